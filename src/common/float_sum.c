@@ -1,0 +1,275 @@
+/*
+ * float_sum.c
+ *	  Merging, carrying and rounding of exact sums of doubles.
+ *
+ * Propagated chunks below the top one are balanced digits in [-2^31, 2^31), so
+ * that a small negative sum occupies few chunks and the form is unique.
+ */
+#include "float_sum.h"
+
+#include <math.h>
+
+#define DIGIT_BITS		32
+#define DIGIT_MASK		((INT64_C(1) << 32) - 1)
+
+void
+gpuagg_float_sum_init(GpuaggFloatSum *acc, int base, int width)
+{
+	memset(acc, 0, GPUAGG_FLOAT_SUM_SIZE(width));
+	acc->base = (int16_t) base;
+	acc->width = (int16_t) width;
+}
+
+/* Carries into the next chunk what does not fit a balanced digit. */
+static void
+balance(int64_t *chunk, int width)
+{
+	for (int i = 0; i + 1 < width; i++)
+	{
+		int64_t		digit = (int64_t) ((uint64_t) chunk[i] << 32) >> 32;
+
+		chunk[i + 1] += (chunk[i] - digit) >> DIGIT_BITS;
+		chunk[i] = digit;
+	}
+}
+
+/*
+ * Propagates carries.  The top chunk keeps what is left: it cannot overflow
+ * before 2^42 deposits, since a deposit adds less than 2^21 to it.
+ */
+void
+gpuagg_float_sum_propagate(GpuaggFloatSum *acc)
+{
+	balance(acc->chunk, acc->width);
+	acc->deposits = 0;
+}
+
+/*
+ * The chunks that are not zero, as places among all GPUAGG_CHUNKS; *first >
+ * *last when there are none.  Call it on a propagated accumulator.
+ */
+void
+gpuagg_float_sum_extent(const GpuaggFloatSum *acc, int *first, int *last)
+{
+	int			lo = 0;
+	int			hi = acc->width - 1;
+
+	while (lo <= hi && acc->chunk[lo] == 0)
+		lo++;
+	while (hi >= lo && acc->chunk[hi] == 0)
+		hi--;
+	*first = acc->base + lo;
+	*last = acc->base + hi;
+}
+
+/*
+ * Chooses a window for an accumulator that must also take the finite x.
+ * Returns 1 when the accumulator holds no bit yet: then *width is its own
+ * width, and it can simply be moved to *base.
+ */
+int
+gpuagg_float_sum_window_for(const GpuaggFloatSum *acc, double x, int *base, int *width)
+{
+	uint64_t	bits;
+	int			exponent;
+	int			first;
+	int			last;
+	int			place;
+
+	memcpy(&bits, &x, sizeof(bits));
+	exponent = (int) (bits >> 52) & 0x7ff;
+	place = (exponent > 0 ? exponent - 1 : 0) / DIGIT_BITS;
+
+	gpuagg_float_sum_extent(acc, &first, &last);
+	if (first > last)
+	{
+		*width = acc->width;
+		*base = place - (*width - 3) / 2;
+		if (*base < 0)
+			*base = 0;
+		if (*base > GPUAGG_CHUNKS - *width)
+			*base = GPUAGG_CHUNKS - *width;
+		return 1;
+	}
+
+	/* two chunks to spare on the side that grows, for the next such value */
+	first = acc->base;
+	last = acc->base + acc->width - 1;
+	if (place < first)
+		first = place >= 2 ? place - 2 : 0;
+	if (place + 2 > last)
+		last = place + 4 < GPUAGG_CHUNKS ? place + 4 : GPUAGG_CHUNKS - 1;
+	*base = first;
+	*width = last - first + 1;
+	return 0;
+}
+
+/* Copies an accumulator into an initialised one whose window contains its own. */
+void
+gpuagg_float_sum_widen(GpuaggFloatSum *to, const GpuaggFloatSum *from)
+{
+	to->counts = from->counts;
+	to->deposits = from->deposits;
+	memcpy(to->chunk + (from->base - to->base), from->chunk, from->width * sizeof(int64_t));
+}
+
+/*
+ * Adds one accumulator to another.  The window of `into` must contain every
+ * chunk of `from` that is not zero.
+ *
+ * Chunks of `from` are below 2^62 + 2^32 and those of a propagated `into`
+ * below 2^31, so the sums cannot overflow.
+ */
+void
+gpuagg_float_sum_merge(GpuaggFloatSum *into, const GpuaggFloatSum *from)
+{
+	gpuagg_float_sum_propagate(into);
+	for (int i = 0; i < from->width; i++)
+	{
+		int			k = from->base + i - into->base;
+
+		if (from->chunk[i] != 0 && k >= 0 && k < into->width)
+			into->chunk[k] += from->chunk[i];
+	}
+	gpuagg_float_sum_propagate(into);
+
+	into->counts.n += from->counts.n;
+	into->counts.n_nan += from->counts.n_nan;
+	into->counts.n_pinf += from->counts.n_pinf;
+	into->counts.n_ninf += from->counts.n_ninf;
+	into->counts.n_negzero += from->counts.n_negzero;
+}
+
+/* The `count` <= 64 bits from bit `low` of a row of 32-bit digits. */
+static uint64_t
+digit_bits(const int64_t *digit, int ndigits, int low, int count)
+{
+	uint64_t	result = 0;
+
+	for (int i = low / DIGIT_BITS; i < ndigits; i++)
+	{
+		int			at = i * DIGIT_BITS - low;
+
+		if (at >= count)
+			break;
+		result |= at >= 0 ? (uint64_t) digit[i] << at : (uint64_t) digit[i] >> -at;
+	}
+	return count < 64 ? result & ((UINT64_C(1) << count) - 1) : result;
+}
+
+/* Whether any of the lowest `below` bits is set. */
+static int
+any_bit_below(const int64_t *digit, int ndigits, int below)
+{
+	for (int i = 0; i < ndigits && i * DIGIT_BITS < below; i++)
+	{
+		int			count = below - i * DIGIT_BITS;
+
+		if (digit[i] & (count < DIGIT_BITS ? (INT64_C(1) << count) - 1 : DIGIT_MASK))
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * Rounds the chunks to nearest, ties to even, into a format of `precision`
+ * bits whose least bit has weight 2^(min_bit - 1074) and whose values are below
+ * 2^max_exponent.  Returns 0 on overflow.
+ */
+static int
+round_chunks(const GpuaggFloatSum *acc, int precision, int min_bit, int max_exponent,
+			 double *result)
+{
+	int64_t		digit[GPUAGG_CHUNKS + 2];
+	int			n = acc->width + 2;
+	int			offset = acc->base * DIGIT_BITS;
+	int			negative;
+	int			top;
+	int			low;
+	uint64_t	mantissa;
+
+	memcpy(digit, acc->chunk, acc->width * sizeof(int64_t));
+	digit[n - 2] = digit[n - 1] = 0;
+	balance(digit, n);
+
+	top = n - 1;
+	while (top >= 0 && digit[top] == 0)
+		top--;
+	if (top < 0)
+	{
+		*result = acc->counts.n_negzero == acc->counts.n ? -0.0 : 0.0;
+		return 1;
+	}
+
+	/* to digits in [0, 2^32) of the magnitude */
+	negative = digit[top] < 0;
+	for (int i = 0; i <= top; i++)
+	{
+		int64_t		d = negative ? -digit[i] : digit[i];
+
+		digit[i] = d & DIGIT_MASK;
+		if (i < top)
+			digit[i + 1] += negative ? -(d >> DIGIT_BITS) : d >> DIGIT_BITS;
+	}
+	while (digit[top] == 0)
+		top--;
+
+	/* bits are counted from bit 0 of digit[0], which is bit `offset` of all */
+	low = top * DIGIT_BITS + (63 - __builtin_clzll((uint64_t) digit[top])) - (precision - 1);
+	if (low < min_bit - offset)
+		low = min_bit - offset;
+
+	if (low <= 0)
+	{
+		mantissa = digit_bits(digit, n, 0, 64);
+		low = 0;
+	}
+	else
+	{
+		mantissa = digit_bits(digit, n, low, precision);
+		if (digit_bits(digit, n, low - 1, 1) &&
+			((mantissa & 1) || any_bit_below(digit, n, low - 1)))
+			mantissa++;
+	}
+
+	*result = ldexp((double) mantissa, low + offset + GPUAGG_MIN_EXPONENT);
+	if (!(*result < ldexp(1.0, max_exponent - 1) * 2.0))
+		return 0;
+	if (negative)
+		*result = -*result;
+	return 1;
+}
+
+static GpuaggRounded
+round_to(const GpuaggFloatSum *acc, int precision, int min_bit, int max_exponent, double *result)
+{
+	const GpuaggFloatCounts *c = &acc->counts;
+
+	if (c->n == 0)
+		return GPUAGG_ROUNDED_NULL;
+	if (c->n_nan > 0 || (c->n_pinf > 0 && c->n_ninf > 0))
+		*result = NAN;
+	else if (c->n_pinf > 0)
+		*result = INFINITY;
+	else if (c->n_ninf > 0)
+		*result = -INFINITY;
+	else if (!round_chunks(acc, precision, min_bit, max_exponent, result))
+		return GPUAGG_ROUNDED_OVERFLOW;
+	return GPUAGG_ROUNDED_VALUE;
+}
+
+GpuaggRounded
+gpuagg_float_sum_round64(const GpuaggFloatSum *acc, double *result)
+{
+	return round_to(acc, 53, 0, 1024, result);
+}
+
+GpuaggRounded
+gpuagg_float_sum_round32(const GpuaggFloatSum *acc, float *result)
+{
+	double		wide = 0;
+	GpuaggRounded rounded = round_to(acc, 24, GPUAGG_MIN_EXPONENT * -1 - 149, 128, &wide);
+
+	*result = (float) wide;		/* exact */
+	return rounded;
+}

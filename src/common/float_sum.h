@@ -1,0 +1,156 @@
+/*
+ * float_sum.h
+ *	  Exact sums of IEEE 754 doubles: a superaccumulator.
+ *
+ * The value of an accumulator is the sum over i of chunk[i] * 2^(32*(base+i) - 1074),
+ * exactly, plus what the counters say about NaN and infinite inputs.  Chunks
+ * are 32-bit pieces held in int64, so that GPUAGG_MAX_DEPOSITS values can be
+ * added before carries must be propagated.  GPUAGG_CHUNKS of them cover every
+ * finite double; an accumulator may hold only the window of chunks that its
+ * inputs have touched (base, width) and be widened later.
+ *
+ * Deposit, subtract and merge are exact, hence associative and commutative:
+ * order, batches, workers and engines cannot change the result.  Rounding is
+ * apart and happens once.
+ *
+ * The chunk format follows R. Neal, "Fast exact summation using small and
+ * large superaccumulators", arXiv 1505.05571.
+ */
+#ifndef GPUAGG_FLOAT_SUM_H
+#define GPUAGG_FLOAT_SUM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "int128.h"
+
+#define GPUAGG_CHUNKS			67
+#define GPUAGG_MAX_DEPOSITS		(1u << 30)	/* half of what an int64 chunk can take */
+#define GPUAGG_SMALL_WIDTH		6	/* chunks of a group's first state */
+#define GPUAGG_MIN_EXPONENT		(-1074) /* weight of bit 0 of chunk 0 */
+
+/* What the inputs were; all counts are of non-NULL inputs. */
+typedef struct GpuaggFloatCounts
+{
+	int64_t		n;				/* all */
+	int64_t		n_nan;
+	int64_t		n_pinf;
+	int64_t		n_ninf;
+	int64_t		n_negzero;
+} GpuaggFloatCounts;
+
+typedef struct GpuaggFloatSum
+{
+	GpuaggFloatCounts counts;
+	uint32_t	deposits;		/* since carries were last propagated */
+	int16_t		base;			/* place of chunk[0] among all GPUAGG_CHUNKS */
+	int16_t		width;			/* number of chunks held */
+	int64_t		chunk[];
+} GpuaggFloatSum;
+
+/* An accumulator with all chunks, as it crosses the process boundary. */
+typedef struct GpuaggFloatSumFull
+{
+	GpuaggFloatCounts counts;
+	uint32_t	deposits;
+	int16_t		base;			/* 0 */
+	int16_t		width;			/* GPUAGG_CHUNKS */
+	int64_t		chunk[GPUAGG_CHUNKS];
+} GpuaggFloatSumFull;
+
+#define GPUAGG_FLOAT_SUM_SIZE(width) (offsetof(GpuaggFloatSum, chunk) + (width) * sizeof(int64_t))
+
+/* Outcome of rounding. */
+typedef enum GpuaggRounded
+{
+	GPUAGG_ROUNDED_VALUE,		/* finite, infinite or NaN as the inputs demand */
+	GPUAGG_ROUNDED_NULL,		/* no input */
+	GPUAGG_ROUNDED_OVERFLOW		/* all inputs finite, exact sum out of range */
+} GpuaggRounded;
+
+/* View of a full accumulator as the general kind (same layout up to chunk). */
+static inline GpuaggFloatSum *
+gpuagg_float_sum_of(GpuaggFloatSumFull *full)
+{
+	return (GpuaggFloatSum *) full;
+}
+
+extern void gpuagg_float_sum_init(GpuaggFloatSum *acc, int base, int width);
+extern void gpuagg_float_sum_propagate(GpuaggFloatSum *acc);
+extern int	gpuagg_float_sum_window_for(const GpuaggFloatSum *acc, double x, int *base, int *width);
+extern void gpuagg_float_sum_widen(GpuaggFloatSum *to, const GpuaggFloatSum *from);
+extern void gpuagg_float_sum_extent(const GpuaggFloatSum *acc, int *first, int *last);
+extern void gpuagg_float_sum_merge(GpuaggFloatSum *into, const GpuaggFloatSum *from);
+extern GpuaggRounded gpuagg_float_sum_round64(const GpuaggFloatSum *acc, double *result);
+extern GpuaggRounded gpuagg_float_sum_round32(const GpuaggFloatSum *acc, float *result);
+extern void gpuagg_float_sum_deposit_array(GpuaggFloatSumFull *acc, const double *x, int64_t n);
+
+/*
+ * Adds (sign = 1) or takes away again (sign = -1) one value.  Returns 0, with
+ * nothing changed, when x is finite and does not fit the window: the caller
+ * widens the accumulator and calls again.
+ */
+static inline int
+gpuagg_float_sum_deposit(GpuaggFloatSum *acc, double x, int sign)
+{
+	uint64_t	bits;
+	uint64_t	mantissa;
+	int			exponent;
+	int			i;
+	int			shift;
+	unsigned __int128 wide;
+
+	memcpy(&bits, &x, sizeof(bits));
+	exponent = (int) (bits >> 52) & 0x7ff;
+	mantissa = bits & ((UINT64_C(1) << 52) - 1);
+
+	if (exponent == 0x7ff)
+	{
+		if (mantissa != 0)
+			acc->counts.n_nan += sign;
+		else if (bits >> 63)
+			acc->counts.n_ninf += sign;
+		else
+			acc->counts.n_pinf += sign;
+		acc->counts.n += sign;
+		return 1;
+	}
+	if (exponent == 0)
+	{
+		if (mantissa == 0)
+		{
+			acc->counts.n_negzero += (bits >> 63) ? sign : 0;
+			acc->counts.n += sign;
+			return 1;
+		}
+		exponent = 1;
+	}
+	else
+		mantissa |= UINT64_C(1) << 52;
+
+	i = ((exponent - 1) >> 5) - acc->base;
+	if (i < 0 || i + 2 >= acc->width)
+		return 0;
+	shift = (exponent - 1) & 31;
+	wide = (unsigned __int128) mantissa << shift;
+
+	if (((bits >> 63) != 0) != (sign < 0))
+	{
+		acc->chunk[i] -= (int64_t) (uint32_t) wide;
+		acc->chunk[i + 1] -= (int64_t) (uint32_t) (wide >> 32);
+		acc->chunk[i + 2] -= (int64_t) (wide >> 64);
+	}
+	else
+	{
+		acc->chunk[i] += (int64_t) (uint32_t) wide;
+		acc->chunk[i + 1] += (int64_t) (uint32_t) (wide >> 32);
+		acc->chunk[i + 2] += (int64_t) (wide >> 64);
+	}
+	acc->counts.n += sign;
+	if (++acc->deposits >= GPUAGG_MAX_DEPOSITS)
+		gpuagg_float_sum_propagate(acc);
+	return 1;
+}
+
+#endif							/* GPUAGG_FLOAT_SUM_H */
