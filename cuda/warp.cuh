@@ -1,0 +1,66 @@
+/*
+ * warp.cuh
+ *	  Reductions and scans of one warp by shuffles.
+ *
+ * All 32 lanes take part.  Op is a type with `State`, `identity()` and
+ * `combine(a, b)`, associative; a stands before b in row order.
+ */
+#ifndef GPUAGG_WARP_CUH
+#define GPUAGG_WARP_CUH
+
+#include "device.cuh"
+
+/* Sum over the warp, in lane 0. */
+template <class T>
+static __device__ __forceinline__ T
+warp_sum(T value)
+{
+	for (int delta = WARP_SIZE / 2; delta > 0; delta /= 2)
+		value += warp_shfl_down(value, delta);
+	return value;
+}
+
+/* Maximum over the warp, in lane 0. */
+static __device__ __forceinline__ int
+warp_max(int value)
+{
+	for (int delta = WARP_SIZE / 2; delta > 0; delta /= 2)
+	{
+		int other = warp_shfl_down(value, delta);
+
+		value = other > value ? other : value;
+	}
+	return value;
+}
+
+/* Combination over the warp in lane order, in lane 0. */
+template <class Op>
+static __device__ __forceinline__ typename Op::State
+warp_reduce(typename Op::State value)
+{
+	for (int delta = 1; delta < WARP_SIZE; delta *= 2)
+	{
+		typename Op::State other = warp_shfl_down(value, delta);
+
+		if (lane_id() % (2 * delta) == 0)
+			value = Op::combine(value, other);
+	}
+	return value;
+}
+
+/* Inclusive scan over the lanes. */
+template <class Op>
+static __device__ __forceinline__ typename Op::State
+warp_scan(typename Op::State value)
+{
+	for (int delta = 1; delta < WARP_SIZE; delta *= 2)
+	{
+		typename Op::State other = warp_shfl_up(value, delta);
+
+		if (lane_id() >= delta)
+			value = Op::combine(other, value);
+	}
+	return value;
+}
+
+#endif /* GPUAGG_WARP_CUH */

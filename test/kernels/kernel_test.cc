@@ -1,0 +1,158 @@
+/*
+ * kernel_test.cc
+ *	  Runs the kernels against exact oracles, on the real device or the
+ *	  simulated one, whichever it was linked with.
+ *
+ *	kernel_test [--seed N] [--small | --large] [reduce] [scan]
+ */
+#include "harness.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef GPUAGG_SIM
+#include "sim.h"
+#endif
+
+int npassed;
+int nfailed;
+GpuStreamRef stream;
+static GpuEventRef event;
+static uint64_t order_seed;
+
+void
+report(bool passed, const std::string &what)
+{
+	if (passed)
+		npassed++;
+	else if (nfailed++ < 50)
+		printf("failed: %s\n", what.c_str());
+}
+
+std::string
+text(const char *format, ...)
+{
+	char buffer[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(buffer, sizeof(buffer), format, args);
+	va_end(args);
+	return buffer;
+}
+
+void
+must(GpuaggReason reason, const char *what)
+{
+	if (reason == GPUAGG_OK)
+		return;
+	printf("%s: reason %d, %s\n", what, (int) reason, gpu_last_error());
+	printf("%d passed, %d failed\n", npassed, nfailed + 1);
+	exit(1);
+}
+
+/* splitmix64, Steele, Lea and Flood, OOPSLA 2014 */
+uint64_t
+Random::next()
+{
+	uint64_t z = state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+uint64_t
+Random::below(uint64_t n)
+{
+	return next() % n;
+}
+
+int
+Random::between(int low, int high)
+{
+	return low + (int) below((uint64_t) (high - low) + 1);
+}
+
+DeviceMemory::DeviceMemory(size_t size) : p(nullptr), bytes(size)
+{
+	must(gpu_malloc(&p, size), "gpu_malloc");
+}
+
+DeviceMemory::~DeviceMemory()
+{
+	must(gpu_free(p), "gpu_free");
+}
+
+void
+finish()
+{
+	int done = 0;
+
+	must(gpu_event_record(event, stream), "gpu_event_record");
+	while (!done)
+		must(gpu_event_query(event, &done), "gpu_event_query");
+}
+
+int
+begin_pattern(int number)
+{
+	int byte = number == 0 ? 0xa5 : 0x3c;
+
+#ifdef GPUAGG_SIM
+	sim::set_poison(byte);
+	sim::set_order(number == 0 ? sim::ORDER_RANDOM : sim::ORDER_REVERSED, ++order_seed);
+#endif
+	return byte;
+}
+
+int
+main(int argc, char **argv)
+{
+	Options options = {1, false, false, false};
+	bool reduce = false;
+	bool scan = false;
+	GpuaggDeviceInfo info;
+
+	for (int i = 1; i < argc; i++)
+	{
+		if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
+			options.seed = strtoull(argv[++i], nullptr, 10);
+		else if (strcmp(argv[i], "--large") == 0)
+			options.large = true;
+		else if (strcmp(argv[i], "--small") == 0)
+			options.small = true;
+		else if (strcmp(argv[i], "reduce") == 0)
+			reduce = true;
+		else if (strcmp(argv[i], "scan") == 0)
+			scan = true;
+		else
+		{
+			fprintf(stderr,
+					"usage: kernel_test [--seed N] [--small | --large] [reduce] [scan]\n");
+			return 2;
+		}
+	}
+	setvbuf(stdout, nullptr, _IOLBF, 0);
+	order_seed = options.seed << 20;
+
+	must(gpu_open(0), "gpu_open");
+	must(gpu_describe(0, &info), "gpu_describe");
+	must(gpu_stream_create(&stream), "gpu_stream_create");
+	must(gpu_event_create(&event), "gpu_event_create");
+	options.simulated = info.simulated != 0;
+	printf("%s, seed %llu\n", info.name, (unsigned long long) options.seed);
+
+	if (reduce || !scan)
+		reduce_tests(options);
+	if (scan || !reduce)
+		scan_tests(options);
+
+	must(gpu_event_destroy(event), "gpu_event_destroy");
+	must(gpu_stream_destroy(stream), "gpu_stream_destroy");
+	printf("%d passed, %d failed\n", npassed, nfailed);
+	return nfailed == 0 && npassed > 0 ? 0 : 1;
+}

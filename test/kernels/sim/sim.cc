@@ -1,0 +1,731 @@
+/*
+ * sim.cc
+ *	  Scheduler of the simulated device: blocks, warps and lanes as fibers.
+ *
+ * A grid runs in the thread that launches it, under one lock.  Some blocks are
+ * resident at a time; the next one starts when a resident one ends.  A fiber
+ * runs until it meets a collective that is not complete, spins, or ends.  The
+ * stacks stay for the next launch.
+ */
+#include "sim.h"
+
+#include <mutex>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+#if !defined(__x86_64__)
+#include <ucontext.h>
+#endif
+
+namespace sim
+{
+
+constexpr unsigned WARP = 32;
+constexpr unsigned MAX_THREADS = 1024;
+constexpr unsigned MAX_WARPS = MAX_THREADS / WARP;
+constexpr unsigned RESIDENT = MULTIPROCESSORS * BLOCKS_PER_MULTIPROCESSOR;
+constexpr size_t SHARED_BYTES = 48 * 1024;
+constexpr size_t SHARED_GUARD = 256;
+constexpr size_t PAGE = 4096;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr size_t STACK_BYTES = 256 * 1024;
+#else
+constexpr size_t STACK_BYTES = 64 * 1024;
+#endif
+
+/*
+ * Saved execution state.  On x86-64 it is a stack pointer, under which the
+ * callee-saved registers lie.
+ */
+struct Context
+{
+#if defined(__x86_64__)
+	void *sp;
+#else
+	ucontext_t uc;
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+	void *fake_stack;
+	const void *bottom;
+	size_t size;
+#endif
+#if defined(__SANITIZE_THREAD__)
+	void *tsan;
+#endif
+};
+
+/* What the public Fiber needs besides: its stack. */
+struct Thread : Fiber
+{
+	Context context;
+	char *stack;
+};
+
+struct Warp
+{
+	unsigned members;
+	unsigned runnable;
+	unsigned spinning;
+	unsigned meeting; /* lanes waiting in a warp collective */
+	unsigned at_barrier;
+	unsigned exited;
+};
+
+struct Block
+{
+	uint3 index;
+	unsigned runnable; /* warps with a runnable lane */
+	unsigned nexited;
+	unsigned narrived;
+	int barrier_or;
+	Pending barrier;
+	size_t shared_size;
+	char *shared;
+	Warp warps[MAX_WARPS];
+	Thread threads[MAX_THREADS];
+};
+
+Fiber *current;
+Grid grid;
+
+static std::mutex lock;
+static Block *slots[RESIDENT];
+static unsigned ready;	 /* slots with a runnable warp */
+static unsigned nactive; /* slots[0 .. nactive) hold blocks or have ended */
+static unsigned next_block;
+static unsigned nlive;
+static Context scheduler;
+static void (*grid_body)(void *);
+static void *grid_arg;
+static int poison = 0xa5;
+static Order order = ORDER_MIXED;
+static bool reversed;
+static uint64_t seed = 1;
+static uint64_t random_state;
+static uint64_t nlaunches;
+static uint64_t nprogress;
+
+static inline uint32_t
+random32()
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (uint32_t) (random_state >> 16);
+}
+
+#define FAIL(site, ...) \
+	do \
+	{ \
+		fprintf(stderr, "simulator: "); \
+		fprintf(stderr, __VA_ARGS__); \
+		fail_at(site); \
+	} while (0)
+
+[[noreturn]] static void
+fail_at(Site site)
+{
+	if (current != nullptr)
+		fprintf(stderr, " (block %u, thread %u", current->block->index.x, current->thread.x);
+	else
+		fprintf(stderr, " (scheduler");
+	if (site.file != nullptr)
+		fprintf(stderr, ", %s:%d", site.file, site.line);
+	fprintf(stderr, ")\n");
+	abort();
+}
+
+static const Site NOWHERE = {nullptr, 0};
+
+/*
+ * Context switch.
+ */
+#if defined(__x86_64__)
+extern "C" void gpuagg_sim_switch(void **save, void *load);
+__asm__(".text\n"
+		".p2align 4\n"
+		".globl gpuagg_sim_switch\n"
+		".type gpuagg_sim_switch,@function\n"
+		"gpuagg_sim_switch:\n"
+		"	pushq %rbp\n	pushq %rbx\n	pushq %r12\n	pushq %r13\n	pushq %r14\n	pushq %r15\n"
+		"	movq %rsp, (%rdi)\n"
+		"	movq %rsi, %rsp\n"
+		"	popq %r15\n	popq %r14\n	popq %r13\n	popq %r12\n	popq %rbx\n	popq %rbp\n"
+		"	ret\n"
+		".size gpuagg_sim_switch,.-gpuagg_sim_switch\n");
+#endif
+
+/* Leaves `from` and goes on with `to`; returns when something switches back. */
+static inline void
+switch_context(Context *from, Context *to, bool last)
+{
+#if defined(__SANITIZE_ADDRESS__)
+	__sanitizer_start_switch_fiber(last ? nullptr : &from->fake_stack, to->bottom, to->size);
+#endif
+#if defined(__SANITIZE_THREAD__)
+	__tsan_switch_to_fiber(to->tsan, 0);
+#endif
+	(void) last;
+#if defined(__x86_64__)
+	gpuagg_sim_switch(&from->sp, to->sp);
+#else
+	swapcontext(&from->uc, &to->uc);
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+	__sanitizer_finish_switch_fiber(from->fake_stack, nullptr, nullptr);
+#endif
+}
+
+static inline void
+back_to_scheduler(bool last)
+{
+	switch_context(&static_cast<Thread *>(current)->context, &scheduler, last);
+}
+
+static inline void
+set_runnable(Block *block, int warp, unsigned lanes)
+{
+	block->warps[warp].runnable |= lanes;
+	block->runnable |= 1u << warp;
+	ready |= 1u << (block - slots[0]);
+}
+
+/* Takes the running fiber off the runnable set and waits to be put back. */
+static void
+wait_runnable()
+{
+	back_to_scheduler(false);
+}
+
+static void
+block_ended(Block *block)
+{
+	for (size_t i = 0; i < SHARED_GUARD; i++)
+		if ((unsigned char) block->shared[block->shared_size + i] != (unsigned char) poison)
+			FAIL(NOWHERE, "block %u wrote past its shared memory", block->index.x);
+}
+
+static void
+fiber_main()
+{
+#if defined(__SANITIZE_ADDRESS__)
+	__sanitizer_finish_switch_fiber(nullptr, &scheduler.bottom, &scheduler.size);
+#endif
+	grid_body(grid_arg);
+
+	Block *block = current->block;
+	Warp *warp = &block->warps[current->warp];
+
+	warp->exited |= 1u << current->lane;
+	block->nexited++;
+	nprogress++;
+	for (unsigned lanes = warp->meeting; lanes != 0; lanes &= lanes - 1)
+	{
+		const Pending *p =
+			&block->threads[current->warp * WARP + __builtin_ctz(lanes)].pending;
+
+		if (p->mask >> current->lane & 1)
+			FAIL(p->site, "a lane exited while others wait for it in a warp collective");
+	}
+	if (block->narrived > 0)
+		FAIL(block->barrier.site, "a thread exited while others wait for it at a barrier");
+	back_to_scheduler(true);
+	abort();
+}
+
+static void
+prepare_fiber(Thread *t, unsigned number)
+{
+	if (t->stack == nullptr)
+	{
+		void *p = mmap(nullptr, STACK_BYTES, PROT_READ | PROT_WRITE,
+					   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (p == MAP_FAILED || mprotect(p, PAGE, PROT_NONE) != 0)
+			FAIL(NOWHERE, "no memory for a stack");
+		t->stack = static_cast<char *>(p);
+#if defined(__SANITIZE_ADDRESS__)
+		t->context.bottom = t->stack + PAGE;
+		t->context.size = STACK_BYTES - PAGE;
+#endif
+#if defined(__SANITIZE_THREAD__)
+		t->context.tsan = __tsan_create_fiber(0);
+#endif
+	}
+#if defined(__x86_64__)
+	/* stacks start at different cache sets; 16-byte alignment as at a call */
+	uintptr_t top = (uintptr_t) t->stack + STACK_BYTES - 64 - number % 31 * 128;
+	void **sp = (void **) (top & ~(uintptr_t) 15);
+
+	*--sp = nullptr; /* return address of fiber_main, which does not return */
+	*--sp = (void *) fiber_main;
+	for (int i = 0; i < 6; i++)
+		*--sp = nullptr;
+	t->context.sp = sp;
+#else
+	(void) number;
+	getcontext(&t->context.uc);
+	t->context.uc.uc_stack.ss_sp = t->stack + PAGE;
+	t->context.uc.uc_stack.ss_size = STACK_BYTES - PAGE;
+	t->context.uc.uc_link = nullptr;
+	makecontext(&t->context.uc, fiber_main, 0);
+#endif
+}
+
+static void
+start_block(Block *block, unsigned index)
+{
+	unsigned n = grid.block_dim.x;
+
+	block->index = {index, 0, 0};
+	block->runnable = 0;
+	block->nexited = 0;
+	block->narrived = 0;
+	block->barrier_or = 0;
+	block->shared_size = 0;
+	memset(block->shared, poison, SHARED_GUARD);
+	for (unsigned w = 0; w < (n + WARP - 1) / WARP; w++)
+	{
+		unsigned lanes = n - w * WARP >= WARP ? WARP : n - w * WARP;
+
+		block->warps[w] = {};
+		block->warps[w].members = lanes == WARP ? ~0u : (1u << lanes) - 1;
+		set_runnable(block, (int) w, block->warps[w].members);
+	}
+	for (unsigned i = 0; i < n; i++)
+	{
+		Thread *t = &block->threads[i];
+
+		t->thread = {i, 0, 0};
+		t->block = block;
+		t->warp = (int) (i / WARP);
+		t->lane = (int) (i % WARP);
+		t->asked_shared = 0;
+		t->pending.op = OP_NONE;
+		prepare_fiber(t, i);
+	}
+	nlive++;
+}
+
+/* A set bit of `bits`, which is not 0: at random, or the highest. */
+static inline int
+pick(unsigned bits)
+{
+	if (reversed)
+		return 31 - __builtin_clz(bits);
+
+	unsigned from = random32() & 31;
+	unsigned rotated = bits >> from | bits << ((32 - from) & 31);
+
+	return (int) ((__builtin_ctz(rotated) + from) & 31);
+}
+
+static void
+run_fiber(Block *block, int warp, int lane)
+{
+	Thread *t = &block->threads[warp * (int) WARP + lane];
+
+	block->warps[warp].runnable &= ~(1u << lane);
+	current = t;
+	switch_context(&scheduler, &t->context, false);
+	current = nullptr;
+}
+
+/* Lets the spinning fibers look again. */
+static unsigned
+wake_spinning()
+{
+	unsigned woken = 0;
+
+	for (unsigned s = 0; s < nactive; s++)
+		for (unsigned w = 0; w < (grid.block_dim.x + WARP - 1) / WARP; w++)
+		{
+			unsigned lanes = slots[s]->warps[w].spinning;
+
+			if (lanes == 0)
+				continue;
+			slots[s]->warps[w].spinning = 0;
+			set_runnable(slots[s], (int) w, lanes);
+			woken++;
+		}
+	return woken;
+}
+
+static void
+nothing_runnable()
+{
+	for (unsigned s = 0; s < nactive; s++)
+		for (unsigned i = 0; i < grid.block_dim.x; i++)
+		{
+			const Pending *p = &slots[s]->threads[i].pending;
+
+			if (p->op == OP_NONE)
+				continue;
+			FAIL(p->site,
+				 "deadlock: block %u, thread %u waits at a %s for threads that wait elsewhere",
+				 slots[s]->index.x, i, p->op >= OP_BARRIER ? "barrier" : "warp collective");
+		}
+	FAIL(NOWHERE, "deadlock");
+}
+
+static void
+run_warp(Block *block)
+{
+	int w = pick(block->runnable);
+	Warp *warp = &block->warps[w];
+	unsigned lanes = warp->runnable;
+
+	if (reversed)
+	{
+		for (; lanes != 0; lanes &= ~(1u << (31 - __builtin_clz(lanes))))
+			run_fiber(block, w, 31 - __builtin_clz(lanes));
+	}
+	else
+	{
+		/* an odd factor permutes the lanes; now and then leave some for later */
+		uint32_t r = random32();
+		unsigned factor = (r & 31) | 1;
+		unsigned offset = r >> 5 & 31;
+		unsigned count = (r >> 10 & 15) == 0 ? r >> 14 & 31 : WARP;
+
+		for (unsigned i = 0; i < count; i++)
+		{
+			unsigned lane = (i * factor + offset) & 31;
+
+			if (lanes >> lane & 1)
+				run_fiber(block, w, (int) lane);
+		}
+	}
+	if (warp->runnable == 0)
+		block->runnable &= ~(1u << w);
+}
+
+static void
+schedule()
+{
+	uint64_t seen_progress = nprogress;
+	int idle_rounds = 0;
+
+	while (nlive > 0)
+	{
+		if (ready == 0 || (!reversed && (random32() & 63) == 0))
+		{
+			bool starved = ready == 0;
+			unsigned woken = wake_spinning();
+
+			if (starved && woken == 0)
+				nothing_runnable();
+			if (starved)
+			{
+				idle_rounds = nprogress == seen_progress ? idle_rounds + 1 : 0;
+				seen_progress = nprogress;
+				if (idle_rounds > 3)
+					FAIL(NOWHERE, "threads spin and nothing they wait for can happen");
+			}
+		}
+
+		int s = pick(ready);
+		Block *block = slots[s];
+
+		run_warp(block);
+		if (block->nexited == grid.block_dim.x)
+		{
+			block_ended(block);
+			nlive--;
+			if (next_block < grid.dim.x)
+				start_block(block, next_block++);
+		}
+		if (block->runnable == 0)
+			ready &= ~(1u << s);
+	}
+}
+
+static void
+allocate_slots()
+{
+	if (slots[0] != nullptr)
+		return;
+
+	Block *blocks = static_cast<Block *>(calloc(RESIDENT, sizeof(Block)));
+	char *shared = static_cast<char *>(malloc(RESIDENT * (SHARED_BYTES + SHARED_GUARD)));
+
+	if (blocks == nullptr || shared == nullptr)
+		FAIL(NOWHERE, "out of memory");
+	for (unsigned i = 0; i < RESIDENT; i++)
+	{
+		slots[i] = &blocks[i];
+		slots[i]->shared = shared + i * (SHARED_BYTES + SHARED_GUARD);
+	}
+}
+
+void
+run_grid(unsigned blocks, unsigned threads, void (*body)(void *), void *arg)
+{
+	std::lock_guard<std::mutex> guard(lock);
+
+	if (blocks == 0 || threads == 0 || threads > MAX_THREADS)
+		FAIL(NOWHERE, "a launch of %u blocks of %u threads", blocks, threads);
+	allocate_slots();
+	grid.dim = {blocks, 1, 1};
+	grid.block_dim = {threads, 1, 1};
+	grid_body = body;
+	grid_arg = arg;
+	random_state = (seed + nlaunches) * 0x9e3779b97f4a7c15u | 1;
+	reversed = order == ORDER_REVERSED || (order == ORDER_MIXED && nlaunches % 4 == 3);
+	nlaunches++;
+#if defined(__SANITIZE_THREAD__)
+	scheduler.tsan = __tsan_get_current_fiber();
+#endif
+
+	ready = 0;
+	nlive = 0;
+	nactive = blocks < RESIDENT ? blocks : RESIDENT;
+	next_block = nactive;
+	for (unsigned i = 0; i < nactive; i++)
+		start_block(slots[i], i);
+	schedule();
+}
+
+/*
+ * Collectives
+ */
+uint3
+block_index(const Block *block)
+{
+	return block->index;
+}
+
+static bool
+same_site(Site a, Site b)
+{
+	return a.line == b.line && (a.file == b.file || strcmp(a.file, b.file) == 0);
+}
+
+/* The value of one lane once all lanes of the mask have come. */
+static void
+deliver(Block *block, int warp, int lane, unsigned ballot_bits)
+{
+	Thread *threads = &block->threads[warp * (int) WARP];
+	Pending *p = &threads[lane].pending;
+	int from = lane;
+
+	switch (p->op)
+	{
+		case OP_BALLOT:
+			memcpy(p->out, &ballot_bits, sizeof(ballot_bits));
+			return;
+		case OP_SHFL:
+			from = p->arg & 31;
+			break;
+		case OP_SHFL_UP:
+			from = lane - p->arg < 0 ? lane : lane - p->arg;
+			break;
+		case OP_SHFL_DOWN:
+			from = lane + p->arg > 31 ? lane : lane + p->arg;
+			break;
+		case OP_SHFL_XOR:
+			from = lane ^ p->arg;
+			break;
+		default:
+			return;
+	}
+	if (from < 0 || from > 31 || !(p->mask >> from & 1))
+		FAIL(p->site, "lane %d reads lane %d, which is not in mask %08x", lane, from, p->mask);
+	memcpy(p->out, threads[from].pending.in, p->size);
+}
+
+/* A lane comes where another waits: they meet with one mask in one place, or not at all. */
+static void
+check_meeting(const Pending *waiting, const Pending *coming)
+{
+	if (!(waiting->mask & coming->mask))
+		return;
+	if (waiting->mask != coming->mask)
+		FAIL(coming->site, "masks %08x and %08x meet in a warp collective", waiting->mask,
+			 coming->mask);
+	if (waiting->op != coming->op || waiting->size != coming->size ||
+		!same_site(waiting->site, coming->site))
+		FAIL(coming->site,
+			 "lanes of one mask meet in different collectives (the other at %s:%d)",
+			 waiting->site.file, waiting->site.line);
+}
+
+void
+collective(Op op, unsigned mask, const void *in, void *out, size_t size, int arg, Site site)
+{
+	Fiber *self = current;
+	Block *block = self->block;
+	Warp *warp = &block->warps[self->warp];
+	Thread *threads = &block->threads[self->warp * (int) WARP];
+	unsigned bit = 1u << self->lane;
+	unsigned ballot_bits = 0;
+
+	self->pending = {op, mask, site, in, out, size, arg};
+	if (!(mask & bit))
+		FAIL(site, "lane %d calls a warp collective with mask %08x, which lacks it", self->lane,
+			 mask);
+	if (mask & ~warp->members)
+		FAIL(site, "mask %08x names lanes that do not exist", mask);
+	if (mask & warp->exited)
+		FAIL(site, "mask %08x names lanes that have exited (%08x)", mask, warp->exited);
+	if (mask & warp->at_barrier)
+		FAIL(site, "mask %08x names lanes that wait at a block barrier (%08x)", mask,
+			 warp->at_barrier);
+
+	/* lanes already here agree with each other: one of those in the mask will do */
+	if (warp->meeting & mask)
+		check_meeting(&threads[__builtin_ctz(warp->meeting & mask)].pending, &self->pending);
+	else
+		for (unsigned lanes = warp->meeting; lanes != 0; lanes &= lanes - 1)
+			check_meeting(&threads[__builtin_ctz(lanes)].pending, &self->pending);
+	warp->meeting |= bit;
+	if ((warp->meeting & mask) != mask)
+	{
+		wait_runnable();
+		return;
+	}
+
+	for (unsigned lanes = mask; lanes != 0; lanes &= lanes - 1)
+		ballot_bits |= (unsigned) (threads[__builtin_ctz(lanes)].pending.arg & 1)
+			<< __builtin_ctz(lanes);
+	for (unsigned lanes = mask; lanes != 0; lanes &= lanes - 1)
+		deliver(block, self->warp, __builtin_ctz(lanes), ballot_bits);
+	for (unsigned lanes = mask; lanes != 0; lanes &= lanes - 1)
+		threads[__builtin_ctz(lanes)].pending.op = OP_NONE;
+	warp->meeting &= ~mask;
+	nprogress++;
+	if (mask != bit)
+		set_runnable(block, self->warp, mask & ~bit);
+}
+
+int
+barrier(Op op, int predicate, Site site)
+{
+	Fiber *self = current;
+	Block *block = self->block;
+	Warp *warp = &block->warps[self->warp];
+	int result;
+
+	self->pending = {op, 0, site, nullptr, &result, 0, 0};
+	if (block->nexited > 0)
+		FAIL(site, "a barrier after %u threads of the block have exited", block->nexited);
+	for (unsigned lanes = warp->meeting; lanes != 0; lanes &= lanes - 1)
+	{
+		const Pending *p = &block->threads[self->warp * WARP + __builtin_ctz(lanes)].pending;
+
+		if (p->mask >> self->lane & 1)
+			FAIL(site, "a lane waits at a barrier while others wait for it at %s:%d", p->site.file,
+				 p->site.line);
+	}
+	if (block->narrived == 0)
+	{
+		block->barrier = self->pending;
+		block->barrier_or = 0;
+	}
+	else if (block->barrier.op != op || !same_site(block->barrier.site, site))
+		FAIL(site, "threads of a block meet at different barriers (the other at %s:%d)",
+			 block->barrier.site.file, block->barrier.site.line);
+	block->barrier_or |= predicate != 0;
+	warp->at_barrier |= 1u << self->lane;
+	if (++block->narrived < grid.block_dim.x)
+	{
+		wait_runnable();
+		return result;
+	}
+
+	block->narrived = 0;
+	for (unsigned i = 0; i < grid.block_dim.x; i++)
+	{
+		Pending *p = &block->threads[i].pending;
+
+		*static_cast<int *>(p->out) = block->barrier_or;
+		p->op = OP_NONE;
+	}
+	for (unsigned w = 0; w < (grid.block_dim.x + WARP - 1) / WARP; w++)
+	{
+		unsigned lanes = block->warps[w].members;
+
+		block->warps[w].at_barrier = 0;
+		if ((int) w == self->warp)
+			lanes &= ~(1u << self->lane);
+		if (lanes != 0)
+			set_runnable(block, (int) w, lanes);
+	}
+	nprogress++;
+	return result;
+}
+
+void *
+shared_memory(size_t size, Site site)
+{
+	Block *block = current->block;
+
+	if (current->asked_shared++ > 0)
+		FAIL(site, "shared memory is asked for twice");
+	if (size == 0 || size > SHARED_BYTES)
+		FAIL(site, "%zu bytes of shared memory", size);
+	if (block->shared_size == 0)
+	{
+		block->shared_size = size;
+		memset(block->shared, poison, size + SHARED_GUARD);
+	}
+	else if (block->shared_size != size)
+		FAIL(site, "threads of a block ask for different shared memory");
+	return block->shared;
+}
+
+void
+progress()
+{
+	nprogress++;
+}
+
+void
+spin()
+{
+	current->block->warps[current->warp].spinning |= 1u << current->lane;
+	back_to_scheduler(false);
+}
+
+/* Called around accesses to memory that blocks share, so that they interleave. */
+void
+maybe_yield()
+{
+	if ((random32() & 7) != 0)
+		return;
+	set_runnable(current->block, current->warp, 1u << current->lane);
+	back_to_scheduler(false);
+}
+
+void
+set_poison(int byte)
+{
+	std::lock_guard<std::mutex> guard(lock);
+
+	poison = byte;
+}
+
+int
+get_poison()
+{
+	return poison;
+}
+
+void
+set_order(Order new_order, uint64_t new_seed)
+{
+	std::lock_guard<std::mutex> guard(lock);
+
+	order = new_order;
+	seed = new_seed;
+	nlaunches = 0;
+}
+
+} // namespace sim
