@@ -1,0 +1,103 @@
+# gpuaggd, the device program, and gpuaggd-sim, the same on a simulated device.
+#
+# What cuda/probe found out is kept in build/cuda.mk: WITH_CUDA_FOUND, NVCC,
+# CUDA_LIB, CUDA_INCLUDE, CUDA_GENCODE, CUDA_ARCHS_FOUND.  Objects depend on
+# it, so that other architectures or another toolkit rebuild them.
+
+WITH_CUDA ?= auto
+CUDA_HOME ?=
+CUDA_ARCHS ?=
+SANITIZE ?=
+
+ifneq ($(filter-out clean distclean $(script_goals),$(goals)),)
+cuda_probe := $(shell cuda/probe '$(WITH_CUDA)' '$(CUDA_HOME)' '$(CUDA_ARCHS)' build/cuda.mk)
+ifeq ($(filter all install,$(goals)),)
+else
+$(info $(cuda_probe))
+endif
+include build/cuda.mk
+ifeq ($(WITH_CUDA_FOUND),error)
+$(error $(cuda_probe))
+endif
+endif
+
+HOST_CFLAGS ?= -O2 -g
+HOST_CXXFLAGS ?= -O2 -g
+HOST_WARNINGS = -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
+HOST_FLAGS = -I. -Isrc -Icuda -DGPUAGG_HOST_PROGRAM -D_GNU_SOURCE -ffp-contract=off \
+	-fstack-protector-strong -pthread $(HOST_WARNINGS) -MMD -MP
+NVCC_FLAGS = -O3 -std=c++17 -fmad=false -lineinfo -I. -Isrc -Icuda -MMD -MP \
+	-Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fPIE
+
+gpuaggd_c = $(sort $(wildcard cuda/*.c))
+kernel_cu = $(sort $(wildcard cuda/*.cu))
+common_c = $(sort $(wildcard src/common/*.c))
+
+# ---- on a real device
+
+gpuaggd_objs = $(patsubst %.c,build/gpuaggd/%.o,$(gpuaggd_c) $(common_c)) \
+	$(patsubst %.cu,build/gpuaggd/%.cu.o,$(kernel_cu))
+
+build/gpuaggd/%.o: %.c build/cuda.mk
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(HOST_CFLAGS) -fPIE $(HOST_FLAGS) -DGPUAGG_CUDA_ARCHS='"$(CUDA_ARCHS_FOUND)"' \
+		-isystem $(CUDA_INCLUDE) -c -o $@ $<
+
+build/gpuaggd/%.cu.o: %.cu build/cuda.mk
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCC_FLAGS) $(CUDA_GENCODE) -c -o $@ $<
+
+cuda_link = $(CXX) -pie -o $@ $(filter %.o,$^) -L$(CUDA_LIB) -Wl,--as-needed \
+	-lcudart_static -lpthread -ldl -lrt -lm
+
+build/gpuaggd/gpuaggd: $(gpuaggd_objs)
+	$(cuda_link)
+
+# ---- on the simulated device (SANITIZE=address or thread: a build of its own)
+
+SIM = build/sim$(addprefix -,$(SANITIZE))
+SIM_FLAGS = $(addprefix -fsanitize=,$(SANITIZE)) -DGPUAGG_SIM -Itest/kernels/sim
+
+gpuaggd_sim_objs = $(patsubst %.c,$(SIM)/%.o,$(filter-out cuda/gpu_cuda.c,$(gpuaggd_c)))
+kernel_sim_objs = $(patsubst %.c,$(SIM)/%.o,$(common_c)) \
+	$(patsubst %.cu,$(SIM)/%.cu.o,$(kernel_cu)) \
+	$(patsubst %.cc,$(SIM)/%.o,$(filter-out %/planted.cc,$(sort $(wildcard test/kernels/sim/*.cc))))
+
+$(SIM)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(HOST_CFLAGS) $(HOST_FLAGS) $(SIM_FLAGS) -c -o $@ $<
+
+$(SIM)/%.cu.o: %.cu
+	@mkdir -p $(@D)
+	$(CXX) -x c++ -std=gnu++17 $(HOST_CXXFLAGS) $(HOST_FLAGS) $(SIM_FLAGS) -c -o $@ $<
+
+$(SIM)/%.o: %.cc
+	@mkdir -p $(@D)
+	$(CXX) -std=gnu++17 $(HOST_CXXFLAGS) $(HOST_FLAGS) $(SIM_FLAGS) -c -o $@ $<
+
+sim_link = $(CXX) $(addprefix -fsanitize=,$(SANITIZE)) -pthread -o $@ $(filter %.o,$^) -lm
+
+$(SIM)/gpuaggd-sim: $(gpuaggd_sim_objs) $(kernel_sim_objs)
+	$(sim_link)
+
+.PHONY: sim
+sim: $(SIM)/gpuaggd-sim
+
+# ---- with the extension
+
+ifeq ($(WITH_CUDA_FOUND),yes)
+all: build/gpuaggd/gpuaggd
+
+install: install-gpuaggd
+.PHONY: install-gpuaggd
+install-gpuaggd: build/gpuaggd/gpuaggd
+	$(MKDIR_P) '$(DESTDIR)$(pkglibdir)'
+	$(INSTALL_PROGRAM) build/gpuaggd/gpuaggd '$(DESTDIR)$(pkglibdir)/gpuaggd'
+endif
+
+uninstall: uninstall-gpuaggd
+.PHONY: uninstall-gpuaggd
+uninstall-gpuaggd:
+	rm -f '$(DESTDIR)$(pkglibdir)/gpuaggd'
+
+-include $(shell find build -name '*.d' 2>/dev/null)

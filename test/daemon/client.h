@@ -1,0 +1,91 @@
+/*
+ * client.h
+ *	  A client of gpuaggd for tests, and the starting and ending of gpuaggd.
+ *
+ * Every wait is bounded by WAIT_MS.
+ */
+#ifndef GPUAGG_TEST_CLIENT_H
+#define GPUAGG_TEST_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/protocol.h"
+
+#define WAIT_MS 20000
+
+/* Counts a test; prints those that fail. */
+#define CHECK(condition) test_check((condition), #condition, __FILE__, __LINE__)
+
+extern bool test_check(bool passed, const char *what, const char *file, int line);
+
+/* Prints 'N passed, N failed'; the exit status. */
+extern int test_end(void);
+
+extern int64_t now_ms(void);
+extern void sleep_ms(int ms);
+
+/* A gpuaggd in a directory of its own. */
+typedef struct Daemon
+{
+	pid_t pid;
+	char dir[64];
+} Daemon;
+
+/* Starts it with these arguments (NULL ends them), besides socket and lock. */
+extern void daemon_start(Daemon *daemon, const char *program, const char *const *args);
+
+/* The same in a directory that is there already. */
+extern void daemon_start_in(Daemon *daemon, const char *program, const char *const *args);
+
+/* Its wait status, or -1 when it does not end in time. */
+extern int daemon_wait(Daemon *daemon, int ms);
+
+/* Sends a signal, waits, and removes the directory; the wait status. */
+extern int daemon_end(Daemon *daemon, int signal);
+
+/* A new connection, or -1. */
+extern int client_connect(const Daemon *daemon);
+
+/* A new connection after HELLO and when the device is ready or found unusable. */
+extern int client_greet(const Daemon *daemon, GpuaggReply *reply);
+
+/* Fills in the header; ids count up. */
+extern void request_init(GpuaggRequest *request, int type);
+
+extern bool client_send(int fd, const GpuaggRequest *request);
+
+/* 1: a reply; 0: the connection was closed; -1: none in time.  *passed (may be NULL): -1 or a
+ * descriptor. */
+extern int client_receive(int fd, GpuaggReply *reply, int *passed, int ms);
+
+/* Sends and waits for the reply to this request; its reason, or GPUAGG_LOST without a reply. */
+extern GpuaggReason client_call(int fd, const GpuaggRequest *request, GpuaggReply *reply);
+
+/* Whether the other end closes the connection, whatever it says before. */
+extern bool client_is_closed(int fd);
+
+typedef struct Lease
+{
+	uint32_t region;
+	uint64_t bytes;
+	char *base;
+	int fd;
+} Lease;
+
+extern GpuaggReason client_lease(int fd, uint64_t bytes, Lease *lease);
+extern void lease_forget(Lease *lease); /* on this side only */
+extern bool client_release(int fd, Lease *lease);
+
+/* Requests over a region; offset in bytes. */
+extern void reduce_init(GpuaggRequest *request, const Lease *lease, int kind, uint64_t offset,
+						uint64_t nrows);
+
+/* Values at 0; validity, results and status behind them; carry: that of no rows. */
+extern void scan_init(GpuaggRequest *request, const Lease *lease, int kind, uint64_t nrows);
+
+/* Seeded random numbers (splitmix64). */
+extern uint64_t random_bits(uint64_t *state);
+
+#endif /* GPUAGG_TEST_CLIENT_H */

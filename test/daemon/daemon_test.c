@@ -1,0 +1,601 @@
+/*
+ * daemon_test.c
+ *	  gpuaggd's life: start, greeting, leases, end.
+ *
+ * Usage: daemon_test PROGRAM, where PROGRAM runs on the simulated device.
+ */
+#include "client.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MB (UINT64_C(1) << 20)
+
+static const char *program;
+
+static bool
+ended_cleanly(int status)
+{
+	return status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool
+ended_with(int status, int code)
+{
+	return status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == code;
+}
+
+static bool
+socket_exists(const Daemon *d)
+{
+	char path[128];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/gpuagg.sock", d->dir);
+	return lstat(path, &st) == 0;
+}
+
+static void
+test_greeting(void)
+{
+	Daemon d;
+	GpuaggReply reply;
+	GpuaggRequest request;
+	char path[128];
+	struct stat st;
+	char longer[sizeof(GpuaggRequest) + 32];
+	int fd;
+
+	daemon_start(&d, program, NULL);
+	fd = client_greet(&d, &reply);
+	CHECK(reply.h.magic == GPUAGG_MAGIC && reply.h.type == GPUAGG_MSG_HELLO);
+	CHECK(reply.h.reason == GPUAGG_OK && reply.u.hello.ready == 1);
+	CHECK(strcmp(reply.u.hello.version, GPUAGG_VERSION_STRING) == 0);
+	CHECK(reply.u.hello.pid == d.pid);
+	CHECK(reply.u.hello.clients == 1 && reply.u.hello.inflight == 0);
+
+	snprintf(path, sizeof(path), "%s/gpuagg.sock", d.dir);
+	CHECK(lstat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
+
+	request_init(&request, GPUAGG_MSG_PING);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK && reply.h.type == GPUAGG_MSG_PING);
+
+	request_init(&request, GPUAGG_MSG_DEVICE);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
+	CHECK(reply.u.device.count == 1 && reply.u.device.usable == 1 && reply.u.device.simulated);
+	CHECK(reply.u.device.memory_total > 0 && reply.u.device.multiprocessors > 0);
+	request_init(&request, GPUAGG_MSG_DEVICE);
+	request.u.device.index = 1;
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED && reply.u.device.count == 1);
+
+	/* what is no message of the protocol costs the connection */
+	request_init(&request, 99);
+	CHECK(client_send(fd, &request) && client_is_closed(fd));
+	close(fd);
+
+	fd = client_greet(&d, NULL);
+	CHECK(send(fd, &request, 100, MSG_NOSIGNAL) == 100 && client_is_closed(fd));
+	close(fd);
+
+	fd = client_greet(&d, NULL);
+	memset(longer, 0, sizeof(longer));
+	request_init(&request, GPUAGG_MSG_PING);
+	memcpy(longer, &request, sizeof(request));
+	CHECK(send(fd, longer, sizeof(longer), MSG_NOSIGNAL) == (ssize_t) sizeof(longer));
+	CHECK(client_is_closed(fd));
+	close(fd);
+
+	fd = client_greet(&d, NULL);
+	CHECK(send(fd, longer, 0, MSG_NOSIGNAL) == 0 && client_is_closed(fd));
+	close(fd);
+
+	fd = client_connect(&d);
+	CHECK(client_send(fd, &request) && client_is_closed(fd)); /* no HELLO before */
+	close(fd);
+
+	fd = client_connect(&d);
+	request_init(&request, GPUAGG_MSG_HELLO);
+	request.h.magic++;
+	CHECK(client_send(fd, &request) && client_is_closed(fd));
+	close(fd);
+
+	fd = client_connect(&d);
+	request_init(&request, GPUAGG_MSG_HELLO);
+	request.h.version++;
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_VERSION);
+	CHECK(reply.h.version == GPUAGG_PROTOCOL_VERSION);
+	CHECK(strcmp(reply.u.hello.version, GPUAGG_VERSION_STRING) == 0);
+	CHECK(client_is_closed(fd));
+	close(fd);
+
+	CHECK(ended_cleanly(daemon_end(&d, SIGTERM)));
+}
+
+static void
+test_leases(void)
+{
+	const char *const args[] = {"--total-staging", "67108864", NULL};
+	Daemon d;
+	Lease a;
+	Lease b;
+	Lease c;
+	uint32_t old;
+	int fd;
+	int other;
+	int seals;
+
+	daemon_start(&d, program, args);
+	fd = client_greet(&d, NULL);
+	other = client_greet(&d, NULL);
+
+	CHECK(client_lease(fd, 0, &a) == GPUAGG_REFUSED);
+	CHECK(client_lease(fd, 64 * MB + 1, &a) == GPUAGG_NO_STAGING);
+	CHECK(client_lease(fd, UINT64_MAX, &a) == GPUAGG_NO_STAGING);
+
+	CHECK(client_lease(fd, 1000, &a) == GPUAGG_OK && a.bytes == 32 * MB);
+	CHECK(client_lease(other, 32 * MB, &b) == GPUAGG_OK && b.bytes == 32 * MB);
+	CHECK(a.region != b.region);
+	CHECK(client_lease(fd, 1, &c) == GPUAGG_NO_STAGING);
+	CHECK(client_lease(other, 1, &c) == GPUAGG_NO_STAGING);
+
+	/* the client can neither shrink nor grow it, so touching it is safe for others */
+	seals = fcntl(a.fd, F_GET_SEALS);
+	CHECK(seals == (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
+	CHECK(ftruncate(a.fd, 4096) != 0);
+	a.base[a.bytes - 1] = 7;
+
+	/* released: leased again, under another number */
+	old = a.region;
+	CHECK(client_release(fd, &a) && client_lease(fd, 32 * MB, &a) == GPUAGG_OK);
+	CHECK(a.region != old);
+
+	/* not ours, and old numbers: released by nobody */
+	c = b;
+	c.base = NULL;
+	c.fd = -1;
+	CHECK(client_release(fd, &c));
+	CHECK(client_lease(fd, 1, &c) == GPUAGG_NO_STAGING);
+
+	/* two small free segments make room for a large one, and the other way round */
+	CHECK(client_release(fd, &a) && client_release(other, &b));
+	CHECK(client_lease(fd, 1, &a) == GPUAGG_OK);
+	CHECK(client_release(fd, &a));
+	CHECK(client_lease(fd, 40 * MB, &a) == GPUAGG_OK && a.bytes == 64 * MB);
+	CHECK(client_lease(other, 1, &b) == GPUAGG_NO_STAGING);
+	CHECK(client_release(fd, &a));
+	CHECK(client_lease(other, 1, &b) == GPUAGG_OK);
+
+	/* gone without a word */
+	close(other);
+	lease_forget(&b);
+	for (int i = 0; i < 100 && client_lease(fd, 64 * MB, &a) == GPUAGG_NO_STAGING; i++)
+		sleep_ms(10);
+	CHECK(a.bytes == 64 * MB);
+	close(fd);
+	lease_forget(&a);
+	CHECK(ended_cleanly(daemon_end(&d, SIGTERM)));
+}
+
+/* No client may have more than 256 MiB. */
+static void
+test_lease_quota(void)
+{
+	const char *const args[] = {"--total-staging", "402653184", NULL};
+	Daemon d;
+	Lease a[4];
+	Lease b;
+	int fd;
+	int other;
+
+	daemon_start(&d, program, args);
+	fd = client_greet(&d, NULL);
+	other = client_greet(&d, NULL);
+	for (int i = 0; i < 4; i++)
+		CHECK(client_lease(fd, 64 * MB, &a[i]) == GPUAGG_OK);
+	CHECK(client_lease(fd, 1, &b) == GPUAGG_BUSY);
+	CHECK(client_lease(other, 1, &b) == GPUAGG_OK);
+	CHECK(client_release(fd, &a[0]));
+	CHECK(client_lease(fd, 64 * MB, &a[0]) == GPUAGG_OK);
+	for (int i = 0; i < 4; i++)
+		lease_forget(&a[i]);
+	lease_forget(&b);
+	close(fd);
+	close(other);
+	CHECK(ended_cleanly(daemon_end(&d, SIGTERM)));
+}
+
+/* Many ask while segments are in the making: each gets one, or a reason. */
+static void
+test_lease_crowd(void)
+{
+	const char *const args[] = {"--total-staging", "134217728", NULL};
+	Daemon d;
+	int fd[12];
+	GpuaggRequest request;
+	GpuaggReply reply;
+	int granted = 0;
+	int declined = 0;
+
+	daemon_start(&d, program, args);
+	for (int i = 0; i < 12; i++)
+		fd[i] = client_greet(&d, NULL);
+	for (int i = 0; i < 12; i++)
+	{
+		request_init(&request, GPUAGG_MSG_LEASE);
+		request.u.lease.bytes = 1;
+		CHECK(client_send(fd[i], &request));
+	}
+	close(fd[0]); /* one does not wait for the answer */
+	for (int i = 1; i < 12; i++)
+	{
+		CHECK(client_receive(fd[i], &reply, NULL, WAIT_MS) == 1);
+		granted += reply.h.reason == GPUAGG_OK;
+		declined += reply.h.reason == GPUAGG_NO_STAGING;
+	}
+	CHECK(granted >= 3 && granted <= 4 && granted + declined == 11);
+	for (int i = 1; i < 12; i++)
+		close(fd[i]);
+	CHECK(ended_cleanly(daemon_end(&d, SIGTERM)));
+}
+
+static void
+test_signals(void)
+{
+	const int signals[] = {SIGTERM, SIGQUIT, SIGINT};
+	Daemon d;
+	Lease a;
+	GpuaggRequest request;
+
+	setenv("GPUAGG_SIM_DELAY_MS", "700", 1);
+	for (int i = 0; i < 3; i++)
+	{
+		int64_t begin;
+		int status;
+		int fd;
+
+		daemon_start(&d, program, NULL);
+		fd = client_greet(&d, NULL);
+		CHECK(client_lease(fd, 1, &a) == GPUAGG_OK);
+		reduce_init(&request, &a, GPUAGG_INT64, 0, 1000);
+		CHECK(client_send(fd, &request));
+		sleep_ms(20);
+		begin = now_ms();
+		kill(d.pid, signals[i]);
+		status = daemon_wait(&d, 2000);
+		CHECK(ended_cleanly(status) && now_ms() - begin < 400);
+		CHECK(!socket_exists(&d));
+		CHECK(client_is_closed(fd));
+		close(fd);
+		lease_forget(&a);
+		daemon_end(&d, SIGKILL);
+	}
+
+	/* while the device is being opened */
+	daemon_start(&d, program, NULL);
+	for (int i = 0; i < 400 && !socket_exists(&d); i++)
+		sleep_ms(5);
+	kill(d.pid, SIGTERM);
+	CHECK(ended_cleanly(daemon_wait(&d, 1000)));
+	daemon_end(&d, SIGKILL);
+	unsetenv("GPUAGG_SIM_DELAY_MS");
+}
+
+static void
+test_lock_and_socket(void)
+{
+	Daemon first;
+	Daemon second;
+	GpuaggReply reply;
+	int64_t begin;
+	int fd;
+
+	/* a socket that a dead one left is replaced */
+	daemon_start(&first, program, NULL);
+	close(client_greet(&first, NULL));
+	kill(first.pid, SIGKILL);
+	daemon_wait(&first, 2000);
+	CHECK(socket_exists(&first));
+	daemon_start_in(&first, program, NULL);
+	fd = client_greet(&first, &reply);
+	CHECK(reply.u.hello.pid == first.pid);
+
+	/* another one beside it gives up, and does no harm */
+	second = first;
+	begin = now_ms();
+	daemon_start_in(&second, program, NULL);
+	CHECK(ended_with(daemon_wait(&second, 8000), 1));
+	CHECK(now_ms() - begin >= 4900);
+	CHECK(socket_exists(&first));
+	close(client_greet(&first, &reply));
+	CHECK(reply.u.hello.pid == first.pid);
+
+	/* or takes over when the first ends in time */
+	daemon_start_in(&second, program, NULL);
+	sleep_ms(200);
+	kill(first.pid, SIGTERM);
+	CHECK(ended_cleanly(daemon_wait(&first, 2000)));
+	close(client_greet(&second, &reply));
+	CHECK(reply.u.hello.pid == second.pid);
+	close(fd);
+	CHECK(ended_cleanly(daemon_end(&second, SIGTERM)));
+}
+
+/* A file that is no socket is not ours to remove. */
+static void
+test_bad_start(void)
+{
+	const char *const no_number[] = {"--total-staging", "12x", NULL};
+	const char *const unknown[] = {"--colour", "blue", NULL};
+	const char *const extra[] = {"extra", NULL};
+	const char *const orphan[] = {"--parent", "1", NULL};
+	Daemon d;
+	char path[128];
+	int fd;
+
+	strcpy(d.dir, "/tmp/gpuagg-daemon.XXXXXX");
+	CHECK(mkdtemp(d.dir) != NULL);
+	snprintf(path, sizeof(path), "%s/gpuagg.sock", d.dir);
+	fd = open(path, O_WRONLY | O_CREAT, 0600);
+	CHECK(fd >= 0);
+	close(fd);
+	daemon_start_in(&d, program, NULL);
+	CHECK(ended_with(daemon_wait(&d, 5000), 1));
+	CHECK(socket_exists(&d));
+	daemon_end(&d, SIGKILL);
+
+	daemon_start(&d, program, no_number);
+	CHECK(ended_with(daemon_wait(&d, 5000), 1));
+	daemon_end(&d, SIGKILL);
+	daemon_start(&d, program, unknown);
+	CHECK(ended_with(daemon_wait(&d, 5000), 1));
+	daemon_end(&d, SIGKILL);
+	daemon_start(&d, program, extra);
+	CHECK(ended_with(daemon_wait(&d, 5000), 1));
+	daemon_end(&d, SIGKILL);
+	daemon_start(&d, program, orphan);
+	CHECK(ended_cleanly(daemon_wait(&d, 5000)));
+	daemon_end(&d, SIGKILL);
+}
+
+/* Ends within seconds when its parent is gone. */
+static void
+test_parent(void)
+{
+	Daemon d;
+	int link[2];
+	pid_t middle;
+	int fd;
+
+	strcpy(d.dir, "/tmp/gpuagg-daemon.XXXXXX");
+	CHECK(mkdtemp(d.dir) != NULL && pipe(link) == 0);
+	middle = fork();
+	if (middle == 0)
+	{
+		char pid[16];
+		char byte;
+
+		close(link[1]);
+		snprintf(pid, sizeof(pid), "%d", (int) getpid());
+		/* no death signal: gpuaggd must notice by itself */
+		if (fork() == 0)
+		{
+			int null = open("/dev/null", O_WRONLY);
+
+			close(link[0]);
+			if (null >= 0 && dup2(null, STDERR_FILENO) >= 0 && chdir(d.dir) == 0)
+				execl(program, program, "--socket", "gpuagg.sock", "--lock", "gpuagg.lock",
+					  "--parent", pid, NULL);
+			_exit(127);
+		}
+		_exit(read(link[0], &byte, 1) < 0);
+	}
+	close(link[0]);
+	fd = client_greet(&d, NULL);
+	close(link[1]);
+	waitpid(middle, NULL, 0);
+	CHECK(client_is_closed(fd));
+	close(fd);
+	d.pid = -1;
+	daemon_end(&d, SIGKILL);
+}
+
+static void
+test_idle_timeout(void)
+{
+	const char *const args[] = {"--idle-timeout", "1", NULL};
+	Daemon d;
+	Lease a;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	int64_t begin;
+	int fd;
+
+	daemon_start(&d, program, args);
+	fd = client_greet(&d, NULL);
+	CHECK(client_lease(fd, 1, &a) == GPUAGG_OK);
+	sleep_ms(3000);
+	request_init(&request, GPUAGG_MSG_PING);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK); /* not while memory is on lease */
+	CHECK(client_release(fd, &a));
+
+	/* questions after its health are no work */
+	begin = now_ms();
+	while (now_ms() - begin < 5000)
+	{
+		request_init(&request, GPUAGG_MSG_PING);
+		if (client_call(fd, &request, &reply) != GPUAGG_OK)
+			break;
+		sleep_ms(100);
+	}
+	CHECK(now_ms() - begin < 4000);
+	CHECK(ended_cleanly(daemon_wait(&d, 1000)));
+	CHECK(!socket_exists(&d));
+	close(fd);
+	daemon_end(&d, SIGKILL);
+}
+
+static void
+test_unusable(void)
+{
+	static const struct
+	{
+		const char *name;
+		GpuaggReason reason;
+	} cases[] = {{"no_driver", GPUAGG_NO_DRIVER},
+				 {"driver_too_old", GPUAGG_DRIVER_TOO_OLD},
+				 {"no_device", GPUAGG_NO_DEVICE},
+				 {"device_exclusive", GPUAGG_DEVICE_EXCLUSIVE},
+				 {"mps", GPUAGG_MPS},
+				 {"no_permission", GPUAGG_NO_PERMISSION},
+				 {"no_kernel", GPUAGG_NO_KERNEL},
+				 {"device_error", GPUAGG_DEVICE_ERROR}};
+	Daemon d;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	Lease a;
+	int fd;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		setenv("GPUAGG_SIM_FAIL", cases[i].name, 1);
+		daemon_start(&d, program, NULL);
+		fd = client_greet(&d, &reply);
+		CHECK(reply.h.reason == cases[i].reason && reply.u.hello.ready == 0);
+		CHECK(client_lease(fd, 1, &a) == cases[i].reason);
+		request_init(&request, GPUAGG_MSG_DEVICE);
+		CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
+		CHECK(reply.u.device.usable == 0 && reply.u.device.reason == cases[i].reason);
+		memset(&a, 0, sizeof(a));
+		reduce_init(&request, &a, GPUAGG_INT64, 0, 10);
+		CHECK(client_call(fd, &request, &reply) == cases[i].reason);
+		close(fd);
+		CHECK(ended_cleanly(daemon_end(&d, SIGTERM)));
+	}
+	unsetenv("GPUAGG_SIM_FAIL");
+
+	setenv("GPUAGG_SIM_DEVICES", "0", 1);
+	daemon_start(&d, program, NULL);
+	fd = client_greet(&d, &reply);
+	CHECK(reply.h.reason == GPUAGG_NO_DEVICE);
+	request_init(&request, GPUAGG_MSG_DEVICE);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
+	CHECK(reply.u.device.count == 0 && reply.u.device.reason == GPUAGG_NO_DEVICE);
+	close(fd);
+	CHECK(ended_cleanly(daemon_end(&d, SIGTERM)));
+
+	setenv("GPUAGG_SIM_DEVICES", "3", 1);
+	daemon_start(&d, program, NULL);
+	fd = client_greet(&d, &reply);
+	for (uint32_t i = 0; i < 4; i++)
+	{
+		request_init(&request, GPUAGG_MSG_DEVICE);
+		request.u.device.index = i;
+		CHECK(client_call(fd, &request, &reply) == (i < 3 ? GPUAGG_OK : GPUAGG_REFUSED));
+		CHECK(reply.u.device.count == 3 && reply.u.device.index == i);
+	}
+	close(fd);
+	CHECK(ended_cleanly(daemon_end(&d, SIGTERM)));
+	unsetenv("GPUAGG_SIM_DEVICES");
+}
+
+/* A context that is lost is told to those who wait, and ends the program with status 2. */
+static void
+test_lost(void)
+{
+	Daemon d;
+	Lease a;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	GpuaggReason reason = GPUAGG_OK;
+	int fd;
+
+	setenv("GPUAGG_SIM_LOST_AFTER", "20", 1);
+	daemon_start(&d, program, NULL);
+	fd = client_greet(&d, NULL);
+	CHECK(client_lease(fd, 1, &a) == GPUAGG_OK);
+	memset(a.base, 1, 4096);
+	for (int i = 0; i < 30 && reason == GPUAGG_OK; i++)
+	{
+		reduce_init(&request, &a, GPUAGG_INT64, 0, 512);
+		memset(&reply, 0, sizeof(reply));
+		reason = client_call(fd, &request, &reply);
+	}
+	CHECK(reply.h.reason == GPUAGG_LOST && reply.h.id == request.h.id);
+	CHECK(client_is_closed(fd));
+	CHECK(ended_with(daemon_wait(&d, 2000), 2));
+	CHECK(!socket_exists(&d));
+	CHECK(a.base[4095] == 1); /* the rows are still there */
+	close(fd);
+	lease_forget(&a);
+	daemon_end(&d, SIGKILL);
+	unsetenv("GPUAGG_SIM_LOST_AFTER");
+}
+
+/* Only processes of the same user are served; needs root to try. */
+static void
+test_other_user(void)
+{
+	Daemon d;
+	char path[128];
+	pid_t child;
+	int status = -1;
+
+	if (geteuid() != 0)
+		return;
+	daemon_start(&d, program, NULL);
+	close(client_greet(&d, NULL));
+	snprintf(path, sizeof(path), "%s/gpuagg.sock", d.dir);
+	CHECK(chmod(d.dir, 0755) == 0 && chmod(path, 0666) == 0);
+	child = fork();
+	if (child == 0)
+	{
+		GpuaggRequest request;
+		GpuaggReply reply;
+		int fd;
+
+		if (setgid(65534) != 0 || setuid(65534) != 0)
+			_exit(2);
+		fd = client_connect(&d);
+		if (fd < 0)
+			_exit(3);
+		request_init(&request, GPUAGG_MSG_HELLO);
+		if (client_send(fd, &request) && client_receive(fd, &reply, NULL, WAIT_MS) == 1)
+			_exit(4);
+		_exit(0);
+	}
+	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	close(client_greet(&d, NULL));
+	CHECK(ended_cleanly(daemon_end(&d, SIGTERM)));
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc != 2)
+	{
+		fprintf(stderr, "usage: %s PROGRAM\n", argv[0]);
+		return 2;
+	}
+	program = argv[1];
+	test_greeting();
+	test_leases();
+	test_lease_quota();
+	test_lease_crowd();
+	test_signals();
+	test_lock_and_socket();
+	test_bad_start();
+	test_parent();
+	test_idle_timeout();
+	test_unusable();
+	test_lost();
+	test_other_user();
+	return test_end();
+}

@@ -1,0 +1,410 @@
+/*
+ * fuzz_test.c
+ *	  gpuaggd among hostile, careless and very many clients.
+ *
+ * A well-behaved client works beside them and must get right answers all the
+ * time.  Usage: fuzz_test PROGRAM [SEED [REQUESTS]]
+ */
+#include "client.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define STORM	  600
+#define GOOD_ROWS 3000
+
+static const char *program;
+static uint64_t seed = 1;
+
+/* A client that sums and scans int64 rows whose answers it knows. */
+typedef struct Good
+{
+	int fd;
+	Lease lease;
+	int64_t sum;
+} Good;
+
+static void
+good_start(Good *good, const Daemon *d)
+{
+	good->fd = client_greet(d, NULL);
+	CHECK(client_lease(good->fd, 1, &good->lease) == GPUAGG_OK);
+	good->sum = 0;
+	for (int i = 0; i < GOOD_ROWS; i++)
+	{
+		int64_t x = (int64_t) (random_bits(&seed) >> 20);
+
+		((int64_t *) good->lease.base)[i] = x;
+		good->sum += x;
+	}
+}
+
+static bool
+good_works(Good *good)
+{
+	GpuaggRequest request;
+	GpuaggReply reply;
+	const GpuaggInt128 *results;
+
+	reduce_init(&request, &good->lease, GPUAGG_INT64, 0, GOOD_ROWS);
+	if (client_call(good->fd, &request, &reply) != GPUAGG_OK || reply.u.reduce.n != GOOD_ROWS ||
+		(int64_t) reply.u.reduce.sum.lo != good->sum)
+		return false;
+	scan_init(&request, &good->lease, GPUAGG_INT64, GOOD_ROWS);
+	results = (const GpuaggInt128 *) (good->lease.base + request.u.scan.result_offset);
+	return client_call(good->fd, &request, &reply) == GPUAGG_OK &&
+		   (int64_t) results[GOOD_ROWS - 1].lo == good->sum &&
+		   (int64_t) reply.u.scan.carry.sum.lo == good->sum;
+}
+
+static void
+good_end(Good *good)
+{
+	close(good->fd);
+	lease_forget(&good->lease);
+}
+
+static void
+discard_replies(int fd)
+{
+	GpuaggReply reply;
+
+	while (client_receive(fd, &reply, NULL, 0) == 1)
+		continue;
+}
+
+/* A request that is right but for what chance changes in it. */
+static size_t
+mutated(GpuaggRequest *request, const Lease *lease)
+{
+	static const uint64_t odd[] = {0,		  1,		  255,
+								   256,		  UINT32_MAX, INT64_MAX,
+								   INT64_MIN, UINT64_MAX, UINT64_MAX - 255,
+								   1ull << 31};
+	static const int types[] = {GPUAGG_MSG_HELLO,	GPUAGG_MSG_PING,   GPUAGG_MSG_DEVICE,
+								GPUAGG_MSG_LEASE,	GPUAGG_MSG_REDUCE, GPUAGG_MSG_SCAN,
+								GPUAGG_MSG_RELEASE, GPUAGG_MSG_REDUCE, GPUAGG_MSG_SCAN,
+								GPUAGG_MSG_SCAN};
+	int type = types[random_bits(&seed) % 10];
+	int kind = 1 + (int) (random_bits(&seed) % 3);
+	uint64_t nrows = 1 + random_bits(&seed) % 5000;
+	unsigned char *bytes = (unsigned char *) request;
+	int changes = (int) (random_bits(&seed) % 4);
+
+	if (type == GPUAGG_MSG_REDUCE)
+		reduce_init(request, lease, kind, random_bits(&seed) % 4096 * GPUAGG_ALIGN, nrows);
+	else if (type == GPUAGG_MSG_SCAN)
+	{
+		scan_init(request, lease, kind, nrows);
+		request->u.scan.flags = (uint32_t) random_bits(&seed) % 4;
+		request->u.scan.window = (int32_t) (random_bits(&seed) % GPUAGG_CHUNKS);
+		for (int i = 0; i < GPUAGG_CHUNKS && random_bits(&seed) % 2; i++)
+			request->u.scan.carry.f.chunk[random_bits(&seed) % GPUAGG_CHUNKS] =
+				(int64_t) random_bits(&seed) >> random_bits(&seed) % 64;
+	}
+	else
+		request_init(request, type);
+	if (type == GPUAGG_MSG_LEASE)
+		request->u.lease.bytes = random_bits(&seed) % 2 ? 1 : random_bits(&seed);
+
+	for (int i = 0; i < changes; i++)
+	{
+		/* mostly behind the header: a bad header ends the connection at once */
+		size_t from = random_bits(&seed) % 8 ? sizeof(GpuaggHeader) : 0;
+		size_t at = from + random_bits(&seed) % (random_bits(&seed) % 2 ? 64 : 752);
+
+		if (random_bits(&seed) % 2)
+			bytes[at] ^= (unsigned char) (1u << random_bits(&seed) % 8);
+		else
+		{
+			at = at / 8 * 8;
+			memcpy(bytes + at, &odd[random_bits(&seed) % 10], 8);
+		}
+	}
+	return random_bits(&seed) % 50 ? sizeof(*request)
+								   : (size_t) (random_bits(&seed) % sizeof(*request));
+}
+
+/* Connections that send anything, over memory that holds anything and changes. */
+static void
+test_mutations(int nrequests)
+{
+	const char *const args[] = {"--total-staging", "268435456", "--device-memory", "33554432",
+								NULL};
+	Daemon d;
+	Good good;
+	Lease lease;
+	int fd = -1;
+	int sent = 0;
+	int good_failures = 0;
+
+	daemon_start(&d, program, args);
+	good_start(&good, &d);
+	memset(&lease, 0, sizeof(lease));
+	lease.fd = -1;
+	while (sent < nrequests)
+	{
+		GpuaggRequest request;
+		size_t size;
+
+		if (fd < 0)
+		{
+			fd = client_greet(&d, NULL);
+			lease_forget(&lease);
+			if (random_bits(&seed) % 4 == 0)
+				lease = (Lease){.region = (uint32_t) random_bits(&seed), .fd = -1};
+			else if (client_lease(fd, 1, &lease) == GPUAGG_OK)
+				for (int i = 0; i < 1 << 16; i++)
+					((uint64_t *) lease.base)[i] = random_bits(&seed);
+		}
+		size = mutated(&request, &lease);
+		if (lease.base != NULL)
+			((uint64_t *) lease.base)[random_bits(&seed) % (1 << 16)] = random_bits(&seed);
+		if (random_bits(&seed) % 8)
+			discard_replies(fd);
+		sent++;
+		if (send(fd, &request, size, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t) size ||
+			random_bits(&seed) % 100 == 0)
+		{
+			close(fd);
+			fd = -1;
+		}
+		if (sent % 50 == 0 && !good_works(&good))
+			good_failures++;
+	}
+	CHECK(good_failures == 0);
+	if (fd >= 0)
+		close(fd);
+	lease_forget(&lease);
+
+	/* all that the others had is given back: the good client can have it */
+	{
+		Lease more[7];
+		int got = 0;
+
+		for (int tries = 0; tries < 200 && got < 3; tries++)
+			if (client_lease(good.fd, 64 << 20, &more[got]) == GPUAGG_OK)
+				got++;
+			else
+				sleep_ms(10);
+		CHECK(got == 3);
+		for (int i = 0; i < got; i++)
+			lease_forget(&more[i]);
+	}
+	good_end(&good);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+}
+
+/* Hundreds of connections at once: each is served or turned away, and no harm is done. */
+static void
+test_storm(void)
+{
+	Daemon d;
+	Good good;
+	int fds[STORM];
+	int served = 0;
+	int turned_away = 0;
+	GpuaggRequest request;
+	GpuaggReply reply;
+
+	daemon_start(&d, program, NULL);
+	good_start(&good, &d);
+	for (int i = 0; i < STORM; i++)
+	{
+		fds[i] = client_connect(&d);
+		if (fds[i] >= 0)
+		{
+			request_init(&request, GPUAGG_MSG_HELLO);
+			(void) client_send(fds[i], &request);
+		}
+	}
+	for (int i = 0; i < STORM; i++)
+	{
+		int got = fds[i] >= 0 ? client_receive(fds[i], &reply, NULL, WAIT_MS) : 0;
+
+		served += got == 1;
+		turned_away += got == 0;
+	}
+	CHECK(served >= 500 && served + turned_away == STORM);
+	CHECK(good_works(&good));
+	for (int i = 0; i < STORM; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	CHECK(good_works(&good));
+	for (int i = 0; i < 300; i++)
+	{
+		int fd = client_greet(&d, &reply);
+
+		if (reply.u.hello.clients == 2)
+			i = 300;
+		else
+			sleep_ms(10);
+		close(fd);
+	}
+	CHECK(reply.u.hello.clients == 2);
+	good_end(&good);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+}
+
+static int
+open_files(pid_t pid)
+{
+	char path[64];
+	DIR *dir;
+	int n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int) pid);
+	dir = opendir(path);
+	if (dir == NULL)
+		return -1;
+	while (readdir(dir) != NULL)
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* Private memory, kB: pinned segments are shared and do not count. */
+static long
+private_memory(pid_t pid)
+{
+	char path[64];
+	char line[128];
+	long kb = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int) pid);
+	file = fopen(path, "r");
+	if (file == NULL)
+		return -1;
+	while (fgets(line, sizeof(line), file) != NULL)
+		if (sscanf(line, "RssAnon: %ld kB", &kb) == 1)
+			break;
+	fclose(file);
+	return kb;
+}
+
+/* Neither descriptors nor memory grow with the number of clients that have come and gone. */
+static void
+test_growth(void)
+{
+	Daemon d;
+	int files = 0;
+	long memory = 0;
+
+	daemon_start(&d, program, NULL);
+	for (int i = 0; i < 2000; i++)
+	{
+		int fd = client_greet(&d, NULL);
+		GpuaggRequest request;
+		GpuaggReply reply;
+		Lease lease;
+
+		if (client_lease(fd, 1, &lease) != GPUAGG_OK)
+		{
+			CHECK(false);
+			close(fd);
+			break;
+		}
+		reduce_init(&request, &lease, GPUAGG_INT64, 0, 100);
+		if (i % 3 == 0 && client_call(fd, &request, &reply) != GPUAGG_OK)
+			CHECK(false);
+		if (i % 3 == 1)
+			(void) client_send(fd, &request);
+		if (i % 2)
+			(void) client_release(fd, &lease);
+		lease_forget(&lease);
+		close(fd);
+		if (i == 200)
+		{
+			files = open_files(d.pid);
+			memory = private_memory(d.pid);
+		}
+	}
+	CHECK(open_files(d.pid) <= files + 2);
+	CHECK(private_memory(d.pid) <= memory + 1024);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+}
+
+/* A client that asks and never listens gets no further than its socket holds. */
+static void
+test_deaf_client(void)
+{
+	Daemon d;
+	Good good;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	int fd;
+	int sent = 0;
+	int answered = 0;
+	uint32_t first;
+	long memory;
+
+	daemon_start(&d, program, NULL);
+	good_start(&good, &d);
+	fd = client_greet(&d, NULL);
+	CHECK(good_works(&good));
+	memory = private_memory(d.pid);
+	request_init(&request, GPUAGG_MSG_PING);
+	first = request.h.id;
+	for (int pauses = 0; sent < 100000 && pauses < 20;)
+	{
+		if (send(fd, &request, sizeof(request), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+			(ssize_t) sizeof(request))
+		{
+			sent++;
+			request.h.id++;
+		}
+		else
+		{
+			sleep_ms(10);
+			pauses++;
+		}
+	}
+	CHECK(sent > 100 && sent < 100000);
+	CHECK(good_works(&good));
+	CHECK(private_memory(d.pid) <= memory + 1024);
+	while (answered < sent && client_receive(fd, &reply, NULL, WAIT_MS) == 1 &&
+		   reply.h.id == first + (uint32_t) answered)
+		answered++;
+	CHECK(answered == sent);
+	close(fd);
+	good_end(&good);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct rlimit limit = {4096, 4096};
+	int nrequests = 10000;
+
+	if (argc < 2 || argc > 4)
+	{
+		fprintf(stderr, "usage: %s PROGRAM [SEED [REQUESTS]]\n", argv[0]);
+		return 2;
+	}
+	program = argv[1];
+	if (argc > 2)
+		seed = strtoull(argv[2], NULL, 10);
+	if (argc > 3)
+		nrequests = atoi(argv[3]);
+	printf("seed %llu\n", (unsigned long long) seed);
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < STORM + 100)
+	{
+		limit.rlim_cur = limit.rlim_max < STORM + 100 ? limit.rlim_max : STORM + 100;
+		(void) setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	test_mutations(nrequests);
+	test_storm();
+	test_growth();
+	test_deaf_client();
+	return test_end();
+}
