@@ -1,0 +1,318 @@
+/*
+ * batch.c
+ *	  Batches of aggregates: which engine takes them, and double buffering.
+ *
+ * On the CPU a batch is one local buffer that stays in the cache.  On the
+ * device it is a lease of staging memory cut into slots: one is being filled
+ * while the others are in flight.  A slot's rows stay in place until its reply
+ * has come, so that the CPU can do what the device did not.
+ */
+#include "postgres.h"
+
+#include "lib/ilist.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "engine/batch.h"
+#include "engine/device.h"
+#include "gpuagg.h"
+#include "stat.h"
+
+#define LOCAL_ROWS		4096	/* of the CPU's buffer, and before a batch is opened */
+#define MAX_OPEN		16		/* batches of one backend */
+#define MAX_LEASES		4		/* of them on the device */
+#define MAX_SLOTS		4
+#define LEASE_BYTES		((Size) 32 * 1024 * 1024)
+
+typedef struct Slot
+{
+	uint32		request;		/* in flight, or 0 */
+	int64		nrows;
+	char	   *values;
+} Slot;
+
+typedef struct BatchWork
+{
+	GpuaggBatch batch;
+	GpuaggKind	kind;
+	MemoryContext context;
+	MemoryContextCallback on_reset;
+	bool		open;
+	dlist_node	node;			/* in open_batches while open */
+	int64		rows_done;		/* handed to an engine so far */
+	char	   *local;			/* LOCAL_ROWS values, or NULL */
+	DeviceLease *lease;
+	Slot		slots[MAX_SLOTS];
+	int			nslots;
+	int			current;		/* slot being filled, when there is a lease */
+	int64		slot_rows;
+	GpuaggSum	total;
+} BatchWork;
+
+static dlist_head open_batches = DLIST_STATIC_INIT(open_batches);
+static int	num_open = 0;
+static int	num_leases = 0;
+
+int64
+gpuagg_batch_threshold(void)
+{
+	return Min((int64) gpuagg_device_min_rows, LOCAL_ROWS);
+}
+
+static void
+release_lease(BatchWork *work)
+{
+	if (work->lease == NULL)
+		return;
+	gpuagg_device_release(work->lease);
+	work->lease = NULL;
+	num_leases--;
+	for (int i = 0; i < MAX_SLOTS; i++)
+		work->slots[i].request = 0;
+}
+
+static void
+unlink_batch(BatchWork *work)
+{
+	if (!work->open)
+		return;
+	dlist_delete(&work->node);
+	num_open--;
+	work->open = false;
+}
+
+/* The context of the group goes away, with or without a result: never throws. */
+static void
+drop_batch(void *arg)
+{
+	BatchWork  *work = arg;
+
+	release_lease(work);
+	unlink_batch(work);
+}
+
+GpuaggBatch *
+gpuagg_batch_open(GpuaggKind kind, MemoryContext context)
+{
+	BatchWork  *work;
+
+	if (num_open >= MAX_OPEN)
+		return NULL;
+
+	work = MemoryContextAllocZero(context, sizeof(BatchWork));
+	work->batch.work = work;
+	work->kind = kind;
+	work->context = context;
+	gpuagg_sum_init(&work->total, kind);
+	work->on_reset.func = drop_batch;
+	work->on_reset.arg = work;
+	MemoryContextRegisterResetCallback(context, &work->on_reset);
+	dlist_push_tail(&open_batches, &work->node);
+	num_open++;
+	work->open = true;
+	return &work->batch;
+}
+
+static void
+reduce_on_cpu(BatchWork *work, const void *values, int64 nrows)
+{
+	gpuagg_cpu_reduce(&work->total, values, nrows);
+	gpuagg_stat_batch(ENGINE_CPU, nrows, nrows * (int64) gpuagg_kind_size(work->kind));
+}
+
+static void
+add_reply(BatchWork *work, const GpuaggReply *reply)
+{
+	work->total.n += (int64) reply->u.reduce.n;
+	if (work->kind == GPUAGG_FLOAT64)
+	{
+		GpuaggFloatSumFull from = reply->u.reduce.f;
+
+		gpuagg_float_sum_propagate(gpuagg_float_sum_of(&from));
+		gpuagg_float_sum_merge(gpuagg_float_sum_of(&work->total.f), gpuagg_float_sum_of(&from));
+	}
+	else
+		work->total.sum = gpuagg_int128_add(work->total.sum, reply->u.reduce.sum);
+}
+
+/* Ends a slot's request, if it has one: by the reply, or on the CPU. */
+static void
+finish_slot(BatchWork *work, Slot *slot)
+{
+	GpuaggReply reply;
+	uint32		request = slot->request;
+
+	if (request == 0)
+		return;
+	if (gpuagg_device_wait(request, &reply))
+	{
+		slot->request = 0;
+		add_reply(work, &reply);
+		gpuagg_stat_batch(ENGINE_DEVICE, slot->nrows,
+						  slot->nrows * (int64) gpuagg_kind_size(work->kind));
+	}
+	else
+	{
+		slot->request = 0;
+		reduce_on_cpu(work, slot->values, slot->nrows);
+	}
+}
+
+/* Hands the slot being filled to the device; false when the CPU did it. */
+static bool
+submit_slot(BatchWork *work, Slot *slot)
+{
+	GpuaggRequest request;
+
+	memset(&request, 0, sizeof(request));
+	request.h.type = GPUAGG_MSG_REDUCE;
+	request.u.reduce.kind = work->kind;
+	request.u.reduce.offset = (uint64) (slot->values - work->lease->base);
+	request.u.reduce.nrows = (uint64) work->batch.nrows;
+	slot->nrows = work->batch.nrows;
+	slot->request = gpuagg_device_submit(work->lease, &request);
+	if (slot->request != 0)
+		return true;
+	reduce_on_cpu(work, slot->values, slot->nrows);
+	return false;
+}
+
+/* Leases staging memory and cuts it into slots; false when it cannot be had. */
+static bool
+take_lease(BatchWork *work)
+{
+	Size		width = gpuagg_kind_size(work->kind);
+	Size		slot_bytes = TYPEALIGN(GPUAGG_ALIGN, (Size) gpuagg_batch_rows * width);
+
+	if (num_leases >= MAX_LEASES || !gpuagg_device_ready())
+		return false;
+	work->lease = gpuagg_device_lease(Max(slot_bytes, Min(slot_bytes * MAX_SLOTS, LEASE_BYTES)));
+	if (work->lease == NULL)
+		return false;
+	num_leases++;
+
+	slot_bytes = Min(slot_bytes, work->lease->size / GPUAGG_ALIGN * GPUAGG_ALIGN);
+	work->slot_rows = Min((int64) gpuagg_batch_rows, (int64) (slot_bytes / width));
+	work->nslots = Min(MAX_SLOTS, work->lease->size / slot_bytes);
+	for (int i = 0; i < work->nslots; i++)
+	{
+		work->slots[i].request = 0;
+		work->slots[i].values = work->lease->base + i * slot_bytes;
+	}
+	work->current = 0;
+	return true;
+}
+
+static void
+use_slot(BatchWork *work)
+{
+	work->batch.values = work->slots[work->current].values;
+	work->batch.capacity = work->slot_rows;
+}
+
+static void
+use_local(BatchWork *work)
+{
+	if (work->local == NULL)
+		work->local = MemoryContextAlloc(work->context,
+										 LOCAL_ROWS * gpuagg_kind_size(work->kind));
+	work->batch.values = work->local;
+	work->batch.capacity = LOCAL_ROWS;
+}
+
+/* Ends all requests in flight and gives the lease back. */
+static void
+leave_device(BatchWork *work)
+{
+	for (int i = 0; i < work->nslots && work->lease != NULL; i++)
+		finish_slot(work, &work->slots[i]);
+	release_lease(work);
+}
+
+/*
+ * Hands over the rows that the batch holds.  After it nrows and capacity are
+ * 0, and `values` is not to be used.
+ */
+static void
+hand_over(BatchWork *work)
+{
+	int64		nrows = work->batch.nrows;
+
+	if (nrows > 0 && work->lease != NULL)
+	{
+		/* do not come back here with the same rows after an error */
+		Slot	   *slot = &work->slots[work->current];
+		bool		sent = submit_slot(work, slot);
+
+		work->batch.nrows = 0;
+		if (sent)
+			work->current = (work->current + 1) % work->nslots;
+		else
+			leave_device(work);
+	}
+	else if (nrows > 0)
+		reduce_on_cpu(work, work->batch.values, nrows);
+	work->rows_done += nrows;
+	work->batch.nrows = 0;
+	work->batch.capacity = 0;
+}
+
+void
+gpuagg_batch_advance(GpuaggBatch *batch)
+{
+	BatchWork  *work = batch->work;
+
+	CHECK_FOR_INTERRUPTS();
+	hand_over(work);
+
+	if (work->lease == NULL && gpuagg_device != DEVICE_CPU)
+	{
+		if (work->rows_done >= gpuagg_device_min_rows)
+			(void) take_lease(work);
+		else
+			gpuagg_stat_reason(GPUAGG_SMALL);
+	}
+	if (work->lease != NULL)
+	{
+		finish_slot(work, &work->slots[work->current]);
+		use_slot(work);
+	}
+	else
+		use_local(work);
+}
+
+const GpuaggSum *
+gpuagg_batch_close(GpuaggBatch *batch)
+{
+	BatchWork  *work = batch->work;
+
+	if (work->open)
+	{
+		hand_over(work);
+		leave_device(work);
+		unlink_batch(work);
+		if (work->kind == GPUAGG_FLOAT64)
+			gpuagg_float_sum_propagate(gpuagg_float_sum_of(&work->total.f));
+		if (work->local != NULL)
+			pfree(work->local);
+		work->local = NULL;
+	}
+	return &work->total;
+}
+
+void
+gpuagg_batches_quiesce(void)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &open_batches)
+	{
+		BatchWork  *work = dlist_container(BatchWork, node, iter.cur);
+
+		if (work->lease != NULL)
+		{
+			hand_over(work);
+			leave_device(work);
+		}
+	}
+}

@@ -1,0 +1,50 @@
+/*
+ * batch.h
+ *	  A batch of rows of one column on its way to an engine.
+ *
+ * A batch belongs to one group of one aggregate.  Its owner stores values,
+ * none of them NULL, at values[nrows++] after having called
+ * gpuagg_batch_advance() where nrows == capacity (at first both are 0).
+ * Nothing above it knows which engine works.
+ */
+#ifndef GPUAGG_BATCH_H
+#define GPUAGG_BATCH_H
+
+#include "engine/cpu.h"
+
+typedef struct GpuaggBatch
+{
+	void	   *values;
+	int64		nrows;
+	int64		capacity;
+	struct BatchWork *work;
+} GpuaggBatch;
+
+/*
+ * Rows that a group deposits into its own state before it asks for a batch.
+ */
+extern int64 gpuagg_batch_threshold(void);
+
+/*
+ * Opens a batch whose memory lies in `context`; it is dropped with that
+ * context.  NULL when this backend has enough of them: the caller goes on
+ * without.
+ */
+extern GpuaggBatch *gpuagg_batch_open(GpuaggKind kind, MemoryContext context);
+
+/* Hands full values to an engine and makes room for more. */
+extern void gpuagg_batch_advance(GpuaggBatch *batch);
+
+/*
+ * Waits for everything handed over and returns the sum of all rows, which
+ * stays valid as long as the batch's context.  The batch is closed.
+ */
+extern const GpuaggSum *gpuagg_batch_close(GpuaggBatch *batch);
+
+/*
+ * Takes every open batch of this backend off the device and gives the leases
+ * back.  Called when the executor is about to return to the client.
+ */
+extern void gpuagg_batches_quiesce(void);
+
+#endif							/* GPUAGG_BATCH_H */

@@ -1,0 +1,304 @@
+/*
+ * admin.c
+ *	  Functions about the device and about the work done.
+ */
+#include "compat.h"
+
+#include "funcapi.h"
+#include "gpuagg.h"
+#include "launcher.h"
+#include "miscadmin.h"
+#include "stat.h"
+#include "state.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
+#include "utils/timestamp.h"
+
+#define DEVICES_AWAIT_MS	3000
+#define STOP_AWAIT_MS		5000
+
+PG_FUNCTION_INFO_V1(gpuagg_version);
+PG_FUNCTION_INFO_V1(gpuagg_devices);
+PG_FUNCTION_INFO_V1(gpuagg_last_query);
+PG_FUNCTION_INFO_V1(gpuagg_stat_get);
+PG_FUNCTION_INFO_V1(gpuagg_stat_reset);
+PG_FUNCTION_INFO_V1(gpuagg_stop);
+PG_FUNCTION_INFO_V1(gpuagg_restart);
+
+Datum
+gpuagg_version(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_TEXT_P(cstring_to_text(GPUAGG_VERSION_STRING));
+}
+
+/* The reason in words, with what else is known about it. */
+static text *
+reason_words(GpuaggReason reason, const char *detail)
+{
+	return cstring_to_text(psprintf("%s%s%s", gpuagg_reason_text(reason),
+									detail[0] != '\0' ? ": " : "", detail));
+}
+
+static void
+put_device(ReturnSetInfo *rsinfo, const GpuaggDeviceInfo *info)
+{
+	Datum		values[8];
+	bool		nulls[8] = {false};
+
+	values[0] = Int32GetDatum((int32) info->index);
+	values[1] = CStringGetTextDatum(info->name);
+	values[2] = CStringGetTextDatum(psprintf("%d.%d", info->major, info->minor));
+	values[3] = Int32GetDatum(info->multiprocessors);
+	values[4] = Int64GetDatum((int64) info->memory_total);
+	values[5] = Int64GetDatum((int64) info->memory_free);
+	values[6] = BoolGetDatum(info->usable != 0);
+	values[7] = (Datum) 0;
+	nulls[7] = info->usable != 0;
+	if (!nulls[7])
+		values[7] = PointerGetDatum(reason_words((GpuaggReason) info->reason, info->detail));
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/*
+ * One row a device; or, when none is known, one row with the reason alone.
+ * Outside of mode cpu this asks for the launcher and waits a little for it.
+ */
+Datum
+gpuagg_devices(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	SharedState *state = gpuagg_state();
+	GpuaggDeviceInfo device[SHARED_DEVICES];
+	GpuaggReason reason = GPUAGG_DISABLED;
+	char		detail[sizeof(state->detail)] = "";
+	uint32		n = 0;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (gpuagg_device != DEVICE_CPU)
+		reason = gpuagg_launcher_await(state, false, DEVICES_AWAIT_MS);
+	gpuagg_launcher_detail(state, reason, detail, sizeof(detail));
+	if (state != NULL)
+	{
+		LWLockAcquire(&state->lock, LW_SHARED);
+		n = state->ndevices;
+		memcpy(device, state->device, n * sizeof(GpuaggDeviceInfo));
+		LWLockRelease(&state->lock);
+	}
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		/* what is known of the device counts only while the program is there */
+		if (device[i].usable && reason != GPUAGG_OK && reason != GPUAGG_DISABLED)
+		{
+			device[i].usable = 0;
+			device[i].reason = reason;
+			strlcpy(device[i].detail, detail, sizeof(device[i].detail));
+		}
+		put_device(rsinfo, &device[i]);
+	}
+	if (n == 0)
+	{
+		Datum		values[8] = {0};
+		bool		nulls[8] = {true, true, true, true, true, true, false, false};
+
+		values[6] = BoolGetDatum(false);
+		values[7] = PointerGetDatum(reason_words(reason, detail));
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+static Datum
+return_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
+{
+	TupleDesc	desc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}
+
+Datum
+gpuagg_last_query(PG_FUNCTION_ARGS)
+{
+	const WorkReport *report = gpuagg_stat_last();
+	bool		cpu = report->rows[ENGINE_CPU] > 0;
+	bool		device = report->rows[ENGINE_DEVICE] > 0;
+	int64		fallbacks = 0;
+	Datum		values[7];
+	bool		nulls[7] = {false};
+
+	for (int r = 0; r < GPUAGG_NREASONS; r++)
+		fallbacks += report->fallbacks[r];
+
+	values[0] = CStringGetTextDatum(cpu && device ? "both" : cpu ? "cpu" :
+									device ? "device" : "none");
+	values[1] = Int64GetDatum(report->batches[ENGINE_CPU]);
+	values[2] = Int64GetDatum(report->batches[ENGINE_DEVICE]);
+	values[3] = Int64GetDatum(report->rows[ENGINE_CPU] + report->rows[ENGINE_DEVICE]);
+	values[4] = Int64GetDatum(report->bytes[ENGINE_CPU] + report->bytes[ENGINE_DEVICE]);
+	values[5] = Int64GetDatum(fallbacks);
+	nulls[6] = report->reason == GPUAGG_OK;
+	values[6] = nulls[6] ? (Datum) 0 : CStringGetTextDatum(gpuagg_reason_text(report->reason));
+	return return_row(fcinfo, values, nulls);
+}
+
+/* Fallbacks by the name of their reason, those that happened. */
+static Datum
+fallbacks_as_jsonb(StatCounters *counters, int64 *sum)
+{
+	StringInfoData json;
+
+	initStringInfo(&json);
+	appendStringInfoChar(&json, '{');
+	*sum = 0;
+	for (int r = 1; r < GPUAGG_NREASONS; r++)
+	{
+		int64		n = (int64) pg_atomic_read_u64(&counters->fallbacks[r]);
+
+		if (n == 0)
+			continue;
+		appendStringInfo(&json, "%s\"%s\": " INT64_FORMAT, json.len > 1 ? ", " : "",
+						 gpuagg_reason_name(r), n);
+		*sum += n;
+	}
+	appendStringInfoChar(&json, '}');
+	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+}
+
+/* The device's state in a word; nothing is started by looking. */
+static const char *
+device_state(SharedState *state, GpuaggReason *reason, char *detail, Size size)
+{
+	const char *word;
+
+	detail[0] = '\0';
+	*reason = GPUAGG_NO_SHARED_MEMORY;
+	if (state == NULL)
+		return "unavailable";
+
+	LWLockAcquire(&state->lock, LW_SHARED);
+	*reason = (GpuaggReason) state->reason;
+	strlcpy(detail, state->detail, size);
+	if (state->stopped)
+	{
+		word = "stopped";
+		*reason = GPUAGG_STOPPED;
+		detail[0] = '\0';
+	}
+	else if (pg_atomic_read_u32(&state->ready) != 0)
+	{
+		word = gpuagg_breaker_open(state) ? "silent" : "ready";
+		*reason = gpuagg_breaker_open(state) ? GPUAGG_TIMEOUT : GPUAGG_OK;
+	}
+	else if (state->phase != LAUNCHER_ABSENT)
+	{
+		word = "starting";
+		*reason = GPUAGG_STARTING;
+		detail[0] = '\0';
+	}
+	else
+		word = state->reason == GPUAGG_OK ? "idle" : "unavailable";
+	LWLockRelease(&state->lock);
+	return word;
+}
+
+Datum
+gpuagg_stat_get(PG_FUNCTION_ARGS)
+{
+	StatCounters *counters = gpuagg_stat_counters();
+	SharedState *state = gpuagg_state();
+	GpuaggReason reason;
+	char		detail[sizeof(state->detail)];
+	int64		fallbacks;
+	Datum		values[13];
+	bool		nulls[13] = {false};
+	int			n = 0;
+
+	gpuagg_stat_flush();
+	values[n++] = Int64GetDatum((int64) pg_atomic_read_u64(&counters->calls));
+	for (int e = 0; e < NENGINES; e++)
+	{
+		values[n++] = Int64GetDatum((int64) pg_atomic_read_u64(&counters->batches[e]));
+		values[n++] = Int64GetDatum((int64) pg_atomic_read_u64(&counters->rows[e]));
+		values[n++] = Int64GetDatum((int64) pg_atomic_read_u64(&counters->bytes[e]));
+	}
+	values[n + 1] = fallbacks_as_jsonb(counters, &fallbacks);
+	values[n] = Int64GetDatum(fallbacks);
+	n += 2;
+	values[n++] = BoolGetDatum(state != NULL);
+	values[n++] = CStringGetTextDatum(device_state(state, &reason, detail, sizeof(detail)));
+	nulls[n] = reason == GPUAGG_OK;
+	values[n++] = reason == GPUAGG_OK ? (Datum) 0 : PointerGetDatum(reason_words(reason, detail));
+	values[n++] = TimestampTzGetDatum(counters->reset);
+	Assert(n == lengthof(values));
+	return return_row(fcinfo, values, nulls);
+}
+
+Datum
+gpuagg_stat_reset(PG_FUNCTION_ARGS)
+{
+	StatCounters *counters = gpuagg_stat_counters();
+
+	gpuagg_stat_flush();
+	gpuagg_stat_init(counters);
+	PG_RETURN_VOID();
+}
+
+/* EXECUTE can be granted, yet the device belongs to the whole cluster. */
+static SharedState *
+state_for_superuser(void)
+{
+	SharedState *state;
+
+	if (!superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be superuser to start or stop the device program")));
+	state = gpuagg_state();
+	if (state == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("%s", gpuagg_reason_text(GPUAGG_NO_SHARED_MEMORY)),
+				 errhint("%s", gpuagg_reason_hint(GPUAGG_NO_SHARED_MEMORY))));
+	return state;
+}
+
+/*
+ * Ends launcher and device program, and keeps them from being started again
+ * until gpuagg_restart().  False when they have not ended within 5 s.
+ */
+Datum
+gpuagg_stop(PG_FUNCTION_ARGS)
+{
+	SharedState *state = state_for_superuser();
+
+	LWLockAcquire(&state->lock, LW_EXCLUSIVE);
+	state->stopped = true;
+	LWLockRelease(&state->lock);
+	PG_RETURN_BOOL(gpuagg_launcher_end(state, STOP_AWAIT_MS));
+}
+
+/*
+ * Ends launcher and device program if they run, forgets why an earlier start
+ * failed, and asks for a new launcher.  False when that was not possible.
+ */
+Datum
+gpuagg_restart(PG_FUNCTION_ARGS)
+{
+	SharedState *state = state_for_superuser();
+	GpuaggReason reason;
+
+	if (!gpuagg_launcher_end(state, STOP_AWAIT_MS))
+		PG_RETURN_BOOL(false);
+	LWLockAcquire(&state->lock, LW_EXCLUSIVE);
+	state->stopped = false;
+	state->not_before = 0;
+	state->failures = 0;
+	state->breaker_strikes = 0;
+	state->reason = GPUAGG_OK;
+	state->detail[0] = '\0';
+	LWLockRelease(&state->lock);
+	reason = gpuagg_launcher_check(state, true);
+	PG_RETURN_BOOL(reason == GPUAGG_OK || reason == GPUAGG_STARTING);
+}

@@ -1,0 +1,73 @@
+/*
+ * functions.c
+ *	  What the SQL-callable functions share, and the planner support function.
+ */
+#include "postgres.h"
+
+#include "utils/builtins.h"
+
+#include "engine/device.h"
+#include "functions/functions.h"
+#include "gpuagg.h"
+#include "stat.h"
+
+PG_FUNCTION_INFO_V1(gpuagg_support);
+
+/*
+ * The planner calls this while it plans a query that uses one of our functions.
+ * It has nothing to say; being called loads the library before the planner
+ * hooks of this very query fire.
+ */
+Datum
+gpuagg_support(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(NULL);
+}
+
+void
+gpuagg_begin(FmgrInfo *flinfo)
+{
+	static char begun;
+
+	if (flinfo->fn_extra != NULL)
+		return;
+	gpuagg_stat_begin();
+	if (gpuagg_device == DEVICE_CPU)
+		gpuagg_stat_reason(GPUAGG_DISABLED);
+	gpuagg_device_require();
+	flinfo->fn_extra = &begun;
+}
+
+MemoryContext
+gpuagg_aggregate_context(FunctionCallInfo fcinfo, bool *window)
+{
+	MemoryContext context;
+	int			kind = AggCheckCallContext(fcinfo, &context);
+
+	if (kind == 0)
+		elog(ERROR, "aggregate function called in non-aggregate context");
+	*window = kind == AGG_CONTEXT_WINDOW;
+	return context;
+}
+
+static Numeric
+times_digit_plus(Numeric high, uint32 low)
+{
+	Datum		product = DirectFunctionCall2(numeric_mul, NumericGetDatum(high),
+											  NumericGetDatum(int64_to_numeric(INT64CONST(1) << 32)));
+
+	return DatumGetNumeric(DirectFunctionCall2(numeric_add, product,
+											   NumericGetDatum(int64_to_numeric((int64) low))));
+}
+
+Numeric
+gpuagg_int128_to_numeric(GpuaggInt128 value)
+{
+	Numeric		result;
+
+	if (gpuagg_int128_is_int64(value))
+		return int64_to_numeric((int64) value.lo);
+	result = int64_to_numeric(value.hi);
+	result = times_digit_plus(result, (uint32) (value.lo >> 32));
+	return times_digit_plus(result, (uint32) value.lo);
+}

@@ -1,0 +1,29 @@
+/*
+ * functions.h
+ *	  What the SQL-callable functions share.
+ */
+#ifndef GPUAGG_FUNCTIONS_H
+#define GPUAGG_FUNCTIONS_H
+
+#include "fmgr.h"
+#include "utils/numeric.h"
+
+#include "common/int128.h"
+
+/*
+ * To be called when a function's state is made: once per call site and query it
+ * opens the statement's work report, and in mode gpu requires the device.
+ */
+extern void gpuagg_begin(FmgrInfo *flinfo);
+
+/* The exact value as numeric, display scale 0, in the current context. */
+extern Numeric gpuagg_int128_to_numeric(GpuaggInt128 value);
+
+/*
+ * The memory context of an aggregate's states; raises an error elsewhere.
+ * *window says whether the aggregate runs as a window function, where final
+ * functions are called for every row and batches make no sense.
+ */
+extern MemoryContext gpuagg_aggregate_context(FunctionCallInfo fcinfo, bool *window);
+
+#endif							/* GPUAGG_FUNCTIONS_H */

@@ -1,0 +1,267 @@
+/*
+ * sum_float.c
+ *	  gpu_sum over float4 and float8: exact, rounded once at the end.
+ *
+ * As in sum_int.c, a large group's rows go through a batch.  float4 values are
+ * exact doubles; only the last rounding differs.
+ */
+#include "postgres.h"
+
+#include "utils/float.h"
+
+#include "engine/batch.h"
+#include "functions/float_state.h"
+#include "functions/functions.h"
+#include "functions/wire.h"
+#include "stat.h"
+
+PG_FUNCTION_INFO_V1(gpuagg_float4_accum);
+PG_FUNCTION_INFO_V1(gpuagg_float8_accum);
+PG_FUNCTION_INFO_V1(gpuagg_float4_accum_inv);
+PG_FUNCTION_INFO_V1(gpuagg_float8_accum_inv);
+PG_FUNCTION_INFO_V1(gpuagg_float_combine);
+PG_FUNCTION_INFO_V1(gpuagg_float_serialize);
+PG_FUNCTION_INFO_V1(gpuagg_float_deserialize);
+PG_FUNCTION_INFO_V1(gpuagg_float_sum_float4);
+PG_FUNCTION_INFO_V1(gpuagg_float_sum_float8);
+
+#define WIRE_TAG	'f'
+
+typedef struct FloatState
+{
+	GpuaggBatch *batch;			/* or NULL */
+	int64		batch_at;		/* ask for a batch when acc->counts.n gets there */
+	GpuaggFloatSum *acc;
+	bool		reported;		/* to the statistics */
+} FloatState;
+
+static FloatState *
+make_state_in(MemoryContext context, int64 batch_at, bool reported)
+{
+	FloatState *state = MemoryContextAllocZero(context, sizeof(FloatState));
+
+	state->acc = gpuagg_float_state_make(context);
+	state->batch_at = batch_at;
+	state->reported = reported;
+	return state;
+}
+
+static FloatState *
+state_of(FunctionCallInfo fcinfo)
+{
+	bool		window;
+	MemoryContext context;
+
+	if (!PG_ARGISNULL(0))
+		return (FloatState *) PG_GETARG_POINTER(0);
+	context = gpuagg_aggregate_context(fcinfo, &window);
+	gpuagg_begin(fcinfo->flinfo);
+	return make_state_in(context, window ? PG_INT64_MAX : gpuagg_batch_threshold(),
+						 window);
+}
+
+static void
+open_batch(FunctionCallInfo fcinfo, FloatState *state)
+{
+	bool		window;
+
+	state->batch = gpuagg_batch_open(GPUAGG_FLOAT64, gpuagg_aggregate_context(fcinfo, &window));
+	if (state->batch == NULL)
+		state->batch_at += gpuagg_batch_threshold() + 1;	/* ask again later */
+}
+
+static inline void
+deposit(FunctionCallInfo fcinfo, FloatState *state, double value)
+{
+	GpuaggBatch *batch = state->batch;
+
+	if (batch == NULL && state->acc->counts.n >= state->batch_at)
+	{
+		open_batch(fcinfo, state);
+		batch = state->batch;
+	}
+	if (batch == NULL)
+	{
+		state->acc = gpuagg_float_state_deposit(state->acc, value, 1);
+		return;
+	}
+	if (batch->nrows == batch->capacity)
+		gpuagg_batch_advance(batch);
+	((double *) batch->values)[batch->nrows++] = value;
+}
+
+/*
+ * Ends the group's batch, so that the state itself holds every row.  The rows
+ * that never went through a batch are reported here, once.
+ */
+static void
+gather(FloatState *state)
+{
+	const GpuaggSum *total;
+
+	if (!state->reported)
+		gpuagg_stat_direct(state->acc->counts.n,
+						   state->acc->counts.n * (int64) sizeof(double));
+	state->reported = true;
+	if (state->batch == NULL)
+		return;
+	total = gpuagg_batch_close(state->batch);
+	state->batch = NULL;
+	state->batch_at = PG_INT64_MAX;
+	state->acc = gpuagg_float_state_merge(state->acc, (const GpuaggFloatSum *) &total->f);
+}
+
+#define DEFINE_ACCUM(type, getarg) \
+Datum \
+gpuagg_##type##_accum(PG_FUNCTION_ARGS) \
+{ \
+	FloatState *state = state_of(fcinfo); \
+	\
+	if (!PG_ARGISNULL(1)) \
+		deposit(fcinfo, state, (double) getarg(1)); \
+	PG_RETURN_POINTER(state); \
+} \
+\
+Datum \
+gpuagg_##type##_accum_inv(PG_FUNCTION_ARGS) \
+{ \
+	FloatState *state = state_of(fcinfo); \
+	\
+	if (!PG_ARGISNULL(1)) \
+		state->acc = gpuagg_float_state_deposit(state->acc, (double) getarg(1), -1); \
+	PG_RETURN_POINTER(state); \
+}
+
+DEFINE_ACCUM(float4, PG_GETARG_FLOAT4)
+DEFINE_ACCUM(float8, PG_GETARG_FLOAT8)
+
+Datum
+gpuagg_float_combine(PG_FUNCTION_ARGS)
+{
+	FloatState *state = state_of(fcinfo);
+
+	if (!PG_ARGISNULL(1))
+	{
+		FloatState *other = (FloatState *) PG_GETARG_POINTER(1);
+
+		gather(other);
+		state->reported = true;
+		gpuagg_float_sum_propagate(other->acc);
+		state->acc = gpuagg_float_state_merge(state->acc, other->acc);
+	}
+	PG_RETURN_POINTER(state);
+}
+
+Datum
+gpuagg_float_serialize(PG_FUNCTION_ARGS)
+{
+	bool		window;
+	FloatState *state = (FloatState *) PG_GETARG_POINTER(0);
+	const GpuaggFloatCounts *c;
+	int			first;
+	int			last;
+	StringInfoData buf;
+
+	(void) gpuagg_aggregate_context(fcinfo, &window);
+	gather(state);
+	gpuagg_float_sum_propagate(state->acc);
+	gpuagg_float_sum_extent(state->acc, &first, &last);
+	c = &state->acc->counts;
+
+	gpuagg_wire_begin(&buf, WIRE_TAG);
+	pq_sendint64(&buf, (uint64) c->n);
+	pq_sendint64(&buf, (uint64) c->n_nan);
+	pq_sendint64(&buf, (uint64) c->n_pinf);
+	pq_sendint64(&buf, (uint64) c->n_ninf);
+	pq_sendint64(&buf, (uint64) c->n_negzero);
+	pq_sendint16(&buf, (uint16) first);
+	pq_sendint16(&buf, (uint16) (last - first + 1));
+	for (int i = first; i <= last; i++)
+		pq_sendint64(&buf, (uint64) state->acc->chunk[i - state->acc->base]);
+	PG_RETURN_BYTEA_P(gpuagg_wire_end(&buf));
+}
+
+Datum
+gpuagg_float_deserialize(PG_FUNCTION_ARGS)
+{
+	bool		window;
+	FloatState *state;
+	GpuaggFloatSumFull full;
+	int			first;
+	int			width;
+	StringInfoData buf;
+
+	(void) gpuagg_aggregate_context(fcinfo, &window);
+	gpuagg_float_sum_init(gpuagg_float_sum_of(&full), 0, GPUAGG_CHUNKS);
+	gpuagg_wire_open(&buf, PG_GETARG_BYTEA_PP(0), WIRE_TAG);
+	full.counts.n = pq_getmsgint64(&buf);
+	full.counts.n_nan = pq_getmsgint64(&buf);
+	full.counts.n_pinf = pq_getmsgint64(&buf);
+	full.counts.n_ninf = pq_getmsgint64(&buf);
+	full.counts.n_negzero = pq_getmsgint64(&buf);
+	first = (int) pq_getmsgint(&buf, 2);
+	width = (int) pq_getmsgint(&buf, 2);
+	if (first + width > GPUAGG_CHUNKS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid serialized aggregate state")));
+	for (int i = 0; i < width; i++)
+		full.chunk[first + i] = pq_getmsgint64(&buf);
+	gpuagg_wire_close(&buf);
+
+	state = make_state_in(CurrentMemoryContext, PG_INT64_MAX, true);
+	state->acc = gpuagg_float_state_merge(state->acc, gpuagg_float_sum_of(&full));
+	PG_RETURN_POINTER(state);
+}
+
+/* The gathered accumulator, or NULL when there was no row. */
+static GpuaggFloatSum *
+final_sum(FunctionCallInfo fcinfo)
+{
+	FloatState *state = PG_ARGISNULL(0) ? NULL : (FloatState *) PG_GETARG_POINTER(0);
+
+	if (state == NULL)
+		return NULL;
+	gather(state);
+	return state->acc;
+}
+
+Datum
+gpuagg_float_sum_float4(PG_FUNCTION_ARGS)
+{
+	GpuaggFloatSum *acc = final_sum(fcinfo);
+	float		result = 0;
+
+	if (acc == NULL)
+		PG_RETURN_NULL();
+	switch (gpuagg_float_sum_round32(acc, &result))
+	{
+		case GPUAGG_ROUNDED_NULL:
+			PG_RETURN_NULL();
+		case GPUAGG_ROUNDED_OVERFLOW:
+			float_overflow_error();
+		case GPUAGG_ROUNDED_VALUE:
+			break;
+	}
+	PG_RETURN_FLOAT4(result);
+}
+
+Datum
+gpuagg_float_sum_float8(PG_FUNCTION_ARGS)
+{
+	GpuaggFloatSum *acc = final_sum(fcinfo);
+	double		result = 0;
+
+	if (acc == NULL)
+		PG_RETURN_NULL();
+	switch (gpuagg_float_sum_round64(acc, &result))
+	{
+		case GPUAGG_ROUNDED_NULL:
+			PG_RETURN_NULL();
+		case GPUAGG_ROUNDED_OVERFLOW:
+			float_overflow_error();
+		case GPUAGG_ROUNDED_VALUE:
+			break;
+	}
+	PG_RETURN_FLOAT8(result);
+}

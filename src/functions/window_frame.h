@@ -1,0 +1,30 @@
+/*
+ * window_frame.h
+ *	  What frame our window functions were called with.
+ */
+#ifndef GPUAGG_WINDOW_FRAME_H
+#define GPUAGG_WINDOW_FRAME_H
+
+#include "windowapi.h"
+
+typedef enum RunningFrame
+{
+	FRAME_ROWS,					/* ROWS UNBOUNDED PRECEDING */
+	FRAME_PEERS					/* the default: up to the last peer */
+} RunningFrame;
+
+/*
+ * The frame of a running function; raises 0A000 when it is neither of the two,
+ * naming `instead` as the way.
+ */
+extern RunningFrame gpuagg_running_frame(WindowObject winobj, const char *function,
+										 const char *instead);
+
+/*
+ * The value of the argument `exclusive`; raises 22023 when it is NULL or not
+ * stable, 0A000 when it is true and the frame is not a ROWS frame.
+ */
+extern bool gpuagg_running_exclusive(FunctionCallInfo fcinfo, WindowObject winobj, int argno,
+									 RunningFrame frame);
+
+#endif							/* GPUAGG_WINDOW_FRAME_H */

@@ -1,0 +1,24 @@
+/*
+ * wire.h
+ *	  Serialized aggregate states: a header, the state, the worker's report.
+ *
+ * They live no longer than a query and never leave the cluster.
+ */
+#ifndef GPUAGG_WIRE_H
+#define GPUAGG_WIRE_H
+
+#include "lib/stringinfo.h"
+#include "libpq/pqformat.h"
+
+extern void gpuagg_wire_begin(StringInfo buf, char tag);
+
+/* Appends this process's work report and returns the finished bytea. */
+extern bytea *gpuagg_wire_end(StringInfo buf);
+
+/* Opens a serialized state; raises an error when it is not one of this tag. */
+extern void gpuagg_wire_open(StringInfo buf, bytea *state, char tag);
+
+/* Takes over the report and checks that nothing is left. */
+extern void gpuagg_wire_close(StringInfo buf);
+
+#endif							/* GPUAGG_WIRE_H */

@@ -1,0 +1,204 @@
+/*
+ * gpuagg.c
+ *	  Module entry: settings and hooks.
+ *
+ * Loading starts nothing by itself; only when the library is preloaded does it
+ * register the launcher and reserve room for the shared state.
+ */
+#include "compat.h"
+
+#include "engine/batch.h"
+#include "gpuagg.h"
+#include "launcher.h"
+#include "miscadmin.h"
+#include "state.h"
+#include "utils/guc.h"
+
+GPUAGG_MODULE_MAGIC("gpuagg", GPUAGG_VERSION_STRING);
+
+#define SEGMENT_KB (32 * 1024)	/* smallest lease */
+
+int			gpuagg_device = DEVICE_AUTO;
+bool		gpuagg_enable_agg_scan = true;
+bool		gpuagg_enable_window_scan = true;
+int			gpuagg_batch_rows = 1024 * 1024;
+int			gpuagg_device_min_rows = 100000;
+int			gpuagg_device_timeout = 5000;
+int			gpuagg_staging_memory = 4 * SEGMENT_KB;
+int			gpuagg_total_staging_memory = 32 * SEGMENT_KB;
+int			gpuagg_device_memory = 0;
+char	   *gpuagg_visible_devices = "";
+int			gpuagg_idle_timeout = 600;
+char	   *gpuagg_device_program = "";
+
+static const struct config_enum_entry device_modes[] = {
+	{"auto", DEVICE_AUTO, false},
+	{"gpu", DEVICE_GPU, false},
+	{"cpu", DEVICE_CPU, false},
+	{NULL, 0, false}
+};
+
+static shmem_request_hook_type previous_shmem_request_hook = NULL;
+static ExecutorRun_hook_type previous_executor_run_hook = NULL;
+static int	nesting_level = 0;
+
+void		_PG_init(void);
+
+static bool
+check_visible_devices(char **value, void **extra, GucSource source)
+{
+	if (strlen(*value) >= 1024 ||
+		strspn(*value, "0123456789,-ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz/") !=
+		strlen(*value))
+	{
+		GUC_check_errdetail("Device numbers or identifiers, separated by commas, are expected.");
+		return false;
+	}
+	return true;
+}
+
+static bool
+check_device_program(char **value, void **extra, GucSource source)
+{
+	if ((*value)[0] != '\0' && !is_absolute_path(*value))
+	{
+		GUC_check_errdetail("An absolute path is expected, or the empty string.");
+		return false;
+	}
+	return true;
+}
+
+static void
+define_settings(void)
+{
+	DefineCustomIntVariable("gpuagg.batch_rows",
+							"Rows that are handed to an engine at a time.",
+							NULL,
+							&gpuagg_batch_rows,
+							1024 * 1024, 1024, 8 * 1024 * 1024,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuagg.device",
+							 "Which engine does the work.",
+							 "\"auto\" uses the device when it is there and never waits for it, "
+							 "\"gpu\" waits for it and fails where there is none, \"cpu\" does not use it.",
+							 &gpuagg_device,
+							 DEVICE_AUTO, device_modes,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuagg.device_memory",
+							"Device memory that the device program uses at most.",
+							"0 means three quarters of what is free when it starts.",
+							&gpuagg_device_memory,
+							0, 0, INT_MAX,
+							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuagg.device_min_rows",
+							"Rows from which on work goes to the device.",
+							NULL,
+							&gpuagg_device_min_rows,
+							100000, 0, INT_MAX,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("gpuagg.device_program",
+							   "Path of the device program.",
+							   "The empty string means gpuaggd in the server's library directory.",
+							   &gpuagg_device_program,
+							   "",
+							   PGC_SIGHUP, GUC_SUPERUSER_ONLY | GUC_DISALLOW_IN_AUTO_FILE,
+							   check_device_program, NULL, NULL);
+	DefineCustomIntVariable("gpuagg.device_timeout",
+							"Time to wait for an answer of the device program.",
+							"After that the CPU does the work.",
+							&gpuagg_device_timeout,
+							5000, 10, 600000,
+							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuagg.enable_agg_scan",
+							 "Lets the planner replace aggregation over one table by a scan of ours.",
+							 NULL,
+							 &gpuagg_enable_agg_scan,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuagg.enable_window_scan",
+							 "Lets the planner replace window functions by a segmented scan of ours.",
+							 NULL,
+							 &gpuagg_enable_window_scan,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuagg.idle_timeout",
+							"Time without a request after which the device is given back.",
+							"0 means never.",
+							&gpuagg_idle_timeout,
+							600, 0, INT_MAX / 1000,
+							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuagg.staging_memory",
+							"Staging memory that one session has on lease at most.",
+							NULL,
+							&gpuagg_staging_memory,
+							4 * SEGMENT_KB, SEGMENT_KB, MAX_KILOBYTES,
+							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuagg.total_staging_memory",
+							"Staging memory that the device program keeps at most.",
+							NULL,
+							&gpuagg_total_staging_memory,
+							32 * SEGMENT_KB, SEGMENT_KB, MAX_KILOBYTES,
+							PGC_SIGHUP, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomStringVariable("gpuagg.visible_devices",
+							   "Devices that the device program may use, as in CUDA_VISIBLE_DEVICES.",
+							   "The empty string means all.",
+							   &gpuagg_visible_devices,
+							   "",
+							   PGC_SIGHUP, 0,
+							   check_visible_devices, NULL, NULL);
+	MarkGUCPrefixReserved("gpuagg");
+}
+
+static void
+request_shared_memory(void)
+{
+	if (previous_shmem_request_hook)
+		previous_shmem_request_hook();
+	RequestAddinShmemSpace(SHARED_STATE_SIZE);
+}
+
+/*
+ * Before control returns to the client, work in flight is finished and leases
+ * are given back: a cursor may stay open for hours.
+ */
+static void
+executor_run(EXECUTOR_RUN_PARAMS)
+{
+	nesting_level++;
+	PG_TRY();
+	{
+		if (previous_executor_run_hook)
+			previous_executor_run_hook(EXECUTOR_RUN_ARGS);
+		else
+			standard_ExecutorRun(EXECUTOR_RUN_ARGS);
+		if (nesting_level == 1)
+		{
+			gpuagg_batches_quiesce();
+			gpuagg_stat_flush();
+		}
+	}
+	PG_FINALLY();
+	{
+		nesting_level--;
+	}
+	PG_END_TRY();
+}
+
+void
+_PG_init(void)
+{
+	define_settings();
+
+	previous_executor_run_hook = ExecutorRun_hook;
+	ExecutorRun_hook = executor_run;
+
+	if (process_shared_preload_libraries_in_progress)
+	{
+		if (SHARED_STRUCT_NEEDS_RESERVATION)
+		{
+			previous_shmem_request_hook = shmem_request_hook;
+			shmem_request_hook = request_shared_memory;
+		}
+		gpuagg_launcher_preload();
+	}
+}

@@ -1,0 +1,52 @@
+/*
+ * stat.h
+ *	  What gpuagg counts: for the cluster, and for the session's last statement.
+ */
+#ifndef GPUAGG_STAT_H
+#define GPUAGG_STAT_H
+
+#include "common/reason.h"
+
+typedef enum EngineId
+{
+	ENGINE_CPU,
+	ENGINE_DEVICE,
+	NENGINES
+} EngineId;
+
+/*
+ * Work done.  A statement's copy is kept per session; a parallel worker hands
+ * its own to the leader inside the states that it serializes.
+ */
+typedef struct WorkReport
+{
+	int64		batches[NENGINES];
+	int64		rows[NENGINES];
+	int64		bytes[NENGINES];	/* of column values given to the engine */
+	int64		fallbacks[GPUAGG_NREASONS]; /* batches meant for the device that the CPU did */
+	int32		reason;			/* GpuaggReason why the device was last not used, or 0 */
+} WorkReport;
+
+/* A call of one of our functions begins work in this statement. */
+extern void gpuagg_stat_begin(void);
+
+extern void gpuagg_stat_batch(EngineId engine, int64 rows, int64 bytes);
+
+/* Rows that the CPU took one by one, outside of any batch.  Cheap. */
+extern void gpuagg_stat_direct(int64 rows, int64 bytes);
+
+extern void gpuagg_stat_fallback(GpuaggReason reason);
+
+/* Why the device is not being used, without a fallback. */
+extern void gpuagg_stat_reason(GpuaggReason reason);
+
+/* A parallel worker's work since its last call of this function; nothing elsewhere. */
+extern void gpuagg_stat_take(WorkReport *report);
+
+/* Adds a worker's report to the session's statement (not to the cluster's counters). */
+extern void gpuagg_stat_give(const WorkReport *report);
+
+/* The session's last statement that used gpuagg. */
+extern const WorkReport *gpuagg_stat_last(void);
+
+#endif							/* GPUAGG_STAT_H */
