@@ -1,0 +1,83 @@
+-- demo.sql: core's aggregates and gpuagg's beside each other.
+
+-- Give a device some seconds to come up; without one this ends at once.
+DO $$
+BEGIN
+    FOR i IN 1..20 LOOP
+        EXIT WHEN NOT EXISTS (SELECT FROM gpuagg_devices() WHERE reason = 'starting');
+        PERFORM pg_sleep(0.5);
+    END LOOP;
+END $$;
+
+\echo
+\echo '== Which device? (gpuagg_devices)'
+SELECT device, name, capability, pg_size_pretty(memory_total) AS memory, usable, reason
+FROM gpuagg_devices();
+
+\echo '== Sums of a column (one process, best of three)'
+SELECT * FROM side_by_side('sum(integer)',
+    'SELECT sum(pulses) FROM reading', 'SELECT gpu_sum(pulses) FROM reading')
+UNION ALL
+SELECT * FROM side_by_side('sum(bigint)',
+    'SELECT sum(microjoules) FROM reading', 'SELECT gpu_sum(microjoules) FROM reading')
+UNION ALL
+SELECT * FROM side_by_side('sum(double precision)',
+    'SELECT sum(volts) FROM reading', 'SELECT gpu_sum(volts) FROM reading');
+
+\echo '== Which engine computed that? (gpuagg_last_query)'
+SELECT gpu_sum(volts) FROM reading \gset
+SELECT * FROM gpuagg_last_query();
+
+\echo '== The same double precision column in other orders: core differs, gpuagg never does'
+SELECT * FROM side_by_side('as stored',
+    'SELECT sum(volts) FROM reading', 'SELECT gpu_sum(volts) FROM reading')
+UNION ALL
+SELECT * FROM side_by_side('ascending',
+    'SELECT sum(volts ORDER BY volts) FROM reading WHERE sensor < 500',
+    'SELECT gpu_sum(volts ORDER BY volts) FROM reading WHERE sensor < 500')
+UNION ALL
+SELECT * FROM side_by_side('the same, descending',
+    'SELECT sum(volts ORDER BY volts DESC) FROM reading WHERE sensor < 500',
+    'SELECT gpu_sum(volts ORDER BY volts DESC) FROM reading WHERE sensor < 500');
+
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+\echo '== Four runs with parallel workers: how many different answers?'
+SELECT count(DISTINCT c.result) AS "core's answers", count(DISTINCT o.result) AS "gpuagg's answers"
+FROM generate_series(1, 4) AS run,
+    LATERAL timed(format('SELECT sum(volts) FROM reading -- %s', run)) AS c,
+    LATERAL timed(format('SELECT gpu_sum(volts) FROM reading -- %s', run)) AS o;
+RESET max_parallel_workers_per_gather;
+
+\echo '== GROUP BY sensor: 1000 groups'
+SELECT * FROM side_by_side('groups',
+    'SELECT count(*) FROM (SELECT sensor, sum(microjoules) FROM reading GROUP BY sensor) AS g',
+    'SELECT count(*) FROM (SELECT sensor, gpu_sum(microjoules) FROM reading GROUP BY sensor) AS g');
+SELECT count(*) FILTER (WHERE core IS DISTINCT FROM ours) AS "groups that differ"
+FROM (SELECT sum(microjoules) AS core, gpu_sum(microjoules) AS ours
+      FROM reading GROUP BY sensor) AS g;
+
+\echo '== Running sum of each sensor over time: 1000 partitions'
+SELECT * FROM side_by_side('last value of the largest',
+    'SELECT max(s) FROM (SELECT sum(pulses) OVER (PARTITION BY sensor ORDER BY at
+        ROWS UNBOUNDED PRECEDING) AS s FROM reading) AS w',
+    'SELECT max(s) FROM (SELECT gpu_running_sum(pulses) OVER (PARTITION BY sensor ORDER BY at
+        ROWS UNBOUNDED PRECEDING) AS s FROM reading) AS w');
+SELECT sensor, at::time AS at, pulses,
+       sum(pulses) OVER w AS "sum() OVER", gpu_running_sum(pulses) OVER w AS gpu_running_sum
+FROM reading WHERE sensor = 7
+WINDOW w AS (PARTITION BY sensor ORDER BY at ROWS UNBOUNDED PRECEDING)
+ORDER BY at LIMIT 5;
+
+\echo '== What was counted (gpuagg_stat)'
+SELECT * FROM gpuagg_stat;
+
+SELECT EXISTS (SELECT FROM gpuagg_devices() WHERE usable) AS device \gset
+\if :device
+\echo 'A device took part.'
+\else
+SELECT string_agg(DISTINCT reason, ', ') AS why FROM gpuagg_devices() \gset
+\echo 'No device took part' (:why)': the CPU computed everything, to the same bits.'
+\endif

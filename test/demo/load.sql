@@ -1,0 +1,39 @@
+-- load.sql: the table of the demonstration.  psql variable: rows.
+CREATE EXTENSION gpuagg;
+
+CREATE TABLE reading (
+    sensor integer NOT NULL,
+    at timestamptz NOT NULL,
+    pulses integer NOT NULL,
+    microjoules bigint NOT NULL,
+    volts double precision
+);
+
+SELECT setseed(0.5);
+INSERT INTO reading
+SELECT i % 1000,
+       timestamptz '2026-01-01 00:00:00+00' + (i / 1000) * interval '1 second',
+       (random() * 100000)::integer,
+       (random() * 1e15)::bigint,
+       CASE WHEN i % 50 = 0 THEN NULL ELSE (random() - 0.5) * 10 ^ (i % 9) END
+FROM generate_series(1, :rows) AS i;
+VACUUM (FREEZE, ANALYZE) reading;
+
+-- Runs a query that yields one value; best time of three.
+CREATE FUNCTION timed(query text, OUT result text, OUT ms numeric)
+LANGUAGE plpgsql AS $$
+DECLARE
+    start timestamptz;
+BEGIN
+    FOR i IN 1..3 LOOP
+        start := clock_timestamp();
+        EXECUTE query INTO result;
+        ms := least(ms, round(extract(epoch FROM clock_timestamp() - start) * 1000, 1));
+    END LOOP;
+END $$;
+
+CREATE FUNCTION side_by_side(what text, core text, ours text)
+RETURNS TABLE (query text, "core says" text, "gpuagg says" text, "core ms" numeric, "gpuagg ms" numeric)
+LANGUAGE sql AS $$
+    SELECT what, c.result, o.result, c.ms, o.ms FROM timed(core) AS c, timed(ours) AS o
+$$;

@@ -1,0 +1,151 @@
+# lib.sh: what test/check and test/gpu/run share.  Sourced.
+#
+# Callers set: logs, stage, passed=0, failed=0, table=.
+
+# Counts of a log: 'passed failed'.
+count()
+{
+	case $1 in
+		counts) # a program's own last line
+			sed -nE 's/^([0-9]+) passed, ([0-9]+) failed.*$/\1 \2/p' "$2" | tail -1
+			;;
+		regress) # pg_regress: '... ok' lines, or TAP from 16 on
+			awk '/^(test|    ) .*\.\.\. ok/ || /^ok [0-9]+/ { p++ }
+				/^(test|    ) .*\.\.\. .*(FAILED|failed)/ || /^not ok [0-9]+/ { f++ }
+				END { print p + 0, f + 0 }' "$2"
+			;;
+		tap) # prove --verbose; what was skipped counts as neither
+			awk '/^ok [0-9]+/ && !/# *[Ss][Kk][Ii][Pp]/ { p++ }
+				/^not ok [0-9]+/ && !/# *TODO/ { f++ }
+				END { print p + 0, f + 0 }' "$2"
+			;;
+		none) # counts as one test
+			;;
+	esac
+}
+
+# part NAME FORMAT COMMAND...: runs a part, counts, and adds a line to the table.
+part()
+{
+	local name=$1 format=$2 log begin=$SECONDS status p f
+	shift 2
+	log=$logs/$(echo "$name" | tr -c 'a-zA-Z0-9\n' '_' | tr -s _).log
+
+	timeout -k 10 "${part_timeout:-900}" bash -c '"$@"' bash "$@" >"$log" 2>&1 </dev/null
+	status=$?
+	if [ "$format" = none ]; then
+		p=$((status == 0)) f=$((status != 0))
+	else
+		read -r p f <<<"$(count "$format" "$log") "
+		p=${p:-0} f=${f:-0}
+		# What ran nothing, or ended badly in some other way, has failed too.
+		if [ "$f" -eq 0 ] && { [ "$status" -ne 0 ] || [ "$p" -eq 0 ]; }; then
+			f=1
+			echo "(exit status $status)" >>"$log"
+		fi
+	fi
+	passed=$((passed + p)) failed=$((failed + f))
+	table+=$(printf '%-28s %8d %8d %9d' "$name" "$p" "$f" $((SECONDS - begin)))$'\n'
+	printf '%-28s %8d passed %5d failed %5d s\n' "$name" "$p" "$f" $((SECONDS - begin))
+	if [ "$f" -gt 0 ]; then
+		echo "---- the end of $log"
+		grep -E '^not ok|FAILED|^FAIL|ERROR|error:' "$log" | head -20
+		echo "----"
+		tail -30 "$log"
+		echo "----"
+	fi
+}
+
+# The build log of our own code must be free of warnings.
+no_warnings()
+{
+	! grep -E 'warning:|: Warning' "$1"
+}
+export -f no_warnings
+
+in_cluster()
+{
+	test/cluster run "$stage" "$@"
+}
+
+# sql_suite NAME: all SQL tests in a cluster of its own; settings on stdin.
+sql_suite()
+{
+	local name=$1 t base regress
+	local names=()
+
+	if ! {
+		echo "shared_buffers = 256MB"
+		echo "max_connections = 150"
+		cat
+	} | test/cluster start "$stage" "$name" >"$logs/start_$name.log" 2>&1; then
+		part "$name: start" none cat "$logs/start_$name.log" /nonexistent
+		return
+	fi
+
+	regress=$stage/run/regress-$name
+	if [ -f test/regress/schedule ]; then
+		names=(--schedule="$stage/test/regress/schedule")
+	else
+		for t in test/regress/sql/*.sql; do
+			names+=("$(basename "$t" .sql)")
+		done
+	fi
+	in_cluster "$name" mkdir -p "$regress" "$regress/iso"
+	part "$name: pg_regress" regress in_cluster "$name" sh -c \
+		'cd "$1" && shift && exec "$PG_REGRESS" "$@"' sh "$regress" \
+		--bindir="$(dirname "$(in_cluster "$name" sh -c 'command -v psql')")" \
+		--host="$stage/run" --inputdir="$stage/test/regress" --outputdir="$regress" \
+		--dbname=gpuagg_regress "${names[@]}"
+	[ ! -f "$regress/regression.diffs" ] ||
+		cp "$regress/regression.diffs" "$logs/${name}_regression.diffs"
+
+	in_cluster "$name" createdb gpuagg_test
+	in_cluster "$name" psql -X -q -d gpuagg_test -c 'CREATE EXTENSION gpuagg' \
+		-c 'CREATE EXTENSION pgtap' >"$logs/extensions_$name.log" 2>&1
+	part "$name: pgTAP" tap in_cluster "$name" sh -c \
+		'cd "$1" && exec pg_prove --verbose --ext .sql -d gpuagg_test test/pgtap' sh "$stage"
+
+	for t in test/property/*.py; do
+		base=$(basename "$t" .py)
+		part "$name: $base" counts in_cluster "$name" env PGDATABASE=gpuagg_test \
+			PYTHONDONTWRITEBYTECODE=1 python3 "$stage/$t"
+	done
+
+	if compgen -G 'test/isolation/specs/*.spec' >/dev/null; then
+		names=()
+		for t in test/isolation/specs/*.spec; do
+			names+=("$(basename "$t" .spec)")
+		done
+		part "$name: isolation" regress in_cluster "$name" sh -c \
+			'cd "$1" && shift && exec "$PG_ISOLATION_REGRESS" "$@"' sh "$regress/iso" \
+			--bindir="$(dirname "$(in_cluster "$name" sh -c 'command -v psql')")" \
+			--host="$stage/run" --inputdir="$stage/test/isolation" --outputdir="$regress/iso" \
+			--dbname=gpuagg_isolation "${names[@]}"
+	fi
+
+	part "$name: engine used" counts in_cluster "$name" psql -X -q -At -d gpuagg_test \
+		-v name="$name" -f "$stage/test/engine_used.sql"
+	test/cluster stop "$stage" "$name"
+	cp "$stage/log/$name.server" "$logs/server_$name.log" 2>/dev/null
+	part "$name: server log" none no_crash "$logs/server_$name.log"
+}
+
+# No server process may have died of a signal, nor gpuaggd.
+no_crash()
+{
+	! grep -E 'was terminated by signal|PANIC|TRAP:|lost its device' "$1"
+}
+export -f no_crash in_cluster
+export stage
+
+tap_suite()
+{
+	part "server-level (TAP)" tap in_cluster tap sh -c '
+		mkdir -p "$1/run/tap" && cd "$1/run/tap" &&
+		export TESTDIR="$PWD" TESTDATADIR="$PWD/data" TESTLOGDIR="$PWD/log" TMPDIR="$1/run" &&
+		mkdir -p data log && unset PGHOST PGPORT PGUSER PGDATABASE &&
+		exec prove --verbose --comments "$1"/test/tap/*.pl' sh "$stage"
+	mkdir -p "$logs/tap"
+	cp -r "$stage"/run/tap/tmp_check/log/. "$stage"/run/tap/log/. "$logs/tap/" 2>/dev/null
+}

@@ -1,0 +1,130 @@
+-- The extension's objects: that they exist, how they are labelled, who may use them.
+\set ECHO none
+\set QUIET on
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS gpuagg;
+BEGIN;
+SELECT no_plan();
+
+CREATE TEMP TABLE objects AS SELECT d.classid, d.objid
+FROM pg_depend d JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+WHERE e.extname = 'gpuagg' AND d.deptype = 'e';
+CREATE TEMP TABLE functions AS SELECT p.* FROM pg_proc p
+JOIN objects o ON o.classid = 'pg_proc'::regclass AND o.objid = p.oid;
+CREATE TEMP TABLE aggregates AS SELECT p.oid, p.proname, p.oid::regprocedure AS signature, a.*
+FROM pg_aggregate a JOIN functions p ON p.oid = a.aggfnoid;
+
+-- Signatures and types of results.
+SELECT unnest(ARRAY[has_function('gpu_sum', ARRAY[t], format('gpu_sum(%s)', t)),
+       is_aggregate('gpu_sum', ARRAY[t], format('gpu_sum(%s) is an aggregate', t)),
+       function_returns('gpu_sum', ARRAY[t], r),
+       has_function('gpu_running_sum', ARRAY[t, 'boolean'], format('gpu_running_sum(%s)', t)),
+       is_window('gpu_running_sum', ARRAY[t, 'boolean'],
+                 format('gpu_running_sum(%s) is a window function', t)),
+       function_returns('gpu_running_sum', ARRAY[t, 'boolean'], r)])
+FROM (VALUES ('smallint', 'bigint'), ('integer', 'bigint'), ('bigint', 'numeric'), ('real', 'real'),
+             ('double precision', 'double precision'), ('numeric', 'numeric')) v(t, r);
+SELECT is((SELECT count(*) FROM functions WHERE proname = 'gpu_sum'), 6::bigint, 'six gpu_sum');
+SELECT is((SELECT count(*) FROM functions WHERE proname = 'gpu_running_sum'), 6::bigint,
+          'six gpu_running_sum');
+SELECT is((SELECT array_agg(signature::text ORDER BY signature::text COLLATE "C") FROM aggregates
+           WHERE proname = 'gpu_count'), ARRAY['gpu_count("any")', 'gpu_count()'], 'two gpu_count');
+SELECT is_empty($$SELECT oid::regprocedure FROM functions WHERE proname = 'gpu_running_sum'
+    AND (pronargdefaults <> 1 OR proargnames <> ARRAY['x', 'exclusive']
+         OR pg_get_function_arguments(oid) NOT LIKE '%exclusive boolean DEFAULT false')$$,
+    'exclusive is named and false by default');
+
+-- Every result type is core's.
+SELECT is_empty($$SELECT ours.oid::regprocedure FROM functions ours
+    WHERE ours.proname IN ('gpu_sum', 'gpu_running_sum') AND NOT EXISTS (SELECT FROM pg_proc core
+        WHERE core.proname = 'sum' AND core.pronamespace = 'pg_catalog'::regnamespace
+        AND core.proargtypes[0] = ours.proargtypes[0] AND core.prorettype = ours.prorettype)$$,
+    'results have the types of core''s sum');
+
+-- Labels.
+SELECT is_empty($$SELECT signature FROM aggregates JOIN functions USING (oid)
+    WHERE proparallel <> 's'$$, 'aggregates are parallel safe');
+SELECT is_empty($$SELECT signature FROM aggregates JOIN functions USING (oid)
+    WHERE provolatile <> 'i'$$, 'aggregates are immutable');
+SELECT is_empty($$SELECT signature FROM aggregates WHERE aggcombinefn = 0$$,
+    'aggregates have combine functions');
+SELECT is_empty($$SELECT signature FROM aggregates WHERE aggtranstype = 'internal'::regtype
+    AND (aggserialfn = 0 OR aggdeserialfn = 0)$$, 'internal states can be serialized');
+SELECT is_empty($$SELECT signature FROM aggregates WHERE aggtranstype = 'internal'::regtype
+    AND aggtransspace NOT BETWEEN 1 AND 256$$, 'internal states state their size');
+SELECT is_empty($$SELECT signature FROM aggregates WHERE aggmtransfn <> 0
+    AND aggmtranstype = 'internal'::regtype AND aggmtransspace = 0$$,
+    'states of moving frames state their size');
+SELECT is_empty($$SELECT signature FROM aggregates WHERE proname = 'gpu_sum' AND aggminvtransfn = 0$$,
+    'sums have moving-frame functions');
+SELECT is_empty($$SELECT signature FROM aggregates WHERE aggfinalfn <> 0 AND aggfinalmodify <> 'r'$$,
+    'final functions do not modify the state');
+SELECT is_empty($$SELECT signature, f::regprocedure FROM aggregates,
+    unnest(ARRAY[aggtransfn, aggcombinefn, aggserialfn, aggdeserialfn, aggfinalfn, aggmtransfn,
+    aggminvtransfn, aggmfinalfn]::oid[]) f JOIN pg_proc p ON p.oid = f
+    WHERE p.proparallel <> 's'$$, 'what aggregates call is parallel safe');
+SELECT is_empty($$SELECT signature, t FROM aggregates, unnest(ARRAY[aggtransfn::oid, aggmtransfn::oid]) t
+    JOIN pg_proc p ON p.oid = t WHERE p.prosupport = 0$$, 'transition functions have a support function');
+SELECT is_empty($$SELECT oid::regprocedure FROM functions WHERE prokind = 'w' AND prosupport = 0$$,
+    'window functions have a support function');
+SELECT is_empty($$SELECT oid::regprocedure FROM functions WHERE prokind = 'w'
+    AND (provolatile <> 'i' OR proisstrict)$$, 'window functions are immutable and see NULLs');
+-- Taking an internal argument and not strict, a function must be called through an aggregate only.
+SELECT is_empty($$SELECT oid::regprocedure FROM functions WHERE prorettype = 'internal'::regtype
+    AND NOT 'internal'::regtype = ANY (proargtypes)$$, 'nothing makes an internal value from others');
+SELECT is_empty($$SELECT oid::regprocedure FROM functions WHERE prosecdef$$,
+    'nothing runs with its owner''s rights');
+SELECT is_empty($$SELECT oid::regprocedure FROM functions WHERE proleakproof$$,
+    'nothing claims to be leakproof');
+SELECT is_empty($$SELECT f.oid::regprocedure FROM functions f JOIN pg_language l ON l.oid = prolang
+    WHERE l.lanname NOT IN ('c', 'sql', 'internal')$$, 'functions are in C or SQL');
+SELECT is((SELECT array_agg(DISTINCT probin) FROM functions JOIN pg_language l ON l.oid = prolang
+           WHERE l.lanname = 'c'), ARRAY['$libdir/gpuagg'], 'all in one library');
+
+-- Every object says what it is.
+SELECT is_empty($$SELECT pg_describe_object(classid, objid, 0) FROM objects
+    WHERE obj_description(objid, (SELECT relname FROM pg_class WHERE oid = classid)) IS NULL
+    AND classid <> 'pg_type'::regclass AND classid <> 'pg_rewrite'::regclass$$,
+    'every object has a comment');
+SELECT isnt((SELECT obj_description(oid, 'pg_extension') FROM pg_extension WHERE extname = 'gpuagg'),
+            NULL, 'the extension has a comment');
+
+-- Names begin as promised.
+SELECT is_empty($$SELECT oid::regprocedure FROM functions
+    WHERE proname !~ '^gpu_(sum|count|running_sum)$' AND proname !~ '^gpuagg_'$$,
+    'functions begin with gpu_ or gpuagg_');
+
+-- Rights.
+CREATE ROLE regress_gpuagg_nobody;
+SELECT ok(NOT has_function_privilege('regress_gpuagg_nobody', oid, 'EXECUTE'),
+          oid::regprocedure || ' is not for everybody')
+FROM functions WHERE proname IN ('gpuagg_stat_reset', 'gpuagg_stop', 'gpuagg_restart');
+SELECT is((SELECT count(*) FROM functions
+           WHERE proname IN ('gpuagg_stat_reset', 'gpuagg_stop', 'gpuagg_restart')), 3::bigint,
+          'three functions that control');
+SELECT is_empty($$SELECT oid::regprocedure FROM functions
+    WHERE NOT has_function_privilege('regress_gpuagg_nobody', oid, 'EXECUTE')
+    AND proname NOT IN ('gpuagg_stat_reset', 'gpuagg_stop', 'gpuagg_restart')$$,
+    'all others are for everybody');
+SELECT ok(has_table_privilege('regress_gpuagg_nobody', 'gpuagg_stat', 'SELECT'),
+          'everybody may read gpuagg_stat');
+SET ROLE regress_gpuagg_nobody;
+SELECT throws_ok('SELECT gpuagg_stat_reset()', '42501');
+SELECT throws_ok('SELECT gpuagg_stop()', '42501');
+SELECT throws_ok('SELECT gpuagg_restart()', '42501');
+SELECT lives_ok('SELECT * FROM gpuagg_stat');
+SELECT lives_ok('SELECT * FROM gpuagg_devices()');
+SELECT lives_ok('SELECT * FROM gpuagg_last_query()');
+SELECT lives_ok('SELECT gpuagg_version()');
+RESET ROLE;
+SELECT ok(NOT (SELECT trusted FROM pg_available_extension_versions WHERE name = 'gpuagg' AND installed),
+          'not trusted');
+
+-- States cannot be made or read from SQL.
+SELECT throws_ok(format('SELECT %s(%s)', proname, (SELECT string_agg('NULL', ', ') FROM unnest(proargtypes))),
+                 '42883', NULL, proname || ' is not to be called')
+FROM functions WHERE 'internal'::regtype = ANY (proargtypes);
+
+SELECT * FROM finish();
+ROLLBACK;

@@ -1,0 +1,61 @@
+# The budget of staging memory: spent, the CPU takes over for the batch, counted.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use GpuaggTest;
+use Test::More;
+
+# Room for one region; requests take long enough for sessions to meet.
+my $node = gpuagg_node(
+	'staging',
+	mode => 'gpu',
+	conf => "gpuagg.total_staging_memory = '32MB'\ngpuagg.device_timeout = '20s'",
+	env => { GPUAGG_SIM_DELAY_MS => 50 });
+
+ok(wait_device($node), 'the device is usable');
+my @sums = split /\|/, core_sums($node);
+my ($answer, $last) = run_query($node, 'SELECT gpu_sum(b) FROM t');
+is("$answer|$last->{engine}|$last->{fallbacks}", "$sums[1]|device|0",
+	'a session alone uses the device');
+
+my $script = $node->basedir . '/one.sql';
+open(my $file, '>', $script) or die "$script: $!";
+print $file "SELECT 1 / ((gpu_sum(b) = $sums[1])::int) FROM t;\n";
+close $file;
+
+my $device = device_stat($node, 'device_batches');
+$node->command_ok(
+	[ 'pgbench', '-n', '-c', '12', '-j', '2', '-t', '4', '-f', $script,
+		'-h', $node->host, '-p', $node->port, 'postgres' ],
+	'twelve sessions with a budget for one: all answers are right');
+cmp_ok(device_stat($node, 'fallbacks.no_staging'), '>', 0, 'those without are counted');
+cmp_ok(device_stat($node, 'device_batches'), '>', $device, 'some have used the device');
+is(device_stat($node, "fallbacks - coalesce((fallbacks_by_reason->>'no_staging')::bigint, 0)"),
+	0, 'there were no other fallbacks');
+
+($answer, $last) = run_query($node, 'SELECT gpu_sum(b) FROM t');
+is("$answer|$last->{engine}|$last->{fallbacks}", "$sums[1]|device|0",
+	'the budget is free again afterwards');
+
+# Three aggregates of one query in one session compete as well.
+$last = right_on($node, 'both', 'three batches, one region');
+like($last->{reason}, qr/staging memory/, 'the reason is told');
+
+# A session's own budget: room for one of three regions.
+$node->append_conf('postgresql.conf', "gpuagg.total_staging_memory = '256MB'");
+$node->restart;
+ok(wait_device($node), 'the device is usable with a larger budget');
+right_on($node, 'device', 'three batches, three regions');
+$last = right_on($node, 'both', "a session's own budget",
+	set => ["gpuagg.staging_memory = '32MB'"]);
+like($last->{reason}, qr/staging memory/, "a session's own budget: the reason is told");
+
+# A region larger than the whole budget: eight million rows of eight bytes.
+$last = right_on($node, 'cpu', 'a region larger than the session may have',
+	set => [ 'gpuagg.batch_rows = 8388608', "gpuagg.staging_memory = '32MB'" ]);
+like($last->{reason}, qr/staging memory/, 'a region too large: the reason is told');
+stop_and_look($node);
+
+done_testing();

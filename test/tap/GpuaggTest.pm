@@ -1,0 +1,266 @@
+# GpuaggTest.pm: clusters whose device program runs on the simulated device.
+#
+# What the server-level tests share: making a cluster with a table of known
+# sums, running a query with some settings, and looking at gpuaggd from outside
+# through /proc.  Nothing here needs the library to be loaded.
+package GpuaggTest;
+
+use strict;
+use warnings;
+
+use Cwd qw(realpath);
+use Exporter 'import';
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+our @EXPORT = qw(
+  gpuagg_node make_table core_sums wait_until wait_device wait_gone
+  gpuaggd_pids gpuaggd_pid launcher_pids run_query right_on device_stat
+  descriptors resident_kb background send_query sums_sql no_crash stop_and_look
+);
+
+# Columns of the table that gpu_sum is tried on.
+my @columns = qw(i b f);
+
+# A node with gpuagg's program set, started unless start => 0.
+#	conf => text	more lines of postgresql.conf
+#	env => {}		environment of the server, and so of gpuaggd
+#	rows => n		rows of table t (100,000); 0: no extension, no table
+#	init => {}		parameters of init()
+#	mode => 'auto'	gpuagg.device
+sub gpuagg_node
+{
+	my ($name, %params) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $mode = $params{mode} // 'auto';
+	my $rows = $params{rows} // 100_000;
+
+	die "GPUAGGD_SIM does not name the simulated device program"
+	  unless -x ($ENV{GPUAGGD_SIM} // '');
+	$node->init(%{ $params{init} // {} });
+	$node->append_conf(
+		'postgresql.conf', qq(
+log_statement = none
+autovacuum = off
+max_connections = 150
+shared_buffers = 32MB
+gpuagg.device = $mode
+gpuagg.device_program = '$ENV{GPUAGGD_SIM}'
+gpuagg.device_min_rows = 0
+gpuagg.batch_rows = 20000
+));
+	$node->append_conf('postgresql.conf', $params{conf}) if defined $params{conf};
+	if ($params{start} // 1)
+	{
+		local @ENV{ keys %{ $params{env} // {} } } = values %{ $params{env} // {} };
+		$node->start;
+		make_table($node, 'postgres', $rows) if $rows > 0;
+	}
+	return $node;
+}
+
+# Extension, and table t(id, g, i, b, f): sums of f are exact in any order.
+sub make_table
+{
+	my ($node, $db, $rows) = @_;
+
+	$node->safe_psql(
+		$db, qq(
+CREATE EXTENSION gpuagg;
+CREATE TABLE t (id int NOT NULL, g int, i int, b bigint, f double precision);
+INSERT INTO t SELECT n, n % 7, n % 1000 - 300, (n % 977) * 4000000000::bigint, (n % 1001) / 8.0
+FROM generate_series(1, $rows) n;
+ANALYZE t;
+));
+	return;
+}
+
+sub sums_sql
+{
+	my ($function) = @_;
+
+	return 'SELECT ' . join(', ', map { "$function($_)" } @columns) . ' FROM t';
+}
+
+sub core_sums
+{
+	my ($node, $db) = @_;
+
+	return $node->safe_psql($db // 'postgres', sums_sql('sum'));
+}
+
+# Runs one query in a session of its own.  Returns its answer, and a hash of what
+# gpuagg_last_query() says about it.
+sub run_query
+{
+	my ($node, $sql, %params) = @_;
+	my $set = join('', map { "SET $_;\n" } @{ $params{set} // [] });
+	my $out = $node->safe_psql($params{db} // 'postgres', qq($set$sql;
+SELECT 'last', engine, cpu_batches, device_batches, fallbacks, coalesce(reason, '')
+FROM gpuagg_last_query();));
+	my %last;
+
+	die "unexpected output: $out" unless $out =~ s/\n?^last\|(.*)\z//m;
+	@last{qw(engine cpu_batches device_batches fallbacks reason)} = split /\|/, $1, -1;
+	return ($out, \%last);
+}
+
+# Two tests: the sums are right, and the engine was the expected one.
+sub right_on
+{
+	my ($node, $engine, $what, %params) = @_;
+	my ($answer, $last) = run_query($node, sums_sql('gpu_sum'), %params);
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is($answer, $params{expected} // core_sums($node, $params{db}), "$what: right answer");
+	is($last->{engine}, $engine, "$what: engine")
+	  or diag(join ', ', map { "$_: $last->{$_}" } sort keys %$last);
+	return $last;
+}
+
+# One value from gpuagg_stat; 'fallbacks.REASON' for one reason's fallbacks.
+sub device_stat
+{
+	my ($node, $what) = @_;
+	my $column = $what;
+
+	$column = "coalesce((fallbacks_by_reason->>'$1')::bigint, 0)" if $what =~ /^fallbacks\.(\w+)$/;
+	return $node->safe_psql('postgres', "SELECT $column FROM gpuagg_stat");
+}
+
+# Waits, at most so many seconds, for a condition to become true.
+sub wait_until
+{
+	my ($condition, $seconds) = @_;
+	my $deadline = time() + ($seconds // 30);
+
+	for (;;)
+	{
+		return 1 if $condition->();
+		return 0 if time() > $deadline;
+		usleep(50_000);
+	}
+}
+
+# Asks for the device and waits until it is there.
+sub wait_device
+{
+	my ($node, $db) = @_;
+
+	return $node->poll_query_until($db // 'postgres',
+		'SELECT coalesce(bool_or(usable), false) FROM gpuagg_devices()');
+}
+
+# Processes named gpuaggd* that work in this node's data directory.
+sub gpuaggd_pids
+{
+	my ($node) = @_;
+	my $data = realpath($node->data_dir);
+	my @found;
+
+	for my $proc (glob '/proc/[0-9]*')
+	{
+		my $cwd = readlink("$proc/cwd") // '';
+		my $exe = readlink("$proc/exe") // '';
+
+		push @found, $1 if $cwd eq $data && $exe =~ m{/gpuaggd[^/]*$} && $proc =~ /(\d+)$/;
+	}
+	return @found;
+}
+
+sub gpuaggd_pid
+{
+	my ($node) = @_;
+	my @pids = gpuaggd_pids($node);
+
+	return @pids == 1 ? $pids[0] : 0;
+}
+
+# Launchers, by the title that the server gives them.
+sub launcher_pids
+{
+	my ($node) = @_;
+	my $data = realpath($node->data_dir);
+	my @found;
+
+	for my $proc (glob '/proc/[0-9]*')
+	{
+		next unless (readlink("$proc/cwd") // '') eq $data;
+		open(my $file, '<', "$proc/cmdline") or next;
+		local $/ = undef;
+		my $title = <$file> // '';
+		push @found, $1 if $title =~ /gpuagg launcher/ && $proc =~ /(\d+)$/;
+	}
+	return @found;
+}
+
+sub wait_gone
+{
+	my ($node, $seconds) = @_;
+
+	return wait_until(sub { !gpuaggd_pids($node) }, $seconds // 10);
+}
+
+sub descriptors
+{
+	my ($pid) = @_;
+	my @fds = glob "/proc/$pid/fd/*";
+
+	return scalar @fds;
+}
+
+# Resident memory that belongs to the process alone: shared buffers and staging
+# memory are mapped by several.
+sub resident_kb
+{
+	my ($pid) = @_;
+
+	return slurp_file("/proc/$pid/status") =~ /^RssAnon:\s+(\d+)/m ? $1 : -1;
+}
+
+# A session that goes on after errors, with some settings.
+sub background
+{
+	my ($node, @set) = @_;
+	my $session = $node->background_psql('postgres', on_error_stop => 0);
+
+	$session->query_safe("SET $_") for @set;
+	return $session;
+}
+
+# Sends a query without waiting for its end.
+sub send_query
+{
+	my ($session, $sql) = @_;
+
+	$session->query_until(qr/sent/, "\\echo sent\n$sql;\n");
+	return;
+}
+
+# No process of the server may have ended badly, nor gpuaggd.
+sub no_crash
+{
+	my ($node, $what) = @_;
+	my $log = slurp_file($node->logfile);
+	my @bad = $log =~ /^(.*(?:was terminated by signal|PANIC:|TRAP:|Sanitizer|crash of another).*)$/mg;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is(join("\n", @bad), '', $what // 'no process has crashed');
+	return;
+}
+
+# Stops a node; two tests: no gpuaggd and no socket are left, nothing crashed.
+sub stop_and_look
+{
+	my ($node) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	$node->stop;
+	ok(wait_gone($node, 5), 'no gpuaggd is left after the stop of ' . $node->name);
+	no_crash($node, 'nothing has crashed in ' . $node->name);
+	return;
+}
+
+1;

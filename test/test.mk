@@ -1,0 +1,63 @@
+# Test programs, and the goals that are scripts.
+
+build/regress build/isolation:
+	mkdir -p $@
+
+# Unit tests see src/common alone.
+unit_tests = $(patsubst test/unit/%.c,build/unit/%,$(sort $(wildcard test/unit/*.c)))
+
+build/unit/%: test/unit/%.c $(common_c)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -g \
+		-I. -Isrc -D_GNU_SOURCE -ffp-contract=off $(HOST_WARNINGS) -MMD -MP -MF $@.d \
+		-o $@ $(filter %.c,$^) -lm
+
+# Kernel tests: the same sources on the simulated and on a real device.
+kernel_test_cc = $(sort $(wildcard test/kernels/*.cc))
+
+$(SIM)/kernel_test: $(patsubst %.cc,$(SIM)/%.o,$(kernel_test_cc)) $(kernel_sim_objs)
+	$(sim_link)
+
+$(SIM)/sim_test: $(SIM)/test/kernels/sim/planted.o $(kernel_sim_objs)
+	$(sim_link)
+
+build/gpuaggd/%.o: %.cc build/cuda.mk
+	@mkdir -p $(@D)
+	$(CXX) -std=gnu++17 $(HOST_CXXFLAGS) -fPIE $(HOST_FLAGS) -isystem $(CUDA_INCLUDE) -c -o $@ $<
+
+build/gpuaggd/kernel_test: $(patsubst %.cc,build/gpuaggd/%.o,$(kernel_test_cc)) \
+		build/gpuaggd/cuda/gpu_cuda.o $(filter-out build/gpuaggd/cuda/%.o,$(gpuaggd_objs)) \
+		$(filter %.cu.o,$(gpuaggd_objs))
+	$(cuda_link)
+
+# Tests of the device program itself, against the simulated one.
+daemon_tests = $(patsubst test/daemon/%.c,$(SIM)/%,$(sort $(wildcard test/daemon/*_test.c)))
+
+$(daemon_tests): $(SIM)/%: $(SIM)/test/daemon/%.o \
+		$(patsubst %.c,$(SIM)/%.o,$(filter-out %_test.c,$(wildcard test/daemon/*.c)) $(common_c))
+	$(CC) $(addprefix -fsanitize=,$(SANITIZE)) -pthread -o $@ $(filter %.o,$^) -lm
+
+.PHONY: test-programs
+test-programs: $(unit_tests) $(daemon_tests) $(SIM)/gpuaggd-sim \
+	$(if $(kernel_test_cc),$(SIM)/kernel_test) \
+	$(if $(wildcard test/kernels/sim/planted.cc),$(SIM)/sim_test)
+
+# Scripts; they call the same make again.
+ifneq ($(filter $(script_goals),$(goals)),)
+.PHONY: check demo lint format bench setup gpu-bundle
+export MAKE PG_CONFIG WITH_CUDA CUDA_HOME CUDA_ARCHS
+setup:
+	test/setup
+check:
+	test/check
+demo:
+	test/demo/run
+lint:
+	test/lint/run
+format:
+	test/lint/format --write
+bench:
+	test/bench/run
+gpu-bundle:
+	test/gpu/bundle
+endif
