@@ -18,7 +18,7 @@
 #include "gpuagg.h"
 #include "stat.h"
 
-#define LOCAL_ROWS		4096	/* of the CPU's buffer, and before a batch is opened */
+#define LOCAL_ROWS		2048	/* of the CPU's buffer, and before a batch is opened */
 #define MAX_OPEN		16		/* batches of one backend */
 #define MAX_LEASES		4		/* of them on the device */
 #define MAX_SLOTS		4

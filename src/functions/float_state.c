@@ -4,46 +4,51 @@
  */
 #include "postgres.h"
 
-#include "utils/memutils.h"
-
 #include "functions/float_state.h"
 
-GpuaggFloatSum *
-gpuagg_float_state_make(MemoryContext context)
+void
+gpuagg_growing_sum_init(GrowingSum *sum, MemoryContext context)
 {
-	GpuaggFloatSum *acc = MemoryContextAlloc(context, GPUAGG_FLOAT_SUM_SIZE(GPUAGG_SMALL_WIDTH));
-
-	gpuagg_float_sum_init(acc, 0, GPUAGG_SMALL_WIDTH);
-	return acc;
+	sum->acc = &sum->small.acc;
+	sum->context = context;
+	gpuagg_float_sum_init(sum->acc, 0, GPUAGG_SMALL_WIDTH);
 }
 
-static GpuaggFloatSum *
-widen(GpuaggFloatSum *acc, int base, int width)
+void
+gpuagg_growing_sum_free(GrowingSum *sum)
 {
-	GpuaggFloatSum *wide = MemoryContextAlloc(GetMemoryChunkContext(acc),
-											  GPUAGG_FLOAT_SUM_SIZE(width));
+	if (sum->acc != &sum->small.acc)
+		pfree(sum->acc);
+	sum->acc = NULL;
+}
+
+static void
+widen(GrowingSum *sum, int base, int width)
+{
+	GpuaggFloatSum *wide = MemoryContextAlloc(sum->context, GPUAGG_FLOAT_SUM_SIZE(width));
 
 	gpuagg_float_sum_init(wide, base, width);
-	gpuagg_float_sum_widen(wide, acc);
-	pfree(acc);
-	return wide;
+	gpuagg_float_sum_widen(wide, sum->acc);
+	gpuagg_growing_sum_free(sum);
+	sum->acc = wide;
 }
 
-GpuaggFloatSum *
-gpuagg_float_state_fit(GpuaggFloatSum *acc, double x)
+void
+gpuagg_growing_sum_fit(GrowingSum *sum, double x)
 {
 	int			base;
 	int			width;
 
-	if (!gpuagg_float_sum_window_for(acc, x, &base, &width))
-		return widen(acc, base, width);
-	acc->base = (int16_t) base;
-	return acc;
+	if (gpuagg_float_sum_window_for(sum->acc, x, &base, &width))
+		sum->acc->base = (int16_t) base;
+	else
+		widen(sum, base, width);
 }
 
-GpuaggFloatSum *
-gpuagg_float_state_merge(GpuaggFloatSum *acc, const GpuaggFloatSum *other)
+void
+gpuagg_growing_sum_merge(GrowingSum *sum, const GpuaggFloatSum *other)
 {
+	const GpuaggFloatSum *acc = sum->acc;
 	int			first;
 	int			last;
 
@@ -54,8 +59,7 @@ gpuagg_float_state_merge(GpuaggFloatSum *acc, const GpuaggFloatSum *other)
 		first = Min(first, acc->base);
 		last = Min(Max(last + 1, acc->base + acc->width - 1), GPUAGG_CHUNKS - 1);
 		if (first < acc->base || last >= acc->base + acc->width)
-			acc = widen(acc, first, last - first + 1);
+			widen(sum, first, last - first + 1);
 	}
-	gpuagg_float_sum_merge(acc, other);
-	return acc;
+	gpuagg_float_sum_merge(sum->acc, other);
 }

@@ -63,10 +63,9 @@ typedef struct RunningPartition
 	int64		reached;		/* rows taken so far */
 	int64		retry_at;		/* ask for the device when reached gets there */
 
-	/* the sum of the rows taken */
+	/* the sum of the rows taken; of floats, fsum below */
 	int64		n;				/* not NULL; integers and numeric */
 	GpuaggInt128 isum;
-	GpuaggFloatSum *fsum;
 	Numeric		nsum;
 
 	/* rows of the partition whose sums the batch holds: [first, reached) */
@@ -77,6 +76,8 @@ typedef struct RunningPartition
 	int64		peers_end;
 	Datum		value;
 	bool		isnull;
+
+	GrowingSum	fsum;			/* of variable size, hence last */
 } RunningPartition;
 
 static inline GpuaggKind
@@ -193,9 +194,7 @@ deposit(RunningQuery *query, RunningPartition *part, Datum value)
 			break;
 		case RUNNING_FLOAT4:
 		case RUNNING_FLOAT8:
-			if (part->fsum == NULL)
-				part->fsum = gpuagg_float_state_make(part->context);
-			part->fsum = gpuagg_float_state_deposit(part->fsum, float_value(query->type, value), 1);
+			gpuagg_growing_sum_deposit(&part->fsum, float_value(query->type, value), 1);
 			break;
 		case RUNNING_NUMERIC:
 			deposit_numeric(part, value);
@@ -241,9 +240,8 @@ scan_batch(RunningQuery *query, RunningPartition *part)
 
 	gpuagg_float_sum_init(full, 0, GPUAGG_CHUNKS);
 	carry.sum = part->isum;
-	if (part->fsum != NULL)
-		gpuagg_float_sum_merge(full, part->fsum);
-	else
+	gpuagg_float_sum_merge(full, part->fsum.acc);
+	if (query->batch->kind != GPUAGG_FLOAT64)
 		carry.f.counts.n = part->n;
 
 	gpuagg_scan_run(query->batch, &carry);
@@ -252,9 +250,9 @@ scan_batch(RunningQuery *query, RunningPartition *part)
 	part->n = carry.f.counts.n;
 	if (query->batch->kind == GPUAGG_FLOAT64)
 	{
-		if (part->fsum != NULL)
-			pfree(part->fsum);
-		part->fsum = gpuagg_float_state_merge(gpuagg_float_state_make(part->context), full);
+		gpuagg_growing_sum_free(&part->fsum);
+		gpuagg_growing_sum_init(&part->fsum, part->context);
+		gpuagg_growing_sum_merge(&part->fsum, full);
 	}
 }
 
@@ -345,15 +343,13 @@ batch_value(RunningQuery *query, int64 i, bool *isnull)
 }
 
 static Datum
-float_sum_value(RunningQuery *query, GpuaggFloatSum *acc, bool *isnull)
+float_sum_value(RunningQuery *query, const GpuaggFloatSum *acc, bool *isnull)
 {
 	double		result = 0;
 	float		result4 = 0;
 	GpuaggRounded rounded;
 
-	if (acc == NULL)
-		rounded = GPUAGG_ROUNDED_NULL;
-	else if (query->type == RUNNING_FLOAT4)
+	if (query->type == RUNNING_FLOAT4)
 		rounded = gpuagg_float_sum_round32(acc, &result4);
 	else
 		rounded = gpuagg_float_sum_round64(acc, &result);
@@ -371,7 +367,7 @@ static Datum
 sum_value(RunningQuery *query, RunningPartition *part, bool *isnull)
 {
 	if (query->type == RUNNING_FLOAT4 || query->type == RUNNING_FLOAT8)
-		return float_sum_value(query, part->fsum, isnull);
+		return float_sum_value(query, part->fsum.acc, isnull);
 
 	*isnull = part->n == 0;
 	if (*isnull)
@@ -464,7 +460,10 @@ running_sum(FunctionCallInfo fcinfo, RunningType type)
 		query = begin_query(fcinfo, winobj, type);
 	part = WinGetPartitionLocalMemory(winobj, sizeof(RunningPartition));
 	if (part->context == NULL)
+	{
 		part->context = GetMemoryChunkContext(part);
+		gpuagg_growing_sum_init(&part->fsum, part->context);
+	}
 
 	if (query->frame == FRAME_PEERS)
 		return peers_value(query, part, winobj, row, &fcinfo->isnull);

@@ -30,19 +30,20 @@ PG_FUNCTION_INFO_V1(gpuagg_float_sum_float8);
 typedef struct FloatState
 {
 	GpuaggBatch *batch;			/* or NULL */
-	int64		batch_at;		/* ask for a batch when acc->counts.n gets there */
-	GpuaggFloatSum *acc;
+	int64		batch_at;		/* ask for a batch when the sum has so many rows */
 	bool		reported;		/* to the statistics */
+	GrowingSum	sum;
 } FloatState;
 
 static FloatState *
 make_state_in(MemoryContext context, int64 batch_at, bool reported)
 {
-	FloatState *state = MemoryContextAllocZero(context, sizeof(FloatState));
+	FloatState *state = MemoryContextAlloc(context, sizeof(FloatState));
 
-	state->acc = gpuagg_float_state_make(context);
+	state->batch = NULL;
 	state->batch_at = batch_at;
 	state->reported = reported;
+	gpuagg_growing_sum_init(&state->sum, context);
 	return state;
 }
 
@@ -75,14 +76,14 @@ deposit(FunctionCallInfo fcinfo, FloatState *state, double value)
 {
 	GpuaggBatch *batch = state->batch;
 
-	if (batch == NULL && state->acc->counts.n >= state->batch_at)
+	if (batch == NULL && state->sum.acc->counts.n >= state->batch_at)
 	{
 		open_batch(fcinfo, state);
 		batch = state->batch;
 	}
 	if (batch == NULL)
 	{
-		state->acc = gpuagg_float_state_deposit(state->acc, value, 1);
+		gpuagg_growing_sum_deposit(&state->sum, value, 1);
 		return;
 	}
 	if (batch->nrows == batch->capacity)
@@ -100,15 +101,15 @@ gather(FloatState *state)
 	const GpuaggSum *total;
 
 	if (!state->reported)
-		gpuagg_stat_direct(state->acc->counts.n,
-						   state->acc->counts.n * (int64) sizeof(double));
+		gpuagg_stat_direct(state->sum.acc->counts.n,
+						   state->sum.acc->counts.n * (int64) sizeof(double));
 	state->reported = true;
 	if (state->batch == NULL)
 		return;
 	total = gpuagg_batch_close(state->batch);
 	state->batch = NULL;
 	state->batch_at = PG_INT64_MAX;
-	state->acc = gpuagg_float_state_merge(state->acc, (const GpuaggFloatSum *) &total->f);
+	gpuagg_growing_sum_merge(&state->sum, (const GpuaggFloatSum *) &total->f);
 }
 
 #define DEFINE_ACCUM(type, getarg) \
@@ -128,7 +129,7 @@ gpuagg_##type##_accum_inv(PG_FUNCTION_ARGS) \
 	FloatState *state = state_of(fcinfo); \
 	\
 	if (!PG_ARGISNULL(1)) \
-		state->acc = gpuagg_float_state_deposit(state->acc, (double) getarg(1), -1); \
+		gpuagg_growing_sum_deposit(&state->sum, (double) getarg(1), -1); \
 	PG_RETURN_POINTER(state); \
 }
 
@@ -146,8 +147,8 @@ gpuagg_float_combine(PG_FUNCTION_ARGS)
 
 		gather(other);
 		state->reported = true;
-		gpuagg_float_sum_propagate(other->acc);
-		state->acc = gpuagg_float_state_merge(state->acc, other->acc);
+		gpuagg_float_sum_propagate(other->sum.acc);
+		gpuagg_growing_sum_merge(&state->sum, other->sum.acc);
 	}
 	PG_RETURN_POINTER(state);
 }
@@ -157,6 +158,7 @@ gpuagg_float_serialize(PG_FUNCTION_ARGS)
 {
 	bool		window;
 	FloatState *state = (FloatState *) PG_GETARG_POINTER(0);
+	GpuaggFloatSum *acc;
 	const GpuaggFloatCounts *c;
 	int			first;
 	int			last;
@@ -164,9 +166,10 @@ gpuagg_float_serialize(PG_FUNCTION_ARGS)
 
 	(void) gpuagg_aggregate_context(fcinfo, &window);
 	gather(state);
-	gpuagg_float_sum_propagate(state->acc);
-	gpuagg_float_sum_extent(state->acc, &first, &last);
-	c = &state->acc->counts;
+	acc = state->sum.acc;
+	gpuagg_float_sum_propagate(acc);
+	gpuagg_float_sum_extent(acc, &first, &last);
+	c = &acc->counts;
 
 	gpuagg_wire_begin(&buf, WIRE_TAG);
 	pq_sendint64(&buf, (uint64) c->n);
@@ -177,7 +180,7 @@ gpuagg_float_serialize(PG_FUNCTION_ARGS)
 	pq_sendint16(&buf, (uint16) first);
 	pq_sendint16(&buf, (uint16) (last - first + 1));
 	for (int i = first; i <= last; i++)
-		pq_sendint64(&buf, (uint64) state->acc->chunk[i - state->acc->base]);
+		pq_sendint64(&buf, (uint64) acc->chunk[i - acc->base]);
 	PG_RETURN_BYTEA_P(gpuagg_wire_end(&buf));
 }
 
@@ -210,7 +213,7 @@ gpuagg_float_deserialize(PG_FUNCTION_ARGS)
 	gpuagg_wire_close(&buf);
 
 	state = make_state_in(CurrentMemoryContext, PG_INT64_MAX, true);
-	state->acc = gpuagg_float_state_merge(state->acc, gpuagg_float_sum_of(&full));
+	gpuagg_growing_sum_merge(&state->sum, gpuagg_float_sum_of(&full));
 	PG_RETURN_POINTER(state);
 }
 
@@ -223,7 +226,7 @@ final_sum(FunctionCallInfo fcinfo)
 	if (state == NULL)
 		return NULL;
 	gather(state);
-	return state->acc;
+	return state->sum.acc;
 }
 
 Datum
