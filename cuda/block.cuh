@@ -52,8 +52,7 @@ block_max(int value, int (&storage)[THREADS / WARP_SIZE])
  * their last lanes are collected, one warp scans those, each thread adds what
  * stands before its warp.
  */
-template <class Op, int THREADS>
-struct BlockScan
+template <class Op, int THREADS> struct BlockScan
 {
 	typedef typename Op::State State;
 
@@ -65,8 +64,7 @@ struct BlockScan
 	};
 
 	/* The combination over all threads before this one; *total: over the block. */
-	static __device__ __forceinline__ State
-	exclusive(State value, Storage &storage, State *total)
+	static __device__ __forceinline__ State exclusive(State value, Storage &storage, State *total)
 	{
 		State inclusive = warp_scan<Op>(value);
 		State before = warp_shfl_up(inclusive, 1);
@@ -93,8 +91,7 @@ struct BlockScan
 	}
 
 	/* The combination over all threads of the block, in every thread. */
-	static __device__ __forceinline__ State
-	reduce(State value, Storage &storage)
+	static __device__ __forceinline__ State reduce(State value, Storage &storage)
 	{
 		State total;
 

@@ -14,8 +14,8 @@
 #include "warp.cuh"
 #include "window.cuh"
 
-#define CHUNKS_HELD		5
-#define CHUNKS_MISSES	16 /* values outside before the place is chosen again */
+#define CHUNKS_HELD	  5
+#define CHUNKS_MISSES 16 /* values outside before the place is chosen again */
 
 /* The chunk number where a finite double's lowest piece goes: 0 to 63. */
 static __device__ __forceinline__ int
@@ -31,29 +31,26 @@ struct HeldChunks
 	int64_t held[CHUNKS_HELD];
 
 	/* Places the chunks so that `first` and its neighbours can be added. */
-	__device__ __forceinline__ void
-	start(int first)
+	__device__ __forceinline__ void start(int first)
 	{
 		base = first > 0 ? first - 1 : 0;
 		misses = 0;
-UNROLL
+		UNROLL
 		for (int i = 0; i < CHUNKS_HELD; i++)
 			held[i] = 0;
 	}
 
 	/* Adds what is held to the block's array. */
-	__device__ __forceinline__ void
-	flush(int64_t *block_chunks) const
+	__device__ __forceinline__ void flush(int64_t *block_chunks) const
 	{
-UNROLL
+		UNROLL
 		for (int i = 0; i < CHUNKS_HELD; i++)
 			if (held[i] != 0)
 				atomic_add((uint64_t *) &block_chunks[base + i], (uint64_t) held[i]);
 	}
 
 	/* Adds one finite value. */
-	__device__ __forceinline__ void
-	deposit(uint64_t bits, int64_t *block_chunks)
+	__device__ __forceinline__ void deposit(uint64_t bits, int64_t *block_chunks)
 	{
 		Decoded d = decode(bits);
 		int first = chunk_of(d);
@@ -64,7 +61,7 @@ UNROLL
 		piece[0] = (int64_t) (uint32_t) low;
 		piece[1] = (int64_t) (low >> 32);
 		piece[2] = (int64_t) (shift > 0 ? d.mantissa >> (64 - shift) : 0);
-UNROLL
+		UNROLL
 		for (int i = 0; i < 3; i++)
 			piece[i] = d.negative ? -piece[i] : piece[i];
 
@@ -72,16 +69,16 @@ UNROLL
 
 		if (at >= 0 && at <= CHUNKS_HELD - 3)
 		{
-UNROLL
+			UNROLL
 			for (int i = 0; i < CHUNKS_HELD; i++)
-UNROLL
-				for (int k = 0; k < 3; k++)
-					if (i - k >= 0 && i - k <= CHUNKS_HELD - 3)
-						held[i] += at == i - k ? piece[k] : 0;
+				UNROLL
+			for (int k = 0; k < 3; k++)
+				if (i - k >= 0 && i - k <= CHUNKS_HELD - 3)
+					held[i] += at == i - k ? piece[k] : 0;
 		}
 		else if (d.mantissa != 0)
 		{
-UNROLL
+			UNROLL
 			for (int k = 0; k < 3; k++)
 				if (piece[k] != 0)
 					atomic_add((uint64_t *) &block_chunks[first + k], (uint64_t) piece[k]);
@@ -94,14 +91,13 @@ UNROLL
 	}
 
 	/* As flush, for all lanes of a warp together: one addition for each chunk where they can. */
-	__device__ __forceinline__ void
-	flush_warp(int64_t *block_chunks) const
+	__device__ __forceinline__ void flush_warp(int64_t *block_chunks) const
 	{
 		int common = warp_shfl(base, 0);
 
 		if (__all_sync(FULL_MASK, base == common))
 		{
-UNROLL
+			UNROLL
 			for (int i = 0; i < CHUNKS_HELD; i++)
 			{
 				int64_t sum = warp_sum(held[i]);

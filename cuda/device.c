@@ -44,7 +44,7 @@ try_device(int index)
 	if (reason == GPUAGG_OK)
 		reason = gpu_memory_info(&info->memory_free, &total);
 	if (reason == GPUAGG_OK)
-		reason = gpud_work_open();
+		reason = gpud_lanes_open();
 
 	if (reason == GPUAGG_NO_KERNEL)
 		snprintf(info->detail, sizeof(info->detail),

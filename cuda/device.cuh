@@ -36,16 +36,18 @@
 #define UNROLL
 #endif
 
-#define WARP_SIZE	32
-#define FULL_MASK	0xffffffffu
+#define WARP_SIZE 32
+#define FULL_MASK 0xffffffffu
 
 #ifdef GPUAGG_SIM
 
 #define SHARED(Type, name) \
 	Type &name = *static_cast<Type *>(sim::shared_memory(sizeof(Type), SIM_SITE))
 
-#define LAUNCH(kernel, grid, block, stream, ...) \
-	((void) (stream), sim::launch((grid), (block), [=] { (kernel)(__VA_ARGS__); }))
+#define LAUNCH(kernel, grid, block, stream, ...)         \
+	((void) (stream), sim::launch((grid), (block), [=] { \
+		 (kernel)(__VA_ARGS__);                          \
+	 }))
 
 /* Blocks of this kernel that the device can hold at a time. */
 template <class Kernel>
@@ -140,8 +142,7 @@ resident_blocks(Kernel kernel, int threads)
 	if (cudaGetDevice(&device) != cudaSuccess ||
 		cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device) !=
 			cudaSuccess ||
-		cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0) !=
-			cudaSuccess ||
+		cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0) != cudaSuccess ||
 		multiprocessors < 1 || blocks < 1)
 		return 1;
 	return (unsigned) multiprocessors * (unsigned) blocks;
@@ -199,8 +200,7 @@ atomic_add(uint64_t *p, uint64_t value)
 }
 
 /* A value of any size as the 32-bit words that shuffles move. */
-template <class T>
-struct ShuffleWords
+template <class T> struct ShuffleWords
 {
 	static_assert(sizeof(T) % 4 == 0, "shuffles move 32-bit words");
 	uint32_t word[sizeof(T) / 4];
@@ -213,7 +213,7 @@ warp_shfl(T value, int lane)
 	ShuffleWords<T> w;
 
 	memcpy(&w, &value, sizeof(T));
-UNROLL
+	UNROLL
 	for (size_t i = 0; i < sizeof(T) / 4; i++)
 		w.word[i] = __shfl_sync(FULL_MASK, w.word[i], lane);
 	memcpy(&value, &w, sizeof(T));
@@ -227,7 +227,7 @@ warp_shfl_up(T value, int delta)
 	ShuffleWords<T> w;
 
 	memcpy(&w, &value, sizeof(T));
-UNROLL
+	UNROLL
 	for (size_t i = 0; i < sizeof(T) / 4; i++)
 		w.word[i] = __shfl_up_sync(FULL_MASK, w.word[i], delta);
 	memcpy(&value, &w, sizeof(T));
@@ -241,7 +241,7 @@ warp_shfl_down(T value, int delta)
 	ShuffleWords<T> w;
 
 	memcpy(&w, &value, sizeof(T));
-UNROLL
+	UNROLL
 	for (size_t i = 0; i < sizeof(T) / 4; i++)
 		w.word[i] = __shfl_down_sync(FULL_MASK, w.word[i], delta);
 	memcpy(&value, &w, sizeof(T));

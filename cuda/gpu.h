@@ -48,7 +48,7 @@ extern GpuaggReason gpu_copy_out(void *host, const void *device, size_t bytes, G
 extern GpuaggReason gpu_memset(void *device, int value, size_t bytes, GpuStreamRef stream);
 
 /* Calls fn(arg) from a thread of the runtime when all earlier work is done; not after an error. */
-extern GpuaggReason gpu_host_call(GpuStreamRef stream, void (*fn) (void *), void *arg);
+extern GpuaggReason gpu_host_call(GpuStreamRef stream, void (*fn)(void *), void *arg);
 
 extern GpuaggReason gpu_event_create(GpuEventRef *event);
 extern GpuaggReason gpu_event_destroy(GpuEventRef event);
@@ -66,4 +66,4 @@ extern const char *gpu_last_error(void);
 }
 #endif
 
-#endif							/* GPUAGG_GPU_H */
+#endif /* GPUAGG_GPU_H */

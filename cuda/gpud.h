@@ -29,6 +29,7 @@
 #define GPUD_SEGMENT_BYTES_MAX	(UINT64_C(64) << 20)
 #define GPUD_CLIENT_LEASED_MAX	(UINT64_C(256) << 20) /* bytes leased to one client */
 #define GPUD_MAX_CLIENTS		512
+#define GPUD_MAX_CONNECTIONS	1024 /* those beyond GPUD_MAX_CLIENTS are told so */
 #define GPUD_MAX_QUEUED			1024 /* REDUCE and SCAN requests, all clients */
 #define GPUD_MAX_LEASES_WAITING 64	 /* LEASE requests not yet answered, all clients */
 #define GPUD_MAX_STREAMS		8
@@ -51,6 +52,9 @@ extern GpudOptions gpud_options;
 extern void gpud_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 extern void gpud_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 extern int64_t gpud_now(void); /* ns, monotonic */
+
+/* True at most every ten seconds: for warnings that clients could bring about in masses. */
+extern bool gpud_due(int64_t *last);
 
 /* Removes the socket, if it is still ours, and ends the process at once. */
 extern void gpud_end(int status) __attribute__((noreturn));
@@ -146,13 +150,22 @@ extern void gpud_segment_hold(Segment *segment);
 extern void gpud_segment_let_go(Segment *segment);
 
 /* work.c: REDUCE and SCAN */
-extern GpuaggReason gpud_work_open(void); /* in the set-up thread, once, after gpu_open() */
-extern int gpud_work_fd(void);			  /* readable when a request may have finished */
+typedef enum WorkState
+{
+	WORK_NONE,	  /* nothing to do before a message or a task comes */
+	WORK_RUNNING, /* the device is at work */
+	WORK_TO_START /* more could be started at once */
+} WorkState;
+
 extern void gpud_work_submit(Client *client, const GpuaggRequest *request);
 extern void gpud_work_client_gone(Client *client);
-extern bool gpud_work_advance(void); /* completes, starts; whether any request is running */
+extern WorkState gpud_work_advance(void); /* completes and starts what can be */
 extern void gpud_work_lost(void);
 extern int gpud_work_inflight(void);
-extern uint64_t gpud_work_device_bytes(void);
+
+/* lane.c: the device's streams and memory */
+extern GpuaggReason gpud_lanes_open(void); /* in the set-up thread, after gpu_open() */
+extern int gpud_lanes_fd(void);			   /* readable when a request may have finished */
+extern uint64_t gpud_lanes_bytes(void);	   /* of device memory */
 
 #endif /* GPUAGG_GPUD_H */

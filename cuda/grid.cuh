@@ -8,8 +8,7 @@
 #include "device.cuh"
 
 /* As many values as a 16-byte load brings. */
-template <class T>
-struct alignas(16) Vector
+template <class T> struct alignas(16) Vector
 {
 	T value[16 / sizeof(T)];
 };
@@ -40,15 +39,15 @@ grid_for_each(const T *values, uint64_t n, F f)
 	{
 		Vector<T> v[IN_FLIGHT];
 
-UNROLL
+		UNROLL
 		for (int k = 0; k < IN_FLIGHT; k++)
 			if (i + k * stride < nvectors)
 				v[k] = vectors[i + k * stride];
-UNROLL
+		UNROLL
 		for (int k = 0; k < IN_FLIGHT; k++)
 			if (i + k * stride < nvectors)
 			{
-UNROLL
+				UNROLL
 				for (uint64_t j = 0; j < PER_VECTOR; j++)
 					f(v[k].value[j]);
 			}

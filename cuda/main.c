@@ -36,7 +36,10 @@ static bool socket_bound;
 static dev_t socket_dev;
 static ino_t socket_ino;
 
-/* One write() a line: the launcher reads lines from a pipe that others may share. */
+/*
+ * One write() a line: the launcher reads lines from a pipe that others may
+ * share.  A line is dropped when the pipe is full: its reader may be stopped.
+ */
 static void
 log_line(const char *level, const char *format, va_list args)
 {
@@ -50,7 +53,6 @@ log_line(const char *level, const char *format, va_list args)
 		length = (int) sizeof(line) - 2;
 	line[length++] = '\n';
 
-	/* nothing can be done about a log that cannot be written */
 	if (write(STDERR_FILENO, line, (size_t) length) < 0)
 		return;
 }
@@ -82,6 +84,17 @@ gpud_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (int64_t) t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+bool
+gpud_due(int64_t *last)
+{
+	int64_t now = gpud_now();
+
+	if (*last != 0 && now - *last < INT64_C(10000000000))
+		return false;
+	*last = now;
+	return true;
 }
 
 /*
@@ -265,9 +278,20 @@ open_socket(void)
 	socket_dev = st.st_dev;
 	socket_ino = st.st_ino;
 	socket_bound = true;
-	if (listen(fd, GPUD_MAX_CLIENTS) != 0)
+	if (listen(fd, GPUD_MAX_CONNECTIONS) != 0)
 		fail("listen on socket", gpud_options.socket_path);
 	return fd;
+}
+
+/* A launcher that does not read must not make us wait. */
+static void
+open_log(void)
+{
+	struct stat st;
+	int flags = fcntl(STDERR_FILENO, F_GETFL);
+
+	if (flags >= 0 && fstat(STDERR_FILENO, &st) == 0 && S_ISFIFO(st.st_mode))
+		(void) fcntl(STDERR_FILENO, F_SETFL, flags | O_NONBLOCK);
 }
 
 /* A descriptor for each client and segment, and some for the driver. */
@@ -275,7 +299,7 @@ static void
 raise_descriptor_limit(void)
 {
 	struct rlimit limit;
-	rlim_t wanted = GPUD_MAX_CLIENTS + 256 +
+	rlim_t wanted = GPUD_MAX_CONNECTIONS + 256 +
 					(rlim_t) (gpud_options.total_staging / GPUD_SEGMENT_BYTES);
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
@@ -308,6 +332,7 @@ main(int argc, char **argv)
 	if (gpud_options.parent != 0 && getppid() != gpud_options.parent)
 		gpud_end(0);
 
+	open_log();
 	signals = take_signals(&ends);
 	raise_descriptor_limit();
 	set_environment();

@@ -15,9 +15,9 @@
 #include "chunks.cuh"
 #include "grid.cuh"
 
-#define REDUCE_THREADS	256
-#define REDUCE_WARPS	(REDUCE_THREADS / WARP_SIZE)
-#define REDUCE_ROWS		2048 /* a block is started for so many rows */
+#define REDUCE_THREADS 256
+#define REDUCE_WARPS   (REDUCE_THREADS / WARP_SIZE)
+#define REDUCE_ROWS	   2048 /* a block is started for so many rows */
 
 /* In scratch, zero at the start. */
 struct ReduceTotals
@@ -78,8 +78,8 @@ struct IntegerStorage
 
 template <class T>
 static __global__ void
-__launch_bounds__(REDUCE_THREADS)
-reduce_integers(const T *values, uint64_t n, ReduceTotals *totals, GpuReduceResult *result)
+__launch_bounds__(REDUCE_THREADS, 2)
+	reduce_integers(const T *values, uint64_t n, ReduceTotals *totals, GpuReduceResult *result)
 {
 	SHARED(IntegerStorage, shared);
 	int64_t low = 0;
@@ -108,8 +108,9 @@ reduce_integers(const T *values, uint64_t n, ReduceTotals *totals, GpuReduceResu
 			shifted.lo = (uint64_t) total_high << 32;
 			shifted.hi = total_high >> 32;
 			result->n = n;
-			result->sum = gpuagg_int128_add(
-				gpuagg_int128_from((int64_t) load_relaxed(&totals->low)), shifted);
+			result->sum =
+				gpuagg_int128_add(gpuagg_int128_from((int64_t) load_relaxed(&totals->low)),
+								  shifted);
 			empty_float_sum(&result->f);
 		}
 	}
@@ -123,8 +124,7 @@ struct OddCounts
 	uint64_t ninf;
 	uint64_t negzero;
 
-	__device__ __forceinline__ void
-	operator+=(const OddCounts &other)
+	__device__ __forceinline__ void operator+=(const OddCounts &other)
 	{
 		nan += other.nan;
 		pinf += other.pinf;
@@ -141,8 +141,8 @@ struct FloatStorage
 };
 
 static __global__ void
-__launch_bounds__(REDUCE_THREADS)
-reduce_floats(const double *values, uint64_t n, ReduceTotals *totals, GpuReduceResult *result)
+__launch_bounds__(REDUCE_THREADS, 2)
+	reduce_floats(const double *values, uint64_t n, ReduceTotals *totals, GpuReduceResult *result)
 {
 	SHARED(FloatStorage, shared);
 	uint64_t thread = (uint64_t) blockIdx.x * REDUCE_THREADS + threadIdx.x;

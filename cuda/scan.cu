@@ -21,12 +21,12 @@
 #define SCAN_MAX_BLOCKS 1024
 
 /* Marks, or-ed together along the rows. */
-#define SEEN_VALUE		1u /* anything but NULL */
-#define SEEN_NAN		2u
-#define SEEN_PINF		4u
-#define SEEN_NINF		8u
+#define SEEN_VALUE		 1u /* anything but NULL */
+#define SEEN_NAN		 2u
+#define SEEN_PINF		 4u
+#define SEEN_NINF		 8u
 #define SEEN_NOT_NEGZERO 16u /* a value other than -0 */
-#define SEEN_OUTSIDE	32u	 /* a value that does not fit the window */
+#define SEEN_OUTSIDE	 32u /* a value that does not fit the window */
 
 struct ScanColumn
 {
@@ -48,8 +48,7 @@ struct ScanCounts
 	uint64_t ninf;
 	uint64_t negzero;
 
-	__device__ __forceinline__ void
-	operator+=(const ScanCounts &other)
+	__device__ __forceinline__ void operator+=(const ScanCounts &other)
 	{
 		n += other.n;
 		nan += other.nan;
@@ -85,8 +84,7 @@ block_range(uint64_t nrows)
 /*
  * Sums of integers of type T in 128 bits.
  */
-template <class T>
-struct IntegerScan
+template <class T> struct IntegerScan
 {
 	typedef T Value;
 
@@ -98,16 +96,14 @@ struct IntegerScan
 		uint32_t unused;
 	};
 
-	static __device__ __forceinline__ State
-	identity()
+	static __device__ __forceinline__ State identity()
 	{
 		State s = {0, 0, 0, 0};
 
 		return s;
 	}
 
-	static __device__ __forceinline__ State
-	combine(State a, State b)
+	static __device__ __forceinline__ State combine(State a, State b)
 	{
 		State s;
 
@@ -118,8 +114,7 @@ struct IntegerScan
 		return s;
 	}
 
-	static __device__ __forceinline__ State
-	from_value(T v, int)
+	static __device__ __forceinline__ State from_value(T v, int)
 	{
 		State s;
 
@@ -130,14 +125,12 @@ struct IntegerScan
 		return s;
 	}
 
-	static __device__ __forceinline__ void
-	count(T, ScanCounts &counts)
+	static __device__ __forceinline__ void count(T, ScanCounts &counts)
 	{
 		counts.n++;
 	}
 
-	static __device__ inline State
-	from_carry(const GpuScanState *in, int)
+	static __device__ inline State from_carry(const GpuScanState *in, int)
 	{
 		State s;
 
@@ -148,8 +141,7 @@ struct IntegerScan
 		return s;
 	}
 
-	static __device__ inline void
-	to_carry(State s, int, GpuScanState *out)
+	static __device__ inline void to_carry(State s, int, GpuScanState *out)
 	{
 		out->state.sum.lo = s.lo;
 		out->state.sum.hi = s.hi;
@@ -157,8 +149,7 @@ struct IntegerScan
 			out->state.f.chunk[i] = 0;
 	}
 
-	static __device__ __forceinline__ void
-	emit(State s, const ScanColumn &column, uint64_t row)
+	static __device__ __forceinline__ void emit(State s, const ScanColumn &column, uint64_t row)
 	{
 		GpuaggInt128 sum;
 
@@ -168,9 +159,9 @@ struct IntegerScan
 			((int64_t *) column.results)[row] = (int64_t) s.lo;
 		else
 			((GpuaggInt128 *) column.results)[row] = sum;
-		column.status[row] = !(s.seen & SEEN_VALUE) ? GPUAGG_ROW_NULL
-			: sizeof(T) == 4 && !gpuagg_int128_is_int64(sum) ? GPUAGG_ROW_OVERFLOW
-															 : GPUAGG_ROW_VALUE;
+		column.status[row] = !(s.seen & SEEN_VALUE)							  ? GPUAGG_ROW_NULL
+							 : sizeof(T) == 4 && !gpuagg_int128_is_int64(sum) ? GPUAGG_ROW_OVERFLOW
+																			  : GPUAGG_ROW_VALUE;
 	}
 };
 
@@ -188,8 +179,7 @@ struct FloatScan
 		uint32_t unused;
 	};
 
-	static __device__ __forceinline__ State
-	identity()
+	static __device__ __forceinline__ State identity()
 	{
 		State s;
 
@@ -199,8 +189,7 @@ struct FloatScan
 		return s;
 	}
 
-	static __device__ __forceinline__ State
-	combine(State a, State b)
+	static __device__ __forceinline__ State combine(State a, State b)
 	{
 		State s;
 
@@ -210,8 +199,7 @@ struct FloatScan
 		return s;
 	}
 
-	static __device__ __forceinline__ State
-	from_value(double v, int window)
+	static __device__ __forceinline__ State from_value(double v, int window)
 	{
 		uint64_t bits = bits_of(v);
 		State s = identity();
@@ -227,13 +215,13 @@ struct FloatScan
 				s.seen |= SEEN_OUTSIDE;
 		}
 		else
-			s.seen |= SEEN_NOT_NEGZERO |
-				(bits_nan(bits) ? SEEN_NAN : bits >> 63 ? SEEN_NINF : SEEN_PINF);
+			s.seen |= SEEN_NOT_NEGZERO | (bits_nan(bits) ? SEEN_NAN
+										  : bits >> 63	 ? SEEN_NINF
+														 : SEEN_PINF);
 		return s;
 	}
 
-	static __device__ __forceinline__ void
-	count(double v, ScanCounts &counts)
+	static __device__ __forceinline__ void count(double v, ScanCounts &counts)
 	{
 		uint64_t bits = bits_of(v);
 
@@ -244,8 +232,7 @@ struct FloatScan
 		counts.negzero += bits == SIGN_BIT;
 	}
 
-	static __device__ inline State
-	from_carry(const GpuScanState *in, int window)
+	static __device__ inline State from_carry(const GpuScanState *in, int window)
 	{
 		const GpuaggFloatCounts *counts = &in->state.f.counts;
 		State s = identity();
@@ -267,15 +254,13 @@ struct FloatScan
 		return s;
 	}
 
-	static __device__ inline void
-	to_carry(State s, int window, GpuScanState *out)
+	static __device__ inline void to_carry(State s, int window, GpuScanState *out)
 	{
 		out->state.sum = gpuagg_int128_from(0);
 		window_to_chunks(s.sum, window, out->state.f.chunk);
 	}
 
-	static __device__ __forceinline__ void
-	emit(State s, const ScanColumn &column, uint64_t row)
+	static __device__ __forceinline__ void emit(State s, const ScanColumn &column, uint64_t row)
 	{
 		bool overflow = false;
 		uint64_t bits = 0;
@@ -292,21 +277,19 @@ struct FloatScan
 		memcpy(&result, &bits, sizeof(result));
 		((double *) column.results)[row] = result;
 		column.status[row] = !(s.seen & SEEN_VALUE) ? GPUAGG_ROW_NULL
-			: overflow								? GPUAGG_ROW_OVERFLOW
+							 : overflow				? GPUAGG_ROW_OVERFLOW
 													: GPUAGG_ROW_VALUE;
 	}
 };
 
 /* What a block of the first kernel finds; the second puts its prefix in `state`. */
-template <class Op>
-struct ScanPartial
+template <class Op> struct ScanPartial
 {
 	typename Op::State state;
 	ScanCounts counts;
 };
 
-template <class Op>
-struct ScanStorage
+template <class Op> struct ScanStorage
 {
 	typename BlockScan<Op, SCAN_THREADS>::Storage scan;
 	typename Op::State carry;
@@ -322,8 +305,7 @@ row_valid(const ScanColumn &column, uint64_t row)
 /* First kernel.  Sums commute, so a thread may take rows from all over the range. */
 template <class Op>
 static __global__ void
-__launch_bounds__(SCAN_THREADS)
-scan_ranges(ScanColumn column, ScanPartial<Op> *partials)
+__launch_bounds__(SCAN_THREADS, 3) scan_ranges(ScanColumn column, ScanPartial<Op> *partials)
 {
 	SHARED(ScanStorage<Op>, shared);
 	const typename Op::Value *values = (const typename Op::Value *) column.values;
@@ -351,9 +333,9 @@ scan_ranges(ScanColumn column, ScanPartial<Op> *partials)
 /* Second kernel, one block.  `in` and `out` may be the same. */
 template <class Op>
 static __global__ void
-__launch_bounds__(SCAN_THREADS)
-scan_partials(ScanPartial<Op> *partials, unsigned npartials, int window, const GpuScanState *in,
-			  GpuScanState *out)
+__launch_bounds__(SCAN_THREADS, 3)
+	scan_partials(ScanPartial<Op> *partials, unsigned npartials, int window, const GpuScanState *in,
+				  GpuScanState *out)
 {
 	SHARED(ScanStorage<Op>, shared);
 	typename Op::State before;
@@ -404,8 +386,7 @@ scan_partials(ScanPartial<Op> *partials, unsigned npartials, int window, const G
 /* Third kernel.  A thread's rows of a tile are SCAN_ITEMS neighbours. */
 template <class Op>
 static __global__ void
-__launch_bounds__(SCAN_THREADS)
-scan_tiles(ScanColumn column, const ScanPartial<Op> *partials)
+__launch_bounds__(SCAN_THREADS, 3) scan_tiles(ScanColumn column, const ScanPartial<Op> *partials)
 {
 	SHARED(ScanStorage<Op>, shared);
 	const typename Op::Value *values = (const typename Op::Value *) column.values;
@@ -416,8 +397,8 @@ scan_tiles(ScanColumn column, const ScanPartial<Op> *partials)
 	{
 		uint64_t row = tile + threadIdx.x * SCAN_ITEMS;
 		int nrows = row < range.end
-			? (int) (range.end - row < SCAN_ITEMS ? range.end - row : SCAN_ITEMS)
-			: 0;
+						? (int) (range.end - row < SCAN_ITEMS ? range.end - row : SCAN_ITEMS)
+						: 0;
 		uint64_t valid = ~(uint64_t) 0;
 		typename Op::Value v[SCAN_ITEMS];
 		typename Op::State state = Op::identity();
@@ -425,7 +406,7 @@ scan_tiles(ScanColumn column, const ScanPartial<Op> *partials)
 
 		if (nrows > 0 && column.validity != nullptr)
 			valid = column.validity[row / 64] >> (row % 64);
-UNROLL
+		UNROLL
 		for (int i = 0; i < SCAN_ITEMS; i++)
 		{
 			v[i] = 0;
@@ -439,7 +420,7 @@ UNROLL
 		state = Op::combine(before, state);
 		before = Op::combine(before, total);
 
-UNROLL
+		UNROLL
 		for (int i = 0; i < SCAN_ITEMS; i++)
 			if (i < nrows)
 			{
@@ -479,9 +460,8 @@ gpu_scan_scratch(int kind, uint64_t nrows)
 	uint64_t tiles = divide_up(nrows, SCAN_TILE);
 	uint64_t blocks = tiles < SCAN_MAX_BLOCKS ? tiles : SCAN_MAX_BLOCKS;
 
-	return blocks *
-		(kind == GPUAGG_FLOAT64 ? sizeof(ScanPartial<FloatScan>)
-								: sizeof(ScanPartial<IntegerScan<int64_t>>));
+	return blocks * (kind == GPUAGG_FLOAT64 ? sizeof(ScanPartial<FloatScan>)
+											: sizeof(ScanPartial<IntegerScan<int64_t>>));
 }
 
 GpuaggReason

@@ -45,9 +45,9 @@ static Source listening_source;
 static bool listening_paused; /* out of descriptors: not before the next tick */
 static Client *clients;
 static Client *closed_clients; /* to be freed when no event can name them */
-static int nclients;
+static int nconnections;
+static int nclients;	  /* that have been greeted */
 static int64_t last_work; /* when a client last asked for something */
-static bool overrun_told; /* once a second at most */
 
 Client *
 gpud_clients(void)
@@ -109,7 +109,9 @@ close_client(Client *client)
 		client->next->previous = client->previous;
 	client->next = closed_clients;
 	closed_clients = client;
-	nclients--;
+	nconnections--;
+	if (client->greeted)
+		nclients--;
 }
 
 /* Returns 1 when sent, 0 when the socket is full, -1 when the client is gone. */
@@ -212,7 +214,7 @@ answer_state(Client *client, const GpuaggHeader *request, GpuaggReason reason)
 	reply.u.hello.inflight = (uint32_t) gpud_work_inflight();
 	reply.u.hello.clients = (uint32_t) nclients;
 	reply.u.hello.staging_bytes = gpud_staging_bytes();
-	reply.u.hello.device_bytes = gpud_work_device_bytes();
+	reply.u.hello.device_bytes = gpud_lanes_bytes();
 	memcpy(reply.u.hello.detail, gpud_device.detail, sizeof(reply.u.hello.detail));
 	gpud_reply(client, request, reason, &reply, -1);
 }
@@ -258,13 +260,15 @@ handle_message(Client *client, const GpuaggRequest *request)
 	{
 		if (h->type != GPUAGG_MSG_HELLO)
 			return false;
-		if (h->version != GPUAGG_PROTOCOL_VERSION)
+		if (h->version != GPUAGG_PROTOCOL_VERSION || nclients >= GPUD_MAX_CLIENTS)
 		{
-			answer_state(client, h, GPUAGG_VERSION);
+			answer_state(client, h,
+						 h->version != GPUAGG_PROTOCOL_VERSION ? GPUAGG_VERSION : GPUAGG_BUSY);
 			client->closing = true;
 			return client->outbox != NULL;
 		}
 		client->greeted = true;
+		nclients++;
 	}
 	if (h->version != GPUAGG_PROTOCOL_VERSION)
 		return false;
@@ -368,15 +372,16 @@ add_client(int fd)
 	if (clients != NULL)
 		clients->previous = client;
 	clients = client;
-	nclients++;
+	nconnections++;
 }
 
 static void
 turned_away(const char *why)
 {
-	if (!overrun_told)
+	static int64_t told;
+
+	if (gpud_due(&told))
 		gpud_warn("connection turned away: %s", why);
-	overrun_told = true;
 }
 
 static void
@@ -407,9 +412,9 @@ on_connection(void *source, uint32_t events)
 			turned_away("it comes from another user");
 			close(fd);
 		}
-		else if (nclients >= GPUD_MAX_CLIENTS)
+		else if (nconnections >= GPUD_MAX_CONNECTIONS)
 		{
-			turned_away("too many clients");
+			turned_away("too many connections");
 			close(fd);
 		}
 		else
@@ -450,7 +455,6 @@ on_wakeup(void *source, uint32_t events)
 static void
 tick(int64_t now)
 {
-	overrun_told = false;
 	if (gpud_options.parent != 0 && getppid() != gpud_options.parent)
 		gpud_end(0);
 
@@ -470,16 +474,16 @@ tick(int64_t now)
 }
 
 /* Completes and starts requests; spins a little for those that are nearly done. */
-static bool
+static WorkState
 advance_work(void)
 {
 	int64_t until = gpud_now() + SPIN_NS;
-	bool running;
+	WorkState state;
 
 	do
-		running = gpud_work_advance();
-	while (running && gpud_now() < until);
-	return running;
+		state = gpud_work_advance();
+	while (state == WORK_RUNNING && gpud_now() < until);
+	return state;
 }
 
 static void
@@ -511,13 +515,13 @@ gpud_server_run(int listening, int signals)
 	watch(&signal_source, signals, on_signal);
 	watch(&listening_source, listening, on_connection);
 	watch(&setup_source, gpud_setup_fd(), on_setup);
-	watch(&wakeup_source, gpud_work_fd(), on_wakeup);
+	watch(&wakeup_source, gpud_lanes_fd(), on_wakeup);
 	last_work = gpud_now();
 
 	for (;;)
 	{
 		struct epoll_event events[EVENTS_AT_ONCE];
-		bool running = advance_work();
+		WorkState work = advance_work();
 		int64_t now = gpud_now();
 		int wait_ms;
 		int n;
@@ -527,7 +531,12 @@ gpud_server_run(int listening, int signals)
 			tick(now);
 			next_tick = now + SECOND_NS;
 		}
-		wait_ms = running ? RUNNING_TICK_MS : (int) ((next_tick - now) / 1000000) + 1;
+		if (work == WORK_TO_START)
+			wait_ms = 0;
+		else if (work == WORK_RUNNING)
+			wait_ms = RUNNING_TICK_MS;
+		else
+			wait_ms = (int) ((next_tick - now) / 1000000) + 1;
 		n = epoll_wait(epoll_fd, events, EVENTS_AT_ONCE, wait_ms);
 		if (n < 0 && errno != EINTR)
 		{

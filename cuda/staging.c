@@ -239,6 +239,7 @@ set_free(Segment *segment)
 static void
 create_done(Task *task)
 {
+	static int64_t told;
 	Segment *segment = (Segment *) task;
 
 	if (segment->failure == GPUAGG_OK)
@@ -249,10 +250,11 @@ create_done(Task *task)
 
 	if (segment->failure == GPUAGG_LOST)
 		gpud_lost("staging memory could not be registered");
-	gpud_warn("could not make a staging segment of %llu bytes: %s",
-			  (unsigned long long) segment->size,
-			  segment->failure_errno != 0 ? strerror(segment->failure_errno)
-										  : gpuagg_reason_text(segment->failure));
+	if (gpud_due(&told))
+		gpud_warn("could not make a staging segment of %llu bytes: %s",
+				  (unsigned long long) segment->size,
+				  segment->failure_errno != 0 ? strerror(segment->failure_errno)
+											  : gpuagg_reason_text(segment->failure));
 	total_bytes -= segment->size;
 	segment->state = SEGMENT_NONE;
 	create_not_before = gpud_now() + RETRY_NS;

@@ -12,13 +12,13 @@
 
 #include "device.cuh"
 
-#define WINDOW_BITS			256
-#define WINDOW_LIMBS		4
-#define WINDOW_VALUE_BITS	223
-#define CANONICAL_NAN		UINT64_C(0x7ff8000000000000)
-#define INFINITE_BITS		UINT64_C(0x7ff0000000000000)
-#define SIGN_BIT			(UINT64_C(1) << 63)
-#define MANTISSA_MASK		((UINT64_C(1) << 52) - 1)
+#define WINDOW_BITS		  256
+#define WINDOW_LIMBS	  4
+#define WINDOW_VALUE_BITS 223
+#define CANONICAL_NAN	  UINT64_C(0x7ff8000000000000)
+#define INFINITE_BITS	  UINT64_C(0x7ff0000000000000)
+#define SIGN_BIT		  (UINT64_C(1) << 63)
+#define MANTISSA_MASK	  ((UINT64_C(1) << 52) - 1)
 
 struct Window
 {
@@ -92,7 +92,7 @@ window_add(Window a, Window b)
 	Window sum;
 	uint64_t carry = 0;
 
-UNROLL
+	UNROLL
 	for (int i = 0; i < WINDOW_LIMBS; i++)
 	{
 		uint64_t t = a.limb[i] + carry;
@@ -109,7 +109,7 @@ window_negate(Window a)
 {
 	uint64_t carry = 1;
 
-UNROLL
+	UNROLL
 	for (int i = 0; i < WINDOW_LIMBS; i++)
 	{
 		a.limb[i] = ~a.limb[i] + carry;
@@ -161,7 +161,7 @@ window_from_value(uint64_t bits, int start, bool *fits)
 	uint64_t low = d.mantissa << rest;
 	uint64_t high = rest > 0 ? d.mantissa >> (64 - rest) : 0;
 
-UNROLL
+	UNROLL
 	for (int i = 0; i < WINDOW_LIMBS; i++)
 		w.limb[i] = i == limb ? low : i == limb + 1 ? high : 0;
 	return d.negative ? window_negate(w) : w;
@@ -222,9 +222,9 @@ window_to_chunks(Window w, int start, int64_t *chunk)
 		{
 			int p = place + k;
 
-			piece[k] = p < 0				 ? 0
-				: p < WINDOW_BITS / 32 ? (uint32_t) (w.limb[p / 2] >> (32 * (p % 2)))
-									   : sign;
+			piece[k] = p < 0				  ? 0
+					   : p < WINDOW_BITS / 32 ? (uint32_t) (w.limb[p / 2] >> (32 * (p % 2)))
+											  : sign;
 		}
 		chunk[i] = i < GPUAGG_CHUNKS - 1 ? (int64_t) piece[0]
 										 : (int64_t) ((uint64_t) piece[1] << 32 | piece[0]);
@@ -239,40 +239,33 @@ static GPUAGG_HD inline uint64_t
 window_round(Window w, int start, bool *overflow)
 {
 	uint64_t sign = w.limb[WINDOW_LIMBS - 1] & SIGN_BIT;
-	int length = 0;
-	int limb = 0;
+	uint64_t high = 0; /* the top limb with a bit in it, */
+	uint64_t low = 0;  /* the one below, */
+	uint64_t rest = 0; /* and all others, or-ed */
+	int below = 0;	   /* bits below high */
 	uint64_t result;
 
 	*overflow = false;
 	if (sign)
 		w = window_negate(w);
-UNROLL
-	for (int i = 0; i < WINDOW_LIMBS; i++)
-		if (w.limb[i] != 0)
+	UNROLL
+	for (int i = WINDOW_LIMBS - 1; i >= 0; i--)
+	{
+		if (high == 0)
 		{
-			limb = i;
-			length = 64 * i + bit_length(w.limb[i]);
+			high = w.limb[i];
+			below = 64 * i;
 		}
-	if (length == 0)
+		else if (below == 64 * (i + 1))
+			low = w.limb[i];
+		else
+			rest |= w.limb[i];
+	}
+	if (high == 0)
 		return 0;
 
-	/* the top limb with a bit in it, the one below, and whether there is more */
-	uint64_t high = 0;
-	uint64_t low = 0;
-	bool rest = false;
-
-UNROLL
-	for (int i = 0; i < WINDOW_LIMBS; i++)
-	{
-		if (i == limb)
-			high = w.limb[i];
-		else if (i == limb - 1)
-			low = w.limb[i];
-		else if (i < limb - 1)
-			rest = rest || w.limb[i] != 0;
-	}
-
-	int place = 32 * start + length - 1; /* of the top bit, above 2^-1074 */
+	int top = bit_length(high);				  /* bits in high, 1 to 64 */
+	int place = 32 * start + below + top - 1; /* of the top bit, above 2^-1074 */
 
 	if (place <= 52)
 	{
@@ -281,12 +274,11 @@ UNROLL
 	}
 	else
 	{
-		int top = length - 64 * limb;	/* bits in high, 1 to 64 */
 		uint64_t left = high << (64 - top) | (top < 64 ? low >> top : 0);
 		uint64_t mantissa = left >> 11; /* 53 bits, from the 64 in left */
 		uint64_t half = left >> 10 & 1;
-		bool sticky = (left & 0x3ff) != 0 || rest ||
-			(top < 64 ? low << (64 - top) != 0 : low != 0);
+		bool sticky = (left & 0x3ff) != 0 || rest != 0 ||
+					  (top < 64 ? low << (64 - top) != 0 : low != 0);
 
 		mantissa += half & (sticky || (mantissa & 1));
 		if (place - 52 >= 0x7ff)

@@ -131,8 +131,7 @@ main(int argc, char **argv)
 			scan = true;
 		else
 		{
-			fprintf(stderr,
-					"usage: kernel_test [--seed N] [--small | --large] [reduce] [scan]\n");
+			fprintf(stderr, "usage: kernel_test [--seed N] [--small | --large] [reduce] [scan]\n");
 			return 2;
 		}
 	}

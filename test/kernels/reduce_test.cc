@@ -31,8 +31,7 @@ run_reduce(int kind, const void *values, uint64_t n, uint64_t misaligned, const 
 		must(gpu_copy_in(start, values, n * size, stream), "gpu_copy_in");
 		must(gpu_reduce(kind, start, n, (GpuReduceResult *) result.p, scratch.p, stream),
 			 "gpu_reduce");
-		must(gpu_copy_out(&results[i], result.p, sizeof(GpuReduceResult), stream),
-			 "gpu_copy_out");
+		must(gpu_copy_out(&results[i], result.p, sizeof(GpuReduceResult), stream), "gpu_copy_out");
 		finish();
 	}
 	report(memcmp(&results[0], &results[1], sizeof(GpuReduceResult)) == 0,
@@ -66,7 +65,8 @@ test_integers(int kind, const IntegerFamily &family, uint64_t n, uint64_t misali
 
 	GpuReduceResult r = run_reduce(kind, values.data(), n, misaligned, what);
 	bool right = r.n == n && r.sum.lo == (uint64_t) expected &&
-		r.sum.hi == (int64_t) (expected >> 64) && plain_accumulator(r.f) && r.f.counts.n == 0;
+				 r.sum.hi == (int64_t) (expected >> 64) && plain_accumulator(r.f) &&
+				 r.f.counts.n == 0;
 
 	for (int i = 0; i < GPUAGG_CHUNKS; i++)
 		right = right && r.f.chunk[i] == 0;
@@ -80,7 +80,7 @@ chunks_equal(const GpuaggFloatSumFull &f, const Big &sum)
 		if (f.chunk[i] != (int64_t) sum.word[i])
 			return false;
 	return f.chunk[GPUAGG_CHUNKS - 1] ==
-		(int64_t) ((uint64_t) sum.word[GPUAGG_CHUNKS] << 32 | sum.word[GPUAGG_CHUNKS - 1]);
+		   (int64_t) ((uint64_t) sum.word[GPUAGG_CHUNKS] << 32 | sum.word[GPUAGG_CHUNKS - 1]);
 }
 
 static void
@@ -127,7 +127,7 @@ test_refusals()
 void
 reduce_tests(const Options &options)
 {
-	std::vector<uint64_t> sizes = {1,	 2,	   3,	 31,   32,	 33,   255,	 256,  257,	  1023,
+	std::vector<uint64_t> sizes = {1,	 2,	   3,	 31,   32,	 33,   255,	  256,	 257,  1023,
 								   1024, 1025, 2047, 2048, 2049, 4097, 16383, 16385, 40009};
 
 	if (options.small)
@@ -149,6 +149,11 @@ reduce_tests(const Options &options)
 			if (n < (1 << 22) || f % 3 == 0)
 				test_floats(float_families[f], n, misaligned % 2, options);
 	}
+
+	/* enough rows a thread that its chunks are placed again, in some lanes or in all */
+	for (const FloatFamily &family : float_families)
+		if (!family.narrow)
+			test_floats(family, 150001, 0, options);
 
 	if (options.large)
 	{

@@ -85,8 +85,7 @@ run_once(const ScanCase &c, int byte, bool in_place)
 				  (const GpuScanState *) in.p, results.p, (uint8_t *) status.p, state_out,
 				  scratch.p, stream),
 		 "gpu_scan");
-	must(gpu_copy_out(output.results.data(), results.p, c.n * result_size, stream),
-		 "gpu_copy_out");
+	must(gpu_copy_out(output.results.data(), results.p, c.n * result_size, stream), "gpu_copy_out");
 	must(gpu_copy_out(output.status.data(), status.p, c.n, stream), "gpu_copy_out");
 	must(gpu_copy_out(&output.state, state_out, sizeof(GpuScanState), stream), "gpu_copy_out");
 	finish();
@@ -137,8 +136,8 @@ static void
 check_integers(const ScanCase &c, const ScanOutput &output)
 {
 	const T *values = (const T *) c.values;
-	unsigned __int128 carried =
-		(unsigned __int128) (uint64_t) c.carry.state.sum.hi << 64 | c.carry.state.sum.lo;
+	unsigned __int128 carried = (unsigned __int128) (uint64_t) c.carry.state.sum.hi << 64 |
+								c.carry.state.sum.lo;
 	__int128 sum = (__int128) carried;
 	int64_t seen = c.carry.state.f.counts.n;
 	uint64_t wrong = 0;
@@ -179,12 +178,12 @@ check_integers(const ScanCase &c, const ScanOutput &output)
 
 	const GpuaggScanState &s = output.state.state;
 	bool state_right = s.sum.lo == (uint64_t) sum && s.sum.hi == (int64_t) (sum >> 64) &&
-		s.f.counts.n == seen && s.f.counts.n_nan == 0 && s.f.base == 0 &&
-		s.f.width == GPUAGG_CHUNKS && s.f.deposits == 0 && output.state.out_of_window == 0;
+					   s.f.counts.n == seen && s.f.counts.n_nan == 0 && s.f.base == 0 &&
+					   s.f.width == GPUAGG_CHUNKS && s.f.deposits == 0 &&
+					   output.state.out_of_window == 0;
 
-	report(wrong == 0,
-		   c.what + text(": %llu rows wrong, first %llu", (unsigned long long) wrong,
-						 (unsigned long long) first_wrong));
+	report(wrong == 0, c.what + text(": %llu rows wrong, first %llu", (unsigned long long) wrong,
+									 (unsigned long long) first_wrong));
 	report(state_right, c.what + ": state");
 }
 
@@ -203,7 +202,7 @@ test_integers(int kind, const IntegerFamily &family, uint64_t n, Nulls nulls, bo
 									 sizeof(T) == 8 ? INT64_MAX : INT32_MAX);
 	c.kind = kind;
 	c.flags = (exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0) |
-		(nulls != NO_BITMAP ? GPUAGG_SCAN_VALIDITY : 0);
+			  (nulls != NO_BITMAP ? GPUAGG_SCAN_VALIDITY : 0);
 	c.window = 0;
 	c.values = values.data();
 	c.validity = nulls != NO_BITMAP ? validity.data() : nullptr;
@@ -351,9 +350,8 @@ check_floats(const ScanCase &c, const ScanOutput &output)
 
 	GpuScanState expected = state_of(oracle);
 
-	report(wrong == 0,
-		   c.what + text(": %llu rows wrong, first %llu", (unsigned long long) wrong,
-						 (unsigned long long) first_wrong));
+	report(wrong == 0, c.what + text(": %llu rows wrong, first %llu", (unsigned long long) wrong,
+									 (unsigned long long) first_wrong));
 	report(memcmp(&output.state, &expected, sizeof(expected)) == 0, c.what + ": state");
 }
 
@@ -450,7 +448,7 @@ test_floats(const FloatFamily &family, uint64_t n, Nulls nulls, bool exclusive, 
 		values[i] = family.value(random, i, n);
 	c.kind = GPUAGG_FLOAT64;
 	c.flags = (exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0) |
-		(nulls != NO_BITMAP ? GPUAGG_SCAN_VALIDITY : 0);
+			  (nulls != NO_BITMAP ? GPUAGG_SCAN_VALIDITY : 0);
 	c.values = values.data();
 	c.validity = nulls != NO_BITMAP ? validity.data() : nullptr;
 	c.n = n;
@@ -506,6 +504,52 @@ test_all_floats(uint64_t n, const Options &options)
 	}
 }
 
+/* Values that just fit the window and that just do not, as a row and as the carry. */
+static void
+test_window_edges()
+{
+	const struct
+	{
+		int place; /* of the value's only bit, above the window's lowest */
+		bool fits;
+	} edges[] = {{-1, false}, {0, true}, {WINDOW_VALUE_BITS - 1, true}, {WINDOW_VALUE_BITS, false}};
+
+	for (int window : {1, 2, 20, 40, 58})
+		for (const auto &edge : edges)
+			for (double sign : {1.0, -1.0})
+				for (bool as_carry : {false, true})
+				{
+					double edge_value = sign * ldexp(1.0, 32 * window + edge.place - 1074);
+					std::vector<double> values(40, ldexp(1.0, 32 * window + 5 - 1074));
+					Oracle carried;
+					ScanCase c;
+
+					oracle_clear(&carried);
+					if (as_carry)
+						oracle_add(&carried, edge_value);
+					else
+						values[17] = edge_value;
+					c.kind = GPUAGG_FLOAT64;
+					c.flags = 0;
+					c.window = window;
+					c.values = values.data();
+					c.validity = nullptr;
+					c.n = values.size();
+					c.carry = state_of(carried);
+					c.what = text("scan float64, %s at place %d of window %d, sign %g",
+								  as_carry ? "carry" : "value", edge.place, window, sign);
+
+					ScanOutput output = run_scan(c);
+
+					/* -2^223 is the lowest number of 224 bits: as a carry it does fit */
+					if (as_carry && sign < 0 && edge.place == WINDOW_VALUE_BITS)
+						continue;
+					report(output.state.out_of_window == !edge.fits, c.what);
+					if (edge.fits)
+						check_floats(c, output);
+				}
+}
+
 static void
 test_refusals()
 {
@@ -516,8 +560,8 @@ test_refusals()
 	report(gpu_scan(4, 0, 0, memory.p, nullptr, 1, state, memory.p, status, state, memory.p,
 					stream) == GPUAGG_REFUSED,
 		   "scan of no kind");
-	report(gpu_scan(GPUAGG_FLOAT64, 0, GPUAGG_CHUNKS, memory.p, nullptr, 1, state, memory.p,
-					status, state, memory.p, stream) == GPUAGG_REFUSED,
+	report(gpu_scan(GPUAGG_FLOAT64, 0, GPUAGG_CHUNKS, memory.p, nullptr, 1, state, memory.p, status,
+					state, memory.p, stream) == GPUAGG_REFUSED,
 		   "scan in no window");
 	report(gpu_scan(GPUAGG_INT32, 0, 0, memory.p, nullptr, 0, state, memory.p, status, state,
 					memory.p, stream) == GPUAGG_REFUSED,
@@ -527,8 +571,8 @@ test_refusals()
 void
 scan_tests(const Options &options)
 {
-	std::vector<uint64_t> sizes = {1,	 2,	   7,	 8,	   9,	 31,   32,	 33,
-								   255,	 256,  257,	 1023, 1024, 1025, 2047, 2048,
+	std::vector<uint64_t> sizes = {1,	 2,	   7,	 8,		9,	   31,	 32,   33,
+								   255,	 256,  257,	 1023,	1024,  1025, 2047, 2048,
 								   2049, 4095, 4097, 16384, 16385, 33001};
 
 	if (options.small)
@@ -537,6 +581,7 @@ scan_tests(const Options &options)
 		sizes.insert(sizes.end(), {100003, (1 << 20) + 1, (1 << 24) + 3});
 
 	test_refusals();
+	test_window_edges();
 	for (uint64_t n : sizes)
 	{
 		test_all_integers(n, options);

@@ -72,20 +72,25 @@ struct HostCall
 	void (*fn)(void *);
 	void *arg;
 
-	bool
-	operator<(const HostCall &other) const
+	bool operator<(const HostCall &other) const
 	{
 		return at != other.at ? at > other.at : number > other.number;
 	}
 };
 
-std::mutex lock;
-std::unordered_map<void *, size_t> allocations;
-uint64_t allocated;
-std::priority_queue<HostCall> host_calls;
-std::condition_variable host_calls_changed;
-uint64_t nhost_calls;
-bool host_thread_started;
+/* Never destroyed: threads may still be about when the program ends. */
+struct Shared
+{
+	std::mutex lock;
+	std::unordered_map<void *, size_t> allocations;
+	uint64_t allocated;
+	std::priority_queue<HostCall> host_calls;
+	std::condition_variable host_calls_changed;
+	uint64_t nhost_calls;
+	bool host_thread_started;
+};
+
+Shared &shared = *new Shared();
 std::atomic<int64_t> nlaunches;
 std::atomic<bool> lost;
 thread_local char last_error[128];
@@ -154,24 +159,24 @@ completion_time()
 void
 host_thread()
 {
-	std::unique_lock<std::mutex> guard(lock);
+	std::unique_lock<std::mutex> guard(shared.lock);
 
 	for (;;)
 	{
-		if (host_calls.empty())
+		if (shared.host_calls.empty())
 		{
-			host_calls_changed.wait(guard);
+			shared.host_calls_changed.wait(guard);
 			continue;
 		}
 
-		HostCall next = host_calls.top();
+		HostCall next = shared.host_calls.top();
 
 		if (Clock::now() < next.at)
 		{
-			host_calls_changed.wait_until(guard, next.at);
+			shared.host_calls_changed.wait_until(guard, next.at);
 			continue;
 		}
-		host_calls.pop();
+		shared.host_calls.pop();
 		guard.unlock();
 		if (!lost)
 			next.fn(next.arg);
@@ -227,27 +232,27 @@ gpu_open(int index)
 GpuaggReason
 gpu_memory_info(uint64_t *free_bytes, uint64_t *total_bytes)
 {
-	std::lock_guard<std::mutex> guard(lock);
+	std::lock_guard<std::mutex> guard(shared.lock);
 
 	*total_bytes = settings().memory;
-	*free_bytes = settings().memory - allocated;
+	*free_bytes = settings().memory - shared.allocated;
 	return context_status();
 }
 
 GpuaggReason
 gpu_malloc(void **p, size_t bytes)
 {
-	std::lock_guard<std::mutex> guard(lock);
+	std::lock_guard<std::mutex> guard(shared.lock);
 	size_t rounded = (bytes + GPUAGG_ALIGN - 1) / GPUAGG_ALIGN * GPUAGG_ALIGN;
 
 	*p = nullptr;
 	if (context_status() != GPUAGG_OK)
 		return GPUAGG_LOST;
-	if (bytes > settings().memory - allocated)
+	if (bytes > settings().memory - shared.allocated)
 		return failure(GPUAGG_NO_DEVICE_MEMORY, "out of memory");
 
-	unsigned char *block =
-		static_cast<unsigned char *>(aligned_alloc(GPUAGG_ALIGN, rounded + 2 * GUARD));
+	unsigned char *block = static_cast<unsigned char *>(
+		aligned_alloc(GPUAGG_ALIGN, rounded + 2 * GUARD));
 
 	if (block == nullptr)
 		return failure(GPUAGG_NO_DEVICE_MEMORY, "out of memory");
@@ -255,23 +260,23 @@ gpu_malloc(void **p, size_t bytes)
 	memset(block + GUARD, sim::get_poison(), bytes);
 	memset(block + GUARD + bytes, GUARD_BYTE, GUARD);
 	*p = block + GUARD;
-	allocations[*p] = bytes;
-	allocated += bytes;
+	shared.allocations[*p] = bytes;
+	shared.allocated += bytes;
 	return GPUAGG_OK;
 }
 
 GpuaggReason
 gpu_free(void *p)
 {
-	std::lock_guard<std::mutex> guard(lock);
+	std::lock_guard<std::mutex> guard(shared.lock);
 
 	if (p == nullptr)
 		return GPUAGG_OK;
 
-	auto found = allocations.find(p);
+	auto found = shared.allocations.find(p);
 	unsigned char *block = static_cast<unsigned char *>(p) - GUARD;
 
-	if (found == allocations.end())
+	if (found == shared.allocations.end())
 	{
 		fprintf(stderr, "simulator: freed what was not allocated\n");
 		abort();
@@ -281,8 +286,8 @@ gpu_free(void *p)
 		fprintf(stderr, "simulator: device memory of %zu bytes was overrun\n", found->second);
 		abort();
 	}
-	allocated -= found->second;
-	allocations.erase(found);
+	shared.allocated -= found->second;
+	shared.allocations.erase(found);
 	free(block);
 	return context_status();
 }
@@ -354,15 +359,15 @@ gpu_host_call(GpuStreamRef stream, void (*fn)(void *), void *arg)
 		return GPUAGG_OK;
 	}
 
-	std::lock_guard<std::mutex> guard(lock);
+	std::lock_guard<std::mutex> guard(shared.lock);
 
-	if (!host_thread_started)
+	if (!shared.host_thread_started)
 	{
 		std::thread(host_thread).detach();
-		host_thread_started = true;
+		shared.host_thread_started = true;
 	}
-	host_calls.push({completion_time(), nhost_calls++, fn, arg});
-	host_calls_changed.notify_one();
+	shared.host_calls.push({completion_time(), shared.nhost_calls++, fn, arg});
+	shared.host_calls_changed.notify_one();
 	return GPUAGG_OK;
 }
 

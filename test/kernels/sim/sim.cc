@@ -7,11 +7,9 @@
  * runs until it meets a collective that is not complete, spins, or ends.  The
  * stacks stay for the next launch.
  */
-#include "sim.h"
+#include "state.h"
 
 #include <mutex>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -20,77 +18,16 @@
 #if defined(__SANITIZE_THREAD__)
 #include <sanitizer/tsan_interface.h>
 #endif
-#if !defined(__x86_64__)
-#include <ucontext.h>
-#endif
 
 namespace sim
 {
 
-constexpr unsigned WARP = 32;
-constexpr unsigned MAX_THREADS = 1024;
-constexpr unsigned MAX_WARPS = MAX_THREADS / WARP;
-constexpr unsigned RESIDENT = MULTIPROCESSORS * BLOCKS_PER_MULTIPROCESSOR;
-constexpr size_t SHARED_BYTES = 48 * 1024;
-constexpr size_t SHARED_GUARD = 256;
 constexpr size_t PAGE = 4096;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr size_t STACK_BYTES = 256 * 1024;
 #else
 constexpr size_t STACK_BYTES = 64 * 1024;
 #endif
-
-/*
- * Saved execution state.  On x86-64 it is a stack pointer, under which the
- * callee-saved registers lie.
- */
-struct Context
-{
-#if defined(__x86_64__)
-	void *sp;
-#else
-	ucontext_t uc;
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-	void *fake_stack;
-	const void *bottom;
-	size_t size;
-#endif
-#if defined(__SANITIZE_THREAD__)
-	void *tsan;
-#endif
-};
-
-/* What the public Fiber needs besides: its stack. */
-struct Thread : Fiber
-{
-	Context context;
-	char *stack;
-};
-
-struct Warp
-{
-	unsigned members;
-	unsigned runnable;
-	unsigned spinning;
-	unsigned meeting; /* lanes waiting in a warp collective */
-	unsigned at_barrier;
-	unsigned exited;
-};
-
-struct Block
-{
-	uint3 index;
-	unsigned runnable; /* warps with a runnable lane */
-	unsigned nexited;
-	unsigned narrived;
-	int barrier_or;
-	Pending barrier;
-	size_t shared_size;
-	char *shared;
-	Warp warps[MAX_WARPS];
-	Thread threads[MAX_THREADS];
-};
 
 Fiber *current;
 Grid grid;
@@ -104,13 +41,13 @@ static unsigned nlive;
 static Context scheduler;
 static void (*grid_body)(void *);
 static void *grid_arg;
-static int poison = 0xa5;
+int poison = 0xa5;
 static Order order = ORDER_MIXED;
 static bool reversed;
 static uint64_t seed = 1;
 static uint64_t random_state;
 static uint64_t nlaunches;
-static uint64_t nprogress;
+uint64_t nprogress;
 
 static inline uint32_t
 random32()
@@ -121,15 +58,7 @@ random32()
 	return (uint32_t) (random_state >> 16);
 }
 
-#define FAIL(site, ...) \
-	do \
-	{ \
-		fprintf(stderr, "simulator: "); \
-		fprintf(stderr, __VA_ARGS__); \
-		fail_at(site); \
-	} while (0)
-
-[[noreturn]] static void
+void
 fail_at(Site site)
 {
 	if (current != nullptr)
@@ -149,17 +78,18 @@ static const Site NOWHERE = {nullptr, 0};
  */
 #if defined(__x86_64__)
 extern "C" void gpuagg_sim_switch(void **save, void *load);
-__asm__(".text\n"
-		".p2align 4\n"
-		".globl gpuagg_sim_switch\n"
-		".type gpuagg_sim_switch,@function\n"
-		"gpuagg_sim_switch:\n"
-		"	pushq %rbp\n	pushq %rbx\n	pushq %r12\n	pushq %r13\n	pushq %r14\n	pushq %r15\n"
-		"	movq %rsp, (%rdi)\n"
-		"	movq %rsi, %rsp\n"
-		"	popq %r15\n	popq %r14\n	popq %r13\n	popq %r12\n	popq %rbx\n	popq %rbp\n"
-		"	ret\n"
-		".size gpuagg_sim_switch,.-gpuagg_sim_switch\n");
+__asm__(
+	".text\n"
+	".p2align 4\n"
+	".globl gpuagg_sim_switch\n"
+	".type gpuagg_sim_switch,@function\n"
+	"gpuagg_sim_switch:\n"
+	"	pushq %rbp\n	pushq %rbx\n	pushq %r12\n	pushq %r13\n	pushq %r14\n	pushq %r15\n"
+	"	movq %rsp, (%rdi)\n"
+	"	movq %rsi, %rsp\n"
+	"	popq %r15\n	popq %r14\n	popq %r13\n	popq %r12\n	popq %rbx\n	popq %rbp\n"
+	"	ret\n"
+	".size gpuagg_sim_switch,.-gpuagg_sim_switch\n");
 #endif
 
 /* Leaves `from` and goes on with `to`; returns when something switches back. */
@@ -189,7 +119,7 @@ back_to_scheduler(bool last)
 	switch_context(&static_cast<Thread *>(current)->context, &scheduler, last);
 }
 
-static inline void
+void
 set_runnable(Block *block, int warp, unsigned lanes)
 {
 	block->warps[warp].runnable |= lanes;
@@ -197,8 +127,7 @@ set_runnable(Block *block, int warp, unsigned lanes)
 	ready |= 1u << (block - slots[0]);
 }
 
-/* Takes the running fiber off the runnable set and waits to be put back. */
-static void
+void
 wait_runnable()
 {
 	back_to_scheduler(false);
@@ -226,10 +155,9 @@ fiber_main()
 	warp->exited |= 1u << current->lane;
 	block->nexited++;
 	nprogress++;
-	for (unsigned lanes = warp->meeting; lanes != 0; lanes &= lanes - 1)
+	for (unsigned lanes = warp->whole | warp->partial; lanes != 0; lanes &= lanes - 1)
 	{
-		const Pending *p =
-			&block->threads[current->warp * WARP + __builtin_ctz(lanes)].pending;
+		const Pending *p = &block->threads[current->warp * WARP + __builtin_ctz(lanes)].pending;
 
 		if (p->mask >> current->lane & 1)
 			FAIL(p->site, "a lane exited while others wait for it in a warp collective");
@@ -493,192 +421,10 @@ run_grid(unsigned blocks, unsigned threads, void (*body)(void *), void *arg)
 	schedule();
 }
 
-/*
- * Collectives
- */
 uint3
 block_index(const Block *block)
 {
 	return block->index;
-}
-
-static bool
-same_site(Site a, Site b)
-{
-	return a.line == b.line && (a.file == b.file || strcmp(a.file, b.file) == 0);
-}
-
-/* The value of one lane once all lanes of the mask have come. */
-static void
-deliver(Block *block, int warp, int lane, unsigned ballot_bits)
-{
-	Thread *threads = &block->threads[warp * (int) WARP];
-	Pending *p = &threads[lane].pending;
-	int from = lane;
-
-	switch (p->op)
-	{
-		case OP_BALLOT:
-			memcpy(p->out, &ballot_bits, sizeof(ballot_bits));
-			return;
-		case OP_SHFL:
-			from = p->arg & 31;
-			break;
-		case OP_SHFL_UP:
-			from = lane - p->arg < 0 ? lane : lane - p->arg;
-			break;
-		case OP_SHFL_DOWN:
-			from = lane + p->arg > 31 ? lane : lane + p->arg;
-			break;
-		case OP_SHFL_XOR:
-			from = lane ^ p->arg;
-			break;
-		default:
-			return;
-	}
-	if (from < 0 || from > 31 || !(p->mask >> from & 1))
-		FAIL(p->site, "lane %d reads lane %d, which is not in mask %08x", lane, from, p->mask);
-	memcpy(p->out, threads[from].pending.in, p->size);
-}
-
-/* A lane comes where another waits: they meet with one mask in one place, or not at all. */
-static void
-check_meeting(const Pending *waiting, const Pending *coming)
-{
-	if (!(waiting->mask & coming->mask))
-		return;
-	if (waiting->mask != coming->mask)
-		FAIL(coming->site, "masks %08x and %08x meet in a warp collective", waiting->mask,
-			 coming->mask);
-	if (waiting->op != coming->op || waiting->size != coming->size ||
-		!same_site(waiting->site, coming->site))
-		FAIL(coming->site,
-			 "lanes of one mask meet in different collectives (the other at %s:%d)",
-			 waiting->site.file, waiting->site.line);
-}
-
-void
-collective(Op op, unsigned mask, const void *in, void *out, size_t size, int arg, Site site)
-{
-	Fiber *self = current;
-	Block *block = self->block;
-	Warp *warp = &block->warps[self->warp];
-	Thread *threads = &block->threads[self->warp * (int) WARP];
-	unsigned bit = 1u << self->lane;
-	unsigned ballot_bits = 0;
-
-	self->pending = {op, mask, site, in, out, size, arg};
-	if (!(mask & bit))
-		FAIL(site, "lane %d calls a warp collective with mask %08x, which lacks it", self->lane,
-			 mask);
-	if (mask & ~warp->members)
-		FAIL(site, "mask %08x names lanes that do not exist", mask);
-	if (mask & warp->exited)
-		FAIL(site, "mask %08x names lanes that have exited (%08x)", mask, warp->exited);
-	if (mask & warp->at_barrier)
-		FAIL(site, "mask %08x names lanes that wait at a block barrier (%08x)", mask,
-			 warp->at_barrier);
-
-	/* lanes already here agree with each other: one of those in the mask will do */
-	if (warp->meeting & mask)
-		check_meeting(&threads[__builtin_ctz(warp->meeting & mask)].pending, &self->pending);
-	else
-		for (unsigned lanes = warp->meeting; lanes != 0; lanes &= lanes - 1)
-			check_meeting(&threads[__builtin_ctz(lanes)].pending, &self->pending);
-	warp->meeting |= bit;
-	if ((warp->meeting & mask) != mask)
-	{
-		wait_runnable();
-		return;
-	}
-
-	for (unsigned lanes = mask; lanes != 0; lanes &= lanes - 1)
-		ballot_bits |= (unsigned) (threads[__builtin_ctz(lanes)].pending.arg & 1)
-			<< __builtin_ctz(lanes);
-	for (unsigned lanes = mask; lanes != 0; lanes &= lanes - 1)
-		deliver(block, self->warp, __builtin_ctz(lanes), ballot_bits);
-	for (unsigned lanes = mask; lanes != 0; lanes &= lanes - 1)
-		threads[__builtin_ctz(lanes)].pending.op = OP_NONE;
-	warp->meeting &= ~mask;
-	nprogress++;
-	if (mask != bit)
-		set_runnable(block, self->warp, mask & ~bit);
-}
-
-int
-barrier(Op op, int predicate, Site site)
-{
-	Fiber *self = current;
-	Block *block = self->block;
-	Warp *warp = &block->warps[self->warp];
-	int result;
-
-	self->pending = {op, 0, site, nullptr, &result, 0, 0};
-	if (block->nexited > 0)
-		FAIL(site, "a barrier after %u threads of the block have exited", block->nexited);
-	for (unsigned lanes = warp->meeting; lanes != 0; lanes &= lanes - 1)
-	{
-		const Pending *p = &block->threads[self->warp * WARP + __builtin_ctz(lanes)].pending;
-
-		if (p->mask >> self->lane & 1)
-			FAIL(site, "a lane waits at a barrier while others wait for it at %s:%d", p->site.file,
-				 p->site.line);
-	}
-	if (block->narrived == 0)
-	{
-		block->barrier = self->pending;
-		block->barrier_or = 0;
-	}
-	else if (block->barrier.op != op || !same_site(block->barrier.site, site))
-		FAIL(site, "threads of a block meet at different barriers (the other at %s:%d)",
-			 block->barrier.site.file, block->barrier.site.line);
-	block->barrier_or |= predicate != 0;
-	warp->at_barrier |= 1u << self->lane;
-	if (++block->narrived < grid.block_dim.x)
-	{
-		wait_runnable();
-		return result;
-	}
-
-	block->narrived = 0;
-	for (unsigned i = 0; i < grid.block_dim.x; i++)
-	{
-		Pending *p = &block->threads[i].pending;
-
-		*static_cast<int *>(p->out) = block->barrier_or;
-		p->op = OP_NONE;
-	}
-	for (unsigned w = 0; w < (grid.block_dim.x + WARP - 1) / WARP; w++)
-	{
-		unsigned lanes = block->warps[w].members;
-
-		block->warps[w].at_barrier = 0;
-		if ((int) w == self->warp)
-			lanes &= ~(1u << self->lane);
-		if (lanes != 0)
-			set_runnable(block, (int) w, lanes);
-	}
-	nprogress++;
-	return result;
-}
-
-void *
-shared_memory(size_t size, Site site)
-{
-	Block *block = current->block;
-
-	if (current->asked_shared++ > 0)
-		FAIL(site, "shared memory is asked for twice");
-	if (size == 0 || size > SHARED_BYTES)
-		FAIL(site, "%zu bytes of shared memory", size);
-	if (block->shared_size == 0)
-	{
-		block->shared_size = size;
-		memset(block->shared, poison, size + SHARED_GUARD);
-	}
-	else if (block->shared_size != size)
-		FAIL(site, "threads of a block ask for different shared memory");
-	return block->shared;
 }
 
 void

@@ -123,7 +123,12 @@ template <class F>
 void
 launch(unsigned blocks, unsigned threads, F body)
 {
-	run_grid(blocks, threads, [](void *arg) { (*static_cast<F *>(arg))(); }, &body);
+	run_grid(
+		blocks, threads,
+		[](void *arg) {
+			(*static_cast<F *>(arg))();
+		},
+		&body);
 }
 
 template <class T>
@@ -147,25 +152,24 @@ ballot(unsigned mask, int predicate, Site site)
 
 } // namespace sim
 
-#define SIM_SITE		(sim::Site{__FILE__, __LINE__})
+#define SIM_SITE				   (sim::Site{__FILE__, __LINE__})
 
-#define threadIdx		(sim::current->thread)
-#define blockIdx		(sim::block_index(sim::current->block))
-#define blockDim		(sim::grid.block_dim)
-#define gridDim			(sim::grid.dim)
+#define threadIdx				   (sim::current->thread)
+#define blockIdx				   (sim::block_index(sim::current->block))
+#define blockDim				   (sim::grid.block_dim)
+#define gridDim					   (sim::grid.dim)
 
-#define __syncthreads() ((void) sim::barrier(sim::OP_BARRIER, 0, SIM_SITE))
-#define __syncthreads_or(p) sim::barrier(sim::OP_BARRIER_OR, (p), SIM_SITE)
-#define __syncwarp(mask) \
-	sim::collective(sim::OP_SYNCWARP, (mask), nullptr, nullptr, 0, 0, SIM_SITE)
-#define __ballot_sync(mask, p) sim::ballot((mask), (p), SIM_SITE)
-#define __any_sync(mask, p) (sim::ballot((mask), (p), SIM_SITE) != 0)
-#define __all_sync(mask, p) (sim::ballot((mask), !(p), SIM_SITE) == 0)
+#define __syncthreads()			   ((void) sim::barrier(sim::OP_BARRIER, 0, SIM_SITE))
+#define __syncthreads_or(p)		   sim::barrier(sim::OP_BARRIER_OR, (p), SIM_SITE)
+#define __syncwarp(mask)		   sim::collective(sim::OP_SYNCWARP, (mask), nullptr, nullptr, 0, 0, SIM_SITE)
+#define __ballot_sync(mask, p)	   sim::ballot((mask), (p), SIM_SITE)
+#define __any_sync(mask, p)		   (sim::ballot((mask), (p), SIM_SITE) != 0)
+#define __all_sync(mask, p)		   (sim::ballot((mask), !(p), SIM_SITE) == 0)
 #define __shfl_sync(mask, v, lane) sim::shuffle(sim::OP_SHFL, (mask), (v), (int) (lane), SIM_SITE)
 #define __shfl_up_sync(mask, v, n) sim::shuffle(sim::OP_SHFL_UP, (mask), (v), (int) (n), SIM_SITE)
 #define __shfl_down_sync(mask, v, n) \
 	sim::shuffle(sim::OP_SHFL_DOWN, (mask), (v), (int) (n), SIM_SITE)
 #define __shfl_xor_sync(mask, v, n) sim::shuffle(sim::OP_SHFL_XOR, (mask), (v), (int) (n), SIM_SITE)
-#define __threadfence() __asm__ __volatile__("" ::: "memory")
+#define __threadfence()				__asm__ __volatile__("" ::: "memory")
 
 #endif /* GPUAGG_SIM_H */

@@ -1,0 +1,388 @@
+/*
+ * planted.cc
+ *	  Kernels with one mistake each: the simulator must see it.
+ *
+ * Each runs in a child process.  A mistake is seen when the child aborts with
+ * the expected words, or when its results depend on the order of resumption or
+ * on what fresh shared memory holds.  Kernels without a mistake must pass.
+ */
+#include "cuda/device.cuh"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#define THREADS 96
+#define BLOCKS	20
+#define NRUNS	40
+
+struct Storage
+{
+	int value[THREADS];
+};
+
+typedef std::vector<int> Output;
+
+template <class Kernel>
+static Output
+run(Kernel kernel, unsigned blocks = BLOCKS, unsigned threads = THREADS)
+{
+	Output out(BLOCKS * THREADS + 1, 0);
+	int *p = out.data();
+	GpuStreamRef stream = nullptr;
+
+	LAUNCH(kernel, blocks, threads, stream, p);
+	return out;
+}
+
+static unsigned
+global_id()
+{
+	return blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+/*
+ * Without a mistake
+ */
+static __global__ void
+reversed_in_block(int *out)
+{
+	SHARED(Storage, shared);
+
+	shared.value[threadIdx.x] = (int) global_id();
+	__syncthreads();
+	out[global_id()] = shared.value[blockDim.x - 1 - threadIdx.x];
+}
+
+static __global__ void
+half_warps(int *out)
+{
+	unsigned half = threadIdx.x % 32 < 16 ? 0xffffu : 0xffff0000u;
+	int sum = (int) threadIdx.x;
+
+	/* the branches may meet in any order; each mask is complete in itself */
+	if (threadIdx.x % 32 < 16)
+		sum += __shfl_xor_sync(half, sum, 8);
+	else
+		sum += __shfl_xor_sync(half, sum, 4);
+	__syncwarp(FULL_MASK);
+	out[global_id()] = sum + (int) __ballot_sync(FULL_MASK, threadIdx.x % 3 == 0);
+}
+
+/* Blocks wait for the one before: the ticket says which that is, as in a look-back. */
+static __global__ void
+chained(int *out)
+{
+	SHARED(Storage, shared);
+	unsigned *ticket = (unsigned *) &out[BLOCKS * THREADS];
+	unsigned *slots = (unsigned *) out;
+
+	if (threadIdx.x == 0)
+	{
+		unsigned mine = atomic_add(ticket, 1u);
+		unsigned before = 0;
+
+		if (mine > 0)
+			while ((before = load_acquire(&slots[(mine - 1) * THREADS])) == 0)
+				spin_wait();
+		store_release(&slots[mine * THREADS], before + 1);
+		shared.value[0] = (int) mine;
+	}
+	__syncthreads();
+	if (threadIdx.x > 0)
+		out[(unsigned) shared.value[0] * THREADS + threadIdx.x] = shared.value[0];
+}
+
+/*
+ * With one
+ */
+static __global__ void
+missing_barrier(int *out)
+{
+	SHARED(Storage, shared);
+
+	shared.value[threadIdx.x] = 1;
+	__syncthreads();
+	shared.value[threadIdx.x] = (int) global_id();
+	out[global_id()] = shared.value[(threadIdx.x + 1) % blockDim.x];
+}
+
+static __global__ void
+missing_warp_barrier(int *out)
+{
+	SHARED(Storage, shared);
+
+	shared.value[threadIdx.x] = 1;
+	__syncwarp(FULL_MASK);
+	shared.value[threadIdx.x] += (int) threadIdx.x;
+	out[global_id()] = shared.value[threadIdx.x ^ 1];
+}
+
+static __global__ void
+divergent_barrier(int *)
+{
+	if (threadIdx.x < 32)
+		__syncthreads();
+	else
+		__syncthreads();
+}
+
+static __global__ void
+barrier_of_some(int *)
+{
+	if (threadIdx.x != 5)
+		__syncthreads();
+	if (threadIdx.x == 5)
+		__syncwarp(1u << 5);
+}
+
+static __global__ void
+return_before_barrier(int *out)
+{
+	if (threadIdx.x >= 70)
+		return;
+	__syncthreads();
+	out[global_id()] = 1;
+}
+
+static __global__ void
+mask_lacks_caller(int *out)
+{
+	out[global_id()] = __shfl_sync(0x7fffffffu, (int) threadIdx.x, 0);
+}
+
+static __global__ void
+mask_of_other_lanes(int *out)
+{
+	/* warpSize - 1 is no mask of all lanes */
+	out[global_id()] = __shfl_down_sync(31u, (int) threadIdx.x, 1);
+}
+
+static __global__ void
+masks_differ(int *out)
+{
+	unsigned mask = threadIdx.x % 2 ? FULL_MASK : 0x55555557u;
+
+	out[global_id()] = __shfl_sync(mask, (int) threadIdx.x, 0);
+}
+
+static __global__ void
+missing_lane(int *out)
+{
+	if (threadIdx.x % 32 != 7)
+		out[global_id()] = __shfl_sync(FULL_MASK, 1, 0);
+}
+
+static __global__ void
+lane_at_barrier(int *out)
+{
+	if (threadIdx.x % 32 == 7)
+		__syncthreads();
+	else
+		out[global_id()] = __shfl_sync(FULL_MASK, 1, 0);
+	__syncthreads();
+}
+
+static __global__ void
+different_collectives(int *out)
+{
+	if (threadIdx.x % 2)
+		out[global_id()] = __shfl_sync(FULL_MASK, 1, 0);
+	else
+		out[global_id()] = __any_sync(FULL_MASK, 1);
+}
+
+static __global__ void
+reads_outside_mask(int *out)
+{
+	if (threadIdx.x % 32 < 16)
+		out[global_id()] = __shfl_sync(0xffffu, 1, 20);
+}
+
+static __global__ void
+short_warp(int *out)
+{
+	out[global_id()] = __shfl_sync(FULL_MASK, 1, 0);
+}
+
+static __global__ void
+uninitialised_shared(int *out)
+{
+	SHARED(Storage, shared);
+
+	if (threadIdx.x > 0)
+		shared.value[threadIdx.x] = 3;
+	__syncthreads();
+	out[global_id()] = shared.value[threadIdx.x];
+}
+
+static __global__ void
+shared_overrun(int *out)
+{
+	SHARED(Storage, shared);
+	volatile int past = THREADS;
+
+	shared.value[past] = (int) threadIdx.x;
+	out[global_id()] = 1;
+}
+
+static __global__ void
+shared_twice(int *out)
+{
+	SHARED(Storage, first);
+
+	first.value[threadIdx.x] = 1;
+	SHARED(Storage, second);
+	out[global_id()] = second.value[threadIdx.x];
+}
+
+static __global__ void
+spins_for_nobody(int *out)
+{
+	while (load_relaxed(&out[BLOCKS * THREADS]) == 0)
+		spin_wait();
+}
+
+/* The last block lets the first go; it never becomes resident. */
+static __global__ void
+waits_for_later_block(int *out)
+{
+	if (blockIdx.x == gridDim.x - 1)
+		store_release(&out[BLOCKS * THREADS], 1);
+	while (load_acquire(&out[BLOCKS * THREADS]) == 0)
+		spin_wait();
+}
+
+static __global__ void
+lost_update(int *out)
+{
+	int old = load_relaxed(&out[0]);
+
+	store_release(&out[0], old + 1);
+}
+
+static int npassed;
+static int nfailed;
+
+static void
+report(bool passed, const char *name, const char *why)
+{
+	if (passed)
+		npassed++;
+	else
+	{
+		nfailed++;
+		printf("failed: %s: %s\n", name, why);
+	}
+}
+
+/* The child's messages; *aborted: it ended by abort(). */
+template <class F>
+static std::string
+in_child(F f, bool *aborted)
+{
+	int pipe_fds[2];
+	std::string messages;
+	char buffer[512];
+	ssize_t got;
+	int status;
+	pid_t child;
+
+	if (pipe(pipe_fds) != 0 || (child = fork()) < 0)
+	{
+		perror("sim_test");
+		exit(1);
+	}
+	if (child == 0)
+	{
+		dup2(pipe_fds[1], 2);
+		close(pipe_fds[0]);
+		alarm(60);
+		f();
+		_exit(0);
+	}
+	close(pipe_fds[1]);
+	while ((got = read(pipe_fds[0], buffer, sizeof(buffer))) > 0)
+		messages.append(buffer, (size_t) got);
+	close(pipe_fds[0]);
+	if (waitpid(child, &status, 0) != child)
+		perror("sim_test");
+	*aborted = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+	return messages;
+}
+
+template <class Kernel>
+static void
+must_abort(const char *name, Kernel kernel, const char *words, unsigned threads = THREADS)
+{
+	for (int i = 0; i < 4; i++)
+	{
+		bool aborted;
+		std::string messages = in_child(
+			[&] {
+				sim::set_order(i % 2 ? sim::ORDER_REVERSED : sim::ORDER_RANDOM, (uint64_t) i);
+				run(kernel, BLOCKS, threads);
+			},
+			&aborted);
+
+		report(aborted && messages.find(words) != std::string::npos, name,
+			   messages.empty() ? "not seen" : messages.c_str());
+	}
+}
+
+/* All results of NRUNS runs in different orders, two patterns each. */
+template <class Kernel>
+static bool
+always_same(Kernel kernel)
+{
+	Output first;
+
+	for (int i = 0; i < NRUNS; i++)
+	{
+		sim::set_order(i % 4 == 3 ? sim::ORDER_REVERSED : sim::ORDER_RANDOM, (uint64_t) i);
+		sim::set_poison(i % 2 ? 0x3c : 0xa5);
+		Output out = run(kernel);
+
+		if (i == 0)
+			first = out;
+		else if (out != first)
+			return false;
+	}
+	return true;
+}
+
+int
+main()
+{
+	report(always_same(reversed_in_block), "reversed_in_block", "results differ");
+	report(always_same(half_warps), "half_warps", "results differ");
+	report(always_same(chained), "chained", "results differ");
+
+	report(!always_same(missing_barrier), "missing_barrier", "not seen");
+	report(!always_same(missing_warp_barrier), "missing_warp_barrier", "not seen");
+	report(!always_same(uninitialised_shared), "uninitialised_shared", "not seen");
+	report(!always_same(lost_update), "lost_update", "not seen");
+
+	must_abort("divergent_barrier", divergent_barrier, "different barriers");
+	must_abort("barrier_of_some", barrier_of_some, "barrier");
+	must_abort("return_before_barrier", return_before_barrier, "exited");
+	must_abort("mask_lacks_caller", mask_lacks_caller, "which lacks it");
+	must_abort("mask_of_other_lanes", mask_of_other_lanes, "which lacks it");
+	must_abort("masks_differ", masks_differ, "meet in a warp collective");
+	must_abort("missing_lane", missing_lane, "exited");
+	must_abort("lane_at_barrier", lane_at_barrier, "barrier");
+	must_abort("different_collectives", different_collectives, "different collectives");
+	must_abort("reads_outside_mask", reads_outside_mask, "not in mask");
+	must_abort("short_warp", short_warp, "do not exist", 40);
+	must_abort("shared_overrun", shared_overrun, "past its shared memory");
+	must_abort("shared_twice", shared_twice, "asked for twice");
+	must_abort("spins_for_nobody", spins_for_nobody, "spin");
+	must_abort("waits_for_later_block", waits_for_later_block, "spin");
+
+	printf("%d passed, %d failed\n", npassed, nfailed);
+	return nfailed == 0 ? 0 : 1;
+}
