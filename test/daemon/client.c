@@ -201,6 +201,16 @@ client_greet(const Daemon *daemon, GpuaggReply *reply)
 	return -1;
 }
 
+bool
+client_simulated(int fd)
+{
+	GpuaggRequest request;
+	GpuaggReply reply;
+
+	request_init(&request, GPUAGG_MSG_DEVICE);
+	return client_call(fd, &request, &reply) == GPUAGG_OK && reply.u.device.simulated;
+}
+
 void
 request_init(GpuaggRequest *request, int type)
 {
@@ -320,11 +330,15 @@ bool
 client_release(int fd, Lease *lease)
 {
 	GpuaggRequest request;
+	GpuaggReply reply;
 
 	lease_forget(lease);
 	request_init(&request, GPUAGG_MSG_RELEASE);
 	request.u.release.region = lease->region;
-	return client_send(fd, &request);
+	if (!client_send(fd, &request))
+		return false;
+	request_init(&request, GPUAGG_MSG_PING);
+	return client_call(fd, &request, &reply) == GPUAGG_OK;
 }
 
 void

@@ -51,6 +51,9 @@ extern int client_connect(const Daemon *daemon);
 /* A new connection after HELLO and when the device is ready or found unusable. */
 extern int client_greet(const Daemon *daemon, GpuaggReply *reply);
 
+/* Whether the device of a gpuaggd is the simulated one. */
+extern bool client_simulated(int fd);
+
 /* Fills in the header; ids count up. */
 extern void request_init(GpuaggRequest *request, int type);
 
@@ -76,6 +79,8 @@ typedef struct Lease
 
 extern GpuaggReason client_lease(int fd, uint64_t bytes, Lease *lease);
 extern void lease_forget(Lease *lease); /* on this side only */
+
+/* Returns when gpuaggd has taken note of it; drops replies that come meanwhile. */
 extern bool client_release(int fd, Lease *lease);
 
 /* Requests over a region; offset in bytes. */

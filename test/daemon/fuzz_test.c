@@ -18,8 +18,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define STORM	  600
-#define GOOD_ROWS 3000
+#define STORM		600
+#define MAX_CLIENTS 512 /* that gpuaggd serves at the same time */
+#define GOOD_ROWS	3000
 
 static const char *program;
 static uint64_t seed = 1;
@@ -230,10 +231,10 @@ test_storm(void)
 	{
 		int got = fds[i] >= 0 ? client_receive(fds[i], &reply, NULL, WAIT_MS) : 0;
 
-		served += got == 1;
-		turned_away += got == 0;
+		served += got == 1 && reply.h.reason == GPUAGG_OK;
+		turned_away += got == 1 && reply.h.reason == GPUAGG_BUSY;
 	}
-	CHECK(served >= 500 && served + turned_away == STORM);
+	CHECK(served == MAX_CLIENTS - 1 && turned_away == STORM - served); /* one is the good one */
 	CHECK(good_works(&good));
 	for (int i = 0; i < STORM; i++)
 		if (fds[i] >= 0)
@@ -329,7 +330,9 @@ test_growth(void)
 		}
 	}
 	CHECK(open_files(d.pid) <= files + 2);
+#ifndef __SANITIZE_ADDRESS__ /* which keeps freed memory for a while */
 	CHECK(private_memory(d.pid) <= memory + 1024);
+#endif
 	CHECK(daemon_end(&d, SIGTERM) == 0);
 }
 

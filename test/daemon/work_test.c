@@ -3,7 +3,8 @@
  *	  Requests to gpuaggd: right answers, in pieces and out of order, and who
  *	  may touch which memory when.
  *
- * Usage: work_test PROGRAM, where PROGRAM runs on the simulated device.
+ * Usage: work_test PROGRAM.  On a real device the tests that need a slow or a
+ * small one are left out.
  */
 #include "client.h"
 
@@ -18,6 +19,7 @@
 #define WINDOW 28 /* chunks for values around 1 */
 
 static const char *program;
+static bool simulated;
 static uint64_t seed = 20;
 
 static void
@@ -175,13 +177,14 @@ scan_is_right(int fd, const Lease *lease, int kind, uint64_t nrows, unsigned fla
 static void
 test_answers(const char *const *args, uint64_t most)
 {
-	const uint64_t sizes[] = {1, 2, 33, 1000, 4097, 131072, 131073, 300001};
+	const uint64_t sizes[] = {1, 2, 33, 1000, 4097, 131072, 131073, 300001, 1000000};
 	Daemon d;
 	Lease a;
 	int fd;
 
 	daemon_start(&d, program, args);
 	fd = client_greet(&d, NULL);
+	simulated = client_simulated(fd);
 	CHECK(client_lease(fd, 1, &a) == GPUAGG_OK);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && sizes[i] <= most; i++)
 		for (int kind = GPUAGG_INT32; kind <= GPUAGG_FLOAT64; kind++)
@@ -200,6 +203,31 @@ test_answers(const char *const *args, uint64_t most)
 					CHECK(scan_is_right(fd, &a, kind, sizes[i], flags, &carry));
 			}
 		}
+	close(fd);
+	lease_forget(&a);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+}
+
+/* Several pieces of full size, in the largest region there is. */
+static void
+test_large(void)
+{
+	Daemon d;
+	Lease a;
+	int fd;
+	GpuaggScanState carry;
+
+	daemon_start(&d, program, NULL);
+	fd = client_greet(&d, NULL);
+	CHECK(client_lease(fd, UINT64_C(64) << 20, &a) == GPUAGG_OK);
+	fill(&a, GPUAGG_INT32, a.bytes / 4);
+	CHECK(reduce_is_right(fd, &a, GPUAGG_INT32, a.bytes / 4));
+	fill(&a, GPUAGG_FLOAT64, a.bytes / 8);
+	CHECK(reduce_is_right(fd, &a, GPUAGG_FLOAT64, a.bytes / 8));
+	memset(&carry, 0, sizeof(carry));
+	gpuagg_float_sum_init(gpuagg_float_sum_of(&carry.f), 0, GPUAGG_CHUNKS);
+	fill(&a, GPUAGG_INT32, 5000000);
+	CHECK(scan_is_right(fd, &a, GPUAGG_INT32, 5000000, GPUAGG_SCAN_VALIDITY, &carry));
 	close(fd);
 	lease_forget(&a);
 	CHECK(daemon_end(&d, SIGTERM) == 0);
@@ -499,13 +527,18 @@ main(int argc, char **argv)
 		return 2;
 	}
 	program = argv[1];
-	test_answers(NULL, UINT64_MAX);
-	test_answers(short_memory, 131073);
+	test_answers(NULL, 300001);
+	test_answers(short_memory, simulated ? 131073 : UINT64_MAX);
 	test_float_extremes();
 	test_refusals();
-	test_in_flight();
-	test_fairness();
-	test_device_memory();
+	if (simulated)
+	{
+		test_in_flight();
+		test_fairness();
+		test_device_memory();
+	}
+	else
+		test_large();
 	test_crowd();
 	return test_end();
 }
