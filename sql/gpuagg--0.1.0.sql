@@ -178,10 +178,10 @@ COMMENT ON FUNCTION gpuagg_float_sum_float8(internal) IS
 	'final function of gpu_sum(double precision)';
 
 CREATE AGGREGATE gpu_sum(real) (
-	SFUNC = gpuagg_float4_accum, STYPE = internal, SSPACE = 160,
+	SFUNC = gpuagg_float4_accum, STYPE = internal, SSPACE = 128,
 	FINALFUNC = gpuagg_float_sum_float4,
 	COMBINEFUNC = gpuagg_float_combine, SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize,
-	MSFUNC = gpuagg_float4_accum, MINVFUNC = gpuagg_float4_accum_inv, MSTYPE = internal, MSSPACE = 160,
+	MSFUNC = gpuagg_float4_accum, MINVFUNC = gpuagg_float4_accum_inv, MSTYPE = internal, MSSPACE = 128,
 	MFINALFUNC = gpuagg_float_sum_float4,
 	PARALLEL = SAFE
 );
@@ -189,10 +189,10 @@ COMMENT ON AGGREGATE gpu_sum(real) IS
 	'exact sum of all non-null real values, rounded once';
 
 CREATE AGGREGATE gpu_sum(double precision) (
-	SFUNC = gpuagg_float8_accum, STYPE = internal, SSPACE = 160,
+	SFUNC = gpuagg_float8_accum, STYPE = internal, SSPACE = 128,
 	FINALFUNC = gpuagg_float_sum_float8,
 	COMBINEFUNC = gpuagg_float_combine, SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize,
-	MSFUNC = gpuagg_float8_accum, MINVFUNC = gpuagg_float8_accum_inv, MSTYPE = internal, MSSPACE = 160,
+	MSFUNC = gpuagg_float8_accum, MINVFUNC = gpuagg_float8_accum_inv, MSTYPE = internal, MSSPACE = 128,
 	MFINALFUNC = gpuagg_float_sum_float8,
 	PARALLEL = SAFE
 );

@@ -35,7 +35,6 @@ typedef struct BatchWork
 {
 	GpuaggBatch batch;
 	GpuaggKind	kind;
-	MemoryContext context;
 	MemoryContextCallback on_reset;
 	bool		open;
 	dlist_node	node;			/* in open_batches while open */
@@ -81,6 +80,14 @@ unlink_batch(BatchWork *work)
 	work->open = false;
 }
 
+static void
+free_local(BatchWork *work)
+{
+	if (work->local != NULL)
+		pfree(work->local);
+	work->local = NULL;
+}
+
 /* The context of the group goes away, with or without a result: never throws. */
 static void
 drop_batch(void *arg)
@@ -89,6 +96,7 @@ drop_batch(void *arg)
 
 	release_lease(work);
 	unlink_batch(work);
+	free_local(work);
 }
 
 GpuaggBatch *
@@ -102,7 +110,6 @@ gpuagg_batch_open(GpuaggKind kind, MemoryContext context)
 	work = MemoryContextAllocZero(context, sizeof(BatchWork));
 	work->batch.work = work;
 	work->kind = kind;
-	work->context = context;
 	gpuagg_sum_init(&work->total, kind);
 	work->on_reset.func = drop_batch;
 	work->on_reset.arg = work;
@@ -182,7 +189,8 @@ static bool
 take_lease(BatchWork *work)
 {
 	Size		width = gpuagg_kind_size(work->kind);
-	Size		slot_bytes = TYPEALIGN(GPUAGG_ALIGN, (Size) gpuagg_batch_rows * width);
+	Size		most = (Size) gpuagg_staging_memory * 1024;
+	Size		slot_bytes = Min(TYPEALIGN(GPUAGG_ALIGN, (Size) gpuagg_batch_rows * width), most);
 
 	if (num_leases >= MAX_LEASES || !gpuagg_device_ready())
 		return false;
@@ -213,8 +221,9 @@ use_slot(BatchWork *work)
 static void
 use_local(BatchWork *work)
 {
+	/* not in the group's context, where it would count as the group's memory and spill others */
 	if (work->local == NULL)
-		work->local = MemoryContextAlloc(work->context,
+		work->local = MemoryContextAlloc(TopMemoryContext,
 										 LOCAL_ROWS * gpuagg_kind_size(work->kind));
 	work->batch.values = work->local;
 	work->batch.capacity = LOCAL_ROWS;
@@ -293,9 +302,7 @@ gpuagg_batch_close(GpuaggBatch *batch)
 		unlink_batch(work);
 		if (work->kind == GPUAGG_FLOAT64)
 			gpuagg_float_sum_propagate(gpuagg_float_sum_of(&work->total.f));
-		if (work->local != NULL)
-			pfree(work->local);
-		work->local = NULL;
+		free_local(work);
 	}
 	return &work->total;
 }

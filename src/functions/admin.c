@@ -14,8 +14,8 @@
 #include "utils/jsonb.h"
 #include "utils/timestamp.h"
 
-#define DEVICES_AWAIT_MS	3000
-#define STOP_AWAIT_MS		5000
+#define DEVICES_AWAIT_MS 3000
+#define STOP_AWAIT_MS	 5000
 
 PG_FUNCTION_INFO_V1(gpuagg_version);
 PG_FUNCTION_INFO_V1(gpuagg_devices);
@@ -35,15 +35,15 @@ gpuagg_version(PG_FUNCTION_ARGS)
 static text *
 reason_words(GpuaggReason reason, const char *detail)
 {
-	return cstring_to_text(psprintf("%s%s%s", gpuagg_reason_text(reason),
-									detail[0] != '\0' ? ": " : "", detail));
+	return cstring_to_text(
+		psprintf("%s%s%s", gpuagg_reason_text(reason), detail[0] != '\0' ? ": " : "", detail));
 }
 
 static void
 put_device(ReturnSetInfo *rsinfo, const GpuaggDeviceInfo *info)
 {
-	Datum		values[8];
-	bool		nulls[8] = {false};
+	Datum values[8];
+	bool nulls[8] = {false};
 
 	values[0] = Int32GetDatum((int32) info->index);
 	values[1] = CStringGetTextDatum(info->name);
@@ -70,8 +70,8 @@ gpuagg_devices(PG_FUNCTION_ARGS)
 	SharedState *state = gpuagg_state();
 	GpuaggDeviceInfo device[SHARED_DEVICES];
 	GpuaggReason reason = GPUAGG_DISABLED;
-	char		detail[sizeof(state->detail)] = "";
-	uint32		n = 0;
+	char detail[sizeof(state->detail)] = "";
+	uint32 n = 0;
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (gpuagg_device != DEVICE_CPU)
@@ -98,8 +98,8 @@ gpuagg_devices(PG_FUNCTION_ARGS)
 	}
 	if (n == 0)
 	{
-		Datum		values[8] = {0};
-		bool		nulls[8] = {true, true, true, true, true, true, false, false};
+		Datum values[8] = {0};
+		bool nulls[8] = {true, true, true, true, true, true, false, false};
 
 		values[6] = BoolGetDatum(false);
 		values[7] = PointerGetDatum(reason_words(reason, detail));
@@ -111,7 +111,7 @@ gpuagg_devices(PG_FUNCTION_ARGS)
 static Datum
 return_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
 {
-	TupleDesc	desc;
+	TupleDesc desc;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -122,17 +122,19 @@ Datum
 gpuagg_last_query(PG_FUNCTION_ARGS)
 {
 	const WorkReport *report = gpuagg_stat_last();
-	bool		cpu = report->rows[ENGINE_CPU] > 0;
-	bool		device = report->rows[ENGINE_DEVICE] > 0;
-	int64		fallbacks = 0;
-	Datum		values[7];
-	bool		nulls[7] = {false};
+	bool cpu = report->rows[ENGINE_CPU] > 0;
+	bool device = report->rows[ENGINE_DEVICE] > 0;
+	int64 fallbacks = 0;
+	Datum values[7];
+	bool nulls[7] = {false};
 
 	for (int r = 0; r < GPUAGG_NREASONS; r++)
 		fallbacks += report->fallbacks[r];
 
-	values[0] = CStringGetTextDatum(cpu && device ? "both" : cpu ? "cpu" :
-									device ? "device" : "none");
+	values[0] = CStringGetTextDatum(cpu && device ? "both"
+									: cpu		  ? "cpu"
+									: device	  ? "device"
+												  : "none");
 	values[1] = Int64GetDatum(report->batches[ENGINE_CPU]);
 	values[2] = Int64GetDatum(report->batches[ENGINE_DEVICE]);
 	values[3] = Int64GetDatum(report->rows[ENGINE_CPU] + report->rows[ENGINE_DEVICE]);
@@ -154,7 +156,7 @@ fallbacks_as_jsonb(StatCounters *counters, int64 *sum)
 	*sum = 0;
 	for (int r = 1; r < GPUAGG_NREASONS; r++)
 	{
-		int64		n = (int64) pg_atomic_read_u64(&counters->fallbacks[r]);
+		int64 n = (int64) pg_atomic_read_u64(&counters->fallbacks[r]);
 
 		if (n == 0)
 			continue;
@@ -168,23 +170,19 @@ fallbacks_as_jsonb(StatCounters *counters, int64 *sum)
 
 /* The device's state in a word; nothing is started by looking. */
 static const char *
-device_state(SharedState *state, GpuaggReason *reason, char *detail, Size size)
+device_state(SharedState *state, GpuaggReason *reason)
 {
 	const char *word;
 
-	detail[0] = '\0';
 	*reason = GPUAGG_NO_SHARED_MEMORY;
 	if (state == NULL)
 		return "unavailable";
 
 	LWLockAcquire(&state->lock, LW_SHARED);
-	*reason = (GpuaggReason) state->reason;
-	strlcpy(detail, state->detail, size);
 	if (state->stopped)
 	{
 		word = "stopped";
 		*reason = GPUAGG_STOPPED;
-		detail[0] = '\0';
 	}
 	else if (pg_atomic_read_u32(&state->ready) != 0)
 	{
@@ -195,10 +193,12 @@ device_state(SharedState *state, GpuaggReason *reason, char *detail, Size size)
 	{
 		word = "starting";
 		*reason = GPUAGG_STARTING;
-		detail[0] = '\0';
 	}
 	else
+	{
 		word = state->reason == GPUAGG_OK ? "idle" : "unavailable";
+		*reason = (GpuaggReason) state->reason;
+	}
 	LWLockRelease(&state->lock);
 	return word;
 }
@@ -209,11 +209,11 @@ gpuagg_stat_get(PG_FUNCTION_ARGS)
 	StatCounters *counters = gpuagg_stat_counters();
 	SharedState *state = gpuagg_state();
 	GpuaggReason reason;
-	char		detail[sizeof(state->detail)];
-	int64		fallbacks;
-	Datum		values[13];
-	bool		nulls[13] = {false};
-	int			n = 0;
+	char detail[sizeof(state->detail)];
+	int64 fallbacks;
+	Datum values[13];
+	bool nulls[13] = {false};
+	int n = 0;
 
 	gpuagg_stat_flush();
 	values[n++] = Int64GetDatum((int64) pg_atomic_read_u64(&counters->calls));
@@ -227,7 +227,8 @@ gpuagg_stat_get(PG_FUNCTION_ARGS)
 	values[n] = Int64GetDatum(fallbacks);
 	n += 2;
 	values[n++] = BoolGetDatum(state != NULL);
-	values[n++] = CStringGetTextDatum(device_state(state, &reason, detail, sizeof(detail)));
+	values[n++] = CStringGetTextDatum(device_state(state, &reason));
+	gpuagg_launcher_detail(state, reason, detail, sizeof(detail));
 	nulls[n] = reason == GPUAGG_OK;
 	values[n++] = reason == GPUAGG_OK ? (Datum) 0 : PointerGetDatum(reason_words(reason, detail));
 	values[n++] = TimestampTzGetDatum(counters->reset);
@@ -252,15 +253,13 @@ state_for_superuser(void)
 	SharedState *state;
 
 	if (!superuser())
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be superuser to start or stop the device program")));
+		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+						errmsg("must be superuser to start or stop the device program")));
 	state = gpuagg_state();
 	if (state == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("%s", gpuagg_reason_text(GPUAGG_NO_SHARED_MEMORY)),
-				 errhint("%s", gpuagg_reason_hint(GPUAGG_NO_SHARED_MEMORY))));
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						errmsg("%s", gpuagg_reason_text(GPUAGG_NO_SHARED_MEMORY)),
+						errhint("%s", gpuagg_reason_hint(GPUAGG_NO_SHARED_MEMORY))));
 	return state;
 }
 

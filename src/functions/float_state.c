@@ -4,13 +4,14 @@
  */
 #include "postgres.h"
 
+#include "utils/memutils.h"
+
 #include "functions/float_state.h"
 
 void
-gpuagg_growing_sum_init(GrowingSum *sum, MemoryContext context)
+gpuagg_growing_sum_init(GrowingSum *sum)
 {
 	sum->acc = &sum->small.acc;
-	sum->context = context;
 	gpuagg_float_sum_init(sum->acc, 0, GPUAGG_SMALL_WIDTH);
 }
 
@@ -23,9 +24,10 @@ gpuagg_growing_sum_free(GrowingSum *sum)
 }
 
 static void
-widen(GrowingSum *sum, int base, int width)
+widen(GrowingSum *sum, void *owner, int base, int width)
 {
-	GpuaggFloatSum *wide = MemoryContextAlloc(sum->context, GPUAGG_FLOAT_SUM_SIZE(width));
+	GpuaggFloatSum *wide = MemoryContextAlloc(GetMemoryChunkContext(owner),
+											  GPUAGG_FLOAT_SUM_SIZE(width));
 
 	gpuagg_float_sum_init(wide, base, width);
 	gpuagg_float_sum_widen(wide, sum->acc);
@@ -34,7 +36,7 @@ widen(GrowingSum *sum, int base, int width)
 }
 
 void
-gpuagg_growing_sum_fit(GrowingSum *sum, double x)
+gpuagg_growing_sum_fit(GrowingSum *sum, void *owner, double x)
 {
 	int			base;
 	int			width;
@@ -42,11 +44,11 @@ gpuagg_growing_sum_fit(GrowingSum *sum, double x)
 	if (gpuagg_float_sum_window_for(sum->acc, x, &base, &width))
 		sum->acc->base = (int16_t) base;
 	else
-		widen(sum, base, width);
+		widen(sum, owner, base, width);
 }
 
 void
-gpuagg_growing_sum_merge(GrowingSum *sum, const GpuaggFloatSum *other)
+gpuagg_growing_sum_merge(GrowingSum *sum, void *owner, const GpuaggFloatSum *other)
 {
 	const GpuaggFloatSum *acc = sum->acc;
 	int			first;
@@ -59,7 +61,7 @@ gpuagg_growing_sum_merge(GrowingSum *sum, const GpuaggFloatSum *other)
 		first = Min(first, acc->base);
 		last = Min(Max(last + 1, acc->base + acc->width - 1), GPUAGG_CHUNKS - 1);
 		if (first < acc->base || last >= acc->base + acc->width)
-			widen(sum, first, last - first + 1);
+			widen(sum, owner, first, last - first + 1);
 	}
 	gpuagg_float_sum_merge(sum->acc, other);
 }

@@ -11,8 +11,7 @@
 
 typedef struct GrowingSum
 {
-	GpuaggFloatSum *acc;		/* `small`, or a wider one in `context` */
-	MemoryContext context;
+	GpuaggFloatSum *acc;		/* `small`, or a wider one */
 	union
 	{
 		GpuaggFloatSum acc;
@@ -20,24 +19,25 @@ typedef struct GrowingSum
 	}			small;
 } GrowingSum;
 
-/* An empty sum; what it grows into lies in `context`. */
-extern void gpuagg_growing_sum_init(GrowingSum *sum, MemoryContext context);
+/* An empty sum. */
+extern void gpuagg_growing_sum_init(GrowingSum *sum);
 
 /* Frees what it has grown into. */
 extern void gpuagg_growing_sum_free(GrowingSum *sum);
 
-/* Makes room for x. */
-extern void gpuagg_growing_sum_fit(GrowingSum *sum, double x);
-
-/* Adds all that a propagated accumulator holds. */
-extern void gpuagg_growing_sum_merge(GrowingSum *sum, const GpuaggFloatSum *other);
+/*
+ * Makes room for x; adds all that a propagated accumulator holds.  What the sum
+ * grows into lies in the memory context of `owner`, an allocated chunk.
+ */
+extern void gpuagg_growing_sum_fit(GrowingSum *sum, void *owner, double x);
+extern void gpuagg_growing_sum_merge(GrowingSum *sum, void *owner, const GpuaggFloatSum *other);
 
 static inline void
-gpuagg_growing_sum_deposit(GrowingSum *sum, double x, int sign)
+gpuagg_growing_sum_deposit(GrowingSum *sum, void *owner, double x, int sign)
 {
 	if (unlikely(!gpuagg_float_sum_deposit(sum->acc, x, sign)))
 	{
-		gpuagg_growing_sum_fit(sum, x);
+		gpuagg_growing_sum_fit(sum, owner, x);
 		(void) gpuagg_float_sum_deposit(sum->acc, x, sign);
 	}
 }

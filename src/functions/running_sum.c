@@ -194,7 +194,7 @@ deposit(RunningQuery *query, RunningPartition *part, Datum value)
 			break;
 		case RUNNING_FLOAT4:
 		case RUNNING_FLOAT8:
-			gpuagg_growing_sum_deposit(&part->fsum, float_value(query->type, value), 1);
+			gpuagg_growing_sum_deposit(&part->fsum, part, float_value(query->type, value), 1);
 			break;
 		case RUNNING_NUMERIC:
 			deposit_numeric(part, value);
@@ -251,8 +251,8 @@ scan_batch(RunningQuery *query, RunningPartition *part)
 	if (query->batch->kind == GPUAGG_FLOAT64)
 	{
 		gpuagg_growing_sum_free(&part->fsum);
-		gpuagg_growing_sum_init(&part->fsum, part->context);
-		gpuagg_growing_sum_merge(&part->fsum, full);
+		gpuagg_growing_sum_init(&part->fsum);
+		gpuagg_growing_sum_merge(&part->fsum, part, full);
 	}
 }
 
@@ -462,7 +462,7 @@ running_sum(FunctionCallInfo fcinfo, RunningType type)
 	if (part->context == NULL)
 	{
 		part->context = GetMemoryChunkContext(part);
-		gpuagg_growing_sum_init(&part->fsum, part->context);
+		gpuagg_growing_sum_init(&part->fsum);
 	}
 
 	if (query->frame == FRAME_PEERS)

@@ -26,24 +26,26 @@ PG_FUNCTION_INFO_V1(gpuagg_float_sum_float4);
 PG_FUNCTION_INFO_V1(gpuagg_float_sum_float8);
 
 #define WIRE_TAG	'f'
+#define NO_BATCH	PG_INT64_MAX	/* never, or no longer; all rows are reported */
 
+/* 128 bytes, a size that memory contexts do not round up. */
 typedef struct FloatState
 {
 	GpuaggBatch *batch;			/* or NULL */
-	int64		batch_at;		/* ask for a batch when the sum has so many rows */
-	bool		reported;		/* to the statistics */
+	int64		batch_at;		/* ask for a batch when the sum has so many rows; or NO_BATCH */
 	GrowingSum	sum;
 } FloatState;
 
+StaticAssertDecl(sizeof(FloatState) <= 128, "a group's state must stay small");
+
 static FloatState *
-make_state_in(MemoryContext context, int64 batch_at, bool reported)
+make_state_in(MemoryContext context, int64 batch_at)
 {
 	FloatState *state = MemoryContextAlloc(context, sizeof(FloatState));
 
 	state->batch = NULL;
 	state->batch_at = batch_at;
-	state->reported = reported;
-	gpuagg_growing_sum_init(&state->sum, context);
+	gpuagg_growing_sum_init(&state->sum);
 	return state;
 }
 
@@ -57,8 +59,7 @@ state_of(FunctionCallInfo fcinfo)
 		return (FloatState *) PG_GETARG_POINTER(0);
 	context = gpuagg_aggregate_context(fcinfo, &window);
 	gpuagg_begin(fcinfo->flinfo);
-	return make_state_in(context, window ? PG_INT64_MAX : gpuagg_batch_threshold(),
-						 window);
+	return make_state_in(context, window ? NO_BATCH : gpuagg_batch_threshold());
 }
 
 static void
@@ -83,7 +84,7 @@ deposit(FunctionCallInfo fcinfo, FloatState *state, double value)
 	}
 	if (batch == NULL)
 	{
-		gpuagg_growing_sum_deposit(&state->sum, value, 1);
+		gpuagg_growing_sum_deposit(&state->sum, state, value, 1);
 		return;
 	}
 	if (batch->nrows == batch->capacity)
@@ -93,23 +94,22 @@ deposit(FunctionCallInfo fcinfo, FloatState *state, double value)
 
 /*
  * Ends the group's batch, so that the state itself holds every row.  The rows
- * that never went through a batch are reported here, once.
+ * that never went through a batch are reported to the statistics here, once.
  */
 static void
 gather(FloatState *state)
 {
 	const GpuaggSum *total;
 
-	if (!state->reported)
+	if (state->batch_at != NO_BATCH)
 		gpuagg_stat_direct(state->sum.acc->counts.n,
 						   state->sum.acc->counts.n * (int64) sizeof(double));
-	state->reported = true;
+	state->batch_at = NO_BATCH;
 	if (state->batch == NULL)
 		return;
 	total = gpuagg_batch_close(state->batch);
 	state->batch = NULL;
-	state->batch_at = PG_INT64_MAX;
-	gpuagg_growing_sum_merge(&state->sum, (const GpuaggFloatSum *) &total->f);
+	gpuagg_growing_sum_merge(&state->sum, state, (const GpuaggFloatSum *) &total->f);
 }
 
 #define DEFINE_ACCUM(type, getarg) \
@@ -129,7 +129,7 @@ gpuagg_##type##_accum_inv(PG_FUNCTION_ARGS) \
 	FloatState *state = state_of(fcinfo); \
 	\
 	if (!PG_ARGISNULL(1)) \
-		gpuagg_growing_sum_deposit(&state->sum, (double) getarg(1), -1); \
+		gpuagg_growing_sum_deposit(&state->sum, state, (double) getarg(1), -1); \
 	PG_RETURN_POINTER(state); \
 }
 
@@ -146,9 +146,9 @@ gpuagg_float_combine(PG_FUNCTION_ARGS)
 		FloatState *other = (FloatState *) PG_GETARG_POINTER(1);
 
 		gather(other);
-		state->reported = true;
+		state->batch_at = NO_BATCH;
 		gpuagg_float_sum_propagate(other->sum.acc);
-		gpuagg_growing_sum_merge(&state->sum, other->sum.acc);
+		gpuagg_growing_sum_merge(&state->sum, state, other->sum.acc);
 	}
 	PG_RETURN_POINTER(state);
 }
@@ -212,8 +212,8 @@ gpuagg_float_deserialize(PG_FUNCTION_ARGS)
 		full.chunk[first + i] = pq_getmsgint64(&buf);
 	gpuagg_wire_close(&buf);
 
-	state = make_state_in(CurrentMemoryContext, PG_INT64_MAX, true);
-	gpuagg_growing_sum_merge(&state->sum, gpuagg_float_sum_of(&full));
+	state = make_state_in(CurrentMemoryContext, NO_BATCH);
+	gpuagg_growing_sum_merge(&state->sum, state, gpuagg_float_sum_of(&full));
 	PG_RETURN_POINTER(state);
 }
 

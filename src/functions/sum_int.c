@@ -28,14 +28,14 @@ PG_FUNCTION_INFO_V1(gpuagg_int_sum_int8);
 PG_FUNCTION_INFO_V1(gpuagg_int_sum_numeric);
 
 #define WIRE_TAG	'i'
+#define NO_BATCH	PG_INT64_MAX	/* never, or no longer; all rows are reported */
 
 typedef struct IntState
 {
 	GpuaggBatch *batch;			/* or NULL */
-	int64		batch_at;		/* ask for a batch when n gets there */
+	int64		batch_at;		/* ask for a batch when n gets there; or NO_BATCH */
 	int64		n;				/* rows in sum */
 	GpuaggInt128 sum;
-	bool		reported;		/* to the statistics */
 } IntState;
 
 static IntState *
@@ -46,8 +46,7 @@ make_state(FunctionCallInfo fcinfo)
 	IntState   *state = MemoryContextAllocZero(context, sizeof(IntState));
 
 	gpuagg_begin(fcinfo->flinfo);
-	state->reported = window;
-	state->batch_at = window ? PG_INT64_MAX : gpuagg_batch_threshold();
+	state->batch_at = window ? NO_BATCH : gpuagg_batch_threshold();
 	return state;
 }
 
@@ -100,21 +99,20 @@ take_away(IntState *state, int64 value)
 
 /*
  * Ends the group's batch, so that the state itself holds every row.  The rows
- * that never went through a batch are reported here, once.
+ * that never went through a batch are reported to the statistics here, once.
  */
 static void
 gather(IntState *state)
 {
 	const GpuaggSum *total;
 
-	if (!state->reported)
+	if (state->batch_at != NO_BATCH)
 		gpuagg_stat_direct(state->n, state->n * (int64) sizeof(int64));
-	state->reported = true;
+	state->batch_at = NO_BATCH;
 	if (state->batch == NULL)
 		return;
 	total = gpuagg_batch_close(state->batch);
 	state->batch = NULL;
-	state->batch_at = PG_INT64_MAX;
 	state->sum = gpuagg_int128_add(state->sum, total->sum);
 	state->n += total->n;
 }
@@ -154,7 +152,7 @@ gpuagg_int_combine(PG_FUNCTION_ARGS)
 		IntState   *other = (IntState *) PG_GETARG_POINTER(1);
 
 		gather(other);
-		state->reported = true;
+		state->batch_at = NO_BATCH;
 		state->sum = gpuagg_int128_add(state->sum, other->sum);
 		state->n += other->n;
 	}
@@ -186,8 +184,7 @@ gpuagg_int_deserialize(PG_FUNCTION_ARGS)
 
 	(void) gpuagg_aggregate_context(fcinfo, &window);
 	state = palloc0(sizeof(IntState));
-	state->batch_at = PG_INT64_MAX;
-	state->reported = true;
+	state->batch_at = NO_BATCH;
 	gpuagg_wire_open(&buf, PG_GETARG_BYTEA_PP(0), WIRE_TAG);
 	state->n = pq_getmsgint64(&buf);
 	state->sum.hi = pq_getmsgint64(&buf);
