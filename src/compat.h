@@ -37,9 +37,8 @@
 
 /* 18 dropped ExecutorRun's argument execute_once. */
 #if PG_VERSION_NUM >= 180000
-#define EXECUTOR_RUN_PARAMS \
-	QueryDesc *queryDesc, ScanDirection direction, uint64 count
-#define EXECUTOR_RUN_ARGS queryDesc, direction, count
+#define EXECUTOR_RUN_PARAMS QueryDesc *queryDesc, ScanDirection direction, uint64 count
+#define EXECUTOR_RUN_ARGS	queryDesc, direction, count
 #else
 #define EXECUTOR_RUN_PARAMS \
 	QueryDesc *queryDesc, ScanDirection direction, uint64 count, bool execute_once
@@ -63,10 +62,10 @@ compat_create_wait_event_set(int nevents)
  * main segment's slack is used, as without preloading nothing is reserved.
  */
 static inline void *
-compat_shared_struct(const char *name, Size size, void (*init) (void *))
+compat_shared_struct(const char *name, Size size, void (*init)(void *))
 {
-	bool		found;
-	void	   *p;
+	bool found;
+	void *p;
 
 #if PG_VERSION_NUM >= 170000
 	p = GetNamedDSMSegment(name, size, init, &found);
@@ -87,4 +86,4 @@ compat_shared_struct(const char *name, Size size, void (*init) (void *))
 #define SHARED_STRUCT_NEEDS_RESERVATION true
 #endif
 
-#endif							/* GPUAGG_COMPAT_H */
+#endif /* GPUAGG_COMPAT_H */

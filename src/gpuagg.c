@@ -8,6 +8,7 @@
 #include "compat.h"
 
 #include "engine/batch.h"
+#include "engine/device.h"
 #include "gpuagg.h"
 #include "launcher.h"
 #include "miscadmin.h"
@@ -16,40 +17,38 @@
 
 GPUAGG_MODULE_MAGIC("gpuagg", GPUAGG_VERSION_STRING);
 
-#define SEGMENT_KB (32 * 1024)	/* smallest lease */
+#define SEGMENT_KB (32 * 1024) /* smallest lease */
 
-int			gpuagg_device = DEVICE_AUTO;
-bool		gpuagg_enable_agg_scan = true;
-bool		gpuagg_enable_window_scan = true;
-int			gpuagg_batch_rows = 1024 * 1024;
-int			gpuagg_device_min_rows = 100000;
-int			gpuagg_device_timeout = 5000;
-int			gpuagg_staging_memory = 4 * SEGMENT_KB;
-int			gpuagg_total_staging_memory = 32 * SEGMENT_KB;
-int			gpuagg_device_memory = 0;
-char	   *gpuagg_visible_devices = "";
-int			gpuagg_idle_timeout = 600;
-char	   *gpuagg_device_program = "";
+int gpuagg_device = DEVICE_AUTO;
+bool gpuagg_enable_agg_scan = true;
+bool gpuagg_enable_window_scan = true;
+int gpuagg_batch_rows = 1024 * 1024;
+int gpuagg_device_min_rows = 100000;
+int gpuagg_device_timeout = 5000;
+int gpuagg_staging_memory = 4 * SEGMENT_KB;
+int gpuagg_total_staging_memory = 32 * SEGMENT_KB;
+int gpuagg_device_memory = 0;
+char *gpuagg_visible_devices = "";
+int gpuagg_idle_timeout = 600;
+char *gpuagg_device_program = "";
 
-static const struct config_enum_entry device_modes[] = {
-	{"auto", DEVICE_AUTO, false},
-	{"gpu", DEVICE_GPU, false},
-	{"cpu", DEVICE_CPU, false},
-	{NULL, 0, false}
-};
+static const struct config_enum_entry device_modes[] = {{"auto", DEVICE_AUTO, false},
+														{"gpu", DEVICE_GPU, false},
+														{"cpu", DEVICE_CPU, false},
+														{NULL, 0, false}};
 
 static shmem_request_hook_type previous_shmem_request_hook = NULL;
 static ExecutorRun_hook_type previous_executor_run_hook = NULL;
-static int	nesting_level = 0;
+static int nesting_level = 0;
 
-void		_PG_init(void);
+void _PG_init(void);
 
 static bool
 check_visible_devices(char **value, void **extra, GucSource source)
 {
 	if (strlen(*value) >= 1024 ||
 		strspn(*value, "0123456789,-ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz/") !=
-		strlen(*value))
+			strlen(*value))
 	{
 		GUC_check_errdetail("Device numbers or identifiers, separated by commas, are expected.");
 		return false;
@@ -71,81 +70,55 @@ check_device_program(char **value, void **extra, GucSource source)
 static void
 define_settings(void)
 {
-	DefineCustomIntVariable("gpuagg.batch_rows",
-							"Rows that are handed to an engine at a time.",
-							NULL,
-							&gpuagg_batch_rows,
-							1024 * 1024, 1024, 8 * 1024 * 1024,
+	DefineCustomIntVariable("gpuagg.batch_rows", "Rows that are handed to an engine at a time.",
+							NULL, &gpuagg_batch_rows, 1024 * 1024, 1024, 8 * 1024 * 1024,
 							PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomEnumVariable("gpuagg.device",
-							 "Which engine does the work.",
-							 "\"auto\" uses the device when it is there and never waits for it, "
-							 "\"gpu\" waits for it and fails where there is none, \"cpu\" does not use it.",
-							 &gpuagg_device,
-							 DEVICE_AUTO, device_modes,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuagg.device", "Which engine does the work.",
+							 "\"auto\" uses the device when it is there, \"gpu\" waits for it "
+							 "and fails without one, \"cpu\" does not use it.",
+							 &gpuagg_device, DEVICE_AUTO, device_modes, PGC_USERSET, 0, NULL, NULL,
+							 NULL);
 	DefineCustomIntVariable("gpuagg.device_memory",
 							"Device memory that the device program uses at most.",
 							"0 means three quarters of what is free when it starts.",
-							&gpuagg_device_memory,
-							0, 0, INT_MAX,
-							PGC_SIGHUP, GUC_UNIT_MB, NULL, NULL, NULL);
-	DefineCustomIntVariable("gpuagg.device_min_rows",
-							"Rows from which on work goes to the device.",
-							NULL,
-							&gpuagg_device_min_rows,
-							100000, 0, INT_MAX,
-							PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomStringVariable("gpuagg.device_program",
-							   "Path of the device program.",
+							&gpuagg_device_memory, 0, 0, INT_MAX, PGC_SIGHUP, GUC_UNIT_MB, NULL,
+							NULL, NULL);
+	DefineCustomIntVariable("gpuagg.device_min_rows", "Rows from which on work goes to the device.",
+							NULL, &gpuagg_device_min_rows, 100000, 0, INT_MAX, PGC_USERSET, 0, NULL,
+							NULL, NULL);
+	DefineCustomStringVariable("gpuagg.device_program", "Path of the device program.",
 							   "The empty string means gpuaggd in the server's library directory.",
-							   &gpuagg_device_program,
-							   "",
-							   PGC_SIGHUP, GUC_SUPERUSER_ONLY | GUC_DISALLOW_IN_AUTO_FILE,
-							   check_device_program, NULL, NULL);
+							   &gpuagg_device_program, "", PGC_SIGHUP,
+							   GUC_SUPERUSER_ONLY | GUC_DISALLOW_IN_AUTO_FILE, check_device_program,
+							   NULL, NULL);
 	DefineCustomIntVariable("gpuagg.device_timeout",
 							"Time to wait for an answer of the device program.",
-							"After that the CPU does the work.",
-							&gpuagg_device_timeout,
-							5000, 10, 600000,
-							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
+							"After that the CPU does the work.", &gpuagg_device_timeout, 5000, 10,
+							600000, PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpuagg.enable_agg_scan",
-							 "Lets the planner replace aggregation over one table by a scan of ours.",
-							 NULL,
-							 &gpuagg_enable_agg_scan,
-							 true,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+							 "Lets a scan of ours replace aggregation over one table.", NULL,
+							 &gpuagg_enable_agg_scan, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL,
+							 NULL);
 	DefineCustomBoolVariable("gpuagg.enable_window_scan",
-							 "Lets the planner replace window functions by a segmented scan of ours.",
-							 NULL,
-							 &gpuagg_enable_window_scan,
-							 true,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+							 "Lets a segmented scan of ours replace window functions.", NULL,
+							 &gpuagg_enable_window_scan, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL,
+							 NULL);
 	DefineCustomIntVariable("gpuagg.idle_timeout",
 							"Time without a request after which the device is given back.",
-							"0 means never.",
-							&gpuagg_idle_timeout,
-							600, 0, INT_MAX / 1000,
+							"0 means never.", &gpuagg_idle_timeout, 600, 0, INT_MAX / 1000,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuagg.staging_memory",
-							"Staging memory that one session has on lease at most.",
-							NULL,
-							&gpuagg_staging_memory,
-							4 * SEGMENT_KB, SEGMENT_KB, MAX_KILOBYTES,
+							"Staging memory that one session has on lease at most.", NULL,
+							&gpuagg_staging_memory, 4 * SEGMENT_KB, SEGMENT_KB, MAX_KILOBYTES,
 							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuagg.total_staging_memory",
-							"Staging memory that the device program keeps at most.",
-							NULL,
-							&gpuagg_total_staging_memory,
-							32 * SEGMENT_KB, SEGMENT_KB, MAX_KILOBYTES,
-							PGC_SIGHUP, GUC_UNIT_KB, NULL, NULL, NULL);
+							"Staging memory that the device program keeps at most.", NULL,
+							&gpuagg_total_staging_memory, 32 * SEGMENT_KB, SEGMENT_KB,
+							MAX_KILOBYTES, PGC_SIGHUP, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomStringVariable("gpuagg.visible_devices",
-							   "Devices that the device program may use, as in CUDA_VISIBLE_DEVICES.",
-							   "The empty string means all.",
-							   &gpuagg_visible_devices,
-							   "",
-							   PGC_SIGHUP, 0,
-							   check_visible_devices, NULL, NULL);
+							   "Devices that may be used, as in CUDA_VISIBLE_DEVICES.",
+							   "The empty string means all.", &gpuagg_visible_devices, "",
+							   PGC_SIGHUP, 0, check_visible_devices, NULL, NULL);
 	MarkGUCPrefixReserved("gpuagg");
 }
 
@@ -174,6 +147,7 @@ executor_run(EXECUTOR_RUN_PARAMS)
 		if (nesting_level == 1)
 		{
 			gpuagg_batches_quiesce();
+			gpuagg_device_rest();
 			gpuagg_stat_flush();
 		}
 	}

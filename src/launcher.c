@@ -33,55 +33,54 @@
 #include "utils/timestamp.h"
 
 /* all in ms */
-#define PING_EVERY			1000
-#define DESCRIBE_EVERY		5000
-#define SILENCE_TRIPS		2000
-#define SILENCE_KILLS		5000
-#define CONNECT_WITHIN		15000
-#define READY_WITHIN		60000
-#define TICK_STARTING		20
-#define CALM_AFTER			60000	/* without a trip: forget the strikes */
-#define SOON				10000	/* a crash so soon after the start counts */
-#define RETRY_NO_DEVICE		300000
-#define RETRY_NO_PROGRAM	60000
+#define PING_EVERY		 1000
+#define DESCRIBE_EVERY	 5000
+#define SILENCE_TRIPS	 2000
+#define SILENCE_KILLS	 5000
+#define CONNECT_WITHIN	 15000
+#define READY_WITHIN	 60000
+#define TICK_STARTING	 20
+#define SOON			 10000 /* a crash so soon after the start counts */
+#define RETRY_NO_DEVICE	 300000
+#define RETRY_NO_PROGRAM 60000
 
-#define MAX_FAILURES		5
+#define MAX_FAILURES	 10
 
 typedef enum Outcome
 {
 	GO_ON,
-	END_ASKED,					/* shutdown, gpuagg_stop(), gpuagg_restart() */
-	END_IDLE,					/* gpuaggd gave the device back by itself */
-	END_UNUSABLE,				/* no device; reason and time written down */
-	END_LOST,					/* gpuaggd crashed, hung or lost its context */
-	START_AGAIN					/* the settings have changed */
+	END_ASKED,	  /* shutdown, gpuagg_stop(), gpuagg_restart() */
+	END_IDLE,	  /* gpuaggd gave the device back by itself */
+	END_UNUSABLE, /* no device; reason and time written down */
+	END_LOST,	  /* gpuaggd crashed, hung or lost its context */
+	START_AGAIN	  /* the settings have changed */
 } Outcome;
 
 /* What gpuaggd's command line was made from. */
 typedef struct Settings
 {
-	int			total_staging_memory;
-	int			device_memory;
-	int			idle_timeout;
-	char		visible_devices[1024];
-	char		program[MAXPGPATH];
+	int total_staging_memory;
+	int device_memory;
+	int idle_timeout;
+	char visible_devices[1024];
+	char program[MAXPGPATH];
 } Settings;
 
 /* One life of gpuaggd as the launcher sees it. */
 typedef struct Watch
 {
-	int64		started_at;
-	int64		ready_at;		/* 0: not yet */
-	int64		asked_at;		/* first question without an answer, or 0 */
-	int64		answered_at;
-	int64		described_at;
-	uint32		id;
-	uint32		inflight;		/* by the last answer */
-	uint32		describing;		/* device that the question under way is about */
-	bool		describe;		/* that question is to be asked */
-	GpuaggReason unusable;		/* known by now: there is no device */
-	char		detail[128];
-	bool		settings_changed;
+	int64 started_at;
+	int64 ready_at; /* 0: not yet */
+	int64 asked_at; /* first question without an answer, or 0 */
+	int64 answered_at;
+	int64 described_at;
+	uint32 id;
+	uint32 inflight;	   /* by the last answer */
+	uint32 describing;	   /* device that the question under way is about */
+	bool describe;		   /* that question is to be asked */
+	GpuaggReason unusable; /* known by now: there is no device */
+	char detail[128];
+	bool settings_changed;
 } Watch;
 
 static SharedState *state;
@@ -129,7 +128,7 @@ launcher_exit(int code, Datum arg)
 static bool
 become_launcher(void)
 {
-	bool		alone;
+	bool alone;
 
 	LWLockAcquire(&state->lock, LW_EXCLUSIVE);
 	alone = state->launcher_pid == 0;
@@ -159,9 +158,8 @@ record_unusable(GpuaggReason reason, const char *detail, int64 retry_ms)
 	state->not_before = gpuagg_monotonic_ms() + retry_ms;
 	LWLockRelease(&state->lock);
 
-	ereport(LOG,
-			(errmsg("no usable GPU device: %s", gpuagg_reason_text(reason)),
-			 detail[0] != '\0' ? errdetail_internal("%s", detail) : 0));
+	ereport(LOG, (errmsg("no usable GPU device: %s", gpuagg_reason_text(reason)),
+				  detail[0] != '\0' ? errdetail_internal("%s", detail) : 0));
 }
 
 static void
@@ -181,9 +179,8 @@ record_ready(Watch *watch)
 	pg_atomic_write_u32(&state->ready, 1);
 	LWLockRelease(&state->lock);
 
-	ereport(LOG,
-			(errmsg("device program with process ID %d is ready on \"%s\"",
-					(int) program.pid, state->ndevices > 0 ? state->device[0].name : "")));
+	ereport(LOG, (errmsg("device program with process ID %d is ready on \"%s\"", (int) program.pid,
+						 state->ndevices > 0 ? state->device[0].name : "")));
 }
 
 /* An answer to HELLO or PING. */
@@ -196,7 +193,7 @@ on_health(Watch *watch, GpuaggReply *reply)
 	if (watch->ready_at != 0)
 	{
 		if (reason != GPUAGG_OK || !reply->u.hello.ready)
-			return;				/* it is about to end; we see that soon */
+			return; /* it is about to end; we see that soon */
 		gpuagg_breaker_close(state);
 		return;
 	}
@@ -204,8 +201,7 @@ on_health(Watch *watch, GpuaggReply *reply)
 		return;
 	reply->u.hello.detail[sizeof(reply->u.hello.detail) - 1] = '\0';
 	reply->u.hello.version[sizeof(reply->u.hello.version) - 1] = '\0';
-	if (reason == GPUAGG_VERSION ||
-		strcmp(reply->u.hello.version, GPUAGG_VERSION_STRING) != 0)
+	if (reason == GPUAGG_VERSION || strcmp(reply->u.hello.version, GPUAGG_VERSION_STRING) != 0)
 	{
 		watch->unusable = GPUAGG_VERSION;
 		snprintf(watch->detail, sizeof(watch->detail),
@@ -240,8 +236,7 @@ on_device(Watch *watch, GpuaggReply *reply)
 		state->ndevices = Max(state->ndevices, watch->describing + 1);
 		LWLockRelease(&state->lock);
 		watch->describing++;
-		watch->describe = watch->describing < info->count &&
-			watch->describing < SHARED_DEVICES;
+		watch->describe = watch->describing < info->count && watch->describing < SHARED_DEVICES;
 	}
 	else
 		watch->describe = false;
@@ -260,7 +255,7 @@ on_device(Watch *watch, GpuaggReply *reply)
 static Outcome
 converse(Link *link, Watch *watch)
 {
-	int64		now = gpuagg_monotonic_ms();
+	int64 now = gpuagg_monotonic_ms();
 	GpuaggReply reply;
 	GpuaggRequest request;
 
@@ -277,8 +272,8 @@ converse(Link *link, Watch *watch)
 
 	for (;;)
 	{
-		LinkStatus	status = gpuagg_link_receive(link, &reply, NULL);
-		Outcome		outcome = GO_ON;
+		LinkStatus status = gpuagg_link_receive(link, &reply, NULL);
+		Outcome outcome = GO_ON;
 
 		if (status == LINK_CLOSED)
 		{
@@ -355,8 +350,7 @@ judge_end(Watch *watch)
 		ereport(LOG,
 				(errmsg("device program was terminated by signal %d", WTERMSIG(program.status))));
 	else
-		ereport(LOG,
-				(errmsg("device program exited with code %d", WEXITSTATUS(program.status))));
+		ereport(LOG, (errmsg("device program exited with code %d", WEXITSTATUS(program.status))));
 	return END_LOST;
 }
 
@@ -364,7 +358,7 @@ judge_end(Watch *watch)
 static Outcome
 judge_silence(Watch *watch)
 {
-	int64		now = gpuagg_monotonic_ms();
+	int64 now = gpuagg_monotonic_ms();
 
 	if (watch->asked_at != 0 && now - watch->asked_at > SILENCE_TRIPS)
 	{
@@ -387,11 +381,11 @@ judge_silence(Watch *watch)
 static Outcome
 heed_requests(Watch *watch)
 {
-	uint32		request = pg_atomic_read_u32(&state->restart_request);
+	uint32 request = pg_atomic_read_u32(&state->restart_request);
 
 	if (ConfigReloadPending)
 	{
-		Settings	fresh;
+		Settings fresh;
 
 		ConfigReloadPending = false;
 		ProcessConfigFile(PGC_SIGHUP);
@@ -429,14 +423,14 @@ static Outcome
 watch_program(Watch *watch, Link *link)
 {
 	WaitEventSet *set = NULL;
-	int			set_log_fd = -1;
-	int			set_sock = -1;
-	Outcome		outcome;
+	int set_log_fd = -1;
+	int set_sock = -1;
+	Outcome outcome;
 
 	for (;;)
 	{
-		WaitEvent	event;
-		int64		tick = TICK_STARTING;
+		WaitEvent event;
+		int64 tick = TICK_STARTING;
 
 		gpuagg_program_log(&program);
 		if (gpuagg_program_ended(&program))
@@ -449,8 +443,7 @@ watch_program(Watch *watch, Link *link)
 			break;
 		}
 		if ((outcome = heed_requests(watch)) != GO_ON ||
-			(outcome = judge_silence(watch)) != GO_ON ||
-			(outcome = converse(link, watch)) != GO_ON)
+			(outcome = judge_silence(watch)) != GO_ON || (outcome = converse(link, watch)) != GO_ON)
 			break;
 
 		if (set == NULL || set_log_fd != program.log_fd || set_sock != link->sock)
@@ -482,8 +475,9 @@ conclude(const Watch *watch, Outcome outcome)
 	if (outcome == END_UNUSABLE && watch->unusable != GPUAGG_OK)
 		record_unusable(watch->unusable, watch->detail,
 						watch->unusable == GPUAGG_VERSION || watch->unusable == GPUAGG_NO_PROGRAM ||
-						watch->unusable == GPUAGG_START_FAILED ?
-						RETRY_NO_PROGRAM : RETRY_NO_DEVICE);
+								watch->unusable == GPUAGG_START_FAILED
+							? RETRY_NO_PROGRAM
+							: RETRY_NO_DEVICE);
 	else if (outcome == END_LOST && watch->ready_at == 0)
 	{
 		record_unusable(GPUAGG_START_FAILED, "it did not get ready in time", RETRY_NO_PROGRAM);
@@ -496,8 +490,8 @@ conclude(const Watch *watch, Outcome outcome)
 static Outcome
 run_program(Watch *watch)
 {
-	Link		link = {.sock = -1};
-	Outcome		outcome;
+	Link link = {.sock = -1};
+	Outcome outcome;
 
 	memset(watch, 0, sizeof(*watch));
 	watch->started_at = gpuagg_monotonic_ms();
@@ -527,8 +521,8 @@ run_program(Watch *watch)
 static bool
 worth_restarting(const Watch *watch)
 {
-	bool		soon = watch->ready_at == 0 || gpuagg_monotonic_ms() - watch->ready_at < SOON;
-	uint32		failures;
+	bool soon = watch->ready_at == 0 || gpuagg_monotonic_ms() - watch->ready_at < SOON;
+	uint32 failures;
 
 	LWLockAcquire(&state->lock, LW_EXCLUSIVE);
 	failures = state->failures = soon ? state->failures + 1 : 0;
@@ -539,8 +533,8 @@ worth_restarting(const Watch *watch)
 void
 gpuagg_launcher_main(Datum arg)
 {
-	Watch		watch;
-	Outcome		outcome;
+	Watch watch;
+	Outcome outcome;
 
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);

@@ -25,7 +25,7 @@ extern GpuaggReason gpuagg_launcher_check(SharedState *state, bool demand);
  */
 extern GpuaggReason gpuagg_launcher_await(SharedState *state, bool demand, int timeout_ms);
 
-/* More words about a reason that the check gave; "" when there are none. */
+/* More words about a reason that the check gave, as far as the user may see them; or "". */
 extern void gpuagg_launcher_detail(SharedState *state, GpuaggReason reason, char *words, Size size);
 
 /*
@@ -36,4 +36,4 @@ extern bool gpuagg_launcher_end(SharedState *state, int timeout_ms);
 
 extern PGDLLEXPORT void gpuagg_launcher_main(Datum arg);
 
-#endif							/* GPUAGG_LAUNCHER_H */
+#endif /* GPUAGG_LAUNCHER_H */

@@ -20,8 +20,8 @@ gpuagg_link_open(Link *link, pid_t peer)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct ucred cred;
-	socklen_t	length = sizeof(cred);
-	int			sock;
+	socklen_t length = sizeof(cred);
+	int sock;
 	GpuaggReason reason = GPUAGG_LOST;
 
 	if (!AcquireExternalFD())
@@ -73,7 +73,7 @@ gpuagg_link_hello(GpuaggRequest *request, uint32 id)
 bool
 gpuagg_link_send(const Link *link, GpuaggRequest *request)
 {
-	ssize_t		n;
+	ssize_t n;
 
 	request->h.magic = GPUAGG_MAGIC;
 	request->h.version = GPUAGG_PROTOCOL_VERSION;
@@ -89,18 +89,16 @@ gpuagg_link_receive(const Link *link, GpuaggReply *reply, int *fd)
 {
 	union
 	{
-		char		space[CMSG_SPACE(sizeof(int))];
+		char space[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
-	}			control;
+	} control;
 	struct iovec iov = {reply, sizeof(*reply)};
-	struct msghdr message = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control.space,
-		.msg_controllen = sizeof(control.space)
-	};
-	int			received = -1;
-	ssize_t		n;
+	struct msghdr message = {.msg_iov = &iov,
+							 .msg_iovlen = 1,
+							 .msg_control = control.space,
+							 .msg_controllen = sizeof(control.space)};
+	int received = -1;
+	ssize_t n;
 
 	do
 		n = recvmsg(link->sock, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);

@@ -11,14 +11,14 @@
 
 typedef struct Link
 {
-	int			sock;			/* -1: closed */
+	int sock; /* -1: closed */
 } Link;
 
 typedef enum LinkStatus
 {
-	LINK_MESSAGE,				/* a reply was read */
-	LINK_NOTHING,				/* there is none now */
-	LINK_CLOSED					/* the peer is gone, or talks nonsense */
+	LINK_MESSAGE, /* a reply was read */
+	LINK_NOTHING, /* there is none now */
+	LINK_CLOSED	  /* the peer is gone, or talks nonsense */
 } LinkStatus;
 
 /*
@@ -45,4 +45,4 @@ extern LinkStatus gpuagg_link_receive(const Link *link, GpuaggReply *reply, int 
 /* The reply's reason, made safe to index with. */
 extern GpuaggReason gpuagg_link_reason(const GpuaggReply *reply);
 
-#endif							/* GPUAGG_LINK_H */
+#endif /* GPUAGG_LINK_H */

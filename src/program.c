@@ -21,10 +21,10 @@
 #include "program.h"
 #include "state.h"
 
-#define STOP_TERM_MS	2000
-#define STOP_KILL_MS	3000
-#define OOM_SCORE_ADJ	"500"	/* gpuaggd's death is harmless: prefer it to a backend */
-#define EXEC_FAILED		127		/* exit status of a child that executed nothing */
+#define STOP_TERM_MS  2000
+#define STOP_KILL_MS  3000
+#define OOM_SCORE_ADJ "500" /* gpuaggd's death is harmless: prefer it to a backend */
+#define EXEC_FAILED	  127	/* exit status of a child that executed nothing */
 
 const char *
 gpuagg_program_path(void)
@@ -58,7 +58,7 @@ close_from(int first)
 static void
 write_oom_score(void)
 {
-	int			fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return;
@@ -68,13 +68,14 @@ write_oom_score(void)
 	close(fd);
 }
 
-static void pg_attribute_noreturn()
+/* Does not return. */
+static void
 child_main(const char *path, char *const argv[], pid_t parent, int log_fd, int exec_fd)
 {
 	struct rlimit no_core = {0, 0};
-	sigset_t	none;
-	int			null_fd;
-	int			report;
+	sigset_t none;
+	int null_fd;
+	int report;
 
 	for (int sig = 1; sig < NSIG; sig++)
 		if (sig != SIGKILL && sig != SIGSTOP)
@@ -90,9 +91,8 @@ child_main(const char *path, char *const argv[], pid_t parent, int log_fd, int e
 		goto failed;
 	exec_fd = fcntl(exec_fd, F_DUPFD_CLOEXEC, 10);
 	log_fd = fcntl(log_fd, F_DUPFD_CLOEXEC, 10);
-	if (exec_fd < 0 || log_fd < 0 ||
-		dup2(null_fd, 0) < 0 || dup2(log_fd, 1) < 0 || dup2(log_fd, 2) < 0 ||
-		dup3(exec_fd, 3, O_CLOEXEC) < 0)
+	if (exec_fd < 0 || log_fd < 0 || dup2(null_fd, 0) < 0 || dup2(log_fd, 1) < 0 ||
+		dup2(log_fd, 2) < 0 || dup3(exec_fd, 3, O_CLOEXEC) < 0)
 		goto failed;
 	exec_fd = 3;
 	close_from(4);
@@ -111,29 +111,34 @@ failed:
 bool
 gpuagg_program_start(Program *program)
 {
-	char		path[MAXPGPATH];
-	char		parent[32];
-	char		total_staging[32];
-	char		device_memory[32];
-	char		idle_timeout[32];
-	char		visible[1024];
-	char	   *argv[] = {
-		path,
-		"--socket", GPUAGG_SOCKET_PATH,
-		"--lock", GPUAGG_LOCK_PATH,
-		"--parent", parent,
-		"--total-staging", total_staging,
-		"--device-memory", device_memory,
-		"--visible-devices", visible,
-		"--idle-timeout", idle_timeout,
-		NULL
-	};
-	int			log_pipe[2];
-	int			exec_pipe[2];
-	sigset_t	all;
-	sigset_t	saved;
-	pid_t		pid;
-	int			save_errno;
+	char path[MAXPGPATH];
+	char parent[32];
+	char total_staging[32];
+	char device_memory[32];
+	char idle_timeout[32];
+	char visible[1024];
+	char *argv[] = {path,
+					"--socket",
+					GPUAGG_SOCKET_PATH,
+					"--lock",
+					GPUAGG_LOCK_PATH,
+					"--parent",
+					parent,
+					"--total-staging",
+					total_staging,
+					"--device-memory",
+					device_memory,
+					"--visible-devices",
+					visible,
+					"--idle-timeout",
+					idle_timeout,
+					NULL};
+	int log_pipe[2];
+	int exec_pipe[2];
+	sigset_t all;
+	sigset_t saved;
+	pid_t pid;
+	int save_errno;
 
 	memset(program, 0, sizeof(*program));
 	program->log_fd = program->exec_fd = -1;
@@ -169,8 +174,7 @@ gpuagg_program_start(Program *program)
 
 	close(log_pipe[1]);
 	close(exec_pipe[1]);
-	if (pid < 0 ||
-		fcntl(log_pipe[0], F_SETFL, O_NONBLOCK) != 0 ||
+	if (pid < 0 || fcntl(log_pipe[0], F_SETFL, O_NONBLOCK) != 0 ||
 		fcntl(exec_pipe[0], F_SETFL, O_NONBLOCK) != 0)
 	{
 		close(log_pipe[0]);
@@ -193,7 +197,7 @@ gpuagg_program_start(Program *program)
 static void
 log_line(Program *program, const char *line)
 {
-	int			level = LOG;
+	int level = LOG;
 
 	if (strncmp(line, "WARNING: ", 9) == 0)
 	{
@@ -213,9 +217,9 @@ gpuagg_program_log(Program *program)
 {
 	while (program->log_fd >= 0)
 	{
-		char	   *start = program->line;
-		char	   *end;
-		ssize_t		n;
+		char *start = program->line;
+		char *end;
+		ssize_t n;
 
 		n = read(program->log_fd, program->line + program->used,
 				 sizeof(program->line) - 1 - program->used);
@@ -251,7 +255,7 @@ gpuagg_program_log(Program *program)
 bool
 gpuagg_program_ended(Program *program)
 {
-	pid_t		pid;
+	pid_t pid;
 
 	if (program->pid == 0)
 		return true;
@@ -259,7 +263,7 @@ gpuagg_program_ended(Program *program)
 	if (pid == 0 || (pid < 0 && errno == EINTR))
 		return false;
 	if (pid < 0)
-		program->status = 0;	/* reaped by nobody we know: take it as gone */
+		program->status = 0; /* reaped by nobody we know: take it as gone */
 
 	program->pid = 0;
 	gpuagg_program_log(program);
@@ -276,15 +280,15 @@ gpuagg_program_ended(Program *program)
 void
 gpuagg_program_stop(Program *program)
 {
-	int64		start = gpuagg_monotonic_ms();
-	bool		killed = false;
+	int64 start = gpuagg_monotonic_ms();
+	bool killed = false;
 
 	if (gpuagg_program_ended(program))
 		return;
 	kill(program->pid, SIGTERM);
 	for (;;)
 	{
-		int64		waited = gpuagg_monotonic_ms() - start;
+		int64 waited = gpuagg_monotonic_ms() - start;
 
 		gpuagg_program_log(program);
 		if (gpuagg_program_ended(program))
@@ -297,8 +301,7 @@ gpuagg_program_stop(Program *program)
 		if (waited >= STOP_KILL_MS)
 		{
 			ereport(WARNING,
-					(errmsg("device program with process ID %d does not end",
-							(int) program->pid)));
+					(errmsg("device program with process ID %d does not end", (int) program->pid)));
 			return;
 		}
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 20,

@@ -9,6 +9,7 @@
  */
 #include "compat.h"
 
+#include "catalog/pg_authid.h"
 #include "gpuagg.h"
 #include "launcher.h"
 #include "miscadmin.h"
@@ -16,11 +17,12 @@
 #include "postmaster/bgworker.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
+#include "utils/acl.h"
 
-#define RESTART_INTERVAL_S		3	/* back-off after gpuaggd was lost */
-#define ASKED_TIMEOUT_MS		30000	/* then a registration counts as lost */
-#define NO_SLOT_RETRY_MS		60000
-#define AWAIT_TICK_MS			50
+#define RESTART_INTERVAL_S 3	 /* back-off after gpuaggd was lost */
+#define ASKED_TIMEOUT_MS   30000 /* then a registration counts as lost */
+#define NO_SLOT_RETRY_MS   60000
+#define AWAIT_TICK_MS	   50
 
 static void
 describe_worker(BackgroundWorker *worker)
@@ -51,8 +53,8 @@ static bool
 launcher_expected(const SharedState *state)
 {
 	return state->phase == LAUNCHER_RUNNING ||
-		(state->phase == LAUNCHER_ASKED &&
-		 gpuagg_monotonic_ms() < state->asked_at + ASKED_TIMEOUT_MS);
+		   (state->phase == LAUNCHER_ASKED &&
+			gpuagg_monotonic_ms() < state->asked_at + ASKED_TIMEOUT_MS);
 }
 
 /* With the lock held exclusively. */
@@ -89,6 +91,17 @@ reason_not_to_start(const SharedState *state, bool demand)
 	return GPUAGG_OK;
 }
 
+static int
+version_number(const char *version)
+{
+	int major = 0;
+	int minor = 0;
+	int patch = 0;
+
+	(void) sscanf(version, "%d.%d.%d", &major, &minor, &patch);
+	return (major * 1000 + minor) * 1000 + patch;
+}
+
 GpuaggReason
 gpuagg_launcher_check(SharedState *state, bool demand)
 {
@@ -103,8 +116,11 @@ gpuagg_launcher_check(SharedState *state, bool demand)
 	{
 		if (strncmp(state->version, GPUAGG_VERSION_STRING, sizeof(state->version)) != 0)
 		{
+			/* the library was replaced: an older launcher goes, an older session stays out */
+			if (version_number(state->version) > version_number(GPUAGG_VERSION_STRING))
+				return GPUAGG_VERSION;
 			pg_atomic_write_u32(&state->restart_request, RESTART_WHEN_IDLE);
-			return GPUAGG_VERSION;
+			return GPUAGG_STARTING;
 		}
 		return gpuagg_breaker_open(state) ? GPUAGG_TIMEOUT : GPUAGG_OK;
 	}
@@ -126,7 +142,7 @@ gpuagg_launcher_check(SharedState *state, bool demand)
 GpuaggReason
 gpuagg_launcher_await(SharedState *state, bool demand, int timeout_ms)
 {
-	int64		deadline = gpuagg_monotonic_ms() + timeout_ms;
+	int64 deadline = gpuagg_monotonic_ms() + timeout_ms;
 
 	for (;;)
 	{
@@ -136,8 +152,8 @@ gpuagg_launcher_await(SharedState *state, bool demand, int timeout_ms)
 			gpuagg_monotonic_ms() >= deadline)
 			return reason;
 		demand = false;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 AWAIT_TICK_MS, PG_WAIT_EXTENSION);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, AWAIT_TICK_MS,
+						 PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -149,6 +165,10 @@ gpuagg_launcher_detail(SharedState *state, GpuaggReason reason, char *words, Siz
 	words[0] = '\0';
 	if (state == NULL)
 		return;
+	/* these may hold a path that is for superusers, as the setting is */
+	if ((reason == GPUAGG_NO_PROGRAM || reason == GPUAGG_START_FAILED) &&
+		!has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_SETTINGS))
+		return;
 	LWLockAcquire(&state->lock, LW_SHARED);
 	if (state->reason == (uint32) reason)
 		strlcpy(words, state->detail, size);
@@ -158,12 +178,12 @@ gpuagg_launcher_detail(SharedState *state, GpuaggReason reason, char *words, Siz
 bool
 gpuagg_launcher_end(SharedState *state, int timeout_ms)
 {
-	int64		deadline = gpuagg_monotonic_ms() + timeout_ms;
+	int64 deadline = gpuagg_monotonic_ms() + timeout_ms;
 
 	for (;;)
 	{
-		pid_t		pid;
-		PGPROC	   *proc;
+		pid_t pid;
+		PGPROC *proc;
 
 		LWLockAcquire(&state->lock, LW_SHARED);
 		pid = state->launcher_pid;
@@ -178,8 +198,8 @@ gpuagg_launcher_end(SharedState *state, int timeout_ms)
 		proc = BackendPidGetProc(pid);
 		if (proc != NULL)
 			SetLatch(&proc->procLatch);
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 AWAIT_TICK_MS, PG_WAIT_EXTENSION);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, AWAIT_TICK_MS,
+						 PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}

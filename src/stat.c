@@ -16,10 +16,10 @@
 
 #define DIRECT_PENDING_ROWS 1000000
 
-static WorkReport statement;	/* the last statement that used gpuagg */
-static WorkReport untaken;		/* since the last gpuagg_stat_take() */
+static WorkReport statement; /* the last statement that used gpuagg */
+static WorkReport untaken;	 /* since the last gpuagg_stat_take() */
 static TimestampTz statement_start = 0;
-static int64 direct_rows = 0;	/* not yet among the cluster's */
+static int64 direct_rows = 0; /* not yet among the cluster's */
 static int64 direct_bytes = 0;
 
 void

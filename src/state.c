@@ -14,7 +14,8 @@
 #include "utils/memutils.h"
 
 #define BREAKER_HOLD_MS		1000
-#define BREAKER_MAX_STRIKES 6	/* 1 s << 6 = 64 s */
+#define BREAKER_MAX_STRIKES 4	  /* 1 s << 4 = 16 s */
+#define BREAKER_CALM_MS		60000 /* closed for so long: the strikes are forgotten */
 
 int64
 gpuagg_monotonic_ms(void)
@@ -47,7 +48,7 @@ gpuagg_state(void)
 	static SharedState *attached = NULL;
 	static bool tried = false;
 	MemoryContext context = CurrentMemoryContext;
-	uint32		holdoff = InterruptHoldoffCount;
+	uint32 holdoff = InterruptHoldoffCount;
 	SharedState *volatile state = NULL;
 
 	if (tried)
@@ -93,7 +94,7 @@ gpuagg_breaker_trip(SharedState *state)
 	if (!gpuagg_breaker_open(state))
 	{
 		state->breaker_until = gpuagg_monotonic_ms() +
-			((int64) BREAKER_HOLD_MS << state->breaker_strikes);
+							   ((int64) BREAKER_HOLD_MS << state->breaker_strikes);
 		if (state->breaker_strikes < BREAKER_MAX_STRIKES)
 			state->breaker_strikes++;
 		pg_atomic_fetch_add_u32(&state->trips, 1);
@@ -104,8 +105,12 @@ gpuagg_breaker_trip(SharedState *state)
 void
 gpuagg_breaker_close(SharedState *state)
 {
+	int64 now = gpuagg_monotonic_ms();
+
 	LWLockAcquire(&state->lock, LW_EXCLUSIVE);
-	if (gpuagg_breaker_open(state) && gpuagg_monotonic_ms() >= state->breaker_until)
+	if (gpuagg_breaker_open(state) && now >= state->breaker_until)
 		pg_atomic_fetch_add_u32(&state->trips, 1);
+	else if (now >= state->breaker_until + BREAKER_CALM_MS)
+		state->breaker_strikes = 0;
 	LWLockRelease(&state->lock);
 }

@@ -23,19 +23,19 @@
 
 #define SHARED_STATE_SIZE	8192
 #define SHARED_STATE_LAYOUT 1
-#define SHARED_DEVICES		8	/* devices described at most */
+#define SHARED_DEVICES		8 /* devices described at most */
 
 typedef enum LauncherPhase
 {
 	LAUNCHER_ABSENT,
-	LAUNCHER_ASKED,				/* registered, or waiting to be restarted */
+	LAUNCHER_ASKED, /* registered, or waiting to be restarted */
 	LAUNCHER_RUNNING
 } LauncherPhase;
 
 typedef enum RestartRequest
 {
 	RESTART_NONE,
-	RESTART_WHEN_IDLE,			/* go when no request is under way */
+	RESTART_WHEN_IDLE, /* go when no request is under way */
 	RESTART_NOW
 } RestartRequest;
 
@@ -52,31 +52,31 @@ typedef struct StatCounters
 
 typedef struct SharedState
 {
-	uint32		layout;			/* SHARED_STATE_LAYOUT */
-	char		version[16];	/* of the launcher's library */
-	pg_atomic_uint32 restart_request;	/* atomic; RestartRequest */
+	uint32 layout;					  /* SHARED_STATE_LAYOUT */
+	char version[16];				  /* of the launcher's library */
+	pg_atomic_uint32 restart_request; /* atomic; RestartRequest */
 
-	LWLock		lock;
+	LWLock lock;
 
 	/* atomic: read once a batch */
-	pg_atomic_uint32 ready;		/* 1: gpuaggd answers and has a device */
-	pg_atomic_uint32 trips;		/* odd: the breaker is open, keep away */
-	pg_atomic_uint32 generation;	/* counts starts of gpuaggd */
+	pg_atomic_uint32 ready;		 /* 1: gpuaggd answers and has a device */
+	pg_atomic_uint32 trips;		 /* odd: the breaker is open, keep away */
+	pg_atomic_uint32 generation; /* counts starts of gpuaggd */
 
 	LauncherPhase phase;
-	pid_t		launcher_pid;
-	pid_t		gpuaggd_pid;
-	int64		asked_at;		/* when the phase became ASKED */
-	int64		not_before;		/* no start on our own before this time */
-	int64		breaker_until;	/* stays open at least so long */
-	uint32		breaker_strikes;	/* trips in a row: each holds twice as long */
-	uint32		failures;		/* crashes in a row, each soon after the start */
-	bool		stopped;		/* by gpuagg_stop() */
-	uint32		reason;			/* GpuaggReason why there is no device */
-	char		detail[128];	/* more words, or empty */
-	TimestampTz last_ready;		/* when the device was last seen to go */
+	pid_t launcher_pid;
+	pid_t gpuaggd_pid;
+	int64 asked_at;			/* when the phase became ASKED */
+	int64 not_before;		/* no start on our own before this time */
+	int64 breaker_until;	/* stays open at least so long */
+	uint32 breaker_strikes; /* trips in a row: each holds twice as long */
+	uint32 failures;		/* crashes in a row, each soon after the start */
+	bool stopped;			/* by gpuagg_stop() */
+	uint32 reason;			/* GpuaggReason why there is no device */
+	char detail[128];		/* more words, or empty */
+	TimestampTz last_ready; /* when the device was last seen to go */
 
-	uint32		ndevices;
+	uint32 ndevices;
 	GpuaggDeviceInfo device[SHARED_DEVICES];
 
 	StatCounters counters;
@@ -108,4 +108,4 @@ extern void gpuagg_stat_init(StatCounters *counters);
 /* Adds what this process has counted and not yet added. */
 extern void gpuagg_stat_flush(void);
 
-#endif							/* GPUAGG_STATE_H */
+#endif /* GPUAGG_STATE_H */

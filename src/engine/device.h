@@ -21,9 +21,9 @@
  */
 typedef struct DeviceLease
 {
-	char	   *base;
-	Size		size;
-	uint32		region;
+	char *base;
+	Size size;
+	uint32 region;
 } DeviceLease;
 
 /*
@@ -54,6 +54,12 @@ extern DeviceLease *gpuagg_device_lease(Size bytes);
 extern void gpuagg_device_release(DeviceLease *lease);
 
 /*
+ * Forgets where memory without a lease was mapped, so that a session that idles
+ * does not keep it from being freed.  Called when a query has come to rest.
+ */
+extern void gpuagg_device_rest(void);
+
+/*
  * Sends a REDUCE or SCAN request (header filled in here).  Returns its id, or
  * 0 when it could not be sent.  With GPUAGG_MAX_INFLIGHT requests under way it
  * waits for one of them to be answered.
@@ -67,4 +73,4 @@ extern uint32 gpuagg_device_submit(DeviceLease *lease, GpuaggRequest *request);
  */
 extern bool gpuagg_device_wait(uint32 id, GpuaggReply *reply);
 
-#endif							/* GPUAGG_DEVICE_H */
+#endif /* GPUAGG_DEVICE_H */
