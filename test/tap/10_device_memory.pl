@@ -40,15 +40,10 @@ ok(wait_device($node), 'the device is usable with a budget of 1 MB');
 right_on($node, 'device', 'a budget of 1 MB', set => ['gpuagg.device = gpu']);
 is(device_stat($node, 'fallbacks'), 0, 'no fallback was needed');
 
-my $script = $node->basedir . '/sums.sql';
-my $sums = core_sums($node);
-my @sums = split /\|/, $sums;
-open(my $file, '>', $script) or die "$script: $!";
-print $file "SELECT 1 / ((gpu_sum(i) = $sums[0] AND gpu_sum(b) = $sums[1] AND gpu_sum(f) = $sums[2])",
-  "::int) FROM t;\n";
-close $file;
-$node->command_ok(
-	[ 'pgbench', '-n', '-c', '6', '-t', '2', '-f', $script, '-h', $node->host, '-p', $node->port, 'postgres' ],
+my @sums = split /\|/, core_sums($node);
+my $script = check_script($node,
+	"gpu_sum(i) = $sums[0] AND gpu_sum(b) = $sums[1] AND gpu_sum(f) = $sums[2]");
+$node->command_ok(pgbench_command($node, $script, '-c', '6', '-t', '2'),
 	'six sessions share a budget of 1 MB');
 stop_and_look($node);
 

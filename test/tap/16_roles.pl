@@ -69,31 +69,24 @@ refused('granted', 'SELECT gpuagg_restart()', qr/42501: must be superuser/,
 	'gpuagg_restart() needs a superuser even where granted');
 allowed('granted', 'SELECT gpuagg_stat_reset()', '', 'gpuagg_stat_reset() can be granted');
 
-# Settings, with the library loaded by a query before and not yet loaded.
-for my $load ('', 'SELECT gpu_sum(i) > 0 FROM t; ')
+# Settings that are not a user's own.
+my $load = 'SELECT gpu_sum(i) > 0 FROM t; ';
+for my $setting ("device_timeout = '1s'", "staging_memory = '64MB'")
 {
-	my $when = $load ? 'library loaded' : 'library not loaded';
-
-	for my $setting ("device_timeout = '1s'", "staging_memory = '64MB'")
-	{
-		# Before loading, any role may set what it does not know to be restricted,
-		# and loading takes no notice of it.
-		next unless $load;
-		refused('plain', "${load}SET gpuagg.$setting", qr/42501: permission denied to set parameter/,
-			"SET gpuagg.$setting is refused, $when");
-	}
-	for my $setting (
-		"total_staging_memory = '64MB'", "device_memory = '64MB'",
-		"visible_devices = '0'",         'idle_timeout = 5',
-		"device_program = '/bin/true'")
-	{
-		next unless $load;
-		refused('plain', "${load}SET gpuagg.$setting", qr/55P02: parameter .* cannot be changed now/,
-			"SET gpuagg.$setting is refused, $when");
-	}
+	refused('plain', "${load}SET gpuagg.$setting", qr/42501: permission denied to set parameter/,
+		"SET gpuagg.$setting is refused");
+}
+for my $setting (
+	"total_staging_memory = '64MB'", "device_memory = '64MB'",
+	"visible_devices = '0'",         'idle_timeout = 5',
+	"device_program = '/bin/true'")
+{
+	refused('plain', "${load}SET gpuagg.$setting", qr/55P02: parameter .* cannot be changed now/,
+		"SET gpuagg.$setting is refused");
 }
 {
-	my ($ret, $out, $err) = as_role('plain', "SET gpuagg.device_timeout = 77; SET gpuagg.device_program = '/bin/true';"
+	my ($ret, $out, $err) = as_role('plain',
+		"SET gpuagg.device_timeout = 77; SET gpuagg.device_program = '/bin/true';"
 		  . ' SELECT gpu_sum(i) > 0 FROM t; SHOW gpuagg.device_timeout');
 	unlike($out, qr/77/, 'a setting made before the library was loaded has no effect');
 }
@@ -102,7 +95,8 @@ refused('plain', 'SELECT gpu_sum(i) > 0 FROM t; SHOW gpuagg.device_program',
 	'SHOW gpuagg.device_program is refused');
 refused('plain', "ALTER ROLE plain SET gpuagg.device_timeout = '1s'", qr/42501/,
 	'ALTER ROLE SET of a restricted setting is refused');
-refused('plain', q(SELECT gpu_sum(i) > 0 FROM t; SET gpuagg.no_such = 1), qr/42602: invalid configuration parameter name/,
+refused('plain', q(SELECT gpu_sum(i) > 0 FROM t; SET gpuagg.no_such = 1),
+	qr/42602: invalid configuration parameter name/,
 	'settings that do not exist are refused');
 my ($ret, $out, $err) = $node->psql('postgres',
 	q(SELECT gpu_sum(i) > 0 FROM t; ALTER SYSTEM SET gpuagg.device_program = '/bin/true'));

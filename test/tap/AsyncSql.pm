@@ -7,6 +7,7 @@ use warnings;
 use Exporter 'import';
 use IPC::Run;
 use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
 use Time::HiRes qw(time);
 
 our @EXPORT = qw(start_sql end_sql);
@@ -15,12 +16,15 @@ our @EXPORT = qw(start_sql end_sql);
 sub start_sql
 {
 	my ($node, $sql, $db) = @_;
-	my %session = (in => $sql, out => '', err => '', started => time());
+	my %session = (in => '', out => '', err => '', started => time());
+	my $script = PostgreSQL::Test::Utils::tempdir . '/script.sql';
+
+	append_to_file($script, $sql);
 
 	$session{run} = IPC::Run::start(
 		[
 			$node->installed_command('psql'), '-XqAt', '-v', 'ON_ERROR_STOP=1',
-			'-d', $node->connstr($db // 'postgres'), '-f', '-'
+			'-d', $node->connstr($db // 'postgres'), '-f', $script
 		],
 		'<', \$session{in}, '>', \$session{out}, '2>', \$session{err},
 		IPC::Run::timeout(180));

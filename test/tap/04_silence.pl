@@ -1,0 +1,112 @@
+# gpuaggd stopped with SIGSTOP while many sessions query and one drops a
+# database: bounded, right, and nobody pays the time-out twice.  Continued, it
+# serves on, and no region has been read by one session while leased to another.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use AsyncSql;
+use GpuaggTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+my $sessions = 100;
+my $node = gpuagg_node('silence', rows => 100_000,
+	conf => "max_connections = 150\ngpuagg.total_staging_memory = '512MB'\n",
+	env => { GPUAGG_SIM_DELAY_MS => 20 });
+
+# Each session sums rows of its own, so that a stranger's region would show.
+my $sql = q(
+CREATE FUNCTION pg_temp.wrong(k int, n int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE wrong int := 0;
+BEGIN
+	FOR j IN 1..n LOOP
+		IF (SELECT gpu_sum(i + k) FROM t) <> (SELECT sum(i + k) FROM t) THEN
+			wrong := wrong + 1;
+		END IF;
+	END LOOP;
+	RETURN wrong;
+END $$;
+);
+
+sub start_sessions
+{
+	my ($n, $loops) = @_;
+	return map {
+		start_sql($node, "SET gpuagg.device = auto; SET gpuagg.device_timeout = '3s';"
+			  . " $sql SELECT 'wrong', pg_temp.wrong($_, $loops)")
+	} 1 .. $n;
+}
+
+sub end_sessions
+{
+	my ($what, @sessions) = @_;
+	my $right = 0;
+
+	for my $session (@sessions)
+	{
+		if (end_sql($session) =~ /^wrong\|0$/m)
+		{
+			$right++;
+		}
+		else
+		{
+			diag($session->{out}, $session->{err});
+		}
+	}
+	is($right, scalar(@sessions), "$what: all answers are right");
+	return;
+}
+
+ok(wait_device($node), 'the device is there');
+$node->safe_psql('postgres', 'CREATE DATABASE victim');
+
+# Stopped for good: the launcher kills it, and the device comes back.
+my $pid = gpuaggd_pid($node);
+my @running = start_sessions($sessions, 4);
+wait_until(sub { device_stat($node, 'device_batches') > 20 }, 30);
+kill 'STOP', $pid;
+my $start = time;
+$node->safe_psql('postgres', 'DROP DATABASE victim');
+cmp_ok(time - $start, '<', 10, 'DROP DATABASE does not hang');
+end_sessions('stopped for good', @running);
+ok(wait_until(sub { !-e "/proc/$pid" }, 10), 'the silent gpuaggd has been killed');
+like(slurp_file($node->logfile), qr/device program does not answer/, 'and the log says so');
+cmp_ok(device_stat($node, 'fallbacks'), '>', 0, 'fallbacks are counted');
+ok(wait_device($node), 'the device is back');
+right_on($node, 'device', 'afterwards', set => ['gpuagg.device = gpu']);
+
+# One session alone, to time it: the breaker is open before it asks again.
+$pid = gpuaggd_pid($node);
+my $alone = start_sql($node, "SET gpuagg.device = auto; SET gpuagg.device_timeout = '1s';"
+	  . ' SELECT pg_sleep(0.2); SELECT gpu_sum(i) FROM t; SELECT gpu_sum(b) FROM t;'
+	  . ' SELECT gpu_sum(f) FROM t;');
+kill 'STOP', $pid;
+end_sql($alone);
+cmp_ok($alone->{took}, '<', 4, 'the time-out is paid once');
+is(device_stat($node, 'device_state') =~ /^(silent|starting|ready)$/ ? 1 : 0, 1, 'the view shows it');
+kill 'CONT', $pid;
+ok(wait_device($node), 'continued: the device is there');
+
+# Stopped and continued, again and again, before the launcher loses patience.
+@running = start_sessions(30, 12);
+for my $round (1 .. 4)
+{
+	sleep 0.7;
+	my $now = gpuaggd_pid($node);
+	next unless $now;
+	kill 'STOP', $now;
+	sleep 1.5 + 0.5 * $round;
+	kill 'CONT', $now;
+}
+end_sessions('stopped and continued', @running);
+ok(wait_until(sub { device_stat($node, 'device_state') eq 'ready' }, 30), 'ready again');
+right_on($node, 'device', 'after all', set => ['gpuagg.device = gpu']);
+
+$node->stop;
+ok(wait_gone($node, 5), 'none is left');
+done_testing();

@@ -1,0 +1,126 @@
+# Queries cancelled, timed out and terminated with batches in flight, and cursors
+# left open: leases come back, so that another session can have them at once.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use AsyncSql;
+use GpuaggTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time);
+
+# There is staging memory for one lease only, and each request takes a while.
+my $node = gpuagg_node('cancel', rows => 400_000,
+	conf => "gpuagg.total_staging_memory = '32MB'\ngpuagg.idle_timeout = 0\n"
+	  . "max_parallel_workers_per_gather = 0\n",
+	env => { GPUAGG_SIM_DELAY_MS => 50 });
+my $sum = $node->safe_psql('postgres', 'SELECT sum(i) FROM t');
+my $query = 'SELECT gpu_sum(i) FROM t';
+my $activity = q(SELECT pid FROM pg_stat_activity WHERE query LIKE 'SELECT gpu\_%');
+
+# The whole of the staging memory can be had, once what is in flight has ended.
+sub all_is_free
+{
+	my ($what) = @_;
+	my $answer;
+
+	wait_until(
+		sub {
+			$answer = $node->safe_psql('postgres', "SET gpuagg.device = gpu; $query;"
+				  . ' SELECT engine, fallbacks FROM gpuagg_last_query()');
+			$answer eq "$sum\ndevice|0";
+		}, 3);
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is($answer, "$sum\ndevice|0", "$what: the staging memory is free");
+	return;
+}
+
+sub at_work
+{
+	my ($batches) = @_;
+	wait_until(sub { device_stat($node, 'device_batches') > $batches + 2 }, 20)
+	  or diag('no batch reaches the device');
+	return $node->safe_psql('postgres', $activity);
+}
+
+all_is_free('at first');
+my $gpuaggd = gpuaggd_pid($node);
+
+for my $query_of_round ($query, 'SELECT gpu_running_sum(i) OVER (ORDER BY id) FROM t')
+{
+	for my $way (qw(cancel terminate))
+	{
+		my $batches = device_stat($node, 'device_batches');
+		my $session = start_sql($node, "SET gpuagg.device = gpu;\n$query_of_round;\nSELECT 'not reached';");
+		my $pid = at_work($batches);
+		my $start = time;
+		$node->safe_psql('postgres', "SELECT pg_${way}_backend($pid)");
+		end_sql($session);
+		cmp_ok(time - $start, '<', 5, "${way}: ends soon");
+		like($session->{err}, $way eq 'cancel' ? qr/canceling statement/ : qr/terminating connection/,
+			"$way: with batches in flight");
+		all_is_free($way);
+	}
+}
+
+# Cancelled, but the session stays: the lease must not.
+my $session = $node->background_psql('postgres', on_error_stop => 0);
+$session->query_safe('SET gpuagg.device = gpu');
+$session->query_safe("SET statement_timeout = '300ms'");
+for my $round (1 .. 5)
+{
+	$session->query($query);
+	$session->{stderr} = '';
+}
+all_is_free('statement_timeout, the session staying');
+$session->query('BEGIN');
+for my $round (1 .. 3)
+{
+	$session->query('SAVEPOINT s');
+	$session->query($query);
+	$session->query('ROLLBACK TO s');
+	$session->{stderr} = '';
+}
+all_is_free('rolled-back subtransactions, the transaction open');
+$session->query_safe('ROLLBACK');
+$session->query_safe('RESET statement_timeout');
+is($session->query_safe($query), $sum, 'the session itself goes on');
+
+# Cursors that idle.
+$session->query_safe('BEGIN');
+$session->query_safe('DECLARE c CURSOR FOR SELECT id, gpu_running_sum(i) OVER (ORDER BY id) FROM t');
+$session->query_safe('DECLARE d CURSOR FOR SELECT g, gpu_sum(i) FROM t GROUP BY g ORDER BY g');
+$session->query_safe('FETCH 10 FROM c');
+$session->query_safe('FETCH 1 FROM d');
+all_is_free('cursors open');
+my $middle = $node->safe_psql('postgres', 'SELECT sum(i) FROM t WHERE id <= 300000');
+$session->query_safe('MOVE 299989 FROM c');
+is($session->query_safe('FETCH 1 FROM c'), "300000|$middle", 'the cursor goes on');
+$session->query_safe('CLOSE d');
+all_is_free('one cursor closed');
+$session->query_safe('COMMIT');
+$session->quit;
+all_is_free('session ended');
+
+# LIMIT ends a query with batches read ahead; an error ends one in mid-row.
+is($node->safe_psql('postgres', 'SET gpuagg.device = gpu;'
+	  . ' SELECT count(*) FROM (SELECT gpu_running_sum(i) OVER (ORDER BY id) FROM t LIMIT 7) x'),
+	7, 'LIMIT');
+all_is_free('LIMIT');
+my ($code, $out, $err) = $node->psql('postgres',
+	'SET gpuagg.device = gpu; SELECT gpu_sum(1000 / (390000 - id)) FROM t');
+like($err, qr/division by zero/, 'an error in mid-query');
+all_is_free('an error');
+
+# Many connections come and go: gpuaggd keeps no descriptor of theirs.
+my $before = descriptors($gpuaggd);
+$node->safe_psql('postgres', "SET gpuagg.device = gpu; $query") for 1 .. 10;
+ok(wait_until(sub { descriptors($gpuaggd) <= $before }, 5), 'no descriptor is left behind');
+is(gpuaggd_pid($node), $gpuaggd, 'all by one gpuaggd');
+
+stop_and_look($node);
+done_testing();

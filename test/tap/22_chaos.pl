@@ -1,0 +1,105 @@
+# Everything at once: sessions compute while the device is killed, stopped,
+# restarted and reconfigured.  No session may notice but by its engine.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use GpuaggTest;
+use IPC::Run;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+my $seconds = 20;
+my $seed = $ENV{GPUAGG_CHAOS_SEED} // 1;
+my $node = gpuagg_node(
+	'chaos',
+	rows => 60_000,
+	conf => "gpuagg.total_staging_memory = '512MB'\ngpuagg.device_timeout = '500ms'\n"
+	  . "gpuagg.batch_rows = 5000\nstatement_timeout = '30s'",
+	env => { GPUAGG_SIM_DELAY_MS => 5 });
+
+srand($seed);
+diag("seed $seed");
+ok(wait_device($node), 'the device is usable');
+my @sums = split /\|/, core_sums($node);
+my $script = check_script($node,
+	"gpu_sum(i) = $sums[0] AND gpu_sum(b) = $sums[1] AND gpu_sum(f) = $sums[2]");
+open(my $file, '>>', $script) or die "$script: $!";
+print $file <<'END';
+SELECT 1 / ((count(*) = 0)::int) FROM (SELECT gpu_running_sum(f) OVER w AS ours, sum(f) OVER w AS core
+	FROM t WHERE id <= 8000 WINDOW w AS (PARTITION BY g ORDER BY id ROWS UNBOUNDED PRECEDING)) s
+	WHERE ours IS DISTINCT FROM core;
+SELECT 1 / ((count(*) = 7)::int) FROM (SELECT g FROM t GROUP BY g HAVING gpu_sum(b) = sum(b)) s;
+END
+close $file;
+
+my $log = '';
+my $pgbench = IPC::Run::start(
+	pgbench_command($node, $script, '-C', '-c', '6', '-j', '2', '-T', $seconds),
+	'>&', \$log, IPC::Run::timeout($seconds + 120));
+
+my %deeds = (
+	kill => sub { signal_all('KILL') },
+	end => sub { signal_all('TERM') },
+	pause => sub { signal_all('STOP'); usleep(200_000 + rand(900_000)); signal_all('CONT') },
+	restart => sub { $node->safe_psql('postgres', 'SELECT gpuagg_restart()') },
+	terminate => sub {
+		$node->safe_psql('postgres', q(SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+			WHERE backend_type = 'gpuagg launcher'));
+	},
+	reload => sub {
+		my $mb = 40 + int(rand(20));
+
+		$node->append_conf('postgresql.conf', "gpuagg.device_memory = '${mb}MB'");
+		$node->reload;
+	},
+	drop => sub { $node->safe_psql('postgres', "$_ DATABASE d") for 'CREATE', 'DROP' });
+my %done = map { $_ => 0 } keys %deeds;
+my $until = time() + $seconds;
+
+while (time() < $until)
+{
+	my $deed = (sort keys %deeds)[ int(rand(keys %deeds)) ];
+
+	$deeds{$deed}->();
+	$done{$deed}++;
+	usleep(rand(300_000));
+	# a device that has been lost comes back by itself, but not at once
+	$deeds{restart}->() if rand() < 0.7;
+	wait_until(sub { device_stat($node, 'device_state') eq 'ready' || time() > $until }, 5);
+	usleep(200_000 + rand(400_000));
+}
+$pgbench->finish;
+is($pgbench->result(0), 0, 'all answers were right') or diag($log);
+diag(join(', ', map { "$_ $done{$_}" } sort keys %done));
+like($log, qr/number of transactions actually processed: [1-9]/, 'sessions have worked');
+unlike($log, qr/aborted|ERROR/, 'none has failed');
+diag($1) if $log =~ /(number of transactions actually processed.*)/;
+diag($node->safe_psql('postgres',
+	'SELECT device_batches, cpu_batches, fallbacks_by_reason FROM gpuagg_stat'));
+
+# It ends well: one launcher, one gpuaggd, and the device in use.
+is($node->safe_psql('postgres', 'SELECT gpuagg_restart()'), 't', 'gpuagg_restart() afterwards');
+right_on($node, 'device', 'afterwards', set => [ 'gpuagg.device = gpu', "gpuagg.device_timeout = '10s'" ]);
+is(scalar(launcher_pids($node)), 1, 'one launcher');
+is(scalar(gpuaggd_pids($node)), 1, 'one gpuaggd');
+$node->stop;
+ok(wait_gone($node, 5), 'no gpuaggd is left after the stop');
+my $server = slurp_file($node->logfile);
+unlike($server, qr/server process .* was terminated|PANIC|TRAP:|Sanitizer/,
+	'no server process has crashed');
+unlike($server, qr/device program was terminated by signal (?!9\b)/,
+	'gpuaggd has died of nothing but our SIGKILL');
+
+done_testing();
+
+sub signal_all
+{
+	my ($signal) = @_;
+	my @pids = gpuaggd_pids($node);
+
+	kill($signal, @pids) if @pids;
+	return;
+}
