@@ -21,9 +21,9 @@ extern "C" {
 /* What a reduction delivers, in device memory. */
 typedef struct GpuReduceResult
 {
-	uint64_t	n;
-	GpuaggInt128 sum;			/* int32, int64 */
-	GpuaggFloatSumFull f;		/* float64; carries propagated: chunks below the top in [0, 2^32) */
+	uint64_t n;
+	GpuaggInt128 sum;	  /* int32, int64 */
+	GpuaggFloatSumFull f; /* float64; carries propagated: chunks below the top in [0, 2^32) */
 } GpuReduceResult;
 
 extern size_t gpu_reduce_scratch(int kind, uint64_t nrows);
@@ -44,19 +44,19 @@ extern GpuaggReason gpu_reduce(int kind, const void *values, uint64_t nrows,
  */
 typedef struct GpuScanState
 {
-	GpuaggScanState state;		/* in and out as in protocol.h, carries propagated */
-	uint32_t	out_of_window;
-	uint32_t	unused;
+	GpuaggScanState state; /* as in protocol.h; propagated, into [0, 2^32) or balanced digits */
+	uint32_t out_of_window;
+	uint32_t unused;
 } GpuScanState;
 
 extern size_t gpu_scan_scratch(int kind, uint64_t nrows);
-extern GpuaggReason gpu_scan(int kind, unsigned flags, int window,
-							 const void *values, const uint64_t *validity, uint64_t nrows,
-							 const GpuScanState *state_in, void *results, uint8_t *status,
-							 GpuScanState *state_out, void *scratch, GpuStreamRef stream);
+extern GpuaggReason gpu_scan(int kind, unsigned flags, int window, const void *values,
+							 const uint64_t *validity, uint64_t nrows, const GpuScanState *state_in,
+							 void *results, uint8_t *status, GpuScanState *state_out, void *scratch,
+							 GpuStreamRef stream);
 
 #ifdef __cplusplus
 }
 #endif
 
-#endif							/* GPUAGG_KERNELS_H */
+#endif /* GPUAGG_KERNELS_H */

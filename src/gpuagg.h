@@ -13,21 +13,21 @@ typedef enum DeviceMode
 } DeviceMode;
 
 /* USERSET */
-extern int	gpuagg_device;		/* DeviceMode */
+extern int gpuagg_device; /* DeviceMode */
 extern bool gpuagg_enable_agg_scan;
 extern bool gpuagg_enable_window_scan;
-extern int	gpuagg_batch_rows;
-extern int	gpuagg_device_min_rows;
+extern int gpuagg_batch_rows;
+extern int gpuagg_device_min_rows;
 
 /* SUSET */
-extern int	gpuagg_device_timeout;	/* ms */
-extern int	gpuagg_staging_memory;	/* kB, per backend */
+extern int gpuagg_device_timeout; /* ms */
+extern int gpuagg_staging_memory; /* kB, per backend */
 
 /* SIGHUP */
-extern int	gpuagg_total_staging_memory;	/* kB */
-extern int	gpuagg_device_memory;	/* MB, 0: three quarters of what is free */
+extern int gpuagg_total_staging_memory; /* kB */
+extern int gpuagg_device_memory;		/* MB, 0: three quarters of what is free */
 extern char *gpuagg_visible_devices;	/* "" for all */
-extern int	gpuagg_idle_timeout;	/* s, 0: never */
-extern char *gpuagg_device_program; /* "" for pkglibdir/gpuaggd */
+extern int gpuagg_idle_timeout;			/* s, 0: never */
+extern char *gpuagg_device_program;		/* "" for pkglibdir/gpuaggd */
 
-#endif							/* GPUAGG_H */
+#endif /* GPUAGG_H */

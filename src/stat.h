@@ -20,11 +20,11 @@ typedef enum EngineId
  */
 typedef struct WorkReport
 {
-	int64		batches[NENGINES];
-	int64		rows[NENGINES];
-	int64		bytes[NENGINES];	/* of column values given to the engine */
-	int64		fallbacks[GPUAGG_NREASONS]; /* batches meant for the device that the CPU did */
-	int32		reason;			/* GpuaggReason why the device was last not used, or 0 */
+	int64 batches[NENGINES];
+	int64 rows[NENGINES];
+	int64 bytes[NENGINES];			  /* of column values given to the engine */
+	int64 fallbacks[GPUAGG_NREASONS]; /* batches meant for the device that the CPU did */
+	int32 reason;					  /* GpuaggReason why the device was last not used, or 0 */
 } WorkReport;
 
 /* A call of one of our functions begins work in this statement. */
@@ -49,4 +49,4 @@ extern void gpuagg_stat_give(const WorkReport *report);
 /* The session's last statement that used gpuagg. */
 extern const WorkReport *gpuagg_stat_last(void);
 
-#endif							/* GPUAGG_STAT_H */
+#endif /* GPUAGG_STAT_H */

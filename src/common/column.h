@@ -32,4 +32,4 @@ gpuagg_kind_size(int kind)
 	}
 }
 
-#endif							/* GPUAGG_COLUMN_H */
+#endif /* GPUAGG_COLUMN_H */

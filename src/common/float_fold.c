@@ -24,32 +24,32 @@
 #error "exact sums need strict floating-point arithmetic"
 #endif
 
-#define FOLDS			3
-#define FOLD_BITS		40
-#define FOLD_CAPACITY	2048	/* values per lane between flushes */
-#define LANES			4		/* doubles in a vector */
-#define VECTORS			2		/* vectors in flight */
-#define STEP			(LANES * VECTORS)
-#define BLOCK			512		/* values that are undone together */
-#define SPLAT(x)		((Vec) {(x), (x), (x), (x)})
-#define MAX_E			1010	/* 1.5 * 2^(52 + E - 40) must be finite */
+#define FOLDS		  3
+#define FOLD_BITS	  40
+#define FOLD_CAPACITY 2048 /* values per lane between flushes */
+#define LANES		  4	   /* doubles in a vector */
+#define VECTORS		  2	   /* vectors in flight */
+#define STEP		  (LANES * VECTORS)
+#define BLOCK		  512 /* values that are undone together */
+#define SPLAT(x)	  ((Vec){(x), (x), (x), (x)})
+#define MAX_E		  1010 /* 1.5 * 2^(52 + E - 40) must be finite */
 
 typedef double Vec __attribute__((vector_size(LANES * sizeof(double))));
 typedef int64_t Mask __attribute__((vector_size(LANES * sizeof(int64_t))));
 
 typedef struct Folds
 {
-	Vec			acc[VECTORS][FOLDS];
-	Vec			start[FOLDS];
-	double		bound;			/* 2^E, or 0: nothing may be folded */
-	int			deposits;		/* per lane since the last flush */
+	Vec acc[VECTORS][FOLDS];
+	Vec start[FOLDS];
+	double bound; /* 2^E, or 0: nothing may be folded */
+	int deposits; /* per lane since the last flush */
 } Folds;
 
 static double
 power_of_two(int e)
 {
-	uint64_t	bits;
-	double		result;
+	uint64_t bits;
+	double result;
 
 	if (e >= -1022)
 		bits = (uint64_t) (e + 1023) << 52;
@@ -79,7 +79,8 @@ folds_flush(Folds *folds, GpuaggFloatSum *acc)
 	for (int v = 0; v < VECTORS; v++)
 		for (int f = 0; f < FOLDS; f++)
 			for (int lane = 0; lane < LANES; lane++)
-				(void) gpuagg_float_sum_deposit(acc, folds->acc[v][f][lane] - folds->start[f][lane], 1);
+				(void) gpuagg_float_sum_deposit(acc, folds->acc[v][f][lane] - folds->start[f][lane],
+												1);
 	acc->counts = counts;
 	folds_restart(folds);
 }
@@ -88,19 +89,19 @@ folds_flush(Folds *folds, GpuaggFloatSum *acc)
 static void
 folds_choose(Folds *folds, const double *x, int n)
 {
-	int			top = 0;
+	int top = 0;
 
 	for (int i = 0; i < n; i++)
 	{
-		uint64_t	bits;
-		int			exponent;
+		uint64_t bits;
+		int exponent;
 
 		memcpy(&bits, &x[i], sizeof(bits));
 		exponent = (int) (bits >> 52) & 0x7ff;
 		if (exponent > top && exponent < 0x7ff)
 			top = exponent;
 	}
-	top -= 1022;				/* |x| < 2^top */
+	top -= 1022; /* |x| < 2^top */
 	if (top > MAX_E)
 	{
 		folds->bound = 0;
@@ -109,7 +110,7 @@ folds_choose(Folds *folds, const double *x, int n)
 	folds->bound = power_of_two(top);
 	for (int f = 0; f < FOLDS; f++)
 	{
-		int			g = top - FOLD_BITS * (f + 1);
+		int g = top - FOLD_BITS * (f + 1);
 
 		if (g < GPUAGG_MIN_EXPONENT)
 			g = GPUAGG_MIN_EXPONENT;
@@ -125,12 +126,12 @@ folds_choose(Folds *folds, const double *x, int n)
 static inline __attribute__((always_inline)) int
 fold_block(Folds *folds, const double *x, int *negzero)
 {
-	Vec			a[VECTORS][FOLDS];
-	Vec			bound = SPLAT(folds->bound);
-	Mask		sign = (Mask) SPLAT(-0.0);
-	Mask		bad = {0};
-	Mask		minus = {0};
-	Mask		any;
+	Vec a[VECTORS][FOLDS];
+	Vec bound = SPLAT(folds->bound);
+	Mask sign = (Mask) SPLAT(-0.0);
+	Mask bad = {0};
+	Mask minus = {0};
+	Mask any;
 
 	memcpy(a, folds->acc, sizeof(a));
 	for (int i = 0; i < BLOCK; i += STEP)
@@ -138,8 +139,8 @@ fold_block(Folds *folds, const double *x, int *negzero)
 #pragma GCC unroll 2
 		for (int v = 0; v < VECTORS; v++)
 		{
-			Vec			value;
-			Vec			magnitude;
+			Vec value;
+			Vec magnitude;
 
 			memcpy(&value, x + i + v * LANES, sizeof(value));
 			magnitude = (Vec) ((Mask) value & ~sign);
@@ -148,7 +149,7 @@ fold_block(Folds *folds, const double *x, int *negzero)
 #pragma GCC unroll 3
 			for (int f = 0; f < FOLDS; f++)
 			{
-				Vec			t = a[v][f] + value;
+				Vec t = a[v][f] + value;
 
 				value = value - (t - a[v][f]);
 				a[v][f] = t;
@@ -170,14 +171,14 @@ static void
 deposit_each(GpuaggFloatSum *acc, const double *x, int n)
 {
 	for (int i = 0; i < n; i++)
-		(void) gpuagg_float_sum_deposit(acc, x[i], 1);	/* a full window takes all */
+		(void) gpuagg_float_sum_deposit(acc, x[i], 1); /* a full window takes all */
 }
 
 /* Folds a block and counts it; 0, with nothing changed, when it cannot be folded. */
 static inline __attribute__((always_inline)) int
 take_block(Folds *folds, GpuaggFloatSum *acc, const double *x)
 {
-	int			negzero = 0;
+	int negzero = 0;
 
 	if (folds->bound == 0 || !fold_block(folds, x, &negzero))
 		return 0;
@@ -193,8 +194,8 @@ take_block(Folds *folds, GpuaggFloatSum *acc, const double *x)
 static inline __attribute__((always_inline)) void
 deposit_array(GpuaggFloatSum *acc, const double *x, int64_t n)
 {
-	Folds		folds;
-	int64_t		i = 0;
+	Folds folds;
+	int64_t i = 0;
 
 	folds.bound = 0;
 	folds.deposits = 0;

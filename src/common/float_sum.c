@@ -9,8 +9,8 @@
 
 #include <math.h>
 
-#define DIGIT_BITS		32
-#define DIGIT_MASK		((INT64_C(1) << 32) - 1)
+#define DIGIT_BITS 32
+#define DIGIT_MASK ((INT64_C(1) << 32) - 1)
 
 void
 gpuagg_float_sum_init(GpuaggFloatSum *acc, int base, int width)
@@ -26,7 +26,7 @@ balance(int64_t *chunk, int width)
 {
 	for (int i = 0; i + 1 < width; i++)
 	{
-		int64_t		digit = (int64_t) ((uint64_t) chunk[i] << 32) >> 32;
+		int64_t digit = (int64_t) ((uint64_t) chunk[i] << 32) >> 32;
 
 		chunk[i + 1] += (chunk[i] - digit) >> DIGIT_BITS;
 		chunk[i] = digit;
@@ -51,8 +51,8 @@ gpuagg_float_sum_propagate(GpuaggFloatSum *acc)
 void
 gpuagg_float_sum_extent(const GpuaggFloatSum *acc, int *first, int *last)
 {
-	int			lo = 0;
-	int			hi = acc->width - 1;
+	int lo = 0;
+	int hi = acc->width - 1;
 
 	while (lo <= hi && acc->chunk[lo] == 0)
 		lo++;
@@ -70,11 +70,11 @@ gpuagg_float_sum_extent(const GpuaggFloatSum *acc, int *first, int *last)
 int
 gpuagg_float_sum_window_for(const GpuaggFloatSum *acc, double x, int *base, int *width)
 {
-	uint64_t	bits;
-	int			exponent;
-	int			first;
-	int			last;
-	int			place;
+	uint64_t bits;
+	int exponent;
+	int first;
+	int last;
+	int place;
 
 	memcpy(&bits, &x, sizeof(bits));
 	exponent = (int) (bits >> 52) & 0x7ff;
@@ -126,7 +126,7 @@ gpuagg_float_sum_merge(GpuaggFloatSum *into, const GpuaggFloatSum *from)
 	gpuagg_float_sum_propagate(into);
 	for (int i = 0; i < from->width; i++)
 	{
-		int			k = from->base + i - into->base;
+		int k = from->base + i - into->base;
 
 		if (from->chunk[i] != 0 && k >= 0 && k < into->width)
 			into->chunk[k] += from->chunk[i];
@@ -144,11 +144,11 @@ gpuagg_float_sum_merge(GpuaggFloatSum *into, const GpuaggFloatSum *from)
 static uint64_t
 digit_bits(const int64_t *digit, int ndigits, int low, int count)
 {
-	uint64_t	result = 0;
+	uint64_t result = 0;
 
 	for (int i = low / DIGIT_BITS; i < ndigits; i++)
 	{
-		int			at = i * DIGIT_BITS - low;
+		int at = i * DIGIT_BITS - low;
 
 		if (at >= count)
 			break;
@@ -163,7 +163,7 @@ any_bit_below(const int64_t *digit, int ndigits, int below)
 {
 	for (int i = 0; i < ndigits && i * DIGIT_BITS < below; i++)
 	{
-		int			count = below - i * DIGIT_BITS;
+		int count = below - i * DIGIT_BITS;
 
 		if (digit[i] & (count < DIGIT_BITS ? (INT64_C(1) << count) - 1 : DIGIT_MASK))
 			return 1;
@@ -180,13 +180,13 @@ static int
 round_chunks(const GpuaggFloatSum *acc, int precision, int min_bit, int max_exponent,
 			 double *result)
 {
-	int64_t		digit[GPUAGG_CHUNKS + 2];
-	int			n = acc->width + 2;
-	int			offset = acc->base * DIGIT_BITS;
-	int			negative;
-	int			top;
-	int			low;
-	uint64_t	mantissa;
+	int64_t digit[GPUAGG_CHUNKS + 2];
+	int n = acc->width + 2;
+	int offset = acc->base * DIGIT_BITS;
+	int negative;
+	int top;
+	int low;
+	uint64_t mantissa;
 
 	memcpy(digit, acc->chunk, acc->width * sizeof(int64_t));
 	digit[n - 2] = digit[n - 1] = 0;
@@ -205,7 +205,7 @@ round_chunks(const GpuaggFloatSum *acc, int precision, int min_bit, int max_expo
 	negative = digit[top] < 0;
 	for (int i = 0; i <= top; i++)
 	{
-		int64_t		d = negative ? -digit[i] : digit[i];
+		int64_t d = negative ? -digit[i] : digit[i];
 
 		digit[i] = d & DIGIT_MASK;
 		if (i < top)
@@ -267,9 +267,9 @@ gpuagg_float_sum_round64(const GpuaggFloatSum *acc, double *result)
 GpuaggRounded
 gpuagg_float_sum_round32(const GpuaggFloatSum *acc, float *result)
 {
-	double		wide = 0;
+	double wide = 0;
 	GpuaggRounded rounded = round_to(acc, 24, GPUAGG_MIN_EXPONENT * -1 - 149, 128, &wide);
 
-	*result = (float) wide;		/* exact */
+	*result = (float) wide; /* exact */
 	return rounded;
 }

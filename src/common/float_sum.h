@@ -25,38 +25,38 @@
 
 #include "int128.h"
 
-#define GPUAGG_CHUNKS			67
-#define GPUAGG_MAX_DEPOSITS		(1u << 30)	/* half of what an int64 chunk can take */
-#define GPUAGG_SMALL_WIDTH		6	/* chunks of a group's first state */
-#define GPUAGG_MIN_EXPONENT		(-1074) /* weight of bit 0 of chunk 0 */
+#define GPUAGG_CHUNKS		67
+#define GPUAGG_MAX_DEPOSITS (1u << 30) /* half of what an int64 chunk can take */
+#define GPUAGG_SMALL_WIDTH	6		   /* chunks of a group's first state */
+#define GPUAGG_MIN_EXPONENT (-1074)	   /* weight of bit 0 of chunk 0 */
 
 /* What the inputs were; all counts are of non-NULL inputs. */
 typedef struct GpuaggFloatCounts
 {
-	int64_t		n;				/* all */
-	int64_t		n_nan;
-	int64_t		n_pinf;
-	int64_t		n_ninf;
-	int64_t		n_negzero;
+	int64_t n; /* all */
+	int64_t n_nan;
+	int64_t n_pinf;
+	int64_t n_ninf;
+	int64_t n_negzero;
 } GpuaggFloatCounts;
 
 typedef struct GpuaggFloatSum
 {
 	GpuaggFloatCounts counts;
-	uint32_t	deposits;		/* since carries were last propagated */
-	int16_t		base;			/* place of chunk[0] among all GPUAGG_CHUNKS */
-	int16_t		width;			/* number of chunks held */
-	int64_t		chunk[];
+	uint32_t deposits; /* since carries were last propagated */
+	int16_t base;	   /* place of chunk[0] among all GPUAGG_CHUNKS */
+	int16_t width;	   /* number of chunks held */
+	int64_t chunk[];
 } GpuaggFloatSum;
 
 /* An accumulator with all chunks, as it crosses the process boundary. */
 typedef struct GpuaggFloatSumFull
 {
 	GpuaggFloatCounts counts;
-	uint32_t	deposits;
-	int16_t		base;			/* 0 */
-	int16_t		width;			/* GPUAGG_CHUNKS */
-	int64_t		chunk[GPUAGG_CHUNKS];
+	uint32_t deposits;
+	int16_t base;  /* 0 */
+	int16_t width; /* GPUAGG_CHUNKS */
+	int64_t chunk[GPUAGG_CHUNKS];
 } GpuaggFloatSumFull;
 
 #define GPUAGG_FLOAT_SUM_SIZE(width) (offsetof(GpuaggFloatSum, chunk) + (width) * sizeof(int64_t))
@@ -64,9 +64,9 @@ typedef struct GpuaggFloatSumFull
 /* Outcome of rounding. */
 typedef enum GpuaggRounded
 {
-	GPUAGG_ROUNDED_VALUE,		/* finite, infinite or NaN as the inputs demand */
-	GPUAGG_ROUNDED_NULL,		/* no input */
-	GPUAGG_ROUNDED_OVERFLOW		/* all inputs finite, exact sum out of range */
+	GPUAGG_ROUNDED_VALUE,	/* finite, infinite or NaN as the inputs demand */
+	GPUAGG_ROUNDED_NULL,	/* no input */
+	GPUAGG_ROUNDED_OVERFLOW /* all inputs finite, exact sum out of range */
 } GpuaggRounded;
 
 /* View of a full accumulator as the general kind (same layout up to chunk). */
@@ -78,7 +78,7 @@ gpuagg_float_sum_of(GpuaggFloatSumFull *full)
 
 extern void gpuagg_float_sum_init(GpuaggFloatSum *acc, int base, int width);
 extern void gpuagg_float_sum_propagate(GpuaggFloatSum *acc);
-extern int	gpuagg_float_sum_window_for(const GpuaggFloatSum *acc, double x, int *base, int *width);
+extern int gpuagg_float_sum_window_for(const GpuaggFloatSum *acc, double x, int *base, int *width);
 extern void gpuagg_float_sum_widen(GpuaggFloatSum *to, const GpuaggFloatSum *from);
 extern void gpuagg_float_sum_extent(const GpuaggFloatSum *acc, int *first, int *last);
 extern void gpuagg_float_sum_merge(GpuaggFloatSum *into, const GpuaggFloatSum *from);
@@ -94,11 +94,11 @@ extern void gpuagg_float_sum_deposit_array(GpuaggFloatSumFull *acc, const double
 static inline int
 gpuagg_float_sum_deposit(GpuaggFloatSum *acc, double x, int sign)
 {
-	uint64_t	bits;
-	uint64_t	mantissa;
-	int			exponent;
-	int			i;
-	int			shift;
+	uint64_t bits;
+	uint64_t mantissa;
+	int exponent;
+	int i;
+	int shift;
 	unsigned __int128 wide;
 
 	memcpy(&bits, &x, sizeof(bits));
@@ -153,4 +153,4 @@ gpuagg_float_sum_deposit(GpuaggFloatSum *acc, double x, int sign)
 	return 1;
 }
 
-#endif							/* GPUAGG_FLOAT_SUM_H */
+#endif /* GPUAGG_FLOAT_SUM_H */

@@ -19,8 +19,8 @@
 
 typedef struct GpuaggInt128
 {
-	uint64_t	lo;
-	int64_t		hi;
+	uint64_t lo;
+	int64_t hi;
 } GpuaggInt128;
 
 static inline GPUAGG_HD GpuaggInt128
@@ -60,4 +60,4 @@ gpuagg_int128_is_int64(GpuaggInt128 a)
 	return a.hi == ((int64_t) a.lo < 0 ? -1 : 0);
 }
 
-#endif							/* GPUAGG_INT128_H */
+#endif /* GPUAGG_INT128_H */

@@ -6,8 +6,8 @@
 
 typedef struct Extent
 {
-	uint64_t	start;
-	uint64_t	length;
+	uint64_t start;
+	uint64_t length;
 } Extent;
 
 static int
@@ -19,18 +19,18 @@ extent_fits(Extent e, uint64_t bytes)
 static int
 extents_overlap(Extent a, Extent b)
 {
-	return a.length > 0 && b.length > 0 &&
-		a.start < b.start + b.length && b.start < a.start + a.length;
+	return a.length > 0 && b.length > 0 && a.start < b.start + b.length &&
+		   b.start < a.start + a.length;
 }
 
 static GpuaggReason
 check_scan(const GpuaggRequest *request, uint64_t bytes)
 {
-	uint64_t	n = request->u.scan.nrows;
-	uint32_t	flags = request->u.scan.flags;
+	uint64_t n = request->u.scan.nrows;
+	uint32_t flags = request->u.scan.flags;
 	const GpuaggFloatSumFull *f = &request->u.scan.carry.f;
-	size_t		size = gpuagg_kind_size((int) request->u.scan.kind);
-	Extent		e[4];			/* two inputs, then two outputs */
+	size_t size = gpuagg_kind_size((int) request->u.scan.kind);
+	Extent e[4]; /* two inputs, then two outputs */
 
 	if (size == 0 || n == 0 || n > (uint64_t) GPUAGG_MAX_ROWS)
 		return GPUAGG_REFUSED;
@@ -73,8 +73,8 @@ gpuagg_request_check(const GpuaggRequest *request, uint64_t bytes)
 
 	if (request->h.type == GPUAGG_MSG_REDUCE)
 	{
-		size_t		size = gpuagg_kind_size((int) request->u.reduce.kind);
-		Extent		e;
+		size_t size = gpuagg_kind_size((int) request->u.reduce.kind);
+		Extent e;
 
 		if (size == 0 || request->u.reduce.nrows == 0 ||
 			request->u.reduce.nrows > (uint64_t) GPUAGG_MAX_ROWS)

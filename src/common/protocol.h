@@ -26,7 +26,7 @@
 #include "reason.h"
 
 #define GPUAGG_VERSION_STRING	"0.1.0"
-#define GPUAGG_PROTOCOL_VERSION	1
+#define GPUAGG_PROTOCOL_VERSION 1
 #define GPUAGG_MAGIC			0x47414747u /* "GGAG" */
 #define GPUAGG_MAX_ROWS			(INT64_C(1) << 31)
 #define GPUAGG_MAX_INFLIGHT		8
@@ -37,22 +37,22 @@
 
 typedef enum GpuaggMessageType
 {
-	GPUAGG_MSG_HELLO = 1,		/* first message of every connection */
+	GPUAGG_MSG_HELLO = 1, /* first message of every connection */
 	GPUAGG_MSG_PING,
-	GPUAGG_MSG_DEVICE,			/* describe device number u.device.index */
-	GPUAGG_MSG_LEASE,			/* reply carries the memfd by SCM_RIGHTS */
-	GPUAGG_MSG_RELEASE,			/* no reply; requests in flight on it finish first */
+	GPUAGG_MSG_DEVICE,	/* describe device number u.device.index */
+	GPUAGG_MSG_LEASE,	/* reply carries the memfd by SCM_RIGHTS */
+	GPUAGG_MSG_RELEASE, /* no reply; requests in flight on it finish first */
 	GPUAGG_MSG_REDUCE,
 	GPUAGG_MSG_SCAN
 } GpuaggMessageType;
 
 typedef struct GpuaggHeader
 {
-	uint32_t	magic;
-	uint16_t	version;		/* GPUAGG_PROTOCOL_VERSION */
-	uint16_t	type;			/* GpuaggMessageType; a reply repeats it */
-	uint32_t	id;				/* chosen by the client; a reply repeats it */
-	uint32_t	reason;			/* GpuaggReason; 0 in requests */
+	uint32_t magic;
+	uint16_t version; /* GPUAGG_PROTOCOL_VERSION */
+	uint16_t type;	  /* GpuaggMessageType; a reply repeats it */
+	uint32_t id;	  /* chosen by the client; a reply repeats it */
+	uint32_t reason;  /* GpuaggReason; 0 in requests */
 } GpuaggHeader;
 
 /*
@@ -66,12 +66,12 @@ typedef struct GpuaggScanState
 } GpuaggScanState;
 
 /* status byte of each row that a scan writes */
-#define GPUAGG_ROW_VALUE	0
-#define GPUAGG_ROW_NULL		1	/* no non-NULL input up to here */
-#define GPUAGG_ROW_OVERFLOW	2	/* finite inputs, sum out of the result type's range */
+#define GPUAGG_ROW_VALUE	  0
+#define GPUAGG_ROW_NULL		  1 /* no non-NULL input up to here */
+#define GPUAGG_ROW_OVERFLOW	  2 /* finite inputs, sum out of the result type's range */
 
-#define GPUAGG_SCAN_EXCLUSIVE	1u	/* flags */
-#define GPUAGG_SCAN_VALIDITY	2u	/* a validity bitmap is given */
+#define GPUAGG_SCAN_EXCLUSIVE 1u /* flags */
+#define GPUAGG_SCAN_VALIDITY  2u /* a validity bitmap is given */
 
 typedef struct GpuaggRequest
 {
@@ -80,60 +80,60 @@ typedef struct GpuaggRequest
 	{
 		struct
 		{
-			char		version[16];	/* GPUAGG_VERSION_STRING of the client */
-			int32_t		pid;
-		}			hello;
+			char version[16]; /* GPUAGG_VERSION_STRING of the client */
+			int32_t pid;
+		} hello;
 		struct
 		{
-			uint32_t	index;
-		}			device;
+			uint32_t index;
+		} device;
 		struct
 		{
-			uint64_t	bytes;	/* at least; the reply says how many */
-		}			lease;
+			uint64_t bytes; /* at least; the reply says how many */
+		} lease;
 		struct
 		{
-			uint32_t	region;
-		}			release;
+			uint32_t region;
+		} release;
 		struct
 		{
-			uint32_t	region;
-			uint32_t	kind;	/* GpuaggKind */
-			uint64_t	offset; /* of the values in the region */
-			uint64_t	nrows;
-		}			reduce;
+			uint32_t region;
+			uint32_t kind;	 /* GpuaggKind */
+			uint64_t offset; /* of the values in the region */
+			uint64_t nrows;
+		} reduce;
 		struct
 		{
-			uint32_t	region;
-			uint32_t	kind;
-			uint32_t	flags;	/* GPUAGG_SCAN_* */
-			int32_t		window; /* float64: chunk number where the 256-bit window starts */
-			uint64_t	nrows;
-			uint64_t	values_offset;
-			uint64_t	validity_offset;	/* bit i of 64-bit word i/64: row i is not NULL */
-			uint64_t	result_offset;	/* int64 for int32, int128 for int64, double for float64 */
-			uint64_t	status_offset;	/* one byte a row, GPUAGG_ROW_* */
+			uint32_t region;
+			uint32_t kind;
+			uint32_t flags; /* GPUAGG_SCAN_* */
+			int32_t window; /* float64: chunk number where the 256-bit window starts */
+			uint64_t nrows;
+			uint64_t values_offset;
+			uint64_t validity_offset; /* bit i of 64-bit word i/64: row i is not NULL */
+			uint64_t result_offset;	  /* int64 for int32, int128 for int64, double for float64 */
+			uint64_t status_offset;	  /* one byte a row, GPUAGG_ROW_* */
 			GpuaggScanState carry;
-		}			scan;
-		char		pad[752];
-	}			u;
+		} scan;
+		char pad[752];
+	} u;
 } GpuaggRequest;
 
 typedef struct GpuaggDeviceInfo
 {
-	uint32_t	count;			/* devices that exist */
-	uint32_t	index;
-	uint32_t	usable;
-	uint32_t	reason;			/* GpuaggReason when not usable */
-	int32_t		major;			/* compute capability */
-	int32_t		minor;
-	int32_t		multiprocessors;
-	int32_t		simulated;		/* 1: the simulator, no real device */
-	uint64_t	memory_total;	/* bytes */
-	uint64_t	memory_free;
-	uint64_t	l2_bytes;
-	char		name[64];
-	char		detail[128];	/* the driver's own words, or empty */
+	uint32_t count; /* devices that exist */
+	uint32_t index;
+	uint32_t usable;
+	uint32_t reason; /* GpuaggReason when not usable */
+	int32_t major;	 /* compute capability */
+	int32_t minor;
+	int32_t multiprocessors;
+	int32_t simulated;	   /* 1: the simulator, no real device */
+	uint64_t memory_total; /* bytes */
+	uint64_t memory_free;
+	uint64_t l2_bytes;
+	char name[64];
+	char detail[128]; /* the driver's own words, or empty */
 } GpuaggDeviceInfo;
 
 typedef struct GpuaggReply
@@ -143,38 +143,40 @@ typedef struct GpuaggReply
 	{
 		struct
 		{
-			char		version[16];	/* of gpuaggd */
-			int32_t		pid;
-			uint32_t	ready;	/* 1: device usable; 0: see h.reason */
-			uint32_t	inflight;	/* requests under way, all clients */
-			uint32_t	clients;
-			uint64_t	staging_bytes;	/* leased and pooled */
-			uint64_t	device_bytes;
-			char		detail[128];
-		}			hello;		/* HELLO and PING */
+			char version[16]; /* of gpuaggd */
+			int32_t pid;
+			uint32_t ready;	   /* 1: device usable; 0: see h.reason */
+			uint32_t inflight; /* requests under way, all clients */
+			uint32_t clients;
+			uint64_t staging_bytes; /* leased and pooled */
+			uint64_t device_bytes;
+			char detail[128];
+		} hello; /* HELLO and PING */
 		GpuaggDeviceInfo device;
 		struct
 		{
-			uint32_t	region;
-			uint64_t	bytes;
-		}			lease;
+			uint32_t region;
+			uint64_t bytes;
+		} lease;
 		struct
 		{
-			uint64_t	n;
+			uint64_t n;
 			GpuaggInt128 sum;
 			GpuaggFloatSumFull f;
-		}			reduce;
+		} reduce;
 		struct
 		{
 			GpuaggScanState carry;
-		}			scan;
-		char		pad[752];
-	}			u;
+		} scan;
+		char pad[752];
+	} u;
 } GpuaggReply;
 
 static_assert(sizeof(GpuaggHeader) == 16, "header size crosses the process boundary");
-static_assert(sizeof(GpuaggFloatSumFull) == 48 + 8 * GPUAGG_CHUNKS, "accumulator size crosses the process boundary");
-static_assert(offsetof(GpuaggFloatSumFull, chunk) == offsetof(GpuaggFloatSum, chunk), "the two views must agree");
+static_assert(sizeof(GpuaggFloatSumFull) == 48 + 8 * GPUAGG_CHUNKS,
+			  "accumulator size crosses the process boundary");
+static_assert(offsetof(GpuaggFloatSumFull, chunk) == offsetof(GpuaggFloatSum, chunk),
+			  "the two views must agree");
 static_assert(sizeof(GpuaggRequest) == 768, "request size crosses the process boundary");
 static_assert(sizeof(GpuaggReply) == 768, "reply size crosses the process boundary");
 
@@ -193,4 +195,4 @@ gpuagg_scan_result_size(int kind)
 	return kind == GPUAGG_INT64 ? sizeof(GpuaggInt128) : kind == 0 ? 0 : 8;
 }
 
-#endif							/* GPUAGG_PROTOCOL_H */
+#endif /* GPUAGG_PROTOCOL_H */

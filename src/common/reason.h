@@ -12,34 +12,34 @@ typedef enum GpuaggReason
 	GPUAGG_OK = 0,
 
 	/* there is no device to be had */
-	GPUAGG_STARTING,			/* launcher or gpuaggd not ready yet */
-	GPUAGG_NO_PROGRAM,			/* gpuaggd missing or not executable */
-	GPUAGG_START_FAILED,		/* gpuaggd started and ended at once */
-	GPUAGG_NO_SLOT,				/* no free background worker slot */
-	GPUAGG_NO_SHARED_MEMORY,	/* no room for the shared state */
-	GPUAGG_STOPPED,				/* stopped by gpuagg_stop() */
+	GPUAGG_STARTING,		 /* launcher or gpuaggd not ready yet */
+	GPUAGG_NO_PROGRAM,		 /* gpuaggd missing or not executable */
+	GPUAGG_START_FAILED,	 /* gpuaggd started and ended at once */
+	GPUAGG_NO_SLOT,			 /* no free background worker slot */
+	GPUAGG_NO_SHARED_MEMORY, /* no room for the shared state */
+	GPUAGG_STOPPED,			 /* stopped by gpuagg_stop() */
 	GPUAGG_NO_DRIVER,
 	GPUAGG_DRIVER_TOO_OLD,
 	GPUAGG_NO_DEVICE,
-	GPUAGG_DEVICE_EXCLUSIVE,	/* compute-exclusive and taken, or prohibited */
+	GPUAGG_DEVICE_EXCLUSIVE, /* compute-exclusive and taken, or prohibited */
 	GPUAGG_MPS,
 	GPUAGG_NO_PERMISSION,
-	GPUAGG_NO_KERNEL,			/* gpuaggd was not built for this architecture */
-	GPUAGG_DEVICE_ERROR,		/* any other CUDA error at start */
-	GPUAGG_VERSION,				/* gpuaggd speaks another protocol version */
+	GPUAGG_NO_KERNEL,	 /* gpuaggd was not built for this architecture */
+	GPUAGG_DEVICE_ERROR, /* any other CUDA error at start */
+	GPUAGG_VERSION,		 /* gpuaggd speaks another protocol version */
 
 	/* there is one, but not for this batch */
-	GPUAGG_BUSY,				/* backlog or quota full */
-	GPUAGG_NO_STAGING,			/* budget of staging memory spent */
+	GPUAGG_BUSY,	   /* backlog or quota full */
+	GPUAGG_NO_STAGING, /* budget of staging memory spent */
 	GPUAGG_NO_DEVICE_MEMORY,
-	GPUAGG_LOST,				/* gpuaggd or its context died */
-	GPUAGG_TIMEOUT,				/* no answer in time */
-	GPUAGG_RANGE,				/* exponents too far apart for the device's window */
-	GPUAGG_REFUSED,				/* the request did not pass its check */
+	GPUAGG_LOST,	/* gpuaggd or its context died */
+	GPUAGG_TIMEOUT, /* no answer in time */
+	GPUAGG_RANGE,	/* exponents too far apart for the device's window */
+	GPUAGG_REFUSED, /* the request did not pass its check */
 
 	/* nobody asked for it */
-	GPUAGG_DISABLED,			/* gpuagg.device is cpu */
-	GPUAGG_SMALL,				/* fewer rows than gpuagg.device_min_rows */
+	GPUAGG_DISABLED, /* gpuagg.device is cpu */
+	GPUAGG_SMALL,	 /* fewer rows than gpuagg.device_min_rows */
 
 	GPUAGG_NREASONS
 } GpuaggReason;
@@ -51,4 +51,4 @@ extern const char *gpuagg_reason_text(int reason);
 /* A HINT sentence for the reasons that leave a server without a device, or NULL. */
 extern const char *gpuagg_reason_hint(int reason);
 
-#endif							/* GPUAGG_REASON_H */
+#endif /* GPUAGG_REASON_H */

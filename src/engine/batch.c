@@ -18,39 +18,39 @@
 #include "gpuagg.h"
 #include "stat.h"
 
-#define LOCAL_ROWS		2048	/* of the CPU's buffer, and before a batch is opened */
-#define MAX_OPEN		16		/* batches of one backend */
-#define MAX_LEASES		4		/* of them on the device */
-#define MAX_SLOTS		4
-#define LEASE_BYTES		((Size) 32 * 1024 * 1024)
+#define LOCAL_ROWS	2048 /* of the CPU's buffer, and before a batch is opened */
+#define MAX_OPEN	16	 /* batches of one backend */
+#define MAX_LEASES	4	 /* of them on the device */
+#define MAX_SLOTS	4
+#define LEASE_BYTES ((Size) 32 * 1024 * 1024)
 
 typedef struct Slot
 {
-	uint32		request;		/* in flight, or 0 */
-	int64		nrows;
-	char	   *values;
+	uint32 request; /* in flight, or 0 */
+	int64 nrows;
+	char *values;
 } Slot;
 
 typedef struct BatchWork
 {
 	GpuaggBatch batch;
-	GpuaggKind	kind;
+	GpuaggKind kind;
 	MemoryContextCallback on_reset;
-	bool		open;
-	dlist_node	node;			/* in open_batches while open */
-	int64		rows_done;		/* handed to an engine so far */
-	char	   *local;			/* LOCAL_ROWS values, or NULL */
+	bool open;
+	dlist_node node; /* in open_batches while open */
+	int64 rows_done; /* handed to an engine so far */
+	char *local;	 /* LOCAL_ROWS values, or NULL */
 	DeviceLease *lease;
-	Slot		slots[MAX_SLOTS];
-	int			nslots;
-	int			current;		/* slot being filled, when there is a lease */
-	int64		slot_rows;
-	GpuaggSum	total;
+	Slot slots[MAX_SLOTS];
+	int nslots;
+	int current; /* slot being filled, when there is a lease */
+	int64 slot_rows;
+	GpuaggSum total;
 } BatchWork;
 
 static dlist_head open_batches = DLIST_STATIC_INIT(open_batches);
-static int	num_open = 0;
-static int	num_leases = 0;
+static int num_open = 0;
+static int num_leases = 0;
 
 int64
 gpuagg_batch_threshold(void)
@@ -92,7 +92,7 @@ free_local(BatchWork *work)
 static void
 drop_batch(void *arg)
 {
-	BatchWork  *work = arg;
+	BatchWork *work = arg;
 
 	release_lease(work);
 	unlink_batch(work);
@@ -102,7 +102,7 @@ drop_batch(void *arg)
 GpuaggBatch *
 gpuagg_batch_open(GpuaggKind kind, MemoryContext context)
 {
-	BatchWork  *work;
+	BatchWork *work;
 
 	if (num_open >= MAX_OPEN)
 		return NULL;
@@ -147,7 +147,7 @@ static void
 finish_slot(BatchWork *work, Slot *slot)
 {
 	GpuaggReply reply;
-	uint32		request = slot->request;
+	uint32 request = slot->request;
 
 	if (request == 0)
 		return;
@@ -188,9 +188,9 @@ submit_slot(BatchWork *work, Slot *slot)
 static bool
 take_lease(BatchWork *work)
 {
-	Size		width = gpuagg_kind_size(work->kind);
-	Size		most = (Size) gpuagg_staging_memory * 1024;
-	Size		slot_bytes = Min(TYPEALIGN(GPUAGG_ALIGN, (Size) gpuagg_batch_rows * width), most);
+	Size width = gpuagg_kind_size(work->kind);
+	Size most = (Size) gpuagg_staging_memory * 1024;
+	Size slot_bytes = Min(TYPEALIGN(GPUAGG_ALIGN, (Size) gpuagg_batch_rows * width), most);
 
 	if (num_leases >= MAX_LEASES || !gpuagg_device_ready())
 		return false;
@@ -245,13 +245,13 @@ leave_device(BatchWork *work)
 static void
 hand_over(BatchWork *work)
 {
-	int64		nrows = work->batch.nrows;
+	int64 nrows = work->batch.nrows;
 
 	if (nrows > 0 && work->lease != NULL)
 	{
 		/* do not come back here with the same rows after an error */
-		Slot	   *slot = &work->slots[work->current];
-		bool		sent = submit_slot(work, slot);
+		Slot *slot = &work->slots[work->current];
+		bool sent = submit_slot(work, slot);
 
 		work->batch.nrows = 0;
 		if (sent)
@@ -269,7 +269,7 @@ hand_over(BatchWork *work)
 void
 gpuagg_batch_advance(GpuaggBatch *batch)
 {
-	BatchWork  *work = batch->work;
+	BatchWork *work = batch->work;
 
 	CHECK_FOR_INTERRUPTS();
 	hand_over(work);
@@ -293,7 +293,7 @@ gpuagg_batch_advance(GpuaggBatch *batch)
 const GpuaggSum *
 gpuagg_batch_close(GpuaggBatch *batch)
 {
-	BatchWork  *work = batch->work;
+	BatchWork *work = batch->work;
 
 	if (work->open)
 	{
@@ -310,11 +310,11 @@ gpuagg_batch_close(GpuaggBatch *batch)
 void
 gpuagg_batches_quiesce(void)
 {
-	dlist_iter	iter;
+	dlist_iter iter;
 
 	dlist_foreach(iter, &open_batches)
 	{
-		BatchWork  *work = dlist_container(BatchWork, node, iter.cur);
+		BatchWork *work = dlist_container(BatchWork, node, iter.cur);
 
 		if (work->lease != NULL)
 		{

@@ -14,9 +14,9 @@
 
 typedef struct GpuaggBatch
 {
-	void	   *values;
-	int64		nrows;
-	int64		capacity;
+	void *values;
+	int64 nrows;
+	int64 capacity;
 	struct BatchWork *work;
 } GpuaggBatch;
 
@@ -47,4 +47,4 @@ extern const GpuaggSum *gpuagg_batch_close(GpuaggBatch *batch);
  */
 extern void gpuagg_batches_quiesce(void);
 
-#endif							/* GPUAGG_BATCH_H */
+#endif /* GPUAGG_BATCH_H */

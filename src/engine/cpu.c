@@ -20,7 +20,7 @@ gpuagg_sum_init(GpuaggSum *total, GpuaggKind kind)
 static GpuaggInt128
 sum_int32(const int32 *values, int64 nrows)
 {
-	int64		sum = 0;
+	int64 sum = 0;
 
 	for (int64 i = 0; i < nrows; i++)
 		sum += values[i];
@@ -30,7 +30,7 @@ sum_int32(const int32 *values, int64 nrows)
 static GpuaggInt128
 sum_int64(const int64 *values, int64 nrows)
 {
-	__int128	sum = 0;
+	__int128 sum = 0;
 	GpuaggInt128 result;
 
 	for (int64 i = 0; i < nrows; i++)
@@ -65,8 +65,8 @@ row_is_valid(const uint64 *validity, int64 i)
 }
 
 static void
-scan_int32(const int32 *values, const uint64 *validity, int64 nrows,
-		   GpuaggScanState *carry, int64 *results, uint8 *status)
+scan_int32(const int32 *values, const uint64 *validity, int64 nrows, GpuaggScanState *carry,
+		   int64 *results, uint8 *status)
 {
 	for (int64 i = 0; i < nrows; i++)
 	{
@@ -84,8 +84,8 @@ scan_int32(const int32 *values, const uint64 *validity, int64 nrows,
 }
 
 static void
-scan_int64(const int64 *values, const uint64 *validity, int64 nrows,
-		   GpuaggScanState *carry, GpuaggInt128 *results, uint8 *status)
+scan_int64(const int64 *values, const uint64 *validity, int64 nrows, GpuaggScanState *carry,
+		   GpuaggInt128 *results, uint8 *status)
 {
 	for (int64 i = 0; i < nrows; i++)
 	{
@@ -100,8 +100,8 @@ scan_int64(const int64 *values, const uint64 *validity, int64 nrows,
 }
 
 static void
-scan_float64(const double *values, const uint64 *validity, int64 nrows,
-			 GpuaggScanState *carry, double *results, uint8 *status)
+scan_float64(const double *values, const uint64 *validity, int64 nrows, GpuaggScanState *carry,
+			 double *results, uint8 *status)
 {
 	GpuaggFloatSum *acc = gpuagg_float_sum_of(&carry->f);
 

@@ -16,8 +16,8 @@
  */
 typedef struct GpuaggSum
 {
-	GpuaggKind	kind;
-	int64		n;
+	GpuaggKind kind;
+	int64 n;
 	GpuaggInt128 sum;
 	GpuaggFloatSumFull f;
 } GpuaggSum;
@@ -36,4 +36,4 @@ extern void gpuagg_cpu_reduce(GpuaggSum *total, const void *values, int64 nrows)
 extern void gpuagg_cpu_scan(GpuaggKind kind, const void *values, const uint64 *validity,
 							int64 nrows, GpuaggScanState *carry, void *results, uint8 *status);
 
-#endif							/* GPUAGG_CPU_H */
+#endif /* GPUAGG_CPU_H */

@@ -12,25 +12,25 @@
 #include "gpuagg.h"
 #include "stat.h"
 
-#define LEASE_BYTES		((Size) 32 * 1024 * 1024)
+#define LEASE_BYTES ((Size) 32 * 1024 * 1024)
 
 /* Bits that the device's window of 256 has, less the head room for 2^31 rows. */
-#define WINDOW_CHUNKS	8
-#define WINDOW_BITS		(32 * WINDOW_CHUNKS - 33)
+#define WINDOW_CHUNKS 8
+#define WINDOW_BITS	  (32 * WINDOW_CHUNKS - 33)
 
 /* Places of the parts of a batch of `capacity` rows in its lease. */
 typedef struct Layout
 {
-	Size		validity;
-	Size		results;
-	Size		status;
-	Size		end;
+	Size validity;
+	Size results;
+	Size status;
+	Size end;
 } Layout;
 
 static Layout
 layout_of(GpuaggKind kind, int64 capacity)
 {
-	Layout		l;
+	Layout l;
 
 	l.validity = TYPEALIGN(GPUAGG_ALIGN, capacity * gpuagg_kind_size(kind));
 	l.results = TYPEALIGN(GPUAGG_ALIGN, l.validity + (capacity + 63) / 64 * sizeof(uint64));
@@ -42,7 +42,7 @@ layout_of(GpuaggKind kind, int64 capacity)
 static void
 release_lease(void *arg)
 {
-	ScanBatch  *batch = arg;
+	ScanBatch *batch = arg;
 
 	if (batch->lease != NULL)
 		gpuagg_device_release(batch->lease);
@@ -52,7 +52,7 @@ release_lease(void *arg)
 ScanBatch *
 gpuagg_scan_make(GpuaggKind kind, MemoryContext context)
 {
-	ScanBatch  *batch = MemoryContextAllocZero(context, sizeof(ScanBatch));
+	ScanBatch *batch = MemoryContextAllocZero(context, sizeof(ScanBatch));
 
 	batch->kind = kind;
 	batch->on_reset.func = release_lease;
@@ -65,7 +65,7 @@ gpuagg_scan_make(GpuaggKind kind, MemoryContext context)
 static int64
 rows_per_batch(GpuaggKind kind)
 {
-	int64		rows = gpuagg_batch_rows;
+	int64 rows = gpuagg_batch_rows;
 
 	while (layout_of(kind, rows).end > LEASE_BYTES)
 		rows = rows / 2;
@@ -75,7 +75,7 @@ rows_per_batch(GpuaggKind kind)
 bool
 gpuagg_scan_begin(ScanBatch *batch)
 {
-	int64		rows = rows_per_batch(batch->kind);
+	int64 rows = rows_per_batch(batch->kind);
 
 	if (!gpuagg_device_ready())
 		return false;
@@ -104,15 +104,15 @@ static bool
 choose_window(const ScanBatch *batch, const GpuaggFloatSum *carry, int *window)
 {
 	const double *values = batch->values;
-	int			low = 0x7ff;	/* bits from 2^-1074 up: lowest in use, */
-	int			high = 0;		/* and first not in use */
-	int			first;
-	int			last;
+	int low = 0x7ff; /* bits from 2^-1074 up: lowest in use, */
+	int high = 0;	 /* and first not in use */
+	int first;
+	int last;
 
 	for (int64 i = 0; i < batch->nrows; i++)
 	{
-		uint64		bits;
-		int			exponent;
+		uint64 bits;
+		int exponent;
 
 		if ((batch->validity[i / 64] >> (i % 64) & 1) == 0)
 			continue;
@@ -139,11 +139,11 @@ choose_window(const ScanBatch *batch, const GpuaggFloatSum *carry, int *window)
 static bool
 run_on_device(ScanBatch *batch, GpuaggScanState *carry)
 {
-	Layout		l = layout_of(batch->kind, batch->capacity);
+	Layout l = layout_of(batch->kind, batch->capacity);
 	GpuaggRequest request;
 	GpuaggReply reply;
-	uint32		id;
-	int			window = 0;
+	uint32 id;
+	int window = 0;
 
 	gpuagg_float_sum_propagate(gpuagg_float_sum_of(&carry->f));
 	if (batch->kind == GPUAGG_FLOAT64 &&
@@ -179,7 +179,7 @@ run_on_device(ScanBatch *batch, GpuaggScanState *carry)
 void
 gpuagg_scan_run(ScanBatch *batch, GpuaggScanState *carry)
 {
-	int64		bytes = batch->nrows * (int64) gpuagg_kind_size(batch->kind);
+	int64 bytes = batch->nrows * (int64) gpuagg_kind_size(batch->kind);
 
 	if (run_on_device(batch, carry))
 		gpuagg_stat_batch(ENGINE_DEVICE, batch->nrows, bytes);

@@ -10,14 +10,14 @@
 /* Staging memory of one scan and, after it has run, its results. */
 typedef struct ScanBatch
 {
-	GpuaggKind	kind;
-	int64		capacity;		/* rows */
-	int64		nrows;
-	void	   *values;
-	uint64	   *validity;		/* bit i: row i is not NULL */
+	GpuaggKind kind;
+	int64 capacity; /* rows */
+	int64 nrows;
+	void *values;
+	uint64 *validity; /* bit i: row i is not NULL */
 	struct DeviceLease *lease;
-	void	   *results;		/* int64, GpuaggInt128 or double */
-	uint8	   *status;			/* GPUAGG_ROW_* */
+	void *results; /* int64, GpuaggInt128 or double */
+	uint8 *status; /* GPUAGG_ROW_* */
 	MemoryContextCallback on_reset;
 } ScanBatch;
 
@@ -50,4 +50,4 @@ gpuagg_scan_set_valid(ScanBatch *batch, int64 row, bool valid)
  */
 extern void gpuagg_scan_run(ScanBatch *batch, GpuaggScanState *carry);
 
-#endif							/* GPUAGG_SCAN_H */
+#endif /* GPUAGG_SCAN_H */

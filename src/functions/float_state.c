@@ -38,8 +38,8 @@ widen(GrowingSum *sum, void *owner, int base, int width)
 void
 gpuagg_growing_sum_fit(GrowingSum *sum, void *owner, double x)
 {
-	int			base;
-	int			width;
+	int base;
+	int width;
 
 	if (gpuagg_float_sum_window_for(sum->acc, x, &base, &width))
 		sum->acc->base = (int16_t) base;
@@ -51,8 +51,8 @@ void
 gpuagg_growing_sum_merge(GrowingSum *sum, void *owner, const GpuaggFloatSum *other)
 {
 	const GpuaggFloatSum *acc = sum->acc;
-	int			first;
-	int			last;
+	int first;
+	int last;
 
 	gpuagg_float_sum_extent(other, &first, &last);
 	if (first <= last)

@@ -11,12 +11,12 @@
 
 typedef struct GrowingSum
 {
-	GpuaggFloatSum *acc;		/* `small`, or a wider one */
+	GpuaggFloatSum *acc; /* `small`, or a wider one */
 	union
 	{
 		GpuaggFloatSum acc;
-		char		space[GPUAGG_FLOAT_SUM_SIZE(GPUAGG_SMALL_WIDTH)];
-	}			small;
+		char space[GPUAGG_FLOAT_SUM_SIZE(GPUAGG_SMALL_WIDTH)];
+	} small;
 } GrowingSum;
 
 /* An empty sum. */
@@ -42,4 +42,4 @@ gpuagg_growing_sum_deposit(GrowingSum *sum, void *owner, double x, int sign)
 	}
 }
 
-#endif							/* GPUAGG_FLOAT_STATE_H */
+#endif /* GPUAGG_FLOAT_STATE_H */

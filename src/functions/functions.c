@@ -42,7 +42,7 @@ MemoryContext
 gpuagg_aggregate_context(FunctionCallInfo fcinfo, bool *window)
 {
 	MemoryContext context;
-	int			kind = AggCheckCallContext(fcinfo, &context);
+	int kind = AggCheckCallContext(fcinfo, &context);
 
 	if (kind == 0)
 		elog(ERROR, "aggregate function called in non-aggregate context");
@@ -53,17 +53,17 @@ gpuagg_aggregate_context(FunctionCallInfo fcinfo, bool *window)
 static Numeric
 times_digit_plus(Numeric high, uint32 low)
 {
-	Datum		product = DirectFunctionCall2(numeric_mul, NumericGetDatum(high),
-											  NumericGetDatum(int64_to_numeric(INT64CONST(1) << 32)));
+	Datum product = DirectFunctionCall2(numeric_mul, NumericGetDatum(high),
+										NumericGetDatum(int64_to_numeric(INT64CONST(1) << 32)));
 
-	return DatumGetNumeric(DirectFunctionCall2(numeric_add, product,
-											   NumericGetDatum(int64_to_numeric((int64) low))));
+	return DatumGetNumeric(
+		DirectFunctionCall2(numeric_add, product, NumericGetDatum(int64_to_numeric((int64) low))));
 }
 
 Numeric
 gpuagg_int128_to_numeric(GpuaggInt128 value)
 {
-	Numeric		result;
+	Numeric result;
 
 	if (gpuagg_int128_is_int64(value))
 		return int64_to_numeric((int64) value.lo);

@@ -26,4 +26,4 @@ extern Numeric gpuagg_int128_to_numeric(GpuaggInt128 value);
  */
 extern MemoryContext gpuagg_aggregate_context(FunctionCallInfo fcinfo, bool *window);
 
-#endif							/* GPUAGG_FUNCTIONS_H */
+#endif /* GPUAGG_FUNCTIONS_H */

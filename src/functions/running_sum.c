@@ -33,8 +33,8 @@ PG_FUNCTION_INFO_V1(gpuagg_running_sum_float4);
 PG_FUNCTION_INFO_V1(gpuagg_running_sum_float8);
 PG_FUNCTION_INFO_V1(gpuagg_running_sum_numeric);
 
-#define RETRY_ROWS	65536		/* rows on the CPU before asking for the device again */
-#define RESET_ROWS	1024		/* argument evaluations between resets of their memory */
+#define RETRY_ROWS 65536 /* rows on the CPU before asking for the device again */
+#define RESET_ROWS 1024	 /* argument evaluations between resets of their memory */
 
 typedef enum RunningType
 {
@@ -51,33 +51,33 @@ typedef struct RunningQuery
 {
 	RunningType type;
 	RunningFrame frame;
-	bool		exclusive;
-	MemoryContext arguments;	/* for their evaluation, reset often */
-	ScanBatch  *batch;			/* made at first use */
+	bool exclusive;
+	MemoryContext arguments; /* for their evaluation, reset often */
+	ScanBatch *batch;		 /* made at first use */
 } RunningQuery;
 
 /* Of one partition, all zero at its start. */
 typedef struct RunningPartition
 {
-	MemoryContext context;		/* of the partition */
-	int64		reached;		/* rows taken so far */
-	int64		retry_at;		/* ask for the device when reached gets there */
+	MemoryContext context; /* of the partition */
+	int64 reached;		   /* rows taken so far */
+	int64 retry_at;		   /* ask for the device when reached gets there */
 
 	/* the sum of the rows taken; of floats, fsum below */
-	int64		n;				/* not NULL; integers and numeric */
+	int64 n; /* not NULL; integers and numeric */
 	GpuaggInt128 isum;
-	Numeric		nsum;
+	Numeric nsum;
 
 	/* rows of the partition whose sums the batch holds: [first, reached) */
-	int64		batch_first;
-	bool		in_batch;
+	int64 batch_first;
+	bool in_batch;
 
 	/* the current peer group, [.., peers_end) */
-	int64		peers_end;
-	Datum		value;
-	bool		isnull;
+	int64 peers_end;
+	Datum value;
+	bool isnull;
 
-	GrowingSum	fsum;			/* of variable size, hence last */
+	GrowingSum fsum; /* of variable size, hence last */
 } RunningPartition;
 
 static inline GpuaggKind
@@ -106,7 +106,7 @@ static RunningQuery *
 begin_query(FunctionCallInfo fcinfo, WindowObject winobj, RunningType type)
 {
 	RunningFrame frame = gpuagg_running_frame(winobj, "gpu_running_sum", "gpu_sum");
-	bool		exclusive = gpuagg_running_exclusive(fcinfo, winobj, 1, frame);
+	bool exclusive = gpuagg_running_exclusive(fcinfo, winobj, 1, frame);
 	RunningQuery *query;
 
 	gpuagg_begin(fcinfo->flinfo);
@@ -128,7 +128,7 @@ static bool
 fetch(RunningQuery *query, WindowObject winobj, int64 row, Datum *value, bool *isnull)
 {
 	MemoryContext old;
-	bool		isout;
+	bool isout;
 
 	if (row % RESET_ROWS == 0)
 	{
@@ -166,7 +166,7 @@ static void
 deposit_numeric(RunningPartition *part, Datum value)
 {
 	MemoryContext old = MemoryContextSwitchTo(part->context);
-	Numeric		sum;
+	Numeric sum;
 
 	if (part->n == 0)
 		sum = DatumGetNumericCopy(value);
@@ -206,14 +206,14 @@ deposit(RunningQuery *query, RunningPartition *part, Datum value)
 static void
 fill_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 {
-	ScanBatch  *batch = query->batch;
-	Datum		value;
-	bool		isnull;
+	ScanBatch *batch = query->batch;
+	Datum value;
+	bool isnull;
 
 	while (batch->nrows < batch->capacity &&
 		   fetch(query, winobj, part->reached + batch->nrows, &value, &isnull))
 	{
-		int64		i = batch->nrows++;
+		int64 i = batch->nrows++;
 
 		gpuagg_scan_set_valid(batch, i, !isnull);
 		switch (batch->kind)
@@ -273,8 +273,7 @@ take_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 		return false;
 	}
 	if (query->batch == NULL)
-		query->batch = gpuagg_scan_make(kind_of(query->type),
-										GetMemoryChunkContext(query));
+		query->batch = gpuagg_scan_make(kind_of(query->type), GetMemoryChunkContext(query));
 	if (!gpuagg_scan_begin(query->batch))
 	{
 		part->retry_at = part->reached + RETRY_ROWS;
@@ -294,8 +293,8 @@ advance_to(RunningQuery *query, RunningPartition *part, WindowObject winobj, int
 {
 	while (part->reached <= row)
 	{
-		Datum		value;
-		bool		isnull;
+		Datum value;
+		bool isnull;
 
 		if (take_batch(query, part, winobj))
 			continue;
@@ -312,9 +311,7 @@ advance_to(RunningQuery *query, RunningPartition *part, WindowObject winobj, int
 static void
 bigint_overflow(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-			 errmsg("bigint out of range")));
+	ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("bigint out of range")));
 }
 
 /* The sum up to a row that the batch holds. */
@@ -345,8 +342,8 @@ batch_value(RunningQuery *query, int64 i, bool *isnull)
 static Datum
 float_sum_value(RunningQuery *query, const GpuaggFloatSum *acc, bool *isnull)
 {
-	double		result = 0;
-	float		result4 = 0;
+	double result = 0;
+	float result4 = 0;
 	GpuaggRounded rounded;
 
 	if (query->type == RUNNING_FLOAT4)
@@ -388,8 +385,7 @@ sum_value(RunningQuery *query, RunningPartition *part, bool *isnull)
 
 /* The sum up to and with a row; rows must be asked for in order. */
 static Datum
-value_at(RunningQuery *query, RunningPartition *part, WindowObject winobj, int64 row,
-		 bool *isnull)
+value_at(RunningQuery *query, RunningPartition *part, WindowObject winobj, int64 row, bool *isnull)
 {
 	advance_to(query, part, winobj, row);
 	if (part->in_batch)
@@ -406,12 +402,12 @@ value_at(RunningQuery *query, RunningPartition *part, WindowObject winobj, int64
 static int64
 find_peers_end(WindowObject winobj, int64 row)
 {
-	int64		current = WinGetCurrentPosition(winobj);
+	int64 current = WinGetCurrentPosition(winobj);
 
 	for (int64 end = row + 1;; end++)
 	{
-		bool		isnull;
-		bool		isout;
+		bool isnull;
+		bool isout;
 
 		if (end % RESET_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -429,7 +425,7 @@ peers_value(RunningQuery *query, RunningPartition *part, WindowObject winobj, in
 {
 	if (row >= part->peers_end)
 	{
-		bool		on_its_own = query->type == RUNNING_INT8;	/* not part of the state */
+		bool on_its_own = query->type == RUNNING_INT8; /* not part of the state */
 
 		if (on_its_own && part->peers_end > 0 && !part->isnull)
 			pfree(DatumGetPointer(part->value));
@@ -454,7 +450,7 @@ running_sum(FunctionCallInfo fcinfo, RunningType type)
 	WindowObject winobj = PG_WINDOW_OBJECT();
 	RunningQuery *query = fcinfo->flinfo->fn_extra;
 	RunningPartition *part;
-	int64		row = WinGetCurrentPosition(winobj);
+	int64 row = WinGetCurrentPosition(winobj);
 
 	if (query == NULL)
 		query = begin_query(fcinfo, winobj, type);

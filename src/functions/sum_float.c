@@ -25,15 +25,15 @@ PG_FUNCTION_INFO_V1(gpuagg_float_deserialize);
 PG_FUNCTION_INFO_V1(gpuagg_float_sum_float4);
 PG_FUNCTION_INFO_V1(gpuagg_float_sum_float8);
 
-#define WIRE_TAG	'f'
-#define NO_BATCH	PG_INT64_MAX	/* never, or no longer; all rows are reported */
+#define WIRE_TAG 'f'
+#define NO_BATCH PG_INT64_MAX /* never, or no longer; all rows are reported */
 
 /* 128 bytes, a size that memory contexts do not round up. */
 typedef struct FloatState
 {
-	GpuaggBatch *batch;			/* or NULL */
-	int64		batch_at;		/* ask for a batch when the sum has so many rows; or NO_BATCH */
-	GrowingSum	sum;
+	GpuaggBatch *batch; /* or NULL */
+	int64 batch_at;		/* ask for a batch when the sum has so many rows; or NO_BATCH */
+	GrowingSum sum;
 } FloatState;
 
 StaticAssertDecl(sizeof(FloatState) <= 128, "a group's state must stay small");
@@ -52,7 +52,7 @@ make_state_in(MemoryContext context, int64 batch_at)
 static FloatState *
 state_of(FunctionCallInfo fcinfo)
 {
-	bool		window;
+	bool window;
 	MemoryContext context;
 
 	if (!PG_ARGISNULL(0))
@@ -65,11 +65,11 @@ state_of(FunctionCallInfo fcinfo)
 static void
 open_batch(FunctionCallInfo fcinfo, FloatState *state)
 {
-	bool		window;
+	bool window;
 
 	state->batch = gpuagg_batch_open(GPUAGG_FLOAT64, gpuagg_aggregate_context(fcinfo, &window));
 	if (state->batch == NULL)
-		state->batch_at += gpuagg_batch_threshold() + 1;	/* ask again later */
+		state->batch_at += gpuagg_batch_threshold() + 1; /* ask again later */
 }
 
 static inline void
@@ -112,26 +112,24 @@ gather(FloatState *state)
 	gpuagg_growing_sum_merge(&state->sum, state, (const GpuaggFloatSum *) &total->f);
 }
 
-#define DEFINE_ACCUM(type, getarg) \
-Datum \
-gpuagg_##type##_accum(PG_FUNCTION_ARGS) \
-{ \
-	FloatState *state = state_of(fcinfo); \
-	\
-	if (!PG_ARGISNULL(1)) \
-		deposit(fcinfo, state, (double) getarg(1)); \
-	PG_RETURN_POINTER(state); \
-} \
-\
-Datum \
-gpuagg_##type##_accum_inv(PG_FUNCTION_ARGS) \
-{ \
-	FloatState *state = state_of(fcinfo); \
-	\
-	if (!PG_ARGISNULL(1)) \
-		gpuagg_growing_sum_deposit(&state->sum, state, (double) getarg(1), -1); \
-	PG_RETURN_POINTER(state); \
-}
+#define DEFINE_ACCUM(type, getarg)                                                  \
+	Datum gpuagg_##type##_accum(PG_FUNCTION_ARGS)                                   \
+	{                                                                               \
+		FloatState *state = state_of(fcinfo);                                       \
+                                                                                    \
+		if (!PG_ARGISNULL(1))                                                       \
+			deposit(fcinfo, state, (double) getarg(1));                             \
+		PG_RETURN_POINTER(state);                                                   \
+	}                                                                               \
+                                                                                    \
+	Datum gpuagg_##type##_accum_inv(PG_FUNCTION_ARGS)                               \
+	{                                                                               \
+		FloatState *state = state_of(fcinfo);                                       \
+                                                                                    \
+		if (!PG_ARGISNULL(1))                                                       \
+			gpuagg_growing_sum_deposit(&state->sum, state, (double) getarg(1), -1); \
+		PG_RETURN_POINTER(state);                                                   \
+	}
 
 DEFINE_ACCUM(float4, PG_GETARG_FLOAT4)
 DEFINE_ACCUM(float8, PG_GETARG_FLOAT8)
@@ -156,12 +154,12 @@ gpuagg_float_combine(PG_FUNCTION_ARGS)
 Datum
 gpuagg_float_serialize(PG_FUNCTION_ARGS)
 {
-	bool		window;
+	bool window;
 	FloatState *state = (FloatState *) PG_GETARG_POINTER(0);
 	GpuaggFloatSum *acc;
 	const GpuaggFloatCounts *c;
-	int			first;
-	int			last;
+	int first;
+	int last;
 	StringInfoData buf;
 
 	(void) gpuagg_aggregate_context(fcinfo, &window);
@@ -187,11 +185,11 @@ gpuagg_float_serialize(PG_FUNCTION_ARGS)
 Datum
 gpuagg_float_deserialize(PG_FUNCTION_ARGS)
 {
-	bool		window;
+	bool window;
 	FloatState *state;
 	GpuaggFloatSumFull full;
-	int			first;
-	int			width;
+	int first;
+	int width;
 	StringInfoData buf;
 
 	(void) gpuagg_aggregate_context(fcinfo, &window);
@@ -205,9 +203,8 @@ gpuagg_float_deserialize(PG_FUNCTION_ARGS)
 	first = (int) pq_getmsgint(&buf, 2);
 	width = (int) pq_getmsgint(&buf, 2);
 	if (first + width > GPUAGG_CHUNKS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid serialized aggregate state")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+						errmsg("invalid serialized aggregate state")));
 	for (int i = 0; i < width; i++)
 		full.chunk[first + i] = pq_getmsgint64(&buf);
 	gpuagg_wire_close(&buf);
@@ -233,7 +230,7 @@ Datum
 gpuagg_float_sum_float4(PG_FUNCTION_ARGS)
 {
 	GpuaggFloatSum *acc = final_sum(fcinfo);
-	float		result = 0;
+	float result = 0;
 
 	if (acc == NULL)
 		PG_RETURN_NULL();
@@ -253,7 +250,7 @@ Datum
 gpuagg_float_sum_float8(PG_FUNCTION_ARGS)
 {
 	GpuaggFloatSum *acc = final_sum(fcinfo);
-	double		result = 0;
+	double result = 0;
 
 	if (acc == NULL)
 		PG_RETURN_NULL();

@@ -27,23 +27,23 @@ PG_FUNCTION_INFO_V1(gpuagg_int_deserialize);
 PG_FUNCTION_INFO_V1(gpuagg_int_sum_int8);
 PG_FUNCTION_INFO_V1(gpuagg_int_sum_numeric);
 
-#define WIRE_TAG	'i'
-#define NO_BATCH	PG_INT64_MAX	/* never, or no longer; all rows are reported */
+#define WIRE_TAG 'i'
+#define NO_BATCH PG_INT64_MAX /* never, or no longer; all rows are reported */
 
 typedef struct IntState
 {
-	GpuaggBatch *batch;			/* or NULL */
-	int64		batch_at;		/* ask for a batch when n gets there; or NO_BATCH */
-	int64		n;				/* rows in sum */
+	GpuaggBatch *batch; /* or NULL */
+	int64 batch_at;		/* ask for a batch when n gets there; or NO_BATCH */
+	int64 n;			/* rows in sum */
 	GpuaggInt128 sum;
 } IntState;
 
 static IntState *
 make_state(FunctionCallInfo fcinfo)
 {
-	bool		window;
+	bool window;
 	MemoryContext context = gpuagg_aggregate_context(fcinfo, &window);
-	IntState   *state = MemoryContextAllocZero(context, sizeof(IntState));
+	IntState *state = MemoryContextAllocZero(context, sizeof(IntState));
 
 	gpuagg_begin(fcinfo->flinfo);
 	state->batch_at = window ? NO_BATCH : gpuagg_batch_threshold();
@@ -59,11 +59,11 @@ state_of(FunctionCallInfo fcinfo)
 static void
 open_batch(FunctionCallInfo fcinfo, IntState *state, GpuaggKind kind)
 {
-	bool		window;
+	bool window;
 
 	state->batch = gpuagg_batch_open(kind, gpuagg_aggregate_context(fcinfo, &window));
 	if (state->batch == NULL)
-		state->batch_at += gpuagg_batch_threshold() + 1;	/* ask again later */
+		state->batch_at += gpuagg_batch_threshold() + 1; /* ask again later */
 }
 
 static inline void
@@ -117,26 +117,24 @@ gather(IntState *state)
 	state->n += total->n;
 }
 
-#define DEFINE_ACCUM(type, getarg, kind) \
-Datum \
-gpuagg_##type##_accum(PG_FUNCTION_ARGS) \
-{ \
-	IntState   *state = state_of(fcinfo); \
-	\
-	if (!PG_ARGISNULL(1)) \
-		deposit(fcinfo, state, getarg(1), kind); \
-	PG_RETURN_POINTER(state); \
-} \
-\
-Datum \
-gpuagg_##type##_accum_inv(PG_FUNCTION_ARGS) \
-{ \
-	IntState   *state = state_of(fcinfo); \
-	\
-	if (!PG_ARGISNULL(1)) \
-		take_away(state, getarg(1)); \
-	PG_RETURN_POINTER(state); \
-}
+#define DEFINE_ACCUM(type, getarg, kind)              \
+	Datum gpuagg_##type##_accum(PG_FUNCTION_ARGS)     \
+	{                                                 \
+		IntState *state = state_of(fcinfo);           \
+                                                      \
+		if (!PG_ARGISNULL(1))                         \
+			deposit(fcinfo, state, getarg(1), kind);  \
+		PG_RETURN_POINTER(state);                     \
+	}                                                 \
+                                                      \
+	Datum gpuagg_##type##_accum_inv(PG_FUNCTION_ARGS) \
+	{                                                 \
+		IntState *state = state_of(fcinfo);           \
+                                                      \
+		if (!PG_ARGISNULL(1))                         \
+			take_away(state, getarg(1));              \
+		PG_RETURN_POINTER(state);                     \
+	}
 
 DEFINE_ACCUM(int2, PG_GETARG_INT16, GPUAGG_INT32)
 DEFINE_ACCUM(int4, PG_GETARG_INT32, GPUAGG_INT32)
@@ -145,11 +143,11 @@ DEFINE_ACCUM(int8, PG_GETARG_INT64, GPUAGG_INT64)
 Datum
 gpuagg_int_combine(PG_FUNCTION_ARGS)
 {
-	IntState   *state = state_of(fcinfo);
+	IntState *state = state_of(fcinfo);
 
 	if (!PG_ARGISNULL(1))
 	{
-		IntState   *other = (IntState *) PG_GETARG_POINTER(1);
+		IntState *other = (IntState *) PG_GETARG_POINTER(1);
 
 		gather(other);
 		state->batch_at = NO_BATCH;
@@ -162,8 +160,8 @@ gpuagg_int_combine(PG_FUNCTION_ARGS)
 Datum
 gpuagg_int_serialize(PG_FUNCTION_ARGS)
 {
-	bool		window;
-	IntState   *state = (IntState *) PG_GETARG_POINTER(0);
+	bool window;
+	IntState *state = (IntState *) PG_GETARG_POINTER(0);
 	StringInfoData buf;
 
 	(void) gpuagg_aggregate_context(fcinfo, &window);
@@ -178,8 +176,8 @@ gpuagg_int_serialize(PG_FUNCTION_ARGS)
 Datum
 gpuagg_int_deserialize(PG_FUNCTION_ARGS)
 {
-	bool		window;
-	IntState   *state;
+	bool window;
+	IntState *state;
 	StringInfoData buf;
 
 	(void) gpuagg_aggregate_context(fcinfo, &window);
@@ -197,7 +195,7 @@ gpuagg_int_deserialize(PG_FUNCTION_ARGS)
 static IntState *
 final_state(FunctionCallInfo fcinfo)
 {
-	IntState   *state = PG_ARGISNULL(0) ? NULL : (IntState *) PG_GETARG_POINTER(0);
+	IntState *state = PG_ARGISNULL(0) ? NULL : (IntState *) PG_GETARG_POINTER(0);
 
 	if (state == NULL)
 		return NULL;
@@ -208,21 +206,20 @@ final_state(FunctionCallInfo fcinfo)
 Datum
 gpuagg_int_sum_int8(PG_FUNCTION_ARGS)
 {
-	IntState   *state = final_state(fcinfo);
+	IntState *state = final_state(fcinfo);
 
 	if (state == NULL)
 		PG_RETURN_NULL();
 	if (!gpuagg_int128_is_int64(state->sum))
 		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("bigint out of range")));
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("bigint out of range")));
 	PG_RETURN_INT64((int64) state->sum.lo);
 }
 
 Datum
 gpuagg_int_sum_numeric(PG_FUNCTION_ARGS)
 {
-	IntState   *state = final_state(fcinfo);
+	IntState *state = final_state(fcinfo);
 
 	if (state == NULL)
 		PG_RETURN_NULL();

@@ -14,18 +14,18 @@
 
 typedef struct WindowObjectHead
 {
-	NodeTag		type;
+	NodeTag type;
 	WindowAggState *winstate;
 } WindowObjectHead;
 
-#define FRAME_NOISE (FRAMEOPTION_NONDEFAULT | FRAMEOPTION_BETWEEN)
+#define FRAME_NOISE		 (FRAMEOPTION_NONDEFAULT | FRAMEOPTION_BETWEEN)
 #define FRAME_UP_TO_HERE (FRAMEOPTION_START_UNBOUNDED_PRECEDING | FRAMEOPTION_END_CURRENT_ROW)
 
 RunningFrame
 gpuagg_running_frame(WindowObject winobj, const char *function, const char *instead)
 {
 	const WindowObjectHead *head = (const WindowObjectHead *) winobj;
-	int			options;
+	int options;
 
 	if (!IsA(head->winstate, WindowAggState))
 		elog(ERROR, "window object has an unknown layout");
@@ -45,18 +45,16 @@ bool
 gpuagg_running_exclusive(FunctionCallInfo fcinfo, WindowObject winobj, int argno,
 						 RunningFrame frame)
 {
-	bool		isnull;
-	bool		exclusive;
+	bool isnull;
+	bool exclusive;
 
 	if (!get_fn_expr_arg_stable(fcinfo->flinfo, argno))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"exclusive\" must be the same for every row")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("argument \"exclusive\" must be the same for every row")));
 	exclusive = DatumGetBool(WinGetFuncArgCurrent(winobj, argno, &isnull));
 	if (isnull)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"exclusive\" must not be null")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("argument \"exclusive\" must not be null")));
 	if (exclusive && frame != FRAME_ROWS)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -9,8 +9,8 @@
 
 typedef enum RunningFrame
 {
-	FRAME_ROWS,					/* ROWS UNBOUNDED PRECEDING */
-	FRAME_PEERS					/* the default: up to the last peer */
+	FRAME_ROWS, /* ROWS UNBOUNDED PRECEDING */
+	FRAME_PEERS /* the default: up to the last peer */
 } RunningFrame;
 
 /*
@@ -27,4 +27,4 @@ extern RunningFrame gpuagg_running_frame(WindowObject winobj, const char *functi
 extern bool gpuagg_running_exclusive(FunctionCallInfo fcinfo, WindowObject winobj, int argno,
 									 RunningFrame frame);
 
-#endif							/* GPUAGG_WINDOW_FRAME_H */
+#endif /* GPUAGG_WINDOW_FRAME_H */

@@ -7,7 +7,7 @@
 #include "functions/wire.h"
 #include "stat.h"
 
-#define WIRE_VERSION	1
+#define WIRE_VERSION 1
 
 void
 gpuagg_wire_begin(StringInfo buf, char tag)
@@ -20,7 +20,7 @@ gpuagg_wire_begin(StringInfo buf, char tag)
 bytea *
 gpuagg_wire_end(StringInfo buf)
 {
-	WorkReport	report;
+	WorkReport report;
 
 	gpuagg_stat_take(&report);
 	pq_sendbytes(buf, (char *) &report, sizeof(report));
@@ -33,15 +33,14 @@ gpuagg_wire_open(StringInfo buf, bytea *state, char tag)
 	initStringInfo(buf);
 	appendBinaryStringInfo(buf, VARDATA_ANY(state), VARSIZE_ANY_EXHDR(state));
 	if (pq_getmsgbyte(buf) != WIRE_VERSION || pq_getmsgbyte(buf) != tag)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid serialized aggregate state")));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+						errmsg("invalid serialized aggregate state")));
 }
 
 void
 gpuagg_wire_close(StringInfo buf)
 {
-	WorkReport	report;
+	WorkReport report;
 
 	pq_copymsgbytes(buf, (char *) &report, sizeof(report));
 	pq_getmsgend(buf);

@@ -21,4 +21,4 @@ extern void gpuagg_wire_open(StringInfo buf, bytea *state, char tag);
 /* Takes over the report and checks that nothing is left. */
 extern void gpuagg_wire_close(StringInfo buf);
 
-#endif							/* GPUAGG_WIRE_H */
+#endif /* GPUAGG_WIRE_H */

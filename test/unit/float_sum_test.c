@@ -13,15 +13,15 @@
 
 #define WORDS 36
 
-static int	passed;
-static int	failed;
+static int passed;
+static int failed;
 static uint64_t seed = 42;
 
 static uint64_t
 next(void)
 {
 	seed += UINT64_C(0x9E3779B97F4A7C15);
-	uint64_t	z = seed;
+	uint64_t z = seed;
 
 	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
 	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
@@ -44,7 +44,7 @@ check(int ok, const char *what, long detail)
 static double
 from_bits(uint64_t bits)
 {
-	double		x;
+	double x;
 
 	memcpy(&x, &bits, sizeof(x));
 	return x;
@@ -53,7 +53,7 @@ from_bits(uint64_t bits)
 static uint64_t
 to_bits(double x)
 {
-	uint64_t	bits;
+	uint64_t bits;
 
 	memcpy(&bits, &x, sizeof(bits));
 	return bits;
@@ -62,13 +62,13 @@ to_bits(double x)
 /* two's complement, least word first, in units of 2^-1074 */
 typedef struct Big
 {
-	uint64_t	w[WORDS];
+	uint64_t w[WORDS];
 } Big;
 
 static void
 big_negate(Big *b)
 {
-	int			carry = 1;
+	int carry = 1;
 
 	for (int i = 0; i < WORDS; i++)
 	{
@@ -80,10 +80,10 @@ big_negate(Big *b)
 static void
 big_add(Big *b, double x)
 {
-	uint64_t	bits = to_bits(x);
-	int			e = (int) (bits >> 52) & 0x7ff;
-	uint64_t	m = bits & ((UINT64_C(1) << 52) - 1);
-	Big			t = {{0}};
+	uint64_t bits = to_bits(x);
+	int e = (int) (bits >> 52) & 0x7ff;
+	uint64_t m = bits & ((UINT64_C(1) << 52) - 1);
+	Big t = {{0}};
 	unsigned __int128 carry = 0;
 
 	if (e > 0)
@@ -113,10 +113,10 @@ big_bit(const Big *b, int k)
 static int
 big_round(Big b, int precision, int min_bit, int max_exponent, double *result)
 {
-	int			negative = b.w[WORDS - 1] >> 63;
-	int			top = WORDS * 64 - 1;
-	int			low;
-	uint64_t	m = 0;
+	int negative = b.w[WORDS - 1] >> 63;
+	int top = WORDS * 64 - 1;
+	int low;
+	uint64_t m = 0;
 
 	if (negative)
 		big_negate(&b);
@@ -134,7 +134,7 @@ big_round(Big b, int precision, int min_bit, int max_exponent, double *result)
 		m = m << 1 | (uint64_t) big_bit(&b, k);
 	if (low > 0 && big_bit(&b, low - 1))
 	{
-		int			sticky = 0;
+		int sticky = 0;
 
 		for (int k = 0; k < low - 1; k++)
 			sticky |= big_bit(&b, k);
@@ -157,34 +157,36 @@ big_round(Big b, int precision, int min_bit, int max_exponent, double *result)
 static double
 draw(int family, int i)
 {
-	uint64_t	r = next();
-	double		x;
+	uint64_t r = next();
+	double x;
 
 	switch (family)
 	{
-		case 0:					/* ordinary */
+		case 0: /* ordinary */
 			return ((double) (r >> 11) / 9007199254740992.0 - 0.5) * 1000;
-		case 1:					/* any bits */
+		case 1: /* any bits */
 			x = from_bits(r);
 			return isfinite(x) ? x : 1.0;
-		case 2:					/* subnormal */
+		case 2: /* subnormal */
 			return from_bits(r & (UINT64_C(0x800fffffffffffff)));
-		case 3:					/* near the top */
+		case 3: /* near the top */
 			return from_bits((r & UINT64_C(0x800fffffffffffff)) | UINT64_C(0x7fd0000000000000));
-		case 4:					/* cancelling pairs */
-			return (i & 1) ? -from_bits((uint64_t) (i / 2 + 1) * UINT64_C(0x000fffff00000fff) & UINT64_C(0x7fcfffffffffffff))
-				: from_bits((uint64_t) (i / 2 + 1) * UINT64_C(0x000fffff00000fff) & UINT64_C(0x7fcfffffffffffff));
-		case 5:					/* growing magnitudes */
+		case 4: /* cancelling pairs */
+			return (i & 1) ? -from_bits((uint64_t) (i / 2 + 1) * UINT64_C(0x000fffff00000fff) &
+										UINT64_C(0x7fcfffffffffffff))
+						   : from_bits((uint64_t) (i / 2 + 1) * UINT64_C(0x000fffff00000fff) &
+									   UINT64_C(0x7fcfffffffffffff));
+		case 5: /* growing magnitudes */
 			return ldexp((double) (int64_t) r, (i % 1900) - 1000);
-		case 6:					/* a sentinel among small ones */
+		case 6: /* a sentinel among small ones */
 			return i == 0 ? 1e300 : (double) (r >> 40) * 1e-9;
-		case 7:					/* around 2^1011 */
+		case 7: /* around 2^1011 */
 			return from_bits(UINT64_C(0x7f20000000000000) - 1 + r % 3);
-		case 8:					/* zeros */
+		case 8: /* zeros */
 			return (r & 1) ? -0.0 : 0.0;
-		case 9:					/* money-like */
+		case 9: /* money-like */
 			return (double) (r % 100000000) / 100.0;
-		default:				/* ties: halves of an ulp */
+		default: /* ties: halves of an ulp */
 			return (i & 1) ? 1.0 : 0x1p-53;
 	}
 }
@@ -192,10 +194,10 @@ draw(int family, int i)
 static void
 compare(const GpuaggFloatSum *acc, const Big *big, const char *what, long detail)
 {
-	double		got = 0;
-	double		want = 0;
-	float		gotf = 0;
-	int			ok;
+	double got = 0;
+	double want = 0;
+	float gotf = 0;
+	int ok;
 
 	ok = big_round(*big, 53, 0, 1024, &want);
 	if (want == 0)
@@ -217,8 +219,8 @@ compare(const GpuaggFloatSum *acc, const Big *big, const char *what, long detail
 static GpuaggFloatSum *
 deposit(GpuaggFloatSum *acc, double x, int sign)
 {
-	int			base;
-	int			width;
+	int base;
+	int width;
 
 	while (!gpuagg_float_sum_deposit(acc, x, sign))
 	{
@@ -240,13 +242,13 @@ deposit(GpuaggFloatSum *acc, double x, int sign)
 static void
 one_case(int family, int n)
 {
-	double	   *x = malloc(sizeof(double) * (size_t) (n + 1));
-	Big			big = {{0}};
+	double *x = malloc(sizeof(double) * (size_t) (n + 1));
+	Big big = {{0}};
 	GpuaggFloatSumFull full;
 	GpuaggFloatSumFull half;
 	GpuaggFloatSum *acc = malloc(GPUAGG_FLOAT_SUM_SIZE(GPUAGG_SMALL_WIDTH));
-	long		detail = family * 1000000L + n;
-	int			negzero = 0;
+	long detail = family * 1000000L + n;
+	int negzero = 0;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -285,8 +287,8 @@ one_case(int family, int n)
 		acc = deposit(acc, x[i], -1);
 	gpuagg_float_sum_propagate(acc);
 	{
-		int			first;
-		int			last;
+		int first;
+		int last;
 
 		gpuagg_float_sum_extent(acc, &first, &last);
 		check(first > last && acc->counts.n == 0 && acc->counts.n_negzero == 0, "subtract", detail);
@@ -300,29 +302,25 @@ special_values(void)
 {
 	static const struct
 	{
-		double		x[3];
-		double		want;
-	}			cases[] = {
-		{{INFINITY, 1, 1}, INFINITY},
-		{{-INFINITY, 1, 1e308}, -INFINITY},
-		{{INFINITY, -INFINITY, 1}, NAN},
-		{{NAN, INFINITY, 1}, NAN},
-		{{1e308, 1e308, -1e308}, 1e308},
-		{{-0.0, -0.0, -0.0}, -0.0},
-		{{-0.0, 0.0, -0.0}, 0.0},
-		{{1, -1, -0.0}, 0.0},
+		double x[3];
+		double want;
+	} cases[] = {
+		{{INFINITY, 1, 1}, INFINITY},	 {{-INFINITY, 1, 1e308}, -INFINITY},
+		{{INFINITY, -INFINITY, 1}, NAN}, {{NAN, INFINITY, 1}, NAN},
+		{{1e308, 1e308, -1e308}, 1e308}, {{-0.0, -0.0, -0.0}, -0.0},
+		{{-0.0, 0.0, -0.0}, 0.0},		 {{1, -1, -0.0}, 0.0},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 	{
 		GpuaggFloatSumFull full;
-		double		got;
+		double got;
 
 		gpuagg_float_sum_init(gpuagg_float_sum_of(&full), 0, GPUAGG_CHUNKS);
 		gpuagg_float_sum_deposit_array(&full, cases[i].x, 3);
 		gpuagg_float_sum_round64(gpuagg_float_sum_of(&full), &got);
-		check(isnan(cases[i].want) ? isnan(got) : to_bits(got) == to_bits(cases[i].want),
-			  "special", (long) i);
+		check(isnan(cases[i].want) ? isnan(got) : to_bits(got) == to_bits(cases[i].want), "special",
+			  (long) i);
 	}
 }
 
