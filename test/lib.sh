@@ -1,6 +1,7 @@
 # lib.sh: what test/check and test/gpu/run share.  Sourced.
 #
-# Callers set: logs, stage, passed=0, failed=0, table=.
+# Callers set: logs, stage.  What the parts showed is collected in $logs/results,
+# so that parts may also run beside each other.
 
 # Counts of a log: 'passed failed'.
 count()
@@ -16,7 +17,7 @@ count()
 			;;
 		tap) # prove --verbose; what was skipped counts as neither
 			awk '/^ok [0-9]+/ && !/# *[Ss][Kk][Ii][Pp]/ { p++ }
-				/^not ok [0-9]+/ && !/# *TODO/ { f++ }
+				(/^not ok [0-9]+/ && !/# *TODO/) || /No plan found in TAP output/ { f++ }
 				END { print p + 0, f + 0 }' "$2"
 			;;
 		none) # counts as one test
@@ -24,7 +25,7 @@ count()
 	esac
 }
 
-# part NAME FORMAT COMMAND...: runs a part, counts, and adds a line to the table.
+# part NAME FORMAT COMMAND...: runs a part, counts, and adds a line to the results.
 part()
 {
 	local name=$1 format=$2 log begin=$SECONDS status p f
@@ -44,8 +45,7 @@ part()
 			echo "(exit status $status)" >>"$log"
 		fi
 	fi
-	passed=$((passed + p)) failed=$((failed + f))
-	table+=$(printf '%-28s %8d %8d %9d' "$name" "$p" "$f" $((SECONDS - begin)))$'\n'
+	printf '%s\t%d\t%d\t%d\n' "$name" "$p" "$f" $((SECONDS - begin)) >>"$logs/results"
 	printf '%-28s %8d passed %5d failed %5d s\n' "$name" "$p" "$f" $((SECONDS - begin))
 	if [ "$f" -gt 0 ]; then
 		echo "---- the end of $log"
@@ -54,6 +54,16 @@ part()
 		tail -30 "$log"
 		echo "----"
 	fi
+}
+
+# The table of all parts, and the totals as its last line.  Fails if a test did.
+summary()
+{
+	echo
+	awk -F '\t' '
+		BEGIN { printf "%-28s %8s %8s %9s\n", "part", "passed", "failed", "seconds" }
+		{ printf "%-28s %8d %8d %9d\n", $1, $2, $3, $4; p += $2; f += $3 }
+		END { printf "\n%d passed, %d failed\n", p, f; exit f > 0 || p == 0 }' "$logs/results"
 }
 
 # The build log of our own code must be free of warnings.

@@ -4,7 +4,8 @@
 DO $$
 BEGIN
     FOR i IN 1..20 LOOP
-        EXIT WHEN NOT EXISTS (SELECT FROM gpuagg_devices() WHERE reason = 'starting');
+        PERFORM FROM gpuagg_devices();
+        EXIT WHEN (SELECT device_state FROM gpuagg_stat) NOT IN ('idle', 'starting');
         PERFORM pg_sleep(0.5);
     END LOOP;
 END $$;
@@ -32,11 +33,11 @@ SELECT * FROM gpuagg_last_query();
 SELECT * FROM side_by_side('as stored',
     'SELECT sum(volts) FROM reading', 'SELECT gpu_sum(volts) FROM reading')
 UNION ALL
-SELECT * FROM side_by_side('ascending',
+SELECT * FROM side_by_side('half of it, ascending',
     'SELECT sum(volts ORDER BY volts) FROM reading WHERE sensor < 500',
     'SELECT gpu_sum(volts ORDER BY volts) FROM reading WHERE sensor < 500')
 UNION ALL
-SELECT * FROM side_by_side('the same, descending',
+SELECT * FROM side_by_side('that half, descending',
     'SELECT sum(volts ORDER BY volts DESC) FROM reading WHERE sensor < 500',
     'SELECT gpu_sum(volts ORDER BY volts DESC) FROM reading WHERE sensor < 500');
 
@@ -72,7 +73,8 @@ WINDOW w AS (PARTITION BY sensor ORDER BY at ROWS UNBOUNDED PRECEDING)
 ORDER BY at LIMIT 5;
 
 \echo '== What was counted (gpuagg_stat)'
-SELECT * FROM gpuagg_stat;
+SELECT calls, cpu_batches, cpu_rows, device_batches, device_rows, fallbacks, device_state
+FROM gpuagg_stat;
 
 SELECT EXISTS (SELECT FROM gpuagg_devices() WHERE usable) AS device \gset
 \if :device

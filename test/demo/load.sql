@@ -9,7 +9,7 @@ CREATE TABLE reading (
     volts double precision
 );
 
-SELECT setseed(0.5);
+SELECT setseed(0.5) \g /dev/null
 INSERT INTO reading
 SELECT i % 1000,
        timestamptz '2026-01-01 00:00:00+00' + (i / 1000) * interval '1 second',

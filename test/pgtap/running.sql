@@ -37,13 +37,22 @@ FROM unnest(ARRAY[0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 2049, 40
 SELECT results_eq(running(true, n, w), running(false, n, w), format('%s rows: %s', n, w))
 FROM unnest(ARRAY[33, 1025, 5000]) n,
      unnest(ARRAY['PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING', 'PARTITION BY g ORDER BY k',
-                  'PARTITION BY k ORDER BY i ROWS UNBOUNDED PRECEDING', 'PARTITION BY i', '',
-                  'PARTITION BY g', 'ORDER BY i DESC', 'ORDER BY k DESC, i DESC',
+                  'PARTITION BY g', '', 'ORDER BY i DESC', 'ORDER BY k DESC, i DESC',
                   'ORDER BY g', 'ORDER BY g, k RANGE UNBOUNDED PRECEDING',
                   'PARTITION BY g ORDER BY i ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW']) w;
 SELECT results_eq(exclusive(true, n, w), exclusive(false, n, w), format('exclusive, %s rows: %s', n, w))
 FROM unnest(ARRAY[0, 1, 2, 33, 1023, 1024, 1025, 5000]) n,
-     unnest(ARRAY['ORDER BY i', 'PARTITION BY g ORDER BY i', 'PARTITION BY k ORDER BY i DESC']) w;
+     unnest(ARRAY['ORDER BY i', 'PARTITION BY g ORDER BY i']) w;
+-- Many small partitions; a request each only for a few.
+SELECT results_eq(exclusive(true, 99, w), exclusive(false, 99, w), format('exclusive, 99 rows: %s', w))
+FROM unnest(ARRAY['PARTITION BY k ORDER BY i DESC', 'PARTITION BY i']) w;
+SELECT results_eq(running(true, 99, w), running(false, 99, w), format('99 rows: %s', w))
+FROM unnest(ARRAY['PARTITION BY k ORDER BY i', 'PARTITION BY i']) w;
+SET LOCAL gpuagg.device_min_rows = 100;
+SELECT results_eq(running(true, 5000, w), running(false, 5000, w), format('5000 rows: %s', w))
+FROM unnest(ARRAY['PARTITION BY k ORDER BY i ROWS UNBOUNDED PRECEDING', 'PARTITION BY k', 'PARTITION BY i',
+                  'PARTITION BY least(k, 700) ORDER BY i']) w;
+RESET gpuagg.device_min_rows;
 RESET gpuagg.batch_rows;
 SELECT results_eq(running(true, n, w), running(false, n, w), format('%s rows: %s', n, w))
 FROM unnest(ARRAY[33, 5000]) n,

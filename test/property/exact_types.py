@@ -138,7 +138,7 @@ def difference(query, table):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--seed', type=int, default=20261121)
-    parser.add_argument('--cases', type=int, default=8, help='data sets of each type')
+    parser.add_argument('--cases', type=int, default=6, help='data sets of each type')
     options = parser.parse_args()
     print('seed %d, %d cases' % (options.seed, options.cases))
 

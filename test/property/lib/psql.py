@@ -108,7 +108,9 @@ class Tally:
 def query(statement):
     """The lines that a statement prints in a session of its own."""
     done = subprocess.run(['psql', '-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1'],
-                          input=statement + ';\n', stdout=subprocess.PIPE, text=True, check=True)
+                          input=statement + ';\n', stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit('psql ended with %d' % done.returncode)
     return done.stdout.splitlines()
 
 

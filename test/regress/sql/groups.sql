@@ -86,6 +86,7 @@ SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 SET enable_sort = off;
 SET max_parallel_workers_per_gather = 0;
+SET gpuagg.device_min_rows = 1000;
 SELECT count(*), gpu_sum(a), gpu_sum(b), gpu_sum(c), gpu_sum(d) FROM (SELECT g, gpu_sum(x) AS a,
     gpu_sum(y) AS b, gpu_sum(e) AS c, gpu_sum(n) AS d FROM spilled GROUP BY g) q;
 SELECT count(*), sum(a), sum(b), sum(c), sum(d) FROM (SELECT g, sum(x) AS a,

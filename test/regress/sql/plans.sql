@@ -51,9 +51,28 @@ RESET work_mem;
 SELECT query FROM shapes WHERE NOT same_plan(query) ORDER BY n, c;
 RESET max_parallel_workers_per_gather;
 
--- A million groups, run.
+-- A million groups, and a million rows, run.
 SELECT count(*), gpu_sum(a), gpu_sum(b) FROM
     (SELECT g, gpu_sum(x8) AS a, gpu_sum(e8) AS b FROM million GROUP BY g) q;
+SELECT gpu_sum(x4), gpu_sum(x8), gpu_sum(e4), gpu_sum(e8), gpu_sum(n), gpu_count(*) FROM million;
+SELECT sum(x4), sum(x8), sum(e4::float8)::float4, sum(e8), sum(n), count(*) FROM million;
+SELECT gpu_running_sum(x8) OVER w, gpu_running_sum(e8) OVER w, gpu_running_sum(x4, true) OVER w
+FROM million WINDOW w AS (ORDER BY g ROWS UNBOUNDED PRECEDING) OFFSET 999999;
+SELECT count(*) FROM (SELECT gpu_running_sum(x8) OVER w AS a, sum(x8) OVER w AS b FROM million
+    WINDOW w AS (PARTITION BY h ORDER BY g ROWS UNBOUNDED PRECEDING)) q WHERE a <> b;
+
+-- Compiled by JIT, with everything inlined that can be.
+SET jit = on;
+SET jit_above_cost = 0;
+SET jit_inline_above_cost = 0;
+SET jit_optimize_above_cost = 0;
+SELECT gpu_sum(x4), gpu_sum(x8), gpu_sum(e8), gpu_count(*), gpu_sum(n) FROM million WHERE h = 7;
+SELECT sum(x4), sum(x8), sum(e8), count(*), sum(n) FROM million WHERE h = 7;
+SELECT gpu_sum(x4) FILTER (WHERE g < 10), gpu_sum('NaN'::float8), gpu_sum(NULL::int8) FROM million WHERE h = 7;
+RESET jit;
+RESET jit_above_cost;
+RESET jit_inline_above_cost;
+RESET jit_optimize_above_cost;
 
 -- Parallel plans.
 CREATE TABLE parallel (i int, g int, h int, x4 int4, x8 int8, e4 float4, e8 float8, n numeric);
@@ -140,6 +159,15 @@ SELECT gpu_sum(x), gpu_sum(e) = (SELECT gpu_sum(e) FROM (SELECT e FROM parts OFF
 FROM parts;
 RESET ALL;
 SET client_min_messages = warning;
-DROP TABLE million, parts;
+DROP TABLE million;
 DROP TABLE parallel CASCADE;
+
+-- Planning a statement loads the library, in a session's very first statement as well.
+\c -
+DO $$BEGIN EXECUTE 'EXPLAIN SELECT gpu_sum(x) FROM parts'; END$$;
+SELECT vartype, context FROM pg_settings WHERE name = 'gpuagg.device';
+\c -
+DO $$BEGIN EXECUTE 'EXPLAIN SELECT gpu_running_sum(x) OVER () FROM parts'; END$$;
+SELECT vartype, context FROM pg_settings WHERE name = 'gpuagg.device';
+DROP TABLE parts;
 DROP FUNCTION plan_of, same_plan, is_parallel;

@@ -157,7 +157,7 @@ SELECT a.k, l.i, l.s FROM generate_series(1, 3) a(k), LATERAL
 SELECT gpu_running_sum(gpu_running_sum(x4) OVER (ORDER BY i)) OVER (ORDER BY i) FROM running;
 
 -- Many rows: partitions large and small, peers beyond a batch, beside core.
-CREATE TABLE many AS SELECT i, i % 2 AS g, i / 50 AS d, i / 6000 AS k, CASE WHEN i % 10 <> 0 THEN i END AS x4,
+CREATE TABLE many AS SELECT i, i % 2 AS g, i / 500 AS d, i / 6000 AS k, CASE WHEN i % 10 <> 0 THEN i END AS x4,
     i * 100000000000 AS x8, (i % 1000)::float8 / 8 AS e8, (i % 100)::numeric / 10 AS n
 FROM generate_series(1, 30000) i;
 ANALYZE many;
@@ -190,6 +190,13 @@ SELECT count(*) FROM (SELECT gpu_running_sum(x4, true) OVER (ORDER BY i ROWS UNB
     sum(e8) OVER (ORDER BY i ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS d FROM many) q
 WHERE (a, c) IS DISTINCT FROM (b, d);
 SELECT i, gpu_running_sum(x4) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) FROM many OFFSET 2998 LIMIT 3;
+-- Begun again before it has come to its end.
+SELECT z, l.* FROM generate_series(1, 3) z, LATERAL
+    (SELECT i, gpu_running_sum(x8) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) AS x8,
+            gpu_running_sum(e8) OVER (ORDER BY i) AS e8 FROM many WHERE i >= z * 5000 LIMIT 2) l;
+SELECT z, l.* FROM generate_series(1, 3) z, LATERAL
+    (SELECT i, gpu_running_sum(e8) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING) AS s
+     FROM many WHERE i >= z * 5000 OFFSET 1600 LIMIT 1) l;
 RESET gpuagg.batch_rows;
 DROP TABLE running, many;
 DROP FUNCTION state_of, differing;
