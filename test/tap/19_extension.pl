@@ -84,7 +84,8 @@ $session->quit;
 $node->safe_psql('template1', 'CREATE EXTENSION gpuagg');
 $node->safe_psql('postgres', 'CREATE DATABASE copy');
 is($node->safe_psql('copy', 'SET gpuagg.device = gpu; '
-		  . "SELECT gpu_sum(n::bigint) FROM generate_series(1, 50000) n; $engine"), "1250025000\ndevice", 'another database of the cluster');
+		  . "SELECT gpu_sum(n::bigint) FROM generate_series(1, 50000) n; $engine"),
+	"1250025000\ndevice", 'another database of the cluster');
 $node->safe_psql('postgres', 'DROP DATABASE copy');
 ok(gpuaggd_pid($node), 'DROP DATABASE is not kept waiting');
 stop_and_look($node);
@@ -95,7 +96,8 @@ $node->start;
 ok(wait_until(sub { gpuaggd_pid($node) }, 15), 'preloaded: gpuaggd starts with the server');
 ok($node->poll_query_until('postgres', "SELECT device_state = 'ready' FROM other.gpuagg_stat"),
 	'preloaded: ready without any query');
-is($node->safe_psql('postgres', "SET search_path = public, other; " . sums_sql('gpu_sum') . "; $engine"),
+is($node->safe_psql('postgres',
+		'SET search_path = public, other; ' . sums_sql('gpu_sum') . "; $engine"),
 	"$sums\ndevice", 'preloaded: the first query uses the device');
 is(scalar(launcher_pids($node)), 1, 'preloaded: one launcher');
 $node->restart;
@@ -106,7 +108,8 @@ stop_and_look($node);
 $node->append_conf('postgresql.conf',
 	"shared_preload_libraries = ''\nsession_preload_libraries = 'gpuagg'");
 $node->start;
-is($node->safe_psql('postgres', 'SELECT 1; SHOW gpuagg.device'), "1\nauto", 'session_preload_libraries');
+is($node->safe_psql('postgres', 'SELECT 1; SHOW gpuagg.device'), "1\nauto",
+	'session_preload_libraries');
 is(scalar(launcher_pids($node)) + scalar(gpuaggd_pids($node)), 0, 'starts nothing');
 stop_and_look($node);
 

@@ -82,7 +82,8 @@ diag($node->safe_psql('postgres',
 
 # It ends well: one launcher, one gpuaggd, and the device in use.
 is($node->safe_psql('postgres', 'SELECT gpuagg_restart()'), 't', 'gpuagg_restart() afterwards');
-right_on($node, 'device', 'afterwards', set => [ 'gpuagg.device = gpu', "gpuagg.device_timeout = '10s'" ]);
+right_on($node, 'device', 'afterwards',
+	set => [ 'gpuagg.device = gpu', "gpuagg.device_timeout = '10s'" ]);
 is(scalar(launcher_pids($node)), 1, 'one launcher');
 is(scalar(gpuaggd_pids($node)), 1, 'one gpuaggd');
 $node->stop;
