@@ -32,7 +32,7 @@ SHLIB_LINK = -lm
 EXTRA_CLEAN = build $(OBJS:.o=.d)
 
 # Goals that are scripts or plain programs and work without PGXS.
-script_goals = check demo lint format bench sim test-programs setup fuzz gpu-bundle
+script_goals = check demo lint format bench sim test-programs setup gpu-bundle
 goals = $(or $(MAKECMDGOALS),all)
 
 ifneq ($(filter-out $(script_goals),$(goals)),)

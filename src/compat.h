@@ -23,6 +23,11 @@
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
 
+/* 16 took the macros for values of variable length out of postgres.h. */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
 #if PG_VERSION_NUM >= 170000
 #include "storage/dsm_registry.h"
 #endif

@@ -32,8 +32,12 @@ part()
 	shift 2
 	log=$logs/$(echo "$name" | tr -c 'a-zA-Z0-9\n' '_' | tr -s _).log
 
-	timeout -k 10 "${part_timeout:-900}" bash -c '"$@"' bash "$@" >"$log" 2>&1 </dev/null
+	# In the background, so that a signal to us is not held up by it.
+	timeout -k 10 "${part_timeout:-900}" bash -c '"$@"' bash "$@" >"$log" 2>&1 </dev/null &
+	: >"$logs/.running.$!"
+	wait $!
 	status=$?
+	rm -f "$logs/.running.$!"
 	if [ "$format" = none ]; then
 		p=$((status == 0)) f=$((status != 0))
 	else
@@ -49,11 +53,21 @@ part()
 	printf '%-28s %8d passed %5d failed %5d s\n' "$name" "$p" "$f" $((SECONDS - begin))
 	if [ "$f" -gt 0 ]; then
 		echo "---- the end of $log"
-		grep -E '^not ok|FAILED|^FAIL|ERROR|error:' "$log" | head -20
+		grep -E '^not ok|FAILED|^FAIL|error:|^# +(Failed|got|expected):?' "$log" | head -20
 		echo "----"
 		tail -30 "$log"
 		echo "----"
 	fi
+}
+
+# Ends the parts that still run; for callers that must end early.
+stop_parts()
+{
+	local f
+	for f in "$logs"/.running.*; do
+		[ ! -e "$f" ] || kill "${f##*.}" 2>/dev/null
+		rm -f "$f"
+	done
 }
 
 # The table of all parts, and the totals as its last line.  Fails if a test did.

@@ -2,7 +2,7 @@
  * wire.c
  *	  Serialized aggregate states.
  */
-#include "postgres.h"
+#include "compat.h"
 
 #include "functions/wire.h"
 #include "stat.h"
