@@ -97,6 +97,7 @@ struct Client
 	int fd;											 /* -1: closed, to be freed */
 	bool greeted;									 /* HELLO was accepted */
 	bool closing;									 /* close when the outbox is empty */
+	int64_t heard_at;								 /* when its last message came */
 	uint32_t armed;									 /* epoll events asked for */
 	struct Outgoing *outbox;						 /* replies that the socket did not take */
 	struct Outgoing **outbox_end;
@@ -138,7 +139,7 @@ extern void gpud_staging_client_gone(Client *client);
 extern void gpud_staging_tick(int64_t now);
 extern void gpud_staging_lost(void);
 extern uint64_t gpud_staging_bytes(void);
-extern bool gpud_staging_in_use(void);
+extern int gpud_staging_leases(void); /* given, or waited for */
 
 /* The segment of a region leased to this client, or NULL. */
 extern Segment *gpud_segment_of(const Client *client, uint32_t region);

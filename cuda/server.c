@@ -23,8 +23,9 @@
 #define MESSAGES_AT_ONCE 16 /* of one client before others have their turn */
 #define ACCEPTS_AT_ONCE	 64
 #define SECOND_NS		 INT64_C(1000000000)
-#define SPIN_NS			 INT64_C(20000) /* a small request takes about that long */
-#define RUNNING_TICK_MS	 10				/* queries the device even if no wake-up comes */
+#define RESTING_NS		 INT64_C(5000000000) /* a client silent for so long may have to make room */
+#define SPIN_NS			 INT64_C(20000)		 /* a small request takes about that long */
+#define RUNNING_TICK_MS	 10					 /* queries the device even if no wake-up comes */
 
 /* Everything that epoll watches begins with its function. */
 typedef struct Source
@@ -212,6 +213,7 @@ answer_state(Client *client, const GpuaggHeader *request, GpuaggReason reason)
 	reply.u.hello.pid = getpid();
 	reply.u.hello.ready = gpud_device.ready;
 	reply.u.hello.inflight = (uint32_t) gpud_work_inflight();
+	reply.u.hello.leases = (uint32_t) gpud_staging_leases();
 	reply.u.hello.clients = (uint32_t) nclients;
 	reply.u.hello.staging_bytes = gpud_staging_bytes();
 	reply.u.hello.device_bytes = gpud_lanes_bytes();
@@ -248,6 +250,25 @@ answer_device(Client *client, const GpuaggRequest *request)
 	gpud_device_refresh();
 }
 
+/*
+ * Closes the connection of the client that has been at rest for longest: it
+ * connects again when it next has work.  False when all are at work.
+ */
+static bool
+make_room(void)
+{
+	Client *longest = NULL;
+
+	for (Client *client = clients; client != NULL; client = client->next)
+		if (client->greeted && client->leased == 0 && client->inflight == 0 &&
+			client->outbox == NULL && (longest == NULL || client->heard_at < longest->heard_at))
+			longest = client;
+	if (longest == NULL || gpud_now() - longest->heard_at < RESTING_NS)
+		return false;
+	close_client(longest);
+	return true;
+}
+
 /* False when the client must be closed. */
 static bool
 handle_message(Client *client, const GpuaggRequest *request)
@@ -256,11 +277,12 @@ handle_message(Client *client, const GpuaggRequest *request)
 
 	if (h->magic != GPUAGG_MAGIC)
 		return false;
+	client->heard_at = gpud_now();
 	if (!client->greeted)
 	{
 		if (h->type != GPUAGG_MSG_HELLO)
 			return false;
-		if (h->version != GPUAGG_PROTOCOL_VERSION || nclients >= GPUD_MAX_CLIENTS)
+		if (h->version != GPUAGG_PROTOCOL_VERSION || (nclients >= GPUD_MAX_CLIENTS && !make_room()))
 		{
 			answer_state(client, h,
 						 h->version != GPUAGG_PROTOCOL_VERSION ? GPUAGG_VERSION : GPUAGG_BUSY);
@@ -458,7 +480,9 @@ tick(int64_t now)
 	if (gpud_options.parent != 0 && getppid() != gpud_options.parent)
 		gpud_end(0);
 
-	if (gpud_work_inflight() > 0 || gpud_staging_in_use())
+	/* a device that takes long to open is not idle yet */
+	if (gpud_work_inflight() > 0 || gpud_staging_leases() > 0 ||
+		gpud_device.reason == GPUAGG_STARTING)
 		last_work = now;
 	if (gpud_options.idle_timeout > 0 && now - last_work >= gpud_options.idle_timeout * SECOND_NS)
 	{

@@ -97,13 +97,14 @@ gpud_segment_size(const Segment *segment)
 	return segment->size;
 }
 
-bool
-gpud_staging_in_use(void)
+int
+gpud_staging_leases(void)
 {
+	int n = nwaiting;
+
 	for (int i = 0; i < nsegments; i++)
-		if (segments[i].state == SEGMENT_LEASED || segments[i].state == SEGMENT_DRAINING)
-			return true;
-	return nwaiting > 0;
+		n += segments[i].state == SEGMENT_LEASED || segments[i].state == SEGMENT_DRAINING;
+	return n;
 }
 
 /* Set-up thread: closes what create_run() opened. */

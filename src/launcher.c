@@ -74,8 +74,9 @@ typedef struct Watch
 	int64 asked_at; /* first question without an answer, or 0 */
 	int64 answered_at;
 	int64 described_at;
+	int64 apart_since; /* without a connection since then, or 0 */
 	uint32 id;
-	uint32 inflight;	   /* by the last answer */
+	bool busy;			   /* by the last answer: requests under way, or leases */
 	uint32 describing;	   /* device that the question under way is about */
 	bool describe;		   /* that question is to be asked */
 	GpuaggReason unusable; /* known by now: there is no device */
@@ -189,7 +190,7 @@ on_health(Watch *watch, GpuaggReply *reply)
 {
 	GpuaggReason reason = gpuagg_link_reason(reply);
 
-	watch->inflight = reply->u.hello.inflight;
+	watch->busy = reply->u.hello.inflight > 0 || reply->u.hello.leases > 0;
 	if (watch->ready_at != 0)
 	{
 		if (reason != GPUAGG_OK || !reply->u.hello.ready)
@@ -261,8 +262,12 @@ converse(Link *link, Watch *watch)
 
 	if (link->sock < 0)
 	{
+		/* a program that ends closes its sockets some time before it can be reaped */
+		if (watch->apart_since == 0)
+			watch->apart_since = now;
 		if (gpuagg_link_open(link, program.pid) != GPUAGG_OK)
-			return now - watch->started_at > CONNECT_WITHIN ? END_LOST : GO_ON;
+			return now - watch->apart_since > CONNECT_WITHIN ? END_LOST : GO_ON;
+		watch->apart_since = 0;
 		gpuagg_link_hello(&request, ++watch->id);
 		if (!gpuagg_link_send(link, &request))
 			return GO_ON;
@@ -394,7 +399,7 @@ heed_requests(Watch *watch)
 	}
 	if (ShutdownRequestPending || request == RESTART_NOW)
 		return END_ASKED;
-	if (watch->asked_at == 0 && watch->inflight == 0)
+	if (watch->asked_at == 0 && !watch->busy)
 	{
 		if (request == RESTART_WHEN_IDLE)
 			return END_ASKED;
@@ -436,7 +441,9 @@ watch_program(Watch *watch, Link *link)
 		if (gpuagg_program_ended(&program))
 		{
 			/* its last answer may explain why */
-			if (link->sock < 0 || converse(link, watch) != END_UNUSABLE)
+			if (ShutdownRequestPending)
+				outcome = END_ASKED; /* the signal goes to the whole process group */
+			else if (link->sock < 0 || converse(link, watch) != END_UNUSABLE)
 				outcome = judge_end(watch);
 			else
 				outcome = END_UNUSABLE;

@@ -73,22 +73,29 @@ flush_at_exit(int code, Datum arg)
 	gpuagg_stat_flush();
 }
 
+/* Begins a new report if the last one is of another statement. */
+static void
+open_statement(void)
+{
+	TimestampTz start = GetCurrentStatementStartTimestamp();
+
+	if (start == statement_start)
+		return;
+	memset(&statement, 0, sizeof(statement));
+	statement_start = start;
+}
+
 void
 gpuagg_stat_begin(void)
 {
 	static bool registered = false;
-	TimestampTz start = GetCurrentStatementStartTimestamp();
 
 	if (!registered)
 	{
 		before_shmem_exit(flush_at_exit, (Datum) 0);
 		registered = true;
 	}
-	if (start != statement_start)
-	{
-		memset(&statement, 0, sizeof(statement));
-		statement_start = start;
-	}
+	open_statement();
 	pg_atomic_fetch_add_u64(&gpuagg_stat_counters()->calls, 1);
 }
 
@@ -153,6 +160,7 @@ gpuagg_stat_take(WorkReport *report)
 void
 gpuagg_stat_give(const WorkReport *report)
 {
+	open_statement(); /* a worker's state may come before the leader's first call */
 	for (int e = 0; e < NENGINES; e++)
 	{
 		statement.batches[e] += report->batches[e];

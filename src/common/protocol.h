@@ -148,6 +148,7 @@ typedef struct GpuaggReply
 			uint32_t ready;	   /* 1: device usable; 0: see h.reason */
 			uint32_t inflight; /* requests under way, all clients */
 			uint32_t clients;
+			uint32_t leases;		/* segments on lease, all clients */
 			uint64_t staging_bytes; /* leased and pooled */
 			uint64_t device_bytes;
 			char detail[128];

@@ -7,12 +7,14 @@
  */
 #include "compat.h"
 
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "engine/connection.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "storage/fd.h"
 #include "utils/memutils.h"
 
 #define HANDSHAKE_MS 1000
@@ -266,6 +268,21 @@ gpuagg_connection_converse(Connection *c, GpuaggRequest *request, int timeout_ms
 	return GPUAGG_TIMEOUT;
 }
 
+/* A wait set takes a descriptor too, and raises an error where there is none. */
+static bool
+descriptor_to_spare(void)
+{
+	int fd;
+
+	if (!AcquireExternalFD())
+		return false;
+	fd = epoll_create1(EPOLL_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	ReleaseExternalFD();
+	return fd >= 0;
+}
+
 GpuaggReason
 gpuagg_connection_open(SharedState *state)
 {
@@ -284,6 +301,11 @@ gpuagg_connection_open(SharedState *state)
 	reason = gpuagg_link_open(&c->link, 0);
 	if (reason != GPUAGG_OK)
 		return reason;
+	if (!descriptor_to_spare())
+	{
+		hang_up(c);
+		return GPUAGG_BUSY;
+	}
 	c->wait_set = compat_create_wait_event_set(3);
 	AddWaitEventToSet(c->wait_set, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, NULL);
 	AddWaitEventToSet(c->wait_set, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, NULL, NULL);

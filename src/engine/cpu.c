@@ -4,7 +4,11 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+
 #include "engine/cpu.h"
+
+#define CHECK_ROWS 1024 /* rows between checks for interrupts */
 
 void
 gpuagg_sum_init(GpuaggSum *total, GpuaggKind kind)
@@ -107,6 +111,8 @@ scan_float64(const double *values, const uint64 *validity, int64 nrows, GpuaggSc
 
 	for (int64 i = 0; i < nrows; i++)
 	{
+		if (i % CHECK_ROWS == 0)
+			CHECK_FOR_INTERRUPTS();
 		if (row_is_valid(validity, i))
 			(void) gpuagg_float_sum_deposit(acc, values[i], 1); /* a full window takes all */
 		results[i] = 0;

@@ -52,18 +52,20 @@ static GpuaggReason
 reach_device(SharedState *state, bool now)
 {
 	static int64 retry_at = 0;
+	static GpuaggReason failed_for = GPUAGG_OK;
 	GpuaggReason reason = gpuagg_launcher_check(state, false);
 
 	if (reason != GPUAGG_OK || connection_usable(state))
 		return reason;
 	gpuagg_connection_sweep();
 	if (!now && gpuagg_monotonic_ms() < retry_at)
-		return GPUAGG_STARTING;
+		return failed_for;
 	reason = gpuagg_connection_open(state);
 	if (reason != GPUAGG_OK)
 	{
 		gpuagg_connection_sweep();
 		retry_at = gpuagg_monotonic_ms() + RECONNECT_MS;
+		failed_for = reason;
 	}
 	return reason;
 }

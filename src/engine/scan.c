@@ -72,6 +72,26 @@ rows_per_batch(GpuaggKind kind)
 	return rows;
 }
 
+/* The settings may change while a cursor is open, and with them the rows of a batch. */
+static void
+make_room(ScanBatch *batch, int64 rows)
+{
+	MemoryContext context = GetMemoryChunkContext(batch);
+
+	if (rows <= batch->room)
+		return;
+	if (batch->results != NULL)
+		pfree(batch->results);
+	if (batch->status != NULL)
+		pfree(batch->status);
+	batch->results = NULL;
+	batch->status = NULL;
+	batch->room = 0;
+	batch->results = MemoryContextAlloc(context, rows * gpuagg_scan_result_size(batch->kind));
+	batch->status = MemoryContextAlloc(context, rows);
+	batch->room = rows;
+}
+
 bool
 gpuagg_scan_begin(ScanBatch *batch)
 {
@@ -82,13 +102,7 @@ gpuagg_scan_begin(ScanBatch *batch)
 	batch->lease = gpuagg_device_lease(layout_of(batch->kind, rows).end);
 	if (batch->lease == NULL)
 		return false;
-	if (batch->results == NULL)
-	{
-		MemoryContext context = GetMemoryChunkContext(batch);
-
-		batch->results = MemoryContextAlloc(context, rows * gpuagg_scan_result_size(batch->kind));
-		batch->status = MemoryContextAlloc(context, rows);
-	}
+	make_room(batch, rows);
 	batch->capacity = rows;
 	batch->nrows = 0;
 	batch->values = batch->lease->base;

@@ -16,6 +16,7 @@ typedef struct ScanBatch
 	void *values;
 	uint64 *validity; /* bit i: row i is not NULL */
 	struct DeviceLease *lease;
+	int64 room;	   /* rows that results and status take */
 	void *results; /* int64, GpuaggInt128 or double */
 	uint8 *status; /* GPUAGG_ROW_* */
 	MemoryContextCallback on_reset;

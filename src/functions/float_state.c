@@ -48,20 +48,35 @@ gpuagg_growing_sum_fit(GrowingSum *sum, void *owner, double x)
 }
 
 void
+gpuagg_growing_sum_reserve(GrowingSum *sum, void *owner, int first, int last)
+{
+	GpuaggFloatSum *acc = sum->acc;
+	int own_first;
+	int own_last;
+
+	last = Min(last + 1, GPUAGG_CHUNKS - 1); /* one more on top, for carries */
+	gpuagg_float_sum_extent(acc, &own_first, &own_last);
+	if (own_first > own_last)
+	{
+		/* nothing in it yet: it can move, chunks to spare on both sides */
+		int spare = Max(acc->width - (last - first + 1), 0);
+
+		acc->base = (int16_t) Min(Max(first - spare / 2, 0), GPUAGG_CHUNKS - acc->width);
+	}
+	first = Min(first, acc->base);
+	last = Max(last, acc->base + acc->width - 1);
+	if (last - first >= acc->width)
+		widen(sum, owner, first, last - first + 1);
+}
+
+void
 gpuagg_growing_sum_merge(GrowingSum *sum, void *owner, const GpuaggFloatSum *other)
 {
-	const GpuaggFloatSum *acc = sum->acc;
 	int first;
 	int last;
 
 	gpuagg_float_sum_extent(other, &first, &last);
 	if (first <= last)
-	{
-		/* one more chunk on top, for carries */
-		first = Min(first, acc->base);
-		last = Min(Max(last + 1, acc->base + acc->width - 1), GPUAGG_CHUNKS - 1);
-		if (first < acc->base || last >= acc->base + acc->width)
-			widen(sum, owner, first, last - first + 1);
-	}
+		gpuagg_growing_sum_reserve(sum, owner, first, last);
 	gpuagg_float_sum_merge(sum->acc, other);
 }

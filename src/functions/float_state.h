@@ -26,10 +26,12 @@ extern void gpuagg_growing_sum_init(GrowingSum *sum);
 extern void gpuagg_growing_sum_free(GrowingSum *sum);
 
 /*
- * Makes room for x; adds all that a propagated accumulator holds.  What the sum
- * grows into lies in the memory context of `owner`, an allocated chunk.
+ * Makes room for x; for chunks first to last of all GPUAGG_CHUNKS; adds all that
+ * a propagated accumulator holds.  What the sum grows into lies in the memory
+ * context of `owner`, an allocated chunk.
  */
 extern void gpuagg_growing_sum_fit(GrowingSum *sum, void *owner, double x);
+extern void gpuagg_growing_sum_reserve(GrowingSum *sum, void *owner, int first, int last);
 extern void gpuagg_growing_sum_merge(GrowingSum *sum, void *owner, const GpuaggFloatSum *other);
 
 static inline void

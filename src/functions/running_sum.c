@@ -162,20 +162,19 @@ float_value(RunningType type, Datum value)
 	return type == RUNNING_FLOAT4 ? (double) DatumGetFloat4(value) : DatumGetFloat8(value);
 }
 
+/* numeric_add() leaves an unpacked copy of its argument behind: not in the partition's memory. */
 static void
-deposit_numeric(RunningPartition *part, Datum value)
+deposit_numeric(RunningQuery *query, RunningPartition *part, Datum value)
 {
-	MemoryContext old = MemoryContextSwitchTo(part->context);
-	Numeric sum;
+	MemoryContext old = MemoryContextSwitchTo(query->arguments);
+	Datum sum = value;
 
-	if (part->n == 0)
-		sum = DatumGetNumericCopy(value);
-	else
-	{
-		sum = DatumGetNumeric(DirectFunctionCall2(numeric_add, NumericGetDatum(part->nsum), value));
+	if (part->n > 0)
+		sum = DirectFunctionCall2(numeric_add, NumericGetDatum(part->nsum), value);
+	MemoryContextSwitchTo(part->context);
+	if (part->n > 0)
 		pfree(part->nsum);
-	}
-	part->nsum = sum;
+	part->nsum = DatumGetNumericCopy(sum);
 	part->n++;
 	MemoryContextSwitchTo(old);
 }
@@ -197,7 +196,7 @@ deposit(RunningQuery *query, RunningPartition *part, Datum value)
 			gpuagg_growing_sum_deposit(&part->fsum, part, float_value(query->type, value), 1);
 			break;
 		case RUNNING_NUMERIC:
-			deposit_numeric(part, value);
+			deposit_numeric(query, part, value);
 			break;
 	}
 }
@@ -393,31 +392,6 @@ value_at(RunningQuery *query, RunningPartition *part, WindowObject winobj, int64
 	return sum_value(query, part, isnull);
 }
 
-/*
- * The row after the last peer of `row`.  Whether a row exists is asked through
- * the argument `exclusive`, a constant, so that x is not evaluated ahead of
- * time.  Neighbours are compared: going back to `row` each time would be
- * quadratic.
- */
-static int64
-find_peers_end(WindowObject winobj, int64 row)
-{
-	int64 current = WinGetCurrentPosition(winobj);
-
-	for (int64 end = row + 1;; end++)
-	{
-		bool isnull;
-		bool isout;
-
-		if (end % RESET_ROWS == 0)
-			CHECK_FOR_INTERRUPTS();
-		(void) WinGetFuncArgInPartition(winobj, 1, (int) (end - current), WINDOW_SEEK_CURRENT,
-										false, &isnull, &isout);
-		if (isout || !WinRowsArePeers(winobj, end - 1, end))
-			return end;
-	}
-}
-
 /* The value of the current row's peer group, computed at its first row. */
 static Datum
 peers_value(RunningQuery *query, RunningPartition *part, WindowObject winobj, int64 row,
@@ -429,7 +403,7 @@ peers_value(RunningQuery *query, RunningPartition *part, WindowObject winobj, in
 
 		if (on_its_own && part->peers_end > 0 && !part->isnull)
 			pfree(DatumGetPointer(part->value));
-		part->peers_end = find_peers_end(winobj, row);
+		part->peers_end = gpuagg_peers_end(winobj, 1);
 		part->value = value_at(query, part, winobj, part->peers_end - 1, &part->isnull);
 		if (on_its_own && !part->isnull)
 		{

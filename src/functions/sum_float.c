@@ -187,30 +187,33 @@ gpuagg_float_deserialize(PG_FUNCTION_ARGS)
 {
 	bool window;
 	FloatState *state;
-	GpuaggFloatSumFull full;
+	GpuaggFloatCounts counts;
+	GpuaggFloatSum *acc;
 	int first;
 	int width;
 	StringInfoData buf;
 
 	(void) gpuagg_aggregate_context(fcinfo, &window);
-	gpuagg_float_sum_init(gpuagg_float_sum_of(&full), 0, GPUAGG_CHUNKS);
 	gpuagg_wire_open(&buf, PG_GETARG_BYTEA_PP(0), WIRE_TAG);
-	full.counts.n = pq_getmsgint64(&buf);
-	full.counts.n_nan = pq_getmsgint64(&buf);
-	full.counts.n_pinf = pq_getmsgint64(&buf);
-	full.counts.n_ninf = pq_getmsgint64(&buf);
-	full.counts.n_negzero = pq_getmsgint64(&buf);
+	counts.n = pq_getmsgint64(&buf);
+	counts.n_nan = pq_getmsgint64(&buf);
+	counts.n_pinf = pq_getmsgint64(&buf);
+	counts.n_ninf = pq_getmsgint64(&buf);
+	counts.n_negzero = pq_getmsgint64(&buf);
 	first = (int) pq_getmsgint(&buf, 2);
 	width = (int) pq_getmsgint(&buf, 2);
 	if (first + width > GPUAGG_CHUNKS)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 						errmsg("invalid serialized aggregate state")));
-	for (int i = 0; i < width; i++)
-		full.chunk[first + i] = pq_getmsgint64(&buf);
-	gpuagg_wire_close(&buf);
 
 	state = make_state_in(CurrentMemoryContext, NO_BATCH);
-	gpuagg_growing_sum_merge(&state->sum, state, gpuagg_float_sum_of(&full));
+	if (width > 0)
+		gpuagg_growing_sum_reserve(&state->sum, state, first, first + width - 1);
+	acc = state->sum.acc;
+	acc->counts = counts;
+	for (int i = 0; i < width; i++)
+		acc->chunk[first - acc->base + i] = pq_getmsgint64(&buf);
+	gpuagg_wire_close(&buf);
 	PG_RETURN_POINTER(state);
 }
 

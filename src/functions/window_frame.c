@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include "executor/executor.h"
+#include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "nodes/parsenodes.h"
 
@@ -19,17 +21,52 @@ typedef struct WindowObjectHead
 } WindowObjectHead;
 
 #define FRAME_NOISE		 (FRAMEOPTION_NONDEFAULT | FRAMEOPTION_BETWEEN)
+#define CHECK_ROWS		 1024 /* rows between checks for interrupts */
 #define FRAME_UP_TO_HERE (FRAMEOPTION_START_UNBOUNDED_PRECEDING | FRAMEOPTION_END_CURRENT_ROW)
+
+static WindowAggState *
+window_state(WindowObject winobj)
+{
+	const WindowObjectHead *head = (const WindowObjectHead *) winobj;
+
+	if (!IsA(head->winstate, WindowAggState))
+		elog(ERROR, "window object has an unknown layout");
+	return head->winstate;
+}
+
+int64
+gpuagg_peers_end(WindowObject winobj, int argno)
+{
+	WindowAggState *winstate = window_state(winobj);
+	ExprContext *econtext = winstate->tmpcontext;
+
+	if (winstate->ordEqfunction == NULL) /* no ORDER BY */
+		return WinGetPartitionRowCount(winobj);
+
+	for (int64 ahead = 1;; ahead++)
+	{
+		bool isnull;
+		bool isout;
+
+		if (ahead % CHECK_ROWS == 0)
+			CHECK_FOR_INTERRUPTS();
+		/* leaves the row in temp_slot_1 */
+		(void) WinGetFuncArgInPartition(winobj, argno, (int) ahead, WINDOW_SEEK_CURRENT, false,
+										&isnull, &isout);
+		if (!isout)
+		{
+			econtext->ecxt_outertuple = winstate->ss.ss_ScanTupleSlot;
+			econtext->ecxt_innertuple = winstate->temp_slot_1;
+		}
+		if (isout || !ExecQualAndReset(winstate->ordEqfunction, econtext))
+			return WinGetCurrentPosition(winobj) + ahead;
+	}
+}
 
 RunningFrame
 gpuagg_running_frame(WindowObject winobj, const char *function, const char *instead)
 {
-	const WindowObjectHead *head = (const WindowObjectHead *) winobj;
-	int options;
-
-	if (!IsA(head->winstate, WindowAggState))
-		elog(ERROR, "window object has an unknown layout");
-	options = head->winstate->frameOptions & ~FRAME_NOISE;
+	int options = window_state(winobj)->frameOptions & ~FRAME_NOISE;
 
 	if (options == (FRAMEOPTION_ROWS | FRAME_UP_TO_HERE))
 		return FRAME_ROWS;

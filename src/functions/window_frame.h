@@ -21,6 +21,14 @@ extern RunningFrame gpuagg_running_frame(WindowObject winobj, const char *functi
 										 const char *instead);
 
 /*
+ * The row after the last peer of the current row.  Whether a row exists is asked
+ * through the argument `argno`, a constant, so that no other is evaluated ahead
+ * of time.  Rows are read forwards only and compared with the current one, as
+ * going back in a spilled partition is slow.
+ */
+extern int64 gpuagg_peers_end(WindowObject winobj, int argno);
+
+/*
  * The value of the argument `exclusive`; raises 22023 when it is NULL or not
  * stable, 0A000 when it is true and the frame is not a ROWS frame.
  */

@@ -9,6 +9,13 @@
 
 #define WIRE_VERSION 1
 
+typedef enum ReportForm
+{
+	REPORT_NONE,
+	REPORT_ROWS, /* rows and bytes of the CPU engine */
+	REPORT_WHOLE
+} ReportForm;
+
 void
 gpuagg_wire_begin(StringInfo buf, char tag)
 {
@@ -17,13 +24,39 @@ gpuagg_wire_begin(StringInfo buf, char tag)
 	pq_sendbyte(buf, tag);
 }
 
+/*
+ * What a report needs: most groups of a hashed aggregate have only rows that
+ * the CPU took to tell of, and a whole report would be larger than their state.
+ */
+static ReportForm
+report_form(const WorkReport *report)
+{
+	WorkReport rows;
+
+	memset(&rows, 0, sizeof(rows));
+	if (memcmp(report, &rows, sizeof(rows)) == 0)
+		return REPORT_NONE;
+	rows.rows[ENGINE_CPU] = report->rows[ENGINE_CPU];
+	rows.bytes[ENGINE_CPU] = report->bytes[ENGINE_CPU];
+	return memcmp(report, &rows, sizeof(rows)) == 0 ? REPORT_ROWS : REPORT_WHOLE;
+}
+
 bytea *
 gpuagg_wire_end(StringInfo buf)
 {
 	WorkReport report;
+	ReportForm form;
 
 	gpuagg_stat_take(&report);
-	pq_sendbytes(buf, (char *) &report, sizeof(report));
+	form = report_form(&report);
+	pq_sendbyte(buf, form);
+	if (form == REPORT_WHOLE)
+		pq_sendbytes(buf, (char *) &report, sizeof(report));
+	else if (form == REPORT_ROWS)
+	{
+		pq_sendint64(buf, (uint64) report.rows[ENGINE_CPU]);
+		pq_sendint64(buf, (uint64) report.bytes[ENGINE_CPU]);
+	}
 	return pq_endtypsend(buf);
 }
 
@@ -41,9 +74,18 @@ void
 gpuagg_wire_close(StringInfo buf)
 {
 	WorkReport report;
+	int form = pq_getmsgbyte(buf);
 
-	pq_copymsgbytes(buf, (char *) &report, sizeof(report));
+	memset(&report, 0, sizeof(report));
+	if (form == REPORT_WHOLE)
+		pq_copymsgbytes(buf, (char *) &report, sizeof(report));
+	else if (form == REPORT_ROWS)
+	{
+		report.rows[ENGINE_CPU] = pq_getmsgint64(buf);
+		report.bytes[ENGINE_CPU] = pq_getmsgint64(buf);
+	}
 	pq_getmsgend(buf);
-	gpuagg_stat_give(&report);
+	if (form != REPORT_NONE)
+		gpuagg_stat_give(&report);
 	pfree(buf->data);
 }
