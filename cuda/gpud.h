@@ -25,8 +25,6 @@
 #include "gpu.h"
 #include "kernels.h"
 
-#define GPUD_SEGMENT_BYTES		(UINT64_C(32) << 20)
-#define GPUD_SEGMENT_BYTES_MAX	(UINT64_C(64) << 20)
 #define GPUD_CLIENT_LEASED_MAX	(UINT64_C(256) << 20) /* bytes leased to one client */
 #define GPUD_MAX_CLIENTS		512
 #define GPUD_MAX_CONNECTIONS	1024 /* those beyond GPUD_MAX_CLIENTS are told so */
@@ -70,7 +68,8 @@ typedef struct Task
 extern bool gpud_setup_start(void);
 extern int gpud_setup_fd(void); /* readable when tasks have come back */
 extern void gpud_setup_submit(Task *task);
-extern void gpud_setup_collect(void); /* calls done() of those */
+extern void gpud_setup_collect(void);		   /* calls done() of those */
+extern int64_t gpud_setup_running_since(void); /* ns, of the task under way; 0: none */
 
 /* device.c: which device is used, or why none is */
 typedef struct DeviceStatus

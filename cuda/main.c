@@ -300,7 +300,7 @@ raise_descriptor_limit(void)
 {
 	struct rlimit limit;
 	rlim_t wanted = GPUD_MAX_CONNECTIONS + 256 +
-					(rlim_t) (gpud_options.total_staging / GPUD_SEGMENT_BYTES);
+					(rlim_t) (gpud_options.total_staging / GPUAGG_SEGMENT_BYTES);
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
 		return;
@@ -339,7 +339,10 @@ main(int argc, char **argv)
 	take_lock(&ends);
 	listening = open_socket();
 	if (!gpud_setup_start() || !gpud_staging_start())
-		fail("start", "set-up thread");
+	{
+		gpud_warn("could not start the set-up thread");
+		gpud_end(1);
+	}
 	gpud_device_open();
 	gpud_server_run(listening, signals);
 }

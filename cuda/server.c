@@ -23,6 +23,7 @@
 #define MESSAGES_AT_ONCE 16 /* of one client before others have their turn */
 #define ACCEPTS_AT_ONCE	 64
 #define SECOND_NS		 INT64_C(1000000000)
+#define STALL_NS		 (60 * SECOND_NS)	 /* of a call in the set-up thread */
 #define RESTING_NS		 INT64_C(5000000000) /* a client silent for so long may have to make room */
 #define SPIN_NS			 INT64_C(20000)		 /* a small request takes about that long */
 #define RUNNING_TICK_MS	 10					 /* queries the device even if no wake-up comes */
@@ -477,8 +478,12 @@ on_wakeup(void *source, uint32_t events)
 static void
 tick(int64_t now)
 {
+	int64_t stalled_since = gpud_setup_running_since();
+
 	if (gpud_options.parent != 0 && getppid() != gpud_options.parent)
 		gpud_end(0);
+	if (stalled_since != 0 && now - stalled_since > STALL_NS)
+		gpud_lost("a driver call that does not return");
 
 	/* a device that takes long to open is not idle yet */
 	if (gpud_work_inflight() > 0 || gpud_staging_leases() > 0 ||

@@ -23,6 +23,7 @@ static pthread_cond_t submitted_any = PTHREAD_COND_INITIALIZER;
 static TaskQueue submitted = {NULL, &submitted.first};
 static TaskQueue finished = {NULL, &finished.first};
 static int finished_fd = -1;
+static int64_t running_since; /* ns; 0: no task is running */
 
 static void
 put(TaskQueue *queue, Task *task)
@@ -60,9 +61,11 @@ setup_main(void *unused)
 			pthread_cond_wait(&submitted_any, &lock);
 			continue;
 		}
+		running_since = gpud_now();
 		pthread_mutex_unlock(&lock);
 		task->run(task);
 		pthread_mutex_lock(&lock);
+		running_since = 0;
 		put(&finished, task);
 		/* a full counter is readable too, which is all that is wanted of it */
 		(void) eventfd_write(finished_fd, 1);
@@ -94,6 +97,17 @@ gpud_setup_submit(Task *task)
 	put(&submitted, task);
 	pthread_cond_signal(&submitted_any);
 	pthread_mutex_unlock(&lock);
+}
+
+int64_t
+gpud_setup_running_since(void)
+{
+	int64_t since;
+
+	pthread_mutex_lock(&lock);
+	since = running_since;
+	pthread_mutex_unlock(&lock);
+	return since;
 }
 
 void

@@ -71,7 +71,7 @@ static int64_t create_not_before;
 bool
 gpud_staging_start(void)
 {
-	uint64_t most = gpud_options.total_staging / GPUD_SEGMENT_BYTES;
+	uint64_t most = gpud_options.total_staging / GPUAGG_SEGMENT_BYTES;
 
 	/* twice as many slots as segments: some may be being destroyed */
 	nsegments = most < MAX_SEGMENTS / 2 ? (int) most * 2 : MAX_SEGMENTS;
@@ -347,7 +347,7 @@ static GpuaggReason
 try_lease(Client *client, const GpuaggRequest *request)
 {
 	uint64_t bytes = request->u.lease.bytes;
-	uint64_t size = bytes <= GPUD_SEGMENT_BYTES ? GPUD_SEGMENT_BYTES : GPUD_SEGMENT_BYTES_MAX;
+	uint64_t size = bytes <= GPUAGG_SEGMENT_BYTES ? GPUAGG_SEGMENT_BYTES : GPUAGG_SEGMENT_BYTES_MAX;
 	Segment *segment;
 	int mine = 0;
 
@@ -355,7 +355,7 @@ try_lease(Client *client, const GpuaggRequest *request)
 		return gpud_device.reason;
 	if (bytes == 0)
 		return GPUAGG_REFUSED;
-	if (bytes > GPUD_SEGMENT_BYTES_MAX)
+	if (bytes > GPUAGG_SEGMENT_BYTES_MAX)
 		return GPUAGG_NO_STAGING;
 
 	segment = find_free(size);

@@ -323,7 +323,7 @@ COMMENT ON FUNCTION gpu_running_sum(numeric, boolean) IS
 -- Administration
 
 CREATE FUNCTION gpuagg_version() RETURNS text
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	LANGUAGE C STABLE STRICT PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'gpuagg_version';
 COMMENT ON FUNCTION gpuagg_version() IS
 	'version of the library that this session has loaded';

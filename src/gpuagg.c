@@ -17,7 +17,7 @@
 
 GPUAGG_MODULE_MAGIC("gpuagg", GPUAGG_VERSION_STRING);
 
-#define SEGMENT_KB (32 * 1024) /* smallest lease */
+#define SEGMENT_KB ((int) (GPUAGG_SEGMENT_BYTES / 1024)) /* smallest lease */
 
 int gpuagg_device = DEVICE_AUTO;
 bool gpuagg_enable_agg_scan = true;

@@ -157,6 +157,20 @@ gpuagg_stat_take(WorkReport *report)
 	memset(&untaken, 0, sizeof(untaken));
 }
 
+/* Workers count in the shared counters themselves; a session's own need telling. */
+static void
+add_to_counters(StatCounters *counters, const WorkReport *report)
+{
+	for (int e = 0; e < NENGINES; e++)
+	{
+		pg_atomic_fetch_add_u64(&counters->batches[e], report->batches[e]);
+		pg_atomic_fetch_add_u64(&counters->rows[e], report->rows[e]);
+		pg_atomic_fetch_add_u64(&counters->bytes[e], report->bytes[e]);
+	}
+	for (int r = 0; r < GPUAGG_NREASONS; r++)
+		pg_atomic_fetch_add_u64(&counters->fallbacks[r], report->fallbacks[r]);
+}
+
 void
 gpuagg_stat_give(const WorkReport *report)
 {
@@ -171,6 +185,8 @@ gpuagg_stat_give(const WorkReport *report)
 		statement.fallbacks[r] += report->fallbacks[r];
 	if (report->reason != GPUAGG_OK)
 		statement.reason = report->reason;
+	if (gpuagg_state() == NULL)
+		add_to_counters(gpuagg_stat_counters(), report);
 }
 
 const WorkReport *

@@ -85,3 +85,19 @@ gpuagg_request_check(const GpuaggRequest *request, uint64_t bytes)
 	}
 	return GPUAGG_REFUSED;
 }
+
+int
+gpuagg_reply_check(const GpuaggReply *reply)
+{
+	const GpuaggFloatSumFull *f;
+
+	if (reply->h.reason != GPUAGG_OK)
+		return 1;
+	if (reply->h.type == GPUAGG_MSG_REDUCE)
+		f = &reply->u.reduce.f;
+	else if (reply->h.type == GPUAGG_MSG_SCAN)
+		f = &reply->u.scan.carry.f;
+	else
+		return 1;
+	return f->base == 0 && f->width == GPUAGG_CHUNKS;
+}

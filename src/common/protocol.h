@@ -25,15 +25,17 @@
 #include "int128.h"
 #include "reason.h"
 
-#define GPUAGG_VERSION_STRING	"0.1.0"
-#define GPUAGG_PROTOCOL_VERSION 1
-#define GPUAGG_MAGIC			0x47414747u /* "GGAG" */
-#define GPUAGG_MAX_ROWS			(INT64_C(1) << 31)
-#define GPUAGG_MAX_INFLIGHT		8
-#define GPUAGG_ALIGN			256 /* of every offset in a region, bytes */
-#define GPUAGG_MAX_DEVICES		16
-#define GPUAGG_SOCKET_PATH		"pg_stat_tmp/gpuagg.sock"
-#define GPUAGG_LOCK_PATH		"pg_stat_tmp/gpuagg.lock"
+#define GPUAGG_VERSION_STRING	 "0.1.0"
+#define GPUAGG_PROTOCOL_VERSION	 1
+#define GPUAGG_MAGIC			 0x47414747u /* "GGAG" */
+#define GPUAGG_MAX_ROWS			 (INT64_C(1) << 31)
+#define GPUAGG_MAX_INFLIGHT		 8
+#define GPUAGG_ALIGN			 256				  /* of every offset in a region, bytes */
+#define GPUAGG_SEGMENT_BYTES	 (UINT64_C(32) << 20) /* of a lease, unless more is asked for */
+#define GPUAGG_SEGMENT_BYTES_MAX (UINT64_C(64) << 20)
+#define GPUAGG_MAX_DEVICES		 16
+#define GPUAGG_SOCKET_PATH		 "pg_stat_tmp/gpuagg.sock"
+#define GPUAGG_LOCK_PATH		 "pg_stat_tmp/gpuagg.lock"
 
 typedef enum GpuaggMessageType
 {
@@ -188,6 +190,12 @@ static_assert(sizeof(GpuaggReply) == 768, "reply size crosses the process bounda
  * before it sends, gpuaggd because it trusts nobody.
  */
 extern GpuaggReason gpuagg_request_check(const GpuaggRequest *request, uint64_t bytes);
+
+/*
+ * Whether the accumulator that a REDUCE or SCAN reply carries has the shape that
+ * the accumulator functions rely on.
+ */
+extern int gpuagg_reply_check(const GpuaggReply *reply);
 
 /* Bytes of one result row of a scan over this kind. */
 static inline size_t

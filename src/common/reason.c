@@ -61,6 +61,9 @@ static const ReasonWords reason_words[GPUAGG_NREASONS] = {
 	[GPUAGG_RANGE] = {"range", "exponents lie too far apart for the device", NULL},
 	[GPUAGG_REFUSED] = {"refused", "the device program refused the request", NULL},
 	[GPUAGG_DISABLED] = {"disabled", "\"gpuagg.device\" is \"cpu\"", NULL},
+	[GPUAGG_NO_READ_AHEAD] = {"no_read_ahead",
+							  "the argument could raise an error before its row is asked for",
+							  NULL},
 	[GPUAGG_SMALL] = {"small", "there were fewer rows than \"gpuagg.device_min_rows\"", NULL},
 };
 

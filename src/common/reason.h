@@ -38,8 +38,9 @@ typedef enum GpuaggReason
 	GPUAGG_REFUSED, /* the request did not pass its check */
 
 	/* nobody asked for it */
-	GPUAGG_DISABLED, /* gpuagg.device is cpu */
-	GPUAGG_SMALL,	 /* fewer rows than gpuagg.device_min_rows */
+	GPUAGG_DISABLED,	  /* gpuagg.device is cpu */
+	GPUAGG_NO_READ_AHEAD, /* the argument could fail, or do something, before its row is asked for */
+	GPUAGG_SMALL,		  /* fewer rows than gpuagg.device_min_rows */
 
 	GPUAGG_NREASONS
 } GpuaggReason;

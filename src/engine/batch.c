@@ -18,11 +18,10 @@
 #include "gpuagg.h"
 #include "stat.h"
 
-#define LOCAL_ROWS	2048 /* of the CPU's buffer, and before a batch is opened */
-#define MAX_OPEN	16	 /* batches of one backend */
-#define MAX_LEASES	4	 /* of them on the device */
-#define MAX_SLOTS	4
-#define LEASE_BYTES ((Size) 32 * 1024 * 1024)
+#define LOCAL_ROWS 2048 /* of the CPU's buffer, and before a batch is opened */
+#define MAX_OPEN   16	/* batches of one backend */
+#define MAX_LEASES 4	/* of them on the device */
+#define MAX_SLOTS  4
 
 typedef struct Slot
 {
@@ -194,7 +193,8 @@ take_lease(BatchWork *work)
 
 	if (num_leases >= MAX_LEASES || !gpuagg_device_ready())
 		return false;
-	work->lease = gpuagg_device_lease(Max(slot_bytes, Min(slot_bytes * MAX_SLOTS, LEASE_BYTES)));
+	work->lease = gpuagg_device_lease(
+		Max(slot_bytes, Min(slot_bytes * MAX_SLOTS, GPUAGG_SEGMENT_BYTES)));
 	if (work->lease == NULL)
 		return false;
 	num_leases++;

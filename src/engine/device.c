@@ -422,6 +422,8 @@ gpuagg_device_wait(uint32 id, GpuaggReply *reply)
 	{
 		slot->state = SLOT_FREE;
 		reason = gpuagg_link_reason(&slot->reply);
+		if (!gpuagg_reply_check(&slot->reply))
+			reason = GPUAGG_LOST;
 		if (reason == GPUAGG_OK)
 		{
 			*reply = slot->reply;

@@ -12,7 +12,6 @@
 #include "gpuagg.h"
 #include "stat.h"
 
-#define LEASE_BYTES ((Size) 32 * 1024 * 1024)
 
 /* Bits that the device's window of 256 has, less the head room for 2^31 rows. */
 #define WINDOW_CHUNKS 8
@@ -67,7 +66,7 @@ rows_per_batch(GpuaggKind kind)
 {
 	int64 rows = gpuagg_batch_rows;
 
-	while (layout_of(kind, rows).end > LEASE_BYTES)
+	while (layout_of(kind, rows).end > GPUAGG_SEGMENT_BYTES)
 		rows = rows / 2;
 	return rows;
 }

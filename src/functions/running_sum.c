@@ -14,6 +14,9 @@
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "nodes/primnodes.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/float.h"
@@ -52,6 +55,7 @@ typedef struct RunningQuery
 	RunningType type;
 	RunningFrame frame;
 	bool exclusive;
+	bool read_ahead;		 /* evaluating x early changes nothing */
 	MemoryContext arguments; /* for their evaluation, reset often */
 	ScanBatch *batch;		 /* made at first use */
 } RunningQuery;
@@ -102,6 +106,23 @@ width_of(RunningType type)
 	return type == RUNNING_NUMERIC ? 0 : (int) gpuagg_kind_size(kind_of(type));
 }
 
+/*
+ * Whether x may be evaluated for rows that the query perhaps never asks for: it
+ * has no side effects, and only leakproof functions, which raise no error, see
+ * the row.  Anything else could fail a LIMIT that core and the CPU let pass.
+ */
+static bool
+can_read_ahead(FunctionCallInfo fcinfo)
+{
+	Node *expr = fcinfo->flinfo->fn_expr;
+	Node *x;
+
+	if (expr == NULL || !IsA(expr, WindowFunc))
+		return false;
+	x = linitial(((WindowFunc *) expr)->args);
+	return !contain_leaked_vars(x) && !contain_volatile_functions(x);
+}
+
 static RunningQuery *
 begin_query(FunctionCallInfo fcinfo, WindowObject winobj, RunningType type)
 {
@@ -109,11 +130,13 @@ begin_query(FunctionCallInfo fcinfo, WindowObject winobj, RunningType type)
 	bool exclusive = gpuagg_running_exclusive(fcinfo, winobj, 1, frame);
 	RunningQuery *query;
 
-	gpuagg_begin(fcinfo->flinfo);
+	if (type != RUNNING_NUMERIC) /* never on the device */
+		gpuagg_begin(fcinfo->flinfo);
 	query = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(RunningQuery));
 	query->type = type;
 	query->frame = frame;
 	query->exclusive = exclusive;
+	query->read_ahead = can_read_ahead(fcinfo);
 	query->arguments = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "running sum arguments",
 											 ALLOCSET_DEFAULT_SIZES);
 	fcinfo->flinfo->fn_extra = query;
@@ -265,6 +288,12 @@ take_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 		return false;
 	if (part->reached < part->retry_at)
 		return false;
+	if (!query->read_ahead)
+	{
+		gpuagg_stat_reason(GPUAGG_NO_READ_AHEAD);
+		part->retry_at = PG_INT64_MAX;
+		return false;
+	}
 	if (part->reached < gpuagg_device_min_rows)
 	{
 		gpuagg_stat_reason(GPUAGG_SMALL);

@@ -85,6 +85,8 @@ deposit(FunctionCallInfo fcinfo, FloatState *state, double value)
 	if (batch == NULL)
 	{
 		gpuagg_growing_sum_deposit(&state->sum, state, value, 1);
+		if (state->batch_at == NO_BATCH) /* as a window function: no end to report at */
+			gpuagg_stat_direct(1, sizeof(double));
 		return;
 	}
 	if (batch->nrows == batch->capacity)

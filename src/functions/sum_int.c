@@ -36,10 +36,11 @@ typedef struct IntState
 	int64 batch_at;		/* ask for a batch when n gets there; or NO_BATCH */
 	int64 n;			/* rows in sum */
 	GpuaggInt128 sum;
+	int32 width; /* bytes of a value in a batch */
 } IntState;
 
 static IntState *
-make_state(FunctionCallInfo fcinfo)
+make_state(FunctionCallInfo fcinfo, GpuaggKind kind)
 {
 	bool window;
 	MemoryContext context = gpuagg_aggregate_context(fcinfo, &window);
@@ -47,13 +48,14 @@ make_state(FunctionCallInfo fcinfo)
 
 	gpuagg_begin(fcinfo->flinfo);
 	state->batch_at = window ? NO_BATCH : gpuagg_batch_threshold();
+	state->width = (int32) gpuagg_kind_size(kind);
 	return state;
 }
 
 static IntState *
-state_of(FunctionCallInfo fcinfo)
+state_of(FunctionCallInfo fcinfo, GpuaggKind kind)
 {
-	return PG_ARGISNULL(0) ? make_state(fcinfo) : (IntState *) PG_GETARG_POINTER(0);
+	return PG_ARGISNULL(0) ? make_state(fcinfo, kind) : (IntState *) PG_GETARG_POINTER(0);
 }
 
 static void
@@ -80,6 +82,8 @@ deposit(FunctionCallInfo fcinfo, IntState *state, int64 value, GpuaggKind kind)
 	{
 		state->sum = gpuagg_int128_add(state->sum, gpuagg_int128_from(value));
 		state->n++;
+		if (state->batch_at == NO_BATCH) /* as a window function: no end to report at */
+			gpuagg_stat_direct(1, state->width);
 		return;
 	}
 	if (batch->nrows == batch->capacity)
@@ -107,7 +111,7 @@ gather(IntState *state)
 	const GpuaggSum *total;
 
 	if (state->batch_at != NO_BATCH)
-		gpuagg_stat_direct(state->n, state->n * (int64) sizeof(int64));
+		gpuagg_stat_direct(state->n, state->n * state->width);
 	state->batch_at = NO_BATCH;
 	if (state->batch == NULL)
 		return;
@@ -120,7 +124,7 @@ gather(IntState *state)
 #define DEFINE_ACCUM(type, getarg, kind)              \
 	Datum gpuagg_##type##_accum(PG_FUNCTION_ARGS)     \
 	{                                                 \
-		IntState *state = state_of(fcinfo);           \
+		IntState *state = state_of(fcinfo, kind);     \
                                                       \
 		if (!PG_ARGISNULL(1))                         \
 			deposit(fcinfo, state, getarg(1), kind);  \
@@ -129,7 +133,7 @@ gather(IntState *state)
                                                       \
 	Datum gpuagg_##type##_accum_inv(PG_FUNCTION_ARGS) \
 	{                                                 \
-		IntState *state = state_of(fcinfo);           \
+		IntState *state = state_of(fcinfo, kind);     \
                                                       \
 		if (!PG_ARGISNULL(1))                         \
 			take_away(state, getarg(1));              \
@@ -143,7 +147,7 @@ DEFINE_ACCUM(int8, PG_GETARG_INT64, GPUAGG_INT64)
 Datum
 gpuagg_int_combine(PG_FUNCTION_ARGS)
 {
-	IntState *state = state_of(fcinfo);
+	IntState *state = state_of(fcinfo, GPUAGG_INT64); /* its rows are reported */
 
 	if (!PG_ARGISNULL(1))
 	{

@@ -121,9 +121,10 @@ RESET ROLE;
 SELECT ok(NOT (SELECT trusted FROM pg_available_extension_versions WHERE name = 'gpuagg' AND installed),
           'not trusted');
 
--- States cannot be made or read from SQL.
-SELECT throws_ok(format('SELECT %s(%s)', proname, (SELECT string_agg('NULL', ', ') FROM unnest(proargtypes))),
-                 '42883', NULL, proname || ' is not to be called')
+-- States cannot be made or read from SQL.  (Core's words differ between minor releases.)
+SELECT throws_matching(format('SELECT %s(%s)', proname, (SELECT string_agg('NULL', ', ') FROM unnest(proargtypes))),
+                       'does not exist|cannot accept a value of type internal',
+                       proname || ' is not to be called')
 FROM functions WHERE 'internal'::regtype = ANY (proargtypes);
 
 SELECT * FROM finish();
