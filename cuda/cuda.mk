@@ -11,13 +11,12 @@ SANITIZE ?=
 
 ifneq ($(filter-out clean distclean $(script_goals),$(goals)),)
 cuda_probe := $(shell cuda/probe '$(WITH_CUDA)' '$(CUDA_HOME)' '$(CUDA_ARCHS)' build/cuda.mk)
-ifeq ($(filter all install,$(goals)),)
-else
-$(info $(cuda_probe))
-endif
 include build/cuda.mk
 ifeq ($(WITH_CUDA_FOUND),error)
 $(error $(cuda_probe))
+endif
+ifneq ($(filter all install,$(goals)),)
+$(info $(cuda_probe))
 endif
 endif
 

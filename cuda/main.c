@@ -195,7 +195,11 @@ parse_options(int argc, char **argv)
 	}
 }
 
-/* From here on SIGTERM, SIGINT and SIGQUIT are read from the descriptor. */
+/*
+ * From here on SIGTERM and SIGQUIT are read from the descriptor.  SIGINT ends the
+ * program only where a terminal sends it: the launcher's process group, to which
+ * we belong, is sent one when somebody cancels the launcher.
+ */
 static int
 take_signals(sigset_t *ends)
 {
@@ -203,8 +207,11 @@ take_signals(sigset_t *ends)
 
 	sigemptyset(ends);
 	sigaddset(ends, SIGTERM);
-	sigaddset(ends, SIGINT);
 	sigaddset(ends, SIGQUIT);
+	if (gpud_options.parent == 0)
+		sigaddset(ends, SIGINT);
+	else if (signal(SIGINT, SIG_IGN) == SIG_ERR)
+		fail("set up", "signals");
 	if (sigprocmask(SIG_BLOCK, ends, NULL) != 0 || signal(SIGPIPE, SIG_IGN) == SIG_ERR ||
 		signal(SIGHUP, SIG_IGN) == SIG_ERR)
 		fail("set up", "signals");

@@ -106,9 +106,11 @@ right_on($node, 'device', 'after that', expected => $expected, set => ['gpuagg.d
 
 # pg_cancel_backend() is no reason to end badly.
 ($launcher) = launcher_pids($node);
+my $uncancelled = gpuaggd_pid($node);
 $node->safe_psql('postgres', "SELECT pg_cancel_backend($launcher)");
 right_on($node, 'device', 'after cancelling the launcher', expected => $expected,
 	set => ['gpuagg.device = gpu']);
+is(gpuaggd_pid($node), $uncancelled, 'after cancelling the launcher: the same gpuaggd');
 
 # A backend that dies takes everything down and up again; the device comes with it.
 $node->append_conf('postgresql.conf', "restart_after_crash = on\n");
