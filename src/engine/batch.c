@@ -37,6 +37,7 @@ typedef struct BatchWork
 	MemoryContextCallback on_reset;
 	bool open;
 	dlist_node node; /* in open_batches while open */
+	char *start;	 /* of the values that the batch holds */
 	int64 rows_done; /* handed to an engine so far */
 	char *local;	 /* LOCAL_ROWS values, or NULL */
 	DeviceLease *lease;
@@ -166,7 +167,7 @@ finish_slot(BatchWork *work, Slot *slot)
 
 /* Hands the slot being filled to the device; false when the CPU did it. */
 static bool
-submit_slot(BatchWork *work, Slot *slot)
+submit_slot(BatchWork *work, Slot *slot, int64 nrows)
 {
 	GpuaggRequest request;
 
@@ -174,8 +175,8 @@ submit_slot(BatchWork *work, Slot *slot)
 	request.h.type = GPUAGG_MSG_REDUCE;
 	request.u.reduce.kind = work->kind;
 	request.u.reduce.offset = (uint64) (slot->values - work->lease->base);
-	request.u.reduce.nrows = (uint64) work->batch.nrows;
-	slot->nrows = work->batch.nrows;
+	request.u.reduce.nrows = (uint64) nrows;
+	slot->nrows = nrows;
 	slot->request = gpuagg_device_submit(work->lease, &request);
 	if (slot->request != 0)
 		return true;
@@ -211,11 +212,13 @@ take_lease(BatchWork *work)
 	return true;
 }
 
+/* Lets the owner store so many rows from `start` on. */
 static void
-use_slot(BatchWork *work)
+make_room(BatchWork *work, char *start, int64 rows)
 {
-	work->batch.values = work->slots[work->current].values;
-	work->batch.capacity = work->slot_rows;
+	work->start = start;
+	work->batch.next = start;
+	work->batch.end = start + rows * (int64) gpuagg_kind_size(work->kind);
 }
 
 static void
@@ -225,8 +228,7 @@ use_local(BatchWork *work)
 	if (work->local == NULL)
 		work->local = MemoryContextAlloc(TopMemoryContext,
 										 LOCAL_ROWS * gpuagg_kind_size(work->kind));
-	work->batch.values = work->local;
-	work->batch.capacity = LOCAL_ROWS;
+	make_room(work, work->local, LOCAL_ROWS);
 }
 
 /* Ends all requests in flight and gives the lease back. */
@@ -238,32 +240,24 @@ leave_device(BatchWork *work)
 	release_lease(work);
 }
 
-/*
- * Hands over the rows that the batch holds.  After it nrows and capacity are
- * 0, and `values` is not to be used.
- */
+/* Hands over the rows that the batch holds.  After it there is no room for any. */
 static void
 hand_over(BatchWork *work)
 {
-	int64 nrows = work->batch.nrows;
+	char *start = work->start;
+	int64 nrows = (work->batch.next - start) / (int64) gpuagg_kind_size(work->kind);
 
-	if (nrows > 0 && work->lease != NULL)
-	{
-		/* do not come back here with the same rows after an error */
-		Slot *slot = &work->slots[work->current];
-		bool sent = submit_slot(work, slot);
-
-		work->batch.nrows = 0;
-		if (sent)
-			work->current = (work->current + 1) % work->nslots;
-		else
-			leave_device(work);
-	}
-	else if (nrows > 0)
-		reduce_on_cpu(work, work->batch.values, nrows);
+	/* now, so that an error does not bring us back here with the same rows */
+	make_room(work, NULL, 0);
 	work->rows_done += nrows;
-	work->batch.nrows = 0;
-	work->batch.capacity = 0;
+	if (nrows == 0)
+		return;
+	if (work->lease == NULL)
+		reduce_on_cpu(work, start, nrows);
+	else if (submit_slot(work, &work->slots[work->current], nrows))
+		work->current = (work->current + 1) % work->nslots;
+	else
+		leave_device(work);
 }
 
 void
@@ -284,7 +278,7 @@ gpuagg_batch_advance(GpuaggBatch *batch)
 	if (work->lease != NULL)
 	{
 		finish_slot(work, &work->slots[work->current]);
-		use_slot(work);
+		make_room(work, work->slots[work->current].values, work->slot_rows);
 	}
 	else
 		use_local(work);

@@ -3,8 +3,8 @@
  *	  A batch of rows of one column on its way to an engine.
  *
  * A batch belongs to one group of one aggregate.  Its owner stores values,
- * none of them NULL, at values[nrows++] after having called
- * gpuagg_batch_advance() where nrows == capacity (at first both are 0).
+ * none of them NULL, at `next`, which it moves on, after having called
+ * gpuagg_batch_advance() where next == end (at first both are NULL).
  * Nothing above it knows which engine works.
  */
 #ifndef GPUAGG_BATCH_H
@@ -14,9 +14,8 @@
 
 typedef struct GpuaggBatch
 {
-	void *values;
-	int64 nrows;
-	int64 capacity;
+	char *next;
+	char *end;
 	struct BatchWork *work;
 } GpuaggBatch;
 

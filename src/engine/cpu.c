@@ -21,14 +21,44 @@ gpuagg_sum_init(GpuaggSum *total, GpuaggKind kind)
 }
 
 /* A batch has at most 2^31 rows, so that int64 takes the sum of its int32. */
+static inline __attribute__((always_inline)) int64
+sum_int32_loop(const int32 *values, int64 nrows)
+{
+	typedef int32 Narrow __attribute__((vector_size(16)));
+	typedef int64 Wide __attribute__((vector_size(32)));
+	Wide lanes = {0};
+	int64 sum;
+	int64 i;
+
+	for (i = 0; i + 4 <= nrows; i += 4)
+	{
+		Narrow four;
+
+		memcpy(&four, values + i, sizeof(four));
+		lanes += __builtin_convertvector(four, Wide);
+	}
+	sum = lanes[0] + lanes[1] + lanes[2] + lanes[3];
+	for (; i < nrows; i++)
+		sum += values[i];
+	return sum;
+}
+
+#if defined(__x86_64__)
+static __attribute__((target("avx2"))) int64
+sum_int32_avx2(const int32 *values, int64 nrows)
+{
+	return sum_int32_loop(values, nrows);
+}
+#endif
+
 static GpuaggInt128
 sum_int32(const int32 *values, int64 nrows)
 {
-	int64 sum = 0;
-
-	for (int64 i = 0; i < nrows; i++)
-		sum += values[i];
-	return gpuagg_int128_from(sum);
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx2"))
+		return gpuagg_int128_from(sum_int32_avx2(values, nrows));
+#endif
+	return gpuagg_int128_from(sum_int32_loop(values, nrows));
 }
 
 static GpuaggInt128

@@ -49,20 +49,24 @@ make_state_in(MemoryContext context, int64 batch_at)
 	return state;
 }
 
-static FloatState *
-state_of(FunctionCallInfo fcinfo)
+static pg_noinline FloatState *
+make_state(FunctionCallInfo fcinfo)
 {
 	bool window;
-	MemoryContext context;
+	MemoryContext context = gpuagg_aggregate_context(fcinfo, &window);
 
-	if (!PG_ARGISNULL(0))
-		return (FloatState *) PG_GETARG_POINTER(0);
-	context = gpuagg_aggregate_context(fcinfo, &window);
 	gpuagg_begin(fcinfo->flinfo);
 	return make_state_in(context, window ? NO_BATCH : gpuagg_batch_threshold());
 }
 
-static void
+static FloatState *
+state_of(FunctionCallInfo fcinfo)
+{
+	return PG_ARGISNULL(0) ? make_state(fcinfo) : (FloatState *) PG_GETARG_POINTER(0);
+}
+
+/* Apart, so that the transition function stays small enough for JIT to inline it. */
+static pg_noinline void
 open_batch(FunctionCallInfo fcinfo, FloatState *state)
 {
 	bool window;
@@ -70,6 +74,14 @@ open_batch(FunctionCallInfo fcinfo, FloatState *state)
 	state->batch = gpuagg_batch_open(GPUAGG_FLOAT64, gpuagg_aggregate_context(fcinfo, &window));
 	if (state->batch == NULL)
 		state->batch_at += gpuagg_batch_threshold() + 1; /* ask again later */
+}
+
+static pg_noinline void
+deposit_directly(FloatState *state, double value)
+{
+	gpuagg_growing_sum_deposit(&state->sum, state, value, 1);
+	if (state->batch_at == NO_BATCH) /* as a window function: no end to report at */
+		gpuagg_stat_direct(1, sizeof(double));
 }
 
 static inline void
@@ -84,14 +96,13 @@ deposit(FunctionCallInfo fcinfo, FloatState *state, double value)
 	}
 	if (batch == NULL)
 	{
-		gpuagg_growing_sum_deposit(&state->sum, state, value, 1);
-		if (state->batch_at == NO_BATCH) /* as a window function: no end to report at */
-			gpuagg_stat_direct(1, sizeof(double));
+		deposit_directly(state, value);
 		return;
 	}
-	if (batch->nrows == batch->capacity)
+	if (unlikely(batch->next == batch->end))
 		gpuagg_batch_advance(batch);
-	((double *) batch->values)[batch->nrows++] = value;
+	*(double *) batch->next = value;
+	batch->next += sizeof(double);
 }
 
 /*

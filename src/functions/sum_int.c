@@ -39,7 +39,7 @@ typedef struct IntState
 	int32 width; /* bytes of a value in a batch */
 } IntState;
 
-static IntState *
+static pg_noinline IntState *
 make_state(FunctionCallInfo fcinfo, GpuaggKind kind)
 {
 	bool window;
@@ -58,7 +58,8 @@ state_of(FunctionCallInfo fcinfo, GpuaggKind kind)
 	return PG_ARGISNULL(0) ? make_state(fcinfo, kind) : (IntState *) PG_GETARG_POINTER(0);
 }
 
-static void
+/* Apart, so that the transition function stays small enough for JIT to inline it. */
+static pg_noinline void
 open_batch(FunctionCallInfo fcinfo, IntState *state, GpuaggKind kind)
 {
 	bool window;
@@ -86,12 +87,18 @@ deposit(FunctionCallInfo fcinfo, IntState *state, int64 value, GpuaggKind kind)
 			gpuagg_stat_direct(1, state->width);
 		return;
 	}
-	if (batch->nrows == batch->capacity)
+	if (unlikely(batch->next == batch->end))
 		gpuagg_batch_advance(batch);
 	if (kind == GPUAGG_INT32)
-		((int32 *) batch->values)[batch->nrows++] = (int32) value;
+	{
+		*(int32 *) batch->next = (int32) value;
+		batch->next += sizeof(int32);
+	}
 	else
-		((int64 *) batch->values)[batch->nrows++] = value;
+	{
+		*(int64 *) batch->next = value;
+		batch->next += sizeof(int64);
+	}
 }
 
 static void
