@@ -13,9 +13,13 @@ my $sums = core_sums($node);
 my @sums = split /\|/, $sums;
 my $engine = 'SELECT engine FROM gpuagg_last_query()';
 
-# A fresh server and a fresh session: its first statement does not wait, and
-# has the device started.
-right_on($node, 'cpu', 'the first statement of all');
+# A fresh server and a fresh session: its first statement does not wait, but
+# starts on the CPU (and may end on the device, once that is there).
+my ($first, $how) = run_query($node, sums_sql('gpu_sum'));
+is($first, $sums, 'the first statement of all: right answer');
+ok($how->{engine} =~ /^(cpu|both)$/ && $how->{cpu_batches} > 0 && $how->{fallbacks} == 0,
+	'the first statement of all: starts on the CPU')
+  or diag(join ', ', map { "$_: $how->{$_}" } sort keys %$how);
 ok(wait_until(sub { gpuaggd_pid($node) }, 15), 'it has the device started');
 ok($node->poll_query_until('postgres', "SELECT device_state = 'ready' FROM gpuagg_stat"),
 	'the device is ready');
