@@ -1,13 +1,16 @@
 /*
  * kernels.h
- *	  What the kernels offer to gpuaggd's host code.
+ *	  The production kernels, as gpuaggd's host code calls them.
  *
- * Every function takes pointers to device memory, a row count of any size
- * from 1 to GPUAGG_MAX_ROWS and a stream; it enqueues and returns at once,
- * allocates nothing, and is memory-safe for any content of its inputs.
- * `scratch` is device memory of at least the size that the _scratch function
- * gives, aligned to GPUAGG_ALIGN, of any content, and not shared with another
- * launch that may run at the same time.  Results are deterministic to the bit.
+ * Every function takes device pointers and a stream; it enqueues and returns
+ * at once, allocates nothing, and is memory-safe for any content of its
+ * inputs.  Rows: 0 to GPU_MAX_ROWS.  Values need no more alignment than their
+ * type; bitmaps are 64-bit words, bit i % 64 of word i / 64 for row i, and are
+ * read in whole words.  Results are deterministic to the bit.
+ *
+ * Scratch is device memory aligned to GPUAGG_ALIGN that the caller clears to
+ * zero when it allocates it, and that belongs to one function and one stream
+ * from then on: what a launch leaves in it is what the next one expects.
  */
 #ifndef GPUAGG_KERNELS_H
 #define GPUAGG_KERNELS_H
@@ -18,42 +21,107 @@
 extern "C" {
 #endif
 
-/* What a reduction delivers, in device memory. */
-typedef struct GpuReduceResult
-{
-	uint64_t n;
-	GpuaggInt128 sum;	  /* int32, int64 */
-	GpuaggFloatSumFull f; /* float64; carries propagated: chunks below the top in [0, 2^32) */
-} GpuReduceResult;
-
-extern size_t gpu_reduce_scratch(int kind, uint64_t nrows);
-extern GpuaggReason gpu_reduce(int kind, const void *values, uint64_t nrows,
-							   GpuReduceResult *result, void *scratch, GpuStreamRef stream);
+#define GPU_MAX_ROWS (UINT64_C(1) << 40)
 
 /*
- * Inclusive or exclusive running sums with a state carried in and out.  Rows
- * whose validity bit is 0 add nothing.  validity may be NULL (all valid).
- *
- * int32: results int64, status overflow beyond int64.  int64: results
- * GpuaggInt128.  float64: results double, the exact sum up to the row rounded
- * to nearest even once; an exact zero is -0 only when every input was -0.
- *
- * float64 works in a window of 256 bits that starts at chunk `window`.  If a
- * value or the carry does not fit it (bits below it, or within 33 bits of its
- * top), state_out->out_of_window is 1 and the results are meaningless.
+ * Reduction of the rows whose validity bit is 1 (validity NULL: all) into
+ * *result; protocol.h says what each operation delivers there.  What an
+ * operation does not deliver is zero, an accumulator being an empty one.
+ */
+typedef struct GpuReduce
+{
+	int kind;
+	int op; /* GPUAGG_SUM, MIN, MAX, COUNT, MOMENTS */
+	uint64_t nrows;
+	const void *values; /* COUNT: not read */
+	const uint64_t *validity;
+	GpuaggReduced *result; /* device memory */
+	void *scratch;
+} GpuReduce;
+
+/* Enough for any kind, operation and number of rows. */
+extern size_t gpu_reduce_scratch(void);
+extern GpuaggReason gpu_reduce(const GpuReduce *reduce, GpuStreamRef stream);
+
+/*
+ * The running state of a scan, in device memory.  After a segmented scan it is
+ * that of the segment still open.
  */
 typedef struct GpuScanState
 {
-	GpuaggScanState state; /* as in protocol.h; propagated, into [0, 2^32) or balanced digits */
+	GpuaggScanState state;
 	uint32_t out_of_window;
-	uint32_t unused;
+	uint32_t overflows; /* whether a row had status GPUAGG_ROW_OVERFLOW */
 } GpuScanState;
 
-extern size_t gpu_scan_scratch(int kind, uint64_t nrows);
-extern GpuaggReason gpu_scan(int kind, unsigned flags, int window, const void *values,
-							 const uint64_t *validity, uint64_t nrows, const GpuScanState *state_in,
-							 void *results, uint8_t *status, GpuScanState *state_out, void *scratch,
-							 GpuStreamRef stream);
+/*
+ * Running sums, minima, maxima or counts, inclusive or exclusive, with a state
+ * carried in and out.  Rows whose validity bit is 0 add nothing.  A row whose
+ * head bit is 1 starts anew (row 0 goes on with state_in when its bit is 0).
+ *
+ * Results, one a row:
+ *	SUM		int32: int64, status OVERFLOW beyond; int64: GpuaggInt128; with
+ *			GPUAGG_SCAN_NARROW both of the values' type, modulo 2^32 or 2^64.
+ *			Floats: their type, the exact sum up to the row rounded to nearest
+ *			even once; an exact zero is -0 only when every input was -0.
+ *	MIN,MAX	of the values' type, in the order of order keys (column.h).
+ *	COUNT	int64.
+ * A row before which nothing valid stands has status NULL and the identity as
+ * its result: 0; for MIN the greatest, for MAX the least value of the type
+ * (NaN and -infinity for floats).
+ *
+ * Sums of floats work in a window of 256 bits that starts at chunk `window`.
+ * If a value or the carry does not fit it (bits below it, or within 33 bits of
+ * its top), state_out->out_of_window is 1 and the results are meaningless.
+ */
+typedef struct GpuScan
+{
+	int kind;
+	int op;			/* GPUAGG_SUM, MIN, MAX, COUNT */
+	unsigned flags; /* GPUAGG_SCAN_EXCLUSIVE, GPUAGG_SCAN_NARROW; others are ignored */
+	int window;		/* sums of floats */
+	uint64_t nrows;
+	const void *values;			  /* COUNT: not read */
+	const uint64_t *validity;	  /* NULL: all rows are valid */
+	const uint64_t *heads;		  /* NULL: one segment */
+	const GpuScanState *state_in; /* NULL: nothing so far */
+	void *results;				  /* may be values, where the sizes agree */
+	uint8_t *status;			  /* GPUAGG_ROW_* of each row; NULL: not wanted */
+	GpuScanState *state_out;	  /* NULL: not wanted; may be state_in */
+	void *scratch;
+} GpuScan;
+
+/* Grows with nrows; enough for any kind and operation. */
+extern size_t gpu_scan_scratch(uint64_t nrows);
+extern GpuaggReason gpu_scan(const GpuScan *scan, GpuStreamRef stream);
+
+/*
+ * One result a segment.  Segment 0 is the one that row 0 is in, whether its
+ * head bit is set or not; it goes on from state_in when it is not.  results
+ * has room for one more element than there are head bits among rows 1 ..
+ * nrows - 1; *nsegments gets the number written.  The last segment, still
+ * open, is in results as it stands, and in state_out.  Types of the results,
+ * statuses and windows as for GpuScan.
+ */
+typedef struct GpuSegmentedReduce
+{
+	int kind;
+	int op; /* GPUAGG_SUM, MIN, MAX, COUNT */
+	int window;
+	uint64_t nrows;
+	const void *values;
+	const uint64_t *validity;
+	const uint64_t *heads;
+	const GpuScanState *state_in;
+	void *results;
+	uint8_t *status; /* one a segment; NULL: not wanted */
+	uint64_t *nsegments;
+	GpuScanState *state_out;
+	void *scratch;
+} GpuSegmentedReduce;
+
+extern size_t gpu_segmented_reduce_scratch(uint64_t nrows);
+extern GpuaggReason gpu_segmented_reduce(const GpuSegmentedReduce *reduce, GpuStreamRef stream);
 
 #ifdef __cplusplus
 }

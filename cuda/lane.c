@@ -57,13 +57,22 @@ launch_reduce(Lane *lane, const Layout *l)
 	size_t size = gpuagg_kind_size(job->kind);
 	const char *values = gpud_segment_base(job->segment) + job->request.u.reduce.offset +
 						 job->rows_done * size;
-	GpuReduceResult *result = (GpuReduceResult *) (lane->block + l->result);
+	GpuaggReduced *result = (GpuaggReduced *) (lane->block + l->result);
 	GpuaggReason reason;
 
 	reason = gpu_copy_in(lane->block + l->values, values, lane->rows * size, lane->stream);
 	if (reason == GPUAGG_OK)
-		reason = gpu_reduce(job->kind, lane->block + l->values, lane->rows, result,
-							lane->block + l->scratch, lane->stream);
+	{
+		GpuReduce reduce = {0};
+
+		reduce.kind = job->kind;
+		reduce.op = GPUAGG_SUM;
+		reduce.nrows = lane->rows;
+		reduce.values = lane->block + l->values;
+		reduce.result = result;
+		reduce.scratch = lane->block + l->scratch;
+		reason = gpu_reduce(&reduce, lane->stream);
+	}
 	if (reason == GPUAGG_OK)
 		reason = gpu_copy_out(&lane->slot->reduced, result, sizeof(*result), lane->stream);
 	return reason;
@@ -76,7 +85,7 @@ launch_scan(Lane *lane, const Layout *l)
 	const GpuaggRequest *request = &job->request;
 	uint64_t first = job->rows_done; /* a multiple of 64 */
 	size_t size = gpuagg_kind_size(job->kind);
-	size_t result_size = gpuagg_scan_result_size(job->kind);
+	size_t result_size = gpuagg_scan_result_size(job->kind, GPUAGG_SUM, 0);
 	bool nulls = (request->u.scan.flags & GPUAGG_SCAN_VALIDITY) != 0;
 	char *base = gpud_segment_base(job->segment);
 	char *block = lane->block;
@@ -96,11 +105,23 @@ launch_scan(Lane *lane, const Layout *l)
 							 base + request->u.scan.validity_offset + first / 8,
 							 (lane->rows + 63) / 64 * 8, lane->stream);
 	if (reason == GPUAGG_OK)
-		reason = gpu_scan(job->kind, request->u.scan.flags, request->u.scan.window,
-						  block + l->values,
-						  nulls ? (const uint64_t *) (block + l->validity) : NULL, lane->rows,
-						  state_in, block + l->results, (uint8_t *) (block + l->status), state_out,
-						  block + l->scratch, lane->stream);
+	{
+		GpuScan scan = {0};
+
+		scan.kind = job->kind;
+		scan.op = GPUAGG_SUM;
+		scan.flags = request->u.scan.flags;
+		scan.window = request->u.scan.window;
+		scan.nrows = lane->rows;
+		scan.values = block + l->values;
+		scan.validity = nulls ? (const uint64_t *) (block + l->validity) : NULL;
+		scan.state_in = state_in;
+		scan.results = block + l->results;
+		scan.status = (uint8_t *) (block + l->status);
+		scan.state_out = state_out;
+		scan.scratch = block + l->scratch;
+		reason = gpu_scan(&scan, lane->stream);
+	}
 	if (reason == GPUAGG_OK)
 		reason = gpu_copy_out(base + request->u.scan.result_offset + first * result_size,
 							  block + l->results, lane->rows * result_size, lane->stream);
@@ -284,11 +305,9 @@ probe(Lane *lane)
 	double sum = 0;
 	void *block;
 	char *at;
-	size_t scratch = gpu_reduce_scratch(GPUAGG_FLOAT64, PROBE_ROWS);
+	size_t scratch = gpu_reduce_scratch();
 	GpuaggReason reason;
 
-	if (scratch < gpu_reduce_scratch(GPUAGG_INT64, PROBE_ROWS))
-		scratch = gpu_reduce_scratch(GPUAGG_INT64, PROBE_ROWS);
 	reason = gpu_malloc(&block, 2 * 4096 + scratch);
 	if (reason != GPUAGG_OK)
 		return reason;
@@ -296,12 +315,22 @@ probe(Lane *lane)
 
 	for (int kind = GPUAGG_INT64; kind <= GPUAGG_FLOAT64 && reason == GPUAGG_OK; kind++)
 	{
-		GpuReduceResult *result = (GpuReduceResult *) (at + 4096);
+		GpuaggReduced *result = (GpuaggReduced *) (at + 4096);
 		const void *input = kind == GPUAGG_INT64 ? (const void *) integers : (const void *) values;
 
 		reason = gpu_copy_in(at, input, PROBE_ROWS * sizeof(double), lane->stream);
 		if (reason == GPUAGG_OK)
-			reason = gpu_reduce(kind, at, PROBE_ROWS, result, at + 2 * 4096, lane->stream);
+		{
+			GpuReduce reduce = {0};
+
+			reduce.kind = kind;
+			reduce.op = GPUAGG_SUM;
+			reduce.nrows = PROBE_ROWS;
+			reduce.values = at;
+			reduce.result = result;
+			reduce.scratch = at + 2 * 4096;
+			reason = gpu_reduce(&reduce, lane->stream);
+		}
 		if (reason == GPUAGG_OK)
 			reason = gpu_copy_out(&slot->reduced, result, sizeof(*result), lane->stream);
 		if (reason == GPUAGG_OK)

@@ -59,8 +59,14 @@ high_part(int64_t v)
 
 /* An accumulator with all of its fields set, but for the chunks and counts. */
 static __device__ inline void
-empty_float_sum(GpuaggFloatSumFull *f)
+empty_float_sum(GpuaggReduced *result)
 {
+	GpuaggFloatSumFull *f = &result->f;
+
+	for (int i = 0; i < 3; i++)
+		result->squares[i] = 0;
+	for (int i = 0; i < GPUAGG_SQUARE_CHUNKS; i++)
+		result->f_squares[i] = 0;
 	f->counts.n = 0;
 	f->counts.n_nan = 0;
 	f->counts.n_pinf = 0;
@@ -79,7 +85,7 @@ struct IntegerStorage
 template <class T>
 static __global__ void
 __launch_bounds__(REDUCE_THREADS, 2)
-	reduce_integers(const T *values, uint64_t n, ReduceTotals *totals, GpuReduceResult *result)
+	reduce_integers(const T *values, uint64_t n, ReduceTotals *totals, GpuaggReduced *result)
 {
 	SHARED(IntegerStorage, shared);
 	int64_t low = 0;
@@ -111,7 +117,7 @@ __launch_bounds__(REDUCE_THREADS, 2)
 			result->sum =
 				gpuagg_int128_add(gpuagg_int128_from((int64_t) load_relaxed(&totals->low)),
 								  shifted);
-			empty_float_sum(&result->f);
+			empty_float_sum(result);
 		}
 	}
 }
@@ -142,7 +148,7 @@ struct FloatStorage
 
 static __global__ void
 __launch_bounds__(REDUCE_THREADS, 2)
-	reduce_floats(const double *values, uint64_t n, ReduceTotals *totals, GpuReduceResult *result)
+	reduce_floats(const double *values, uint64_t n, ReduceTotals *totals, GpuaggReduced *result)
 {
 	SHARED(FloatStorage, shared);
 	uint64_t thread = (uint64_t) blockIdx.x * REDUCE_THREADS + threadIdx.x;
@@ -196,7 +202,7 @@ __launch_bounds__(REDUCE_THREADS, 2)
 			chunks_propagate(shared.chunk);
 			result->n = n;
 			result->sum = gpuagg_int128_from(0);
-			empty_float_sum(&result->f);
+			empty_float_sum(result);
 			result->f.counts.n = (int64_t) n;
 			result->f.counts.n_nan = (int64_t) load_relaxed(&totals->nan);
 			result->f.counts.n_pinf = (int64_t) load_relaxed(&totals->pinf);
@@ -220,32 +226,37 @@ reduce_blocks(Kernel kernel, uint64_t nrows)
 }
 
 size_t
-gpu_reduce_scratch(int, uint64_t)
+gpu_reduce_scratch(void)
 {
 	return sizeof(ReduceTotals);
 }
 
 GpuaggReason
-gpu_reduce(int kind, const void *values, uint64_t nrows, GpuReduceResult *result, void *scratch,
-		   GpuStreamRef stream)
+gpu_reduce(const GpuReduce *reduce, GpuStreamRef stream)
 {
-	ReduceTotals *totals = (ReduceTotals *) scratch;
+	ReduceTotals *totals = (ReduceTotals *) reduce->scratch;
+	const void *values = reduce->values;
+	uint64_t nrows = reduce->nrows;
+	GpuaggReduced *result = reduce->result;
 	GpuaggReason reason;
 
-	if (gpuagg_kind_size(kind) == 0 || nrows == 0 || nrows > (uint64_t) GPUAGG_MAX_ROWS)
+	if (nrows == 0 || nrows > (uint64_t) GPUAGG_MAX_ROWS || reduce->op != GPUAGG_SUM ||
+		reduce->validity != nullptr)
 		return GPUAGG_REFUSED;
 	reason = gpu_memset(totals, 0, sizeof(ReduceTotals), stream);
 	if (reason != GPUAGG_OK)
 		return reason;
 
-	if (kind == GPUAGG_INT32)
+	if (reduce->kind == GPUAGG_INT32)
 		LAUNCH(reduce_integers<int32_t>, reduce_blocks(reduce_integers<int32_t>, nrows),
 			   REDUCE_THREADS, stream, (const int32_t *) values, nrows, totals, result);
-	else if (kind == GPUAGG_INT64)
+	else if (reduce->kind == GPUAGG_INT64)
 		LAUNCH(reduce_integers<int64_t>, reduce_blocks(reduce_integers<int64_t>, nrows),
 			   REDUCE_THREADS, stream, (const int64_t *) values, nrows, totals, result);
-	else
+	else if (reduce->kind == GPUAGG_FLOAT64)
 		LAUNCH(reduce_floats, reduce_blocks(reduce_floats, nrows), REDUCE_THREADS, stream,
 			   (const double *) values, nrows, totals, result);
+	else
+		return GPUAGG_REFUSED;
 	return gpu_launch_status();
 }

@@ -379,7 +379,7 @@ __launch_bounds__(SCAN_THREADS, 3)
 		f->width = GPUAGG_CHUNKS;
 		Op::to_carry(before, window, out);
 		out->out_of_window = (before.seen & SEEN_OUTSIDE) != 0;
-		out->unused = 0;
+		out->overflows = 0;
 	}
 }
 
@@ -455,40 +455,43 @@ scan_column(const ScanColumn &column, const GpuScanState *in, GpuScanState *out,
 }
 
 size_t
-gpu_scan_scratch(int kind, uint64_t nrows)
+gpu_scan_scratch(uint64_t nrows)
 {
 	uint64_t tiles = divide_up(nrows, SCAN_TILE);
 	uint64_t blocks = tiles < SCAN_MAX_BLOCKS ? tiles : SCAN_MAX_BLOCKS;
 
-	return blocks * (kind == GPUAGG_FLOAT64 ? sizeof(ScanPartial<FloatScan>)
-											: sizeof(ScanPartial<IntegerScan<int64_t>>));
+	return blocks * sizeof(ScanPartial<FloatScan>);
 }
 
 GpuaggReason
-gpu_scan(int kind, unsigned flags, int window, const void *values, const uint64_t *validity,
-		 uint64_t nrows, const GpuScanState *state_in, void *results, uint8_t *status,
-		 GpuScanState *state_out, void *scratch, GpuStreamRef stream)
+gpu_scan(const GpuScan *scan, GpuStreamRef stream)
 {
 	ScanColumn column;
 
-	if (nrows == 0 || nrows > (uint64_t) GPUAGG_MAX_ROWS || window < 0 || window >= GPUAGG_CHUNKS)
+	if (scan->nrows == 0 || scan->nrows > (uint64_t) GPUAGG_MAX_ROWS || scan->window < 0 ||
+		scan->window >= GPUAGG_CHUNKS || scan->op != GPUAGG_SUM || scan->heads != nullptr ||
+		(scan->flags & GPUAGG_SCAN_NARROW) || scan->state_in == nullptr ||
+		scan->status == nullptr || scan->state_out == nullptr)
 		return GPUAGG_REFUSED;
-	column.values = values;
-	column.validity = flags & GPUAGG_SCAN_VALIDITY ? validity : nullptr;
-	column.nrows = nrows;
-	column.window = window;
-	column.exclusive = flags & GPUAGG_SCAN_EXCLUSIVE;
-	column.results = results;
-	column.status = status;
+	column.values = scan->values;
+	column.validity = scan->validity;
+	column.nrows = scan->nrows;
+	column.window = scan->window;
+	column.exclusive = scan->flags & GPUAGG_SCAN_EXCLUSIVE;
+	column.results = scan->results;
+	column.status = scan->status;
 
-	switch (kind)
+	switch (scan->kind)
 	{
 		case GPUAGG_INT32:
-			return scan_column<IntegerScan<int32_t>>(column, state_in, state_out, scratch, stream);
+			return scan_column<IntegerScan<int32_t>>(column, scan->state_in, scan->state_out,
+													 scan->scratch, stream);
 		case GPUAGG_INT64:
-			return scan_column<IntegerScan<int64_t>>(column, state_in, state_out, scratch, stream);
+			return scan_column<IntegerScan<int64_t>>(column, scan->state_in, scan->state_out,
+													 scan->scratch, stream);
 		case GPUAGG_FLOAT64:
-			return scan_column<FloatScan>(column, state_in, state_out, scratch, stream);
+			return scan_column<FloatScan>(column, scan->state_in, scan->state_out, scan->scratch,
+										  stream);
 		default:
 			return GPUAGG_REFUSED;
 	}

@@ -64,15 +64,15 @@ set_piece_rows(Job *job, uint64_t rows)
 		l.state_in = place(&l, sizeof(GpuScanState));
 		l.values = place(&l, value_bytes);
 		l.validity = place(&l, (rows + 63) / 64 * 8);
-		l.results = place(&l, rows * gpuagg_scan_result_size(job->kind));
+		l.results = place(&l, rows * gpuagg_scan_result_size(job->kind, GPUAGG_SUM, 0));
 		l.status = place(&l, rows);
-		l.scratch = place(&l, gpu_scan_scratch(job->kind, rows));
+		l.scratch = place(&l, gpu_scan_scratch(rows));
 	}
 	else
 	{
-		l.result = place(&l, sizeof(GpuReduceResult));
+		l.result = place(&l, sizeof(GpuaggReduced));
 		l.values = place(&l, value_bytes);
-		l.scratch = place(&l, gpu_reduce_scratch(job->kind, rows));
+		l.scratch = place(&l, gpu_reduce_scratch());
 	}
 	job->piece_rows = rows;
 	job->layout = l;
@@ -95,9 +95,7 @@ gpud_job_finish(Job *job, GpuaggReason reason)
 			reply.u.scan.carry = job->request.u.scan.carry;
 		else if (reason == GPUAGG_OK)
 		{
-			reply.u.reduce.n = job->total.n;
-			reply.u.reduce.sum = job->total.sum;
-			reply.u.reduce.f = job->total.f;
+			reply.u.reduce = job->total;
 		}
 		gpud_reply(client, &job->request.h, reason, &reply, -1);
 	}

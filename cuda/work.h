@@ -13,7 +13,7 @@
 /* Pinned host memory of a lane: what goes to the device and comes back by itself. */
 typedef struct Slot
 {
-	GpuReduceResult reduced;
+	GpuaggReduced reduced;
 	GpuScanState state_in;
 	GpuScanState state_out;
 } Slot;
@@ -21,7 +21,7 @@ typedef struct Slot
 /* Where the parts of a piece lie in a lane's block; offsets in bytes. */
 typedef struct Layout
 {
-	size_t result; /* GpuReduceResult, or the GpuScanState that comes out */
+	size_t result; /* GpuaggReduced, or the GpuScanState that comes out */
 	size_t state_in;
 	size_t values;
 	size_t validity;
@@ -43,7 +43,7 @@ struct Job
 	uint64_t piece_rows; /* at most */
 	Layout layout;		 /* of a piece of so many rows */
 	GpuaggReason failure;
-	GpuReduceResult total; /* REDUCE: the pieces so far */
+	GpuaggReduced total; /* REDUCE: the pieces so far */
 };
 
 typedef struct Lane

@@ -46,7 +46,7 @@ check_scan(const GpuaggRequest *request, uint64_t bytes)
 	e[1].start = request->u.scan.validity_offset;
 	e[1].length = (flags & GPUAGG_SCAN_VALIDITY) ? (n + 63) / 64 * 8 : 0;
 	e[2].start = request->u.scan.result_offset;
-	e[2].length = n * gpuagg_scan_result_size((int) request->u.scan.kind);
+	e[2].length = n * gpuagg_scan_result_size((int) request->u.scan.kind, GPUAGG_SUM, 0);
 	e[3].start = request->u.scan.status_offset;
 	e[3].length = n;
 

@@ -20,16 +20,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "algorithm.h"
 #include "column.h"
 #include "float_sum.h"
 #include "int128.h"
 #include "reason.h"
 
 #define GPUAGG_VERSION_STRING	 "0.1.0"
-#define GPUAGG_PROTOCOL_VERSION	 1
+#define GPUAGG_PROTOCOL_VERSION	 2
 #define GPUAGG_MAGIC			 0x47414747u /* "GGAG" */
 #define GPUAGG_MAX_ROWS			 (INT64_C(1) << 31)
 #define GPUAGG_MAX_INFLIGHT		 8
+#define GPUAGG_LADDER_ROWS		 (UINT64_C(1) << 20) /* of one LADDER request */
+#define GPUAGG_BENCH_REPETITIONS 101
 #define GPUAGG_ALIGN			 256				  /* of every offset in a region, bytes */
 #define GPUAGG_SEGMENT_BYTES	 (UINT64_C(32) << 20) /* of a lease, unless more is asked for */
 #define GPUAGG_SEGMENT_BYTES_MAX (UINT64_C(64) << 20)
@@ -45,7 +48,9 @@ typedef enum GpuaggMessageType
 	GPUAGG_MSG_LEASE,	/* reply carries the memfd by SCM_RIGHTS */
 	GPUAGG_MSG_RELEASE, /* no reply; requests in flight on it finish first */
 	GPUAGG_MSG_REDUCE,
-	GPUAGG_MSG_SCAN
+	GPUAGG_MSG_SCAN,
+	GPUAGG_MSG_LADDER, /* an algorithm by name over a short column; the reply is in the region */
+	GPUAGG_MSG_BENCH   /* times an algorithm over a column that gpuaggd makes */
 } GpuaggMessageType;
 
 typedef struct GpuaggHeader
@@ -59,13 +64,40 @@ typedef struct GpuaggHeader
 
 /*
  * The running state of a scan: what has been summed up to a row.  For integer
- * kinds `sum` and counts.n are used, for floats the full accumulator.
+ * kinds, MIN, MAX and COUNT `sum` and counts.n are used, for sums of floats the
+ * full accumulator.
+ *
+ * The counts need only tell presence: n > 0 when a row was not NULL, n_nan,
+ * n_pinf and n_ninf > 0 when there was one, n > n_negzero when there was
+ * anything but -0.  COUNT has the exact number in `sum`.
  */
 typedef struct GpuaggScanState
 {
-	GpuaggInt128 sum;
+	GpuaggInt128 sum; /* MIN, MAX: the order key */
 	GpuaggFloatSumFull f;
 } GpuaggScanState;
+
+/*
+ * What a reduction delivers, by operation:
+ *	COUNT	n, the number of rows that are not NULL; so do all others.
+ *	SUM		integer kinds: sum.  Floats: f, carries propagated (chunks below the
+ *			top one in [0, 2^32)), deposits 0, all chunks.
+ *	MIN,MAX	sum: the order key of the value (column.h), when n > 0.
+ *	MOMENTS	as SUM, and the sum of squares.  Integer kinds: squares, 192 bits in
+ *			two's complement, least significant word first.  Floats: f_squares
+ *			of the finite inputs, carries propagated.
+ * Width table, for the 2^40 rows that a kernel takes: int32 squares stay below
+ * 2^102, int64 sums below 2^103 and squares below 2^166; chunks of floats are
+ * propagated before they could reach 2^63, the top one stays below 2^58.
+ */
+typedef struct GpuaggReduced
+{
+	uint64_t n;
+	GpuaggInt128 sum;
+	uint64_t squares[3];
+	GpuaggFloatSumFull f;
+	int64_t f_squares[GPUAGG_SQUARE_CHUNKS];
+} GpuaggReduced;
 
 /* status byte of each row that a scan writes */
 #define GPUAGG_ROW_VALUE	  0
@@ -74,6 +106,9 @@ typedef struct GpuaggScanState
 
 #define GPUAGG_SCAN_EXCLUSIVE 1u /* flags */
 #define GPUAGG_SCAN_VALIDITY  2u /* a validity bitmap is given */
+#define GPUAGG_SCAN_HEADS	  4u /* a bitmap of heads is given */
+#define GPUAGG_SCAN_NARROW	  8u /* sums of integers of the values' type, modulo 2^32 or 2^64 */
+#define GPUAGG_SCAN_STATUS	  16u /* a status byte a row is wanted */
 
 typedef struct GpuaggRequest
 {
@@ -103,20 +138,48 @@ typedef struct GpuaggRequest
 			uint32_t kind;	 /* GpuaggKind */
 			uint64_t offset; /* of the values in the region */
 			uint64_t nrows;
+			uint32_t op;	/* GpuaggOp */
+			uint32_t flags; /* 0 or GPUAGG_SCAN_VALIDITY */
+			uint64_t validity_offset;
 		} reduce;
 		struct
 		{
 			uint32_t region;
 			uint32_t kind;
 			uint32_t flags; /* GPUAGG_SCAN_* */
-			int32_t window; /* float64: chunk number where the 256-bit window starts */
+			int32_t window; /* sums of floats: chunk number where the 256-bit window starts */
+			uint32_t op;	/* GpuaggOp, but MOMENTS */
+			uint32_t unused;
 			uint64_t nrows;
 			uint64_t values_offset;
-			uint64_t validity_offset; /* bit i of 64-bit word i/64: row i is not NULL */
-			uint64_t result_offset;	  /* int64 for int32, int128 for int64, double for float64 */
+			uint64_t validity_offset; /* bit i % 64 of 64-bit word i / 64: row i is not NULL */
+			uint64_t heads_offset;	  /* the same: row i starts a segment */
+			uint64_t result_offset;	  /* of gpuagg_scan_result_size() bytes a row */
 			uint64_t status_offset;	  /* one byte a row, GPUAGG_ROW_* */
 			GpuaggScanState carry;
 		} scan;
+		struct
+		{
+			uint32_t region;
+			uint32_t task; /* GpuaggTask */
+			uint32_t algorithm;
+			uint32_t kind;
+			uint32_t op; /* SUM, MIN or MAX */
+			uint32_t exclusive;
+			uint64_t nrows; /* at most GPUAGG_LADDER_ROWS, and the algorithm's max_rows */
+			uint64_t values_offset;
+			uint64_t heads_offset;	/* SEGMENTED_SCAN */
+			uint64_t result_offset; /* of gpuagg_ladder_result_size() bytes each; REDUCE: one */
+		} ladder;
+		struct
+		{
+			uint32_t task;
+			uint32_t algorithm; /* also GPUAGG_ALG_CUB, READ, COPY */
+			uint32_t kind;
+			uint32_t repetitions; /* 1 to GPUAGG_BENCH_REPETITIONS */
+			uint64_t nrows;
+			uint64_t seed;
+		} bench;
 		char pad[752];
 	} u;
 } GpuaggRequest;
@@ -161,17 +224,19 @@ typedef struct GpuaggReply
 			uint32_t region;
 			uint64_t bytes;
 		} lease;
-		struct
-		{
-			uint64_t n;
-			GpuaggInt128 sum;
-			GpuaggFloatSumFull f;
-		} reduce;
+		GpuaggReduced reduce;
 		struct
 		{
 			GpuaggScanState carry;
 		} scan;
-		char pad[752];
+		struct
+		{
+			uint64_t median_ns;	   /* of a repetition, by the device's clock */
+			uint64_t bytes;		   /* read and written by one, each input and output once */
+			uint64_t repetitions;  /* made; fewer than asked for when they take long */
+			uint64_t checksum;	   /* of the results: gpuagg_bench_mix() added up modulo 2^64 */
+		} bench;
+		char pad[2032];
 	} u;
 } GpuaggReply;
 
@@ -181,7 +246,7 @@ static_assert(sizeof(GpuaggFloatSumFull) == 48 + 8 * GPUAGG_CHUNKS,
 static_assert(offsetof(GpuaggFloatSumFull, chunk) == offsetof(GpuaggFloatSum, chunk),
 			  "the two views must agree");
 static_assert(sizeof(GpuaggRequest) == 768, "request size crosses the process boundary");
-static_assert(sizeof(GpuaggReply) == 768, "reply size crosses the process boundary");
+static_assert(sizeof(GpuaggReply) == 2048, "reply size crosses the process boundary");
 
 /*
  * Checks a REDUCE or SCAN request against a region of `bytes` bytes: kinds,
@@ -197,11 +262,50 @@ extern GpuaggReason gpuagg_request_check(const GpuaggRequest *request, uint64_t 
  */
 extern int gpuagg_reply_check(const GpuaggReply *reply);
 
-/* Bytes of one result row of a scan over this kind. */
+/* Bytes of one result row of a scan; kernels.h says of what type. */
 static inline size_t
-gpuagg_scan_result_size(int kind)
+gpuagg_scan_result_size(int kind, int op, unsigned flags)
 {
-	return kind == GPUAGG_INT64 ? sizeof(GpuaggInt128) : kind == 0 ? 0 : 8;
+	if (op == GPUAGG_COUNT)
+		return 8;
+	if (op != GPUAGG_SUM || (flags & GPUAGG_SCAN_NARROW) || gpuagg_kind_is_float(kind))
+		return gpuagg_kind_size(kind);
+	return kind == GPUAGG_INT64 ? sizeof(GpuaggInt128) : 8;
+}
+
+/*
+ * Benchmarks: value i of the column that a seed makes, one of -8 .. -1, 1 .. 8.
+ * A sum of 2^30 of them, in any order, stays far below 2^24, so that plain
+ * float32 additions are exact too and every result can be checked to the bit.
+ * (splitmix64, Steele, Lea and Flood, OOPSLA 2014)
+ */
+static inline GPUAGG_HD int32_t
+gpuagg_bench_value(uint64_t seed, uint64_t i)
+{
+	uint64_t z = (seed + i) * UINT64_C(0x9e3779b97f4a7c15);
+	int32_t v;
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	z ^= z >> 31;
+	v = (int32_t) (z & 15) - 8;
+	return v < 0 ? v : v + 1;
+}
+
+/* Whether row i > 0 of such a column starts a segment: one row in 64 does. */
+static inline GPUAGG_HD int
+gpuagg_bench_head(uint64_t seed, uint64_t i)
+{
+	return i == 0 || ((seed ^ i) * UINT64_C(0xd1342543de82ef95)) >> 58 == 0;
+}
+
+/* What result i, as 64 bits (floats as a double's), adds to a checksum. */
+static inline GPUAGG_HD uint64_t
+gpuagg_bench_mix(uint64_t i, uint64_t bits)
+{
+	uint64_t z = (bits ^ i * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
+
+	return z ^ z >> 32;
 }
 
 #endif /* GPUAGG_PROTOCOL_H */

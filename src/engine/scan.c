@@ -33,7 +33,7 @@ layout_of(GpuaggKind kind, int64 capacity)
 
 	l.validity = TYPEALIGN(GPUAGG_ALIGN, capacity * gpuagg_kind_size(kind));
 	l.results = TYPEALIGN(GPUAGG_ALIGN, l.validity + (capacity + 63) / 64 * sizeof(uint64));
-	l.status = TYPEALIGN(GPUAGG_ALIGN, l.results + capacity * gpuagg_scan_result_size(kind));
+	l.status = TYPEALIGN(GPUAGG_ALIGN, l.results + capacity * gpuagg_scan_result_size(kind, GPUAGG_SUM, 0));
 	l.end = TYPEALIGN(GPUAGG_ALIGN, l.status + capacity);
 	return l;
 }
@@ -86,7 +86,7 @@ make_room(ScanBatch *batch, int64 rows)
 	batch->results = NULL;
 	batch->status = NULL;
 	batch->room = 0;
-	batch->results = MemoryContextAlloc(context, rows * gpuagg_scan_result_size(batch->kind));
+	batch->results = MemoryContextAlloc(context, rows * gpuagg_scan_result_size(batch->kind, GPUAGG_SUM, 0));
 	batch->status = MemoryContextAlloc(context, rows);
 	batch->room = rows;
 }
@@ -182,7 +182,7 @@ run_on_device(ScanBatch *batch, GpuaggScanState *carry)
 		return false;
 
 	memcpy(batch->results, batch->lease->base + l.results,
-		   batch->nrows * gpuagg_scan_result_size(batch->kind));
+		   batch->nrows * gpuagg_scan_result_size(batch->kind, GPUAGG_SUM, 0));
 	memcpy(batch->status, batch->lease->base + l.status, batch->nrows);
 	*carry = reply.u.scan.carry;
 	gpuagg_float_sum_propagate(gpuagg_float_sum_of(&carry->f));

@@ -371,7 +371,7 @@ scan_init(GpuaggRequest *request, const Lease *lease, int kind, uint64_t nrows)
 	request->u.scan.nrows = nrows;
 	request->u.scan.values_offset = place(&end, nrows * gpuagg_kind_size(kind));
 	request->u.scan.validity_offset = place(&end, (nrows + 63) / 64 * 8);
-	request->u.scan.result_offset = place(&end, nrows * gpuagg_scan_result_size(kind));
+	request->u.scan.result_offset = place(&end, nrows * gpuagg_scan_result_size(kind, GPUAGG_SUM, 0));
 	request->u.scan.status_offset = place(&end, nrows);
 	gpuagg_float_sum_init(gpuagg_float_sum_of(&request->u.scan.carry.f), 0, GPUAGG_CHUNKS);
 }

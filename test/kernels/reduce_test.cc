@@ -8,33 +8,46 @@
 
 #include "oracle.h"
 
+static GpuaggReason
+launch_reduce(int kind, const void *values, uint64_t n, GpuaggReduced *result, void *scratch)
+{
+	GpuReduce reduce = {};
+
+	reduce.kind = kind;
+	reduce.op = GPUAGG_SUM;
+	reduce.nrows = n;
+	reduce.values = values;
+	reduce.result = result;
+	reduce.scratch = scratch;
+	return gpu_reduce(&reduce, stream);
+}
+
 /*
  * Reduces the column, which starts `misaligned` values after an aligned
  * address.  Reports when two runs differ.
  */
-static GpuReduceResult
+static GpuaggReduced
 run_reduce(int kind, const void *values, uint64_t n, uint64_t misaligned, const std::string &what)
 {
 	size_t size = gpuagg_kind_size(kind);
-	GpuReduceResult results[NPATTERNS];
+	GpuaggReduced results[NPATTERNS];
 
 	for (int i = 0; i < NPATTERNS; i++)
 	{
 		int byte = begin_pattern(i);
 		DeviceMemory column((n + misaligned) * size);
-		DeviceMemory result(sizeof(GpuReduceResult));
-		DeviceMemory scratch(gpu_reduce_scratch(kind, n));
+		DeviceMemory result(sizeof(GpuaggReduced));
+		DeviceMemory scratch(gpu_reduce_scratch());
 		char *start = (char *) column.p + misaligned * size;
 
 		must(gpu_memset(result.p, byte, result.bytes, stream), "gpu_memset");
 		must(gpu_memset(scratch.p, byte, scratch.bytes, stream), "gpu_memset");
 		must(gpu_copy_in(start, values, n * size, stream), "gpu_copy_in");
-		must(gpu_reduce(kind, start, n, (GpuReduceResult *) result.p, scratch.p, stream),
-			 "gpu_reduce");
-		must(gpu_copy_out(&results[i], result.p, sizeof(GpuReduceResult), stream), "gpu_copy_out");
+		must(launch_reduce(kind, start, n, (GpuaggReduced *) result.p, scratch.p), "gpu_reduce");
+		must(gpu_copy_out(&results[i], result.p, sizeof(GpuaggReduced), stream), "gpu_copy_out");
 		finish();
 	}
-	report(memcmp(&results[0], &results[1], sizeof(GpuReduceResult)) == 0,
+	report(memcmp(&results[0], &results[1], sizeof(GpuaggReduced)) == 0,
 		   what + ": two runs differ");
 	return results[0];
 }
@@ -63,7 +76,7 @@ test_integers(int kind, const IntegerFamily &family, uint64_t n, uint64_t misali
 		expected += values[i];
 	}
 
-	GpuReduceResult r = run_reduce(kind, values.data(), n, misaligned, what);
+	GpuaggReduced r = run_reduce(kind, values.data(), n, misaligned, what);
 	bool right = r.n == n && r.sum.lo == (uint64_t) expected &&
 				 r.sum.hi == (int64_t) (expected >> 64) && plain_accumulator(r.f) &&
 				 r.f.counts.n == 0;
@@ -99,7 +112,7 @@ test_floats(const FloatFamily &family, uint64_t n, uint64_t misaligned, const Op
 		oracle_add(&oracle, values[i]);
 	}
 
-	GpuReduceResult r = run_reduce(GPUAGG_FLOAT64, values.data(), n, misaligned, what);
+	GpuaggReduced r = run_reduce(GPUAGG_FLOAT64, values.data(), n, misaligned, what);
 	const GpuaggFloatCounts &counts = r.f.counts;
 
 	report(r.n == n && r.sum.lo == 0 && r.sum.hi == 0 && plain_accumulator(r.f) &&
@@ -113,14 +126,13 @@ static void
 test_refusals()
 {
 	DeviceMemory memory(4096);
-	GpuReduceResult *result = (GpuReduceResult *) memory.p;
+	GpuaggReduced *result = (GpuaggReduced *) memory.p;
 
-	report(gpu_reduce(0, memory.p, 1, result, memory.p, stream) == GPUAGG_REFUSED,
+	report(launch_reduce(0, memory.p, 1, result, memory.p) == GPUAGG_REFUSED,
 		   "reduce of no kind");
-	report(gpu_reduce(GPUAGG_INT32, memory.p, 0, result, memory.p, stream) == GPUAGG_REFUSED,
+	report(launch_reduce(GPUAGG_INT32, memory.p, 0, result, memory.p) == GPUAGG_REFUSED,
 		   "reduce of no rows");
-	report(gpu_reduce(GPUAGG_INT32, memory.p, (uint64_t) GPUAGG_MAX_ROWS + 1, result, memory.p,
-					  stream) == GPUAGG_REFUSED,
+	report(launch_reduce(GPUAGG_INT32, memory.p, (uint64_t) GPUAGG_MAX_ROWS + 1, result, memory.p) == GPUAGG_REFUSED,
 		   "reduce of too many rows");
 }
 

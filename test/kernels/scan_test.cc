@@ -58,7 +58,7 @@ static ScanOutput
 run_once(const ScanCase &c, int byte, bool in_place)
 {
 	size_t size = gpuagg_kind_size(c.kind);
-	size_t result_size = gpuagg_scan_result_size(c.kind);
+	size_t result_size = gpuagg_scan_result_size(c.kind, GPUAGG_SUM, 0);
 	size_t words = (c.n + 63) / 64;
 	DeviceMemory column(c.n * size);
 	DeviceMemory validity(words * 8);
@@ -66,7 +66,7 @@ run_once(const ScanCase &c, int byte, bool in_place)
 	DeviceMemory status(c.n);
 	DeviceMemory in(sizeof(GpuScanState));
 	DeviceMemory out(sizeof(GpuScanState));
-	DeviceMemory scratch(gpu_scan_scratch(c.kind, c.n));
+	DeviceMemory scratch(gpu_scan_scratch(c.n));
 	GpuScanState *state_out = (GpuScanState *) (in_place ? in.p : out.p);
 	ScanOutput output;
 
@@ -80,11 +80,22 @@ run_once(const ScanCase &c, int byte, bool in_place)
 	if (c.validity != nullptr)
 		must(gpu_copy_in(validity.p, c.validity, words * 8, stream), "gpu_copy_in");
 	must(gpu_copy_in(in.p, &c.carry, sizeof(c.carry), stream), "gpu_copy_in");
-	must(gpu_scan(c.kind, c.flags, c.window, c.values == nullptr ? nullptr : column.p,
-				  c.validity != nullptr ? (const uint64_t *) validity.p : nullptr, c.n,
-				  (const GpuScanState *) in.p, results.p, (uint8_t *) status.p, state_out,
-				  scratch.p, stream),
-		 "gpu_scan");
+
+	GpuScan scan = {};
+
+	scan.kind = c.kind;
+	scan.op = GPUAGG_SUM;
+	scan.flags = c.flags;
+	scan.window = c.window;
+	scan.nrows = c.n;
+	scan.values = column.p;
+	scan.validity = c.validity != nullptr ? (const uint64_t *) validity.p : nullptr;
+	scan.state_in = (const GpuScanState *) in.p;
+	scan.results = results.p;
+	scan.status = (uint8_t *) status.p;
+	scan.state_out = state_out;
+	scan.scratch = scratch.p;
+	must(gpu_scan(&scan, stream), "gpu_scan");
 	must(gpu_copy_out(output.results.data(), results.p, c.n * result_size, stream), "gpu_copy_out");
 	must(gpu_copy_out(output.status.data(), status.p, c.n, stream), "gpu_copy_out");
 	must(gpu_copy_out(&output.state, state_out, sizeof(GpuScanState), stream), "gpu_copy_out");
@@ -360,7 +371,7 @@ static void
 check_batches(const ScanCase &whole, const ScanOutput &output, Random &random)
 {
 	size_t size = gpuagg_kind_size(whole.kind);
-	size_t result_size = gpuagg_scan_result_size(whole.kind);
+	size_t result_size = gpuagg_scan_result_size(whole.kind, GPUAGG_SUM, 0);
 	ScanOutput joined;
 	ScanCase part = whole;
 	uint64_t done = 0;
@@ -557,15 +568,20 @@ test_refusals()
 	GpuScanState *state = (GpuScanState *) memory.p;
 	uint8_t *status = (uint8_t *) memory.p;
 
-	report(gpu_scan(4, 0, 0, memory.p, nullptr, 1, state, memory.p, status, state, memory.p,
-					stream) == GPUAGG_REFUSED,
-		   "scan of no kind");
-	report(gpu_scan(GPUAGG_FLOAT64, 0, GPUAGG_CHUNKS, memory.p, nullptr, 1, state, memory.p, status,
-					state, memory.p, stream) == GPUAGG_REFUSED,
-		   "scan in no window");
-	report(gpu_scan(GPUAGG_INT32, 0, 0, memory.p, nullptr, 0, state, memory.p, status, state,
-					memory.p, stream) == GPUAGG_REFUSED,
-		   "scan of no rows");
+	GpuScan scan = {};
+
+	scan.op = GPUAGG_SUM;
+	scan.nrows = 1;
+	scan.values = memory.p;
+	scan.state_in = state;
+	scan.results = memory.p;
+	scan.status = status;
+	scan.state_out = state;
+	scan.scratch = memory.p;
+	report(gpu_scan(&scan, stream) == GPUAGG_REFUSED, "scan of no kind");
+	scan.kind = GPUAGG_FLOAT64;
+	scan.window = GPUAGG_CHUNKS;
+	report(gpu_scan(&scan, stream) == GPUAGG_REFUSED, "scan in no window");
 }
 
 void
