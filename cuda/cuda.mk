@@ -29,7 +29,7 @@ NVCC_FLAGS = -O3 -std=c++17 -fmad=false -lineinfo -I. -Isrc -Icuda -MMD -MP \
 	-Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fPIE
 
 gpuaggd_c = $(sort $(wildcard cuda/*.c))
-kernel_cu = $(sort $(wildcard cuda/*.cu))
+kernel_cu = $(sort $(wildcard cuda/*.cu cuda/*/*.cu))
 common_c = $(sort $(wildcard src/common/*.c))
 
 # ---- on a real device
@@ -52,14 +52,16 @@ cuda_link = $(CXX) -pie -o $@ $(filter %.o,$^) -L$(CUDA_LIB) -Wl,--as-needed \
 build/gpuaggd/gpuaggd: $(gpuaggd_objs)
 	$(cuda_link)
 
-# ---- on the simulated device (SANITIZE=address or thread: a build of its own)
+# ---- on the simulated device (SANITIZE=address,undefined or thread: a build of its own)
 
-SIM = build/sim$(addprefix -,$(SANITIZE))
-SIM_FLAGS = $(addprefix -fsanitize=,$(SANITIZE)) -DGPUAGG_SIM -Itest/kernels/sim
+comma = ,
+SIM = build/sim$(addprefix -,$(subst $(comma),-,$(SANITIZE)))
+SIM_SANITIZE = $(if $(SANITIZE),-O1 -fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
+SIM_FLAGS = $(SIM_SANITIZE) -DGPUAGG_SIM -Itest/kernels/sim
 
 gpuaggd_sim_objs = $(patsubst %.c,$(SIM)/%.o,$(filter-out cuda/gpu_cuda.c,$(gpuaggd_c)))
 kernel_sim_objs = $(patsubst %.c,$(SIM)/%.o,$(common_c)) \
-	$(patsubst %.cu,$(SIM)/%.cu.o,$(kernel_cu)) \
+	$(patsubst %.cu,$(SIM)/%.cu.o,$(filter-out cuda/cub.cu,$(kernel_cu))) \
 	$(patsubst %.cc,$(SIM)/%.o,$(filter-out %/planted.cc,$(sort $(wildcard test/kernels/sim/*.cc))))
 
 $(SIM)/%.o: %.c
@@ -74,7 +76,7 @@ $(SIM)/%.o: %.cc
 	@mkdir -p $(@D)
 	$(CXX) -std=gnu++17 $(HOST_CXXFLAGS) $(HOST_FLAGS) $(SIM_FLAGS) -c -o $@ $<
 
-sim_link = $(CXX) $(addprefix -fsanitize=,$(SANITIZE)) -pthread -o $@ $(filter %.o,$^) -lm
+sim_link = $(CXX) $(SIM_SANITIZE) -pthread -o $@ $(filter %.o,$^) -lm
 
 $(SIM)/gpuaggd-sim: $(gpuaggd_sim_objs) $(kernel_sim_objs)
 	$(sim_link)

@@ -44,7 +44,7 @@ try_device(int index)
 	if (reason == GPUAGG_OK)
 		reason = gpu_memory_info(&info->memory_free, &total);
 	if (reason == GPUAGG_OK)
-		reason = gpud_lanes_open();
+		reason = gpud_lanes_open(info->simulated != 0);
 
 	if (reason == GPUAGG_NO_KERNEL)
 		snprintf(info->detail, sizeof(info->detail),
@@ -117,6 +117,8 @@ open_done(Task *task)
 {
 	(void) task;
 	gpud_device = found;
+	if (found.ready && gpu_enter() == GPUAGG_LOST)
+		gpud_lost(gpu_last_error());
 	if (found.ready)
 		gpud_log("ready: device %d, %s", found.used, found.info[found.used].name);
 	else

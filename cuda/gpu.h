@@ -33,6 +33,12 @@ extern GpuaggReason gpu_describe(int index, GpuaggDeviceInfo *info);
 /* Creates the context of a device, loads all kernels and runs a trivial one. Slow (hundreds of ms). */
 extern GpuaggReason gpu_open(int index);
 
+/*
+ * Makes the open device the calling thread's.  The functions here do so by
+ * themselves; those that launch kernels, or ask how many fit, do not.
+ */
+extern GpuaggReason gpu_enter(void);
+
 extern GpuaggReason gpu_memory_info(uint64_t *free_bytes, uint64_t *total_bytes);
 extern GpuaggReason gpu_malloc(void **p, size_t bytes);
 extern GpuaggReason gpu_free(void *p);
@@ -41,21 +47,28 @@ extern GpuaggReason gpu_free(void *p);
 extern GpuaggReason gpu_host_register(void *p, size_t bytes);
 extern GpuaggReason gpu_host_unregister(void *p);
 
+/* Work on a background stream yields to that on the others, block by block. */
 extern GpuaggReason gpu_stream_create(GpuStreamRef *stream);
+extern GpuaggReason gpu_stream_create_background(GpuStreamRef *stream);
 extern GpuaggReason gpu_stream_destroy(GpuStreamRef stream);
 extern GpuaggReason gpu_copy_in(void *device, const void *host, size_t bytes, GpuStreamRef stream);
 extern GpuaggReason gpu_copy_out(void *host, const void *device, size_t bytes, GpuStreamRef stream);
+extern GpuaggReason gpu_copy_within(void *to, const void *from, size_t bytes, GpuStreamRef stream);
 extern GpuaggReason gpu_memset(void *device, int value, size_t bytes, GpuStreamRef stream);
 
 /* Calls fn(arg) from a thread of the runtime when all earlier work is done; not after an error. */
 extern GpuaggReason gpu_host_call(GpuStreamRef stream, void (*fn)(void *), void *arg);
 
 extern GpuaggReason gpu_event_create(GpuEventRef *event);
+extern GpuaggReason gpu_event_create_timed(GpuEventRef *event);
 extern GpuaggReason gpu_event_destroy(GpuEventRef event);
 extern GpuaggReason gpu_event_record(GpuEventRef event, GpuStreamRef stream);
 
 /* *done says whether all work before the event has finished. */
 extern GpuaggReason gpu_event_query(GpuEventRef event, int *done);
+
+/* Time from one timed event to another, both of them done, by the device's clock. */
+extern GpuaggReason gpu_event_elapsed(GpuEventRef from, GpuEventRef to, uint64_t *ns);
 
 /* Status of the kernel launches that this thread has made since the last call. */
 extern GpuaggReason gpu_launch_status(void);

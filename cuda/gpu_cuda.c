@@ -184,6 +184,12 @@ gpu_open(int index)
 }
 
 GpuaggReason
+gpu_enter(void)
+{
+	return use_device();
+}
+
+GpuaggReason
 gpu_memory_info(uint64_t *free_bytes, uint64_t *total_bytes)
 {
 	size_t free_now = 0;
@@ -231,15 +237,34 @@ gpu_host_unregister(void *p)
 	return reason == GPUAGG_OK ? classify(cudaHostUnregister(p)) : reason;
 }
 
-GpuaggReason
-gpu_stream_create(GpuStreamRef *stream)
+/* A stream that does not say otherwise has the least of all priorities. */
+static GpuaggReason
+create_stream(GpuStreamRef *stream, int background)
 {
+	int least = 0;
+	int greatest = 0;
 	GpuaggReason reason = use_device();
 
 	*stream = NULL;
-	return reason == GPUAGG_OK
-			   ? classify(cudaStreamCreateWithFlags((cudaStream_t *) stream, cudaStreamNonBlocking))
-			   : reason;
+	if (reason == GPUAGG_OK)
+		reason = classify(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+	if (reason == GPUAGG_OK)
+		reason = classify(cudaStreamCreateWithPriority((cudaStream_t *) stream,
+													   cudaStreamNonBlocking,
+													   background ? least : greatest));
+	return reason;
+}
+
+GpuaggReason
+gpu_stream_create(GpuStreamRef *stream)
+{
+	return create_stream(stream, 0);
+}
+
+GpuaggReason
+gpu_stream_create_background(GpuStreamRef *stream)
+{
+	return create_stream(stream, 1);
 }
 
 GpuaggReason
@@ -273,6 +298,16 @@ gpu_copy_out(void *host, const void *device, size_t bytes, GpuStreamRef stream)
 }
 
 GpuaggReason
+gpu_copy_within(void *to, const void *from, size_t bytes, GpuStreamRef stream)
+{
+	GpuaggReason reason = use_device();
+
+	return reason == GPUAGG_OK ? classify(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice,
+														  (cudaStream_t) stream))
+							   : reason;
+}
+
+GpuaggReason
 gpu_memset(void *device, int value, size_t bytes, GpuStreamRef stream)
 {
 	GpuaggReason reason = use_device();
@@ -291,15 +326,26 @@ gpu_host_call(GpuStreamRef stream, void (*fn)(void *), void *arg)
 							   : reason;
 }
 
-GpuaggReason
-gpu_event_create(GpuEventRef *event)
+static GpuaggReason
+create_event(GpuEventRef *event, unsigned flags)
 {
 	GpuaggReason reason = use_device();
 
 	*event = NULL;
-	return reason == GPUAGG_OK
-			   ? classify(cudaEventCreateWithFlags((cudaEvent_t *) event, cudaEventDisableTiming))
-			   : reason;
+	return reason == GPUAGG_OK ? classify(cudaEventCreateWithFlags((cudaEvent_t *) event, flags))
+							   : reason;
+}
+
+GpuaggReason
+gpu_event_create(GpuEventRef *event)
+{
+	return create_event(event, cudaEventDisableTiming);
+}
+
+GpuaggReason
+gpu_event_create_timed(GpuEventRef *event)
+{
+	return create_event(event, cudaEventDefault);
 }
 
 GpuaggReason
@@ -337,6 +383,18 @@ gpu_event_query(GpuEventRef event, int *done)
 	}
 	*done = error == cudaSuccess;
 	return classify(error);
+}
+
+GpuaggReason
+gpu_event_elapsed(GpuEventRef from, GpuEventRef to, uint64_t *ns)
+{
+	float ms = 0;
+	GpuaggReason reason = use_device();
+
+	if (reason == GPUAGG_OK)
+		reason = classify(cudaEventElapsedTime(&ms, (cudaEvent_t) from, (cudaEvent_t) to));
+	*ns = (uint64_t) ((double) ms * 1e6);
+	return reason;
 }
 
 GpuaggReason

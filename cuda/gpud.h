@@ -28,7 +28,7 @@
 #define GPUD_CLIENT_LEASED_MAX	(UINT64_C(256) << 20) /* bytes leased to one client */
 #define GPUD_MAX_CLIENTS		512
 #define GPUD_MAX_CONNECTIONS	1024 /* those beyond GPUD_MAX_CLIENTS are told so */
-#define GPUD_MAX_QUEUED			1024 /* REDUCE and SCAN requests, all clients */
+#define GPUD_MAX_QUEUED			1024 /* REDUCE, SCAN and LADDER requests, all clients */
 #define GPUD_MAX_LEASES_WAITING 64	 /* LEASE requests not yet answered, all clients */
 #define GPUD_MAX_STREAMS		8
 
@@ -149,7 +149,7 @@ extern uint64_t gpud_segment_size(const Segment *segment);
 extern void gpud_segment_hold(Segment *segment);
 extern void gpud_segment_let_go(Segment *segment);
 
-/* work.c: REDUCE and SCAN */
+/* work.c: REDUCE, SCAN and LADDER; BENCH goes on to bench.c */
 typedef enum WorkState
 {
 	WORK_NONE,	  /* nothing to do before a message or a task comes */
@@ -162,10 +162,11 @@ extern void gpud_work_client_gone(Client *client);
 extern WorkState gpud_work_advance(void); /* completes and starts what can be */
 extern void gpud_work_lost(void);
 extern int gpud_work_inflight(void);
+extern uint64_t gpud_work_bytes(void); /* of device memory */
 
 /* lane.c: the device's streams and memory */
-extern GpuaggReason gpud_lanes_open(void); /* in the set-up thread, after gpu_open() */
-extern int gpud_lanes_fd(void);			   /* readable when a request may have finished */
-extern uint64_t gpud_lanes_bytes(void);	   /* of device memory */
+extern GpuaggReason gpud_lanes_open(bool simulated); /* in the set-up thread, after gpu_open() */
+extern int gpud_lanes_fd(void);						 /* readable when a request may have finished */
+extern uint64_t gpud_lanes_bytes(void);				 /* of device memory */
 
 #endif /* GPUAGG_GPUD_H */

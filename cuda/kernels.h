@@ -44,6 +44,21 @@ extern size_t gpu_reduce_scratch(void);
 extern GpuaggReason gpu_reduce(const GpuReduce *reduce, GpuStreamRef stream);
 
 /*
+ * How SUM and MOMENTS of floats are computed, for tests: no choice changes the
+ * result.  A zero leaves the choice to the kernel.
+ */
+typedef struct GpuFloatMethod
+{
+	int integers;			/* sums without double arithmetic, as on cards that are slow at it */
+	unsigned blocks;		/* at most so many */
+	unsigned flush_groups;	/* groups of values that a thread takes between flushes, at most */
+	unsigned carry_groups;	/* groups between carries */
+} GpuFloatMethod;
+
+extern GpuaggReason gpu_reduce_float(const GpuReduce *reduce, const GpuFloatMethod *method,
+									 GpuStreamRef stream);
+
+/*
  * The running state of a scan, in device memory.  After a segmented scan it is
  * that of the segment still open.
  */

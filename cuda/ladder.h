@@ -32,7 +32,7 @@ typedef struct GpuLadder
 	int threads;	/* of a block: a power of two from 32 to 1024; 0: as suits the algorithm */
 	uint64_t nrows; /* any; a launch takes long beyond the table's max_rows */
 	const void *values;
-	const uint64_t *heads; /* SEGMENTED_SCAN: bit i % 64 of word i / 64 is 1 where row i starts anew */
+	const uint64_t *heads; /* SEGMENTED_SCAN: bit i % 64 of word i / 64: row i starts anew */
 	void *results;		   /* REDUCE: one; scans: nrows; must not overlap values */
 	void *scratch;		   /* of any content */
 } GpuLadder;

@@ -5,6 +5,9 @@
  * A Lane is a stream with a block of device memory of its own and a pinned slot
  * for small results; it works on one piece at a time.  Blocks grow as pieces
  * need it (in the set-up thread, since that may stall) and are kept.
+ *
+ * A block begins with scratch for the kernels that keep something there from
+ * one launch to the next: since a lane is one stream, it is theirs for good.
  */
 #include "work.h"
 
@@ -14,14 +17,25 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define BLOCK_MIN  (UINT64_C(1) << 20) /* bytes */
-#define PROBE_ROWS 5
-#define PROBE_NS   INT64_C(30000000000) /* a device that takes longer hangs */
+#define BLOCK_MIN	   (UINT64_C(1) << 20) /* bytes */
+#define PIECE_ROWS	   (UINT64_C(1) << 22) /* 32 MB of int64: 0.6 ms over PCIe 5 */
+#define PIECE_ROWS_SIM (UINT64_C(1) << 17) /* the simulator is that much slower */
+#define PIECE_ROWS_MIN (UINT64_C(1) << 12)
+#define PROBE_ROWS	   5
+#define PROBE_WINDOW   28					/* chunks around 1 */
+#define PROBE_NS	   INT64_C(30000000000) /* a device that takes longer hangs */
+
+#define NSLOTS		   (GPUD_MAX_STREAMS + 1)
 
 Lane gpud_lanes[GPUD_MAX_STREAMS];
-uint64_t gpud_lane_budget;
+Slot *gpud_spare_slot;
+uint64_t gpud_device_budget;
+uint64_t gpud_piece_rows_max;
+size_t gpud_scan_scratch;
+size_t gpud_scratch_end;
 
 static Slot *slots;
+static uint64_t set_aside; /* bytes of the budget */
 static int wakeup_fd = -1;
 
 int
@@ -42,95 +56,18 @@ gpud_lanes_bytes(void)
 	return bytes;
 }
 
+uint64_t
+gpud_lanes_budget(void)
+{
+	return gpud_device_budget - set_aside;
+}
+
 /* Called by a thread of the driver. */
-static void
-wake_loop(void *arg)
+void
+gpud_wake_loop(void *unused)
 {
-	(void) arg;
+	(void) unused;
 	(void) eventfd_write(wakeup_fd, 1);
-}
-
-static GpuaggReason
-launch_reduce(Lane *lane, const Layout *l)
-{
-	Job *job = lane->job;
-	size_t size = gpuagg_kind_size(job->kind);
-	const char *values = gpud_segment_base(job->segment) + job->request.u.reduce.offset +
-						 job->rows_done * size;
-	GpuaggReduced *result = (GpuaggReduced *) (lane->block + l->result);
-	GpuaggReason reason;
-
-	reason = gpu_copy_in(lane->block + l->values, values, lane->rows * size, lane->stream);
-	if (reason == GPUAGG_OK)
-	{
-		GpuReduce reduce = {0};
-
-		reduce.kind = job->kind;
-		reduce.op = GPUAGG_SUM;
-		reduce.nrows = lane->rows;
-		reduce.values = lane->block + l->values;
-		reduce.result = result;
-		reduce.scratch = lane->block + l->scratch;
-		reason = gpu_reduce(&reduce, lane->stream);
-	}
-	if (reason == GPUAGG_OK)
-		reason = gpu_copy_out(&lane->slot->reduced, result, sizeof(*result), lane->stream);
-	return reason;
-}
-
-static GpuaggReason
-launch_scan(Lane *lane, const Layout *l)
-{
-	Job *job = lane->job;
-	const GpuaggRequest *request = &job->request;
-	uint64_t first = job->rows_done; /* a multiple of 64 */
-	size_t size = gpuagg_kind_size(job->kind);
-	size_t result_size = gpuagg_scan_result_size(job->kind, GPUAGG_SUM, 0);
-	bool nulls = (request->u.scan.flags & GPUAGG_SCAN_VALIDITY) != 0;
-	char *base = gpud_segment_base(job->segment);
-	char *block = lane->block;
-	GpuScanState *state_in = (GpuScanState *) (block + l->state_in);
-	GpuScanState *state_out = (GpuScanState *) (block + l->result);
-	GpuaggReason reason;
-
-	memset(&lane->slot->state_in, 0, sizeof(lane->slot->state_in));
-	lane->slot->state_in.state = request->u.scan.carry;
-
-	reason = gpu_copy_in(state_in, &lane->slot->state_in, sizeof(*state_in), lane->stream);
-	if (reason == GPUAGG_OK)
-		reason = gpu_copy_in(block + l->values, base + request->u.scan.values_offset + first * size,
-							 lane->rows * size, lane->stream);
-	if (reason == GPUAGG_OK && nulls)
-		reason = gpu_copy_in(block + l->validity,
-							 base + request->u.scan.validity_offset + first / 8,
-							 (lane->rows + 63) / 64 * 8, lane->stream);
-	if (reason == GPUAGG_OK)
-	{
-		GpuScan scan = {0};
-
-		scan.kind = job->kind;
-		scan.op = GPUAGG_SUM;
-		scan.flags = request->u.scan.flags;
-		scan.window = request->u.scan.window;
-		scan.nrows = lane->rows;
-		scan.values = block + l->values;
-		scan.validity = nulls ? (const uint64_t *) (block + l->validity) : NULL;
-		scan.state_in = state_in;
-		scan.results = block + l->results;
-		scan.status = (uint8_t *) (block + l->status);
-		scan.state_out = state_out;
-		scan.scratch = block + l->scratch;
-		reason = gpu_scan(&scan, lane->stream);
-	}
-	if (reason == GPUAGG_OK)
-		reason = gpu_copy_out(base + request->u.scan.result_offset + first * result_size,
-							  block + l->results, lane->rows * result_size, lane->stream);
-	if (reason == GPUAGG_OK)
-		reason = gpu_copy_out(base + request->u.scan.status_offset + first, block + l->status,
-							  lane->rows, lane->stream);
-	if (reason == GPUAGG_OK)
-		reason = gpu_copy_out(&lane->slot->state_out, state_out, sizeof(*state_out), lane->stream);
-	return reason;
 }
 
 /*
@@ -141,26 +78,25 @@ static void
 launch(Lane *lane)
 {
 	Job *job = lane->job;
-	const Layout *layout = &job->layout;
 	uint64_t left = job->nrows - job->rows_done;
 	GpuaggReason reason;
 
 	lane->rows = left < job->piece_rows ? left : job->piece_rows;
 	lane->started = gpud_now();
-	reason = gpud_job_is_scan(job) ? launch_scan(lane, layout) : launch_reduce(lane, layout);
+	reason = gpud_piece_launch(lane);
 	if (reason == GPUAGG_LOST)
 		gpud_lost(gpu_last_error());
 	if (reason != GPUAGG_OK)
 	{
 		static int64_t told;
 
-		if (gpud_due(&told))
+		if (reason != GPUAGG_REFUSED && gpud_due(&told))
 			gpud_warn("a request could not be started: %s: %s", gpuagg_reason_text(reason),
 					  gpu_last_error());
 		job->failure = reason;
 	}
 	if (gpu_event_record(lane->event, lane->stream) != GPUAGG_OK ||
-		gpu_host_call(lane->stream, wake_loop, NULL) != GPUAGG_OK)
+		gpu_host_call(lane->stream, gpud_wake_loop, NULL) != GPUAGG_OK)
 		gpud_lost(gpu_last_error());
 }
 
@@ -196,6 +132,7 @@ grow_done(Task *task)
 					  (unsigned long long) lane->block_bytes);
 		lane->block_bytes = 0;
 	}
+	lane->scratch_ready = false;
 	if (lane->grow_reason == GPUAGG_OK && lane->job->client != NULL)
 		launch(lane);
 	else
@@ -206,12 +143,48 @@ grow_done(Task *task)
 }
 
 static void
-give_up_block(Lane *for_lane, Lane *lane)
+give_up_block(Lane *lane, void **blocks, int *nblocks)
 {
 	if (lane->block != NULL)
-		for_lane->given_up[for_lane->ngiven_up++] = lane->block;
+		blocks[(*nblocks)++] = lane->block;
 	lane->block = NULL;
 	lane->block_bytes = 0;
+}
+
+/* Has idle lanes give up blocks until all lanes together hold no more than `most` bytes. */
+static void
+shrink_lanes(uint64_t most, void **blocks, int *nblocks)
+{
+	uint64_t bytes = gpud_lanes_bytes();
+
+	for (int i = 0; i < GPUD_MAX_STREAMS && bytes > most; i++)
+		if (gpud_lanes[i].job == NULL)
+		{
+			bytes -= gpud_lanes[i].block_bytes;
+			give_up_block(&gpud_lanes[i], blocks, nblocks);
+		}
+}
+
+bool
+gpud_lanes_set_aside(uint64_t bytes, void **blocks, int *nblocks)
+{
+	uint64_t busy_bytes = 0;
+
+	*nblocks = 0;
+	for (int i = 0; i < GPUD_MAX_STREAMS; i++)
+		if (gpud_lanes[i].job != NULL)
+			busy_bytes += gpud_lanes[i].block_bytes;
+	if (bytes > gpud_device_budget || busy_bytes > gpud_device_budget - bytes)
+		return false;
+	set_aside = bytes;
+	shrink_lanes(gpud_lanes_budget(), blocks, nblocks);
+	return true;
+}
+
+void
+gpud_lanes_give_back(void)
+{
+	set_aside = 0;
 }
 
 /* A lane whose block is too small is returned with `growing` set. */
@@ -220,6 +193,7 @@ gpud_lane_find(uint64_t need)
 {
 	Lane *fitting = NULL;
 	Lane *smallest = NULL;
+	uint64_t budget = gpud_lanes_budget();
 	uint64_t busy_bytes = 0;
 	uint64_t other_bytes;
 	uint64_t wanted = BLOCK_MIN;
@@ -241,21 +215,16 @@ gpud_lane_find(uint64_t need)
 	}
 	if (fitting != NULL || smallest == NULL)
 		return fitting;
-	if (need > gpud_lane_budget || busy_bytes > gpud_lane_budget - need)
+	if (need > budget || busy_bytes > budget - need)
 		return NULL;
 
 	while (wanted < need)
 		wanted *= 2;
 	smallest->ngiven_up = 0;
-	give_up_block(smallest, smallest);
+	give_up_block(smallest, smallest->given_up, &smallest->ngiven_up);
+	shrink_lanes(budget - need, smallest->given_up, &smallest->ngiven_up);
 	other_bytes = gpud_lanes_bytes();
-	for (int i = 0; i < GPUD_MAX_STREAMS && other_bytes > gpud_lane_budget - need; i++)
-		if (gpud_lanes[i].job == NULL && gpud_lanes[i].block_bytes > 0)
-		{
-			other_bytes -= gpud_lanes[i].block_bytes;
-			give_up_block(smallest, &gpud_lanes[i]);
-		}
-	smallest->block_bytes = wanted <= gpud_lane_budget - other_bytes ? wanted : need;
+	smallest->block_bytes = wanted <= budget - other_bytes ? wanted : need;
 	smallest->growing = true;
 	return smallest;
 }
@@ -291,6 +260,69 @@ wait_for(Lane *lane)
 	return reason;
 }
 
+/* Places in the probe's memory. */
+#define PROBE_RESULT  4096
+#define PROBE_ROWS_AT 8192
+#define PROBE_SCRATCH 12288
+
+static GpuaggReason
+probe_reduce(Lane *lane, char *at, int kind)
+{
+	GpuReduce reduce = {0};
+	GpuaggReason reason;
+
+	reduce.kind = kind;
+	reduce.op = GPUAGG_SUM;
+	reduce.nrows = PROBE_ROWS;
+	reduce.values = at;
+	reduce.result = (GpuaggReduced *) (at + PROBE_RESULT);
+	reduce.scratch = at + PROBE_SCRATCH;
+	reason = gpu_reduce(&reduce, lane->stream);
+	if (reason == GPUAGG_OK)
+		reason = gpu_copy_out(&lane->slot->reduced, reduce.result, sizeof(*reduce.result),
+							  lane->stream);
+	return reason;
+}
+
+static GpuaggReason
+probe_scan(Lane *lane, char *at, int kind)
+{
+	GpuScan scan = {0};
+	GpuaggReason reason;
+
+	scan.kind = kind;
+	scan.op = GPUAGG_SUM;
+	scan.window = PROBE_WINDOW;
+	scan.nrows = PROBE_ROWS;
+	scan.values = at;
+	scan.results = at + PROBE_ROWS_AT;
+	scan.state_out = (GpuScanState *) (at + PROBE_RESULT);
+	scan.scratch = at + PROBE_SCRATCH + gpud_scan_scratch;
+	reason = gpu_scan(&scan, lane->stream);
+	if (reason == GPUAGG_OK)
+		reason = gpu_copy_out(&lane->slot->state_out, scan.state_out, sizeof(*scan.state_out),
+							  lane->stream);
+	return reason;
+}
+
+/* Whether both kernels have found the sum of the probe's values. */
+static bool
+probe_right(Slot *slot, int kind)
+{
+	GpuaggScanState *state = &slot->state_out.state;
+	double reduced = 0;
+	double scanned = 0;
+
+	if (kind == GPUAGG_INT64)
+		return slot->reduced.n == PROBE_ROWS && state->f.counts.n > 0 &&
+			   slot->reduced.sum.hi == 0 && state->sum.hi == 0 &&
+			   (int64_t) slot->reduced.sum.lo == -3 && (int64_t) state->sum.lo == -3;
+	gpuagg_float_sum_propagate(gpuagg_float_sum_of(&state->f));
+	(void) gpuagg_float_sum_round64(gpuagg_float_sum_of(&slot->reduced.f), &reduced);
+	(void) gpuagg_float_sum_round64(gpuagg_float_sum_of(&state->f), &scanned);
+	return reduced == -2.25 && scanned == -2.25;
+}
+
 /*
  * Runs the kernels on a few rows and looks at the answers: what a device can
  * really do shows only so.
@@ -300,54 +332,29 @@ probe(Lane *lane)
 {
 	static const double values[PROBE_ROWS] = {0.5, -3.0, 1048576.0, 0.25, -1048576.0};
 	static const int64_t integers[PROBE_ROWS] = {INT64_MAX, INT64_MAX, -7, 5, 1};
-	Slot *slot = lane->slot;
-	int64_t low;
-	double sum = 0;
+	size_t bytes = PROBE_SCRATCH + gpud_scratch_end;
 	void *block;
-	char *at;
-	size_t scratch = gpu_reduce_scratch();
 	GpuaggReason reason;
 
-	reason = gpu_malloc(&block, 2 * 4096 + scratch);
-	if (reason != GPUAGG_OK)
-		return reason;
-	at = block;
-
+	reason = gpu_malloc(&block, bytes);
+	if (reason == GPUAGG_OK)
+		reason = gpu_memset(block, 0, bytes, lane->stream);
 	for (int kind = GPUAGG_INT64; kind <= GPUAGG_FLOAT64 && reason == GPUAGG_OK; kind++)
 	{
-		GpuaggReduced *result = (GpuaggReduced *) (at + 4096);
 		const void *input = kind == GPUAGG_INT64 ? (const void *) integers : (const void *) values;
 
-		reason = gpu_copy_in(at, input, PROBE_ROWS * sizeof(double), lane->stream);
+		reason = gpu_copy_in(block, input, PROBE_ROWS * sizeof(double), lane->stream);
 		if (reason == GPUAGG_OK)
-		{
-			GpuReduce reduce = {0};
-
-			reduce.kind = kind;
-			reduce.op = GPUAGG_SUM;
-			reduce.nrows = PROBE_ROWS;
-			reduce.values = at;
-			reduce.result = result;
-			reduce.scratch = at + 2 * 4096;
-			reason = gpu_reduce(&reduce, lane->stream);
-		}
+			reason = probe_reduce(lane, block, kind);
 		if (reason == GPUAGG_OK)
-			reason = gpu_copy_out(&slot->reduced, result, sizeof(*result), lane->stream);
+			reason = probe_scan(lane, block, kind);
 		if (reason == GPUAGG_OK)
 			reason = wait_for(lane);
-		if (reason != GPUAGG_OK)
-			break;
-
-		low = (int64_t) slot->reduced.sum.lo;
-		if (kind == GPUAGG_INT64 &&
-			(slot->reduced.n != PROBE_ROWS || slot->reduced.sum.hi != 0 || low != -3))
-			reason = GPUAGG_DEVICE_ERROR;
-		if (kind == GPUAGG_FLOAT64 && (gpuagg_float_sum_round64((GpuaggFloatSum *) &slot->reduced.f,
-																&sum) != GPUAGG_ROUNDED_VALUE ||
-									   sum != -2.25))
-			reason = GPUAGG_DEVICE_ERROR;
-		if (reason != GPUAGG_OK)
+		if (reason == GPUAGG_OK && !probe_right(lane->slot, kind))
+		{
 			gpud_warn("the device's kernels gave a wrong answer");
+			reason = GPUAGG_DEVICE_ERROR;
+		}
 	}
 	if (reason == GPUAGG_OK)
 		reason = gpu_free(block);
@@ -369,36 +376,55 @@ close_lanes(void)
 	if (slots != NULL)
 	{
 		(void) gpu_host_unregister(slots);
-		munmap(slots, GPUD_MAX_STREAMS * sizeof(Slot));
-		slots = NULL;
+		munmap(slots, NSLOTS * sizeof(Slot));
+		slots = gpud_spare_slot = NULL;
+	}
+}
+
+/* How much device memory there is to use, and how much of it scratch takes. */
+static GpuaggReason
+set_budget(bool simulated)
+{
+	uint64_t free_bytes;
+	uint64_t total_bytes;
+	GpuaggReason reason = gpu_memory_info(&free_bytes, &total_bytes);
+
+	gpud_device_budget = gpud_options.device_memory > 0 ? gpud_options.device_memory
+														: free_bytes / 4 * 3;
+	gpud_piece_rows_max = simulated ? PIECE_ROWS_SIM : PIECE_ROWS;
+	for (;;)
+	{
+		size_t end = 0;
+
+		(void) gpud_place(&end, gpu_reduce_scratch());
+		gpud_scan_scratch = gpud_place(&end, gpu_scan_scratch(gpud_piece_rows_max));
+		gpud_scratch_end = end;
+		if (end <= gpud_device_budget / 8 || gpud_piece_rows_max <= PIECE_ROWS_MIN)
+			return reason;
+		gpud_piece_rows_max /= 2;
 	}
 }
 
 static GpuaggReason
-open_lanes(void)
+open_lanes(bool simulated)
 {
-	GpuaggReason reason;
-	uint64_t free_bytes;
-	uint64_t total_bytes;
+	GpuaggReason reason = set_budget(simulated);
 	void *p;
 
-	reason = gpu_memory_info(&free_bytes, &total_bytes);
 	if (reason != GPUAGG_OK)
 		return reason;
-	gpud_lane_budget = gpud_options.device_memory > 0 ? gpud_options.device_memory
-													  : free_bytes / 4 * 3;
-
-	p = mmap(NULL, GPUD_MAX_STREAMS * sizeof(Slot), PROT_READ | PROT_WRITE,
+	p = mmap(NULL, NSLOTS * sizeof(Slot), PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (p == MAP_FAILED)
 		return GPUAGG_DEVICE_ERROR;
-	reason = gpu_host_register(p, GPUD_MAX_STREAMS * sizeof(Slot));
+	reason = gpu_host_register(p, NSLOTS * sizeof(Slot));
 	if (reason != GPUAGG_OK)
 	{
-		munmap(p, GPUD_MAX_STREAMS * sizeof(Slot));
+		munmap(p, NSLOTS * sizeof(Slot));
 		return reason;
 	}
 	slots = p;
+	gpud_spare_slot = &slots[GPUD_MAX_STREAMS];
 
 	for (int i = 0; i < GPUD_MAX_STREAMS && reason == GPUAGG_OK; i++)
 	{
@@ -413,9 +439,9 @@ open_lanes(void)
 }
 
 GpuaggReason
-gpud_lanes_open(void)
+gpud_lanes_open(bool simulated)
 {
-	GpuaggReason reason = open_lanes();
+	GpuaggReason reason = open_lanes(simulated);
 
 	if (reason == GPUAGG_OK)
 		reason = probe(&gpud_lanes[0]);

@@ -1,262 +1,351 @@
 /*
  * reduce.cu
- *	  Sums of a column: integers into 128 bits, doubles into exact chunks.
+ *	  Reductions of a column: minima and maxima, and who does the others.
  *
- * One kernel: threads sum what they meet, warps by shuffles, blocks in shared
- * memory; blocks add to totals in scratch by integer atomics, which no order
- * can change; the last block writes the result.
- *
- * Integers: a value is high * 2^32 + low with low in [0, 2^32); 2^31 rows keep
- * both sums below 2^63.
+ * Minima and maxima are those of the values' order keys (column.h).  A block
+ * leaves its own in its slot of scratch; one block makes the result of them.
  */
 #include "device.cuh"
 
 #include "block.cuh"
-#include "chunks.cuh"
 #include "grid.cuh"
+#include "reduce.cuh"
 
-#define REDUCE_THREADS 256
-#define REDUCE_WARPS   (REDUCE_THREADS / WARP_SIZE)
-#define REDUCE_ROWS	   2048 /* a block is started for so many rows */
+/* as measured best on an H200 */
+#define EXTREME_THREADS	   256
+#define EXTREME_VECTORS	   8 /* 16-byte loads in flight, a thread */
+#define EXTREME_MIN_BLOCKS 3 /* resident on a multiprocessor */
+#define EXTREME_WARPS	   (EXTREME_THREADS / WARP_SIZE)
+#define EXTREME_BATCH	   4 /* parts that a thread waits for at a time */
 
-/* In scratch, zero at the start. */
-struct ReduceTotals
+/*
+ * How values of a kind are ordered: rank() keeps the order of order keys but
+ * takes every NaN, and key() makes the order key of a rank.
+ */
+template <class T> struct IntegerOrder
 {
-	uint32_t ticket;
-	uint32_t unused;
-	uint64_t low;
-	uint64_t high;
-	uint64_t nan;
-	uint64_t pinf;
-	uint64_t ninf;
-	uint64_t negzero;
-	uint64_t chunk[GPUAGG_CHUNKS];
+	typedef T Value;
+	typedef T Rank;
+
+	static constexpr T LEAST = (T) ((uint64_t) 1 << (8 * sizeof(T) - 1));
+	static constexpr T GREATEST = (T) ~LEAST;
+
+	static __device__ __forceinline__ Rank rank(Value v)
+	{
+		return v;
+	}
+
+	static __device__ __forceinline__ int64_t key(Rank r)
+	{
+		return r;
+	}
 };
 
-static __device__ __forceinline__ int64_t
-low_part(int32_t v)
+/*
+ * The bits of a float, those of negative ones but the sign inverted, are in
+ * order as signed integers, but for NaNs with a sign, below -infinity.  Counted
+ * from -infinity on, and unsigned, those come last too.
+ */
+template <class Bits, class Key, Bits INFINITE, Bits NOT_A_NUMBER> struct FloatOrder
 {
-	return v;
-}
+	typedef Bits Value;
+	typedef Bits Rank;
 
-static __device__ __forceinline__ int64_t
-high_part(int32_t)
-{
-	return 0;
-}
+	static constexpr Bits SIGN = (Bits) 1 << (8 * sizeof(Bits) - 1);
+	static constexpr Bits LEAST = INFINITE | SIGN;
+	static constexpr Bits GREATEST = NOT_A_NUMBER;
+	static constexpr Bits FIRST = LEAST ^ (SIGN - 1);
 
-static __device__ __forceinline__ int64_t
-low_part(int64_t v)
-{
-	return (int64_t) (uint32_t) v;
-}
+	static __device__ __forceinline__ Rank rank(Value v)
+	{
+		Bits inverted = (Bits) ((Key) v >> (8 * sizeof(Bits) - 1)) & (SIGN - 1);
 
-static __device__ __forceinline__ int64_t
-high_part(int64_t v)
-{
-	return v >> 32;
-}
+		return (v ^ inverted) - FIRST;
+	}
 
-/* An accumulator with all of its fields set, but for the chunks and counts. */
-static __device__ inline void
-empty_float_sum(GpuaggReduced *result)
-{
-	GpuaggFloatSumFull *f = &result->f;
-
-	for (int i = 0; i < 3; i++)
-		result->squares[i] = 0;
-	for (int i = 0; i < GPUAGG_SQUARE_CHUNKS; i++)
-		result->f_squares[i] = 0;
-	f->counts.n = 0;
-	f->counts.n_nan = 0;
-	f->counts.n_pinf = 0;
-	f->counts.n_ninf = 0;
-	f->counts.n_negzero = 0;
-	f->deposits = 0;
-	f->base = 0;
-	f->width = GPUAGG_CHUNKS;
-}
-
-struct IntegerStorage
-{
-	int64_t warp[REDUCE_WARPS];
+	static __device__ __forceinline__ int64_t key(Rank r)
+	{
+		return r > INFINITE - FIRST ? (Key) NOT_A_NUMBER : (Key) (r + FIRST);
+	}
 };
 
-template <class T>
+typedef FloatOrder<uint32_t, int32_t, 0x7f800000, GPUAGG_NAN32> Float32Order;
+typedef FloatOrder<uint64_t, int64_t, UINT64_C(0x7ff0000000000000), GPUAGG_NAN64> Float64Order;
+
+template <bool MAX, class Rank>
+static __device__ __forceinline__ Rank
+better(Rank a, Rank b)
+{
+	return (MAX ? b > a : b < a) ? b : a;
+}
+
+/* The upper half of a 64-bit rank. */
+template <class Rank> struct HalfOf;
+
+template <> struct HalfOf<int64_t>
+{
+	typedef int32_t Type;
+};
+
+template <> struct HalfOf<uint64_t>
+{
+	typedef uint32_t Type;
+};
+
+/* The best rank of a warp, in every lane. */
+template <bool MAX, class Rank>
+static __device__ __forceinline__ Rank
+warp_extreme(Rank rank)
+{
+	if constexpr (sizeof(Rank) == 4)
+		return MAX ? warp_reduce_max(rank) : warp_reduce_min(rank);
+	else
+	{
+		/* the best upper half, then the best lower half among those that have it */
+		typedef typename HalfOf<Rank>::Type Half;
+		Half high = (Half) (rank >> 32);
+		Half best = warp_extreme<MAX>(high);
+		uint32_t low = high == best ? (uint32_t) rank : MAX ? 0 : UINT32_MAX;
+
+		return (Rank) best * ((Rank) 1 << 32) + (Rank) warp_extreme<MAX>(low);
+	}
+}
+
+template <class Rank> struct ExtremeStorage
+{
+	uint64_t tag;
+	bool last;
+	Rank rank[EXTREME_WARPS];
+	uint64_t count[EXTREME_WARPS];
+};
+
+/* The best rank of the block, and with NULLS the sum of counts, in every thread. */
+template <bool MAX, bool NULLS, class Rank>
+static __device__ __forceinline__ void
+block_extreme(Rank *rank, uint64_t *count, ExtremeStorage<Rank> &shared)
+{
+	*rank = warp_extreme<MAX>(*rank);
+	if (NULLS)
+		*count = warp_reduce_add64(*count);
+	if (lane_id() == 0)
+	{
+		shared.rank[warp_id()] = *rank;
+		if (NULLS)
+			shared.count[warp_id()] = *count;
+	}
+	__syncthreads();
+	*rank = shared.rank[0];
+	if (NULLS)
+		*count = shared.count[0];
+	UNROLL
+	for (int w = 1; w < EXTREME_WARPS; w++)
+	{
+		*rank = better<MAX>(*rank, shared.rank[w]);
+		if (NULLS)
+			*count += shared.count[w];
+	}
+	__syncthreads();
+}
+
+/* Takes in the parts of all other blocks, this thread's share of them, as they are left. */
+template <bool MAX, bool NULLS, class Rank>
+static __device__ __forceinline__ void
+await_parts(const ReduceScratch *scratch, uint64_t tag, Rank *rank, uint64_t *count)
+{
+	for (unsigned first = threadIdx.x; first < gridDim.x; first += EXTREME_BATCH * EXTREME_THREADS)
+	{
+		Quad part[EXTREME_BATCH][1 + NULLS];
+		bool there;
+
+		do
+		{
+			there = true;
+			UNROLL
+			for (int k = 0; k < EXTREME_BATCH; k++)
+			{
+				unsigned b = first + (unsigned) k * EXTREME_THREADS;
+
+				UNROLL
+				for (int i = 0; i < 1 + NULLS; i++)
+				{
+					part[k][i] = tagged(i == 0 ? (uint64_t) *rank : 0, tag);
+					if (b < gridDim.x && b != blockIdx.x)
+						part[k][i] = load_relaxed(&scratch->part[i][b]);
+				}
+			}
+			UNROLL
+			for (int k = 0; k < EXTREME_BATCH; k++)
+			{
+				UNROLL
+				for (int i = 0; i < 1 + NULLS; i++)
+					there &= has_tag(part[k][i], tag);
+			}
+			if (!there)
+				spin_wait_short();
+		} while (!there);
+
+		UNROLL
+		for (int k = 0; k < EXTREME_BATCH; k++)
+		{
+			*rank = better<MAX>(*rank, (Rank) word_of(part[k][0]));
+			if (NULLS)
+				*count += word_of(part[k][NULLS]);
+		}
+	}
+}
+
+/*
+ * Blocks take a ticket as they start.  Who takes the last one waits for the
+ * parts of all others; they have started, and wait for nobody, so that they
+ * will leave them.  A part is words in slots, each stored together with the
+ * launch's tag, so that no order among stores is needed.
+ */
+template <class Order, bool MAX, bool NULLS>
 static __global__ void
-__launch_bounds__(REDUCE_THREADS, 2)
-	reduce_integers(const T *values, uint64_t n, ReduceTotals *totals, GpuaggReduced *result)
+__launch_bounds__(EXTREME_THREADS, EXTREME_MIN_BLOCKS) reduce_extreme(GpuReduce reduce)
 {
-	SHARED(IntegerStorage, shared);
-	int64_t low = 0;
-	int64_t high = 0;
+	typedef typename Order::Value Value;
+	typedef typename Order::Rank Rank;
+	constexpr int GROUP = EXTREME_VECTORS * Vector<Value>::LENGTH;
+	constexpr Value ABSENT = MAX ? Order::LEAST : Order::GREATEST;
 
-	grid_for_each(values, n, [&](T v) {
-		low += low_part(v);
-		high += high_part(v);
-	});
-	low = block_sum<int64_t, REDUCE_THREADS>(low, shared.warp);
-	high = block_sum<int64_t, REDUCE_THREADS>(high, shared.warp);
+	SHARED(ExtremeStorage<Rank>, shared);
+	ReduceScratch *scratch = (ReduceScratch *) reduce.scratch;
+	uint32_t ticket = 0;
+	uint64_t tag = 0;
+	Rank rank = Order::rank(ABSENT);
+	uint64_t count;
+
+	auto take = [&](const Value(&group)[GROUP]) {
+		constexpr int CHAINS = 4; /* comparisons that need not wait for each other */
+		Rank best[CHAINS];
+
+		UNROLL
+		for (int i = 0; i < GROUP; i++)
+			best[i % CHAINS] = i < CHAINS ? Order::rank(group[i])
+										  : better<MAX>(best[i % CHAINS], Order::rank(group[i]));
+		UNROLL
+		for (int i = 0; i < CHAINS; i++)
+			rank = better<MAX>(rank, best[i]);
+	};
+
+	if (gridDim.x > 1 && threadIdx.x == 0)
+	{
+		tag = load_relaxed(&scratch->launches) + 1;
+		ticket = atomic_add(&scratch->ticket, (uint32_t) 1);
+	}
+	if (blockIdx.x == 0)
+		reduce_clear_floats(reduce.result);
+
+	count = grid_for_each_group<Value, EXTREME_VECTORS, NULLS>((const Value *) reduce.values,
+															   reduce.validity, reduce.nrows,
+															   ABSENT, take);
+
 	if (threadIdx.x == 0)
 	{
-		atomic_add(&totals->low, (uint64_t) low);
-		atomic_add(&totals->high, (uint64_t) high);
+		shared.tag = tag;
+		shared.last = ticket == gridDim.x - 1;
 	}
-	if (last_block(&totals->ticket))
+	block_extreme<MAX, NULLS>(&rank, &count, shared);
+
+	if (gridDim.x > 1 && !shared.last)
 	{
-		for (int i = (int) threadIdx.x; i < GPUAGG_CHUNKS; i += REDUCE_THREADS)
-			result->f.chunk[i] = 0;
 		if (threadIdx.x == 0)
 		{
-			int64_t total_high = (int64_t) load_relaxed(&totals->high);
-			GpuaggInt128 shifted;
+			store_relaxed(&scratch->part[0][blockIdx.x], tagged((uint64_t) rank, tag));
+			if (NULLS)
+				store_relaxed(&scratch->part[1][blockIdx.x], tagged(count, tag));
+		}
+	}
+	else
+	{
+		if (gridDim.x > 1)
+		{
+			count = threadIdx.x == 0 ? count : 0;
+			await_parts<MAX, NULLS>(scratch, shared.tag, &rank, &count);
+			block_extreme<MAX, NULLS>(&rank, &count, shared);
+		}
+		if (threadIdx.x == 0)
+		{
+			uint64_t n = NULLS ? count : reduce.nrows;
 
-			shifted.lo = (uint64_t) total_high << 32;
-			shifted.hi = total_high >> 32;
-			result->n = n;
-			result->sum =
-				gpuagg_int128_add(gpuagg_int128_from((int64_t) load_relaxed(&totals->low)),
-								  shifted);
-			empty_float_sum(result);
+			reduce.result->n = n;
+			reduce.result->sum = gpuagg_int128_from(n > 0 ? Order::key(rank) : 0);
+			for (int i = 0; i < 3; i++)
+				reduce.result->squares[i] = 0;
+			if (gridDim.x > 1)
+			{
+				store_relaxed(&scratch->ticket, (uint32_t) 0);
+				store_relaxed(&scratch->launches, tag);
+			}
 		}
 	}
 }
 
-/* Values that have no place in chunks, by kind. */
-struct OddCounts
-{
-	uint64_t nan;
-	uint64_t pinf;
-	uint64_t ninf;
-	uint64_t negzero;
-
-	__device__ __forceinline__ void operator+=(const OddCounts &other)
-	{
-		nan += other.nan;
-		pinf += other.pinf;
-		ninf += other.ninf;
-		negzero += other.negzero;
-	}
-};
-
-struct FloatStorage
-{
-	int64_t chunk[GPUAGG_CHUNKS];
-	OddCounts warp[REDUCE_WARPS];
-	int warp_first[REDUCE_WARPS];
-};
-
+/* The result of `count` rows of which nothing else is asked. */
 static __global__ void
-__launch_bounds__(REDUCE_THREADS, 2)
-	reduce_floats(const double *values, uint64_t n, ReduceTotals *totals, GpuaggReduced *result)
+reduce_nothing(GpuaggReduced *result, uint64_t count)
 {
-	SHARED(FloatStorage, shared);
-	uint64_t thread = (uint64_t) blockIdx.x * REDUCE_THREADS + threadIdx.x;
-	HeldChunks chunks;
-	OddCounts odd = {0, 0, 0, 0};
-	int first = 0;
-
-	for (int i = (int) threadIdx.x; i < GPUAGG_CHUNKS; i += REDUCE_THREADS)
-		shared.chunk[i] = 0;
-
-	/* the largest of one value per thread says where the block's chunks start */
-	if (thread < n && bits_finite(bits_of(values[thread])))
-		first = chunk_of(decode(bits_of(values[thread])));
-	chunks.start(block_max<REDUCE_THREADS>(first, shared.warp_first));
-
-	grid_for_each(values, n, [&](double v) {
-		uint64_t bits = bits_of(v);
-
-		if (bits_finite(bits))
-		{
-			odd.negzero += bits == SIGN_BIT;
-			chunks.deposit(bits, shared.chunk);
-		}
-		else if (bits_nan(bits))
-			odd.nan++;
-		else if (bits >> 63)
-			odd.ninf++;
-		else
-			odd.pinf++;
-	});
-	__syncwarp(FULL_MASK);
-	chunks.flush_warp(shared.chunk);
-	odd = block_sum<OddCounts, REDUCE_THREADS>(odd, shared.warp);
+	reduce_clear(result);
 	if (threadIdx.x == 0)
-	{
-		atomic_add(&totals->nan, odd.nan);
-		atomic_add(&totals->pinf, odd.pinf);
-		atomic_add(&totals->ninf, odd.ninf);
-		atomic_add(&totals->negzero, odd.negzero);
-	}
-	for (int i = (int) threadIdx.x; i < GPUAGG_CHUNKS; i += REDUCE_THREADS)
-		if (shared.chunk[i] != 0)
-			atomic_add(&totals->chunk[i], (uint64_t) shared.chunk[i]);
-	if (last_block(&totals->ticket))
-	{
-		for (int i = (int) threadIdx.x; i < GPUAGG_CHUNKS; i += REDUCE_THREADS)
-			shared.chunk[i] = (int64_t) load_relaxed(&totals->chunk[i]);
-		__syncthreads();
-		if (threadIdx.x == 0)
-		{
-			chunks_propagate(shared.chunk);
-			result->n = n;
-			result->sum = gpuagg_int128_from(0);
-			empty_float_sum(result);
-			result->f.counts.n = (int64_t) n;
-			result->f.counts.n_nan = (int64_t) load_relaxed(&totals->nan);
-			result->f.counts.n_pinf = (int64_t) load_relaxed(&totals->pinf);
-			result->f.counts.n_ninf = (int64_t) load_relaxed(&totals->ninf);
-			result->f.counts.n_negzero = (int64_t) load_relaxed(&totals->negzero);
-		}
-		__syncthreads();
-		for (int i = (int) threadIdx.x; i < GPUAGG_CHUNKS; i += REDUCE_THREADS)
-			result->f.chunk[i] = shared.chunk[i];
-	}
+		result->n = count;
 }
 
-template <class Kernel>
-static unsigned
-reduce_blocks(Kernel kernel, uint64_t nrows)
+template <class Order, bool MAX, bool NULLS>
+static void
+launch_extreme(const GpuReduce &reduce, GpuStreamRef stream)
 {
-	uint64_t wanted = divide_up(nrows, REDUCE_ROWS);
-	unsigned limit = resident_blocks(kernel, REDUCE_THREADS);
+	constexpr int ROWS = EXTREME_THREADS * EXTREME_VECTORS * Vector<typename Order::Value>::LENGTH;
+	unsigned resident = cached_resident_blocks<reduce_extreme<Order, MAX, NULLS>>(EXTREME_THREADS);
 
-	return wanted < limit ? (unsigned) wanted : limit;
+	LAUNCH((reduce_extreme<Order, MAX, NULLS>), reduce_blocks(reduce.nrows, ROWS, resident),
+		   EXTREME_THREADS, stream, reduce);
+}
+
+template <class Order>
+static void
+launch(const GpuReduce &reduce, GpuStreamRef stream)
+{
+	if (reduce.op == GPUAGG_MAX && reduce.validity != nullptr)
+		launch_extreme<Order, true, true>(reduce, stream);
+	else if (reduce.op == GPUAGG_MAX)
+		launch_extreme<Order, true, false>(reduce, stream);
+	else if (reduce.validity != nullptr)
+		launch_extreme<Order, false, true>(reduce, stream);
+	else
+		launch_extreme<Order, false, false>(reduce, stream);
 }
 
 size_t
 gpu_reduce_scratch(void)
 {
-	return sizeof(ReduceTotals);
+	return sizeof(ReduceScratch);
 }
 
 GpuaggReason
 gpu_reduce(const GpuReduce *reduce, GpuStreamRef stream)
 {
-	ReduceTotals *totals = (ReduceTotals *) reduce->scratch;
-	const void *values = reduce->values;
-	uint64_t nrows = reduce->nrows;
-	GpuaggReduced *result = reduce->result;
-	GpuaggReason reason;
+	bool counts = reduce->op == GPUAGG_COUNT;
 
-	if (nrows == 0 || nrows > (uint64_t) GPUAGG_MAX_ROWS || reduce->op != GPUAGG_SUM ||
-		reduce->validity != nullptr)
+	if (reduce->nrows > GPU_MAX_ROWS || reduce->op < GPUAGG_SUM || reduce->op > GPUAGG_MOMENTS ||
+		(!counts && gpuagg_kind_size(reduce->kind) == 0))
 		return GPUAGG_REFUSED;
-	reason = gpu_memset(totals, 0, sizeof(ReduceTotals), stream);
-	if (reason != GPUAGG_OK)
-		return reason;
 
-	if (reduce->kind == GPUAGG_INT32)
-		LAUNCH(reduce_integers<int32_t>, reduce_blocks(reduce_integers<int32_t>, nrows),
-			   REDUCE_THREADS, stream, (const int32_t *) values, nrows, totals, result);
+	if (reduce->nrows == 0 || (counts && reduce->validity == nullptr))
+		LAUNCH(reduce_nothing, 1, EXTREME_THREADS, stream, reduce->result, reduce->nrows);
+	else if (reduce->op != GPUAGG_MIN && reduce->op != GPUAGG_MAX)
+	{
+		if (counts || !gpuagg_kind_is_float(reduce->kind))
+			return gpu_reduce_integer(reduce, stream);
+		return gpu_reduce_float(reduce, nullptr, stream);
+	}
+	else if (reduce->kind == GPUAGG_INT32)
+		launch<IntegerOrder<int32_t>>(*reduce, stream);
 	else if (reduce->kind == GPUAGG_INT64)
-		LAUNCH(reduce_integers<int64_t>, reduce_blocks(reduce_integers<int64_t>, nrows),
-			   REDUCE_THREADS, stream, (const int64_t *) values, nrows, totals, result);
-	else if (reduce->kind == GPUAGG_FLOAT64)
-		LAUNCH(reduce_floats, reduce_blocks(reduce_floats, nrows), REDUCE_THREADS, stream,
-			   (const double *) values, nrows, totals, result);
+		launch<IntegerOrder<int64_t>>(*reduce, stream);
+	else if (reduce->kind == GPUAGG_FLOAT32)
+		launch<Float32Order>(*reduce, stream);
 	else
-		return GPUAGG_REFUSED;
+		launch<Float64Order>(*reduce, stream);
 	return gpu_launch_status();
 }

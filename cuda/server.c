@@ -217,7 +217,7 @@ answer_state(Client *client, const GpuaggHeader *request, GpuaggReason reason)
 	reply.u.hello.leases = (uint32_t) gpud_staging_leases();
 	reply.u.hello.clients = (uint32_t) nclients;
 	reply.u.hello.staging_bytes = gpud_staging_bytes();
-	reply.u.hello.device_bytes = gpud_lanes_bytes();
+	reply.u.hello.device_bytes = gpud_work_bytes();
 	memcpy(reply.u.hello.detail, gpud_device.detail, sizeof(reply.u.hello.detail));
 	gpud_reply(client, request, reason, &reply, -1);
 }
@@ -315,6 +315,8 @@ handle_message(Client *client, const GpuaggRequest *request)
 			return true;
 		case GPUAGG_MSG_REDUCE:
 		case GPUAGG_MSG_SCAN:
+		case GPUAGG_MSG_LADDER:
+		case GPUAGG_MSG_BENCH:
 			last_work = gpud_now();
 			gpud_work_submit(client, request);
 			return true;

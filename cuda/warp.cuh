@@ -20,6 +20,17 @@ warp_sum(T value)
 	return value;
 }
 
+/* Sum modulo 2^64 over the warp, in every lane: 26 bits at a time, of which 32 stay below 2^32. */
+static __device__ __forceinline__ uint64_t
+warp_reduce_add64(uint64_t value)
+{
+	uint32_t low = warp_reduce_add((uint32_t) value % (1u << 26));
+	uint32_t middle = warp_reduce_add((uint32_t) (value >> 26) % (1u << 26));
+	uint32_t high = warp_reduce_add((uint32_t) (value >> 52));
+
+	return low + ((uint64_t) middle << 26) + ((uint64_t) high << 52);
+}
+
 /* Maximum over the warp, in lane 0. */
 static __device__ __forceinline__ int
 warp_max(int value)

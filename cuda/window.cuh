@@ -124,6 +124,105 @@ window_is_zero(Window a)
 	return (a.limb[0] | a.limb[1] | a.limb[2] | a.limb[3]) == 0;
 }
 
+/* 64 bits of the window's value from place `first` on; first >= 0. */
+static GPUAGG_HD inline uint64_t
+window_bits(const Window &w, int first)
+{
+	uint64_t sign = (uint64_t) ((int64_t) w.limb[WINDOW_LIMBS - 1] >> 63);
+	int limb = first / 64;
+	int shift = first % 64;
+	uint64_t low = limb < WINDOW_LIMBS ? w.limb[limb] : sign;
+	uint64_t high = limb + 1 < WINDOW_LIMBS ? w.limb[limb + 1] : sign;
+
+	return shift > 0 ? low >> shift | high << (64 - shift) : low;
+}
+
+/* Whether -2^bits <= w < 2^bits. */
+static GPUAGG_HD inline bool
+window_fits(const Window &w, int bits)
+{
+	uint64_t sign = (uint64_t) ((int64_t) w.limb[WINDOW_LIMBS - 1] >> 63);
+	uint64_t wrong = 0;
+
+	UNROLL
+	for (int i = 0; i < WINDOW_LIMBS; i++)
+	{
+		int here = bits - 64 * i;
+
+		if (here < 64)
+			wrong |= (w.limb[i] ^ sign) >> (here > 0 ? here : 0);
+	}
+	return wrong == 0;
+}
+
+/* The window modulo 2^bits; bits >= 0. */
+static GPUAGG_HD inline Window
+window_low_bits(Window w, int bits)
+{
+	UNROLL
+	for (int i = 0; i < WINDOW_LIMBS; i++)
+	{
+		int here = bits - 64 * i;
+
+		if (here < 64)
+			w.limb[i] &= here > 0 ? (UINT64_C(1) << here) - 1 : 0;
+	}
+	return w;
+}
+
+/* Whether there is a bit below place `bits`. */
+static GPUAGG_HD inline bool
+window_any_below(const Window &w, int bits)
+{
+	Window low = window_low_bits(w, bits);
+
+	return (low.limb[0] | low.limb[1] | low.limb[2] | low.limb[3]) != 0;
+}
+
+/* Bits first .. first + count - 1 of a window; zeros beyond its end; count < 32. */
+static GPUAGG_HD inline uint32_t
+window_piece(const Window &w, int first, int count)
+{
+	int limb = first / 64;
+	int shift = first % 64;
+	uint64_t bits = w.limb[limb] >> shift;
+
+	if (shift + count > 64 && limb + 1 < WINDOW_LIMBS)
+		bits |= w.limb[limb + 1] << (64 - shift);
+	return (uint32_t) bits & ((1u << count) - 1);
+}
+
+/* v * 2^shift modulo 2^256; shift >= 0. */
+static GPUAGG_HD inline Window
+window_from_integer(int64_t v, int shift)
+{
+	uint64_t sign = (uint64_t) (v >> 63);
+	int limb = shift / 64;
+	int rest = shift % 64;
+	uint64_t low = (uint64_t) v << rest;
+	uint64_t high = rest > 0 ? (uint64_t) (v >> (64 - rest)) : sign;
+	Window w;
+
+	UNROLL
+	for (int i = 0; i < WINDOW_LIMBS; i++)
+		w.limb[i] = i < limb ? 0 : i == limb ? low : i == limb + 1 ? high : sign;
+	return w;
+}
+
+/* |w| < 2^window_length(w). */
+static GPUAGG_HD inline int
+window_length(Window w)
+{
+	uint64_t sign = (uint64_t) ((int64_t) w.limb[WINDOW_LIMBS - 1] >> 63);
+	int length = 0;
+
+	UNROLL
+	for (int i = 0; i < WINDOW_LIMBS; i++)
+		if (w.limb[i] != sign)
+			length = 64 * i + bit_length(w.limb[i] ^ sign);
+	return length + 1;
+}
+
 /*
  * A finite value in the window that starts at chunk `start`; *fits says
  * whether it is there whole.  If not, the window returned is zero.
@@ -207,36 +306,33 @@ window_from_chunks(const int64_t *chunk, int start, bool *fits)
 	return w;
 }
 
-/* The window as chunks with carries propagated: [0, 2^32) below the signed top one. */
-static GPUAGG_HD inline void
-window_to_chunks(Window w, int start, int64_t *chunk)
+/* Chunk i of the window, carries propagated: [0, 2^32) below the signed top one. */
+static GPUAGG_HD inline int64_t
+window_chunk(const Window &w, int start, int i)
 {
 	uint32_t sign = w.limb[WINDOW_LIMBS - 1] >> 63 ? ~0u : 0;
+	uint32_t piece[2];
 
-	for (int i = 0; i < GPUAGG_CHUNKS; i++)
+	for (int k = 0; k < 2; k++)
 	{
-		int place = i - start;
-		uint32_t piece[2];
+		int p = i - start + k;
 
-		for (int k = 0; k < 2; k++)
-		{
-			int p = place + k;
-
-			piece[k] = p < 0				  ? 0
-					   : p < WINDOW_BITS / 32 ? (uint32_t) (w.limb[p / 2] >> (32 * (p % 2)))
-											  : sign;
-		}
-		chunk[i] = i < GPUAGG_CHUNKS - 1 ? (int64_t) piece[0]
-										 : (int64_t) ((uint64_t) piece[1] << 32 | piece[0]);
+		piece[k] = p < 0				  ? 0
+				   : p < WINDOW_BITS / 32 ? (uint32_t) (w.limb[p / 2] >> (32 * (p % 2)))
+										  : sign;
 	}
+	return i < GPUAGG_CHUNKS - 1 ? (int64_t) piece[0]
+								 : (int64_t) ((uint64_t) piece[1] << 32 | piece[0]);
 }
 
 /*
- * The bits of the double nearest to the window's value, ties to even; *overflow
- * when that is infinite.  Zero is +0.
+ * The bits of the double nearest to the window's value, ties to even; infinite
+ * when that is out of range.  Zero is +0.  With `odd`, of the two doubles
+ * around a value that is none itself, the odd one: rounding that to a float
+ * gives what rounding the value would.
  */
 static GPUAGG_HD inline uint64_t
-window_round(Window w, int start, bool *overflow)
+window_round(Window w, int start, bool odd)
 {
 	uint64_t sign = w.limb[WINDOW_LIMBS - 1] & SIGN_BIT;
 	uint64_t high = 0; /* the top limb with a bit in it, */
@@ -245,7 +341,6 @@ window_round(Window w, int start, bool *overflow)
 	int below = 0;	   /* bits below high */
 	uint64_t result;
 
-	*overflow = false;
 	if (sign)
 		w = window_negate(w);
 	UNROLL
@@ -280,16 +375,16 @@ window_round(Window w, int start, bool *overflow)
 		bool sticky = (left & 0x3ff) != 0 || rest != 0 ||
 					  (top < 64 ? low << (64 - top) != 0 : low != 0);
 
-		mantissa += half & (sticky || (mantissa & 1));
+		if (odd)
+			mantissa |= half | sticky;
+		else
+			mantissa += half & (sticky || (mantissa & 1));
 		if (place - 52 >= 0x7ff)
 			result = INFINITE_BITS;
 		else
 			result = ((uint64_t) (place - 52) << 52) + mantissa; /* a carry moves on */
-		if (result >= INFINITE_BITS)
-		{
+		if (result > INFINITE_BITS)
 			result = INFINITE_BITS;
-			*overflow = true;
-		}
 	}
 	return result | sign;
 }

@@ -1,11 +1,9 @@
 /*
  * work.c
- *	  REDUCE and SCAN requests on the device.
+ *	  Requests on the device: whose turn it is, and their answers.
  *
- * A request (Job) is done in pieces of rows, so that none holds the device for
- * long.  Each piece is complete in itself: a scan's running state and the sum
- * so far are kept in the Job between pieces, and merging is exact, so pieces
- * cannot change a bit of the result.
+ * A request (Job) is done in pieces of rows (piece.c), so that none holds the
+ * device for long.
  *
  * Whose piece comes next: the client that has been served the fewest bytes,
  * where one that was away does not save up the time.
@@ -18,12 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE_ROWS	   (UINT64_C(1) << 22) /* 32 MB of int64: 0.6 ms over PCIe 5 */
-#define PIECE_ROWS_SIM (UINT64_C(1) << 17) /* the simulator is that much slower */
-#define PIECE_ROWS_MIN (UINT64_C(1) << 12)
-#define DEADLINE_NS	   INT64_C(30000000000) /* a piece that takes longer hangs */
-#define MAX_CHUNK	   (INT64_C(1) << 62)	/* of a carried state */
-#define LAUNCH_NS	   INT64_C(1000000)		/* then the sockets have their turn */
+#define DEADLINE_NS INT64_C(30000000000) /* a piece that takes longer hangs */
+#define MAX_CHUNK	(INT64_C(1) << 62)	 /* of a carried state */
+#define MAX_COUNT	MAX_CHUNK
+#define LAUNCH_NS	INT64_C(1000000) /* then the sockets have their turn */
 
 static int njobs;
 static int nqueued;
@@ -32,50 +28,13 @@ static uint64_t served_now; /* of the client served last */
 int
 gpud_work_inflight(void)
 {
-	return njobs;
+	return njobs + gpud_bench_inflight();
 }
 
-static size_t
-place(Layout *layout, size_t bytes)
+uint64_t
+gpud_work_bytes(void)
 {
-	size_t at = layout->total;
-
-	layout->total += (bytes + GPUAGG_ALIGN - 1) / GPUAGG_ALIGN * GPUAGG_ALIGN;
-	return at;
-}
-
-bool
-gpud_job_is_scan(const Job *job)
-{
-	return job->request.h.type == GPUAGG_MSG_SCAN;
-}
-
-/* Decides how many rows a piece has, and where in a block they go. */
-static void
-set_piece_rows(Job *job, uint64_t rows)
-{
-	Layout l;
-	size_t value_bytes = rows * gpuagg_kind_size(job->kind);
-
-	memset(&l, 0, sizeof(l));
-	if (gpud_job_is_scan(job))
-	{
-		l.result = place(&l, sizeof(GpuScanState));
-		l.state_in = place(&l, sizeof(GpuScanState));
-		l.values = place(&l, value_bytes);
-		l.validity = place(&l, (rows + 63) / 64 * 8);
-		l.results = place(&l, rows * gpuagg_scan_result_size(job->kind, GPUAGG_SUM, 0));
-		l.status = place(&l, rows);
-		l.scratch = place(&l, gpu_scan_scratch(rows));
-	}
-	else
-	{
-		l.result = place(&l, sizeof(GpuaggReduced));
-		l.values = place(&l, value_bytes);
-		l.scratch = place(&l, gpu_reduce_scratch());
-	}
-	job->piece_rows = rows;
-	job->layout = l;
+	return gpud_lanes_bytes() + gpud_bench_bytes();
 }
 
 void
@@ -91,12 +50,13 @@ gpud_job_finish(Job *job, GpuaggReason reason)
 
 		client->inflight--;
 		memset(&reply, 0, sizeof(reply));
-		if (reason == GPUAGG_OK && gpud_job_is_scan(job))
-			reply.u.scan.carry = job->request.u.scan.carry;
-		else if (reason == GPUAGG_OK)
+		if (reason == GPUAGG_OK && job->request.h.type == GPUAGG_MSG_SCAN)
 		{
-			reply.u.reduce = job->total;
+			reply.u.scan.carry = job->request.u.scan.carry;
+			reply.u.scan.overflows = job->overflows;
 		}
+		else if (reason == GPUAGG_OK && job->request.h.type == GPUAGG_MSG_REDUCE)
+			reply.u.reduce = job->total;
 		gpud_reply(client, &job->request.h, reason, &reply, -1);
 	}
 	free(job);
@@ -104,19 +64,19 @@ gpud_job_finish(Job *job, GpuaggReason reason)
 
 /*
  * Makes a carried state sane, whatever the client sent: the kernels are given
- * propagated chunks, and for integer kinds no chunks at all.
+ * propagated chunks, or where no floats are summed no chunks at all.
  */
 static bool
-check_carry(int kind, GpuaggScanState *carry)
+check_carry(int kind, int op, GpuaggScanState *carry)
 {
 	GpuaggFloatSum *f = gpuagg_float_sum_of(&carry->f);
 	GpuaggFloatCounts c = carry->f.counts;
 
-	if (c.n < 0 || c.n > MAX_CHUNK || c.n_nan < 0 || c.n_pinf < 0 || c.n_ninf < 0 ||
-		c.n_negzero < 0 || c.n_nan > c.n || c.n_pinf > c.n - c.n_nan ||
-		c.n_ninf > c.n - c.n_nan - c.n_pinf || c.n_negzero > c.n - c.n_nan - c.n_pinf - c.n_ninf)
+	if (c.n < 0 || c.n_nan < 0 || c.n_pinf < 0 || c.n_ninf < 0 || c.n_negzero < 0 ||
+		c.n > MAX_COUNT || c.n_nan > MAX_COUNT || c.n_pinf > MAX_COUNT || c.n_ninf > MAX_COUNT ||
+		c.n_negzero > MAX_COUNT)
 		return false;
-	if (kind != GPUAGG_FLOAT64)
+	if (!gpuagg_kind_is_float(kind) || op != GPUAGG_SUM)
 	{
 		gpuagg_float_sum_init(f, 0, GPUAGG_CHUNKS);
 		f->counts.n = c.n;
@@ -129,52 +89,80 @@ check_carry(int kind, GpuaggScanState *carry)
 	return true;
 }
 
+static Job *
+make_job(Client *client, Segment *segment, const GpuaggRequest *request)
+{
+	Job *job = calloc(1, sizeof(Job));
+
+	if (job == NULL)
+		return NULL;
+	job->client = client;
+	job->segment = segment;
+	job->request = *request;
+	switch (request->h.type)
+	{
+		case GPUAGG_MSG_REDUCE:
+			job->kind = (int) request->u.reduce.kind;
+			job->op = (int) request->u.reduce.op;
+			job->nrows = request->u.reduce.nrows;
+			break;
+		case GPUAGG_MSG_SCAN:
+			job->kind = (int) request->u.scan.kind;
+			job->op = (int) request->u.scan.op;
+			job->nrows = request->u.scan.nrows;
+			break;
+		default:
+			job->kind = (int) request->u.ladder.kind;
+			job->op = (int) request->u.ladder.op;
+			job->nrows = request->u.ladder.nrows;
+			break;
+	}
+	gpuagg_reduced_init(&job->total);
+	return job;
+}
+
+static uint32_t
+region_of(const GpuaggRequest *request)
+{
+	switch (request->h.type)
+	{
+		case GPUAGG_MSG_REDUCE:
+			return request->u.reduce.region;
+		case GPUAGG_MSG_SCAN:
+			return request->u.scan.region;
+		default:
+			return request->u.ladder.region;
+	}
+}
+
 static GpuaggReason
 accept(Client *client, const GpuaggRequest *request, Job **accepted)
 {
-	bool scan = request->h.type == GPUAGG_MSG_SCAN;
-	uint32_t region = scan ? request->u.scan.region : request->u.reduce.region;
+	GpuaggReason reason = GPUAGG_OK;
 	Segment *segment;
-	uint64_t rows;
 	Job *job;
 
 	if (!gpud_device.ready)
 		return gpud_device.reason;
-	segment = gpud_segment_of(client, region);
+	segment = gpud_segment_of(client, region_of(request));
 	if (segment == NULL || gpuagg_request_check(request, gpud_segment_size(segment)) != GPUAGG_OK)
 		return GPUAGG_REFUSED;
 	if (client->inflight >= GPUAGG_MAX_INFLIGHT || njobs >= GPUD_MAX_QUEUED)
 		return GPUAGG_BUSY;
 
-	job = calloc(1, sizeof(Job));
+	job = make_job(client, segment, request);
 	if (job == NULL)
 		return GPUAGG_BUSY;
-	job->client = client;
-	job->segment = segment;
-	job->request = *request;
-	job->kind = (int) (scan ? request->u.scan.kind : request->u.reduce.kind);
-	job->nrows = scan ? request->u.scan.nrows : request->u.reduce.nrows;
-	if (scan && !check_carry(job->kind, &job->request.u.scan.carry))
-	{
+	if (request->h.type == GPUAGG_MSG_SCAN &&
+		!check_carry(job->kind, job->op, &job->request.u.scan.carry))
+		reason = GPUAGG_REFUSED;
+	else
+		reason = gpud_piece_plan(job);
+	if (reason != GPUAGG_OK)
 		free(job);
-		return GPUAGG_REFUSED;
-	}
-	gpuagg_float_sum_init(gpuagg_float_sum_of(&job->total.f), 0, GPUAGG_CHUNKS);
-
-	/* two lanes at least should be able to work at the same time */
-	rows = gpud_device.info[gpud_device.used].simulated ? PIECE_ROWS_SIM : PIECE_ROWS;
-	if (job->nrows < rows)
-		rows = (job->nrows + 63) / 64 * 64;
-	set_piece_rows(job, rows);
-	while (job->layout.total > gpud_lane_budget / 2 && job->piece_rows > PIECE_ROWS_MIN)
-		set_piece_rows(job, (job->piece_rows / 2 + 63) / 64 * 64);
-	if (job->layout.total > gpud_lane_budget)
-	{
-		free(job);
-		return GPUAGG_NO_DEVICE_MEMORY;
-	}
-	*accepted = job;
-	return GPUAGG_OK;
+	else
+		*accepted = job;
+	return reason;
 }
 
 static void
@@ -215,8 +203,14 @@ void
 gpud_work_submit(Client *client, const GpuaggRequest *request)
 {
 	Job *job = NULL;
-	GpuaggReason reason = accept(client, request, &job);
+	GpuaggReason reason;
 
+	if (request->h.type == GPUAGG_MSG_BENCH)
+	{
+		gpud_bench_submit(client, request);
+		return;
+	}
+	reason = accept(client, request, &job);
 	if (reason != GPUAGG_OK)
 	{
 		gpud_reply_reason(client, &request->h, reason);
@@ -241,29 +235,17 @@ gpud_work_client_gone(Client *client)
 	for (int i = 0; i < GPUD_MAX_STREAMS; i++)
 		if (gpud_lanes[i].job != NULL && gpud_lanes[i].job->client == client)
 			gpud_lanes[i].job->client = NULL;
+	gpud_bench_client_gone(client);
 }
 
-/* Takes over the result of a piece that has ended. */
+/* A piece has ended. */
 static void
 collect(Lane *lane)
 {
 	Job *job = lane->job;
-	const Slot *slot = lane->slot;
 
-	if (job->failure == GPUAGG_OK && gpud_job_is_scan(job))
-	{
-		if (slot->state_out.out_of_window)
-			job->failure = GPUAGG_RANGE;
-		job->request.u.scan.carry = slot->state_out.state;
-	}
-	else if (job->failure == GPUAGG_OK)
-	{
-		job->total.n += slot->reduced.n;
-		job->total.sum = gpuagg_int128_add(job->total.sum, slot->reduced.sum);
-		if (job->kind == GPUAGG_FLOAT64)
-			gpuagg_float_sum_merge(gpuagg_float_sum_of(&job->total.f),
-								   (const GpuaggFloatSum *) &slot->reduced.f);
-	}
+	if (job->failure == GPUAGG_OK)
+		gpud_piece_collect(lane);
 	job->rows_done += lane->rows;
 	lane->job = NULL;
 
@@ -296,8 +278,14 @@ start_pieces(void)
 		Job *job = client->queue;
 		uint64_t left = job->nrows - job->rows_done;
 		uint64_t rows = left < job->piece_rows ? left : job->piece_rows;
-		Lane *lane = gpud_lane_find(job->layout.total);
+		Lane *lane = gpud_lane_find(job->block_bytes);
 
+		if (lane == NULL && job->block_bytes > gpud_lanes_budget())
+		{
+			/* it was planned before a benchmark took its share */
+			gpud_job_finish(dequeue(client), GPUAGG_NO_DEVICE_MEMORY);
+			continue;
+		}
 		if (lane == NULL)
 			return false;
 		served_now = client->served;
@@ -313,7 +301,9 @@ start_pieces(void)
 WorkState
 gpud_work_advance(void)
 {
-	if (njobs == 0)
+	bool running;
+
+	if (gpud_work_inflight() == 0)
 		return WORK_NONE;
 	for (int i = 0; i < GPUD_MAX_STREAMS; i++)
 	{
@@ -329,12 +319,12 @@ gpud_work_advance(void)
 		else if (gpud_now() - lane->started > DEADLINE_NS)
 			gpud_lost("a request did not end in time");
 	}
+	running = gpud_bench_advance();
 	if (start_pieces())
 		return WORK_TO_START;
 	for (int i = 0; i < GPUD_MAX_STREAMS; i++)
-		if (gpud_lanes[i].job != NULL && !gpud_lanes[i].growing)
-			return WORK_RUNNING;
-	return WORK_NONE;
+		running |= gpud_lanes[i].job != NULL && !gpud_lanes[i].growing;
+	return running ? WORK_RUNNING : WORK_NONE;
 }
 
 /* Answers all requests with GPUAGG_LOST; nothing is kept up to date any more. */
@@ -348,4 +338,5 @@ gpud_work_lost(void)
 	for (Client *client = gpud_clients(); client != NULL; client = client->next)
 		for (Job *job = client->queue; job != NULL; job = job->next)
 			gpud_reply_reason(client, &job->request.h, GPUAGG_LOST);
+	gpud_bench_lost();
 }

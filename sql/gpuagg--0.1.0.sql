@@ -320,6 +320,102 @@ CREATE FUNCTION gpu_running_sum(x numeric, exclusive boolean DEFAULT false) RETU
 COMMENT ON FUNCTION gpu_running_sum(numeric, boolean) IS
 	'exact running sum of numeric values over the window''s partition';
 
+-- Arrays: every algorithm by name
+--
+-- Whether a call succeeds can depend on the settings and on the device, hence STABLE.
+
+CREATE FUNCTION gpu_reduce("values" integer[], op text DEFAULT 'sum', algorithm text DEFAULT 'production')
+	RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 1000
+	AS 'MODULE_PATHNAME', 'gpuagg_reduce_array';
+COMMENT ON FUNCTION gpu_reduce(integer[], text, text) IS
+	'sum, min or max of the elements of an array, by the algorithm of that name';
+
+CREATE FUNCTION gpu_reduce("values" bigint[], op text DEFAULT 'sum', algorithm text DEFAULT 'production')
+	RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 1000
+	AS 'MODULE_PATHNAME', 'gpuagg_reduce_array';
+COMMENT ON FUNCTION gpu_reduce(bigint[], text, text) IS
+	'sum, min or max of the elements of an array, by the algorithm of that name';
+
+CREATE FUNCTION gpu_reduce("values" real[], op text DEFAULT 'sum', algorithm text DEFAULT 'production')
+	RETURNS real
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 1000
+	AS 'MODULE_PATHNAME', 'gpuagg_reduce_array';
+COMMENT ON FUNCTION gpu_reduce(real[], text, text) IS
+	'sum, min or max of the elements of an array, by the algorithm of that name';
+
+CREATE FUNCTION gpu_reduce("values" double precision[], op text DEFAULT 'sum', algorithm text DEFAULT 'production')
+	RETURNS double precision
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 1000
+	AS 'MODULE_PATHNAME', 'gpuagg_reduce_array';
+COMMENT ON FUNCTION gpu_reduce(double precision[], text, text) IS
+	'sum, min or max of the elements of an array, by the algorithm of that name';
+
+CREATE FUNCTION gpu_scan("values" integer[], op text DEFAULT 'sum', exclusive boolean DEFAULT false,
+	algorithm text DEFAULT 'production')
+	RETURNS bigint[]
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 1000
+	AS 'MODULE_PATHNAME', 'gpuagg_scan_array';
+COMMENT ON FUNCTION gpu_scan(integer[], text, boolean, text) IS
+	'running sums, minima or maxima of the elements of an array, by the algorithm of that name';
+
+CREATE FUNCTION gpu_scan("values" bigint[], op text DEFAULT 'sum', exclusive boolean DEFAULT false,
+	algorithm text DEFAULT 'production')
+	RETURNS bigint[]
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 1000
+	AS 'MODULE_PATHNAME', 'gpuagg_scan_array';
+COMMENT ON FUNCTION gpu_scan(bigint[], text, boolean, text) IS
+	'running sums, minima or maxima of the elements of an array, by the algorithm of that name';
+
+CREATE FUNCTION gpu_scan("values" real[], op text DEFAULT 'sum', exclusive boolean DEFAULT false,
+	algorithm text DEFAULT 'production')
+	RETURNS real[]
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 1000
+	AS 'MODULE_PATHNAME', 'gpuagg_scan_array';
+COMMENT ON FUNCTION gpu_scan(real[], text, boolean, text) IS
+	'running sums, minima or maxima of the elements of an array, by the algorithm of that name';
+
+CREATE FUNCTION gpu_scan("values" double precision[], op text DEFAULT 'sum', exclusive boolean DEFAULT false,
+	algorithm text DEFAULT 'production')
+	RETURNS double precision[]
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 1000
+	AS 'MODULE_PATHNAME', 'gpuagg_scan_array';
+COMMENT ON FUNCTION gpu_scan(double precision[], text, boolean, text) IS
+	'running sums, minima or maxima of the elements of an array, by the algorithm of that name';
+
+CREATE FUNCTION gpu_segmented_scan("values" integer[], heads boolean[], op text DEFAULT 'sum',
+	exclusive boolean DEFAULT false, algorithm text DEFAULT 'production')
+	RETURNS bigint[]
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 1000
+	AS 'MODULE_PATHNAME', 'gpuagg_segmented_scan_array';
+COMMENT ON FUNCTION gpu_segmented_scan(integer[], boolean[], text, boolean, text) IS
+	'gpu_scan that starts anew at each element whose head is true';
+
+CREATE FUNCTION gpu_segmented_scan("values" bigint[], heads boolean[], op text DEFAULT 'sum',
+	exclusive boolean DEFAULT false, algorithm text DEFAULT 'production')
+	RETURNS bigint[]
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 1000
+	AS 'MODULE_PATHNAME', 'gpuagg_segmented_scan_array';
+COMMENT ON FUNCTION gpu_segmented_scan(bigint[], boolean[], text, boolean, text) IS
+	'gpu_scan that starts anew at each element whose head is true';
+
+CREATE FUNCTION gpu_segmented_scan("values" real[], heads boolean[], op text DEFAULT 'sum',
+	exclusive boolean DEFAULT false, algorithm text DEFAULT 'production')
+	RETURNS real[]
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 1000
+	AS 'MODULE_PATHNAME', 'gpuagg_segmented_scan_array';
+COMMENT ON FUNCTION gpu_segmented_scan(real[], boolean[], text, boolean, text) IS
+	'gpu_scan that starts anew at each element whose head is true';
+
+CREATE FUNCTION gpu_segmented_scan("values" double precision[], heads boolean[], op text DEFAULT 'sum',
+	exclusive boolean DEFAULT false, algorithm text DEFAULT 'production')
+	RETURNS double precision[]
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 1000
+	AS 'MODULE_PATHNAME', 'gpuagg_segmented_scan_array';
+COMMENT ON FUNCTION gpu_segmented_scan(double precision[], boolean[], text, boolean, text) IS
+	'gpu_scan that starts anew at each element whose head is true';
+
 -- Administration
 
 CREATE FUNCTION gpuagg_version() RETURNS text
@@ -410,3 +506,23 @@ CREATE FUNCTION gpuagg_restart() RETURNS boolean
 COMMENT ON FUNCTION gpuagg_restart() IS
 	'ends the device program if it runs, forgets earlier failures and starts it; true when it was asked to start';
 REVOKE ALL ON FUNCTION gpuagg_restart() FROM PUBLIC;
+
+CREATE FUNCTION gpuagg_kernel_benchmark(
+	kind text,
+	type text,
+	rows bigint DEFAULT 16777216,
+	OUT algorithm text,
+	OUT rows bigint,
+	OUT median_us double precision,
+	OUT gb_per_s double precision,
+	OUT bandwidth_share double precision,
+	OUT step_speedup double precision,
+	OUT cumulative_speedup double precision,
+	OUT additions_per_element double precision,
+	OUT correct boolean) RETURNS SETOF record
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 25
+	AS 'MODULE_PATHNAME', 'gpuagg_kernel_benchmark';
+COMMENT ON FUNCTION gpuagg_kernel_benchmark(text, text, bigint) IS
+	'times every algorithm of a kind (reduce, scan, segmented_scan) on the device, beside CUB';
+REVOKE ALL ON FUNCTION gpuagg_kernel_benchmark(text, text, bigint) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION gpuagg_kernel_benchmark(text, text, bigint) TO pg_monitor;

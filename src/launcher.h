@@ -28,6 +28,9 @@ extern GpuaggReason gpuagg_launcher_await(SharedState *state, bool demand, int t
 /* More words about a reason that the check gave, as far as the user may see them; or "". */
 extern void gpuagg_launcher_detail(SharedState *state, GpuaggReason reason, char *words, Size size);
 
+/* Reason and detail, which may be "", in one: palloc'd. */
+extern char *gpuagg_reason_words(GpuaggReason reason, const char *detail);
+
 /*
  * Asks the launcher to end and waits at most timeout_ms for it.  True when none
  * is running any more.

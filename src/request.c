@@ -13,7 +13,6 @@
 #include "gpuagg.h"
 #include "launcher.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
@@ -152,10 +151,7 @@ gpuagg_launcher_await(SharedState *state, bool demand, int timeout_ms)
 			gpuagg_monotonic_ms() >= deadline)
 			return reason;
 		demand = false;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, AWAIT_TICK_MS,
-						 PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		gpuagg_wait_tick(AWAIT_TICK_MS);
 	}
 }
 
@@ -173,6 +169,12 @@ gpuagg_launcher_detail(SharedState *state, GpuaggReason reason, char *words, Siz
 	if (state->reason == (uint32) reason)
 		strlcpy(words, state->detail, size);
 	LWLockRelease(&state->lock);
+}
+
+char *
+gpuagg_reason_words(GpuaggReason reason, const char *detail)
+{
+	return psprintf("%s%s%s", gpuagg_reason_text(reason), detail[0] != '\0' ? ": " : "", detail);
 }
 
 bool
@@ -198,9 +200,6 @@ gpuagg_launcher_end(SharedState *state, int timeout_ms)
 		proc = BackendPidGetProc(pid);
 		if (proc != NULL)
 			SetLatch(&proc->procLatch);
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, AWAIT_TICK_MS,
-						 PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		gpuagg_wait_tick(AWAIT_TICK_MS);
 	}
 }

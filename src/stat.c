@@ -22,19 +22,41 @@ static TimestampTz statement_start = 0;
 static int64 direct_rows = 0; /* not yet among the cluster's */
 static int64 direct_bytes = 0;
 
+/* A counter that others may be using is written to, not made anew. */
+static void
+zero_counter(pg_atomic_uint64 *counter, bool fresh)
+{
+	if (fresh)
+		pg_atomic_init_u64(counter, 0);
+	else
+		pg_atomic_write_u64(counter, 0);
+}
+
+static void
+zero_counters(StatCounters *counters, bool fresh)
+{
+	counters->reset = GetCurrentTimestamp();
+	zero_counter(&counters->calls, fresh);
+	for (int e = 0; e < NENGINES; e++)
+	{
+		zero_counter(&counters->batches[e], fresh);
+		zero_counter(&counters->rows[e], fresh);
+		zero_counter(&counters->bytes[e], fresh);
+	}
+	for (int r = 0; r < GPUAGG_NREASONS; r++)
+		zero_counter(&counters->fallbacks[r], fresh);
+}
+
 void
 gpuagg_stat_init(StatCounters *counters)
 {
-	counters->reset = GetCurrentTimestamp();
-	pg_atomic_init_u64(&counters->calls, 0);
-	for (int e = 0; e < NENGINES; e++)
-	{
-		pg_atomic_init_u64(&counters->batches[e], 0);
-		pg_atomic_init_u64(&counters->rows[e], 0);
-		pg_atomic_init_u64(&counters->bytes[e], 0);
-	}
-	for (int r = 0; r < GPUAGG_NREASONS; r++)
-		pg_atomic_init_u64(&counters->fallbacks[r], 0);
+	zero_counters(counters, true);
+}
+
+void
+gpuagg_stat_reset_counters(StatCounters *counters)
+{
+	zero_counters(counters, false);
 }
 
 StatCounters *

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "state.h"
 #include "utils/memutils.h"
 
@@ -24,6 +25,15 @@ gpuagg_monotonic_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (int64) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void
+gpuagg_wait_tick(int ms)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ms,
+					 PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
 }
 
 static void

@@ -101,9 +101,13 @@ gpuagg_breaker_open(SharedState *state)
 
 extern int64 gpuagg_monotonic_ms(void);
 
+/* Waits until the process's latch is set, at most so long.  Can be cancelled. */
+extern void gpuagg_wait_tick(int ms);
+
 /* The cluster's counters, or this session's own where there is no shared state (stat.c). */
 extern StatCounters *gpuagg_stat_counters(void);
 extern void gpuagg_stat_init(StatCounters *counters);
+extern void gpuagg_stat_reset_counters(StatCounters *counters);
 
 /* Adds what this process has counted and not yet added. */
 extern void gpuagg_stat_flush(void);

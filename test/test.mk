@@ -3,19 +3,21 @@
 build/regress build/isolation:
 	mkdir -p $@
 
-# Unit tests see src/common alone.
+# Unit tests see src/common, and stand-ins for what the CPU engine uses of PostgreSQL.
 unit_tests = $(patsubst test/unit/%.c,build/unit/%,$(sort $(wildcard test/unit/*.c)))
 
 build/unit/%: test/unit/%.c $(common_c)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -g \
-		-I. -Isrc -D_GNU_SOURCE -ffp-contract=off $(HOST_WARNINGS) -MMD -MP -MF $@.d \
-		-o $@ $(filter %.c,$^) -lm
+		-I. -Isrc -Itest/unit/pg -D_GNU_SOURCE -ffp-contract=off $(HOST_WARNINGS) \
+		-MMD -MP -MF $@.d -o $@ $(filter %.c,$^) -lm
 
 # Kernel tests: the same sources on the simulated and on a real device.
 kernel_test_cc = $(sort $(wildcard test/kernels/*.cc))
+kernel_test_cu = $(sort $(wildcard test/kernels/*.cu))
 
-$(SIM)/kernel_test: $(patsubst %.cc,$(SIM)/%.o,$(kernel_test_cc)) $(kernel_sim_objs)
+$(SIM)/kernel_test: $(patsubst %.cc,$(SIM)/%.o,$(kernel_test_cc)) \
+		$(patsubst %.cu,$(SIM)/%.cu.o,$(kernel_test_cu)) $(kernel_sim_objs)
 	$(sim_link)
 
 $(SIM)/sim_test: $(SIM)/test/kernels/sim/planted.o $(kernel_sim_objs)
@@ -26,6 +28,18 @@ build/gpuaggd/%.o: %.cc build/cuda.mk
 	$(CXX) -std=gnu++17 $(HOST_CXXFLAGS) -fPIE $(HOST_FLAGS) -isystem $(CUDA_INCLUDE) -c -o $@ $<
 
 build/gpuaggd/kernel_test: $(patsubst %.cc,build/gpuaggd/%.o,$(kernel_test_cc)) \
+		$(patsubst %.cu,build/gpuaggd/%.cu.o,$(kernel_test_cu)) \
+		build/gpuaggd/cuda/gpu_cuda.o $(filter-out build/gpuaggd/cuda/%.o,$(gpuaggd_objs)) \
+		$(filter %.cu.o,$(gpuaggd_objs))
+	$(cuda_link)
+
+# The kernels beside CUB's; on a real device alone.
+kernel_bench_objs = $(patsubst %.cc,build/gpuaggd/%.o,$(sort $(wildcard test/bench/kernels/*.cc))) \
+	$(patsubst %.cu,build/gpuaggd/%.cu.o,$(sort $(wildcard test/bench/kernels/*.cu)))
+
+$(kernel_bench_objs): HOST_FLAGS += -isystem $(CUDA_INCLUDE)/cccl
+
+build/gpuaggd/kernel_bench: $(kernel_bench_objs) \
 		build/gpuaggd/cuda/gpu_cuda.o $(filter-out build/gpuaggd/cuda/%.o,$(gpuaggd_objs)) \
 		$(filter %.cu.o,$(gpuaggd_objs))
 	$(cuda_link)
@@ -35,7 +49,7 @@ daemon_tests = $(patsubst test/daemon/%.c,$(SIM)/%,$(sort $(wildcard test/daemon
 
 $(daemon_tests): $(SIM)/%: $(SIM)/test/daemon/%.o \
 		$(patsubst %.c,$(SIM)/%.o,$(filter-out %_test.c,$(wildcard test/daemon/*.c)) $(common_c))
-	$(CC) $(addprefix -fsanitize=,$(SANITIZE)) -pthread -o $@ $(filter %.o,$^) -lm
+	$(CC) $(SIM_SANITIZE) -pthread -o $@ $(filter %.o,$^) -lm
 
 .PHONY: test-programs
 test-programs: $(unit_tests) $(daemon_tests) $(SIM)/gpuaggd-sim \

@@ -24,7 +24,7 @@ typedef enum GpuaggTask
 typedef enum GpuaggAlgorithm
 {
 	GPUAGG_ALG_NONE = 0,
-	GPUAGG_ALG_SEQUENTIAL, /* on the CPU */
+	GPUAGG_ALG_SEQUENTIAL,		  /* on the CPU */
 	GPUAGG_ALG_RECURSIVE_HALVING, /* on the CPU */
 
 	/* reductions in shared memory */
@@ -76,16 +76,21 @@ typedef enum GpuaggAlgorithm
 typedef struct GpuaggAlgorithmInfo
 {
 	const char *name;
-	unsigned tasks;	   /* GpuaggTask bits */
-	int on_cpu;		   /* runs on the CPU, with or without a device */
+	unsigned tasks; /* GpuaggTask bits */
+	int on_cpu;		/* runs on the CPU, with or without a device */
 	int integers_only;
-	const char *idea;	 /* in a line */
-	const char *source;	 /* where it is described */
-	uint64_t max_rows;	 /* of one launch; longer columns are cut and carried on; 0: no limit */
+	const char *idea;	/* in a line */
+	const char *source; /* where it is described */
+	uint64_t max_rows;	/* of one launch; longer columns are cut and carried on; 0: no limit */
+	int threads;		/* of a block on the device, unless asked for otherwise */
 
 	/* Additions (applications of the operation) for each of n elements, n > 0. */
 	double (*additions)(double n);
 } GpuaggAlgorithmInfo;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* NULL for a number that is no algorithm. */
 extern const GpuaggAlgorithmInfo *gpuagg_algorithm(int algorithm);
@@ -98,6 +103,10 @@ extern GpuaggAlgorithm gpuagg_algorithm_find(const char *name, GpuaggTask task);
  * order; GPUAGG_ALG_NONE to start and at the end.
  */
 extern GpuaggAlgorithm gpuagg_algorithm_next(int algorithm, GpuaggTask task);
+
+#ifdef __cplusplus
+}
+#endif
 
 /*
  * Bytes of one result of the ladder: sums, minima and maxima of integers are

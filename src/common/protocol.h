@@ -19,6 +19,7 @@
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "algorithm.h"
 #include "column.h"
@@ -49,7 +50,7 @@ typedef enum GpuaggMessageType
 	GPUAGG_MSG_RELEASE, /* no reply; requests in flight on it finish first */
 	GPUAGG_MSG_REDUCE,
 	GPUAGG_MSG_SCAN,
-	GPUAGG_MSG_LADDER, /* an algorithm by name over a short column; the reply is in the region */
+	GPUAGG_MSG_LADDER, /* an algorithm by name over a short column; results go to the region */
 	GPUAGG_MSG_BENCH   /* times an algorithm over a column that gpuaggd makes */
 } GpuaggMessageType;
 
@@ -104,10 +105,10 @@ typedef struct GpuaggReduced
 #define GPUAGG_ROW_NULL		  1 /* no non-NULL input up to here */
 #define GPUAGG_ROW_OVERFLOW	  2 /* finite inputs, sum out of the result type's range */
 
-#define GPUAGG_SCAN_EXCLUSIVE 1u /* flags */
-#define GPUAGG_SCAN_VALIDITY  2u /* a validity bitmap is given */
-#define GPUAGG_SCAN_HEADS	  4u /* a bitmap of heads is given */
-#define GPUAGG_SCAN_NARROW	  8u /* sums of integers of the values' type, modulo 2^32 or 2^64 */
+#define GPUAGG_SCAN_EXCLUSIVE 1u  /* flags */
+#define GPUAGG_SCAN_VALIDITY  2u  /* a validity bitmap is given */
+#define GPUAGG_SCAN_HEADS	  4u  /* a bitmap of heads is given */
+#define GPUAGG_SCAN_NARROW	  8u  /* sums of integers of the values' type, modulo 2^32 or 2^64 */
 #define GPUAGG_SCAN_STATUS	  16u /* a status byte a row is wanted */
 
 typedef struct GpuaggRequest
@@ -136,7 +137,7 @@ typedef struct GpuaggRequest
 		{
 			uint32_t region;
 			uint32_t kind;	 /* GpuaggKind */
-			uint64_t offset; /* of the values in the region */
+			uint64_t offset; /* of the values in the region; COUNT has none */
 			uint64_t nrows;
 			uint32_t op;	/* GpuaggOp */
 			uint32_t flags; /* 0 or GPUAGG_SCAN_VALIDITY */
@@ -151,11 +152,11 @@ typedef struct GpuaggRequest
 			uint32_t op;	/* GpuaggOp, but MOMENTS */
 			uint32_t unused;
 			uint64_t nrows;
-			uint64_t values_offset;
+			uint64_t values_offset;	  /* COUNT has none */
 			uint64_t validity_offset; /* bit i % 64 of 64-bit word i / 64: row i is not NULL */
 			uint64_t heads_offset;	  /* the same: row i starts a segment */
 			uint64_t result_offset;	  /* of gpuagg_scan_result_size() bytes a row */
-			uint64_t status_offset;	  /* one byte a row, GPUAGG_ROW_* */
+			uint64_t status_offset;	  /* with GPUAGG_SCAN_STATUS: one byte a row, GPUAGG_ROW_* */
 			GpuaggScanState carry;
 		} scan;
 		struct
@@ -174,12 +175,12 @@ typedef struct GpuaggRequest
 		struct
 		{
 			uint32_t task;
-			uint32_t algorithm; /* also GPUAGG_ALG_CUB, READ, COPY */
+			uint32_t algorithm; /* also PRODUCTION, CUB, READ, COPY; none of the CPU */
 			uint32_t kind;
 			uint32_t repetitions; /* 1 to GPUAGG_BENCH_REPETITIONS */
-			uint64_t nrows;
+			uint64_t nrows;		  /* at most GPUAGG_MAX_ROWS, and the algorithm's max_rows */
 			uint64_t seed;
-		} bench;
+		} bench; /* under way for as long as its connection: closing that ends it soon */
 		char pad[752];
 	} u;
 } GpuaggRequest;
@@ -228,13 +229,14 @@ typedef struct GpuaggReply
 		struct
 		{
 			GpuaggScanState carry;
+			uint32_t overflows; /* whether a row had status GPUAGG_ROW_OVERFLOW */
 		} scan;
 		struct
 		{
-			uint64_t median_ns;	   /* of a repetition, by the device's clock */
-			uint64_t bytes;		   /* read and written by one, each input and output once */
-			uint64_t repetitions;  /* made; fewer than asked for when they take long */
-			uint64_t checksum;	   /* of the results: gpuagg_bench_mix() added up modulo 2^64 */
+			uint64_t median_ns;	  /* of a repetition, by the device's clock */
+			uint64_t bytes;		  /* read and written by one, each input and output once */
+			uint64_t repetitions; /* made; fewer than asked for when they take long */
+			uint64_t checksum;	  /* of the results; COPY: of the copy; READ: 0 */
 		} bench;
 		char pad[2032];
 	} u;
@@ -249,9 +251,10 @@ static_assert(sizeof(GpuaggRequest) == 768, "request size crosses the process bo
 static_assert(sizeof(GpuaggReply) == 2048, "reply size crosses the process boundary");
 
 /*
- * Checks a REDUCE or SCAN request against a region of `bytes` bytes: kinds,
- * flags, alignment, rows, bounds, and that outputs overlap no input nor each
- * other.  Returns GPUAGG_OK or GPUAGG_REFUSED.  Both ends call it: the client
+ * Checks a REDUCE, SCAN or LADDER request against a region of `bytes` bytes:
+ * kinds, operations, flags, alignment, rows, bounds, and that outputs overlap
+ * no input nor each other; of a BENCH request, which has no region, all there
+ * is.  Returns GPUAGG_OK or GPUAGG_REFUSED.  Both ends call it: the client
  * before it sends, gpuaggd because it trusts nobody.
  */
 extern GpuaggReason gpuagg_request_check(const GpuaggRequest *request, uint64_t bytes);
@@ -274,10 +277,10 @@ gpuagg_scan_result_size(int kind, int op, unsigned flags)
 }
 
 /*
- * Benchmarks: value i of the column that a seed makes, one of -8 .. -1, 1 .. 8.
- * A sum of 2^30 of them, in any order, stays far below 2^24, so that plain
- * float32 additions are exact too and every result can be checked to the bit.
- * (splitmix64, Steele, Lea and Flood, OOPSLA 2014)
+ * Benchmarks: inclusive sums over columns that a seed makes.  Value i is one of
+ * -8 .. -1, 1 .. 8: a sum of 2^31 of them, in any order, stays far below 2^24,
+ * so that plain float32 additions are exact too and every result can be
+ * checked to the bit.  (splitmix64, Steele, Lea and Flood, OOPSLA 2014)
  */
 static inline GPUAGG_HD int32_t
 gpuagg_bench_value(uint64_t seed, uint64_t i)
@@ -292,14 +295,36 @@ gpuagg_bench_value(uint64_t seed, uint64_t i)
 	return v < 0 ? v : v + 1;
 }
 
-/* Whether row i > 0 of such a column starts a segment: one row in 64 does. */
+/* Whether row i of such a column starts a segment: row 0, and then one in 64. */
 static inline GPUAGG_HD int
 gpuagg_bench_head(uint64_t seed, uint64_t i)
 {
 	return i == 0 || ((seed ^ i) * UINT64_C(0xd1342543de82ef95)) >> 58 == 0;
 }
 
-/* What result i, as 64 bits (floats as a double's), adds to a checksum. */
+/*
+ * The bits of a result: of int32 columns the sum modulo 2^32, sign-extended; of
+ * int64 columns modulo 2^64; of float columns the double of the same value.
+ */
+static inline GPUAGG_HD uint64_t
+gpuagg_bench_integer_bits(int kind, uint64_t sum)
+{
+	return kind == GPUAGG_INT32 ? (uint64_t) (int64_t) (int32_t) (uint32_t) sum : sum;
+}
+
+static inline GPUAGG_HD uint64_t
+gpuagg_bench_float_bits(double sum)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &sum, sizeof(bits));
+	return bits;
+}
+
+/*
+ * What result i adds to a checksum, which is the sum of these modulo 2^64.  The
+ * one result of a reduction is number 0.
+ */
 static inline GPUAGG_HD uint64_t
 gpuagg_bench_mix(uint64_t i, uint64_t bits)
 {

@@ -13,7 +13,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "common/reduced.h"
 #include "engine/batch.h"
+#include "engine/cpu.h"
 #include "engine/device.h"
 #include "gpuagg.h"
 #include "stat.h"
@@ -34,18 +36,20 @@ typedef struct BatchWork
 {
 	GpuaggBatch batch;
 	GpuaggKind kind;
+	GpuaggOp op;
 	MemoryContextCallback on_reset;
 	bool open;
-	dlist_node node; /* in open_batches while open */
-	char *start;	 /* of the values that the batch holds */
-	int64 rows_done; /* handed to an engine so far */
-	char *local;	 /* LOCAL_ROWS values, or NULL */
+	dlist_node node;  /* in open_batches while open */
+	char *start;	  /* of the values that the batch holds */
+	int64 rows_done;  /* handed to an engine so far */
+	int64 rows_known; /* that will come in all, at least */
+	char *local;	  /* LOCAL_ROWS values, or NULL */
 	DeviceLease *lease;
 	Slot slots[MAX_SLOTS];
 	int nslots;
 	int current; /* slot being filled, when there is a lease */
 	int64 slot_rows;
-	GpuaggSum total;
+	GpuaggReduced total;
 } BatchWork;
 
 static dlist_head open_batches = DLIST_STATIC_INIT(open_batches);
@@ -100,7 +104,7 @@ drop_batch(void *arg)
 }
 
 GpuaggBatch *
-gpuagg_batch_open(GpuaggKind kind, MemoryContext context)
+gpuagg_batch_open(GpuaggKind kind, GpuaggOp op, int64 nrows, MemoryContext context)
 {
 	BatchWork *work;
 
@@ -110,7 +114,9 @@ gpuagg_batch_open(GpuaggKind kind, MemoryContext context)
 	work = MemoryContextAllocZero(context, sizeof(BatchWork));
 	work->batch.work = work;
 	work->kind = kind;
-	gpuagg_sum_init(&work->total, kind);
+	work->op = op;
+	work->rows_known = nrows;
+	gpuagg_reduced_init(&work->total);
 	work->on_reset.func = drop_batch;
 	work->on_reset.arg = work;
 	MemoryContextRegisterResetCallback(context, &work->on_reset);
@@ -123,23 +129,8 @@ gpuagg_batch_open(GpuaggKind kind, MemoryContext context)
 static void
 reduce_on_cpu(BatchWork *work, const void *values, int64 nrows)
 {
-	gpuagg_cpu_reduce(&work->total, values, nrows);
+	gpuagg_cpu_reduce(work->kind, work->op, values, NULL, nrows, &work->total);
 	gpuagg_stat_batch(ENGINE_CPU, nrows, nrows * (int64) gpuagg_kind_size(work->kind));
-}
-
-static void
-add_reply(BatchWork *work, const GpuaggReply *reply)
-{
-	work->total.n += (int64) reply->u.reduce.n;
-	if (work->kind == GPUAGG_FLOAT64)
-	{
-		GpuaggFloatSumFull from = reply->u.reduce.f;
-
-		gpuagg_float_sum_propagate(gpuagg_float_sum_of(&from));
-		gpuagg_float_sum_merge(gpuagg_float_sum_of(&work->total.f), gpuagg_float_sum_of(&from));
-	}
-	else
-		work->total.sum = gpuagg_int128_add(work->total.sum, reply->u.reduce.sum);
 }
 
 /* Ends a slot's request, if it has one: by the reply, or on the CPU. */
@@ -154,7 +145,7 @@ finish_slot(BatchWork *work, Slot *slot)
 	if (gpuagg_device_wait(request, &reply))
 	{
 		slot->request = 0;
-		add_reply(work, &reply);
+		gpuagg_reduced_merge(&work->total, &reply.u.reduce, work->kind, work->op);
 		gpuagg_stat_batch(ENGINE_DEVICE, slot->nrows,
 						  slot->nrows * (int64) gpuagg_kind_size(work->kind));
 	}
@@ -176,6 +167,7 @@ submit_slot(BatchWork *work, Slot *slot, int64 nrows)
 	request.u.reduce.kind = work->kind;
 	request.u.reduce.offset = (uint64) (slot->values - work->lease->base);
 	request.u.reduce.nrows = (uint64) nrows;
+	request.u.reduce.op = work->op;
 	slot->nrows = nrows;
 	slot->request = gpuagg_device_submit(work->lease, &request);
 	if (slot->request != 0)
@@ -270,7 +262,7 @@ gpuagg_batch_advance(GpuaggBatch *batch)
 
 	if (work->lease == NULL && gpuagg_device != DEVICE_CPU)
 	{
-		if (work->rows_done >= gpuagg_device_min_rows)
+		if (Max(work->rows_done, work->rows_known) >= gpuagg_device_min_rows)
 			(void) take_lease(work);
 		else
 			gpuagg_stat_reason(GPUAGG_SMALL);
@@ -284,7 +276,27 @@ gpuagg_batch_advance(GpuaggBatch *batch)
 		use_local(work);
 }
 
-const GpuaggSum *
+void
+gpuagg_batch_append(GpuaggBatch *batch, const void *values, int64 nrows)
+{
+	Size width = gpuagg_kind_size(batch->work->kind);
+	const char *from = values;
+
+	while (nrows > 0)
+	{
+		int64 n;
+
+		if (batch->next == batch->end)
+			gpuagg_batch_advance(batch);
+		n = Min(nrows, (batch->end - batch->next) / (int64) width);
+		memcpy(batch->next, from, n * width);
+		batch->next += n * width;
+		from += n * width;
+		nrows -= n;
+	}
+}
+
+const GpuaggReduced *
 gpuagg_batch_close(GpuaggBatch *batch)
 {
 	BatchWork *work = batch->work;
@@ -294,7 +306,7 @@ gpuagg_batch_close(GpuaggBatch *batch)
 		hand_over(work);
 		leave_device(work);
 		unlink_batch(work);
-		if (work->kind == GPUAGG_FLOAT64)
+		if (gpuagg_kind_is_float(work->kind))
 			gpuagg_float_sum_propagate(gpuagg_float_sum_of(&work->total.f));
 		free_local(work);
 	}

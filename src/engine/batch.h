@@ -10,7 +10,7 @@
 #ifndef GPUAGG_BATCH_H
 #define GPUAGG_BATCH_H
 
-#include "engine/cpu.h"
+#include "common/protocol.h"
 
 typedef struct GpuaggBatch
 {
@@ -26,19 +26,23 @@ extern int64 gpuagg_batch_threshold(void);
 
 /*
  * Opens a batch whose memory lies in `context`; it is dropped with that
- * context.  NULL when this backend has enough of them: the caller goes on
- * without.
+ * context.  op: SUM, MIN, MAX or COUNT.  nrows: rows known to come, or 0.  NULL
+ * when this backend has enough of them: the caller goes on without.
  */
-extern GpuaggBatch *gpuagg_batch_open(GpuaggKind kind, MemoryContext context);
+extern GpuaggBatch *gpuagg_batch_open(GpuaggKind kind, GpuaggOp op, int64 nrows,
+									  MemoryContext context);
 
 /* Hands full values to an engine and makes room for more. */
 extern void gpuagg_batch_advance(GpuaggBatch *batch);
+
+/* Stores nrows values, none of them NULL. */
+extern void gpuagg_batch_append(GpuaggBatch *batch, const void *values, int64 nrows);
 
 /*
  * Waits for everything handed over and returns the sum of all rows, which
  * stays valid as long as the batch's context.  The batch is closed.
  */
-extern const GpuaggSum *gpuagg_batch_close(GpuaggBatch *batch);
+extern const GpuaggReduced *gpuagg_batch_close(GpuaggBatch *batch);
 
 /*
  * Takes every open batch of this backend off the device and gives the leases

@@ -1,27 +1,29 @@
 /*
  * cpu.c
- *	  The CPU engine.
+ *	  The CPU engine: reductions.
+ *
+ * Each kind and operation has a function over values none of which is NULL;
+ * where there is a bitmap, the valid values of a block are brought together
+ * first.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 
+#include "common/reduced.h"
 #include "engine/cpu.h"
 
-#define CHECK_ROWS 1024 /* rows between checks for interrupts */
+#define PIECE_ROWS 65536 /* rows between checks for interrupts */
+#define BLOCK_ROWS 512	 /* rows that are brought together or widened at a time */
 
-void
-gpuagg_sum_init(GpuaggSum *total, GpuaggKind kind)
-{
-	total->kind = kind;
-	total->n = 0;
-	total->sum = gpuagg_int128_from(0);
-	if (kind == GPUAGG_FLOAT64)
-		gpuagg_float_sum_init(gpuagg_float_sum_of(&total->f), 0, GPUAGG_CHUNKS);
-}
+/* Adds nrows values, at most PIECE_ROWS; total->n is the caller's. */
+typedef void (*ReduceFunction)(const void *values, int64 nrows, GpuaggReduced *total);
 
-/* A batch has at most 2^31 rows, so that int64 takes the sum of its int32. */
-static inline __attribute__((always_inline)) int64
+/* ---- sums ---- */
+
+/* A piece has at most 2^16 rows, so that int64 takes the sum of its int32. */
+static pg_attribute_always_inline int64
 sum_int32_loop(const int32 *values, int64 nrows)
 {
 	typedef int32 Narrow __attribute__((vector_size(16)));
@@ -51,130 +53,189 @@ sum_int32_avx2(const int32 *values, int64 nrows)
 }
 #endif
 
-static GpuaggInt128
-sum_int32(const int32 *values, int64 nrows)
+static void
+sum_int32(const void *values, int64 nrows, GpuaggReduced *total)
 {
+	int64 sum;
+
 #if defined(__x86_64__)
 	if (__builtin_cpu_supports("avx2"))
-		return gpuagg_int128_from(sum_int32_avx2(values, nrows));
+		sum = sum_int32_avx2(values, nrows);
+	else
 #endif
-	return gpuagg_int128_from(sum_int32_loop(values, nrows));
+		sum = sum_int32_loop(values, nrows);
+	total->sum = gpuagg_int128_add(total->sum, gpuagg_int128_from(sum));
 }
 
-static GpuaggInt128
-sum_int64(const int64 *values, int64 nrows)
+static void
+sum_int64(const void *values, int64 nrows, GpuaggReduced *total)
 {
 	__int128 sum = 0;
 	GpuaggInt128 result;
 
 	for (int64 i = 0; i < nrows; i++)
-		sum += values[i];
+		sum += ((const int64 *) values)[i];
 	result.lo = (uint64) sum;
 	result.hi = (int64) (sum >> 64);
-	return result;
-}
-
-void
-gpuagg_cpu_reduce(GpuaggSum *total, const void *values, int64 nrows)
-{
-	switch (total->kind)
-	{
-		case GPUAGG_INT32:
-			total->sum = gpuagg_int128_add(total->sum, sum_int32(values, nrows));
-			break;
-		case GPUAGG_INT64:
-			total->sum = gpuagg_int128_add(total->sum, sum_int64(values, nrows));
-			break;
-		case GPUAGG_FLOAT64:
-			gpuagg_float_sum_deposit_array(&total->f, values, nrows);
-			break;
-	}
-	total->n += nrows;
-}
-
-static inline bool
-row_is_valid(const uint64 *validity, int64 i)
-{
-	return validity == NULL || (validity[i / 64] >> (i % 64) & 1) != 0;
+	total->sum = gpuagg_int128_add(total->sum, result);
 }
 
 static void
-scan_int32(const int32 *values, const uint64 *validity, int64 nrows, GpuaggScanState *carry,
-		   int64 *results, uint8 *status)
+sum_float64(const void *values, int64 nrows, GpuaggReduced *total)
 {
-	for (int64 i = 0; i < nrows; i++)
-	{
-		if (row_is_valid(validity, i))
-		{
-			carry->sum = gpuagg_int128_add(carry->sum, gpuagg_int128_from(values[i]));
-			carry->f.counts.n++;
-		}
-		results[i] = (int64) carry->sum.lo;
-		if (carry->f.counts.n == 0)
-			status[i] = GPUAGG_ROW_NULL;
-		else
-			status[i] = gpuagg_int128_is_int64(carry->sum) ? GPUAGG_ROW_VALUE : GPUAGG_ROW_OVERFLOW;
-	}
+	gpuagg_float_sum_deposit_array(&total->f, values, nrows);
 }
 
 static void
-scan_int64(const int64 *values, const uint64 *validity, int64 nrows, GpuaggScanState *carry,
-		   GpuaggInt128 *results, uint8 *status)
+sum_float32(const void *values, int64 nrows, GpuaggReduced *total)
 {
-	for (int64 i = 0; i < nrows; i++)
+	double wide[BLOCK_ROWS];
+
+	for (int64 done = 0; done < nrows; done += BLOCK_ROWS)
 	{
-		if (row_is_valid(validity, i))
-		{
-			carry->sum = gpuagg_int128_add(carry->sum, gpuagg_int128_from(values[i]));
-			carry->f.counts.n++;
-		}
-		results[i] = carry->sum;
-		status[i] = carry->f.counts.n == 0 ? GPUAGG_ROW_NULL : GPUAGG_ROW_VALUE;
+		const float *block = (const float *) values + done;
+		int64 n = Min(nrows - done, BLOCK_ROWS);
+
+		for (int64 i = 0; i < n; i++)
+			wide[i] = block[i];
+		gpuagg_float_sum_deposit_array(&total->f, wide, n);
 	}
 }
 
-static void
-scan_float64(const double *values, const uint64 *validity, int64 nrows, GpuaggScanState *carry,
-			 double *results, uint8 *status)
-{
-	GpuaggFloatSum *acc = gpuagg_float_sum_of(&carry->f);
+/* ---- minima and maxima ---- */
 
-	for (int64 i = 0; i < nrows; i++)
-	{
-		if (i % CHECK_ROWS == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (row_is_valid(validity, i))
-			(void) gpuagg_float_sum_deposit(acc, values[i], 1); /* a full window takes all */
-		results[i] = 0;
-		switch (gpuagg_float_sum_round64(acc, &results[i]))
-		{
-			case GPUAGG_ROUNDED_VALUE:
-				status[i] = GPUAGG_ROW_VALUE;
-				break;
-			case GPUAGG_ROUNDED_NULL:
-				status[i] = GPUAGG_ROW_NULL;
-				break;
-			case GPUAGG_ROUNDED_OVERFLOW:
-				status[i] = GPUAGG_ROW_OVERFLOW;
-				break;
-		}
-	}
-}
-
-void
-gpuagg_cpu_scan(GpuaggKind kind, const void *values, const uint64 *validity, int64 nrows,
-				GpuaggScanState *carry, void *results, uint8 *status)
+int64
+gpuagg_least_key(GpuaggKind kind)
 {
 	switch (kind)
 	{
 		case GPUAGG_INT32:
-			scan_int32(values, validity, nrows, carry, results, status);
-			break;
+			return PG_INT32_MIN;
 		case GPUAGG_INT64:
-			scan_int64(values, validity, nrows, carry, results, status);
-			break;
+			return PG_INT64_MIN;
+		case GPUAGG_FLOAT32:
+			return gpuagg_order_key32(UINT32_C(0xff800000)); /* -infinity */
 		case GPUAGG_FLOAT64:
-			scan_float64(values, validity, nrows, carry, results, status);
-			break;
+			return gpuagg_order_key64(UINT64CONST(0xfff0000000000000));
+	}
+	pg_unreachable();
+}
+
+int64
+gpuagg_greatest_key(GpuaggKind kind)
+{
+	switch (kind)
+	{
+		case GPUAGG_INT32:
+			return PG_INT32_MAX;
+		case GPUAGG_INT64:
+			return PG_INT64_MAX;
+		case GPUAGG_FLOAT32:
+			return gpuagg_order_key32(GPUAGG_NAN32);
+		case GPUAGG_FLOAT64:
+			return gpuagg_order_key64(GPUAGG_NAN64);
+	}
+	pg_unreachable();
+}
+
+static pg_attribute_always_inline void
+extreme(GpuaggKind kind, bool least, const void *values, int64 nrows, GpuaggReduced *total)
+{
+	int64 best = least ? gpuagg_greatest_key(kind) : gpuagg_least_key(kind);
+
+	if (total->n > 0)
+		best = (int64) total->sum.lo;
+	for (int64 i = 0; i < nrows; i++)
+	{
+		int64 key = gpuagg_key_at(kind, values, i);
+
+		best = least ? Min(best, key) : Max(best, key);
+	}
+	total->sum = gpuagg_int128_from(best);
+}
+
+#define DEFINE_EXTREMES(name, kind)                                               \
+	static void min_##name(const void *values, int64 nrows, GpuaggReduced *total) \
+	{                                                                             \
+		extreme(kind, true, values, nrows, total);                                \
+	}                                                                             \
+                                                                                  \
+	static void max_##name(const void *values, int64 nrows, GpuaggReduced *total) \
+	{                                                                             \
+		extreme(kind, false, values, nrows, total);                               \
+	}
+
+DEFINE_EXTREMES(int32, GPUAGG_INT32)
+DEFINE_EXTREMES(int64, GPUAGG_INT64)
+DEFINE_EXTREMES(float32, GPUAGG_FLOAT32)
+DEFINE_EXTREMES(float64, GPUAGG_FLOAT64)
+
+/* ---- all of them ---- */
+
+static const ReduceFunction reduce_functions[][GPUAGG_MAX + 1] = {
+	[GPUAGG_INT32] = {[GPUAGG_SUM] = sum_int32, [GPUAGG_MIN] = min_int32, [GPUAGG_MAX] = max_int32},
+	[GPUAGG_INT64] = {[GPUAGG_SUM] = sum_int64, [GPUAGG_MIN] = min_int64, [GPUAGG_MAX] = max_int64},
+	[GPUAGG_FLOAT32] =
+		{[GPUAGG_SUM] = sum_float32, [GPUAGG_MIN] = min_float32, [GPUAGG_MAX] = max_float32},
+	[GPUAGG_FLOAT64] =
+		{[GPUAGG_SUM] = sum_float64, [GPUAGG_MIN] = min_float64, [GPUAGG_MAX] = max_float64},
+};
+
+/* The values whose bit is 1, brought together; returns how many. */
+static int64
+bring_together(Size width, const char *values, const uint64 *validity, int64 first, int64 nrows,
+			   char *block)
+{
+	int64 n = 0;
+
+	for (int64 i = first; i < first + nrows; i++)
+		if (gpuagg_bit(validity, i))
+			memcpy(block + width * n++, values + width * i, width);
+	return n;
+}
+
+static int64
+count_bits(const uint64 *bitmap, int64 nrows)
+{
+	int64 n = 0;
+
+	for (int64 i = 0; i + 64 <= nrows; i += 64)
+		n += pg_popcount64(bitmap[i / 64]);
+	if (nrows % 64 != 0)
+		n += pg_popcount64(bitmap[nrows / 64] & ((UINT64CONST(1) << (nrows % 64)) - 1));
+	return n;
+}
+
+void
+gpuagg_cpu_reduce(GpuaggKind kind, GpuaggOp op, const void *values, const uint64 *validity,
+				  int64 nrows, GpuaggReduced *total)
+{
+	Size width = gpuagg_kind_size(kind);
+	int64 step = validity == NULL ? PIECE_ROWS : BLOCK_ROWS;
+	int64 block[BLOCK_ROWS]; /* takes values of any kind */
+
+	if (op == GPUAGG_COUNT)
+	{
+		total->n += validity == NULL ? nrows : count_bits(validity, nrows);
+		return;
+	}
+	Assert(op == GPUAGG_SUM || op == GPUAGG_MIN || op == GPUAGG_MAX);
+
+	for (int64 done = 0; done < nrows; done += step)
+	{
+		const char *piece = (const char *) values + done * width;
+		int64 n = Min(nrows - done, step);
+
+		if (done % PIECE_ROWS == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (validity != NULL)
+		{
+			n = bring_together(width, values, validity, done, n, (char *) block);
+			piece = (char *) block;
+		}
+		if (n == 0)
+			continue;
+		reduce_functions[kind][op](piece, n, total);
+		total->n += n;
 	}
 }

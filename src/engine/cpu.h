@@ -3,7 +3,7 @@
  *	  The engine that is always there: reductions and scans in this process.
  *
  * Takes and gives exactly what the device does (cuda/kernels.h), with the same
- * bits.
+ * bits, for the operations SUM, MIN, MAX and COUNT.
  */
 #ifndef GPUAGG_CPU_H
 #define GPUAGG_CPU_H
@@ -11,29 +11,72 @@
 #include "common/protocol.h"
 
 /*
- * The sum of a batch: for integer kinds n and sum, for floats the full
- * accumulator with its counts.
+ * Adds the rows whose validity bit is 1 (validity NULL: all) to *total, which
+ * gpuagg_reduced_init() has made.  Can be cancelled.
  */
-typedef struct GpuaggSum
-{
-	GpuaggKind kind;
-	int64 n;
-	GpuaggInt128 sum;
-	GpuaggFloatSumFull f;
-} GpuaggSum;
-
-extern void gpuagg_sum_init(GpuaggSum *total, GpuaggKind kind);
-
-/* Adds nrows values, none of them NULL, to total. */
-extern void gpuagg_cpu_reduce(GpuaggSum *total, const void *values, int64 nrows);
+extern void gpuagg_cpu_reduce(GpuaggKind kind, GpuaggOp op, const void *values,
+							  const uint64 *validity, int64 nrows, GpuaggReduced *total);
 
 /*
- * Inclusive running sums of nrows values from the state `carry`, which is left
- * as it is after the last row.  validity: bit i is 0 when row i is NULL.
- * results: int64 for int32, GpuaggInt128 for int64, double for float64;
- * status: GPUAGG_ROW_* of each row.
+ * A scan of nrows rows.  Rows whose validity bit is 0 add nothing; a row whose
+ * head bit is 1 starts anew.  What results and status hold, row by row, and
+ * what an empty segment gives, is written at GpuScan in cuda/kernels.h.
  */
-extern void gpuagg_cpu_scan(GpuaggKind kind, const void *values, const uint64 *validity,
-							int64 nrows, GpuaggScanState *carry, void *results, uint8 *status);
+typedef struct GpuaggScan
+{
+	GpuaggKind kind;
+	GpuaggOp op;
+	bool exclusive;
+	int64 nrows;
+	const void *values;
+	const uint64 *validity; /* NULL: all rows are valid */
+	const uint64 *heads;	/* NULL: one segment */
+	void *results;			/* of gpuagg_scan_result_size(kind, op, 0) bytes a row */
+	uint8 *status;			/* GPUAGG_ROW_* of each row; NULL: not wanted */
+} GpuaggScan;
+
+/*
+ * Scans from the state `carry` on, which is left as it is after the last row.
+ * Can be cancelled.
+ */
+extern void gpuagg_cpu_scan(const GpuaggScan *scan, GpuaggScanState *carry);
+
+/* The least order key of a kind, and the greatest: the identities of MAX and MIN. */
+extern int64 gpuagg_least_key(GpuaggKind kind);
+extern int64 gpuagg_greatest_key(GpuaggKind kind);
+
+static inline bool
+gpuagg_bit(const uint64 *bitmap, int64 i)
+{
+	return (bitmap[i / 64] >> (i % 64) & 1) != 0;
+}
+
+/* The order key of value i, whatever its kind (column.h). */
+static pg_attribute_always_inline int64
+gpuagg_key_at(GpuaggKind kind, const void *values, int64 i)
+{
+	switch (kind)
+	{
+		case GPUAGG_INT32:
+			return ((const int32 *) values)[i];
+		case GPUAGG_INT64:
+			return ((const int64 *) values)[i];
+		case GPUAGG_FLOAT32:
+		{
+			uint32 bits;
+
+			memcpy(&bits, (const char *) values + i * 4, sizeof(bits));
+			return gpuagg_order_key32(bits);
+		}
+		case GPUAGG_FLOAT64:
+		{
+			uint64 bits;
+
+			memcpy(&bits, (const char *) values + i * 8, sizeof(bits));
+			return gpuagg_order_key64(bits);
+		}
+	}
+	pg_unreachable();
+}
 
 #endif /* GPUAGG_CPU_H */

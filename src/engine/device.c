@@ -23,7 +23,8 @@
 #define LEASE_AGAIN_MS 20  /* after a lease was refused */
 #define RETRY_TICK_MS  100
 #define RECONNECT_MS   100
-#define DEMAND_MS	   15000 /* how long mode gpu waits for a device */
+#define DEMAND_MS	   15000 /* how long to wait for a device where nothing else will do */
+#define BENCH_MS	   60000 /* for a benchmark: gpuaggd ends it much earlier */
 #define REQUIRED_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 static uint64 lease_tick = 0;
@@ -71,18 +72,40 @@ reach_device(SharedState *state, bool now)
 }
 
 static void
-no_device(SharedState *state, GpuaggReason reason)
+no_device(const char *message, SharedState *state, GpuaggReason reason)
 {
 	char detail[sizeof(state->detail)];
 	const char *hint = gpuagg_reason_hint(reason);
 	char *words;
 
 	gpuagg_launcher_detail(state, reason, detail, sizeof(detail));
-	words = psprintf("%s%s%s.", gpuagg_reason_text(reason), detail[0] != '\0' ? ": " : "", detail);
+	words = psprintf("%s.", gpuagg_reason_words(reason, detail));
 	words[0] = pg_toupper((unsigned char) words[0]);
 	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("no usable GPU device"),
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg_internal("%s", message),
 			 errdetail_internal("%s", words), hint != NULL ? errhint("%s", hint) : 0));
+}
+
+/* Waits for a device to come up; with `demand` one that failed is started again. */
+static GpuaggReason
+await_device(SharedState *state, bool demand)
+{
+	int64 deadline = gpuagg_monotonic_ms() + DEMAND_MS;
+
+	for (;;)
+	{
+		int64 left = deadline - gpuagg_monotonic_ms();
+		GpuaggReason reason = gpuagg_launcher_await(state, demand, (int) Max(left, 0));
+
+		if (reason == GPUAGG_OK)
+			reason = reach_device(state, true);
+		demand = false;
+		if (reason == GPUAGG_OK || left <= 0 ||
+			(reason != GPUAGG_STARTING && reason != GPUAGG_TIMEOUT && reason != GPUAGG_BUSY &&
+			 reason != GPUAGG_LOST))
+			return reason;
+		gpuagg_wait_tick(RETRY_TICK_MS);
+	}
 }
 
 void
@@ -92,7 +115,6 @@ gpuagg_device_require(void)
 	TimestampTz statement = GetCurrentStatementStartTimestamp();
 	SharedState *state;
 	GpuaggReason reason;
-	int64 deadline;
 	bool demand;
 
 	if (gpuagg_device != DEVICE_GPU)
@@ -108,28 +130,25 @@ gpuagg_device_require(void)
 	/* once a statement, an earlier failure does not keep us from trying */
 	demand = statement != demanded_by;
 	demanded_by = statement;
-	deadline = gpuagg_monotonic_ms() + DEMAND_MS;
-	for (;;)
-	{
-		int64 left = deadline - gpuagg_monotonic_ms();
+	reason = await_device(state, demand);
 
-		reason = gpuagg_launcher_await(state, demand, (int) Max(left, 0));
-		if (reason == GPUAGG_OK)
-			reason = reach_device(state, true);
-		demand = false;
-		if (reason == GPUAGG_OK)
-			return;
-		if (left <= 0 || (reason != GPUAGG_STARTING && reason != GPUAGG_TIMEOUT &&
-						  reason != GPUAGG_BUSY && reason != GPUAGG_LOST))
-			break;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, RETRY_TICK_MS,
-						 PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-	}
 	/* a device that is there and busy leaves the work to the CPU */
-	if (reason != GPUAGG_BUSY)
-		no_device(state, reason);
+	if (reason != GPUAGG_OK && reason != GPUAGG_BUSY)
+		no_device("no usable GPU device", state, reason);
+}
+
+void
+gpuagg_device_demand(const char *message)
+{
+	SharedState *state = gpuagg_state();
+	GpuaggReason reason = GPUAGG_DISABLED;
+
+	if (gpuagg_device != DEVICE_CPU)
+		reason = reach_device(state, false);
+	if (reason != GPUAGG_OK && reason != GPUAGG_DISABLED)
+		reason = await_device(state, gpuagg_device == DEVICE_GPU);
+	if (reason != GPUAGG_OK)
+		no_device(message, state, reason);
 }
 
 bool
@@ -210,32 +229,19 @@ map_region(Connection *c, uint32 id, Size size, int fd)
 	return region;
 }
 
-DeviceLease *
-gpuagg_device_lease(Size bytes)
+GpuaggReason
+gpuagg_device_try_lease(Size bytes, DeviceLease **lease)
 {
 	Connection *c = gpuagg_connection;
 	Size budget = (Size) gpuagg_staging_memory * 1024;
-	static int64 refused_at = -LEASE_AGAIN_MS;
-	static GpuaggReason refused_for = GPUAGG_OK;
 	GpuaggRequest request;
 	GpuaggReason reason;
 	Region *region = NULL;
 
 	if (c == NULL)
-	{
-		gpuagg_stat_fallback(GPUAGG_LOST);
-		return NULL;
-	}
-	if (gpuagg_monotonic_ms() - refused_at < LEASE_AGAIN_MS)
-	{
-		gpuagg_stat_reason(refused_for);
-		return NULL;
-	}
+		return GPUAGG_LOST;
 	if (leased_bytes + Max(bytes, smallest_region) > budget)
-	{
-		gpuagg_stat_fallback(GPUAGG_NO_STAGING);
-		return NULL;
-	}
+		return GPUAGG_NO_STAGING;
 
 	memset(&request, 0, sizeof(request));
 	request.h.type = GPUAGG_MSG_LEASE;
@@ -264,19 +270,40 @@ gpuagg_device_lease(Size bytes)
 	if (c->control_fd >= 0)
 		close(c->control_fd);
 	c->control_fd = -1;
+	if (reason != GPUAGG_OK)
+		return reason;
 
-	if (region == NULL)
-	{
-		refused_at = gpuagg_monotonic_ms();
-		refused_for = reason;
-		gpuagg_stat_fallback(reason);
-		return NULL;
-	}
 	region->leased = true;
 	region->used = ++lease_tick;
 	c->nleased++;
 	leased_bytes += region->lease.size;
-	return &region->lease;
+	*lease = &region->lease;
+	return GPUAGG_OK;
+}
+
+DeviceLease *
+gpuagg_device_lease(Size bytes)
+{
+	static int64 refused_at = -LEASE_AGAIN_MS;
+	static GpuaggReason refused_for = GPUAGG_OK;
+	DeviceLease *lease = NULL;
+	GpuaggReason reason;
+
+	if (gpuagg_connection != NULL && gpuagg_monotonic_ms() - refused_at < LEASE_AGAIN_MS)
+	{
+		gpuagg_stat_reason(refused_for);
+		return NULL;
+	}
+	reason = gpuagg_device_try_lease(bytes, &lease);
+	if (reason == GPUAGG_OK)
+		return lease;
+	if (reason != GPUAGG_LOST)
+	{
+		refused_at = gpuagg_monotonic_ms();
+		refused_for = reason;
+	}
+	gpuagg_stat_fallback(reason);
+	return NULL;
 }
 
 void
@@ -319,15 +346,15 @@ gpuagg_device_rest(void)
 
 /* ---- requests ---- */
 
-/* What an answer that did not come means for its connection; counts it. */
-static void
+/* What an answer that did not come means for its connection. */
+static GpuaggReason
 give_up(Connection *c, Awaited awaited)
 {
 	if (awaited == AWAIT_TIMEOUT)
 		gpuagg_breaker_trip(gpuagg_state());
 	if (awaited != AWAIT_LOST)
 		gpuagg_connection_retire(c);
-	gpuagg_stat_fallback(awaited == AWAIT_LOST ? GPUAGG_LOST : GPUAGG_TIMEOUT);
+	return awaited == AWAIT_LOST ? GPUAGG_LOST : GPUAGG_TIMEOUT;
 }
 
 static Slot *
@@ -339,57 +366,68 @@ free_slot(Connection *c)
 	return NULL;
 }
 
-uint32
-gpuagg_device_submit(DeviceLease *lease, GpuaggRequest *request)
+static void
+set_region(GpuaggRequest *request, uint32 region)
+{
+	switch (request->h.type)
+	{
+		case GPUAGG_MSG_REDUCE:
+			request->u.reduce.region = region;
+			break;
+		case GPUAGG_MSG_SCAN:
+			request->u.scan.region = region;
+			break;
+		default:
+			request->u.ladder.region = region;
+			break;
+	}
+}
+
+static GpuaggReason
+submit(DeviceLease *lease, GpuaggRequest *request)
 {
 	Region *region = (Region *) lease;
 	Connection *c = region->connection;
 	Slot *slot;
 	Awaited awaited;
 
-	if (request->h.type == GPUAGG_MSG_REDUCE)
-		request->u.reduce.region = lease->region;
-	else
-		request->u.scan.region = lease->region;
+	set_region(request, lease->region);
 	if (gpuagg_request_check(request, lease->size) != GPUAGG_OK)
-	{
-		gpuagg_stat_fallback(GPUAGG_REFUSED);
-		return 0;
-	}
+		return GPUAGG_REFUSED;
 
 	awaited = gpuagg_connection_await(c, AWAIT_ROOM, NULL, gpuagg_device_timeout);
 	if (awaited != AWAITED)
-	{
-		give_up(c, awaited);
-		return 0;
-	}
+		return give_up(c, awaited);
 	if (c->retired)
-	{
-		gpuagg_stat_fallback(c->link.sock < 0 ? GPUAGG_LOST : GPUAGG_TIMEOUT);
-		return 0;
-	}
+		return c->link.sock < 0 ? GPUAGG_LOST : GPUAGG_TIMEOUT;
 	slot = free_slot(c);
 	if (slot == NULL)
-	{
-		gpuagg_stat_fallback(GPUAGG_BUSY);
-		return 0;
-	}
+		return GPUAGG_BUSY;
 
 	request->h.id = gpuagg_connection_next_id();
 	if (!gpuagg_link_send(&c->link, request))
 	{
-		bool busy = errno == EAGAIN;
-
-		if (!busy)
-			gpuagg_connection_lost(c);
-		gpuagg_stat_fallback(busy ? GPUAGG_BUSY : GPUAGG_LOST);
-		return 0;
+		if (errno == EAGAIN)
+			return GPUAGG_BUSY;
+		gpuagg_connection_lost(c);
+		return GPUAGG_LOST;
 	}
 	slot->state = SLOT_WAITING;
 	slot->id = request->h.id;
 	slot->region = region;
 	c->inflight++;
-	return slot->id;
+	return GPUAGG_OK;
+}
+
+uint32
+gpuagg_device_submit(DeviceLease *lease, GpuaggRequest *request)
+{
+	GpuaggReason reason = submit(lease, request);
+
+	if (reason == GPUAGG_OK)
+		return request->h.id;
+	gpuagg_stat_fallback(reason);
+	return 0;
 }
 
 static Slot *
@@ -406,34 +444,55 @@ find_slot(uint32 id, Connection **of)
 	return NULL;
 }
 
-bool
-gpuagg_device_wait(uint32 id, GpuaggReply *reply)
+/* The id is forgotten in any case. */
+static GpuaggReason
+wait_for_reply(uint32 id, GpuaggReply *reply)
 {
 	Connection *c;
 	Slot *slot = find_slot(id, &c);
-	GpuaggReason reason;
 	Awaited awaited;
 
 	if (slot == NULL)
 		elog(ERROR, "request %u is not under way", id);
 
 	awaited = gpuagg_connection_await(c, AWAIT_SLOT, slot, gpuagg_device_timeout);
-	if (awaited == AWAITED)
+	if (awaited != AWAITED)
 	{
-		slot->state = SLOT_FREE;
-		reason = gpuagg_link_reason(&slot->reply);
-		if (!gpuagg_reply_check(&slot->reply))
-			reason = GPUAGG_LOST;
-		if (reason == GPUAGG_OK)
-		{
-			*reply = slot->reply;
-			return true;
-		}
-		gpuagg_stat_fallback(reason);
-		return false;
+		slot->state = SLOT_FORGOTTEN;
+		return give_up(c, awaited);
 	}
+	slot->state = SLOT_FREE;
+	*reply = slot->reply;
+	return gpuagg_reply_check(reply) ? gpuagg_link_reason(reply) : GPUAGG_LOST;
+}
 
-	slot->state = SLOT_FORGOTTEN;
-	give_up(c, awaited);
-	return false;
+bool
+gpuagg_device_wait(uint32 id, GpuaggReply *reply)
+{
+	GpuaggReason reason = wait_for_reply(id, reply);
+
+	if (reason != GPUAGG_OK)
+		gpuagg_stat_fallback(reason);
+	return reason == GPUAGG_OK;
+}
+
+GpuaggReason
+gpuagg_device_call(DeviceLease *lease, GpuaggRequest *request, GpuaggReply *reply)
+{
+	Connection *c = gpuagg_connection;
+	GpuaggReason reason;
+
+	if (lease != NULL)
+	{
+		reason = submit(lease, request);
+		return reason == GPUAGG_OK ? wait_for_reply(request->h.id, reply) : reason;
+	}
+	if (c == NULL)
+		return GPUAGG_LOST;
+	if (gpuagg_request_check(request, 0) != GPUAGG_OK)
+		return GPUAGG_REFUSED;
+	reason = gpuagg_connection_converse(c, request, BENCH_MS);
+	if (reason == GPUAGG_OK)
+		*reply = c->control;
+	return reason;
 }

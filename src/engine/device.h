@@ -2,13 +2,14 @@
  * device.h
  *	  The device as a client sees it: staging memory on lease, requests, replies.
  *
- * One connection a backend, kept across queries.  gpuagg_device_require() waits
- * for a device, gpuagg_device_lease() and gpuagg_device_submit() shortly for an
- * answer where one is due first, gpuagg_device_wait() for a result; all are
- * bounded and can be cancelled.  Nothing else waits.  Every failure is counted
- * (gpuagg_stat_fallback) by the function that reports it, and leaves the
- * caller's rows intact in the region, so that the CPU engine can go on from
- * there.
+ * One connection a backend, kept across queries.  gpuagg_device_require() and
+ * gpuagg_device_demand() wait for a device, gpuagg_device_lease() and
+ * gpuagg_device_submit() shortly for an answer where one is due first,
+ * gpuagg_device_wait() and gpuagg_device_call() for a result; all are bounded
+ * and can be cancelled.  Nothing else waits.  Every failure leaves the caller's
+ * rows intact in the region, so that the CPU engine can go on from there, and
+ * but for gpuagg_device_call()'s is counted (gpuagg_stat_fallback) by the
+ * function that reports it.
  */
 #ifndef GPUAGG_DEVICE_H
 #define GPUAGG_DEVICE_H
@@ -34,6 +35,12 @@ typedef struct DeviceLease
 extern void gpuagg_device_require(void);
 
 /*
+ * For work that nothing but a device can do: waits for one in mode auto too,
+ * and raises 55000 with this message and the reason when there is none.
+ */
+extern void gpuagg_device_demand(const char *message);
+
+/*
  * Whether a device can be used now.  Never waits and never raises.  Mode cpu:
  * false.  Otherwise asks for the launcher where that makes sense, and records
  * the reason (gpuagg_stat_reason) when the answer is no.  Cheap enough to be
@@ -46,6 +53,9 @@ extern bool gpuagg_device_ready(void);
  * At most gpuagg.staging_memory a backend.
  */
 extern DeviceLease *gpuagg_device_lease(Size bytes);
+
+/* The same, for work that the CPU will not take over: being refused is no fallback. */
+extern GpuaggReason gpuagg_device_try_lease(Size bytes, DeviceLease **lease);
 
 /*
  * Gives a lease back.  Requests still in flight on it are forgotten, their
@@ -60,7 +70,7 @@ extern void gpuagg_device_release(DeviceLease *lease);
 extern void gpuagg_device_rest(void);
 
 /*
- * Sends a REDUCE or SCAN request (header filled in here).  Returns its id, or
+ * Sends a REDUCE, SCAN or LADDER request (header filled in here).  Returns its id, or
  * 0 when it could not be sent.  With GPUAGG_MAX_INFLIGHT requests under way it
  * waits for one of them to be answered.
  */
@@ -72,5 +82,13 @@ extern uint32 gpuagg_device_submit(DeviceLease *lease, GpuaggRequest *request);
  * is forgotten either way.
  */
 extern bool gpuagg_device_wait(uint32 id, GpuaggReply *reply);
+
+/*
+ * Sends a request and waits for its reply: GPUAGG_OK, or why there is none.
+ * Without a lease, a BENCH request, waited for as long as it takes (about 10 s
+ * at most); cancelling that ends it in gpuaggd too, by hanging up.
+ */
+extern GpuaggReason gpuagg_device_call(DeviceLease *lease, GpuaggRequest *request,
+									   GpuaggReply *reply);
 
 #endif /* GPUAGG_DEVICE_H */

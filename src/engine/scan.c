@@ -17,24 +17,29 @@
 #define WINDOW_CHUNKS 8
 #define WINDOW_BITS	  (32 * WINDOW_CHUNKS - 33)
 
-/* Places of the parts of a batch of `capacity` rows in its lease. */
+/* Places of the parts of a batch of `rows` rows in its lease. */
 typedef struct Layout
 {
 	Size validity;
+	Size heads;
 	Size results;
 	Size status;
 	Size end;
 } Layout;
 
 static Layout
-layout_of(GpuaggKind kind, int64 capacity)
+layout_of(const ScanBatch *batch, int64 rows)
 {
+	Size bitmap = (rows + 63) / 64 * sizeof(uint64);
 	Layout l;
 
-	l.validity = TYPEALIGN(GPUAGG_ALIGN, capacity * gpuagg_kind_size(kind));
-	l.results = TYPEALIGN(GPUAGG_ALIGN, l.validity + (capacity + 63) / 64 * sizeof(uint64));
-	l.status = TYPEALIGN(GPUAGG_ALIGN, l.results + capacity * gpuagg_scan_result_size(kind, GPUAGG_SUM, 0));
-	l.end = TYPEALIGN(GPUAGG_ALIGN, l.status + capacity);
+	l.validity = TYPEALIGN(GPUAGG_ALIGN, rows * gpuagg_kind_size(batch->kind));
+	l.heads = TYPEALIGN(GPUAGG_ALIGN,
+						l.validity + (batch->flags & GPUAGG_SCAN_VALIDITY ? bitmap : 0));
+	l.results = TYPEALIGN(GPUAGG_ALIGN, l.heads + (batch->flags & GPUAGG_SCAN_HEADS ? bitmap : 0));
+	l.status = TYPEALIGN(GPUAGG_ALIGN,
+						 l.results + rows * gpuagg_scan_result_size(batch->kind, batch->op, 0));
+	l.end = TYPEALIGN(GPUAGG_ALIGN, l.status + (batch->flags & GPUAGG_SCAN_STATUS ? rows : 0));
 	return l;
 }
 
@@ -49,11 +54,13 @@ release_lease(void *arg)
 }
 
 ScanBatch *
-gpuagg_scan_make(GpuaggKind kind, MemoryContext context)
+gpuagg_scan_make(GpuaggKind kind, GpuaggOp op, unsigned flags, MemoryContext context)
 {
 	ScanBatch *batch = MemoryContextAllocZero(context, sizeof(ScanBatch));
 
 	batch->kind = kind;
+	batch->op = op;
+	batch->flags = flags;
 	batch->on_reset.func = release_lease;
 	batch->on_reset.arg = batch;
 	MemoryContextRegisterResetCallback(context, &batch->on_reset);
@@ -62,13 +69,13 @@ gpuagg_scan_make(GpuaggKind kind, MemoryContext context)
 
 /* Rows per batch: what is asked for, as far as one lease holds them. */
 static int64
-rows_per_batch(GpuaggKind kind)
+rows_per_batch(const ScanBatch *batch)
 {
 	int64 rows = gpuagg_batch_rows;
 
-	while (layout_of(kind, rows).end > GPUAGG_SEGMENT_BYTES)
+	while (layout_of(batch, rows).end > GPUAGG_SEGMENT_BYTES)
 		rows = rows / 2;
-	return rows;
+	return rows / 64 * 64;
 }
 
 /* The settings may change while a cursor is open, and with them the rows of a batch. */
@@ -86,27 +93,47 @@ make_room(ScanBatch *batch, int64 rows)
 	batch->results = NULL;
 	batch->status = NULL;
 	batch->room = 0;
-	batch->results = MemoryContextAlloc(context, rows * gpuagg_scan_result_size(batch->kind, GPUAGG_SUM, 0));
-	batch->status = MemoryContextAlloc(context, rows);
+	batch->results = MemoryContextAlloc(context,
+										rows * gpuagg_scan_result_size(batch->kind, batch->op, 0));
+	if (batch->flags & GPUAGG_SCAN_STATUS)
+		batch->status = MemoryContextAlloc(context, rows);
 	batch->room = rows;
 }
 
 bool
 gpuagg_scan_begin(ScanBatch *batch)
 {
-	int64 rows = rows_per_batch(batch->kind);
+	int64 rows = rows_per_batch(batch);
+	Layout l = layout_of(batch, rows);
 
 	if (!gpuagg_device_ready())
 		return false;
-	batch->lease = gpuagg_device_lease(layout_of(batch->kind, rows).end);
+	batch->lease = gpuagg_device_lease(l.end);
 	if (batch->lease == NULL)
 		return false;
 	make_room(batch, rows);
 	batch->capacity = rows;
 	batch->nrows = 0;
 	batch->values = batch->lease->base;
-	batch->validity = (uint64 *) (batch->lease->base + layout_of(batch->kind, rows).validity);
+	if (batch->flags & GPUAGG_SCAN_VALIDITY)
+		batch->validity = (uint64 *) (batch->lease->base + l.validity);
+	if (batch->flags & GPUAGG_SCAN_HEADS)
+		batch->heads = (uint64 *) (batch->lease->base + l.heads);
 	return true;
+}
+
+/* The bits of a value as a double; 0 for a row that adds none to a sum's chunks. */
+static inline uint64
+finite_bits(const ScanBatch *batch, int64 i)
+{
+	double value = 0;
+	uint64 bits;
+
+	if (batch->validity == NULL || gpuagg_bit(batch->validity, i))
+		value = batch->kind == GPUAGG_FLOAT32 ? (double) ((const float *) batch->values)[i]
+											  : ((const double *) batch->values)[i];
+	memcpy(&bits, &value, sizeof(bits));
+	return (bits >> 52 & 0x7ff) == 0x7ff || bits << 1 == 0 ? 0 : bits;
 }
 
 /*
@@ -116,25 +143,20 @@ gpuagg_scan_begin(ScanBatch *batch)
 static bool
 choose_window(const ScanBatch *batch, const GpuaggFloatSum *carry, int *window)
 {
-	const double *values = batch->values;
-	int low = 0x7ff; /* bits from 2^-1074 up: lowest in use, */
-	int high = 0;	 /* and first not in use */
+	int unused = batch->kind == GPUAGG_FLOAT32 ? 29 : 0; /* low bits that are always 0 */
+	int low = 0x7ff;									 /* bits from 2^-1074 up: lowest in use, */
+	int high = 0;										 /* and first not in use */
 	int first;
 	int last;
 
 	for (int64 i = 0; i < batch->nrows; i++)
 	{
-		uint64 bits;
-		int exponent;
+		uint64 bits = finite_bits(batch, i);
+		int exponent = Max((int) (bits >> 52) & 0x7ff, 1) - 1;
 
-		if ((batch->validity[i / 64] >> (i % 64) & 1) == 0)
+		if (bits == 0)
 			continue;
-		memcpy(&bits, &values[i], sizeof(bits));
-		exponent = (int) (bits >> 52) & 0x7ff;
-		if (exponent == 0x7ff || bits << 1 == 0)
-			continue;
-		exponent = Max(exponent, 1) - 1;
-		low = Min(low, exponent);
+		low = Min(low, exponent + unused);
 		high = Max(high, exponent + 53);
 	}
 
@@ -152,14 +174,14 @@ choose_window(const ScanBatch *batch, const GpuaggFloatSum *carry, int *window)
 static bool
 run_on_device(ScanBatch *batch, GpuaggScanState *carry)
 {
-	Layout l = layout_of(batch->kind, batch->capacity);
+	Layout l = layout_of(batch, batch->capacity);
 	GpuaggRequest request;
 	GpuaggReply reply;
 	uint32 id;
 	int window = 0;
 
 	gpuagg_float_sum_propagate(gpuagg_float_sum_of(&carry->f));
-	if (batch->kind == GPUAGG_FLOAT64 &&
+	if (batch->op == GPUAGG_SUM && gpuagg_kind_is_float(batch->kind) &&
 		!choose_window(batch, gpuagg_float_sum_of(&carry->f), &window))
 	{
 		gpuagg_stat_fallback(GPUAGG_RANGE);
@@ -169,11 +191,13 @@ run_on_device(ScanBatch *batch, GpuaggScanState *carry)
 	memset(&request, 0, sizeof(request));
 	request.h.type = GPUAGG_MSG_SCAN;
 	request.u.scan.kind = batch->kind;
-	request.u.scan.flags = GPUAGG_SCAN_VALIDITY;
+	request.u.scan.op = batch->op;
+	request.u.scan.flags = batch->flags;
 	request.u.scan.window = window;
 	request.u.scan.nrows = (uint64) batch->nrows;
 	request.u.scan.values_offset = 0;
 	request.u.scan.validity_offset = l.validity;
+	request.u.scan.heads_offset = l.heads;
 	request.u.scan.result_offset = l.results;
 	request.u.scan.status_offset = l.status;
 	request.u.scan.carry = *carry;
@@ -182,8 +206,9 @@ run_on_device(ScanBatch *batch, GpuaggScanState *carry)
 		return false;
 
 	memcpy(batch->results, batch->lease->base + l.results,
-		   batch->nrows * gpuagg_scan_result_size(batch->kind, GPUAGG_SUM, 0));
-	memcpy(batch->status, batch->lease->base + l.status, batch->nrows);
+		   batch->nrows * gpuagg_scan_result_size(batch->kind, batch->op, 0));
+	if (batch->flags & GPUAGG_SCAN_STATUS)
+		memcpy(batch->status, batch->lease->base + l.status, batch->nrows);
 	*carry = reply.u.scan.carry;
 	gpuagg_float_sum_propagate(gpuagg_float_sum_of(&carry->f));
 	return true;
@@ -198,11 +223,22 @@ gpuagg_scan_run(ScanBatch *batch, GpuaggScanState *carry)
 		gpuagg_stat_batch(ENGINE_DEVICE, batch->nrows, bytes);
 	else
 	{
-		gpuagg_cpu_scan(batch->kind, batch->values, batch->validity, batch->nrows, carry,
-						batch->results, batch->status);
+		GpuaggScan scan = {0};
+
+		scan.kind = batch->kind;
+		scan.op = batch->op;
+		scan.exclusive = (batch->flags & GPUAGG_SCAN_EXCLUSIVE) != 0;
+		scan.nrows = batch->nrows;
+		scan.values = batch->values;
+		scan.validity = batch->validity;
+		scan.heads = batch->heads;
+		scan.results = batch->results;
+		scan.status = batch->status;
+		gpuagg_cpu_scan(&scan, carry);
 		gpuagg_stat_batch(ENGINE_CPU, batch->nrows, bytes);
 	}
 	release_lease(batch);
 	batch->values = NULL;
 	batch->validity = NULL;
+	batch->heads = NULL;
 }

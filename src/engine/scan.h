@@ -1,6 +1,6 @@
 /*
  * scan.h
- *	  Running sums of a batch of rows, on the device or on the CPU.
+ *	  Scans of a batch of rows, on the device or on the CPU.
  */
 #ifndef GPUAGG_SCAN_H
 #define GPUAGG_SCAN_H
@@ -11,14 +11,17 @@
 typedef struct ScanBatch
 {
 	GpuaggKind kind;
-	int64 capacity; /* rows */
+	GpuaggOp op;
+	unsigned flags; /* GPUAGG_SCAN_EXCLUSIVE, VALIDITY, HEADS, STATUS */
+	int64 capacity; /* rows, a multiple of 64 */
 	int64 nrows;
 	void *values;
-	uint64 *validity; /* bit i: row i is not NULL */
+	uint64 *validity; /* with VALIDITY; bit i: row i is not NULL */
+	uint64 *heads;	  /* with HEADS; bit i: row i starts a segment */
 	struct DeviceLease *lease;
 	int64 room;	   /* rows that results and status take */
-	void *results; /* int64, GpuaggInt128 or double */
-	uint8 *status; /* GPUAGG_ROW_* */
+	void *results; /* of gpuagg_scan_result_size(kind, op, 0) bytes a row */
+	uint8 *status; /* with STATUS; GPUAGG_ROW_* */
 	MemoryContextCallback on_reset;
 } ScanBatch;
 
@@ -26,12 +29,13 @@ typedef struct ScanBatch
  * A scan batch in `context`; its results stay there until the next run.  The
  * staging memory goes back with the context if it has not before.
  */
-extern ScanBatch *gpuagg_scan_make(GpuaggKind kind, MemoryContext context);
+extern ScanBatch *gpuagg_scan_make(GpuaggKind kind, GpuaggOp op, unsigned flags,
+								   MemoryContext context);
 
 /*
  * Leases staging memory for a batch on the device.  False when there is no
- * device for it now.  Then values, validity and capacity are set and nrows is 0;
- * the caller fills in rows and calls gpuagg_scan_run().
+ * device for it now.  Then values, the bitmaps and capacity are set and nrows is
+ * 0; the caller fills in rows and calls gpuagg_scan_run().
  */
 extern bool gpuagg_scan_begin(ScanBatch *batch);
 
@@ -45,9 +49,8 @@ gpuagg_scan_set_valid(ScanBatch *batch, int64 row, bool valid)
 }
 
 /*
- * Computes the inclusive running sums of nrows rows, from `carry` on, which is
- * left as it is after the last row; on the CPU if the device does not.  Gives
- * the lease back.
+ * Scans nrows rows, from `carry` on, which is left as it is after the last row;
+ * on the CPU if the device does not.  Gives the lease back.
  */
 extern void gpuagg_scan_run(ScanBatch *batch, GpuaggScanState *carry);
 

@@ -31,14 +31,6 @@ gpuagg_version(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text(GPUAGG_VERSION_STRING));
 }
 
-/* The reason in words, with what else is known about it. */
-static text *
-reason_words(GpuaggReason reason, const char *detail)
-{
-	return cstring_to_text(
-		psprintf("%s%s%s", gpuagg_reason_text(reason), detail[0] != '\0' ? ": " : "", detail));
-}
-
 static void
 put_device(ReturnSetInfo *rsinfo, const GpuaggDeviceInfo *info)
 {
@@ -55,7 +47,8 @@ put_device(ReturnSetInfo *rsinfo, const GpuaggDeviceInfo *info)
 	values[7] = (Datum) 0;
 	nulls[7] = info->usable != 0;
 	if (!nulls[7])
-		values[7] = PointerGetDatum(reason_words((GpuaggReason) info->reason, info->detail));
+		values[7] = CStringGetTextDatum(
+			gpuagg_reason_words((GpuaggReason) info->reason, info->detail));
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
@@ -102,7 +95,7 @@ gpuagg_devices(PG_FUNCTION_ARGS)
 		bool nulls[8] = {true, true, true, true, true, true, false, false};
 
 		values[6] = BoolGetDatum(false);
-		values[7] = PointerGetDatum(reason_words(reason, detail));
+		values[7] = CStringGetTextDatum(gpuagg_reason_words(reason, detail));
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;
@@ -230,7 +223,8 @@ gpuagg_stat_get(PG_FUNCTION_ARGS)
 	values[n++] = CStringGetTextDatum(device_state(state, &reason));
 	gpuagg_launcher_detail(state, reason, detail, sizeof(detail));
 	nulls[n] = reason == GPUAGG_OK;
-	values[n++] = reason == GPUAGG_OK ? (Datum) 0 : PointerGetDatum(reason_words(reason, detail));
+	values[n++] = reason == GPUAGG_OK ? (Datum) 0
+									  : CStringGetTextDatum(gpuagg_reason_words(reason, detail));
 	values[n++] = TimestampTzGetDatum(counters->reset);
 	Assert(n == lengthof(values));
 	return return_row(fcinfo, values, nulls);
@@ -242,7 +236,7 @@ gpuagg_stat_reset(PG_FUNCTION_ARGS)
 	StatCounters *counters = gpuagg_stat_counters();
 
 	gpuagg_stat_flush();
-	gpuagg_stat_init(counters);
+	gpuagg_stat_reset_counters(counters);
 	PG_RETURN_VOID();
 }
 

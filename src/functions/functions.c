@@ -25,17 +25,31 @@ gpuagg_support(PG_FUNCTION_ARGS)
 }
 
 void
-gpuagg_begin(FmgrInfo *flinfo)
+gpuagg_begin_report(FmgrInfo *flinfo)
 {
 	static char begun;
 
 	if (flinfo->fn_extra != NULL)
 		return;
 	gpuagg_stat_begin();
+	flinfo->fn_extra = &begun;
+}
+
+void
+gpuagg_begin_engine(void)
+{
 	if (gpuagg_device == DEVICE_CPU)
 		gpuagg_stat_reason(GPUAGG_DISABLED);
 	gpuagg_device_require();
-	flinfo->fn_extra = &begun;
+}
+
+void
+gpuagg_begin(FmgrInfo *flinfo)
+{
+	if (flinfo->fn_extra != NULL)
+		return;
+	gpuagg_begin_report(flinfo);
+	gpuagg_begin_engine();
 }
 
 MemoryContext

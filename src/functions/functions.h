@@ -16,6 +16,13 @@
  */
 extern void gpuagg_begin(FmgrInfo *flinfo);
 
+/*
+ * The two halves of it, for functions that need no device in every call: the
+ * report, once per call site and query; and the device, in mode gpu.
+ */
+extern void gpuagg_begin_report(FmgrInfo *flinfo);
+extern void gpuagg_begin_engine(void);
+
 /* The exact value as numeric, display scale 0, in the current context. */
 extern Numeric gpuagg_int128_to_numeric(GpuaggInt128 value);
 

@@ -12,7 +12,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/primnodes.h"
 #include "optimizer/clauses.h"
@@ -23,6 +22,7 @@
 #include "utils/memutils.h"
 
 #include "engine/scan.h"
+#include "engine/value.h"
 #include "functions/float_state.h"
 #include "functions/functions.h"
 #include "functions/window_frame.h"
@@ -94,6 +94,8 @@ kind_of(RunningType type)
 			return GPUAGG_INT32;
 		case RUNNING_INT8:
 			return GPUAGG_INT64;
+		case RUNNING_FLOAT4:
+			return GPUAGG_FLOAT32;
 		default:
 			return GPUAGG_FLOAT64;
 	}
@@ -246,8 +248,11 @@ fill_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 			case GPUAGG_INT64:
 				((int64 *) batch->values)[i] = isnull ? 0 : int_value(query->type, value);
 				break;
+			case GPUAGG_FLOAT32:
+				((float *) batch->values)[i] = isnull ? 0 : DatumGetFloat4(value);
+				break;
 			case GPUAGG_FLOAT64:
-				((double *) batch->values)[i] = isnull ? 0 : float_value(query->type, value);
+				((double *) batch->values)[i] = isnull ? 0 : DatumGetFloat8(value);
 				break;
 		}
 	}
@@ -263,14 +268,14 @@ scan_batch(RunningQuery *query, RunningPartition *part)
 	gpuagg_float_sum_init(full, 0, GPUAGG_CHUNKS);
 	carry.sum = part->isum;
 	gpuagg_float_sum_merge(full, part->fsum.acc);
-	if (query->batch->kind != GPUAGG_FLOAT64)
+	if (!gpuagg_kind_is_float(query->batch->kind))
 		carry.f.counts.n = part->n;
 
 	gpuagg_scan_run(query->batch, &carry);
 
 	part->isum = carry.sum;
 	part->n = carry.f.counts.n;
-	if (query->batch->kind == GPUAGG_FLOAT64)
+	if (gpuagg_kind_is_float(query->batch->kind))
 	{
 		gpuagg_growing_sum_free(&part->fsum);
 		gpuagg_growing_sum_init(&part->fsum);
@@ -282,9 +287,7 @@ scan_batch(RunningQuery *query, RunningPartition *part)
 static bool
 take_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 {
-	/* the device rounds to double, and float4 must be rounded once */
-	if (query->type == RUNNING_NUMERIC || query->type == RUNNING_FLOAT4 ||
-		gpuagg_device == DEVICE_CPU)
+	if (query->type == RUNNING_NUMERIC || gpuagg_device == DEVICE_CPU)
 		return false;
 	if (part->reached < part->retry_at)
 		return false;
@@ -301,7 +304,9 @@ take_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 		return false;
 	}
 	if (query->batch == NULL)
-		query->batch = gpuagg_scan_make(kind_of(query->type), GetMemoryChunkContext(query));
+		query->batch = gpuagg_scan_make(kind_of(query->type), GPUAGG_SUM,
+										GPUAGG_SCAN_VALIDITY | GPUAGG_SCAN_STATUS,
+										GetMemoryChunkContext(query));
 	if (!gpuagg_scan_begin(query->batch))
 	{
 		part->retry_at = part->reached + RETRY_ROWS;
@@ -336,12 +341,6 @@ advance_to(RunningQuery *query, RunningPartition *part, WindowObject winobj, int
 	}
 }
 
-static void
-bigint_overflow(void)
-{
-	ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("bigint out of range")));
-}
-
 /* The sum up to a row that the batch holds. */
 static Datum
 batch_value(RunningQuery *query, int64 i, bool *isnull)
@@ -355,10 +354,14 @@ batch_value(RunningQuery *query, int64 i, bool *isnull)
 	{
 		case GPUAGG_INT32:
 			if (batch->status[i] == GPUAGG_ROW_OVERFLOW)
-				bigint_overflow();
+				gpuagg_bigint_overflow();
 			return Int64GetDatum(((int64 *) batch->results)[i]);
 		case GPUAGG_INT64:
 			return NumericGetDatum(gpuagg_int128_to_numeric(((GpuaggInt128 *) batch->results)[i]));
+		case GPUAGG_FLOAT32:
+			if (batch->status[i] == GPUAGG_ROW_OVERFLOW)
+				float_overflow_error();
+			return Float4GetDatum(((float *) batch->results)[i]);
 		case GPUAGG_FLOAT64:
 			if (batch->status[i] == GPUAGG_ROW_OVERFLOW)
 				float_overflow_error();
@@ -367,32 +370,12 @@ batch_value(RunningQuery *query, int64 i, bool *isnull)
 	pg_unreachable();
 }
 
-static Datum
-float_sum_value(RunningQuery *query, const GpuaggFloatSum *acc, bool *isnull)
-{
-	double result = 0;
-	float result4 = 0;
-	GpuaggRounded rounded;
-
-	if (query->type == RUNNING_FLOAT4)
-		rounded = gpuagg_float_sum_round32(acc, &result4);
-	else
-		rounded = gpuagg_float_sum_round64(acc, &result);
-
-	if (rounded == GPUAGG_ROUNDED_OVERFLOW)
-		float_overflow_error();
-	*isnull = rounded == GPUAGG_ROUNDED_NULL;
-	if (*isnull)
-		return (Datum) 0;
-	return query->type == RUNNING_FLOAT4 ? Float4GetDatum(result4) : Float8GetDatum(result);
-}
-
 /* The sum of all rows taken. */
 static Datum
 sum_value(RunningQuery *query, RunningPartition *part, bool *isnull)
 {
 	if (query->type == RUNNING_FLOAT4 || query->type == RUNNING_FLOAT8)
-		return float_sum_value(query, part->fsum.acc, isnull);
+		return gpuagg_float_value(kind_of(query->type), part->fsum.acc, isnull);
 
 	*isnull = part->n == 0;
 	if (*isnull)
@@ -401,9 +384,7 @@ sum_value(RunningQuery *query, RunningPartition *part, bool *isnull)
 	{
 		case RUNNING_INT2:
 		case RUNNING_INT4:
-			if (!gpuagg_int128_is_int64(part->isum))
-				bigint_overflow();
-			return Int64GetDatum((int64) part->isum.lo);
+			return Int64GetDatum(gpuagg_int64_value(part->isum));
 		case RUNNING_INT8:
 			return NumericGetDatum(gpuagg_int128_to_numeric(part->isum));
 		default:

@@ -7,9 +7,8 @@
  */
 #include "postgres.h"
 
-#include "utils/float.h"
-
 #include "engine/batch.h"
+#include "engine/value.h"
 #include "functions/float_state.h"
 #include "functions/functions.h"
 #include "functions/wire.h"
@@ -71,7 +70,8 @@ open_batch(FunctionCallInfo fcinfo, FloatState *state)
 {
 	bool window;
 
-	state->batch = gpuagg_batch_open(GPUAGG_FLOAT64, gpuagg_aggregate_context(fcinfo, &window));
+	state->batch = gpuagg_batch_open(GPUAGG_FLOAT64, GPUAGG_SUM, 0,
+									 gpuagg_aggregate_context(fcinfo, &window));
 	if (state->batch == NULL)
 		state->batch_at += gpuagg_batch_threshold() + 1; /* ask again later */
 }
@@ -112,7 +112,7 @@ deposit(FunctionCallInfo fcinfo, FloatState *state, double value)
 static void
 gather(FloatState *state)
 {
-	const GpuaggSum *total;
+	const GpuaggReduced *total;
 
 	if (state->batch_at != NO_BATCH)
 		gpuagg_stat_direct(state->sum.acc->counts.n,
@@ -230,54 +230,25 @@ gpuagg_float_deserialize(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* The gathered accumulator, or NULL when there was no row. */
-static GpuaggFloatSum *
-final_sum(FunctionCallInfo fcinfo)
+static Datum
+final_sum(FunctionCallInfo fcinfo, GpuaggKind kind)
 {
 	FloatState *state = PG_ARGISNULL(0) ? NULL : (FloatState *) PG_GETARG_POINTER(0);
 
 	if (state == NULL)
-		return NULL;
+		PG_RETURN_NULL();
 	gather(state);
-	return state->sum.acc;
+	return gpuagg_float_value(kind, state->sum.acc, &fcinfo->isnull);
 }
 
 Datum
 gpuagg_float_sum_float4(PG_FUNCTION_ARGS)
 {
-	GpuaggFloatSum *acc = final_sum(fcinfo);
-	float result = 0;
-
-	if (acc == NULL)
-		PG_RETURN_NULL();
-	switch (gpuagg_float_sum_round32(acc, &result))
-	{
-		case GPUAGG_ROUNDED_NULL:
-			PG_RETURN_NULL();
-		case GPUAGG_ROUNDED_OVERFLOW:
-			float_overflow_error();
-		case GPUAGG_ROUNDED_VALUE:
-			break;
-	}
-	PG_RETURN_FLOAT4(result);
+	return final_sum(fcinfo, GPUAGG_FLOAT32);
 }
 
 Datum
 gpuagg_float_sum_float8(PG_FUNCTION_ARGS)
 {
-	GpuaggFloatSum *acc = final_sum(fcinfo);
-	double result = 0;
-
-	if (acc == NULL)
-		PG_RETURN_NULL();
-	switch (gpuagg_float_sum_round64(acc, &result))
-	{
-		case GPUAGG_ROUNDED_NULL:
-			PG_RETURN_NULL();
-		case GPUAGG_ROUNDED_OVERFLOW:
-			float_overflow_error();
-		case GPUAGG_ROUNDED_VALUE:
-			break;
-	}
-	PG_RETURN_FLOAT8(result);
+	return final_sum(fcinfo, GPUAGG_FLOAT64);
 }

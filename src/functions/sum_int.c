@@ -11,6 +11,7 @@
 #include "utils/builtins.h"
 
 #include "engine/batch.h"
+#include "engine/value.h"
 #include "functions/functions.h"
 #include "functions/wire.h"
 #include "stat.h"
@@ -64,7 +65,8 @@ open_batch(FunctionCallInfo fcinfo, IntState *state, GpuaggKind kind)
 {
 	bool window;
 
-	state->batch = gpuagg_batch_open(kind, gpuagg_aggregate_context(fcinfo, &window));
+	state->batch = gpuagg_batch_open(kind, GPUAGG_SUM, 0,
+									 gpuagg_aggregate_context(fcinfo, &window));
 	if (state->batch == NULL)
 		state->batch_at += gpuagg_batch_threshold() + 1; /* ask again later */
 }
@@ -115,7 +117,7 @@ take_away(IntState *state, int64 value)
 static void
 gather(IntState *state)
 {
-	const GpuaggSum *total;
+	const GpuaggReduced *total;
 
 	if (state->batch_at != NO_BATCH)
 		gpuagg_stat_direct(state->n, state->n * state->width);
@@ -125,7 +127,7 @@ gather(IntState *state)
 	total = gpuagg_batch_close(state->batch);
 	state->batch = NULL;
 	state->sum = gpuagg_int128_add(state->sum, total->sum);
-	state->n += total->n;
+	state->n += (int64) total->n;
 }
 
 #define DEFINE_ACCUM(type, getarg, kind)              \
@@ -221,10 +223,7 @@ gpuagg_int_sum_int8(PG_FUNCTION_ARGS)
 
 	if (state == NULL)
 		PG_RETURN_NULL();
-	if (!gpuagg_int128_is_int64(state->sum))
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("bigint out of range")));
-	PG_RETURN_INT64((int64) state->sum.lo);
+	PG_RETURN_INT64(gpuagg_int64_value(state->sum));
 }
 
 Datum

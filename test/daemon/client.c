@@ -341,14 +341,15 @@ client_release(int fd, Lease *lease)
 	return client_call(fd, &request, &reply) == GPUAGG_OK;
 }
 
-void
-reduce_init(GpuaggRequest *request, const Lease *lease, int kind, uint64_t offset, uint64_t nrows)
+int
+client_start(Daemon *daemon, const char *program, const char *const *args, Lease *lease)
 {
-	request_init(request, GPUAGG_MSG_REDUCE);
-	request->u.reduce.region = lease->region;
-	request->u.reduce.kind = (uint32_t) kind;
-	request->u.reduce.offset = offset;
-	request->u.reduce.nrows = nrows;
+	int fd;
+
+	daemon_start(daemon, program, args);
+	fd = client_greet(daemon, NULL);
+	need(client_lease(fd, 1, lease) == GPUAGG_OK, "a lease");
+	return fd;
 }
 
 static uint64_t
@@ -361,19 +362,68 @@ place(uint64_t *end, uint64_t bytes)
 }
 
 void
-scan_init(GpuaggRequest *request, const Lease *lease, int kind, uint64_t nrows)
+reduce_init(GpuaggRequest *request, const Lease *lease, int kind, int op, uint64_t offset,
+			uint64_t nrows)
+{
+	uint64_t end = offset;
+
+	request_init(request, GPUAGG_MSG_REDUCE);
+	request->u.reduce.region = lease->region;
+	request->u.reduce.kind = (uint32_t) kind;
+	request->u.reduce.op = (uint32_t) op;
+	request->u.reduce.nrows = nrows;
+	request->u.reduce.offset = place(&end, nrows * gpuagg_kind_size(kind));
+	request->u.reduce.validity_offset = place(&end, (nrows + 63) / 64 * 8);
+}
+
+void
+scan_init(GpuaggRequest *request, const Lease *lease, int kind, int op, unsigned flags,
+		  uint64_t nrows)
 {
 	uint64_t end = 0;
 
 	request_init(request, GPUAGG_MSG_SCAN);
 	request->u.scan.region = lease->region;
 	request->u.scan.kind = (uint32_t) kind;
+	request->u.scan.op = (uint32_t) op;
+	request->u.scan.flags = flags;
 	request->u.scan.nrows = nrows;
 	request->u.scan.values_offset = place(&end, nrows * gpuagg_kind_size(kind));
 	request->u.scan.validity_offset = place(&end, (nrows + 63) / 64 * 8);
-	request->u.scan.result_offset = place(&end, nrows * gpuagg_scan_result_size(kind, GPUAGG_SUM, 0));
+	request->u.scan.heads_offset = place(&end, (nrows + 63) / 64 * 8);
+	request->u.scan.result_offset = place(&end, nrows * gpuagg_scan_result_size(kind, op, flags));
 	request->u.scan.status_offset = place(&end, nrows);
 	gpuagg_float_sum_init(gpuagg_float_sum_of(&request->u.scan.carry.f), 0, GPUAGG_CHUNKS);
+}
+
+void
+ladder_init(GpuaggRequest *request, const Lease *lease, int task, int algorithm, int kind, int op,
+			uint64_t nrows)
+{
+	uint64_t end = 0;
+
+	request_init(request, GPUAGG_MSG_LADDER);
+	request->u.ladder.region = lease->region;
+	request->u.ladder.task = (uint32_t) task;
+	request->u.ladder.algorithm = (uint32_t) algorithm;
+	request->u.ladder.kind = (uint32_t) kind;
+	request->u.ladder.op = (uint32_t) op;
+	request->u.ladder.nrows = nrows;
+	request->u.ladder.values_offset = place(&end, nrows * gpuagg_kind_size(kind));
+	request->u.ladder.heads_offset = place(&end, (nrows + 63) / 64 * 8);
+	request->u.ladder.result_offset = place(&end, nrows * gpuagg_ladder_result_size(kind));
+}
+
+void
+bench_init(GpuaggRequest *request, int task, int algorithm, int kind, uint64_t nrows)
+{
+	request_init(request, GPUAGG_MSG_BENCH);
+	request->u.bench.task = (uint32_t) task;
+	request->u.bench.algorithm = (uint32_t) algorithm;
+	request->u.bench.kind = (uint32_t) kind;
+	request->u.bench.nrows = nrows;
+	request->u.bench.repetitions = 3;
+	request->u.bench.seed = 5;
 }
 
 uint64_t

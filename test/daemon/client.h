@@ -83,12 +83,23 @@ extern void lease_forget(Lease *lease); /* on this side only */
 /* Returns when gpuaggd has taken note of it; drops replies that come meanwhile. */
 extern bool client_release(int fd, Lease *lease);
 
-/* Requests over a region; offset in bytes. */
-extern void reduce_init(GpuaggRequest *request, const Lease *lease, int kind, uint64_t offset,
-						uint64_t nrows);
+/* Starts a gpuaggd, connects and leases a region of the usual size; the connection. */
+extern int client_start(Daemon *daemon, const char *program, const char *const *args, Lease *lease);
 
-/* Values at 0; validity, results and status behind them; carry: that of no rows. */
-extern void scan_init(GpuaggRequest *request, const Lease *lease, int kind, uint64_t nrows);
+/* Requests over a region.  Values at `offset` (bytes), a bitmap of NULLs behind them. */
+extern void reduce_init(GpuaggRequest *request, const Lease *lease, int kind, int op,
+						uint64_t offset, uint64_t nrows);
+
+/* Values at 0; validity, heads, results and status behind them; carry: that of no rows. */
+extern void scan_init(GpuaggRequest *request, const Lease *lease, int kind, int op, unsigned flags,
+					  uint64_t nrows);
+
+/* Values at 0; heads and results behind them; inclusive. */
+extern void ladder_init(GpuaggRequest *request, const Lease *lease, int task, int algorithm,
+						int kind, int op, uint64_t nrows);
+
+/* Three repetitions. */
+extern void bench_init(GpuaggRequest *request, int task, int algorithm, int kind, uint64_t nrows);
 
 /* Seeded random numbers (splitmix64). */
 extern uint64_t random_bits(uint64_t *state);

@@ -261,10 +261,8 @@ test_signals(void)
 		int status;
 		int fd;
 
-		daemon_start(&d, program, NULL);
-		fd = client_greet(&d, NULL);
-		CHECK(client_lease(fd, 1, &a) == GPUAGG_OK);
-		reduce_init(&request, &a, GPUAGG_INT64, 0, 1000);
+		fd = client_start(&d, program, NULL, &a);
+		reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 1000);
 		CHECK(client_send(fd, &request));
 		sleep_ms(20);
 		begin = now_ms();
@@ -418,9 +416,7 @@ test_idle_timeout(void)
 	int64_t begin;
 	int fd;
 
-	daemon_start(&d, program, args);
-	fd = client_greet(&d, NULL);
-	CHECK(client_lease(fd, 1, &a) == GPUAGG_OK);
+	fd = client_start(&d, program, args, &a);
 	sleep_ms(3000);
 	request_init(&request, GPUAGG_MSG_PING);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK); /* not while memory is on lease */
@@ -474,7 +470,7 @@ test_unusable(void)
 		CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
 		CHECK(reply.u.device.usable == 0 && reply.u.device.reason == cases[i].reason);
 		memset(&a, 0, sizeof(a));
-		reduce_init(&request, &a, GPUAGG_INT64, 0, 10);
+		reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 10);
 		CHECK(client_call(fd, &request, &reply) == cases[i].reason);
 		close(fd);
 		CHECK(ended_cleanly(daemon_end(&d, SIGTERM)));
@@ -518,13 +514,11 @@ test_lost(void)
 	int fd;
 
 	setenv("GPUAGG_SIM_LOST_AFTER", "20", 1);
-	daemon_start(&d, program, NULL);
-	fd = client_greet(&d, NULL);
-	CHECK(client_lease(fd, 1, &a) == GPUAGG_OK);
+	fd = client_start(&d, program, NULL, &a);
 	memset(a.base, 1, 4096);
 	for (int i = 0; i < 30 && reason == GPUAGG_OK; i++)
 	{
-		reduce_init(&request, &a, GPUAGG_INT64, 0, 512);
+		reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 512);
 		memset(&reply, 0, sizeof(reply));
 		reason = client_call(fd, &request, &reply);
 	}

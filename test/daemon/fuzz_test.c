@@ -55,11 +55,11 @@ good_works(Good *good)
 	GpuaggReply reply;
 	const GpuaggInt128 *results;
 
-	reduce_init(&request, &good->lease, GPUAGG_INT64, 0, GOOD_ROWS);
+	reduce_init(&request, &good->lease, GPUAGG_INT64, GPUAGG_SUM, 0, GOOD_ROWS);
 	if (client_call(good->fd, &request, &reply) != GPUAGG_OK || reply.u.reduce.n != GOOD_ROWS ||
 		(int64_t) reply.u.reduce.sum.lo != good->sum)
 		return false;
-	scan_init(&request, &good->lease, GPUAGG_INT64, GOOD_ROWS);
+	scan_init(&request, &good->lease, GPUAGG_INT64, GPUAGG_SUM, GPUAGG_SCAN_STATUS, GOOD_ROWS);
 	results = (const GpuaggInt128 *) (good->lease.base + request.u.scan.result_offset);
 	return client_call(good->fd, &request, &reply) == GPUAGG_OK &&
 		   (int64_t) results[GOOD_ROWS - 1].lo == good->sum &&
@@ -82,7 +82,73 @@ discard_replies(int fd)
 		continue;
 }
 
-/* A request that is right but for what chance changes in it. */
+static uint64_t
+below(uint64_t n)
+{
+	return random_bits(&seed) % n;
+}
+
+/* A right SCAN request, but for its carry. */
+static void
+random_scan(GpuaggRequest *request, const Lease *lease, int kind, uint64_t nrows)
+{
+	GpuaggFloatSumFull *f = &request->u.scan.carry.f;
+
+	scan_init(request, lease, kind, GPUAGG_SUM + (int) below(4), (unsigned) below(32), nrows);
+	request->u.scan.window = (int32_t) below(GPUAGG_CHUNKS);
+	request->u.scan.carry.sum.lo = random_bits(&seed);
+	for (int i = 0; i < GPUAGG_CHUNKS && below(2); i++)
+		f->chunk[below(GPUAGG_CHUNKS)] = (int64_t) random_bits(&seed) >> below(64);
+	if (below(2))
+		f->counts.n = (int64_t) below(3);
+}
+
+/* Algorithms with numbers around those that there are. */
+static int
+random_algorithm(void)
+{
+	return below(8) ? (int) below(GPUAGG_NALGORITHMS + 1) : GPUAGG_ALG_CUB - 1 + (int) below(5);
+}
+
+static void
+random_request(GpuaggRequest *request, const Lease *lease)
+{
+	static const int types[] = {GPUAGG_MSG_HELLO,  GPUAGG_MSG_PING,	  GPUAGG_MSG_DEVICE,
+								GPUAGG_MSG_LEASE,  GPUAGG_MSG_REDUCE, GPUAGG_MSG_SCAN,
+								GPUAGG_MSG_LADDER, GPUAGG_MSG_BENCH,  GPUAGG_MSG_RELEASE,
+								GPUAGG_MSG_REDUCE, GPUAGG_MSG_SCAN,	  GPUAGG_MSG_LADDER};
+	int type = types[below(12)];
+	int kind = 1 + (int) below(4);
+	int task = 1 << below(3);
+	uint64_t nrows = 1 + below(5000);
+
+	switch (type)
+	{
+		case GPUAGG_MSG_REDUCE:
+			reduce_init(request, lease, kind, GPUAGG_SUM + (int) below(5),
+						below(4096) * GPUAGG_ALIGN, nrows);
+			request->u.reduce.flags = below(2) ? GPUAGG_SCAN_VALIDITY : 0;
+			break;
+		case GPUAGG_MSG_SCAN:
+			random_scan(request, lease, kind, nrows);
+			break;
+		case GPUAGG_MSG_LADDER:
+			ladder_init(request, lease, task, random_algorithm(), kind, GPUAGG_SUM + (int) below(3),
+						nrows % 600 + 1);
+			request->u.ladder.exclusive = (uint32_t) below(2);
+			break;
+		case GPUAGG_MSG_BENCH:
+			bench_init(request, task, random_algorithm(), kind, nrows % 600 + 1);
+			break;
+		default:
+			request_init(request, type);
+			break;
+	}
+	if (type == GPUAGG_MSG_LEASE)
+		request->u.lease.bytes = below(2) ? 1 : random_bits(&seed);
+}
+
+/* A request that is right but for what chance changes in it; returns its size. */
 static size_t
 mutated(GpuaggRequest *request, const Lease *lease)
 {
@@ -90,48 +156,25 @@ mutated(GpuaggRequest *request, const Lease *lease)
 								   256,		  UINT32_MAX, INT64_MAX,
 								   INT64_MIN, UINT64_MAX, UINT64_MAX - 255,
 								   1ull << 31};
-	static const int types[] = {GPUAGG_MSG_HELLO,	GPUAGG_MSG_PING,   GPUAGG_MSG_DEVICE,
-								GPUAGG_MSG_LEASE,	GPUAGG_MSG_REDUCE, GPUAGG_MSG_SCAN,
-								GPUAGG_MSG_RELEASE, GPUAGG_MSG_REDUCE, GPUAGG_MSG_SCAN,
-								GPUAGG_MSG_SCAN};
-	int type = types[random_bits(&seed) % 10];
-	int kind = 1 + (int) (random_bits(&seed) % 3);
-	uint64_t nrows = 1 + random_bits(&seed) % 5000;
 	unsigned char *bytes = (unsigned char *) request;
-	int changes = (int) (random_bits(&seed) % 4);
+	int changes = (int) below(4);
 
-	if (type == GPUAGG_MSG_REDUCE)
-		reduce_init(request, lease, kind, random_bits(&seed) % 4096 * GPUAGG_ALIGN, nrows);
-	else if (type == GPUAGG_MSG_SCAN)
-	{
-		scan_init(request, lease, kind, nrows);
-		request->u.scan.flags = (uint32_t) random_bits(&seed) % 4;
-		request->u.scan.window = (int32_t) (random_bits(&seed) % GPUAGG_CHUNKS);
-		for (int i = 0; i < GPUAGG_CHUNKS && random_bits(&seed) % 2; i++)
-			request->u.scan.carry.f.chunk[random_bits(&seed) % GPUAGG_CHUNKS] =
-				(int64_t) random_bits(&seed) >> random_bits(&seed) % 64;
-	}
-	else
-		request_init(request, type);
-	if (type == GPUAGG_MSG_LEASE)
-		request->u.lease.bytes = random_bits(&seed) % 2 ? 1 : random_bits(&seed);
-
+	random_request(request, lease);
 	for (int i = 0; i < changes; i++)
 	{
 		/* mostly behind the header: a bad header ends the connection at once */
-		size_t from = random_bits(&seed) % 8 ? sizeof(GpuaggHeader) : 0;
-		size_t at = from + random_bits(&seed) % (random_bits(&seed) % 2 ? 64 : 752);
+		size_t from = below(8) ? sizeof(GpuaggHeader) : 0;
+		size_t at = from + below(below(2) ? 96 : 752);
 
-		if (random_bits(&seed) % 2)
-			bytes[at] ^= (unsigned char) (1u << random_bits(&seed) % 8);
+		if (below(2))
+			bytes[at] ^= (unsigned char) (1u << below(8));
 		else
 		{
 			at = at / 8 * 8;
-			memcpy(bytes + at, &odd[random_bits(&seed) % 10], 8);
+			memcpy(bytes + at, &odd[below(10)], 8);
 		}
 	}
-	return random_bits(&seed) % 50 ? sizeof(*request)
-								   : (size_t) (random_bits(&seed) % sizeof(*request));
+	return below(50) ? sizeof(*request) : (size_t) below(sizeof(*request));
 }
 
 /* Connections that send anything, over memory that holds anything and changes. */
@@ -160,7 +203,7 @@ test_mutations(int nrequests)
 		{
 			fd = client_greet(&d, NULL);
 			lease_forget(&lease);
-			if (random_bits(&seed) % 4 == 0)
+			if (below(4) == 0)
 				lease = (Lease){.region = (uint32_t) random_bits(&seed), .fd = -1};
 			else if (client_lease(fd, 1, &lease) == GPUAGG_OK)
 				for (int i = 0; i < 1 << 16; i++)
@@ -168,12 +211,12 @@ test_mutations(int nrequests)
 		}
 		size = mutated(&request, &lease);
 		if (lease.base != NULL)
-			((uint64_t *) lease.base)[random_bits(&seed) % (1 << 16)] = random_bits(&seed);
-		if (random_bits(&seed) % 8)
+			((uint64_t *) lease.base)[below(1 << 16)] = random_bits(&seed);
+		if (below(8))
 			discard_replies(fd);
 		sent++;
 		if (send(fd, &request, size, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t) size ||
-			random_bits(&seed) % 100 == 0)
+			below(100) == 0)
 		{
 			close(fd);
 			fd = -1;
@@ -314,7 +357,7 @@ test_growth(void)
 			close(fd);
 			break;
 		}
-		reduce_init(&request, &lease, GPUAGG_INT64, 0, 100);
+		reduce_init(&request, &lease, GPUAGG_INT64, GPUAGG_SUM, 0, 100);
 		if (i % 3 == 0 && client_call(fd, &request, &reply) != GPUAGG_OK)
 			CHECK(false);
 		if (i % 3 == 1)

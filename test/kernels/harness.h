@@ -66,6 +66,7 @@ struct Options
 	bool simulated;
 	bool large; /* also columns of many millions of rows */
 	bool small; /* only a few sizes, for slow checkers */
+	bool hammer; /* many launches, one after another */
 };
 
 /* A named way to fill a column of doubles. */
@@ -85,7 +86,11 @@ struct IntegerFamily
 extern const std::vector<FloatFamily> float_families;
 extern const std::vector<IntegerFamily> integer_families;
 
+extern void shuffle_tests(const Options &options);
 extern void reduce_tests(const Options &options);
+extern void reduce_float_tests(const Options &options);
 extern void scan_tests(const Options &options);
+extern void segmented_tests(const Options &options);
+extern void ladder_tests(const Options &options);
 
 #endif /* GPUAGG_TEST_HARNESS_H */

@@ -3,11 +3,13 @@
  *	  Runs the kernels against exact oracles, on the real device or the
  *	  simulated one, whichever it was linked with.
  *
- *	kernel_test [--seed N] [--small | --large] [reduce] [scan]
+ *	kernel_test [--seed N] [--small | --large] [--hammer] [SUITE...]
  */
 #include "harness.h"
 
+#include <algorithm>
 #include <assert.h>
+#include <chrono>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,12 +111,43 @@ begin_pattern(int number)
 	return byte;
 }
 
+/* Several may share a name. */
+struct Suite
+{
+	const char *name;
+	void (*run)(const Options &options);
+};
+
+static const Suite suites[] = {
+	{"shuffle", shuffle_tests}, {"reduce", reduce_tests}, {"reduce", reduce_float_tests},
+	{"scan", scan_tests},		{"segmented", segmented_tests}, {"ladder", ladder_tests},
+};
+
+static bool
+suite_named(const char *name)
+{
+	for (const Suite &suite : suites)
+		if (strcmp(suite.name, name) == 0)
+			return true;
+	return false;
+}
+
+static void
+run_suite(const Suite &suite, const Options &options)
+{
+	auto began = std::chrono::steady_clock::now();
+	int passed = npassed;
+
+	suite.run(options);
+	printf("%s: %d passed, %.1f s\n", suite.name, npassed - passed,
+		   std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+}
+
 int
 main(int argc, char **argv)
 {
-	Options options = {1, false, false, false};
-	bool reduce = false;
-	bool scan = false;
+	Options options = {1, false, false, false, false};
+	std::vector<std::string> wanted;
 	GpuaggDeviceInfo info;
 
 	for (int i = 1; i < argc; i++)
@@ -125,13 +158,16 @@ main(int argc, char **argv)
 			options.large = true;
 		else if (strcmp(argv[i], "--small") == 0)
 			options.small = true;
-		else if (strcmp(argv[i], "reduce") == 0)
-			reduce = true;
-		else if (strcmp(argv[i], "scan") == 0)
-			scan = true;
+		else if (strcmp(argv[i], "--hammer") == 0)
+			options.hammer = true;
+		else if (argv[i][0] != '-' && suite_named(argv[i]))
+			wanted.push_back(argv[i]);
 		else
 		{
-			fprintf(stderr, "usage: kernel_test [--seed N] [--small | --large] [reduce] [scan]\n");
+			fprintf(stderr, "usage: kernel_test [--seed N] [--small | --large] [--hammer]");
+			for (const Suite &suite : suites)
+				fprintf(stderr, " [%s]", suite.name);
+			fprintf(stderr, "\n");
 			return 2;
 		}
 	}
@@ -145,10 +181,9 @@ main(int argc, char **argv)
 	options.simulated = info.simulated != 0;
 	printf("%s, seed %llu\n", info.name, (unsigned long long) options.seed);
 
-	if (reduce || !scan)
-		reduce_tests(options);
-	if (scan || !reduce)
-		scan_tests(options);
+	for (const Suite &suite : suites)
+		if (wanted.empty() || std::find(wanted.begin(), wanted.end(), suite.name) != wanted.end())
+			run_suite(suite, options);
 
 	must(gpu_event_destroy(event), "gpu_event_destroy");
 	must(gpu_stream_destroy(stream), "gpu_stream_destroy");

@@ -117,8 +117,9 @@ double_extent(double x, int *lowest, int *highest)
 	*lowest = exponent - 53 + __builtin_ctzll(mantissa) + 1074;
 }
 
-double
-big_round(const Big *sum)
+/* To so many bits, but none below the place of the least subnormal. */
+static double
+round_to(const Big *sum, int bits, int least)
 {
 	Big abs;
 	bool negative;
@@ -132,8 +133,7 @@ big_round(const Big *sum)
 	negative = magnitude(sum, &abs);
 	big_extent(sum, &lowest, &highest);
 
-	/* 53 bits from the highest, but none below the place 0 of subnormals */
-	int last = highest - 52 > 0 ? highest - 52 : 0;
+	int last = highest - (bits - 1) > least ? highest - (bits - 1) : least;
 
 	for (int place = highest; place >= last; place--)
 		kept = kept << 1 | (uint64_t) big_bit(&abs, place);
@@ -141,6 +141,56 @@ big_round(const Big *sum)
 		kept++;
 	result = ldexp((double) kept, last - 1074);
 	return negative ? -result : result;
+}
+
+double
+big_round(const Big *sum)
+{
+	return round_to(sum, 53, 0);
+}
+
+float
+big_round_float(const Big *sum)
+{
+	return (float) round_to(sum, 24, 1074 - 149);
+}
+
+void
+squares_clear(BigSquares *sum)
+{
+	memset(sum, 0, sizeof(*sum));
+}
+
+/* The square by schoolbook multiplication of 16-bit digits of |x| / 2^-1074's lowest bit. */
+void
+squares_add(BigSquares *sum, double x)
+{
+	uint64_t bits;
+	uint64_t mantissa;
+	int exponent;
+	int place;
+
+	memcpy(&bits, &x, sizeof(bits));
+	exponent = (int) (bits >> 52 & 0x7ff);
+	mantissa = bits & 0xfffffffffffff;
+	if (exponent > 0)
+		mantissa += UINT64_C(1) << 52;
+	place = 2 * (exponent > 0 ? exponent - 1 : 0);
+
+	for (int i = 0; i < 4; i++)
+		for (int k = 0; k < 4; k++)
+		{
+			uint64_t product = (mantissa >> 16 * i & 0xffff) * (mantissa >> 16 * k & 0xffff);
+			int at = place + 16 * (i + k);
+			uint64_t carry = product << (at % 32); /* below 2^63 */
+
+			for (int w = at / 32; carry != 0; w++)
+			{
+				carry += sum->word[w];
+				sum->word[w] = (uint32_t) carry;
+				carry >>= 32;
+			}
+		}
 }
 
 void
@@ -165,6 +215,23 @@ oracle_add(Oracle *oracle, double x)
 		big_add(&oracle->sum, x);
 }
 
+/* What the sum is when it is not decided by its digits; false when it is. */
+static bool
+special_result(const Oracle *oracle, double *value)
+{
+	if (oracle->n_nan > 0 || (oracle->n_pinf > 0 && oracle->n_ninf > 0))
+		*value = NAN;
+	else if (oracle->n_pinf > 0)
+		*value = INFINITY;
+	else if (oracle->n_ninf > 0)
+		*value = -INFINITY;
+	else if (big_is_zero(&oracle->sum))
+		*value = oracle->n > 0 && oracle->n_negzero == oracle->n ? -0.0 : 0.0;
+	else
+		return false;
+	return true;
+}
+
 uint64_t
 oracle_result(const Oracle *oracle, bool *overflow)
 {
@@ -172,19 +239,30 @@ oracle_result(const Oracle *oracle, bool *overflow)
 	uint64_t bits;
 
 	*overflow = false;
-	if (oracle->n_nan > 0 || (oracle->n_pinf > 0 && oracle->n_ninf > 0))
-		return UINT64_C(0x7ff8000000000000);
-	if (oracle->n_pinf > 0)
-		value = INFINITY;
-	else if (oracle->n_ninf > 0)
-		value = -INFINITY;
-	else if (big_is_zero(&oracle->sum))
-		value = oracle->n > 0 && oracle->n_negzero == oracle->n ? -0.0 : 0.0;
-	else
+	if (!special_result(oracle, &value))
 	{
 		value = big_round(&oracle->sum);
 		*overflow = isinf(value);
 	}
 	memcpy(&bits, &value, sizeof(bits));
-	return bits;
+	return isnan(value) ? UINT64_C(0x7ff8000000000000) : bits;
+}
+
+uint32_t
+oracle_result_float(const Oracle *oracle, bool *overflow)
+{
+	double special;
+	float value;
+	uint32_t bits;
+
+	*overflow = false;
+	if (special_result(oracle, &special))
+		value = (float) special;
+	else
+	{
+		value = big_round_float(&oracle->sum);
+		*overflow = isinf(value);
+	}
+	memcpy(&bits, &value, sizeof(bits));
+	return isnan(value) ? 0x7fc00000 : bits;
 }

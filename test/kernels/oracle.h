@@ -25,9 +25,23 @@ extern bool big_is_zero(const Big *sum);
 /* The nearest double, ties to even; infinite when out of range. */
 extern double big_round(const Big *sum);
 
+/* The same with the nearest float. */
+extern float big_round_float(const Big *sum);
+
 /* Places of the lowest and the highest bit of |x| above 2^-1074; x finite, not 0. */
 extern void double_extent(double x, int *lowest, int *highest);
 extern void big_extent(const Big *sum, int *lowest, int *highest);
+
+#define SQUARES_WORDS 140 /* 4480 bits */
+
+/* A sum of squares of finite doubles in units of 2^-2148. */
+struct BigSquares
+{
+	uint32_t word[SQUARES_WORDS];
+};
+
+extern void squares_clear(BigSquares *sum);
+extern void squares_add(BigSquares *sum, double x);
 
 /* Everything that inputs can do to a sum. */
 struct Oracle
@@ -45,5 +59,8 @@ extern void oracle_add(Oracle *oracle, double x);
 
 /* The sum's bits, NaN in canonical form; *overflow when finite inputs give an infinite sum. */
 extern uint64_t oracle_result(const Oracle *oracle, bool *overflow);
+
+/* The same as a float's bits. */
+extern uint32_t oracle_result_float(const Oracle *oracle, bool *overflow);
 
 #endif /* GPUAGG_TEST_ORACLE_H */

@@ -1,617 +1,663 @@
 /*
  * scan_test.cc
- *	  gpu_scan: every row against the oracle, NULLs, carried states, batches,
- *	  and values that do not fit the window.
+ *	  gpu_scan, but for sums of floats: every row against the oracle, NULLs,
+ *	  heads, carried states, batches, and scratch that many launches share.
  */
-#include "harness.h"
+#include "running.h"
+#include "scan_affine.h"
 
-#include <limits.h>
-#include <math.h>
 #include <string.h>
 
-#include "oracle.h"
-
-#define WINDOW_BITS		  256
-#define WINDOW_VALUE_BITS 223 /* of a value or the carry, see kernels.h */
-
 /* What a scan gives back. */
-struct ScanOutput
+struct Output
 {
 	std::vector<unsigned char> results;
 	std::vector<uint8_t> status;
 	GpuScanState state;
 };
 
-/* One column and how to scan it. */
-struct ScanCase
+struct Case
 {
 	int kind;
-	unsigned flags;
-	int window;
-	const void *values;
-	const uint64_t *validity;
+	int op;
+	unsigned flags; /* EXCLUSIVE, NARROW */
 	uint64_t n;
+	std::vector<unsigned char> values;
+	std::vector<uint64_t> validity;
+	std::vector<uint64_t> heads;
+	bool has_validity;
+	bool has_heads;
+	bool has_carry;
 	GpuScanState carry;
 	std::string what;
+
+	size_t size() const
+	{
+		return gpuagg_kind_size(kind);
+	}
+	size_t result_size() const
+	{
+		return gpuagg_scan_result_size(kind, op, flags);
+	}
 };
 
-enum Nulls
+/* How it is run; none of it may show in the results. */
+struct Manner
 {
-	NO_BITMAP,
-	NO_NULLS,
-	ALL_NULL,
-	NULLS_FIRST,
-	SOME_NULL
+	bool status;
+	bool in_place;		/* results over values, where the sizes agree */
+	bool state_in_place; /* one state for in and out */
+	int shift;			/* values and results off their alignment, in elements */
 };
 
-static GpuScanState
-empty_state()
-{
-	GpuScanState s;
+/* One scratch for all launches of these tests. */
+static DeviceMemory *scratch;
 
-	memset(&s, 0, sizeof(s));
-	s.state.f.width = GPUAGG_CHUNKS;
-	return s;
+static void
+make_scratch(uint64_t nrows)
+{
+	delete scratch;
+	scratch = new DeviceMemory(gpu_scan_scratch(nrows));
+	must(gpu_memset(scratch->p, 0, scratch->bytes, stream), "gpu_memset");
 }
 
-static ScanOutput
-run_once(const ScanCase &c, int byte, bool in_place)
+static Output
+run_once(const Case &c, const Manner &manner, int byte)
 {
-	size_t size = gpuagg_kind_size(c.kind);
-	size_t result_size = gpuagg_scan_result_size(c.kind, GPUAGG_SUM, 0);
-	size_t words = (c.n + 63) / 64;
-	DeviceMemory column(c.n * size);
-	DeviceMemory validity(words * 8);
-	DeviceMemory results(c.n * result_size);
+	size_t words = c.validity.size() * 8;
+	bool in_place = manner.in_place && c.size() == c.result_size() && c.op != GPUAGG_COUNT;
+	DeviceMemory column((c.n + (unsigned) manner.shift) * c.size() + 16);
+	DeviceMemory validity(words);
+	DeviceMemory heads(words);
+	DeviceMemory results((c.n + (unsigned) manner.shift) * c.result_size());
 	DeviceMemory status(c.n);
 	DeviceMemory in(sizeof(GpuScanState));
 	DeviceMemory out(sizeof(GpuScanState));
-	DeviceMemory scratch(gpu_scan_scratch(c.n));
-	GpuScanState *state_out = (GpuScanState *) (in_place ? in.p : out.p);
-	ScanOutput output;
+	char *values = (char *) column.p + (unsigned) manner.shift * c.size();
+	char *at = in_place ? values : (char *) results.p + (unsigned) manner.shift * c.result_size();
+	GpuScanState *state_out = (GpuScanState *) (manner.state_in_place && c.has_carry ? in.p : out.p);
+	Output output;
+	GpuScan scan = {};
 
-	output.results.resize(c.n * result_size);
-	output.status.resize(c.n);
+	output.results.resize(c.n * c.result_size());
+	output.status.resize(manner.status ? c.n : 0);
 	must(gpu_memset(results.p, byte, results.bytes, stream), "gpu_memset");
 	must(gpu_memset(status.p, byte, status.bytes, stream), "gpu_memset");
 	must(gpu_memset(out.p, byte, out.bytes, stream), "gpu_memset");
-	must(gpu_memset(scratch.p, byte, scratch.bytes, stream), "gpu_memset");
-	must(gpu_copy_in(column.p, c.values, c.n * size, stream), "gpu_copy_in");
-	if (c.validity != nullptr)
-		must(gpu_copy_in(validity.p, c.validity, words * 8, stream), "gpu_copy_in");
+	must(gpu_copy_in(values, c.values.data(), c.n * c.size(), stream), "gpu_copy_in");
+	must(gpu_copy_in(validity.p, c.validity.data(), words, stream), "gpu_copy_in");
+	must(gpu_copy_in(heads.p, c.heads.data(), words, stream), "gpu_copy_in");
 	must(gpu_copy_in(in.p, &c.carry, sizeof(c.carry), stream), "gpu_copy_in");
 
-	GpuScan scan = {};
-
 	scan.kind = c.kind;
-	scan.op = GPUAGG_SUM;
+	scan.op = c.op;
 	scan.flags = c.flags;
-	scan.window = c.window;
 	scan.nrows = c.n;
-	scan.values = column.p;
-	scan.validity = c.validity != nullptr ? (const uint64_t *) validity.p : nullptr;
-	scan.state_in = (const GpuScanState *) in.p;
-	scan.results = results.p;
-	scan.status = (uint8_t *) status.p;
+	scan.values = c.op == GPUAGG_COUNT ? nullptr : values;
+	scan.validity = c.has_validity ? (const uint64_t *) validity.p : nullptr;
+	scan.heads = c.has_heads ? (const uint64_t *) heads.p : nullptr;
+	scan.state_in = c.has_carry ? (const GpuScanState *) in.p : nullptr;
+	scan.results = at;
+	scan.status = manner.status ? (uint8_t *) status.p : nullptr;
 	scan.state_out = state_out;
-	scan.scratch = scratch.p;
+	scan.scratch = scratch->p;
 	must(gpu_scan(&scan, stream), "gpu_scan");
-	must(gpu_copy_out(output.results.data(), results.p, c.n * result_size, stream), "gpu_copy_out");
-	must(gpu_copy_out(output.status.data(), status.p, c.n, stream), "gpu_copy_out");
+	must(gpu_copy_out(output.results.data(), at, output.results.size(), stream), "gpu_copy_out");
+	must(gpu_copy_out(output.status.data(), status.p, output.status.size(), stream),
+		 "gpu_copy_out");
 	must(gpu_copy_out(&output.state, state_out, sizeof(GpuScanState), stream), "gpu_copy_out");
 	finish();
 	return output;
 }
 
-/* Scans; reports when two runs differ.  The second run has one state for in and out. */
-static ScanOutput
-run_scan(const ScanCase &c)
+static void
+check(const Case &c, const Output &output)
 {
-	ScanOutput first = run_once(c, begin_pattern(0), false);
+	Running running(c.kind, c.op, (c.flags & GPUAGG_SCAN_NARROW) != 0);
+	bool exclusive = (c.flags & GPUAGG_SCAN_EXCLUSIVE) != 0;
+	size_t size = c.result_size();
+	std::vector<unsigned char> expected;
+	uint64_t wrong = 0;
+	uint64_t first_wrong = 0;
+	bool overflows = false;
 
+	if (c.has_carry)
+		running.carry_in(c.carry.state);
+	for (uint64_t i = 0; i < c.n; i++)
+	{
+		uint8_t status = 0;
+
+		if (c.has_heads && bit_of(c.heads, i))
+			running.reset();
+		expected.clear();
+		if (exclusive)
+			status = running.result(&expected);
+		if (!c.has_validity || bit_of(c.validity, i))
+			running.add(&c.values[i * c.size()]);
+		if (!exclusive)
+			status = running.result(&expected);
+		overflows |= status == GPUAGG_ROW_OVERFLOW;
+		if ((memcmp(&output.results[i * size], expected.data(), size) != 0 ||
+			 (!output.status.empty() && output.status[i] != status)) &&
+			wrong++ == 0)
+			first_wrong = i;
+	}
+	report(wrong == 0, c.what + text(": %llu rows wrong, first %llu", (unsigned long long) wrong,
+									 (unsigned long long) first_wrong));
+	report(running.state_is(output.state.state) && output.state.out_of_window == 0 &&
+			   output.state.overflows == overflows,
+		   c.what + ": state");
+}
+
+/* Runs a case in two manners, against the oracle and each other. */
+static Output
+run_case(const Case &c, Random &random)
+{
+	Manner manner = {true, false, false, 0};
+	Output first = run_once(c, manner, begin_pattern(0));
+
+	check(c, first);
 	for (int i = 1; i < NPATTERNS; i++)
 	{
-		ScanOutput other = run_once(c, begin_pattern(i), true);
+		Manner other_manner = {random.below(2) != 0, random.below(2) != 0, true,
+							   (int) random.below(3)};
+		Output other = run_once(c, other_manner, begin_pattern(i));
 
-		report(first.results == other.results && first.status == other.status &&
+		report(first.results == other.results &&
+				   (other.status.empty() || first.status == other.status) &&
 				   memcmp(&first.state, &other.state, sizeof(first.state)) == 0,
 			   c.what + ": two runs differ");
 	}
 	return first;
 }
 
-/* A validity bitmap; bits past the last row are set, and mean nothing. */
 static std::vector<uint64_t>
-make_validity(Nulls nulls, uint64_t n, Random &random)
+cut(const std::vector<uint64_t> &bitmap, uint64_t from, uint64_t n)
 {
-	std::vector<uint64_t> bitmap((n + 63) / 64, ~UINT64_C(0));
+	std::vector<uint64_t> part((n + 63) / 64, 0);
 
 	for (uint64_t i = 0; i < n; i++)
-		if (nulls == ALL_NULL || (nulls == NULLS_FIRST && i < n / 2) ||
-			(nulls == SOME_NULL && random.below(3) == 0))
-			bitmap[i / 64] &= ~(UINT64_C(1) << (i % 64));
-	return bitmap;
+		part[i / 64] |= (uint64_t) bit_of(bitmap, from + i) << (i % 64);
+	return part;
 }
 
-static bool
-row_valid(const ScanCase &c, uint64_t i)
-{
-	return c.validity == nullptr || (c.validity[i / 64] >> (i % 64) & 1);
-}
-
-/*
- * Integers
- */
-template <class T>
+/* The column in batches of random size, chained by their states, gives the same rows. */
 static void
-check_integers(const ScanCase &c, const ScanOutput &output)
+check_batches(const Case &whole, const Output &output, Random &random)
 {
-	const T *values = (const T *) c.values;
-	unsigned __int128 carried = (unsigned __int128) (uint64_t) c.carry.state.sum.hi << 64 |
-								c.carry.state.sum.lo;
-	__int128 sum = (__int128) carried;
-	int64_t seen = c.carry.state.f.counts.n;
-	uint64_t wrong = 0;
-	uint64_t first_wrong = 0;
-
-	for (uint64_t i = 0; i < c.n; i++)
-	{
-		__int128 before = sum;
-		int64_t seen_before = seen;
-		uint8_t status = GPUAGG_ROW_VALUE;
-		bool same;
-
-		if (row_valid(c, i))
-		{
-			sum += values[i];
-			seen++;
-		}
-		if (!(c.flags & GPUAGG_SCAN_EXCLUSIVE))
-		{
-			before = sum;
-			seen_before = seen;
-		}
-		if (seen_before == 0)
-			status = GPUAGG_ROW_NULL;
-		else if (sizeof(T) == 4 && (before < INT64_MIN || before > INT64_MAX))
-			status = GPUAGG_ROW_OVERFLOW;
-		if (sizeof(T) == 4)
-		{
-			int64_t result = (int64_t) before;
-
-			same = memcmp(&output.results[i * 8], &result, 8) == 0;
-		}
-		else
-			same = memcmp(&output.results[i * 16], &before, 16) == 0;
-		if ((!same || output.status[i] != status) && wrong++ == 0)
-			first_wrong = i;
-	}
-
-	const GpuaggScanState &s = output.state.state;
-	bool state_right = s.sum.lo == (uint64_t) sum && s.sum.hi == (int64_t) (sum >> 64) &&
-					   s.f.counts.n == seen && s.f.counts.n_nan == 0 && s.f.base == 0 &&
-					   s.f.width == GPUAGG_CHUNKS && s.f.deposits == 0 &&
-					   output.state.out_of_window == 0;
-
-	report(wrong == 0, c.what + text(": %llu rows wrong, first %llu", (unsigned long long) wrong,
-									 (unsigned long long) first_wrong));
-	report(state_right, c.what + ": state");
-}
-
-template <class T>
-static void
-test_integers(int kind, const IntegerFamily &family, uint64_t n, Nulls nulls, bool exclusive,
-			  int carry, const Options &options)
-{
-	Random random(options.seed * 1000003 + n * 31 + nulls);
-	std::vector<T> values(n);
-	std::vector<uint64_t> validity = make_validity(nulls, n, random);
-	ScanCase c;
-
-	for (uint64_t i = 0; i < n; i++)
-		values[i] = (T) family.value(random, i, sizeof(T) == 8 ? INT64_MIN : INT32_MIN,
-									 sizeof(T) == 8 ? INT64_MAX : INT32_MAX);
-	c.kind = kind;
-	c.flags = (exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0) |
-			  (nulls != NO_BITMAP ? GPUAGG_SCAN_VALIDITY : 0);
-	c.window = 0;
-	c.values = values.data();
-	c.validity = nulls != NO_BITMAP ? validity.data() : nullptr;
-	c.n = n;
-	c.carry = empty_state();
-	if (carry != 0)
-	{
-		/* on the edge of int64: the first rows fall on either side */
-		c.carry.state.sum.lo = carry > 0 ? (uint64_t) INT64_MAX - 5 : (uint64_t) INT64_MIN + 5;
-		c.carry.state.sum.hi = carry > 0 ? 0 : -1;
-		c.carry.state.f.counts.n = 12345;
-	}
-	c.what = text("scan kind %d, %s, %llu rows, nulls %d%s, carry %d", kind, family.name,
-				  (unsigned long long) n, nulls, exclusive ? ", exclusive" : "", carry);
-	check_integers<T>(c, run_scan(c));
-}
-
-/*
- * Doubles
- */
-static Oracle
-carried_oracle(const GpuScanState &carry)
-{
-	const GpuaggFloatSumFull &f = carry.state.f;
-	Oracle oracle;
-
-	oracle_clear(&oracle);
-	oracle.n = f.counts.n;
-	oracle.n_nan = f.counts.n_nan;
-	oracle.n_pinf = f.counts.n_pinf;
-	oracle.n_ninf = f.counts.n_ninf;
-	oracle.n_negzero = f.counts.n_negzero;
-
-	/* chunks are below 2^32 here, but for the top one */
-	for (int i = 0; i < GPUAGG_CHUNKS; i++)
-		oracle.sum.word[i] = (uint32_t) f.chunk[i];
-	for (int i = GPUAGG_CHUNKS; i < BIG_WORDS; i++)
-		oracle.sum.word[i] = (uint32_t) (f.chunk[GPUAGG_CHUNKS - 1] >>
-										 (i == GPUAGG_CHUNKS ? 32 : 63));
-	return oracle;
-}
-
-static GpuScanState
-state_of(const Oracle &oracle)
-{
-	GpuScanState s = empty_state();
-	GpuaggFloatSumFull &f = s.state.f;
-
-	f.counts.n = oracle.n;
-	f.counts.n_nan = oracle.n_nan;
-	f.counts.n_pinf = oracle.n_pinf;
-	f.counts.n_ninf = oracle.n_ninf;
-	f.counts.n_negzero = oracle.n_negzero;
-	for (int i = 0; i < GPUAGG_CHUNKS; i++)
-		f.chunk[i] = (int64_t) oracle.sum.word[i];
-	f.chunk[GPUAGG_CHUNKS - 1] |= (int64_t) ((uint64_t) oracle.sum.word[GPUAGG_CHUNKS] << 32);
-	return s;
-}
-
-static bool
-in_window(int window, int lowest, int highest)
-{
-	return lowest >= 32 * window && highest < 32 * window + WINDOW_VALUE_BITS;
-}
-
-static bool
-double_in_window(int window, double x)
-{
-	int lowest;
-	int highest;
-
-	if (!isfinite(x) || x == 0)
-		return true;
-	double_extent(x, &lowest, &highest);
-	return in_window(window, lowest, highest);
-}
-
-static bool
-carry_in_window(int window, const Oracle &carried)
-{
-	int lowest;
-	int highest;
-
-	if (big_is_zero(&carried.sum))
-		return true;
-	big_extent(&carried.sum, &lowest, &highest);
-	return in_window(window, lowest, highest);
-}
-
-/* The first window that holds all rows and the carry, or the lowest chunk in use. */
-static int
-choose_window(const ScanCase &c, const Oracle &carried)
-{
-	const double *values = (const double *) c.values;
-	int lowest = INT_MAX;
-	int low;
-	int high;
-
-	if (!big_is_zero(&carried.sum))
-		big_extent(&carried.sum, &lowest, &high);
-	for (uint64_t i = 0; i < c.n; i++)
-		if (row_valid(c, i) && isfinite(values[i]) && values[i] != 0)
-		{
-			double_extent(values[i], &low, &high);
-			if (low < lowest)
-				lowest = low;
-		}
-	return lowest == INT_MAX ? 0 : lowest / 32;
-}
-
-static void
-check_floats(const ScanCase &c, const ScanOutput &output)
-{
-	const double *values = (const double *) c.values;
-	Oracle oracle = carried_oracle(c.carry);
-	bool inside = carry_in_window(c.window, oracle);
-	uint64_t wrong = 0;
-	uint64_t first_wrong = 0;
-
-	for (uint64_t i = 0; i < c.n && inside; i++)
-		inside = !row_valid(c, i) || double_in_window(c.window, values[i]);
-	report(output.state.out_of_window == !inside, c.what + ": out_of_window");
-	if (!inside)
-		return;
-
-	for (uint64_t i = 0; i < c.n; i++)
-	{
-		uint8_t status = GPUAGG_ROW_VALUE;
-		uint64_t bits;
-		bool overflow;
-
-		if (row_valid(c, i) && !(c.flags & GPUAGG_SCAN_EXCLUSIVE))
-			oracle_add(&oracle, values[i]);
-		bits = oracle_result(&oracle, &overflow);
-		if (oracle.n == 0)
-			status = GPUAGG_ROW_NULL;
-		else if (overflow)
-			status = GPUAGG_ROW_OVERFLOW;
-		if ((memcmp(&output.results[i * 8], &bits, 8) != 0 || output.status[i] != status) &&
-			wrong++ == 0)
-			first_wrong = i;
-		if (row_valid(c, i) && (c.flags & GPUAGG_SCAN_EXCLUSIVE))
-			oracle_add(&oracle, values[i]);
-	}
-
-	GpuScanState expected = state_of(oracle);
-
-	report(wrong == 0, c.what + text(": %llu rows wrong, first %llu", (unsigned long long) wrong,
-									 (unsigned long long) first_wrong));
-	report(memcmp(&output.state, &expected, sizeof(expected)) == 0, c.what + ": state");
-}
-
-/* Scans the column in batches of random size; the rows must be the same as in one. */
-static void
-check_batches(const ScanCase &whole, const ScanOutput &output, Random &random)
-{
-	size_t size = gpuagg_kind_size(whole.kind);
-	size_t result_size = gpuagg_scan_result_size(whole.kind, GPUAGG_SUM, 0);
-	ScanOutput joined;
-	ScanCase part = whole;
+	Output joined;
 	uint64_t done = 0;
+	uint32_t overflows = 0;
 
 	joined.state = whole.carry;
 	while (done < whole.n)
 	{
-		uint64_t left = whole.n - done;
-		std::vector<uint64_t> validity;
+		Manner manner = {true, false, random.below(2) != 0, 0};
+		Case part = whole;
 
-		part.n = 1 + random.below(left < 6000 ? left : 6000);
-		part.values = (const char *) whole.values + done * size;
-		validity.assign((part.n + 63) / 64, 0);
-		for (uint64_t i = 0; i < part.n; i++)
-			if (row_valid(whole, done + i))
-				validity[i / 64] |= UINT64_C(1) << (i % 64);
-		part.validity = whole.validity != nullptr ? validity.data() : nullptr;
+		part.n = 1 + random.below(whole.n - done < 9000 ? whole.n - done : 9000);
+		part.values.assign(&whole.values[done * whole.size()],
+						   &whole.values[done * whole.size()] + part.n * whole.size());
+		part.validity = cut(whole.validity, done, part.n);
+		part.heads = cut(whole.heads, done, part.n);
+		part.has_carry |= done > 0;
 		part.carry = joined.state;
 
-		ScanOutput one = run_once(part, begin_pattern(0), false);
+		Output one = run_once(part, manner, begin_pattern(0));
 
 		joined.results.insert(joined.results.end(), one.results.begin(), one.results.end());
 		joined.status.insert(joined.status.end(), one.status.begin(), one.status.end());
 		joined.state = one.state;
+		overflows |= one.state.overflows;
 		done += part.n;
 	}
-	report(joined.results.size() == whole.n * result_size && joined.results == output.results &&
-			   joined.status == output.status &&
+	joined.state.overflows = overflows;
+	report(joined.results == output.results && joined.status == output.status &&
 			   memcmp(&joined.state, &output.state, sizeof(output.state)) == 0,
 		   whole.what + ": in batches");
 }
 
-enum Carry
+static Case
+make_case(int kind, int op, unsigned flags, uint64_t n, Nulls nulls, Heads heads, int carry,
+		  int family, uint64_t seed)
 {
-	CARRY_NONE,
-	CARRY_SMALL,
-	CARRY_NEGZERO,
-	CARRY_INFINITE,
-	CARRY_HUGE
+	/* near the middle of what tiles have */
+	constexpr uint64_t TILE = 3584;
+	Random random(seed * 1000003 + n * 31 + (unsigned) (nulls * 100 + heads * 10 + family));
+	Case c;
+
+	c.kind = kind;
+	c.op = op;
+	c.flags = flags;
+	c.n = n;
+	c.values = make_values(kind, family, n, random);
+	c.validity = make_validity(nulls, n, random);
+	c.heads = make_heads(heads, n, TILE, random);
+	c.has_validity = nulls != NO_BITMAP;
+	c.has_heads = heads != NO_HEADS;
+	c.has_carry = carry > 0;
+	c.carry = carry > 1 ? some_state(kind, op, (flags & GPUAGG_SCAN_NARROW) != 0, carry > 2, random)
+						: empty_state();
+	c.what = text("scan kind %d, op %d%s%s, %llu rows, nulls %d, heads %d, carry %d, family %d",
+				  kind, op, flags & GPUAGG_SCAN_NARROW ? " narrow" : "",
+				  flags & GPUAGG_SCAN_EXCLUSIVE ? " exclusive" : "", (unsigned long long) n, nulls,
+				  heads, carry, family);
+	return c;
+}
+
+struct Kernel
+{
+	int kind;
+	int op;
+	unsigned flags;
 };
 
-static GpuScanState
-make_carry(Carry carry, const FloatFamily &family, Random &random)
+static const Kernel kernels[] = {
+	{GPUAGG_INT32, GPUAGG_SUM, 0},
+	{GPUAGG_INT64, GPUAGG_SUM, 0},
+	{GPUAGG_INT32, GPUAGG_SUM, GPUAGG_SCAN_NARROW},
+	{GPUAGG_INT64, GPUAGG_SUM, GPUAGG_SCAN_NARROW},
+	{GPUAGG_INT32, GPUAGG_MIN, 0},
+	{GPUAGG_INT64, GPUAGG_MAX, 0},
+	{GPUAGG_FLOAT32, GPUAGG_MAX, 0},
+	{GPUAGG_FLOAT64, GPUAGG_MIN, 0},
+	{GPUAGG_INT32, GPUAGG_MAX, 0},
+	{GPUAGG_INT64, GPUAGG_MIN, 0},
+	{GPUAGG_FLOAT32, GPUAGG_MIN, 0},
+	{GPUAGG_FLOAT64, GPUAGG_MAX, 0},
+	{GPUAGG_INT64, GPUAGG_COUNT, 0},
+};
+
+/* Every kernel at this size, the rest of the choices in turn. */
+static void
+test_size(uint64_t n, int rounds, const Options &options)
 {
-	Oracle oracle;
+	static unsigned turn;
+	Random random(options.seed + n);
 
-	oracle_clear(&oracle);
-	switch (carry)
-	{
-		case CARRY_NONE:
-			break;
-		case CARRY_SMALL:
-			for (int i = 0; i < 5; i++)
-			{
-				double x = family.value(random, 10, 100);
+	for (int round = 0; round < rounds; round++)
+		for (const Kernel &k : kernels)
+		{
+			/* 7, 5, 4 and 6 go round at different speeds */
+			unsigned flags = k.flags | (turn / 3 % 2 ? GPUAGG_SCAN_EXCLUSIVE : 0);
+			Heads heads = (Heads) (turn % 5 == 0 ? 0 : turn % NHEADS);
+			Nulls nulls = (Nulls) (turn % 7 < 3 ? 0 : turn % NNULLS);
+			Case c = make_case(k.kind, k.op, flags, n, nulls, heads, (int) (turn / 2 % 4),
+							   (int) (turn % 6), options.seed);
+			Output output = run_case(c, random);
 
-				oracle_add(&oracle, isfinite(x) ? -x : 1);
-			}
-			break;
-		case CARRY_NEGZERO:
-			oracle_add(&oracle, -0.0);
-			break;
-		case CARRY_INFINITE:
-			oracle_add(&oracle, random.below(2) ? INFINITY : -INFINITY);
-			break;
-		case CARRY_HUGE:
-			oracle_add(&oracle, -1e300);
-			oracle_add(&oracle, -1e-300);
-			break;
-	}
-	return state_of(oracle);
+			if (n > 40 && n < 40000 && turn % 4 == 0)
+				check_batches(c, output, random);
+			turn++;
+		}
 }
 
+/* All of kernels x exclusive x nulls x heads x carry at one size that has several tiles. */
 static void
-test_floats(const FloatFamily &family, uint64_t n, Nulls nulls, bool exclusive, Carry carry,
-			int window_off, const Options &options)
+test_all_choices(uint64_t n, const Options &options)
 {
-	Random random(options.seed * 1000003 + n * 31 + nulls);
-	std::vector<double> values(n);
-	std::vector<uint64_t> validity = make_validity(nulls, n, random);
-	ScanCase c;
-	int window;
+	Random random(options.seed);
 
-	for (uint64_t i = 0; i < n; i++)
-		values[i] = family.value(random, i, n);
-	c.kind = GPUAGG_FLOAT64;
-	c.flags = (exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0) |
-			  (nulls != NO_BITMAP ? GPUAGG_SCAN_VALIDITY : 0);
-	c.values = values.data();
-	c.validity = nulls != NO_BITMAP ? validity.data() : nullptr;
-	c.n = n;
-	c.carry = make_carry(carry, family, random);
-	window = choose_window(c, carried_oracle(c.carry)) + window_off;
-	c.window = window < 0 ? 0 : window >= GPUAGG_CHUNKS ? GPUAGG_CHUNKS - 1 : window;
-	c.what = text("scan float64, %s, %llu rows, nulls %d%s, carry %d, window %d%+d", family.name,
-				  (unsigned long long) n, nulls, exclusive ? ", exclusive" : "", carry,
-				  c.window - window_off, window_off);
-
-	ScanOutput output = run_scan(c);
-
-	check_floats(c, output);
-	if (n > 40 && n < 20000 && output.state.out_of_window == 0)
-		check_batches(c, output, random);
-}
-
-static void
-test_all_integers(uint64_t n, const Options &options)
-{
-	for (size_t f = 0; f < integer_families.size(); f++)
-	{
-		const IntegerFamily &family = integer_families[f];
-		Nulls nulls = (Nulls) ((n + f) % 5);
-		int carry = (int) ((n + f) % 3) - 1;
-
-		test_integers<int32_t>(GPUAGG_INT32, family, n, nulls, f % 2 != 0, carry, options);
-		test_integers<int64_t>(GPUAGG_INT64, family, n, nulls, f % 2 == 0, carry, options);
-	}
-}
-
-static void
-test_all_floats(uint64_t n, const Options &options)
-{
-	for (size_t f = 0; f < float_families.size(); f++)
-	{
-		const FloatFamily &family = float_families[f];
-		Nulls nulls = (Nulls) ((n + f) % 5);
-		bool exclusive = (n + f) % 2 != 0;
-
-		if (n > (1 << 22) && f % 4 != 1)
-			continue;
-		test_floats(family, n, nulls, exclusive, (Carry) (f % 4), 0, options);
-		test_floats(family, n, NO_BITMAP, !exclusive, CARRY_NONE, 0, options);
-		if (n > 100000)
-			continue;
-
-		/* too high, too low, a carry that is far away */
-		test_floats(family, n, nulls, exclusive, CARRY_NONE, 1, options);
-		test_floats(family, n, nulls, exclusive, CARRY_SMALL, -1, options);
-		test_floats(family, n, nulls, exclusive, CARRY_NONE, -6, options);
-		test_floats(family, n, nulls, exclusive, CARRY_HUGE, 0, options);
-	}
-}
-
-/* Values that just fit the window and that just do not, as a row and as the carry. */
-static void
-test_window_edges()
-{
-	const struct
-	{
-		int place; /* of the value's only bit, above the window's lowest */
-		bool fits;
-	} edges[] = {{-1, false}, {0, true}, {WINDOW_VALUE_BITS - 1, true}, {WINDOW_VALUE_BITS, false}};
-
-	for (int window : {1, 2, 20, 40, 58})
-		for (const auto &edge : edges)
-			for (double sign : {1.0, -1.0})
-				for (bool as_carry : {false, true})
+	for (const Kernel &k : kernels)
+		for (unsigned exclusive : {0u, GPUAGG_SCAN_EXCLUSIVE})
+			for (int nulls = 0; nulls < NNULLS; nulls++)
+				for (int heads = 0; heads < NHEADS; heads++)
 				{
-					double edge_value = sign * ldexp(1.0, 32 * window + edge.place - 1074);
-					std::vector<double> values(40, ldexp(1.0, 32 * window + 5 - 1074));
-					Oracle carried;
-					ScanCase c;
+					Case c = make_case(k.kind, k.op, k.flags | exclusive, n, (Nulls) nulls,
+									   (Heads) heads, (nulls + heads) % 4, (nulls + heads) % 6,
+									   options.seed);
 
-					oracle_clear(&carried);
-					if (as_carry)
-						oracle_add(&carried, edge_value);
-					else
-						values[17] = edge_value;
-					c.kind = GPUAGG_FLOAT64;
-					c.flags = 0;
-					c.window = window;
-					c.values = values.data();
-					c.validity = nullptr;
-					c.n = values.size();
-					c.carry = state_of(carried);
-					c.what = text("scan float64, %s at place %d of window %d, sign %g",
-								  as_carry ? "carry" : "value", edge.place, window, sign);
-
-					ScanOutput output = run_scan(c);
-
-					/* -2^223 is the lowest number of 224 bits: as a carry it does fit */
-					if (as_carry && sign < 0 && edge.place == WINDOW_VALUE_BITS)
-						continue;
-					report(output.state.out_of_window == !edge.fits, c.what);
-					if (edge.fits)
-						check_floats(c, output);
+					run_case(c, random);
 				}
+}
+
+/* Tags come to their end and begin anew. */
+static void
+test_wrap(const Options &options)
+{
+	Random random(options.seed);
+	uint32_t latest = UINT32_MAX - 3;
+
+	make_scratch(40000);
+	for (int i = 0; i < 8; i++)
+	{
+		Case c = make_case(GPUAGG_INT64, GPUAGG_SUM, 0, i == 1 ? 40000 : 9000, NO_BITMAP, NO_HEADS,
+						   2, 0, options.seed + (unsigned) i);
+
+		/* the tag of the latest launch is the second word of the scratch (lookback.cuh) */
+		if (i == 2)
+		{
+			must(gpu_copy_in((char *) scratch->p + 4, &latest, sizeof(latest), stream),
+				 "gpu_copy_in");
+			finish();
+		}
+		c.what += ", tags used up";
+		run_case(c, random);
+	}
 }
 
 static void
 test_refusals()
 {
 	DeviceMemory memory(65536);
-	GpuScanState *state = (GpuScanState *) memory.p;
-	uint8_t *status = (uint8_t *) memory.p;
-
 	GpuScan scan = {};
 
 	scan.op = GPUAGG_SUM;
 	scan.nrows = 1;
 	scan.values = memory.p;
-	scan.state_in = state;
 	scan.results = memory.p;
-	scan.status = status;
-	scan.state_out = state;
-	scan.scratch = memory.p;
+	scan.scratch = scratch->p;
 	report(gpu_scan(&scan, stream) == GPUAGG_REFUSED, "scan of no kind");
+	scan.kind = GPUAGG_INT64;
+	scan.op = GPUAGG_MOMENTS;
+	report(gpu_scan(&scan, stream) == GPUAGG_REFUSED, "scan of moments");
+	scan.op = GPUAGG_SUM;
+	scan.nrows = GPU_MAX_ROWS + 1;
+	report(gpu_scan(&scan, stream) == GPUAGG_REFUSED, "scan of too many rows");
+	scan.nrows = 1;
 	scan.kind = GPUAGG_FLOAT64;
 	scan.window = GPUAGG_CHUNKS;
 	report(gpu_scan(&scan, stream) == GPUAGG_REFUSED, "scan in no window");
 }
 
+/*
+ * Maps x -> a x + b: who swaps the operator's arguments, or loses or repeats a
+ * tile, is seen.
+ */
+static uint64_t
+affine_after(uint64_t f, uint64_t g)
+{
+	uint32_t a = (uint32_t) g * (uint32_t) f;
+	uint32_t b = (uint32_t) g * (uint32_t) (f >> 32) + (uint32_t) (g >> 32);
+
+	return a | (uint64_t) b << 32;
+}
+
+static void
+test_affine(int shape, uint64_t n, Nulls nulls, Heads heads, bool exclusive, bool carried,
+			DeviceMemory *affine_memory, const Options &options)
+{
+	Random random(options.seed + n * 7 + (unsigned) shape);
+	bool marked = affine_marked(shape);
+	bool segments = affine_segments(shape);
+	std::vector<uint64_t> values(n);
+	std::vector<uint64_t> validity = make_validity(nulls, n, random);
+	std::vector<uint64_t> bitmap = make_heads(heads, n, 64, random);
+	GpuScanState carry = empty_state();
+	std::vector<uint64_t> expected;
+	uint64_t state = AFFINE_IDENTITY;
+
+	for (uint64_t &value : values)
+		value = random.next() | 1;
+	carry.state.sum.lo = random.next() | 1;
+	carry.state.f.counts.n = 1;
+	if (carried)
+		state = carry.state.sum.lo;
+	for (uint64_t i = 0; i < n; i++)
+	{
+		bool head = marked && heads != NO_HEADS && bit_of(bitmap, i);
+
+		if (segments && head && i > 0)
+			expected.push_back(state);
+		if (head)
+			state = AFFINE_IDENTITY;
+		if (!segments && exclusive)
+			expected.push_back(state);
+		if (!marked || nulls == NO_BITMAP || bit_of(validity, i))
+			state = affine_after(state, values[i]);
+		if (!segments && !exclusive)
+			expected.push_back(state);
+	}
+	if (segments && n > 0)
+		expected.push_back(state);
+
+	for (int pattern = 0; pattern < NPATTERNS; pattern++)
+	{
+		int byte = begin_pattern(pattern);
+		DeviceMemory column(n * 8);
+		DeviceMemory valid(validity.size() * 8);
+		DeviceMemory head(bitmap.size() * 8);
+		DeviceMemory results(expected.size() * 8);
+		DeviceMemory in(sizeof(GpuScanState));
+		DeviceMemory count(8);
+		std::vector<uint64_t> got(expected.size());
+		uint64_t nsegments = 0;
+		GpuScanState out;
+		GpuScan scan = {};
+
+		must(gpu_memset(results.p, byte, results.bytes, stream), "gpu_memset");
+		must(gpu_memset(count.p, 0, count.bytes, stream), "gpu_memset");
+		must(gpu_copy_in(column.p, values.data(), column.bytes, stream), "gpu_copy_in");
+		must(gpu_copy_in(valid.p, validity.data(), valid.bytes, stream), "gpu_copy_in");
+		must(gpu_copy_in(head.p, bitmap.data(), head.bytes, stream), "gpu_copy_in");
+		must(gpu_copy_in(in.p, &carry, sizeof(carry), stream), "gpu_copy_in");
+		scan.flags = exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0;
+		scan.nrows = n;
+		scan.values = column.p;
+		scan.validity = marked && nulls != NO_BITMAP ? (const uint64_t *) valid.p : nullptr;
+		scan.heads = marked && heads != NO_HEADS ? (const uint64_t *) head.p : nullptr;
+		scan.state_in = carried ? (const GpuScanState *) in.p : nullptr;
+		scan.results = results.p;
+		scan.state_out = (GpuScanState *) in.p;
+		scan.scratch = affine_memory->p;
+		must(affine_scan(shape, &scan, (uint64_t *) count.p, stream), "affine_scan");
+		must(gpu_copy_out(got.data(), results.p, results.bytes, stream), "gpu_copy_out");
+		must(gpu_copy_out(&nsegments, count.p, 8, stream), "gpu_copy_out");
+		must(gpu_copy_out(&out, in.p, sizeof(out), stream), "gpu_copy_out");
+		finish();
+		report(got == expected && nsegments == (segments ? expected.size() : 0) &&
+				   (out.state.f.counts.n == 0 || out.state.sum.lo == state),
+			   text("affine shape %d, %llu rows, nulls %d, heads %d%s%s, run %d", shape,
+					(unsigned long long) n, nulls, heads, exclusive ? ", exclusive" : "",
+					carried ? ", carried" : "", pattern));
+	}
+}
+
+static void
+test_affine_shapes(const Options &options)
+{
+	std::vector<uint64_t> sizes = {0, 1, 63, 64, 65, 127, 128, 129, 191, 192, 193, 700, 5003};
+	DeviceMemory affine_memory(affine_scratch(100000));
+	unsigned turn = 0;
+
+	must(gpu_memset(affine_memory.p, 0, affine_memory.bytes, stream), "gpu_memset");
+	if (options.small)
+		sizes = {65, 2003};
+	else if (!options.simulated)
+		sizes.insert(sizes.end(), {40000, 100000});
+	for (uint64_t n : sizes)
+		for (int shape = 0; shape < AFFINE_SHAPES; shape++)
+			for (int heads = 0; heads < NHEADS; heads++)
+			{
+				test_affine(shape, n, (Nulls) (turn % NNULLS), (Heads) heads, turn / 3 % 2 != 0,
+							turn / 2 % 2 != 0, &affine_memory, options);
+				turn++;
+			}
+}
+
+/*
+ * The same columns again and again, of all kernels and many sizes in turn, on
+ * one scratch: every result must be, to the bit, that of the first time, which
+ * the oracle has seen.
+ */
+struct Work
+{
+	Case c;
+	DeviceMemory *column;
+	DeviceMemory *validity;
+	DeviceMemory *heads;
+	DeviceMemory *results;
+	DeviceMemory *expected;
+	DeviceMemory *in;
+	DeviceMemory *out;
+	DeviceMemory *expected_out;
+};
+
+static DeviceMemory *
+copied(const void *from, size_t bytes)
+{
+	DeviceMemory *memory = new DeviceMemory((bytes + 7) / 8 * 8);
+
+	must(gpu_memset(memory->p, 0, memory->bytes, stream), "gpu_memset");
+	must(gpu_copy_in(memory->p, from, bytes, stream), "gpu_copy_in");
+	finish();
+	return memory;
+}
+
+static void
+scan_again(const Work &w, uint64_t *differences)
+{
+	GpuScan scan = {};
+
+	scan.kind = w.c.kind;
+	scan.op = w.c.op;
+	scan.flags = w.c.flags;
+	scan.nrows = w.c.n;
+	scan.values = w.column->p;
+	scan.validity = w.c.has_validity ? (const uint64_t *) w.validity->p : nullptr;
+	scan.heads = w.c.has_heads ? (const uint64_t *) w.heads->p : nullptr;
+	scan.state_in = w.c.has_carry ? (const GpuScanState *) w.in->p : nullptr;
+	scan.results = w.results->p;
+	scan.state_out = (GpuScanState *) w.out->p;
+	scan.scratch = scratch->p;
+	must(gpu_memset(w.results->p, 0, w.results->bytes, stream), "gpu_memset");
+	must(gpu_scan(&scan, stream), "gpu_scan");
+	must(count_differences((const uint64_t *) w.results->p, (const uint64_t *) w.expected->p,
+						   w.results->bytes / 8, differences, stream),
+		 "count_differences");
+	must(count_differences((const uint64_t *) w.out->p, (const uint64_t *) w.expected_out->p,
+						   sizeof(GpuScanState) / 8, differences, stream),
+		 "count_differences");
+}
+
+static void
+test_hammer(const Options &options)
+{
+	const uint64_t sizes[] = {1, 1000, 4097, 30000, 100003, 1000003};
+	const int launches = options.hammer ? 100000 : options.simulated ? 150 : 1000;
+	Random random(options.seed);
+	std::vector<Work> works;
+	DeviceMemory differences(8);
+	uint64_t different = 0;
+
+	make_scratch(1000003);
+	for (uint64_t n : sizes)
+		for (const Kernel &k : kernels)
+		{
+			Work w;
+			Output output;
+
+			if (options.simulated && n > 30000)
+				continue;
+			/* without bitmaps and state every other time */
+			w.c = make_case(k.kind, k.op, k.flags, n,
+							works.size() % 2 ? NO_BITMAP : (Nulls) (works.size() % NNULLS),
+							works.size() % 2 ? NO_HEADS : (Heads) (works.size() % NHEADS),
+							(int) (works.size() % 3), 0, options.seed);
+			output = run_case(w.c, random);
+			w.column = copied(w.c.values.data(), w.c.values.size());
+			w.validity = copied(w.c.validity.data(), w.c.validity.size() * 8);
+			w.heads = copied(w.c.heads.data(), w.c.heads.size() * 8);
+			w.results = copied(output.results.data(), output.results.size());
+			w.expected = copied(output.results.data(), output.results.size());
+			w.in = copied(&w.c.carry, sizeof(GpuScanState));
+			w.out = copied(&output.state, sizeof(GpuScanState));
+			w.expected_out = copied(&output.state, sizeof(GpuScanState));
+			works.push_back(w);
+		}
+	must(gpu_memset(differences.p, 0, 8, stream), "gpu_memset");
+	for (int i = 0; i < launches; i++)
+	{
+		scan_again(works[random.below(works.size())], (uint64_t *) differences.p);
+		if (i % 1000 == 999)
+			finish();
+	}
+	must(gpu_copy_out(&different, differences.p, 8, stream), "gpu_copy_out");
+	finish();
+	report(different == 0, text("scan: %d launches on one scratch: %llu words differ", launches,
+								(unsigned long long) different));
+	for (Work &w : works)
+		for (DeviceMemory *memory : {w.column, w.validity, w.heads, w.results, w.expected, w.in,
+									 w.out, w.expected_out})
+			delete memory;
+}
+
+/* More than 2^31 rows, the same few values again and again: the results are known. */
+static void
+test_many_rows()
+{
+	const uint64_t n = (UINT64_C(1) << 31) + 5;
+	const uint64_t chunk = 1 << 24;
+	std::vector<int32_t> values(chunk);
+	std::vector<int32_t> results(chunk);
+	DeviceMemory column(n * 4);
+	DeviceMemory out(sizeof(GpuScanState));
+	uint64_t wrong = 0;
+	uint32_t sum = 0;
+	GpuScanState state;
+	GpuScan scan = {};
+
+	for (uint64_t i = 0; i < chunk; i++)
+		values[i] = (int32_t) (i * 2654435761u + 12345);
+	for (uint64_t i = 0; i < n; i += chunk)
+		must(gpu_copy_in((int32_t *) column.p + i, values.data(),
+						 (n - i < chunk ? n - i : chunk) * 4, stream),
+			 "gpu_copy_in");
+	make_scratch(n);
+	scan.kind = GPUAGG_INT32;
+	scan.op = GPUAGG_SUM;
+	scan.flags = GPUAGG_SCAN_NARROW;
+	scan.nrows = n;
+	scan.values = column.p;
+	scan.results = column.p;
+	scan.state_out = (GpuScanState *) out.p;
+	scan.scratch = scratch->p;
+	must(gpu_scan(&scan, stream), "gpu_scan");
+	must(gpu_copy_out(&state, out.p, sizeof(state), stream), "gpu_copy_out");
+	for (uint64_t i = 0; i < n; i += chunk)
+	{
+		uint64_t rows = n - i < chunk ? n - i : chunk;
+
+		must(gpu_copy_out(results.data(), (int32_t *) column.p + i, rows * 4, stream),
+			 "gpu_copy_out");
+		finish();
+		for (uint64_t k = 0; k < rows; k++)
+		{
+			sum += (uint32_t) values[k];
+			wrong += (uint32_t) results[k] != sum;
+		}
+	}
+	report(wrong == 0 && (uint32_t) state.state.sum.lo == sum,
+		   text("scan of %llu rows: %llu wrong", (unsigned long long) n,
+				(unsigned long long) wrong));
+}
+
 void
 scan_tests(const Options &options)
 {
-	std::vector<uint64_t> sizes = {1,	 2,	   7,	 8,		9,	   31,	 32,   33,
-								   255,	 256,  257,	 1023,	1024,  1025, 2047, 2048,
-								   2049, 4095, 4097, 16384, 16385, 33001};
+	std::vector<uint64_t> sizes = {0,	 1,	   2,	 13,   14,	 15,   31,	 32,   33,	  63,
+								   64,	 65,   447,	 448,  449,	 1000, 2559, 2560, 2561,  3583,
+								   3584, 3585, 5120, 7167, 7168, 7169, 8191, 8192, 14337, 30001};
 
 	if (options.small)
-		sizes = {1, 33, 2049, 10007};
+		sizes = {1, 33, 3585, 20011};
 	if (!options.simulated && !options.small)
-		sizes.insert(sizes.end(), {100003, (1 << 20) + 1, (1 << 24) + 3});
+		sizes.insert(sizes.end(), {100003, 1000003, (1 << 24) + 3});
 
+	make_scratch((1 << 24) + 3);
 	test_refusals();
-	test_window_edges();
 	for (uint64_t n : sizes)
-	{
-		test_all_integers(n, options);
-		test_all_floats(n, options);
-	}
-
+		test_size(n, n < 1000 ? 3 : 1, options);
+	test_affine_shapes(options);
 	if (options.large)
+		test_many_rows();
+	if (!options.small)
 	{
-		/* more than 2^31 bytes of results */
-		uint64_t n = (UINT64_C(1) << 27) + 5;
-
-		test_integers<int64_t>(GPUAGG_INT64, integer_families[0], n, SOME_NULL, false, 0, options);
-		test_integers<int32_t>(GPUAGG_INT32, integer_families[0], 2 * n, NO_BITMAP, false, 0,
-							   options);
-		test_floats(float_families[1], n, NO_BITMAP, false, CARRY_SMALL, 0, options);
+		test_size(200003, 1, options);
+		test_all_choices(options.simulated ? 700 : 50021, options);
+		test_wrap(options);
+		test_hammer(options);
 	}
+	delete scratch;
+	scratch = nullptr;
 }

@@ -92,20 +92,23 @@ SELECT isnt((SELECT obj_description(oid, 'pg_extension') FROM pg_extension WHERE
 
 -- Names begin as promised.
 SELECT is_empty($$SELECT oid::regprocedure FROM functions
-    WHERE proname !~ '^gpu_(sum|count|running_sum)$' AND proname !~ '^gpuagg_'$$,
+    WHERE proname !~ '^gpu_(sum|count|running_sum|reduce|scan|segmented_scan)$' AND proname !~ '^gpuagg_'$$,
     'functions begin with gpu_ or gpuagg_');
 
 -- Rights.
 CREATE ROLE regress_gpuagg_nobody;
 SELECT ok(NOT has_function_privilege('regress_gpuagg_nobody', oid, 'EXECUTE'),
           oid::regprocedure || ' is not for everybody')
-FROM functions WHERE proname IN ('gpuagg_stat_reset', 'gpuagg_stop', 'gpuagg_restart');
+FROM functions WHERE proname IN ('gpuagg_stat_reset', 'gpuagg_stop', 'gpuagg_restart',
+                                 'gpuagg_kernel_benchmark');
 SELECT is((SELECT count(*) FROM functions
-           WHERE proname IN ('gpuagg_stat_reset', 'gpuagg_stop', 'gpuagg_restart')), 3::bigint,
-          'three functions that control');
+           WHERE proname IN ('gpuagg_stat_reset', 'gpuagg_stop', 'gpuagg_restart',
+                             'gpuagg_kernel_benchmark')), 4::bigint,
+          'four functions that control');
 SELECT is_empty($$SELECT oid::regprocedure FROM functions
     WHERE NOT has_function_privilege('regress_gpuagg_nobody', oid, 'EXECUTE')
-    AND proname NOT IN ('gpuagg_stat_reset', 'gpuagg_stop', 'gpuagg_restart')$$,
+    AND proname NOT IN ('gpuagg_stat_reset', 'gpuagg_stop', 'gpuagg_restart',
+                        'gpuagg_kernel_benchmark')$$,
     'all others are for everybody');
 SELECT ok(has_table_privilege('regress_gpuagg_nobody', 'gpuagg_stat', 'SELECT'),
           'everybody may read gpuagg_stat');
@@ -113,6 +116,7 @@ SET ROLE regress_gpuagg_nobody;
 SELECT throws_ok('SELECT gpuagg_stat_reset()', '42501');
 SELECT throws_ok('SELECT gpuagg_stop()', '42501');
 SELECT throws_ok('SELECT gpuagg_restart()', '42501');
+SELECT throws_ok($$SELECT * FROM gpuagg_kernel_benchmark('reduce', 'int4')$$, '42501');
 SELECT lives_ok('SELECT * FROM gpuagg_stat');
 SELECT lives_ok('SELECT * FROM gpuagg_devices()');
 SELECT lives_ok('SELECT * FROM gpuagg_last_query()');

@@ -5,6 +5,8 @@
  */
 #include "state.h"
 
+#include <sanitizer/asan_interface.h>
+
 namespace sim
 {
 
@@ -14,37 +16,81 @@ same_site(Site a, Site b)
 	return a.line == b.line && (a.file == b.file || strcmp(a.file, b.file) == 0);
 }
 
-/* The value of one lane once all lanes of the mask have come. */
-static void
-deliver(Block *block, int warp, int lane, unsigned ballot_bits)
+/*
+ * The lane whose value a lane gets.  Lanes are in groups of `width`: a source
+ * lane wraps inside the group; up and down stay within it, xor may also reach
+ * earlier groups; who would leave those bounds gets his own value.
+ */
+static int
+source_lane(const Pending *p, int lane)
 {
-	Thread *threads = &block->threads[warp * (int) WARP];
-	Pending *p = &threads[lane].pending;
-	int from = lane;
+	int first = lane & -p->width;
+	int last = first + p->width - 1;
+	int from;
 
 	switch (p->op)
 	{
-		case OP_BALLOT:
-			memcpy(p->out, &ballot_bits, sizeof(ballot_bits));
-			return;
 		case OP_SHFL:
-			from = p->arg & 31;
-			break;
+			return first | (p->arg & (p->width - 1));
 		case OP_SHFL_UP:
-			from = lane - p->arg < 0 ? lane : lane - p->arg;
-			break;
+			from = lane - p->arg;
+			return from < first ? lane : from;
 		case OP_SHFL_DOWN:
-			from = lane + p->arg > 31 ? lane : lane + p->arg;
-			break;
-		case OP_SHFL_XOR:
-			from = lane ^ p->arg;
-			break;
+			from = lane + p->arg;
+			return from > last ? lane : from;
 		default:
-			return;
+			from = lane ^ p->arg;
+			return from > last ? lane : from;
 	}
-	if (from < 0 || from > 31 || !(p->mask >> from & 1))
+}
+
+static void
+deliver_shuffle(const Thread *threads, int lane)
+{
+	const Pending *p = &threads[lane].pending;
+
+	if (p->width < 1 || p->width > (int) WARP || (p->width & (p->width - 1)) != 0)
+		FAIL(p->site, "a shuffle of width %d", p->width);
+	if (p->op != OP_SHFL && (p->arg < 0 || p->arg >= (int) WARP))
+		FAIL(p->site, "a shuffle over %d lanes", p->arg);
+
+	int from = source_lane(p, lane);
+
+	if (!(p->mask >> from & 1))
 		FAIL(p->site, "lane %d reads lane %d, which is not in mask %08x", lane, from, p->mask);
 	memcpy(p->out, threads[from].pending.in, p->size);
+}
+
+/* Hands out the results once all lanes of the mask have come. */
+static void
+deliver(Thread *threads, const Pending *coming)
+{
+	unsigned bits = 0;
+
+	switch (coming->op)
+	{
+		case OP_BALLOT:
+		case OP_REDUCE:
+			for (unsigned lanes = coming->mask; lanes != 0; lanes &= lanes - 1)
+			{
+				const Pending *p = &threads[__builtin_ctz(lanes)].pending;
+
+				if (coming->op == OP_BALLOT)
+					bits |= (unsigned) p->arg << __builtin_ctz(lanes);
+				else if (lanes == coming->mask)
+					memcpy(&bits, p->in, sizeof(bits));
+				else
+					coming->combine(&bits, p->in);
+			}
+			for (unsigned lanes = coming->mask; lanes != 0; lanes &= lanes - 1)
+				memcpy(threads[__builtin_ctz(lanes)].pending.out, &bits, sizeof(bits));
+			break;
+		case OP_SYNCWARP:
+			break;
+		default:
+			for (unsigned lanes = coming->mask; lanes != 0; lanes &= lanes - 1)
+				deliver_shuffle(threads, __builtin_ctz(lanes));
+	}
 }
 
 /*
@@ -58,7 +104,7 @@ check_meeting(const Pending *waiting, const Pending *coming)
 		FAIL(coming->site, "masks %08x and %08x meet in a warp collective", waiting->mask,
 			 coming->mask);
 	if (waiting->op != coming->op || waiting->size != coming->size ||
-		!same_site(waiting->site, coming->site))
+		waiting->combine != coming->combine || !same_site(waiting->site, coming->site))
 		FAIL(coming->site, "lanes of one mask meet in different collectives (the other at %s:%d)",
 			 waiting->site.file, waiting->site.line);
 }
@@ -91,16 +137,17 @@ lanes_met(const Warp *warp, const Thread *threads, const Pending *coming, unsign
 }
 
 void
-collective(Op op, unsigned mask, const void *in, void *out, size_t size, int arg, Site site)
+collective(const Pending &part)
 {
+	const unsigned mask = part.mask;
+	const Site site = part.site;
 	Fiber *self = current;
 	Block *block = self->block;
 	Warp *warp = &block->warps[self->warp];
 	Thread *threads = &block->threads[self->warp * (int) WARP];
 	unsigned bit = 1u << self->lane;
-	unsigned ballot_bits = 0;
 
-	self->pending = {op, mask, site, in, out, size, arg};
+	self->pending = part;
 	if (!(mask & bit))
 		FAIL(site, "lane %d calls a warp collective with mask %08x, which lacks it", self->lane,
 			 mask);
@@ -118,11 +165,7 @@ collective(Op op, unsigned mask, const void *in, void *out, size_t size, int arg
 		return;
 	}
 
-	for (unsigned lanes = mask; lanes != 0; lanes &= lanes - 1)
-		ballot_bits |= (unsigned) (threads[__builtin_ctz(lanes)].pending.arg & 1)
-					   << __builtin_ctz(lanes);
-	for (unsigned lanes = mask; lanes != 0; lanes &= lanes - 1)
-		deliver(block, self->warp, __builtin_ctz(lanes), ballot_bits);
+	deliver(threads, &self->pending);
 	for (unsigned lanes = mask; lanes != 0; lanes &= lanes - 1)
 		threads[__builtin_ctz(lanes)].pending.op = OP_NONE;
 	warp->whole &= ~mask;
@@ -140,7 +183,7 @@ barrier(Op op, int predicate, Site site)
 	Warp *warp = &block->warps[self->warp];
 	int result;
 
-	self->pending = {op, 0, site, nullptr, &result, 0, 0};
+	self->pending = {op, 0, site, nullptr, &result, 0, 0, 0, nullptr};
 	if (block->nexited > 0)
 		FAIL(site, "a barrier after %u threads of the block have exited", block->nexited);
 	for (unsigned lanes = warp->whole | warp->partial; lanes != 0; lanes &= lanes - 1)
@@ -190,18 +233,20 @@ barrier(Op op, int predicate, Site site)
 }
 
 void *
-shared_memory(size_t size, Site site)
+shared_memory(size_t size, bool dynamic, Site site)
 {
 	Block *block = current->block;
 
 	if (current->asked_shared++ > 0)
 		FAIL(site, "shared memory is asked for twice");
-	if (size == 0 || size > SHARED_BYTES)
-		FAIL(site, "%zu bytes of shared memory", size);
+	if (size == 0 || size > (dynamic ? grid.dynamic_shared : STATIC_SHARED_BYTES))
+		FAIL(site, "%zu bytes of shared memory, more than there are", size);
 	if (block->shared_size == 0)
 	{
 		block->shared_size = size;
+		ASAN_UNPOISON_MEMORY_REGION(block->shared, size + SHARED_GUARD);
 		memset(block->shared, poison, size + SHARED_GUARD);
+		ASAN_POISON_MEMORY_REGION(block->shared + size, SHARED_GUARD);
 	}
 	else if (block->shared_size != size)
 		FAIL(site, "threads of a block ask for different shared memory");

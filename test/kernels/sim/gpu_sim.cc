@@ -4,7 +4,8 @@
  *
  * Streams run their work at once, in the calling thread; only its completion
  * can be put off, so that requests stay in flight.  Device memory is host
- * memory, poisoned when fresh, with a guard on either side.
+ * memory, poisoned when fresh, with a guard on either side that the address
+ * sanitizer, where there is one, lets nobody read.
  *
  * Environment, read at the first call:
  *	GPUAGG_SIM_DEVICES		number of devices (1)
@@ -29,6 +30,7 @@ extern "C" {
 #include <condition_variable>
 #include <mutex>
 #include <queue>
+#include <sanitizer/asan_interface.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <thread>
@@ -46,6 +48,7 @@ struct GpuStream
 
 struct GpuEvent
 {
+	Clock::time_point recorded_at; /* all work before it has run by then */
 	Clock::time_point done_at;
 	bool recorded;
 };
@@ -230,6 +233,12 @@ gpu_open(int index)
 }
 
 GpuaggReason
+gpu_enter(void)
+{
+	return context_status();
+}
+
+GpuaggReason
 gpu_memory_info(uint64_t *free_bytes, uint64_t *total_bytes)
 {
 	std::lock_guard<std::mutex> guard(shared.lock);
@@ -259,6 +268,8 @@ gpu_malloc(void **p, size_t bytes)
 	memset(block, GUARD_BYTE, GUARD);
 	memset(block + GUARD, sim::get_poison(), bytes);
 	memset(block + GUARD + bytes, GUARD_BYTE, GUARD);
+	ASAN_POISON_MEMORY_REGION(block, GUARD);
+	ASAN_POISON_MEMORY_REGION(block + GUARD + bytes, rounded - bytes + GUARD);
 	*p = block + GUARD;
 	shared.allocations[*p] = bytes;
 	shared.allocated += bytes;
@@ -281,6 +292,7 @@ gpu_free(void *p)
 		fprintf(stderr, "simulator: freed what was not allocated\n");
 		abort();
 	}
+	ASAN_UNPOISON_MEMORY_REGION(block, found->second + 2 * GUARD);
 	if (!guard_intact(block) || !guard_intact(block + GUARD + found->second))
 	{
 		fprintf(stderr, "simulator: device memory of %zu bytes was overrun\n", found->second);
@@ -315,6 +327,12 @@ gpu_stream_create(GpuStreamRef *stream)
 }
 
 GpuaggReason
+gpu_stream_create_background(GpuStreamRef *stream)
+{
+	return gpu_stream_create(stream);
+}
+
+GpuaggReason
 gpu_stream_destroy(GpuStreamRef stream)
 {
 	delete stream;
@@ -335,6 +353,12 @@ GpuaggReason
 gpu_copy_out(void *host, const void *device, size_t bytes, GpuStreamRef stream)
 {
 	return gpu_copy_in(host, device, bytes, stream);
+}
+
+GpuaggReason
+gpu_copy_within(void *to, const void *from, size_t bytes, GpuStreamRef stream)
+{
+	return gpu_copy_in(to, from, bytes, stream);
 }
 
 GpuaggReason
@@ -379,6 +403,12 @@ gpu_event_create(GpuEventRef *event)
 }
 
 GpuaggReason
+gpu_event_create_timed(GpuEventRef *event)
+{
+	return gpu_event_create(event);
+}
+
+GpuaggReason
 gpu_event_destroy(GpuEventRef event)
 {
 	delete event;
@@ -389,6 +419,7 @@ GpuaggReason
 gpu_event_record(GpuEventRef event, GpuStreamRef stream)
 {
 	(void) stream;
+	event->recorded_at = Clock::now();
 	event->done_at = completion_time();
 	event->recorded = true;
 	return context_status();
@@ -398,6 +429,15 @@ GpuaggReason
 gpu_event_query(GpuEventRef event, int *done)
 {
 	*done = !event->recorded || Clock::now() >= event->done_at;
+	return context_status();
+}
+
+GpuaggReason
+gpu_event_elapsed(GpuEventRef from, GpuEventRef to, uint64_t *ns)
+{
+	*ns = (uint64_t) std::chrono::duration_cast<std::chrono::nanoseconds>(to->recorded_at -
+																		  from->recorded_at)
+			  .count();
 	return context_status();
 }
 

@@ -6,7 +6,7 @@
  * the expected words, or when its results depend on the order of resumption or
  * on what fresh shared memory holds.  Kernels without a mistake must pass.
  */
-#include "cuda/device.cuh"
+#include "cuda/block.cuh"
 
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +15,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
+
+#ifdef __SANITIZE_ADDRESS__
+extern "C" const char *
+__asan_default_options()
+{
+	return "abort_on_error=1";
+}
+#endif
 
 #define THREADS 96
 #define BLOCKS	20
@@ -95,6 +103,75 @@ chained(int *out)
 	__syncthreads();
 	if (threadIdx.x > 0)
 		out[(unsigned) shared.value[0] * THREADS + threadIdx.x] = shared.value[0];
+}
+
+/* x -> mul * x + add; combine(a, b) is first a, then b: associative, not commutative. */
+struct Map
+{
+	uint32_t mul;
+	uint32_t add;
+};
+
+struct MapOp
+{
+	typedef Map State;
+
+	static Map identity()
+	{
+		return {1, 0};
+	}
+
+	static Map combine(Map a, Map b)
+	{
+		return {a.mul * b.mul, b.mul * a.add + b.add};
+	}
+};
+
+struct SwappedMapOp : MapOp
+{
+	static Map combine(Map a, Map b)
+	{
+		return MapOp::combine(b, a);
+	}
+};
+
+static Map
+map_of(unsigned i)
+{
+	return {2 * i + 3, i * i + 1};
+}
+
+template <class Op>
+static __global__ void
+scan_of_maps(int *out)
+{
+	typedef BlockScan<Op, THREADS> Scan;
+
+	SHARED(typename Scan::Storage, shared);
+	Map total;
+	Map before = Scan::exclusive(map_of(threadIdx.x), shared, &total);
+	Map all = Scan::reduce(map_of(threadIdx.x), shared);
+
+	out[global_id()] = (int) (before.mul ^ before.add ^ total.add ^ all.mul);
+}
+
+/* What scan_of_maps<MapOp> has to leave. */
+static Output
+maps_in_sequence()
+{
+	Output out(BLOCKS * THREADS + 1, 0);
+	Map before = MapOp::identity();
+	Map all = MapOp::identity();
+
+	for (unsigned i = 0; i < THREADS; i++)
+		all = MapOp::combine(all, map_of(i));
+	for (unsigned i = 0; i < THREADS; i++)
+	{
+		for (unsigned block = 0; block < BLOCKS; block++)
+			out[block * THREADS + i] = (int) (before.mul ^ before.add ^ all.add ^ all.mul);
+		before = MapOp::combine(before, map_of(i));
+	}
+	return out;
 }
 
 /*
@@ -220,6 +297,29 @@ uninitialised_shared(int *out)
 	out[global_id()] = shared.value[threadIdx.x];
 }
 
+/* Device memory that nothing has been written to. */
+static int *fresh;
+
+static __global__ void
+uninitialised_device(int *out)
+{
+	out[global_id()] = fresh[threadIdx.x];
+}
+
+static __global__ void
+device_overrun(int *)
+{
+	fresh[threadIdx.x + 1] = 7;
+}
+
+#ifdef __SANITIZE_ADDRESS__
+static __global__ void
+device_read_past(int *out)
+{
+	out[global_id()] = fresh[threadIdx.x + 1];
+}
+#endif
+
 static __global__ void
 shared_overrun(int *out)
 {
@@ -247,14 +347,66 @@ spins_for_nobody(int *out)
 		spin_wait();
 }
 
-/* The last block lets the first go; it never becomes resident. */
+/* Who comes last lets the others go; he never becomes resident. */
 static __global__ void
 waits_for_later_block(int *out)
 {
-	if (blockIdx.x == gridDim.x - 1)
+	if (atomic_add(&out[0], 1) == (int) (gridDim.x * blockDim.x) - 1)
 		store_release(&out[BLOCKS * THREADS], 1);
 	while (load_acquire(&out[BLOCKS * THREADS]) == 0)
 		spin_wait();
+}
+
+/* A look-back in which one block forgets to publish. */
+static __global__ void
+missing_publish(int *out)
+{
+	unsigned *ticket = (unsigned *) &out[BLOCKS * THREADS];
+	unsigned *slots = (unsigned *) out;
+
+	if (threadIdx.x == 0)
+	{
+		unsigned mine = atomic_add(ticket, 1u);
+		unsigned before = 0;
+
+		if (mine > 0)
+			while ((before = load_acquire(&slots[mine - 1])) == 0)
+				spin_wait();
+		if (mine != BLOCKS / 2)
+			store_release(&slots[mine], before + 1);
+	}
+}
+
+/* A look-back whose tiles are blocks: nothing says that the one before has begun. */
+static __global__ void
+tile_from_block_index(int *out)
+{
+	unsigned *slots = (unsigned *) out;
+
+	if (threadIdx.x == 0)
+	{
+		unsigned before = 0;
+
+		if (blockIdx.x > 0)
+			while ((before = load_acquire(&slots[blockIdx.x - 1])) == 0)
+				spin_wait();
+		store_release(&slots[blockIdx.x], before + 1);
+	}
+}
+
+static __global__ void
+more_shared_than_given(int *out)
+{
+	SHARED_LARGE(Storage, shared);
+
+	shared.value[threadIdx.x] = 1;
+	out[global_id()] = shared.value[threadIdx.x];
+}
+
+static __global__ void
+width_of_no_group(int *out)
+{
+	out[global_id()] = warp_shfl(1, 0, 12);
 }
 
 static __global__ void
@@ -277,6 +429,17 @@ report(bool passed, const char *name, const char *why)
 	{
 		nfailed++;
 		printf("failed: %s: %s\n", name, why);
+	}
+}
+
+/* Device memory of one int for each thread of a block, as full of poison as any. */
+static void
+allocate_fresh()
+{
+	if (gpu_malloc((void **) &fresh, THREADS * sizeof(int)) != GPUAGG_OK)
+	{
+		printf("no simulated device memory\n");
+		exit(1);
 	}
 }
 
@@ -325,12 +488,16 @@ must_abort(const char *name, Kernel kernel, const char *words, unsigned threads 
 		std::string messages = in_child(
 			[&] {
 				sim::set_order(i % 2 ? sim::ORDER_REVERSED : sim::ORDER_RANDOM, (uint64_t) i);
+				allocate_fresh();
 				run(kernel, BLOCKS, threads);
+				gpu_free(fresh);
 			},
 			&aborted);
 
-		report(aborted && messages.find(words) != std::string::npos, name,
-			   messages.empty() ? "not seen" : messages.c_str());
+		/* the address sanitizer may be first to see it */
+		report(aborted && (messages.find(words) != std::string::npos ||
+						   messages.find("use-after-poison") != std::string::npos),
+			   name, messages.empty() ? "not seen" : messages.c_str());
 	}
 }
 
@@ -345,8 +512,10 @@ always_same(Kernel kernel)
 	{
 		sim::set_order(i % 4 == 3 ? sim::ORDER_REVERSED : sim::ORDER_RANDOM, (uint64_t) i);
 		sim::set_poison(i % 2 ? 0x3c : 0xa5);
+		allocate_fresh();
 		Output out = run(kernel);
 
+		gpu_free(fresh);
 		if (i == 0)
 			first = out;
 		else if (out != first)
@@ -361,10 +530,15 @@ main()
 	report(always_same(reversed_in_block), "reversed_in_block", "results differ");
 	report(always_same(half_warps), "half_warps", "results differ");
 	report(always_same(chained), "chained", "results differ");
+	report(always_same(scan_of_maps<MapOp>), "scan_of_maps", "results differ");
+	report(run(scan_of_maps<MapOp>) == maps_in_sequence(), "scan_of_maps", "wrong");
+
+	report(run(scan_of_maps<SwappedMapOp>) != maps_in_sequence(), "swapped operator", "not seen");
 
 	report(!always_same(missing_barrier), "missing_barrier", "not seen");
 	report(!always_same(missing_warp_barrier), "missing_warp_barrier", "not seen");
 	report(!always_same(uninitialised_shared), "uninitialised_shared", "not seen");
+	report(!always_same(uninitialised_device), "uninitialised_device", "not seen");
 	report(!always_same(lost_update), "lost_update", "not seen");
 
 	must_abort("divergent_barrier", divergent_barrier, "different barriers");
@@ -380,7 +554,15 @@ main()
 	must_abort("short_warp", short_warp, "do not exist", 40);
 	must_abort("shared_overrun", shared_overrun, "past its shared memory");
 	must_abort("shared_twice", shared_twice, "asked for twice");
+	must_abort("more_shared_than_given", more_shared_than_given, "more than there are");
+	must_abort("width_of_no_group", width_of_no_group, "of width 12");
+	must_abort("device_overrun", device_overrun, "overrun");
+#ifdef __SANITIZE_ADDRESS__
+	must_abort("device_read_past", device_read_past, "use-after-poison");
+#endif
 	must_abort("spins_for_nobody", spins_for_nobody, "spin");
+	must_abort("missing_publish", missing_publish, "spin");
+	must_abort("tile_from_block_index", tile_from_block_index, "spin");
 	must_abort("waits_for_later_block", waits_for_later_block, "spin");
 
 	printf("%d passed, %d failed\n", npassed, nfailed);

@@ -10,8 +10,10 @@
 #include "state.h"
 
 #include <mutex>
+#include <numeric>
 #include <sys/mman.h>
 
+#include <sanitizer/asan_interface.h>
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -34,9 +36,11 @@ Grid grid;
 
 static std::mutex lock;
 static Block *slots[RESIDENT];
-static unsigned ready;	 /* slots with a runnable warp */
-static unsigned nactive; /* slots[0 .. nactive) hold blocks or have ended */
-static unsigned next_block;
+static unsigned ready;		/* slots with a runnable warp */
+static unsigned nactive;	/* slots[0 .. nactive) hold blocks or have ended */
+static unsigned next_block; /* in the order of starting */
+static uint64_t start_factor;
+static uint64_t start_offset;
 static unsigned nlive;
 static Context scheduler;
 static void (*grid_body)(void *);
@@ -136,6 +140,9 @@ wait_runnable()
 static void
 block_ended(Block *block)
 {
+	if (block->shared_size == 0)
+		return;
+	ASAN_UNPOISON_MEMORY_REGION(block->shared + block->shared_size, SHARED_GUARD);
 	for (size_t i = 0; i < SHARED_GUARD; i++)
 		if ((unsigned char) block->shared[block->shared_size + i] != (unsigned char) poison)
 			FAIL(NOWHERE, "block %u wrote past its shared memory", block->index.x);
@@ -207,18 +214,34 @@ prepare_fiber(Thread *t, unsigned number)
 #endif
 }
 
+/* Blocks start in any order: it permutes them, as the factor is prime to their number. */
 static void
-start_block(Block *block, unsigned index)
+choose_start_order()
+{
+	uint64_t n = grid.dim.x;
+
+	start_factor = n - 1;
+	start_offset = n - 1;
+	if (reversed)
+		return;
+	do
+		start_factor = random32() % n;
+	while (std::gcd(start_factor, n) != 1);
+	start_offset = random32() % n;
+}
+
+static void
+start_next_block(Block *block)
 {
 	unsigned n = grid.block_dim.x;
+	uint64_t index = (start_factor * next_block++ + start_offset) % grid.dim.x;
 
-	block->index = {index, 0, 0};
+	block->index = {(unsigned) index, 0, 0};
 	block->runnable = 0;
 	block->nexited = 0;
 	block->narrived = 0;
 	block->barrier_or = 0;
 	block->shared_size = 0;
-	memset(block->shared, poison, SHARED_GUARD);
 	for (unsigned w = 0; w < (n + WARP - 1) / WARP; w++)
 	{
 		unsigned lanes = n - w * WARP >= WARP ? WARP : n - w * WARP;
@@ -368,7 +391,7 @@ schedule()
 			block_ended(block);
 			nlive--;
 			if (next_block < grid.dim.x)
-				start_block(block, next_block++);
+				start_next_block(block);
 		}
 		if (block->runnable == 0)
 			ready &= ~(1u << s);
@@ -382,7 +405,8 @@ allocate_slots()
 		return;
 
 	Block *blocks = static_cast<Block *>(calloc(RESIDENT, sizeof(Block)));
-	char *shared = static_cast<char *>(malloc(RESIDENT * (SHARED_BYTES + SHARED_GUARD)));
+	char *shared = static_cast<char *>(
+		aligned_alloc(SHARED_ALIGN, RESIDENT * (SHARED_BYTES + SHARED_GUARD)));
 
 	if (blocks == nullptr || shared == nullptr)
 		FAIL(NOWHERE, "out of memory");
@@ -394,15 +418,18 @@ allocate_slots()
 }
 
 void
-run_grid(unsigned blocks, unsigned threads, void (*body)(void *), void *arg)
+run_grid(unsigned blocks, unsigned threads, size_t dynamic_shared, void (*body)(void *), void *arg)
 {
 	std::lock_guard<std::mutex> guard(lock);
 
 	if (blocks == 0 || threads == 0 || threads > MAX_THREADS)
 		FAIL(NOWHERE, "a launch of %u blocks of %u threads", blocks, threads);
+	if (dynamic_shared > SHARED_BYTES)
+		FAIL(NOWHERE, "a launch with %zu bytes of shared memory", dynamic_shared);
 	allocate_slots();
 	grid.dim = {blocks, 1, 1};
 	grid.block_dim = {threads, 1, 1};
+	grid.dynamic_shared = dynamic_shared;
 	grid_body = body;
 	grid_arg = arg;
 	random_state = (seed + nlaunches) * 0x9e3779b97f4a7c15u | 1;
@@ -415,9 +442,12 @@ run_grid(unsigned blocks, unsigned threads, void (*body)(void *), void *arg)
 	ready = 0;
 	nlive = 0;
 	nactive = blocks < RESIDENT ? blocks : RESIDENT;
-	next_block = nactive;
+	if (!reversed && (random32() & 3) == 0)
+		nactive = 1 + random32() % nactive; /* others may be using the device */
+	choose_start_order();
+	next_block = 0;
 	for (unsigned i = 0; i < nactive; i++)
-		start_block(slots[i], i);
+		start_next_block(slots[i]);
 	schedule();
 }
 

@@ -47,6 +47,7 @@ enum Op
 	OP_SHFL_UP,
 	OP_SHFL_DOWN,
 	OP_SHFL_XOR,
+	OP_REDUCE,
 	OP_BARRIER,
 	OP_BARRIER_OR
 };
@@ -67,6 +68,8 @@ struct Site
 
 struct Block;
 
+typedef void (*Combine)(void *total, const void *value);
+
 /* One thread's part in a collective that has not been completed yet. */
 struct Pending
 {
@@ -77,6 +80,8 @@ struct Pending
 	void *out;
 	size_t size;
 	int arg;
+	int width;
+	Combine combine;
 };
 
 struct Fiber
@@ -93,22 +98,24 @@ struct Grid
 {
 	uint3 dim;
 	uint3 block_dim;
+	size_t dynamic_shared; /* bytes that the launch gives to SHARED_LARGE */
 };
 
 extern Fiber *current;
 extern Grid grid;
 extern uint3 block_index(const Block *block);
 
-extern void collective(Op op, unsigned mask, const void *in, void *out, size_t size, int arg,
-					   Site site);
+/* The part's out, in and the like stay valid until the collective is complete. */
+extern void collective(const Pending &part);
 extern int barrier(Op op, int predicate, Site site);
-extern void *shared_memory(size_t size, Site site);
+extern void *shared_memory(size_t size, bool dynamic, Site site);
 extern void spin();
 extern void progress();
 extern void maybe_yield();
 
 /* Runs body(arg) in every thread of the grid.  Serialised between callers. */
-extern void run_grid(unsigned blocks, unsigned threads, void (*body)(void *), void *arg);
+extern void run_grid(unsigned blocks, unsigned threads, size_t dynamic_shared, void (*body)(void *),
+					 void *arg);
 
 /* For tests: what fresh shared memory holds, and the order of resumption. */
 extern void set_poison(int byte);
@@ -121,23 +128,29 @@ constexpr unsigned BLOCKS_PER_MULTIPROCESSOR = 2;
 
 template <class F>
 void
-launch(unsigned blocks, unsigned threads, F body)
+launch(unsigned blocks, unsigned threads, size_t dynamic_shared, F body)
 {
 	run_grid(
-		blocks, threads,
+		blocks, threads, dynamic_shared,
 		[](void *arg) {
 			(*static_cast<F *>(arg))();
 		},
 		&body);
 }
 
+inline void
+sync_warp(Site site, unsigned mask = 0xffffffffu)
+{
+	collective({OP_SYNCWARP, mask, site, nullptr, nullptr, 0, 0, 0, nullptr});
+}
+
 template <class T>
 T
-shuffle(Op op, unsigned mask, T value, int arg, Site site)
+shuffle(Op op, Site site, unsigned mask, T value, int arg, int width = 32)
 {
 	T result;
 
-	collective(op, mask, &value, &result, sizeof(T), arg, site);
+	collective({op, mask, site, &value, &result, sizeof(T), arg, width, nullptr});
 	return result;
 }
 
@@ -146,30 +159,179 @@ ballot(unsigned mask, int predicate, Site site)
 {
 	unsigned result;
 
-	collective(OP_BALLOT, mask, nullptr, &result, sizeof(result), predicate != 0, site);
+	collective(
+		{OP_BALLOT, mask, site, nullptr, &result, sizeof(result), predicate != 0, 0, nullptr});
 	return result;
+}
+
+template <class T>
+T
+reduce(unsigned mask, T value, Combine combine, Site site)
+{
+	T result;
+
+	static_assert(sizeof(T) == 4, "the hardware reduces 32-bit integers");
+	collective({OP_REDUCE, mask, site, &value, &result, sizeof(T), 0, 0, combine});
+	return result;
+}
+
+template <class T>
+void
+combine_add(void *total, const void *value)
+{
+	*static_cast<unsigned *>(total) += *static_cast<const unsigned *>(value);
+}
+
+template <class T>
+void
+combine_min(void *total, const void *value)
+{
+	const T *v = static_cast<const T *>(value);
+	T *t = static_cast<T *>(total);
+
+	*t = *v < *t ? *v : *t;
+}
+
+template <class T>
+void
+combine_max(void *total, const void *value)
+{
+	const T *v = static_cast<const T *>(value);
+	T *t = static_cast<T *>(total);
+
+	*t = *v > *t ? *v : *t;
 }
 
 } // namespace sim
 
-#define SIM_SITE				   (sim::Site{__FILE__, __LINE__})
+inline int
+__popc(unsigned v)
+{
+	return __builtin_popcount(v);
+}
 
-#define threadIdx				   (sim::current->thread)
-#define blockIdx				   (sim::block_index(sim::current->block))
-#define blockDim				   (sim::grid.block_dim)
-#define gridDim					   (sim::grid.dim)
+inline int
+__popcll(unsigned long long v)
+{
+	return __builtin_popcountll(v);
+}
 
-#define __syncthreads()			   ((void) sim::barrier(sim::OP_BARRIER, 0, SIM_SITE))
-#define __syncthreads_or(p)		   sim::barrier(sim::OP_BARRIER_OR, (p), SIM_SITE)
-#define __syncwarp(mask)		   sim::collective(sim::OP_SYNCWARP, (mask), nullptr, nullptr, 0, 0, SIM_SITE)
-#define __ballot_sync(mask, p)	   sim::ballot((mask), (p), SIM_SITE)
-#define __any_sync(mask, p)		   (sim::ballot((mask), (p), SIM_SITE) != 0)
-#define __all_sync(mask, p)		   (sim::ballot((mask), !(p), SIM_SITE) == 0)
-#define __shfl_sync(mask, v, lane) sim::shuffle(sim::OP_SHFL, (mask), (v), (int) (lane), SIM_SITE)
-#define __shfl_up_sync(mask, v, n) sim::shuffle(sim::OP_SHFL_UP, (mask), (v), (int) (n), SIM_SITE)
-#define __shfl_down_sync(mask, v, n) \
-	sim::shuffle(sim::OP_SHFL_DOWN, (mask), (v), (int) (n), SIM_SITE)
-#define __shfl_xor_sync(mask, v, n) sim::shuffle(sim::OP_SHFL_XOR, (mask), (v), (int) (n), SIM_SITE)
-#define __threadfence()				__asm__ __volatile__("" ::: "memory")
+inline int
+__clz(int v)
+{
+	return v == 0 ? 32 : __builtin_clz((unsigned) v);
+}
+
+inline int
+__clzll(long long v)
+{
+	return v == 0 ? 64 : __builtin_clzll((unsigned long long) v);
+}
+
+inline int
+__ffs(int v)
+{
+	return __builtin_ffs(v);
+}
+
+inline int
+__ffsll(long long v)
+{
+	return __builtin_ffsll(v);
+}
+
+/* Nothing is contracted here either, so that plain operations round once. */
+inline double
+__dadd_rn(double a, double b)
+{
+	return a + b;
+}
+
+inline double
+__dsub_rn(double a, double b)
+{
+	return a - b;
+}
+
+inline double
+__dmul_rn(double a, double b)
+{
+	return a * b;
+}
+
+inline double
+__fma_rn(double a, double b, double c)
+{
+	return __builtin_fma(a, b, c);
+}
+
+inline long long
+__double_as_longlong(double v)
+{
+	long long bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	return bits;
+}
+
+inline double
+__longlong_as_double(long long bits)
+{
+	double v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+inline unsigned
+__float_as_uint(float v)
+{
+	unsigned bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	return bits;
+}
+
+inline float
+__uint_as_float(unsigned bits)
+{
+	float v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+/* Halves are moved, not computed with. */
+struct __half
+{
+	uint16_t bits;
+};
+
+struct __half2
+{
+	__half x, y;
+};
+
+#define SIM_SITE				(sim::Site{__FILE__, __LINE__})
+
+#define threadIdx				(sim::current->thread)
+#define blockIdx				(sim::block_index(sim::current->block))
+#define blockDim				(sim::grid.block_dim)
+#define gridDim					(sim::grid.dim)
+
+#define __syncthreads()			((void) sim::barrier(sim::OP_BARRIER, 0, SIM_SITE))
+#define __syncthreads_or(p)		sim::barrier(sim::OP_BARRIER_OR, (p), SIM_SITE)
+#define __syncwarp(...)			sim::sync_warp(SIM_SITE, ##__VA_ARGS__)
+#define __ballot_sync(mask, p)	sim::ballot((mask), (p), SIM_SITE)
+#define __any_sync(mask, p)		(sim::ballot((mask), (p), SIM_SITE) != 0)
+#define __all_sync(mask, p)		(sim::ballot((mask), !(p), SIM_SITE) == 0)
+#define __shfl_sync(...)		sim::shuffle(sim::OP_SHFL, SIM_SITE, __VA_ARGS__)
+#define __shfl_up_sync(...)		sim::shuffle(sim::OP_SHFL_UP, SIM_SITE, __VA_ARGS__)
+#define __shfl_down_sync(...)	sim::shuffle(sim::OP_SHFL_DOWN, SIM_SITE, __VA_ARGS__)
+#define __shfl_xor_sync(...)	sim::shuffle(sim::OP_SHFL_XOR, SIM_SITE, __VA_ARGS__)
+#define __reduce_add_sync(m, v) sim::reduce((m), (v), sim::combine_add<decltype(v)>, SIM_SITE)
+#define __reduce_min_sync(m, v) sim::reduce((m), (v), sim::combine_min<decltype(v)>, SIM_SITE)
+#define __reduce_max_sync(m, v) sim::reduce((m), (v), sim::combine_max<decltype(v)>, SIM_SITE)
+#define __threadfence()			__asm__ __volatile__("" ::: "memory")
 
 #endif /* GPUAGG_SIM_H */

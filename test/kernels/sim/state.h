@@ -23,8 +23,12 @@ constexpr unsigned WARP = 32;
 constexpr unsigned MAX_THREADS = 1024;
 constexpr unsigned MAX_WARPS = MAX_THREADS / WARP;
 constexpr unsigned RESIDENT = MULTIPROCESSORS * BLOCKS_PER_MULTIPROCESSOR;
-constexpr size_t SHARED_BYTES = 48 * 1024;
+constexpr size_t STATIC_SHARED_BYTES = 48 * 1024;
+constexpr size_t SHARED_BYTES = 227 * 1024;
 constexpr size_t SHARED_GUARD = 256;
+constexpr size_t SHARED_ALIGN = 128;
+static_assert(SHARED_BYTES % SHARED_ALIGN == 0 && SHARED_GUARD % SHARED_ALIGN == 0,
+			  "all blocks' shared memory is aligned");
 
 /*
  * Saved execution state.  On x86-64 it is a stack pointer, under which the

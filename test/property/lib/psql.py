@@ -34,7 +34,11 @@ class Script:
                              len(self.silent) - 1))
 
     def check(self, label, statement, rows=None, state='00000'):
-        """A statement that must print rows (a list of lines, None for any) and end in state."""
+        """A statement that must print rows and end in state.
+
+        rows is a list of lines, None for any, or a function that says what is
+        wrong with the lines, or None.
+        """
         self.expected.append((label, statement, rows, state))
         self.parts.append('%s;\n\\echo %s c%d :SQLSTATE\n'
                           % (statement, MARK, len(self.expected) - 1))
@@ -71,6 +75,9 @@ def judge(statement, rows, state, want, want_state):
         return 'SQLSTATE %s, expected %s: %s' % (state, want_state, statement[:300])
     if state != '00000' or want is None or rows == want:
         return None
+    if callable(want):
+        wrong = want(rows)
+        return wrong and '%s: %s' % (wrong, statement[:300])
     for number, (got, expect) in enumerate(zip(rows, want)):
         if got != expect:
             return ('line %d of %d is %s, expected %s: %s'

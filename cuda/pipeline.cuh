@@ -1,0 +1,850 @@
+/*
+ * pipeline.cuh
+ *	  The single-pass kernel of scans and segmented reductions.
+ *
+ * A block has STAGES tiles in shared memory, each at some point of its way, and
+ * warps that do one thing each:
+ *	  the loader	takes tickets, loads tiles
+ *	  reducers		in turn: reduce a tile as soon as it is there, publish it
+ *	  the gatherer	finds out what stands before a tile (lookback.cuh)
+ *	  scanners		each scans its chunk of every tile
+ *	  the storer	writes results out
+ * They meet at barriers of shared memory, one a stage for each step; nobody
+ * waits for all.  A tile is read twice from shared memory.
+ *
+ * The block's j-th tile is in stage j % STAGES.  A stage is loaded again when
+ * the storer has done with it, and then so have all the others: what they leave
+ * in shared memory for a tile lives until then.
+ */
+#ifndef GPUAGG_PIPELINE_CUH
+#define GPUAGG_PIPELINE_CUH
+
+#include "element.cuh"
+#include "scan.cuh"
+#include "tile.cuh"
+
+/* What is asked of a kernel. */
+enum Mode
+{
+	PLAIN,	 /* a result a row; no bitmaps, no status */
+	MARKED,	 /* a result a row */
+	SEGMENTS /* a result a segment */
+};
+
+/* The operator of element type E: (value, head) pairs, and whether there was a valid row. */
+template <class E, Mode MODE> struct ScanOp
+{
+	typedef typename E::Acc Acc;
+
+	struct State
+	{
+		Acc value;
+		uint32_t seen;
+		uint32_t heads; /* MARKED: whether any; SEGMENTS: how many, modulo 2^32 */
+	};
+
+	/* 64 bits of the value; from bit 0: 17 of heads, 1 of seen, 14 of the value's bits above 64 */
+	struct Packed
+	{
+		uint32_t word[3];
+	};
+
+	static __device__ __forceinline__ State identity()
+	{
+		return {E::identity(), 0, 0};
+	}
+
+	static __device__ __forceinline__ State combine(State a, State b)
+	{
+		State s;
+
+		s.value = b.heads ? b.value : E::apply(a.value, b.value);
+		s.seen = b.heads ? b.seen : a.seen | b.seen;
+		s.heads = MODE == SEGMENTS ? a.heads + b.heads : a.heads | b.heads;
+		return s;
+	}
+
+	static __device__ __forceinline__ Packed pack(State s)
+	{
+		uint64_t low = E::low(s.value);
+
+		return {{(uint32_t) low, (uint32_t) (low >> 32),
+				 s.heads | s.seen << 17 | (uint32_t) E::high(s.value) << 18}};
+	}
+
+	static __device__ __forceinline__ State unpack(Packed p)
+	{
+		State s;
+
+		s.value = E::joined(p.word[0] | (uint64_t) p.word[1] << 32, (int32_t) p.word[2] >> 18);
+		s.seen = p.word[2] >> 17 & 1;
+		s.heads = p.word[2] & 0x1ffff;
+		return s;
+	}
+};
+
+/* Without marks: the value alone. */
+template <class E> struct ScanOp<E, PLAIN>
+{
+	typedef typename E::Acc Acc;
+
+	struct State
+	{
+		Acc value;
+	};
+
+	struct Packed
+	{
+		uint32_t word[3];
+	};
+
+	static __device__ __forceinline__ State identity()
+	{
+		return {E::identity()};
+	}
+
+	static __device__ __forceinline__ State combine(State a, State b)
+	{
+		return {E::apply(a.value, b.value)};
+	}
+
+	static __device__ __forceinline__ Packed pack(State s)
+	{
+		uint64_t low = E::low(s.value);
+
+		return {{(uint32_t) low, (uint32_t) (low >> 32), (uint32_t) E::high(s.value)}};
+	}
+
+	static __device__ __forceinline__ State unpack(Packed p)
+	{
+		return {E::joined(p.word[0] | (uint64_t) p.word[1] << 32, (int32_t) p.word[2])};
+	}
+};
+
+/*
+ * Whether anything has been seen at the end of a column without bitmaps.  The
+ * block that has its last tile calls; without rows it alone reads state_in.
+ */
+static __device__ __forceinline__ bool
+scan_plain_seen(const ScanColumn &column)
+{
+	return column.nrows > 0 ||
+		   (column.state_in != nullptr && column.state_in->state.f.counts.n > 0);
+}
+
+/* The warp that knows the sum of all: the final state, but for what blocks report. */
+template <class E>
+static __device__ inline void
+scan_write_state(const ScanColumn &column, typename E::Acc value, bool seen)
+{
+	GpuScanState *out = column.state_out;
+
+	if (out == nullptr)
+		return;
+	for (int i = lane_id(); i < GPUAGG_CHUNKS; i += WARP_SIZE)
+		out->state.f.chunk[i] = 0;
+	if (lane_id() == 0)
+	{
+		GpuaggFloatSumFull *f = &out->state.f;
+
+		out->state.sum = seen ? E::to_carry(value, column) : gpuagg_int128_from(0);
+		f->counts = {seen, 0, 0, 0, 0};
+		f->deposits = 0;
+		f->base = 0;
+		f->width = GPUAGG_CHUNKS;
+	}
+}
+
+/* One thread of every block, when the block will not look at the scratch again. */
+template <class Op>
+static __device__ inline void
+scan_close(const ScanColumn &column, const LookBack<Op> &look, uint32_t ntiles, bool over)
+{
+	bool reports[LOOKBACK_REPORTS];
+
+	if (over)
+		look.report(REPORT_OVERFLOW);
+	if (look.close(ntiles, reports) && column.state_out != nullptr)
+	{
+		column.state_out->out_of_window = 0;
+		column.state_out->overflows = reports[REPORT_OVERFLOW];
+	}
+}
+
+/* One kernel: what it computes, and its shape. */
+template <class Element, Mode M, int NSCANNERS, int NVECTORS, int NSTAGES, int NREDUCERS> struct Plan
+{
+	typedef Element E;
+	typedef ScanOp<E, M> Op;
+	typedef typename Op::State State;
+	typedef typename E::Value Value;
+	typedef typename E::Result Result;
+
+	static constexpr Mode MODE = M;
+	static constexpr int SCANNERS = NSCANNERS; /* warps */
+	static constexpr int REDUCERS = NREDUCERS;
+	static constexpr int THREADS = (3 + REDUCERS + SCANNERS) * WARP_SIZE;
+	static constexpr int VECTORS = NVECTORS; /* of a scanner's lane */
+	static constexpr int STAGES = NSTAGES;
+	static constexpr int PER_VECTOR = 16 / (int) sizeof(Value);
+	static constexpr int ITEMS = VECTORS * PER_VECTOR; /* rows of a lane */
+	static constexpr int LANES = SCANNERS * WARP_SIZE;
+	static constexpr int ROWS = LANES * ITEMS;
+	static constexpr int BYTES = LANES * VECTORS * 16;
+
+	/* results take the place of the tile's values where they fit it */
+	static constexpr bool IN_PLACE = M != SEGMENTS && sizeof(Result) == sizeof(Value);
+	static constexpr int OUTS = IN_PLACE ? 1 : 2;
+	static constexpr int OUT_BYTES = IN_PLACE ? 16 : ROWS * (int) sizeof(Result) + 16;
+
+	static_assert(VECTORS % 2 == 1, "no bank conflicts");
+	static_assert(ITEMS <= 32, "a lane's bits are one word");
+	static_assert(ROWS <= TILE_ROWS_MAX && ROWS % 64 == 0, "see WideSum and bitmaps");
+	static_assert(STAGES % REDUCERS == 0, "a stage has its reducer, who knows its phases");
+
+	/* A lane's rows of a tile in the bitmaps. */
+	struct Bits
+	{
+		uint32_t valid;
+		uint32_t heads;
+	};
+
+	struct Shared
+	{
+		alignas(128) char stage[STAGES][BYTES];
+		alignas(16) char out[OUTS][OUT_BYTES];
+		CopyBarrier known[STAGES]; /* which tile it is */
+		CopyBarrier loaded[STAGES];
+		CopyBarrier reduced[STAGES];
+		CopyBarrier placed[STAGES];
+		CopyBarrier scanned[STAGES];
+		CopyBarrier stored[STAGES];
+		CopyBarrier left[OUTS]; /* results of a tile j have left out[j % OUTS] */
+		uint32_t tile[STAGES];
+		uint64_t ordinal[STAGES];			/* SEGMENTS: heads before the tile */
+		State before_chunk[STAGES][SCANNERS]; /* within the tile */
+		State total[STAGES];
+		State before[STAGES]; /* before the tile */
+		Bits bits[MODE == PLAIN ? 1 : STAGES][MODE == PLAIN ? 1 : LANES];
+		uint32_t over; /* whether a result overflows */
+	};
+};
+
+template <class P> struct Pipeline
+{
+	typedef typename P::E E;
+	typedef typename P::Op Op;
+	typedef typename P::State State;
+	typedef typename P::Value Value;
+	typedef typename P::Result Result;
+	typedef typename P::Shared Shared;
+	typedef typename P::Bits Bits;
+	typedef typename E::Acc Acc;
+
+	const ScanColumn &column;
+	Shared &shared;
+	LookBack<Op> look;
+	uint32_t ntiles;
+
+	__device__ __forceinline__ Pipeline(const ScanColumn &c, Shared &s, uint32_t n)
+		: column(c), shared(s), look(c.scratch), ntiles(n)
+	{
+	}
+
+	static __device__ __forceinline__ uint64_t first_row(uint32_t tile)
+	{
+		return (uint64_t) tile * P::ROWS;
+	}
+
+	__device__ __forceinline__ int rows_of(uint32_t tile) const
+	{
+		uint64_t left = column.nrows - first_row(tile);
+
+		return left < P::ROWS ? (int) left : P::ROWS;
+	}
+
+	/*
+	 * The loader
+	 */
+
+	/* Loads a tile, or says that there are no more. */
+	__device__ __forceinline__ void fill(int stage, uint32_t tile) const
+	{
+		const Value *from = (const Value *) column.values + first_row(tile);
+		bool bulk = false;
+
+		if (lane_id() == 0)
+		{
+			shared.tile[stage] = tile;
+			copy_barrier_arrive(&shared.known[stage]);
+		}
+		if (tile != NO_TILE && E::READS)
+		{
+			bulk = BULK_COPY && aligned16(from) && rows_of(tile) == P::ROWS;
+			if (!bulk)
+			{
+				Value absent;
+
+				memcpy(&absent, &column.absent, sizeof(absent));
+				tile_load<P::ROWS>((Value *) shared.stage[stage], from, rows_of(tile), absent,
+								   lane_id(), WARP_SIZE);
+				copy_out_fence();
+				__syncwarp(FULL_MASK);
+			}
+		}
+		if (lane_id() == 0)
+		{
+			if (bulk)
+				copy_in(&shared.loaded[stage], shared.stage[stage], from, P::BYTES);
+			else
+				copy_barrier_arrive(&shared.loaded[stage]);
+		}
+	}
+
+	/*
+	 * A ticket is taken when its tile can be loaded at once, not before: one
+	 * that waits for a stage is a tile that all other blocks wait for.  A block
+	 * takes one tile when there are no more tiles than blocks.  The first
+	 * tile that there is not goes round once, for every reducer to see.
+	 */
+	__device__ __forceinline__ void load() const
+	{
+		bool single = ntiles <= gridDim.x;
+		uint32_t tile = 0;
+		uint32_t none = 0; /* stages filled without a tile */
+
+		for (uint32_t j = 0; none < P::REDUCERS; j++)
+		{
+			int stage = (int) (j % P::STAGES);
+
+			copy_barrier_wait(&shared.stored[stage], (j / P::STAGES & 1) ^ 1);
+			if (tile != NO_TILE)
+			{
+				if (lane_id() == 0 && !(single && j > 0))
+				{
+					uint64_t ticket = look.take();
+
+					tile = ticket < ntiles ? (uint32_t) ticket : NO_TILE;
+				}
+				else
+					tile = NO_TILE;
+				tile = warp_shfl(tile, 0);
+				if (tile == 0 && column.state_in != nullptr && lane_id() == 0)
+					look.publish_carry(carried_in());
+			}
+			none += tile == NO_TILE;
+			fill(stage, tile);
+			__syncwarp(FULL_MASK);
+		}
+	}
+
+	/*
+	 * The storer
+	 */
+	__device__ __forceinline__ void store() const
+	{
+		for (uint32_t j = 0;; j++)
+		{
+			int stage = (int) (j % P::STAGES);
+			const char *out = P::IN_PLACE ? shared.stage[stage] : shared.out[j % P::OUTS];
+			char *to = (char *) column.results;
+			uint32_t tile;
+			uint32_t bytes;
+
+			copy_barrier_wait(&shared.scanned[stage], j / P::STAGES & 1);
+			tile = shared.tile[stage];
+			if (tile == NO_TILE)
+				break;
+			if constexpr (P::MODE == SEGMENTS)
+			{
+				to += shared.ordinal[stage] * sizeof(Result);
+				bytes = shared.total[stage].heads * (uint32_t) sizeof(Result);
+				out += (uintptr_t) to % 16;
+			}
+			else
+			{
+				to += first_row(tile) * sizeof(Result);
+				bytes = (uint32_t) rows_of(tile) * (uint32_t) sizeof(Result);
+			}
+			__syncwarp(FULL_MASK);
+			if (!P::IN_PLACE && lane_id() == 0)
+				copy_barrier_arrive(&shared.stored[stage]);
+			tile_store(to, out, bytes, BULK_COPY && (P::MODE == SEGMENTS || aligned16(to)),
+					   (unsigned) lane_id(), WARP_SIZE);
+			if (lane_id() == 0)
+				copy_out_wait<0>();
+			__syncwarp(FULL_MASK);
+			if (lane_id() == 0)
+				copy_barrier_arrive(P::IN_PLACE ? &shared.stored[stage]
+												: &shared.left[j % P::OUTS]);
+		}
+	}
+
+	/* The state before row 0, in the loader of the block that has tile 0. */
+	__device__ inline State carried_in() const
+	{
+		State s = Op::identity();
+
+		if (column.heads == nullptr || column.nrows == 0 || !(column.heads[0] & 1))
+		{
+			s.value = E::from_carry(column.state_in->state, column);
+			if constexpr (P::MODE != PLAIN)
+				s.seen = column.state_in->state.f.counts.n > 0;
+		}
+		return s;
+	}
+
+	/*
+	 * Reducers
+	 */
+
+	/* Row 0 never ends a segment; whether the carry goes on there, carried_in() has seen. */
+	__device__ __forceinline__ Bits load_bits(uint32_t tile, int chunk) const
+	{
+		constexpr uint32_t ALL = (uint32_t) ((UINT64_C(1) << P::ITEMS) - 1);
+		Bits bits = {ALL, 0};
+
+		if (P::MODE != PLAIN)
+		{
+			uint64_t row =
+				first_row(tile) + (unsigned) (chunk * WARP_SIZE + lane_id()) * P::ITEMS;
+			uint64_t left = row < column.nrows ? column.nrows - row : 0;
+
+			uint32_t real = left < P::ITEMS ? ((uint32_t) 1 << left) - 1 : ALL;
+
+			bits.valid = real;
+			if (column.validity != nullptr)
+				bits.valid &= tile_bits(column.validity, row, P::ITEMS, column.nrows);
+			if (column.heads != nullptr)
+				bits.heads = real & tile_bits(column.heads, row, P::ITEMS, column.nrows);
+			if (row == 0)
+				bits.heads &= ~(uint32_t) 1;
+		}
+		return bits;
+	}
+
+	/* Calls f(i, value) for the lane's rows of a chunk. */
+	template <class F> static __device__ __forceinline__ void for_rows(const Quad *vectors, F f)
+	{
+		UNROLL
+		for (int v = 0; v < P::VECTORS; v++)
+		{
+			Value values[P::PER_VECTOR] = {};
+
+			if (E::READS)
+			{
+				Quad quad = vectors[v];
+
+				memcpy(values, &quad, sizeof(values));
+			}
+			UNROLL
+			for (int j = 0; j < P::PER_VECTOR; j++)
+				f(v * P::PER_VECTOR + j, values[j]);
+		}
+	}
+
+	/* What row i adds. */
+	__device__ __forceinline__ Acc accept(int i, Value value, const Bits &bits) const
+	{
+		return P::MODE == PLAIN || (bits.valid >> i & 1) ? E::from(value, column) : E::identity();
+	}
+
+	/* The lane's rows of a chunk, combined. */
+	__device__ __forceinline__ State lane_total(const Quad *vectors, const Bits &bits) const
+	{
+		State state = Op::identity();
+
+		for_rows(vectors, [&](int i, Value value) {
+			if (P::MODE != PLAIN && (bits.heads >> i & 1))
+				state.value = E::identity();
+			state.value = E::apply(state.value, accept(i, value, bits));
+		});
+		if constexpr (P::MODE != PLAIN)
+		{
+			int last_head = bits.heads ? 31 - __clz((int) bits.heads) : 0;
+
+			state.seen = bits.valid >> last_head != 0;
+			state.heads = P::MODE == SEGMENTS ? (uint32_t) __popc(bits.heads) : bits.heads != 0;
+		}
+		return state;
+	}
+
+	static __device__ __forceinline__ const Quad *vectors_of(const char *stage, int chunk)
+	{
+		return (const Quad *) stage + (chunk * WARP_SIZE + lane_id()) * P::VECTORS;
+	}
+
+	__device__ __forceinline__ void reduce(uint32_t reducer) const
+	{
+		for (uint32_t j = reducer;; j += P::REDUCERS)
+		{
+			int stage = (int) (j % P::STAGES);
+			uint32_t parity = j / P::STAGES & 1;
+			uint32_t tile;
+			Bits bits[P::SCANNERS];
+			State total = Op::identity();
+
+			copy_barrier_wait(&shared.known[stage], parity);
+			tile = shared.tile[stage];
+			if (tile != NO_TILE)
+			{
+				UNROLL
+				for (int chunk = 0; chunk < P::SCANNERS; chunk++)
+					bits[chunk] = load_bits(tile, chunk);
+				UNROLL
+				for (int chunk = 0; chunk < P::SCANNERS; chunk++)
+					if (P::MODE != PLAIN)
+						shared.bits[stage][chunk * WARP_SIZE + lane_id()] = bits[chunk];
+				copy_barrier_wait(&shared.loaded[stage], parity);
+				UNROLL
+				for (int chunk = 0; chunk < P::SCANNERS; chunk++)
+				{
+					State s = lane_total(vectors_of(shared.stage[stage], chunk), bits[chunk]);
+
+					s = warp_reduce<Op>(s);
+					if (lane_id() == 0)
+						shared.before_chunk[stage][chunk] = total;
+					total = Op::combine(total, s);
+				}
+				if (lane_id() == 0)
+				{
+					look.publish(tile, total);
+					shared.total[stage] = total;
+				}
+				__syncwarp(FULL_MASK);
+			}
+			if (lane_id() == 0)
+				copy_barrier_arrive(&shared.reduced[stage]);
+			if (tile == NO_TILE)
+				break;
+		}
+	}
+
+	/*
+	 * The gatherer
+	 */
+
+	/* Pieces of 2^18 tiles keep the number of heads in 32 bits. */
+	__device__ __forceinline__ void gather() const
+	{
+		static_assert(TILE_ROWS_MAX <= 1 << 13, "2^18 tiles have at most 2^31 heads");
+		State running = Op::identity();
+		uint64_t ordinal = 0;
+		uint32_t known = 0; /* tiles that are in `running` */
+
+		for (uint32_t j = 0;; j++)
+		{
+			int stage = (int) (j % P::STAGES);
+			uint32_t tile;
+
+			copy_barrier_wait(&shared.reduced[stage], j / P::STAGES & 1);
+			tile = shared.tile[stage];
+			if (tile == NO_TILE)
+			{
+				if (lane_id() == 0)
+					copy_barrier_arrive(&shared.placed[stage]);
+				break;
+			}
+			if (known == 0 && column.state_in != nullptr)
+				running = look.carry();
+			while (known < tile)
+			{
+				uint32_t end = tile - known > 1u << 18 ? known + (1u << 18) : tile;
+				State state = look.template share<WARP_SIZE>(known, end, lane_id());
+
+				state = warp_shfl(warp_reduce<Op>(state), 0);
+				running = Op::combine(running, state);
+				if constexpr (P::MODE == SEGMENTS)
+					ordinal += state.heads;
+				known = end;
+			}
+			if (lane_id() == 0)
+			{
+				shared.before[stage] = running;
+				shared.ordinal[stage] = ordinal;
+			}
+			running = Op::combine(running, shared.total[stage]);
+			if (tile == ntiles - 1)
+				finish(running, ordinal + heads_of(stage));
+			__syncwarp(FULL_MASK);
+			if (lane_id() == 0)
+				copy_barrier_arrive(&shared.placed[stage]);
+			ordinal += heads_of(stage);
+			known++;
+		}
+	}
+
+	__device__ __forceinline__ uint32_t heads_of(int stage) const
+	{
+		if constexpr (P::MODE == SEGMENTS)
+			return shared.total[stage].heads;
+		return 0;
+	}
+
+	/* After the last tile: the state, and the segment that is still open. */
+	__device__ inline void finish(State running, uint64_t ordinal) const
+	{
+		bool seen = scan_plain_seen(column);
+
+		if constexpr (P::MODE != PLAIN)
+			seen = running.seen;
+		if (P::MODE == SEGMENTS && lane_id() == 0)
+		{
+			*column.nsegments = column.nrows > 0 ? ordinal + 1 : 0;
+			if (column.nrows > 0)
+			{
+				((Result *) column.results)[ordinal] = E::result(running.value, column);
+				set_status(ordinal, seen, E::overflows(running.value));
+			}
+		}
+		scan_write_state<E>(column, running.value, seen);
+	}
+
+	__device__ __forceinline__ void set_status(uint64_t i, bool seen, bool overflow) const
+	{
+		if (overflow)
+			shared.over = 1;
+		if (column.status != nullptr)
+			column.status[i] = !seen	? GPUAGG_ROW_NULL
+							   : overflow ? GPUAGG_ROW_OVERFLOW
+										  : GPUAGG_ROW_VALUE;
+	}
+
+	/*
+	 * Scanners
+	 */
+
+	/* The results of a lane's rows; those that overflow as bits. */
+	template <bool EXCLUSIVE>
+	__device__ __forceinline__ uint32_t scan_rows(const Quad *vectors, Quad *out, const Bits &bits,
+												  Acc acc) const
+	{
+		constexpr int WIDTH = (int) (sizeof(Result) / sizeof(Value)); /* quads of results a vector */
+		Result results[P::PER_VECTOR];
+		uint32_t over = 0;
+
+		for_rows(vectors, [&](int i, Value value) {
+			int j = i % P::PER_VECTOR;
+
+			if (P::MODE != PLAIN && (bits.heads >> i & 1))
+				acc = E::identity();
+			if (EXCLUSIVE)
+			{
+				results[j] = E::result(acc, column);
+				over |= (uint32_t) E::overflows(acc) << i;
+			}
+			acc = E::apply(acc, accept(i, value, bits));
+			if (!EXCLUSIVE)
+			{
+				results[j] = E::result(acc, column);
+				over |= (uint32_t) E::overflows(acc) << i;
+			}
+			if (j == P::PER_VECTOR - 1)
+			{
+				Quad quad[WIDTH];
+
+				memcpy(quad, results, sizeof(quad));
+				UNROLL
+				for (int k = 0; k < WIDTH; k++)
+					out[i / P::PER_VECTOR * WIDTH + k] = quad[k];
+			}
+		});
+		return over;
+	}
+
+	/*
+	 * The statuses of a chunk, by way of the words of its bits.  seen: whether
+	 * anything stands before the lane's rows.
+	 */
+	__device__ __forceinline__ void scan_status(uint32_t tile, int chunk, Bits *words,
+												const Bits &bits, bool seen, uint32_t over) const
+	{
+		uint64_t row = first_row(tile) + (unsigned) (chunk * WARP_SIZE * P::ITEMS);
+		uint32_t null = 0;
+
+		for (int i = 0; i < P::ITEMS; i++)
+		{
+			bool before;
+
+			seen &= !(bits.heads >> i & 1);
+			before = seen;
+			seen |= bits.valid >> i & 1;
+			null |= (uint32_t) !(column.exclusive ? before : seen) << i;
+		}
+		__syncwarp(FULL_MASK);
+		words[lane_id()] = {null, over};
+		__syncwarp(FULL_MASK);
+		for (int i = lane_id(); i < WARP_SIZE * P::ITEMS; i += WARP_SIZE)
+			if (row + (unsigned) i < column.nrows)
+			{
+				Bits w = words[i / P::ITEMS];
+
+				set_status(row + (unsigned) i, !(w.valid >> i % P::ITEMS & 1),
+						   w.heads >> i % P::ITEMS & 1);
+			}
+	}
+
+	/*
+	 * A result for each head of a lane's rows, that of the segment which ends
+	 * there; out: where the one of the tile's first head goes.
+	 */
+	__device__ __forceinline__ void scan_segments(const Quad *vectors, Result *out,
+												  const Bits &bits, State state, uint32_t local,
+												  uint64_t ordinal) const
+	{
+		for_rows(vectors, [&](int i, Value value) {
+			if (bits.heads >> i & 1)
+			{
+				out[local] = E::result(state.value, column);
+				set_status(ordinal + local, state.seen, E::overflows(state.value));
+				local++;
+				state.value = E::identity();
+				state.seen = 0;
+			}
+			state.value = E::apply(state.value, accept(i, value, bits));
+			state.seen |= bits.valid >> i & 1;
+		});
+	}
+
+	/* The rows of a lane that there are, as bits. */
+	__device__ __forceinline__ uint32_t real_rows(uint32_t tile, int chunk) const
+	{
+		int rows = rows_of(tile) - (chunk * WARP_SIZE + lane_id()) * P::ITEMS;
+
+		return rows >= P::ITEMS ? ~(uint32_t) 0 : rows > 0 ? ((uint32_t) 1 << rows) - 1 : 0;
+	}
+
+	__device__ __forceinline__ void scan_chunk(uint32_t j, int chunk, uint32_t tile) const
+	{
+		int stage = (int) (j % P::STAGES);
+		const Quad *vectors = vectors_of(shared.stage[stage], chunk);
+		char *out = P::IN_PLACE ? shared.stage[stage] : shared.out[j % P::OUTS];
+		Bits bits = {~(uint32_t) 0, 0};
+		State before = Op::combine(shared.before[stage], shared.before_chunk[stage][chunk]);
+		State lanes;
+
+		if (P::MODE != PLAIN)
+			bits = shared.bits[stage][chunk * WARP_SIZE + lane_id()];
+		lanes = warp_shfl_up(warp_scan<Op>(lane_total(vectors, bits)), 1);
+		if (lane_id() > 0)
+			before = Op::combine(before, lanes);
+
+		if constexpr (P::MODE == SEGMENTS)
+		{
+			uint64_t ordinal = shared.ordinal[stage];
+			uint32_t local = shared.before_chunk[stage][chunk].heads;
+
+			if (lane_id() > 0)
+				local += lanes.heads;
+			out += (uintptr_t) ((Result *) column.results + ordinal) % 16;
+			scan_segments(vectors, (Result *) out, bits, before, local, ordinal);
+		}
+		else
+		{
+			Quad *to = (Quad *) out + (vectors - (const Quad *) shared.stage[stage]) *
+										  (int) (sizeof(Result) / sizeof(Value));
+			uint32_t over = column.exclusive ? scan_rows<true>(vectors, to, bits, before.value)
+											 : scan_rows<false>(vectors, to, bits, before.value);
+
+			over &= real_rows(tile, chunk);
+			if (over != 0)
+				shared.over = 1;
+			if constexpr (P::MODE == MARKED)
+				if (column.status != nullptr)
+					scan_status(tile, chunk, &shared.bits[stage][chunk * WARP_SIZE], bits,
+								before.seen, over);
+		}
+	}
+
+	__device__ __forceinline__ void scan(int chunk) const
+	{
+		for (uint32_t j = 0;; j++)
+		{
+			int stage = (int) (j % P::STAGES);
+			uint32_t tile;
+
+			copy_barrier_wait(&shared.placed[stage], j / P::STAGES & 1);
+			copy_barrier_wait(&shared.loaded[stage], j / P::STAGES & 1);
+			tile = shared.tile[stage];
+			if (tile == NO_TILE)
+			{
+				if (lane_id() == 0)
+					copy_barrier_arrive(&shared.scanned[stage]);
+				break;
+			}
+			if (!P::IN_PLACE)
+				copy_barrier_wait(&shared.left[j % P::OUTS], (j / P::OUTS & 1) ^ 1);
+			scan_chunk(j, chunk, tile);
+			copy_out_fence();
+			__syncwarp(FULL_MASK);
+			if (lane_id() == 0)
+				copy_barrier_arrive(&shared.scanned[stage]);
+		}
+	}
+};
+
+template <class P>
+static __global__ void
+__launch_bounds__(P::THREADS, 1) scan_tiles(ScanColumn column, uint32_t ntiles)
+{
+	SHARED_LARGE(typename P::Shared, shared);
+
+	if (threadIdx.x == 0)
+	{
+		for (int i = 0; i < P::STAGES; i++)
+		{
+			copy_barrier_init(&shared.known[i]);
+			copy_barrier_init(&shared.loaded[i]);
+			copy_barrier_init(&shared.reduced[i]);
+			copy_barrier_init(&shared.placed[i]);
+			copy_barrier_init(&shared.scanned[i], P::SCANNERS);
+			copy_barrier_init(&shared.stored[i]);
+		}
+		for (int i = 0; i < P::OUTS; i++)
+			copy_barrier_init(&shared.left[i]);
+		shared.over = 0;
+	}
+	__syncthreads();
+	launched_early();
+
+	Pipeline<P> pipe(column, shared, ntiles);
+	int warp = warp_id();
+
+	if (warp == 0)
+		pipe.load();
+	else if (warp == 1)
+		pipe.gather();
+	else if (warp == 2)
+		pipe.store();
+	else if (warp < 3 + P::REDUCERS)
+		pipe.reduce((uint32_t) warp - 3);
+	else
+		pipe.scan(warp - 3 - P::REDUCERS);
+
+	__syncthreads();
+	if (threadIdx.x == 0)
+		scan_close(column, pipe.look, ntiles, shared.over != 0);
+}
+
+/* Tiles of ROWS rows; a column without rows has one, for its state. */
+static inline uint32_t
+tiles_of(uint64_t nrows, uint64_t rows)
+{
+	return nrows == 0 ? 1 : (uint32_t) divide_up(nrows, rows);
+}
+
+template <class P>
+static GpuaggReason
+scan_launch(const ScanColumn &column, GpuStreamRef stream)
+{
+	/* a process has one device */
+	static const unsigned resident =
+		resident_blocks(scan_tiles<P>, P::THREADS, sizeof(typename P::Shared));
+	uint32_t ntiles = tiles_of(column.nrows, P::ROWS);
+
+	LAUNCH_EARLY(scan_tiles<P>, ntiles < resident ? ntiles : resident, P::THREADS,
+				 sizeof(typename P::Shared), stream, column, ntiles);
+	return gpu_launch_status();
+}
+
+#endif /* GPUAGG_PIPELINE_CUH */

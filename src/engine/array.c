@@ -1,0 +1,190 @@
+/*
+ * array.c
+ *	  Whole columns in memory: the production engines over them, in chunks.
+ *
+ * Chunks of scans begin at multiples of 64 rows, so that heads are copied by
+ * whole words.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/float.h"
+#include "utils/memutils.h"
+
+#include "common/reduced.h"
+#include "engine/array.h"
+#include "engine/batch.h"
+#include "engine/cpu.h"
+#include "engine/device.h"
+#include "engine/scan.h"
+#include "engine/value.h"
+#include "gpuagg.h"
+#include "stat.h"
+
+#define CPU_ROWS   4096	 /* of a chunk on the CPU: what it makes stays in the cache */
+#define RETRY_ROWS 65536 /* rows on the CPU before asking for the device again */
+
+StaticAssertDecl(RETRY_ROWS % CPU_ROWS == 0 && CPU_ROWS % 64 == 0, "chunks end at whole words");
+
+/* Whether to ask for the device at all. */
+static bool
+wants_device(const ArrayColumn *column)
+{
+	if (gpuagg_device == DEVICE_CPU)
+		return false;
+	if (column->nrows < gpuagg_device_min_rows)
+	{
+		gpuagg_stat_reason(GPUAGG_SMALL);
+		return false;
+	}
+	return true;
+}
+
+/* ---- reductions ---- */
+
+static bool
+reduce_in_batches(const ArrayColumn *column, GpuaggReduced *total)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg array",
+												  ALLOCSET_SMALL_SIZES);
+	GpuaggBatch *batch = gpuagg_batch_open(column->kind, column->op, column->nrows, context);
+
+	if (batch != NULL)
+	{
+		gpuagg_batch_append(batch, column->values, column->nrows);
+		*total = *gpuagg_batch_close(batch);
+	}
+	MemoryContextDelete(context);
+	return batch != NULL;
+}
+
+void
+gpuagg_array_reduce(const ArrayColumn *column, GpuaggReduced *total)
+{
+	if (wants_device(column) && gpuagg_device_ready() && reduce_in_batches(column, total))
+		return;
+	gpuagg_reduced_init(total);
+	gpuagg_cpu_reduce(column->kind, column->op, column->values, NULL, column->nrows, total);
+	gpuagg_float_sum_propagate(gpuagg_float_sum_of(&total->f));
+	gpuagg_stat_direct(column->nrows, column->nrows * (int64) gpuagg_kind_size(column->kind));
+}
+
+/* ---- scans ---- */
+
+static bool
+sums_floats(const ArrayColumn *column)
+{
+	return column->op == GPUAGG_SUM && gpuagg_kind_is_float(column->kind);
+}
+
+static const void *
+values_from(const ArrayColumn *column, int64 first)
+{
+	return (const char *) column->values + first * gpuagg_kind_size(column->kind);
+}
+
+/*
+ * Turns what a scan gave for n rows into results.  Sums of int32 cannot leave
+ * int64, nor can they here: 2^31 rows are below 2^62.
+ */
+static void
+put_results(const ArrayColumn *column, const void *from, const uint8 *status, int64 n, void *to)
+{
+	if (column->op == GPUAGG_SUM && column->kind == GPUAGG_INT64)
+		for (int64 i = 0; i < n; i++)
+			((int64 *) to)[i] = gpuagg_int64_value(((const GpuaggInt128 *) from)[i]);
+	else if (column->op != GPUAGG_SUM && column->kind == GPUAGG_INT32)
+		for (int64 i = 0; i < n; i++)
+			((int64 *) to)[i] = ((const int32 *) from)[i];
+	else
+		memcpy(to, from, n * gpuagg_ladder_result_size(column->kind));
+
+	if (sums_floats(column) && memchr(status, GPUAGG_ROW_OVERFLOW, n) != NULL)
+		float_overflow_error();
+}
+
+/* Scans rows from `first` on; returns how many, none when there is no device now. */
+static int64
+scan_on_device(const ArrayColumn *column, ScanBatch *batch, int64 first, GpuaggScanState *carry,
+			   char *results)
+{
+	int64 n;
+
+	if (!gpuagg_scan_begin(batch))
+		return 0;
+	n = Min(batch->capacity, column->nrows - first);
+	memcpy(batch->values, values_from(column, first), n * gpuagg_kind_size(column->kind));
+	if (column->heads != NULL)
+		memcpy(batch->heads, column->heads + first / 64, (n + 63) / 64 * sizeof(uint64));
+	batch->nrows = n;
+	gpuagg_scan_run(batch, carry);
+	put_results(column, batch->results, batch->status, n, results);
+	return n;
+}
+
+static int64
+scan_on_cpu(const ArrayColumn *column, int64 first, GpuaggScanState *carry, char *results)
+{
+	GpuaggInt128 made[CPU_ROWS]; /* results of any kind */
+	uint8 status[CPU_ROWS];
+	GpuaggScan scan = {0};
+
+	scan.kind = column->kind;
+	scan.op = column->op;
+	scan.exclusive = column->exclusive;
+	scan.nrows = Min(CPU_ROWS, column->nrows - first);
+	scan.values = values_from(column, first);
+	scan.heads = column->heads == NULL ? NULL : column->heads + first / 64;
+	scan.results = made;
+	scan.status = status;
+	gpuagg_cpu_scan(&scan, carry);
+	gpuagg_stat_direct(scan.nrows, scan.nrows * (int64) gpuagg_kind_size(column->kind));
+	put_results(column, made, status, scan.nrows, results);
+	return scan.nrows;
+}
+
+static ScanBatch *
+make_batch(const ArrayColumn *column, MemoryContext context)
+{
+	unsigned flags = (column->exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0) |
+					 (column->heads != NULL ? GPUAGG_SCAN_HEADS : 0) |
+					 (sums_floats(column) ? GPUAGG_SCAN_STATUS : 0);
+
+	return gpuagg_scan_make(column->kind, column->op, flags, context);
+}
+
+void
+gpuagg_array_scan(const ArrayColumn *column, void *results)
+{
+	Size width = gpuagg_ladder_result_size(column->kind);
+	MemoryContext context = NULL;
+	ScanBatch *batch = NULL;
+	GpuaggScanState carry;
+	int64 retry_at = 0;
+
+	if (wants_device(column))
+	{
+		context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg array", ALLOCSET_SMALL_SIZES);
+		batch = make_batch(column, context);
+	}
+	memset(&carry, 0, sizeof(carry));
+	gpuagg_float_sum_init(gpuagg_float_sum_of(&carry.f), 0, GPUAGG_CHUNKS);
+	for (int64 done = 0; done < column->nrows;)
+	{
+		char *to = (char *) results + done * width;
+		int64 n = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		if (batch != NULL && done >= retry_at)
+		{
+			n = scan_on_device(column, batch, done, &carry, to);
+			if (n == 0)
+				retry_at = done + RETRY_ROWS;
+		}
+		if (n == 0)
+			n = scan_on_cpu(column, done, &carry, to);
+		done += n;
+	}
+	if (context != NULL)
+		MemoryContextDelete(context);
+}

@@ -1,0 +1,286 @@
+/*
+ * cpu_scan.c
+ *	  The CPU engine: scans.
+ *
+ * Integers, minima, maxima and counts have one number as their state.  Sums of
+ * floats have an accumulator; since a row is rounded as often as it is added
+ * to, each block of rows gets one that is only as wide as the block's values
+ * and the carry make it.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "engine/cpu.h"
+
+#define CHECK_ROWS 1024 /* rows between checks for interrupts; a block of float sums */
+
+/* The statuses of rows are the outcomes of rounding. */
+StaticAssertDecl(GPUAGG_ROUNDED_VALUE == (int) GPUAGG_ROW_VALUE, "status of a rounded value");
+StaticAssertDecl(GPUAGG_ROUNDED_NULL == (int) GPUAGG_ROW_NULL, "status of no value");
+StaticAssertDecl(GPUAGG_ROUNDED_OVERFLOW == (int) GPUAGG_ROW_OVERFLOW, "status of an overflow");
+
+typedef void (*ScanFunction)(const GpuaggScan *scan, GpuaggScanState *carry);
+
+static inline bool
+is_valid(const GpuaggScan *scan, int64 i)
+{
+	return scan->validity == NULL || gpuagg_bit(scan->validity, i);
+}
+
+static inline bool
+is_head(const GpuaggScan *scan, int64 i)
+{
+	return scan->heads != NULL && gpuagg_bit(scan->heads, i);
+}
+
+/* ---- one number as the state ---- */
+
+static pg_attribute_always_inline int64
+identity_of(GpuaggKind kind, GpuaggOp op)
+{
+	switch (op)
+	{
+		case GPUAGG_MIN:
+			return gpuagg_greatest_key(kind);
+		case GPUAGG_MAX:
+			return gpuagg_least_key(kind);
+		default:
+			return 0;
+	}
+}
+
+/* Stores a row: the number as a result of the scan, and its status; n values are in it. */
+static pg_attribute_always_inline void
+put_number(GpuaggKind kind, GpuaggOp op, const GpuaggScan *scan, int64 i, __int128 number, int64 n)
+{
+	void *results = scan->results;
+	uint8 status = n > 0 ? GPUAGG_ROW_VALUE : GPUAGG_ROW_NULL;
+
+	if (op == GPUAGG_COUNT)
+		((int64 *) results)[i] = (int64) number;
+	else if (op == GPUAGG_SUM && kind == GPUAGG_INT32)
+	{
+		((int64 *) results)[i] = (int64) number;
+		if ((int64) number != number)
+			status = GPUAGG_ROW_OVERFLOW;
+	}
+	else if (op == GPUAGG_SUM)
+	{
+		((GpuaggInt128 *) results)[i].lo = (uint64) number;
+		((GpuaggInt128 *) results)[i].hi = (int64) (number >> 64);
+	}
+	else if (kind == GPUAGG_INT32)
+		((int32 *) results)[i] = (int32) number;
+	else if (kind == GPUAGG_INT64)
+		((int64 *) results)[i] = (int64) number;
+	else if (kind == GPUAGG_FLOAT32)
+		((uint32 *) results)[i] = gpuagg_order_bits32((int32) number);
+	else
+		((uint64 *) results)[i] = gpuagg_order_bits64((int64) number);
+	if (scan->status != NULL)
+		scan->status[i] = status;
+}
+
+static pg_attribute_always_inline void
+scan_numbers(GpuaggKind kind, GpuaggOp op, const GpuaggScan *scan, GpuaggScanState *carry)
+{
+	__int128 identity = identity_of(kind, op);
+	int64 n = carry->f.counts.n;
+	unsigned __int128 carried = (unsigned __int128) carry->sum.hi << 64 | carry->sum.lo;
+	__int128 number = n > 0 ? (__int128) carried : identity;
+
+	for (int64 i = 0; i < scan->nrows; i++)
+	{
+		if (i % CHECK_ROWS == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (is_head(scan, i))
+		{
+			number = identity;
+			n = 0;
+		}
+		if (scan->exclusive)
+			put_number(kind, op, scan, i, number, n);
+		if (is_valid(scan, i))
+		{
+			int64 value = op == GPUAGG_COUNT ? 1 : gpuagg_key_at(kind, scan->values, i);
+
+			if (op == GPUAGG_MIN)
+				number = Min((int64) number, value);
+			else if (op == GPUAGG_MAX)
+				number = Max((int64) number, value);
+			else
+				number += value;
+			n++;
+		}
+		if (!scan->exclusive)
+			put_number(kind, op, scan, i, number, n);
+	}
+	carry->sum.lo = (uint64) number;
+	carry->sum.hi = (int64) (number >> 64);
+	carry->f.counts.n = n;
+}
+
+#define DEFINE_SCAN(name, kind, op)                                         \
+	static void scan_##name(const GpuaggScan *scan, GpuaggScanState *carry) \
+	{                                                                       \
+		scan_numbers(kind, op, scan, carry);                                \
+	}
+
+DEFINE_SCAN(sum_int32, GPUAGG_INT32, GPUAGG_SUM)
+DEFINE_SCAN(min_int32, GPUAGG_INT32, GPUAGG_MIN)
+DEFINE_SCAN(max_int32, GPUAGG_INT32, GPUAGG_MAX)
+DEFINE_SCAN(sum_int64, GPUAGG_INT64, GPUAGG_SUM)
+DEFINE_SCAN(min_int64, GPUAGG_INT64, GPUAGG_MIN)
+DEFINE_SCAN(max_int64, GPUAGG_INT64, GPUAGG_MAX)
+DEFINE_SCAN(min_float32, GPUAGG_FLOAT32, GPUAGG_MIN)
+DEFINE_SCAN(max_float32, GPUAGG_FLOAT32, GPUAGG_MAX)
+DEFINE_SCAN(min_float64, GPUAGG_FLOAT64, GPUAGG_MIN)
+DEFINE_SCAN(max_float64, GPUAGG_FLOAT64, GPUAGG_MAX)
+DEFINE_SCAN(count, GPUAGG_INT64, GPUAGG_COUNT)
+
+/* ---- sums of floats ---- */
+
+typedef union BlockSum
+{
+	GpuaggFloatSum acc;
+	char space[GPUAGG_FLOAT_SUM_SIZE(GPUAGG_CHUNKS)];
+} BlockSum;
+
+static pg_attribute_always_inline double
+float_at(GpuaggKind kind, const void *values, int64 i)
+{
+	return kind == GPUAGG_FLOAT32 ? (double) ((const float *) values)[i]
+								  : ((const double *) values)[i];
+}
+
+/*
+ * An accumulator with what the carry holds, wide enough for rows first to last;
+ * a value takes three chunks.
+ */
+static pg_attribute_always_inline void
+begin_block(GpuaggKind kind, const GpuaggScan *scan, int64 first, int64 last, BlockSum *sum,
+			const GpuaggFloatSum *carry)
+{
+	int low = GPUAGG_CHUNKS - 3;
+	int high = 2;
+	int carry_first;
+	int carry_last;
+
+	for (int64 i = first; i < last; i++)
+	{
+		double value = is_valid(scan, i) ? float_at(kind, scan->values, i) : 0;
+		uint64 bits;
+		int exponent;
+		int place;
+
+		memcpy(&bits, &value, sizeof(bits));
+		exponent = (int) (bits >> 52) & 0x7ff;
+		if (exponent == 0x7ff || value == 0)
+			continue;
+		place = (Max(exponent, 1) - 1) / 32;
+		low = Min(low, place);
+		high = Max(high, place + 2);
+	}
+	gpuagg_float_sum_extent(carry, &carry_first, &carry_last);
+	if (carry_first <= carry_last)
+	{
+		low = Min(low, carry_first);
+		high = Max(high, carry_last);
+	}
+	if (low > high - 2) /* nothing but zeros */
+		low = high - 2;
+	gpuagg_float_sum_init(&sum->acc, low, high - low + 1);
+	gpuagg_float_sum_merge(&sum->acc, carry);
+}
+
+static pg_attribute_always_inline void
+put_float(GpuaggKind kind, const GpuaggScan *scan, int64 i, const GpuaggFloatSum *acc)
+{
+	GpuaggRounded rounded;
+
+	if (kind == GPUAGG_FLOAT32)
+	{
+		float result = 0;
+
+		rounded = gpuagg_float_sum_round32(acc, &result);
+		((float *) scan->results)[i] = result;
+	}
+	else
+	{
+		double result = 0;
+
+		rounded = gpuagg_float_sum_round64(acc, &result);
+		((double *) scan->results)[i] = result;
+	}
+	if (scan->status != NULL)
+		scan->status[i] = (uint8) rounded;
+}
+
+static pg_attribute_always_inline void
+scan_floats(GpuaggKind kind, const GpuaggScan *scan, GpuaggScanState *carry)
+{
+	GpuaggFloatSum *full = gpuagg_float_sum_of(&carry->f);
+
+	gpuagg_float_sum_propagate(full);
+	for (int64 first = 0; first < scan->nrows; first += CHECK_ROWS)
+	{
+		int64 last = Min(first + CHECK_ROWS, scan->nrows);
+		BlockSum sum;
+
+		CHECK_FOR_INTERRUPTS();
+		begin_block(kind, scan, first, last, &sum, full);
+		for (int64 i = first; i < last; i++)
+		{
+			if (is_head(scan, i))
+				gpuagg_float_sum_init(&sum.acc, sum.acc.base, sum.acc.width);
+			if (scan->exclusive)
+				put_float(kind, scan, i, &sum.acc);
+			if (is_valid(scan, i))
+				(void) gpuagg_float_sum_deposit(&sum.acc, float_at(kind, scan->values, i), 1);
+			if (!scan->exclusive)
+				put_float(kind, scan, i, &sum.acc);
+		}
+		gpuagg_float_sum_init(full, 0, GPUAGG_CHUNKS);
+		gpuagg_float_sum_merge(full, &sum.acc);
+	}
+}
+
+static void
+scan_sum_float32(const GpuaggScan *scan, GpuaggScanState *carry)
+{
+	scan_floats(GPUAGG_FLOAT32, scan, carry);
+}
+
+static void
+scan_sum_float64(const GpuaggScan *scan, GpuaggScanState *carry)
+{
+	scan_floats(GPUAGG_FLOAT64, scan, carry);
+}
+
+/* ---- all of them ---- */
+
+static const ScanFunction scan_functions[][GPUAGG_COUNT + 1] = {
+	[GPUAGG_INT32] = {[GPUAGG_SUM] = scan_sum_int32,
+					  [GPUAGG_MIN] = scan_min_int32,
+					  [GPUAGG_MAX] = scan_max_int32,
+					  [GPUAGG_COUNT] = scan_count},
+	[GPUAGG_INT64] = {[GPUAGG_SUM] = scan_sum_int64,
+					  [GPUAGG_MIN] = scan_min_int64,
+					  [GPUAGG_MAX] = scan_max_int64,
+					  [GPUAGG_COUNT] = scan_count},
+	[GPUAGG_FLOAT32] = {[GPUAGG_SUM] = scan_sum_float32,
+						[GPUAGG_MIN] = scan_min_float32,
+						[GPUAGG_MAX] = scan_max_float32,
+						[GPUAGG_COUNT] = scan_count},
+	[GPUAGG_FLOAT64] = {[GPUAGG_SUM] = scan_sum_float64,
+						[GPUAGG_MIN] = scan_min_float64,
+						[GPUAGG_MAX] = scan_max_float64,
+						[GPUAGG_COUNT] = scan_count},
+};
+
+void
+gpuagg_cpu_scan(const GpuaggScan *scan, GpuaggScanState *carry)
+{
+	scan_functions[scan->kind][scan->op](scan, carry);
+}

@@ -1,0 +1,35 @@
+/*
+ * value.c
+ *	  Exact results as SQL values; errors where they are out of range.
+ */
+#include "postgres.h"
+
+#include "utils/float.h"
+
+#include "engine/value.h"
+
+void
+gpuagg_bigint_overflow(void)
+{
+	ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("bigint out of range")));
+}
+
+Datum
+gpuagg_float_value(GpuaggKind kind, const GpuaggFloatSum *acc, bool *isnull)
+{
+	double result8 = 0;
+	float result4 = 0;
+	GpuaggRounded rounded;
+
+	if (kind == GPUAGG_FLOAT32)
+		rounded = gpuagg_float_sum_round32(acc, &result4);
+	else
+		rounded = gpuagg_float_sum_round64(acc, &result8);
+
+	if (rounded == GPUAGG_ROUNDED_OVERFLOW)
+		float_overflow_error();
+	*isnull = rounded == GPUAGG_ROUNDED_NULL;
+	if (*isnull)
+		return (Datum) 0;
+	return kind == GPUAGG_FLOAT32 ? Float4GetDatum(result4) : Float8GetDatum(result8);
+}

@@ -1,0 +1,25 @@
+/*
+ * scan_cases.h
+ *	  What plain and segmented scans share.
+ */
+#ifndef GPUAGG_BENCH_SCAN_CASES_H
+#define GPUAGG_BENCH_SCAN_CASES_H
+
+#include "bench.h"
+
+struct ScanRun
+{
+	const Sets &sets;
+	GpuScan scan;
+	DeviceMemory state;
+	DeviceMemory scratch;
+
+	ScanRun(const Sets &s, const GpuScan &pattern);
+	void launch(int set);
+	bool inside_window() const;
+};
+
+extern double scan_tolerance(int kind, uint64_t n);
+extern size_t scan_result_size(int kind, unsigned flags);
+
+#endif /* GPUAGG_BENCH_SCAN_CASES_H */

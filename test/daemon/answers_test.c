@@ -1,0 +1,213 @@
+/*
+ * answers_test.c
+ *	  Right answers to REDUCE, SCAN and LADDER requests: every kind, operation
+ *	  and flag, in one piece and in many, with states carried on.
+ *
+ * Usage: answers_test PROGRAM [SEED]
+ */
+#include "answers.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define ALL_SCAN_FLAGS                                                                       \
+	(GPUAGG_SCAN_EXCLUSIVE | GPUAGG_SCAN_VALIDITY | GPUAGG_SCAN_HEADS | GPUAGG_SCAN_NARROW | \
+	 GPUAGG_SCAN_STATUS)
+
+static const int kinds[] = {GPUAGG_INT32, GPUAGG_INT64, GPUAGG_FLOAT32, GPUAGG_FLOAT64};
+
+static const char *program;
+
+/* Infinities would hide all sums after them, but for the segments that follow. */
+static bool
+specials_wanted(int op, unsigned flags)
+{
+	return op != GPUAGG_SUM || (flags & GPUAGG_SCAN_HEADS);
+}
+
+static void
+check_reduce(int fd, Lease *lease, uint64_t nrows)
+{
+	for (int k = 0; k < 4; k++)
+		for (int op = GPUAGG_SUM; op <= GPUAGG_MOMENTS; op++)
+			for (unsigned flags = 0; flags <= GPUAGG_SCAN_VALIDITY; flags += GPUAGG_SCAN_VALIDITY)
+			{
+				column_fill(lease, kinds[k], nrows, true);
+				if (!CHECK(reduce_is_right(fd, lease, kinds[k], op, flags, nrows)))
+					printf("reduce: kind %d op %d flags %u rows %llu\n", kinds[k], op, flags,
+						   (unsigned long long) nrows);
+			}
+}
+
+/* Two batches, of which the second goes on where the first has ended. */
+static void
+check_scan(int fd, Lease *lease, int kind, int op, unsigned flags, uint64_t nrows)
+{
+	GpuaggScanState state;
+
+	state_init(&state);
+	for (int batch = 0; batch < 2; batch++)
+	{
+		column_fill(lease, kind, nrows, specials_wanted(op, flags));
+		if (!CHECK(scan_is_right(fd, lease, kind, op, flags, nrows, &state)))
+			printf("scan: kind %d op %d flags %u rows %llu batch %d\n", kind, op, flags,
+				   (unsigned long long) nrows, batch);
+	}
+}
+
+static void
+test_small(const char *const *args)
+{
+	static const uint64_t sizes[] = {1, 2, 33, 64, 1000, 4097};
+	Daemon d;
+	Lease a;
+	int fd = client_start(&d, program, args, &a);
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+	{
+		check_reduce(fd, &a, sizes[i]);
+		for (int k = 0; k < 4; k++)
+			for (int op = GPUAGG_SUM; op <= GPUAGG_COUNT; op++)
+				for (unsigned flags = 0; flags <= ALL_SCAN_FLAGS; flags++)
+					check_scan(fd, &a, kinds[k], op, flags, sizes[i]);
+	}
+	close(fd);
+	lease_forget(&a);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+}
+
+/* Many pieces, since there is so little device memory, and all kinds after each other. */
+static void
+test_pieces(void)
+{
+	static const char *const args[] = {"--device-memory", "1048576", NULL};
+	Daemon d;
+	Lease a;
+	int fd = client_start(&d, program, args, &a);
+
+	check_reduce(fd, &a, 30011);
+	for (int k = 0; k < 4; k++)
+		for (int op = GPUAGG_SUM; op <= GPUAGG_COUNT; op++)
+			for (int i = 0; i < 3; i++)
+				check_scan(fd, &a, kinds[k], op, random_bits(&answers_seed) & ALL_SCAN_FLAGS,
+						   20011);
+	close(fd);
+	lease_forget(&a);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+}
+
+/* Around the most rows that a piece has. */
+static void
+test_large(void)
+{
+	static const uint64_t sizes[] = {131072, 131073, 300001};
+	Daemon d;
+	Lease a;
+	int fd = client_start(&d, program, NULL, &a);
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		for (int k = 0; k < 4; k++)
+		{
+			unsigned flags = random_bits(&answers_seed) & ALL_SCAN_FLAGS & ~GPUAGG_SCAN_HEADS;
+
+			column_fill(&a, kinds[k], sizes[i], false);
+			CHECK(reduce_is_right(fd, &a, kinds[k], GPUAGG_SUM, 0, sizes[i]));
+			check_scan(fd, &a, kinds[k], GPUAGG_SUM, flags, sizes[i]);
+		}
+	close(fd);
+	lease_forget(&a);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+}
+
+static void
+check_ladder(int fd, Lease *lease, int task, int algorithm, uint64_t nrows)
+{
+	const GpuaggAlgorithmInfo *info = gpuagg_algorithm(algorithm);
+
+	for (int k = 0; k < 4; k++)
+		for (int op = GPUAGG_SUM; op <= GPUAGG_MAX; op++)
+			for (int exclusive = 0; exclusive < 2; exclusive++)
+			{
+				if (info->integers_only && gpuagg_kind_is_float(kinds[k]))
+					continue;
+				column_fill(lease, kinds[k], nrows, op != GPUAGG_SUM);
+				if (!CHECK(ladder_is_right(fd, lease, task, algorithm, kinds[k], op, exclusive,
+										   nrows)))
+					printf("ladder: %s task %d kind %d op %d exclusive %d rows %llu\n", info->name,
+						   task, kinds[k], op, exclusive, (unsigned long long) nrows);
+			}
+}
+
+static void
+test_ladder(void)
+{
+	static const int tasks[] = {GPUAGG_REDUCE, GPUAGG_SCAN, GPUAGG_SEGMENTED_SCAN};
+	Daemon d;
+	Lease a;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	int fd = client_start(&d, program, NULL, &a);
+	int n = 0;
+
+	for (int t = 0; t < 3; t++)
+	{
+		int algorithm = GPUAGG_ALG_NONE;
+
+		while ((algorithm = gpuagg_algorithm_next(algorithm, tasks[t])) != GPUAGG_ALG_NONE)
+		{
+			const GpuaggAlgorithmInfo *info = gpuagg_algorithm(algorithm);
+
+			if (algorithm == GPUAGG_ALG_PRODUCTION || info->on_cpu)
+			{
+				ladder_init(&request, &a, tasks[t], algorithm, GPUAGG_INT32, GPUAGG_SUM, 10);
+				CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+				continue;
+			}
+			check_ladder(fd, &a, tasks[t], algorithm, 1);
+			check_ladder(fd, &a, tasks[t], algorithm, 1500);
+			if (info->integers_only)
+			{
+				ladder_init(&request, &a, tasks[t], algorithm, GPUAGG_FLOAT64, GPUAGG_SUM, 10);
+				CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+			}
+			if (info->max_rows > 0 && info->max_rows < GPUAGG_LADDER_ROWS)
+			{
+				ladder_init(&request, &a, tasks[t], algorithm, GPUAGG_INT32, GPUAGG_SUM,
+							info->max_rows + 1);
+				CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+			}
+			n++;
+		}
+	}
+	CHECK(n > 30);
+
+	/* a scan is no reduction, and the other way round */
+	ladder_init(&request, &a, GPUAGG_REDUCE, GPUAGG_ALG_KOGGE_STONE, GPUAGG_INT32, GPUAGG_SUM, 10);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	ladder_init(&request, &a, GPUAGG_SCAN, GPUAGG_ALG_NEIGHBORED, GPUAGG_INT32, GPUAGG_SUM, 10);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	close(fd);
+	lease_forget(&a);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc != 2 && argc != 3)
+	{
+		fprintf(stderr, "usage: %s PROGRAM [SEED]\n", argv[0]);
+		return 2;
+	}
+	program = argv[1];
+	if (argc > 2)
+		answers_seed = strtoull(argv[2], NULL, 10);
+	printf("seed %llu\n", (unsigned long long) answers_seed);
+	test_small(NULL);
+	test_pieces();
+	test_large();
+	test_ladder();
+	return test_end();
+}
