@@ -311,7 +311,7 @@ template <> struct BinPlan<double, true>
 	static constexpr int SLACK = 6;
 	static constexpr int VECTORS = 4;
 	static constexpr int BLOCKS = 4;
-	static constexpr int NULLS_BLOCKS = 3;
+	static constexpr int NULLS_BLOCKS = 4;
 };
 
 template <> struct BinPlan<float, true>

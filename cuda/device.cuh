@@ -52,6 +52,13 @@
 #define NOINLINE __noinline__
 #endif
 
+/* Resident blocks to aim for: compilers need more registers for architectures before 9.0. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#define RESIDENT(blocks) (((blocks) + 1) / 2)
+#else
+#define RESIDENT(blocks) (blocks)
+#endif
+
 #define WARP_SIZE 32
 #define FULL_MASK 0xffffffffu
 
@@ -786,37 +793,6 @@ warp_reduce_max(T value)
 	}
 	return value;
 #endif
-}
-
-/*
- * The same value, that the compiler takes for another one: it does not keep
- * registers busy with what it has computed from it before.
- */
-static __device__ __forceinline__ double
-opaque(double v)
-{
-#ifndef GPUAGG_SIM
-	asm volatile("" : "+d"(v));
-#endif
-	return v;
-}
-
-static __device__ __forceinline__ int
-opaque(int v)
-{
-#ifndef GPUAGG_SIM
-	asm volatile("" : "+r"(v));
-#endif
-	return v;
-}
-
-static __device__ __forceinline__ float
-opaque(float v)
-{
-#ifndef GPUAGG_SIM
-	asm volatile("" : "+f"(v));
-#endif
-	return v;
 }
 
 /* Number of bits that are 1. */

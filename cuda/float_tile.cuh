@@ -35,6 +35,9 @@
 #define ROOM_LEAST 13
 
 #define FLOAT_STAGES 3
+#ifndef LOOK_AHEAD
+#define LOOK_AHEAD	 2 /* aggregates that a thread loads at a time */
+#endif
 
 enum FloatMode
 {
@@ -283,12 +286,15 @@ template <class P> struct FloatPipeline
 	LookBack<FloatOp> look;
 	uint64_t known;	  /* tiles before that of shared.before */
 	uint64_t ordinal; /* heads before it */
+	uint64_t shared_end; /* where the tiles end that this block's threads share out */
+	uint32_t share_count; /* of them the thread's */
+	LookBackWords<FloatOp::Packed> ahead[LOOK_AHEAD];
 	uint32_t parities;
 	bool overflowed;
 	bool outside;
 
 	__device__ __forceinline__ FloatPipeline(const FloatColumn<T> &c, Shared &s)
-		: column(c), shared(s), look(c.scratch), known(0), ordinal(0), parities(0),
+		: column(c), shared(s), look(c.scratch), known(0), ordinal(0), shared_end(0), share_count(0), parities(0),
 		  overflowed(false), outside(false)
 	{
 	}
@@ -603,27 +609,50 @@ template <class P> struct FloatPipeline
 		return p;
 	}
 
-	/* The state of the thread's share of a range of tiles; waits for them. */
-	__device__ __forceinline__ FloatState share(uint64_t from, uint64_t to) const
+	/* Begins to load the first of the thread's share of the tiles from `known` to `to` - 1. */
+	__device__ __forceinline__ void look_ahead(uint64_t to)
 	{
-		uint64_t each = divide_up(to - from, P::THREADS);
-		uint64_t tile = from + threadIdx.x * each;
-		uint64_t end = tile + each < to ? tile + each : to;
+		uint64_t end = to - known > 1u << 18 ? known + (1u << 18) : to;
+		uint64_t each = divide_up(end - known, P::THREADS);
+		uint64_t first = known + threadIdx.x * each;
+
+		shared_end = end;
+		share_count = first >= end ? 0 : (uint32_t) (end - first < each ? end - first : each);
+		UNROLL
+		for (uint32_t i = 0; i < LOOK_AHEAD; i++)
+		{
+			ahead[i] = {};
+			if (i < share_count)
+				ahead[i].load(look.slot(first + i));
+		}
+	}
+
+	/* The state of the thread's share; waits for its tiles. */
+	__device__ __forceinline__ FloatState share()
+	{
+		uint64_t each = divide_up(shared_end - known, P::THREADS);
+		uint64_t first = known + threadIdx.x * each;
 		FloatState s = FloatOp::identity();
 
-		for (; tile < end; tile++)
+		UNROLL
+		for (uint32_t i = 0; i < LOOK_AHEAD; i++)
+			if (i < share_count)
+				s = FloatOp::combine(
+					s, FloatOp::unpack(ahead[i].wait(look.slot(first + i), look.tag)));
+		for (uint32_t i = LOOK_AHEAD; i < share_count; i++)
 		{
 			LookBackWords<FloatOp::Packed> found;
 
-			found.load(look.slot(tile));
-			s = FloatOp::combine(s, FloatOp::unpack(found.wait(look.slot(tile), look.tag)));
+			found.load(look.slot(first + i));
+			s = FloatOp::combine(s,
+								 FloatOp::unpack(found.wait(look.slot(first + i), look.tag)));
 		}
 		return s;
 	}
 
 	/*
-	 * All threads: brings shared.before up to what stands before a tile; a
-	 * barrier at its end.  Takes 2^18 tiles at a time, whose heads are less than
+	 * All threads, after look_ahead(): brings shared.before up to what stands
+	 * before a tile; a barrier at its end.  Takes 2^18 tiles at a time, whose heads are less than
 	 * 2^30.
 	 */
 	__device__ __forceinline__ void gather(uint64_t tile, int slot)
@@ -632,13 +661,11 @@ template <class P> struct FloatPipeline
 
 		do
 		{
-			uint64_t end = tile - known > 1u << 18 ? known + (1u << 18) : tile;
-			uint64_t each = divide_up(end - known, P::THREADS);
 			FloatPieces p = {};
 
-			if ((uint64_t) warp_id() * WARP_SIZE * each < end - known)
+			if (__any_sync(FULL_MASK, share_count > 0))
 			{
-				FloatState s = share(known, end);
+				FloatState s = share();
 
 				UNROLL
 				for (int k = 0; k < PIECES; k++)
@@ -650,7 +677,7 @@ template <class P> struct FloatPipeline
 			if (lane_id() == 0)
 				shared.gathered[warp_id()] = p;
 			__syncthreads();
-			more = end != tile;
+			more = shared_end != tile;
 			if (warp_id() == 0)
 			{
 				p = {};
@@ -665,7 +692,9 @@ template <class P> struct FloatPipeline
 			__syncthreads();
 			if (SEGMENTS)
 				ordinal += shared.gathered_heads;
-			known = end;
+			known = shared_end;
+			if (more)
+				look_ahead(tile);
 		} while (more);
 	}
 
@@ -1043,6 +1072,7 @@ __launch_bounds__(P::THREADS, P::BLOCKS) float_scan(FloatColumn<typename P::T> c
 		uint64_t next = shared.tile[after];
 		ThreadRows next_rows = {0, 0, 0};
 
+		pipe.look_ahead(tile);
 		if (next < column.tiles)
 			next_rows = pipe.reduce(after, slot ^ 1, next);
 		if (threadIdx.x == 0)

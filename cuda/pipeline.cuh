@@ -198,7 +198,7 @@ template <class Element, Mode M, int NSCANNERS, int NVECTORS, int NSTAGES, int N
 	static constexpr int OUT_BYTES = IN_PLACE ? 16 : ROWS * (int) sizeof(Result) + 16;
 
 	static_assert(VECTORS % 2 == 1, "no bank conflicts");
-	static_assert(ITEMS <= 32, "a lane's bits are one word");
+	static_assert(ITEMS < 32, "a lane's bits are one word");
 	static_assert(ROWS <= TILE_ROWS_MAX && ROWS % 64 == 0, "see WideSum and bitmaps");
 	static_assert(STAGES % REDUCERS == 0, "a stage has its reducer, who knows its phases");
 
@@ -401,24 +401,17 @@ template <class P> struct Pipeline
 	/* Row 0 never ends a segment; whether the carry goes on there, carried_in() has seen. */
 	__device__ __forceinline__ Bits load_bits(uint32_t tile, int chunk) const
 	{
-		constexpr uint32_t ALL = (uint32_t) ((UINT64_C(1) << P::ITEMS) - 1);
-		Bits bits = {ALL, 0};
+		uint64_t row = first_row(tile) + (unsigned) (chunk * WARP_SIZE + lane_id()) * P::ITEMS;
+		Bits bits = {0, 0};
 
 		if (P::MODE != PLAIN)
 		{
-			uint64_t row =
-				first_row(tile) + (unsigned) (chunk * WARP_SIZE + lane_id()) * P::ITEMS;
-			uint64_t left = row < column.nrows ? column.nrows - row : 0;
-
-			uint32_t real = left < P::ITEMS ? ((uint32_t) 1 << left) - 1 : ALL;
-
-			bits.valid = real;
-			if (column.validity != nullptr)
-				bits.valid &= tile_bits(column.validity, row, P::ITEMS, column.nrows);
+			bits.valid = column.validity != nullptr
+							 ? tile_bits(column.validity, row, P::ITEMS, column.nrows)
+							 : tile_rows(row, P::ITEMS, column.nrows);
 			if (column.heads != nullptr)
-				bits.heads = real & tile_bits(column.heads, row, P::ITEMS, column.nrows);
-			if (row == 0)
-				bits.heads &= ~(uint32_t) 1;
+				bits.heads = tile_bits(column.heads, row, P::ITEMS, column.nrows) &
+							 (row == 0 ? ~(uint32_t) 1 : ~(uint32_t) 0);
 		}
 		return bits;
 	}
@@ -706,14 +699,6 @@ template <class P> struct Pipeline
 		});
 	}
 
-	/* The rows of a lane that there are, as bits. */
-	__device__ __forceinline__ uint32_t real_rows(uint32_t tile, int chunk) const
-	{
-		int rows = rows_of(tile) - (chunk * WARP_SIZE + lane_id()) * P::ITEMS;
-
-		return rows >= P::ITEMS ? ~(uint32_t) 0 : rows > 0 ? ((uint32_t) 1 << rows) - 1 : 0;
-	}
-
 	__device__ __forceinline__ void scan_chunk(uint32_t j, int chunk, uint32_t tile) const
 	{
 		int stage = (int) (j % P::STAGES);
@@ -746,7 +731,8 @@ template <class P> struct Pipeline
 			uint32_t over = column.exclusive ? scan_rows<true>(vectors, to, bits, before.value)
 											 : scan_rows<false>(vectors, to, bits, before.value);
 
-			over &= real_rows(tile, chunk);
+			over &= tile_rows(first_row(tile) + (unsigned) (chunk * WARP_SIZE + lane_id()) * P::ITEMS,
+							  P::ITEMS, column.nrows);
 			if (over != 0)
 				shared.over = 1;
 			if constexpr (P::MODE == MARKED)

@@ -11,12 +11,14 @@
 #include "grid.cuh"
 #include "reduce.cuh"
 
+#ifndef EXTREME_THREADS
 /* as measured best on an H200 */
 #define EXTREME_THREADS	   256
 #define EXTREME_VECTORS	   8 /* 16-byte loads in flight, a thread */
 #define EXTREME_MIN_BLOCKS 3 /* resident on a multiprocessor */
-#define EXTREME_WARPS	   (EXTREME_THREADS / WARP_SIZE)
-#define EXTREME_BATCH	   4 /* parts that a thread waits for at a time */
+#endif
+#define EXTREME_WARPS (EXTREME_THREADS / WARP_SIZE)
+#define EXTREME_BATCH 4 /* parts that a thread waits for at a time */
 
 /*
  * How values of a kind are ordered: rank() keeps the order of order keys but
@@ -111,40 +113,52 @@ warp_extreme(Rank rank)
 	}
 }
 
+/* What the warps of a block have found; a storage is used once. */
 template <class Rank> struct ExtremeStorage
 {
-	uint64_t tag;
-	bool last;
 	Rank rank[EXTREME_WARPS];
 	uint64_t count[EXTREME_WARPS];
 };
 
-/* The best rank of the block, and with NULLS the sum of counts, in every thread. */
+template <class Rank> struct ExtremeShared
+{
+	uint64_t tag;
+	bool last;
+	ExtremeStorage<Rank> values;
+	ExtremeStorage<Rank> parts;
+};
+
+/* The best rank of the warp and the sum of counts go to the storage, and into every lane. */
 template <bool MAX, bool NULLS, class Rank>
 static __device__ __forceinline__ void
-block_extreme(Rank *rank, uint64_t *count, ExtremeStorage<Rank> &shared)
+leave_extreme(Rank *rank, uint64_t *count, ExtremeStorage<Rank> &storage)
 {
 	*rank = warp_extreme<MAX>(*rank);
 	if (NULLS)
 		*count = warp_reduce_add64(*count);
 	if (lane_id() == 0)
 	{
-		shared.rank[warp_id()] = *rank;
+		storage.rank[warp_id()] = *rank;
 		if (NULLS)
-			shared.count[warp_id()] = *count;
+			storage.count[warp_id()] = *count;
 	}
-	__syncthreads();
-	*rank = shared.rank[0];
+}
+
+/* The best rank and the sum of counts of the block, after a barrier. */
+template <bool MAX, bool NULLS, class Rank>
+static __device__ __forceinline__ void
+take_extreme(Rank *rank, uint64_t *count, const ExtremeStorage<Rank> &storage)
+{
+	*rank = storage.rank[0];
 	if (NULLS)
-		*count = shared.count[0];
+		*count = storage.count[0];
 	UNROLL
 	for (int w = 1; w < EXTREME_WARPS; w++)
 	{
-		*rank = better<MAX>(*rank, shared.rank[w]);
+		*rank = better<MAX>(*rank, storage.rank[w]);
 		if (NULLS)
-			*count += shared.count[w];
+			*count += storage.count[w];
 	}
-	__syncthreads();
 }
 
 /* Takes in the parts of all other blocks, this thread's share of them, as they are left. */
@@ -209,7 +223,7 @@ __launch_bounds__(EXTREME_THREADS, EXTREME_MIN_BLOCKS) reduce_extreme(GpuReduce 
 	constexpr int GROUP = EXTREME_VECTORS * Vector<Value>::LENGTH;
 	constexpr Value ABSENT = MAX ? Order::LEAST : Order::GREATEST;
 
-	SHARED(ExtremeStorage<Rank>, shared);
+	SHARED(ExtremeShared<Rank>, shared);
 	ReduceScratch *scratch = (ReduceScratch *) reduce.scratch;
 	uint32_t ticket = 0;
 	uint64_t tag = 0;
@@ -241,31 +255,34 @@ __launch_bounds__(EXTREME_THREADS, EXTREME_MIN_BLOCKS) reduce_extreme(GpuReduce 
 															   reduce.validity, reduce.nrows,
 															   ABSENT, take);
 
+	leave_extreme<MAX, NULLS>(&rank, &count, shared.values);
 	if (threadIdx.x == 0)
 	{
 		shared.tag = tag;
 		shared.last = ticket == gridDim.x - 1;
 	}
-	block_extreme<MAX, NULLS>(&rank, &count, shared);
-
-	if (gridDim.x > 1 && !shared.last)
+	__syncthreads();
+	if (gridDim.x > 1 && shared.last)
 	{
-		if (threadIdx.x == 0)
+		/* each warp's count once */
+		count = lane_id() == 0 ? count : 0;
+		await_parts<MAX, NULLS>(scratch, shared.tag, &rank, &count);
+		leave_extreme<MAX, NULLS>(&rank, &count, shared.parts);
+		__syncthreads();
+	}
+	if (threadIdx.x == 0)
+	{
+		bool last = ticket == gridDim.x - 1;
+
+		take_extreme<MAX, NULLS>(&rank, &count,
+								 gridDim.x > 1 && last ? shared.parts : shared.values);
+		if (gridDim.x > 1 && !last)
 		{
 			store_relaxed(&scratch->part[0][blockIdx.x], tagged((uint64_t) rank, tag));
 			if (NULLS)
 				store_relaxed(&scratch->part[1][blockIdx.x], tagged(count, tag));
 		}
-	}
-	else
-	{
-		if (gridDim.x > 1)
-		{
-			count = threadIdx.x == 0 ? count : 0;
-			await_parts<MAX, NULLS>(scratch, shared.tag, &rank, &count);
-			block_extreme<MAX, NULLS>(&rank, &count, shared);
-		}
-		if (threadIdx.x == 0)
+		else
 		{
 			uint64_t n = NULLS ? count : reduce.nrows;
 

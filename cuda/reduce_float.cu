@@ -121,7 +121,7 @@ deliver(const GpuReduce &reduce, WordStorage &shared, ReduceScratch *scratch)
 
 template <class Sums, int BLOCKS, bool NULLS>
 static __global__ void
-__launch_bounds__(FLOAT_THREADS, BLOCKS) reduce_floats(GpuReduce reduce, GpuFloatMethod method)
+__launch_bounds__(FLOAT_THREADS, RESIDENT(BLOCKS)) reduce_floats(GpuReduce reduce, GpuFloatMethod method)
 {
 	typedef typename Sums::Value T;
 	constexpr int GROUP = Sums::TAKEN;

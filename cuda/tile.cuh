@@ -69,10 +69,19 @@ tile_store(char *to, const char *from, uint32_t bytes, bool bulk,
 		copy_out(to + head, from + head, body);
 }
 
+/* The rows of count (up to 31) from row on that the column has, as bits. */
+static __device__ __forceinline__ uint32_t
+tile_rows(uint64_t row, int count, uint64_t nrows)
+{
+	uint64_t left = row < nrows ? nrows - row : 0;
+
+	return ((uint32_t) 1 << (left < (unsigned) count ? left : (unsigned) count)) - 1;
+}
+
 /*
- * The bits of a bitmap for count (up to 32) rows from row on; those of rows that
- * the column does not have may be anything.  No word after that of the last row
- * is read, and there is no branch, so that many such loads are under way at once.
+ * The bits of a bitmap for count (up to 31) rows from row on; 0 for rows that
+ * the column does not have.  No word after that of the last row is read, and
+ * there is no branch, so that many such loads are under way at once.
  */
 static __device__ __forceinline__ uint32_t
 tile_bits(const uint64_t *bitmap, uint64_t row, int count, uint64_t nrows)
@@ -86,7 +95,7 @@ tile_bits(const uint64_t *bitmap, uint64_t row, int count, uint64_t nrows)
 	low = low < last ? low : last;
 	high = high < last ? high : last;
 	bits = nrows > 0 ? halves[low] | (uint64_t) halves[high] << 32 : 0;
-	return (uint32_t) (bits >> row % 32);
+	return (uint32_t) (bits >> row % 32) & tile_rows(row, count, nrows);
 }
 
 #endif /* GPUAGG_TILE_CUH */

@@ -11,7 +11,7 @@
 
 #include "cuda/ladder.h"
 
-#define LADDER_ROWS (UINT64_C(1) << 26)
+#define LADDER_ROWS (UINT64_C(1) << 24)
 
 /* What a rung needs to run over the sets of its columns. */
 struct Rung
