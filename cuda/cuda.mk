@@ -25,7 +25,7 @@ HOST_CXXFLAGS ?= -O2 -g
 HOST_WARNINGS = -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
 HOST_FLAGS = -I. -Isrc -Icuda -DGPUAGG_HOST_PROGRAM -D_GNU_SOURCE -ffp-contract=off \
 	-fstack-protector-strong -pthread $(HOST_WARNINGS) -MMD -MP
-NVCC_FLAGS = -O3 -std=c++17 -fmad=false -lineinfo -I. -Isrc -Icuda -MMD -MP \
+NVCC_FLAGS = -O3 -std=c++17 -fmad=false -lineinfo -Xfatbin=-compress-all -I. -Isrc -Icuda -MMD -MP \
 	-Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fPIE
 
 gpuaggd_c = $(sort $(wildcard cuda/*.c))

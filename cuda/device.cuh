@@ -59,6 +59,13 @@
 #define RESIDENT(blocks) (blocks)
 #endif
 
+/* Threads that every multiprocessor of the architecture holds. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define MULTIPROCESSOR_THREADS 1024
+#else
+#define MULTIPROCESSOR_THREADS 1536
+#endif
+
 #define WARP_SIZE 32
 #define FULL_MASK 0xffffffffu
 
@@ -85,6 +92,24 @@ struct alignas(16) Quad
 #define BULK_COPY 1
 #else
 #define BULK_COPY 0
+#endif
+
+/*
+ * Devices that give a block LARGE_SHARED bytes of shared memory, and those that
+ * give it at least SMALL_SHARED.  A kernel in two sizes is compiled in one:
+ * WITH_LARGE_SHARED, WITH_SMALL_SHARED; large_shared<kernel>() says in which.
+ */
+#define LARGE_SHARED (227 * 1024)
+#define SMALL_SHARED (64 * 1024)
+#ifdef GPUAGG_SIM
+#define WITH_LARGE_SHARED 1
+#define WITH_SMALL_SHARED 1
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200
+#define WITH_LARGE_SHARED 1
+#define WITH_SMALL_SHARED 0
+#else
+#define WITH_LARGE_SHARED 0
+#define WITH_SMALL_SHARED 1
 #endif
 
 /*
@@ -138,6 +163,17 @@ static inline bool
 slow_doubles()
 {
 	return false;
+}
+
+/* One time the one, one time the other. */
+template <auto>
+static inline bool
+large_shared()
+{
+	static bool large;
+
+	large = !large;
+	return large;
 }
 
 static inline void
@@ -416,6 +452,18 @@ slow_doubles()
 		   cudaDeviceGetAttribute(&ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio, device) ==
 			   cudaSuccess &&
 		   ratio > 2;
+}
+
+/* What the code that the device runs was compiled for; a process has one device. */
+template <auto KERNEL>
+static inline bool
+large_shared()
+{
+	cudaFuncAttributes attributes;
+	static const bool large = cudaFuncGetAttributes(&attributes, KERNEL) == cudaSuccess &&
+							  attributes.ptxVersion >= 90 && attributes.ptxVersion < 120;
+
+	return large;
 }
 
 static __device__ __forceinline__ void

@@ -20,6 +20,7 @@
 #include "device.cuh"
 
 #define TILE_ROWS_MAX 8192
+#define TILE_ROWS_MIN 768 /* what scratch is for */
 
 /* What a kernel is asked for.  Of a segmented reduction, results are one a segment. */
 struct ScanColumn
@@ -127,12 +128,19 @@ template <class T, class R> struct WideSum
 
 	static __device__ __forceinline__ Acc apply(Acc a, Acc b)
 	{
-		return gpuagg_int128_add(a, b);
+		unsigned __int128 sum = wide(a) + wide(b);
+
+		return {(uint64_t) sum, (int64_t) (sum >> 64)};
+	}
+
+	static __device__ __forceinline__ unsigned __int128 wide(Acc a)
+	{
+		return (unsigned __int128) (uint64_t) a.hi << 64 | a.lo;
 	}
 
 	static __device__ __forceinline__ Acc from(Value v, const ScanColumn &)
 	{
-		return gpuagg_int128_from(v);
+		return {(uint64_t) (int64_t) v, (int64_t) v >> 63};
 	}
 
 	static __device__ __forceinline__ void convert(Acc a, int64_t *result)

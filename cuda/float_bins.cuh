@@ -80,8 +80,8 @@ bins_at(int place)
 	UNROLL
 	for (int i = 0; i < NBINS; i++)
 	{
-		uint64_t high =
-			(uint32_t) (place + BIN_BITS * (NBINS - 1 - i) + 1) << 20 | (uint32_t) 0x80000;
+		uint64_t high = (uint32_t) (place + BIN_BITS * (NBINS - 1 - i) + 1) << 20 |
+						(uint32_t) 0x80000;
 
 		at.magic[i] = double_of(high << 32);
 		at.lifted[i] = double_of(high << 32 | (uint64_t) BIN_HALF);

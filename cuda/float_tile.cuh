@@ -1,19 +1,10 @@
 /*
  * float_tile.cuh
- *	  The single-pass kernel of exact sums of floats, by row and by segment.
+ *	  Sums of a tile of floats in bins.
  *
- * Tiles learn by look-back (lookback.cuh) what stands before them, as a
- * FloatState.  Inside a tile sums are kept in bins (float_bins.cuh), at a place
- * that suits the tile: chosen from its largest value, and, when what stands
- * before it turns out to be larger than foreseen, again from that.  A tile
- * that bins do not suit (values spread too widely, NaN, infinities, -0, next to
- * the largest double) goes the wide way: a FloatState for each row.  Both ways
- * are exact, hence give the same bits.
- *
- * A block has three tiles under way: it sums one and publishes the sum, then
- * gathers what stands before the one it summed a step ago, which the others
- * have published meanwhile, and rounds that one's rows; the third is on its way
- * into shared memory, where the results of the last one have just left.
+ * Inside a tile sums are kept in bins (float_bins.cuh), at a place that suits
+ * the tile: chosen from its largest value, and, when what stands before it
+ * turns out to be larger than foreseen, again from that.
  *
  * A thread has ITEMS neighbouring rows, an odd number, so that reading them
  * from shared memory meets no bank conflicts.
@@ -21,47 +12,25 @@
 #ifndef GPUAGG_FLOAT_TILE_CUH
 #define GPUAGG_FLOAT_TILE_CUH
 
+#include "block.cuh"
 #include "float_bins.cuh"
 #include "float_state.cuh"
-#include "scan.cuh"
-#include "tile.cuh"
 
 /*
  * Bits between a tile's largest value and the top of its bins: at first, with
  * room for sums of what stands before it, and at least.  A tile's own sum takes
  * 12, what stands before it may be as large again.
  */
-#define ROOM_FIRST 40
-#define ROOM_LEAST 13
+#define ROOM_FIRST	 40
+#define ROOM_LEAST	 13
 
 #define FLOAT_STAGES 3
-#ifndef LOOK_AHEAD
-#define LOOK_AHEAD	 2 /* aggregates that a thread loads at a time */
-#endif
 
 enum FloatMode
 {
 	FLOAT_PLAIN,   /* a result a row; no bitmaps */
 	FLOAT_MARKED,  /* a result a row */
 	FLOAT_SEGMENTS /* a result a segment */
-};
-
-template <class T> struct FloatColumn
-{
-	const T *values;
-	const uint64_t *validity; /* or NULL */
-	const uint64_t *heads;	  /* or NULL */
-	uint64_t nrows;
-	uint64_t tiles;
-	int window;
-	bool exclusive;
-	bool wide; /* always the wide way */
-	T *results;
-	uint8_t *status;	 /* or NULL */
-	uint64_t *nsegments; /* FLOAT_SEGMENTS */
-	const GpuScanState *state_in;
-	GpuScanState *state_out;
-	void *scratch;
 };
 
 /* A thread's rows: bit i is about row i of them. */
@@ -125,7 +94,7 @@ template <class Value, FloatMode M, int NTHREADS, int NITEMS, int NBLOCKS> struc
 
 	static_assert(ITEMS % 2 == 1, "no bank conflicts");
 	static_assert(ROWS % 16 == 0 && ROWS < 4096, "whole bulk copies; sums of bins fit int64");
-	static_assert(WARPS <= 16, "second level of scans");
+	static_assert(WARPS >= 2 && WARPS <= 16, "second level of scans");
 
 	struct Shared
 	{
@@ -166,204 +135,20 @@ lanes_since(uint32_t heads, int lane)
 	return last == 0 ? below : below & (~0u << (31 - __clz((int) last)));
 }
 
-/* The wide way, rarely taken: a thread's rows one by one. */
-template <class P> struct FloatWide
+/* What a block does with a tile in shared memory. */
+template <class P> struct FloatTile
 {
 	typedef typename P::T T;
 	typedef typename P::Shared Shared;
-
-	/* The thread's rows combined; *outside: one does not fit the window. */
-	static __device__ inline FloatState thread_state(const T *row, const ThreadRows &rows,
-													 int window, bool *outside)
-	{
-		FloatState s = FloatOp::identity();
-
-		*outside = false;
-		for (int i = 0; i < P::ITEMS; i++)
-		{
-			if (rows.heads >> i & 1)
-			{
-				s.sum = window_zero();
-				s.seen = SEEN_HEAD;
-				s.heads++;
-			}
-			if (rows.valid >> i & 1)
-			{
-				FloatState value = float_state_of((double) row[i], window);
-
-				*outside |= (value.seen & SEEN_OUTSIDE) != 0;
-				s = FloatOp::combine(s, value);
-			}
-		}
-		return s;
-	}
-
-	/* All threads: the tile's state, in shared.total by thread 0; whether the rows fit the window. */
-	static __device__ NOINLINE bool total(Shared &shared, const T *row, ThreadRows rows,
-										  int window)
-	{
-		bool outside;
-		FloatState s = thread_state(row, rows, window, &outside);
-
-		s = BlockScan<FloatOp, P::THREADS>::reduce(s, shared.states);
-		if (threadIdx.x == 0)
-			shared.total = s;
-		__syncthreads();
-		return !outside;
-	}
-
-	/* All threads: the state of the tile's rows before the thread's, with what stands before. */
-	static __device__ NOINLINE FloatState before(Shared &shared, const T *row, ThreadRows rows,
-												 int window)
-	{
-		bool outside;
-		FloatState s = thread_state(row, rows, window, &outside);
-		FloatState total;
-
-		s = BlockScan<FloatOp, P::THREADS>::exclusive(s, shared.states, &total);
-		return FloatOp::combine(shared.before.state, s);
-	}
-
-	/* Results in place of the values; rows that overflow as bits. */
-	static __device__ NOINLINE uint32_t results(T *row, ThreadRows rows, FloatState s,
-												int window, bool exclusive)
-	{
-		uint32_t overflows = 0;
-
-		for (int i = 0; i < P::ITEMS; i++)
-		{
-			double v = (double) row[i];
-			FloatState at;
-			bool overflow;
-
-			if (rows.heads >> i & 1)
-				s = FloatOp::identity();
-			at = s;
-			if (rows.valid >> i & 1)
-				s = FloatOp::combine(s, float_state_of(v, window));
-			if (!exclusive)
-				at = s;
-			row[i] = float_state_result<T>(at, window, &overflow);
-			overflows |= (uint32_t) overflow << i;
-		}
-		return overflows;
-	}
-};
-
-/* The bits of a sum in bins, and the tail of what stands before the tile, rounded. */
-static __device__ NOINLINE uint64_t
-round_with_tail(Bins sum, const Window *before, int shift, int window, bool odd)
-{
-	Window tail = window_low_bits(*before, shift);
-
-	return window_round(window_add(tail, bins_to_window(sum, shift)), window, odd);
-}
-
-static __device__ __forceinline__ double
-round_pair(double high, double low, double)
-{
-	return high + low;
-}
-
-static __device__ __forceinline__ float
-round_pair(double high, double low, float)
-{
-	return round_to_float(high, low);
-}
-
-template <class P> struct FloatPipeline
-{
-	typedef typename P::T T;
-	typedef typename P::Shared Shared;
-	typedef FloatWide<P> Wide;
 
 	static constexpr bool MARKED = P::MODE != FLOAT_PLAIN;
 	static constexpr bool SEGMENTS = P::MODE == FLOAT_SEGMENTS;
-	static constexpr uint32_t ALL = (uint32_t) ((UINT64_C(1) << P::ITEMS) - 1);
-
-	const FloatColumn<T> &column;
-	Shared &shared;
-	LookBack<FloatOp> look;
-	uint64_t known;	  /* tiles before that of shared.before */
-	uint64_t ordinal; /* heads before it */
-	uint64_t shared_end; /* where the tiles end that this block's threads share out */
-	uint32_t share_count; /* of them the thread's */
-	LookBackWords<FloatOp::Packed> ahead[LOOK_AHEAD];
-	uint32_t parities;
-	bool overflowed;
-	bool outside;
-
-	__device__ __forceinline__ FloatPipeline(const FloatColumn<T> &c, Shared &s)
-		: column(c), shared(s), look(c.scratch), known(0), ordinal(0), shared_end(0), share_count(0), parities(0),
-		  overflowed(false), outside(false)
-	{
-	}
-
-	__device__ __forceinline__ bool comes_in_bulk(uint64_t tile) const
-	{
-		return BULK_COPY && aligned16(column.values) && (tile + 1) * P::ROWS <= column.nrows;
-	}
-
-	/* Thread 0: starts loading a tile, if there is one. */
-	__device__ __forceinline__ void fill(int stage, uint64_t tile) const
-	{
-		shared.tile[stage] = tile;
-		if (tile < column.tiles && comes_in_bulk(tile))
-			copy_in(&shared.full[stage], shared.row[stage], column.values + tile * P::ROWS,
-					(uint32_t) sizeof(shared.row[0]));
-	}
-
-	/* All threads of the block that has tile 0.  A head on row 0 cuts the carry off. */
-	__device__ inline void publish_carry()
-	{
-		/* a stage that is not filled yet */
-		static_assert(sizeof(GpuScanState) <= sizeof(shared.row[0]) && sizeof(GpuScanState) % 4 == 0,
-					  "room for a state, in words");
-		uint32_t *copy = (uint32_t *) shared.row[FLOAT_STAGES - 1];
-
-		for (unsigned i = threadIdx.x; i < sizeof(GpuScanState) / 4; i += P::THREADS)
-			copy[i] = ((const uint32_t *) column.state_in)[i];
-		__syncthreads();
-		if (threadIdx.x == 0)
-		{
-			FloatState carry = FloatOp::identity();
-
-			if (column.heads == nullptr || column.nrows == 0 || !(column.heads[0] & 1))
-				float_state_from_carry((const GpuScanState *) copy, column.window, &carry);
-			outside |= (carry.seen & SEEN_OUTSIDE) != 0;
-			look.publish_carry(carry);
-		}
-		copy_out_fence();
-		__syncthreads();
-	}
-
-	/* Row 0 starts anew in any case. */
-	__device__ __forceinline__ ThreadRows load_bits(uint64_t tile) const
-	{
-		ThreadRows rows = {ALL, ALL, 0};
-		uint64_t row = tile * P::ROWS + threadIdx.x * P::ITEMS;
-
-		if ((tile + 1) * P::ROWS > column.nrows)
-		{
-			uint64_t left = row < column.nrows ? column.nrows - row : 0;
-
-			rows.present = left < P::ITEMS ? (1u << left) - 1 : ALL;
-			rows.valid = rows.present;
-		}
-		if (MARKED && column.validity != nullptr)
-			rows.valid = tile_bits(column.validity, row, P::ITEMS, column.nrows);
-		if (MARKED && column.heads != nullptr)
-			rows.heads = tile_bits(column.heads, row, P::ITEMS, column.nrows);
-		if (MARKED && row == 0)
-			rows.heads &= ~1u;
-		return rows;
-	}
 
 	/*
 	 * What kind of values the tile has: the largest exponent field, beyond all
 	 * when there is what bins do not take.  NULLs become 0.
 	 */
-	__device__ __forceinline__ int classify(T *row, uint32_t valid)
+	static __device__ __forceinline__ int classify(Shared &shared, T *row, uint32_t valid)
 	{
 		uint32_t largest = 0;
 
@@ -531,208 +316,6 @@ template <class P> struct FloatPipeline
 		return true;
 	}
 
-	/* All threads: waits for a tile, publishes its sum. */
-	__device__ __forceinline__ ThreadRows reduce(int stage, int slot, uint64_t tile)
-	{
-		T *row = shared.row[stage] + threadIdx.x * P::ITEMS;
-		ThreadRows rows = load_bits(tile);
-		FloatWay way;
-		BinsSum total;
-
-		if (comes_in_bulk(tile))
-		{
-			copy_barrier_wait(&shared.full[stage], parities >> stage & 1);
-			parities ^= 1u << stage;
-		}
-		else
-		{
-			uint64_t left = column.nrows - tile * P::ROWS;
-
-			tile_load<P::ROWS>(shared.row[stage], column.values + tile * P::ROWS,
-							   left < P::ROWS ? (int) left : P::ROWS, (T) 0);
-			__syncthreads();
-		}
-		way.exponent = classify(row, rows.valid);
-		way.place = bins_place(way.exponent, ROOM_FIRST, column.window);
-		way.bins = !column.wide && way.exponent < 0x7ff &&
-				   way.exponent + 52 <= 32 * column.window + WINDOW_VALUE_BITS;
-		while (way.bins && !scan_bins(shared, row, rows, way.place, slot, &total))
-		{
-			int least = bins_place(way.exponent, ROOM_LEAST, column.window);
-
-			way.bins = way.place > least;
-			way.place = least;
-			__syncthreads();
-		}
-		if (!way.bins)
-			outside |= !Wide::total(shared, row, rows, column.window);
-		if (threadIdx.x == P::THREADS - 1)
-		{
-			FloatState s;
-
-			if (way.bins)
-			{
-				s.sum = bins_to_window(total.sum, way.place - 32 * column.window);
-				s.seen = total.seen & 0xff;
-				s.seen |= s.seen & SEEN_VALUE ? SEEN_NOT_NEGZERO : 0;
-				s.heads = total.seen >> 8;
-			}
-			else
-				s = shared.total;
-			look.publish(tile, s);
-			way.heads = s.heads;
-			way.at = bins_at(way.place);
-			shared.way[slot] = way;
-		}
-		return rows;
-	}
-
-	/* The combination over the warp, in lane order, in every lane. */
-	static __device__ __forceinline__ FloatPieces combine_lanes(FloatPieces p)
-	{
-		const uint32_t plain = SEEN_VALUE | SEEN_NOT_NEGZERO | SEEN_HEAD;
-		uint32_t heads = MARKED ? __ballot_sync(FULL_MASK, (p.seen & SEEN_HEAD) != 0) : 0;
-		bool counts = heads >> lane_id() <= 1; /* no later lane starts anew */
-		uint32_t seen = counts ? p.seen : 0;
-
-		UNROLL
-		for (int k = 0; k < PIECES; k++)
-			p.piece[k] = warp_reduce_add(counts ? p.piece[k] : 0u);
-		if (SEGMENTS)
-			p.heads = warp_reduce_add(p.heads);
-		p.seen = heads != 0 ? SEEN_HEAD : 0;
-		p.seen |= __any_sync(FULL_MASK, (seen & SEEN_VALUE) != 0) ? SEEN_VALUE : 0;
-		p.seen |= __any_sync(FULL_MASK, (seen & SEEN_NOT_NEGZERO) != 0) ? SEEN_NOT_NEGZERO : 0;
-		if (__any_sync(FULL_MASK, (seen & ~plain) != 0))
-			for (uint32_t mark = 1; mark < SEEN_HEAD; mark *= 2)
-				p.seen |= __any_sync(FULL_MASK, (seen & mark) != 0) ? mark : 0;
-		return p;
-	}
-
-	/* Begins to load the first of the thread's share of the tiles from `known` to `to` - 1. */
-	__device__ __forceinline__ void look_ahead(uint64_t to)
-	{
-		uint64_t end = to - known > 1u << 18 ? known + (1u << 18) : to;
-		uint64_t each = divide_up(end - known, P::THREADS);
-		uint64_t first = known + threadIdx.x * each;
-
-		shared_end = end;
-		share_count = first >= end ? 0 : (uint32_t) (end - first < each ? end - first : each);
-		UNROLL
-		for (uint32_t i = 0; i < LOOK_AHEAD; i++)
-		{
-			ahead[i] = {};
-			if (i < share_count)
-				ahead[i].load(look.slot(first + i));
-		}
-	}
-
-	/* The state of the thread's share; waits for its tiles. */
-	__device__ __forceinline__ FloatState share()
-	{
-		uint64_t each = divide_up(shared_end - known, P::THREADS);
-		uint64_t first = known + threadIdx.x * each;
-		FloatState s = FloatOp::identity();
-
-		UNROLL
-		for (uint32_t i = 0; i < LOOK_AHEAD; i++)
-			if (i < share_count)
-				s = FloatOp::combine(
-					s, FloatOp::unpack(ahead[i].wait(look.slot(first + i), look.tag)));
-		for (uint32_t i = LOOK_AHEAD; i < share_count; i++)
-		{
-			LookBackWords<FloatOp::Packed> found;
-
-			found.load(look.slot(first + i));
-			s = FloatOp::combine(s,
-								 FloatOp::unpack(found.wait(look.slot(first + i), look.tag)));
-		}
-		return s;
-	}
-
-	/*
-	 * All threads, after look_ahead(): brings shared.before up to what stands
-	 * before a tile; a barrier at its end.  Takes 2^18 tiles at a time, whose heads are less than
-	 * 2^30.
-	 */
-	__device__ __forceinline__ void gather(uint64_t tile, int slot)
-	{
-		bool more;
-
-		do
-		{
-			FloatPieces p = {};
-
-			if (__any_sync(FULL_MASK, share_count > 0))
-			{
-				FloatState s = share();
-
-				UNROLL
-				for (int k = 0; k < PIECES; k++)
-					p.piece[k] = window_piece(s.sum, k * PIECE_BITS, PIECE_BITS);
-				p.seen = s.seen;
-				p.heads = s.heads;
-				p = combine_lanes(p);
-			}
-			if (lane_id() == 0)
-				shared.gathered[warp_id()] = p;
-			__syncthreads();
-			more = shared_end != tile;
-			if (warp_id() == 0)
-			{
-				p = {};
-				if (lane_id() < P::WARPS)
-					p = shared.gathered[lane_id()];
-				p = combine_lanes(p);
-				if (lane_id() == 0)
-					add_gathered(p);
-				if (!more)
-					set_bins(shared.before, shared.way[slot].place, column.window);
-			}
-			__syncthreads();
-			if (SEGMENTS)
-				ordinal += shared.gathered_heads;
-			known = shared_end;
-			if (more)
-				look_ahead(tile);
-		} while (more);
-	}
-
-	/* Pieces of 32 bits do not overlap with the next but one. */
-	static __device__ __forceinline__ Window pieces_sum(const FloatPieces &p)
-	{
-		Window sum[2] = {window_zero(), window_zero()};
-
-		UNROLL
-		for (int k = 0; k < PIECES; k++)
-		{
-			int limb = k * PIECE_BITS / 64;
-			int shift = k * PIECE_BITS % 64;
-
-			sum[k % 2].limb[limb] |= (uint64_t) p.piece[k] << shift;
-			if (shift > 32 && limb + 1 < WINDOW_LIMBS)
-				sum[k % 2].limb[limb + 1] |= (uint64_t) p.piece[k] >> (64 - shift);
-		}
-		return window_add(sum[0], sum[1]);
-	}
-
-	/* Thread 0, for gather(). */
-	__device__ __forceinline__ void add_gathered(const FloatPieces &p)
-	{
-		FloatState s;
-
-		s.sum = pieces_sum(p);
-		s.seen = p.seen;
-		s.heads = p.heads;
-		if (known > 0)
-			s = FloatOp::combine(shared.before.state, s);
-		else if (column.state_in != nullptr)
-			s = FloatOp::combine(look.carry(), s);
-		shared.before.state = s;
-		shared.gathered_heads = p.heads;
-		outside |= !window_fits(s.sum, WINDOW_BITS - 2);
-	}
-
 	/* A warp: what stands before the tile in bins at this place; a lane a part of it. */
 	static __device__ __forceinline__ void set_bins(FloatBefore &before, int place, int window)
 	{
@@ -740,6 +323,21 @@ template <class P> struct FloatPipeline
 		int shift = place - 32 * window;
 		int part = lane_id();
 
+#ifdef V_SERIAL
+		if (part == 0)
+		{
+			for (int k = 0; k < NBINS; k++)
+			{
+				int64_t bits = (int64_t) window_bits(w, shift + BIN_BITS * (NBINS - 1 - k));
+
+				before.sum.bin[k] = k == 0 ? bits : bits & BIN_MASK;
+			}
+			before.tail = window_any_below(w, shift) ? double_of(place_bits(place - 1)) : 0;
+			before.fits = place <= BINS_MAX_PLACE && float_state_plain(before.state.seen) &&
+						  window_fits(w, shift + BINS_SPAN - 1);
+		}
+		return;
+#endif
 		__syncwarp(FULL_MASK);
 		if (part < NBINS)
 		{
@@ -781,376 +379,6 @@ template <class P> struct FloatPipeline
 		}
 		__syncthreads();
 	}
-
-	/*
-	 * Results in place of the thread's values; rows that overflow as bits.  `sum`
-	 * has been lifted.  TAIL: `tail` may be other than 0.
-	 */
-	template <bool TAIL>
-	__device__ __forceinline__ uint32_t scan_rows(T *row, const ThreadRows &rows,
-												  const FloatWay &way, Bins sum, double tail)
-	{
-		const BinsPlace at = way.at;
-		double waiting = 0;
-		uint32_t overflows = 0;
-
-		UNROLL
-		for (int i = 0; i < P::ITEMS; i++)
-		{
-			double v = (double) row[i];
-			double high;
-			double low;
-			T result;
-
-			if (MARKED)
-			{
-				bool head = rows.heads >> i & 1;
-				Bins none = bins_zero();
-
-				bins_lift(none);
-				UNROLL
-				for (int k = 0; k < NBINS; k++)
-					sum.bin[k] = head ? none.bin[k] : sum.bin[k];
-				tail = head ? 0 : tail;
-				waiting = head ? 0 : waiting;
-			}
-			bins_deposit(sum, column.exclusive ? waiting : v, at);
-			waiting = v;
-			bins_round(sum, at, TAIL ? tail : 0, &high, &low);
-			result = round_pair(high, low, T());
-			if (TAIL && tail != 0 && bins_too_close(high, way.place))
-				result = round_wide(sum, way.place);
-			if (sizeof(T) < sizeof(double))
-				overflows |= (uint32_t) !bits_finite(bits_of((double) result)) << i;
-			row[i] = result;
-		}
-		return overflows;
-	}
-
-	__device__ __forceinline__ T round_wide(Bins sum, int place) const
-	{
-		/* put down again */
-		UNROLL
-		for (int i = 1; i < NBINS; i++)
-			sum.bin[i] -= BIN_HALF;
-		return float_result(round_with_tail(sum, &shared.before.state.sum,
-											place - 32 * column.window, column.window,
-											sizeof(T) < sizeof(double)),
-							T());
-	}
-
-	/* Status bytes of the thread's rows. */
-	__device__ __forceinline__ void set_status(const ThreadRows &rows, bool seen,
-											   uint32_t overflows) const
-	{
-		uint8_t *status = shared.status + threadIdx.x * P::ITEMS;
-
-		UNROLL
-		for (int i = 0; i < P::ITEMS; i++)
-		{
-			bool before;
-
-			if (rows.heads >> i & 1)
-				seen = false;
-			before = seen;
-			seen |= rows.valid >> i & 1;
-			status[i] = overflows >> i & 1						? GPUAGG_ROW_OVERFLOW
-						: (column.exclusive ? before : seen) ? GPUAGG_ROW_VALUE
-															  : GPUAGG_ROW_NULL;
-		}
-	}
-
-	/* The thread's first sum, lifted: what stands before the tile, and the tile's rows before. */
-	__device__ __forceinline__ Bins first_sum(int slot, uint32_t *marks, double *tail) const
-	{
-		Bins sum;
-
-		*marks = shared.thread_seen[slot][threadIdx.x];
-		*tail = 0;
-		UNROLL
-		for (int i = 0; i < NBINS; i++)
-			sum.bin[i] = shared.thread_sum[slot][i][threadIdx.x];
-		if (!(*marks & SEEN_HEAD))
-		{
-			bins_add(sum, shared.before.sum);
-			*marks |= shared.before.state.seen & SEEN_VALUE;
-			*tail = shared.before.tail;
-		}
-		bins_lift(sum);
-		return sum;
-	}
-
-	/* All threads: the results of a tile in place of its values, its statuses in shared.status. */
-	__device__ __forceinline__ void results(int stage, int slot, const ThreadRows &rows)
-	{
-		T *row = shared.row[stage] + threadIdx.x * P::ITEMS;
-		const FloatWay &way = shared.way[slot];
-		uint32_t overflows;
-		bool seen;
-
-		if (way.bins)
-		{
-			uint32_t marks;
-			double tail;
-			Bins sum = first_sum(slot, &marks, &tail);
-
-			seen = (marks & SEEN_VALUE) != 0;
-			overflows = shared.before.tail != 0 ? scan_rows<true>(row, rows, way, sum, tail)
-												: scan_rows<false>(row, rows, way, sum, 0);
-		}
-		else
-		{
-			FloatState s = Wide::before(shared, row, rows, column.window);
-
-			seen = (s.seen & SEEN_VALUE) != 0;
-			overflows = Wide::results(row, rows, s, column.window, column.exclusive);
-		}
-		overflows &= rows.present;
-		overflowed |= overflows != 0;
-		if (column.status != nullptr)
-			set_status(rows, seen, overflows);
-	}
-
-	/* The result of a segment, number `local` of those that end in the tile. */
-	__device__ __forceinline__ void end_segment(T *out, uint32_t local, T result, bool seen,
-												bool overflow)
-	{
-		out[local] = result;
-		overflowed |= overflow;
-		if (column.status != nullptr)
-			column.status[ordinal + local] = !seen		? GPUAGG_ROW_NULL
-											 : overflow ? GPUAGG_ROW_OVERFLOW
-														: GPUAGG_ROW_VALUE;
-	}
-
-	/* All threads: a result for each head, of the segment that it ends, into `out`. */
-	__device__ __forceinline__ void segments(int stage, int slot, const ThreadRows &rows, T *out)
-	{
-		const T *row = shared.row[stage] + threadIdx.x * P::ITEMS;
-		const FloatWay &way = shared.way[slot];
-
-		if (way.bins)
-		{
-			const BinsPlace at = way.at;
-			uint32_t marks;
-			double tail;
-			Bins sum = first_sum(slot, &marks, &tail);
-			uint32_t local = marks >> 8;
-			bool seen = (marks & SEEN_VALUE) != 0;
-
-			UNROLL
-			for (int i = 0; i < P::ITEMS; i++)
-			{
-				if (rows.heads >> i & 1)
-				{
-					double high;
-					double low;
-					T result;
-
-					bins_round(sum, at, tail, &high, &low);
-					result = round_pair(high, low, T());
-					if (tail != 0 && bins_too_close(high, way.place))
-						result = round_wide(sum, way.place);
-					end_segment(out, local++, result, seen,
-								!bits_finite(bits_of((double) result)));
-					sum = bins_zero();
-					bins_lift(sum);
-					tail = 0;
-					seen = false;
-				}
-				bins_deposit(sum, (double) row[i], at);
-				seen |= rows.valid >> i & 1;
-			}
-		}
-		else
-		{
-			FloatState s = Wide::before(shared, row, rows, column.window);
-			uint32_t local = s.heads - shared.before.state.heads;
-
-			for (int i = 0; i < P::ITEMS; i++)
-			{
-				if (rows.heads >> i & 1)
-				{
-					bool overflow;
-					T result = float_state_result<T>(s, column.window, &overflow);
-
-					end_segment(out, local++, result, (s.seen & SEEN_VALUE) != 0, overflow);
-					s = FloatOp::identity();
-				}
-				if (rows.valid >> i & 1)
-					s = FloatOp::combine(s, float_state_of((double) row[i], column.window));
-			}
-		}
-	}
-
-	/* All threads, after a barrier: results, and statuses, of a tile to global memory. */
-	__device__ __forceinline__ void store(int stage, uint64_t tile) const
-	{
-		uint64_t first = tile * P::ROWS;
-		uint64_t left = column.nrows - first;
-		int n = left < P::ROWS ? (int) left : P::ROWS;
-		T *to = column.results + first;
-
-		if (n > 0)
-			tile_store((char *) to, (const char *) shared.row[stage],
-					   (uint32_t) (n * (int) sizeof(T)), BULK_COPY && aligned16(to));
-		if (column.status != nullptr)
-			for (int i = (int) threadIdx.x; i < n; i += P::THREADS)
-				column.status[first + (unsigned) i] = shared.status[i];
-	}
-
-	/* All threads of the block that has the last tile, after gather() for it. */
-	__device__ inline void finish(uint64_t tile, int slot)
-	{
-		GpuScanState *out = column.state_out;
-
-		if (threadIdx.x == 0)
-		{
-			LookBackWords<FloatOp::Packed> total;
-
-			total.load(look.slot(tile));
-			shared.total = FloatOp::combine(
-				shared.before.state, FloatOp::unpack(total.wait(look.slot(tile), look.tag)));
-			if (SEGMENTS && column.nrows > 0)
-			{
-				bool overflow;
-				uint32_t local = shared.way[slot].heads;
-				T result = float_state_result<T>(shared.total, column.window, &overflow);
-
-				end_segment(column.results + ordinal, local, result,
-							(shared.total.seen & SEEN_VALUE) != 0, overflow);
-			}
-			if (SEGMENTS)
-				*column.nsegments = column.nrows > 0 ? ordinal + shared.way[slot].heads + 1 : 0;
-			if (out != nullptr)
-				float_state_to_counts(shared.total.seen, out);
-		}
-		__syncthreads();
-		if (out != nullptr && threadIdx.x < GPUAGG_CHUNKS)
-			out->state.f.chunk[threadIdx.x] =
-				window_chunk(shared.total.sum, column.window, (int) threadIdx.x);
-	}
 };
-
-template <class P>
-static __global__ void
-__launch_bounds__(P::THREADS, P::BLOCKS) float_scan(FloatColumn<typename P::T> column)
-{
-	SHARED_LARGE(typename P::Shared, shared);
-	FloatPipeline<P> pipe(column, shared);
-	const bool single = column.tiles <= gridDim.x; /* a tile a block */
-	uint64_t ticket = column.tiles;
-	uint64_t tile;
-	ThreadRows rows = {0, 0, 0};
-	int stage = 0;
-	int slot = 0;
-
-	if (threadIdx.x == 0)
-	{
-		for (int i = 0; i < FLOAT_STAGES; i++)
-			copy_barrier_init(&shared.full[i]);
-		pipe.fill(0, pipe.look.take());
-		if (!single)
-			ticket = pipe.look.take();
-	}
-	__syncthreads();
-	tile = shared.tile[0];
-	if (tile == 0 && column.state_in != nullptr)
-		pipe.publish_carry();
-	if (threadIdx.x == 0)
-	{
-		pipe.fill(1, ticket);
-		if (!single)
-			ticket = pipe.look.take();
-	}
-	if (tile < column.tiles)
-		rows = pipe.reduce(0, 0, tile);
-	while (tile < column.tiles)
-	{
-		int after = stage + 1 < FLOAT_STAGES ? stage + 1 : 0;
-		int refilled = after + 1 < FLOAT_STAGES ? after + 1 : 0;
-		uint64_t next = shared.tile[after];
-		ThreadRows next_rows = {0, 0, 0};
-
-		pipe.look_ahead(tile);
-		if (next < column.tiles)
-			next_rows = pipe.reduce(after, slot ^ 1, next);
-		if (threadIdx.x == 0)
-		{
-			copy_out_wait<0>();
-			pipe.fill(refilled, ticket);
-			if (!single)
-				ticket = pipe.look.take();
-		}
-		pipe.gather(tile, slot);
-		if (shared.way[slot].bins && !shared.before.fits)
-			pipe.refit(shared, shared.row[stage] + threadIdx.x * P::ITEMS, rows, slot,
-					   column.window);
-		if constexpr (P::MODE == FLOAT_SEGMENTS)
-		{
-			typename P::T *to = column.results + pipe.ordinal;
-			typename P::T *out = shared.out + (uintptr_t) to % 16 / sizeof(*to);
-			uint32_t bytes = shared.way[slot].heads * (uint32_t) sizeof(*to);
-
-			pipe.segments(stage, slot, rows, out);
-			copy_out_fence();
-			__syncthreads();
-			tile_store((char *) to, (const char *) out, bytes, BULK_COPY);
-		}
-		else
-		{
-			pipe.results(stage, slot, rows);
-			copy_out_fence();
-			__syncthreads();
-			pipe.store(stage, tile);
-		}
-		if (tile == column.tiles - 1)
-			pipe.finish(tile, slot);
-		tile = next;
-		rows = next_rows;
-		stage = after;
-		slot ^= 1;
-	}
-
-	bool overflowed = __syncthreads_or(pipe.overflowed);
-	bool outside = __syncthreads_or(pipe.outside);
-
-	if (threadIdx.x == 0)
-	{
-		bool reports[LOOKBACK_REPORTS];
-
-		copy_out_wait<0>();
-		if (overflowed)
-			pipe.look.report(REPORT_OVERFLOW);
-		if (outside)
-			pipe.look.report(REPORT_OUTSIDE);
-		if (pipe.look.close(column.tiles, reports) && column.state_out != nullptr)
-		{
-			column.state_out->out_of_window = reports[REPORT_OUTSIDE];
-			column.state_out->overflows = reports[REPORT_OVERFLOW];
-		}
-	}
-}
-
-/* A column without rows has one tile, for its state. */
-static inline uint64_t
-float_tiles(uint64_t nrows, int rows)
-{
-	return nrows == 0 ? 1 : divide_up(nrows, (uint64_t) rows);
-}
-
-template <class P>
-static GpuaggReason
-float_launch(FloatColumn<typename P::T> column, GpuStreamRef stream)
-{
-	/* a process has one device */
-	static const unsigned resident =
-		resident_blocks(float_scan<P>, P::THREADS, sizeof(typename P::Shared));
-
-	column.tiles = float_tiles(column.nrows, P::ROWS);
-	LAUNCH_LARGE(float_scan<P>, column.tiles < resident ? (unsigned) column.tiles : resident,
-				 P::THREADS, sizeof(typename P::Shared), stream, column);
-	return gpu_launch_status();
-}
 
 #endif /* GPUAGG_FLOAT_TILE_CUH */

@@ -5,12 +5,14 @@
  * A block has STAGES tiles in shared memory, each at some point of its way, and
  * warps that do one thing each:
  *	  the loader	takes tickets, loads tiles
- *	  reducers		in turn: reduce a tile as soon as it is there, publish it
+ *	  reducers		each reduces its chunk of a tile as soon as that is there
+ *	  the publisher	puts the chunks' aggregates together, publishes the tile's
  *	  the gatherer	finds out what stands before a tile (lookback.cuh)
  *	  scanners		each scans its chunk of every tile
  *	  the storer	writes results out
  * They meet at barriers of shared memory, one a stage for each step; nobody
- * waits for all.  A tile is read twice from shared memory.
+ * waits for all.  Every warp sees all tiles of the block, in order, and in the
+ * end that there is no more.
  *
  * The block's j-th tile is in stage j % STAGES.  A stage is loaded again when
  * the storer has done with it, and then so have all the others: what they leave
@@ -172,7 +174,8 @@ scan_close(const ScanColumn &column, const LookBack<Op> &look, uint32_t ntiles, 
 }
 
 /* One kernel: what it computes, and its shape. */
-template <class Element, Mode M, int NSCANNERS, int NVECTORS, int NSTAGES, int NREDUCERS> struct Plan
+template <class Element, Mode M, int NCHUNKS, int NVECTORS, int NSTAGES, bool IS_LARGE = true>
+struct Plan
 {
 	typedef Element E;
 	typedef ScanOp<E, M> Op;
@@ -181,14 +184,14 @@ template <class Element, Mode M, int NSCANNERS, int NVECTORS, int NSTAGES, int N
 	typedef typename E::Result Result;
 
 	static constexpr Mode MODE = M;
-	static constexpr int SCANNERS = NSCANNERS; /* warps */
-	static constexpr int REDUCERS = NREDUCERS;
-	static constexpr int THREADS = (3 + REDUCERS + SCANNERS) * WARP_SIZE;
-	static constexpr int VECTORS = NVECTORS; /* of a scanner's lane */
+	static constexpr bool LARGE = IS_LARGE; /* for devices with LARGE_SHARED */
+	static constexpr int CHUNKS = NCHUNKS; /* of a tile: reducers, and scanners */
+	static constexpr int THREADS = (4 + 2 * CHUNKS) * WARP_SIZE;
+	static constexpr int VECTORS = NVECTORS; /* of a lane */
 	static constexpr int STAGES = NSTAGES;
 	static constexpr int PER_VECTOR = 16 / (int) sizeof(Value);
 	static constexpr int ITEMS = VECTORS * PER_VECTOR; /* rows of a lane */
-	static constexpr int LANES = SCANNERS * WARP_SIZE;
+	static constexpr int LANES = CHUNKS * WARP_SIZE;
 	static constexpr int ROWS = LANES * ITEMS;
 	static constexpr int BYTES = LANES * VECTORS * 16;
 
@@ -200,7 +203,7 @@ template <class Element, Mode M, int NSCANNERS, int NVECTORS, int NSTAGES, int N
 	static_assert(VECTORS % 2 == 1, "no bank conflicts");
 	static_assert(ITEMS < 32, "a lane's bits are one word");
 	static_assert(ROWS <= TILE_ROWS_MAX && ROWS % 64 == 0, "see WideSum and bitmaps");
-	static_assert(STAGES % REDUCERS == 0, "a stage has its reducer, who knows its phases");
+	static_assert(CHUNKS <= WARP_SIZE, "the publisher has a lane for each");
 
 	/* A lane's rows of a tile in the bitmaps. */
 	struct Bits
@@ -216,13 +219,15 @@ template <class Element, Mode M, int NSCANNERS, int NVECTORS, int NSTAGES, int N
 		CopyBarrier known[STAGES]; /* which tile it is */
 		CopyBarrier loaded[STAGES];
 		CopyBarrier reduced[STAGES];
+		CopyBarrier published[STAGES];
 		CopyBarrier placed[STAGES];
 		CopyBarrier scanned[STAGES];
 		CopyBarrier stored[STAGES];
 		CopyBarrier left[OUTS]; /* results of a tile j have left out[j % OUTS] */
 		uint32_t tile[STAGES];
 		uint64_t ordinal[STAGES];			/* SEGMENTS: heads before the tile */
-		State before_chunk[STAGES][SCANNERS]; /* within the tile */
+		State before_lane[STAGES][LANES];	/* within the chunk */
+		State before_chunk[STAGES][CHUNKS]; /* within the tile; before that, of the chunk */
 		State total[STAGES];
 		State before[STAGES]; /* before the tile */
 		Bits bits[MODE == PLAIN ? 1 : STAGES][MODE == PLAIN ? 1 : LANES];
@@ -304,35 +309,27 @@ template <class P> struct Pipeline
 	/*
 	 * A ticket is taken when its tile can be loaded at once, not before: one
 	 * that waits for a stage is a tile that all other blocks wait for.  A block
-	 * takes one tile when there are no more tiles than blocks.  The first
-	 * tile that there is not goes round once, for every reducer to see.
+	 * takes one tile when there are no more tiles than blocks.
 	 */
 	__device__ __forceinline__ void load() const
 	{
 		bool single = ntiles <= gridDim.x;
 		uint32_t tile = 0;
-		uint32_t none = 0; /* stages filled without a tile */
 
-		for (uint32_t j = 0; none < P::REDUCERS; j++)
+		for (uint32_t j = 0; tile != NO_TILE; j++)
 		{
 			int stage = (int) (j % P::STAGES);
 
 			copy_barrier_wait(&shared.stored[stage], (j / P::STAGES & 1) ^ 1);
-			if (tile != NO_TILE)
+			if (lane_id() == 0)
 			{
-				if (lane_id() == 0 && !(single && j > 0))
-				{
-					uint64_t ticket = look.take();
+				uint64_t ticket = single && j > 0 ? ntiles : look.take();
 
-					tile = ticket < ntiles ? (uint32_t) ticket : NO_TILE;
-				}
-				else
-					tile = NO_TILE;
-				tile = warp_shfl(tile, 0);
-				if (tile == 0 && column.state_in != nullptr && lane_id() == 0)
+				tile = ticket < ntiles ? (uint32_t) ticket : NO_TILE;
+				if (tile == 0 && column.state_in != nullptr)
 					look.publish_carry(carried_in());
 			}
-			none += tile == NO_TILE;
+			tile = warp_shfl(tile, 0);
 			fill(stage, tile);
 			__syncwarp(FULL_MASK);
 		}
@@ -467,50 +464,78 @@ template <class P> struct Pipeline
 		return (const Quad *) stage + (chunk * WARP_SIZE + lane_id()) * P::VECTORS;
 	}
 
-	__device__ __forceinline__ void reduce(uint32_t reducer) const
+	__device__ __forceinline__ void reduce(int chunk) const
 	{
-		for (uint32_t j = reducer;; j += P::REDUCERS)
+		uint32_t tile;
+		uint32_t j = 0;
+
+		do
 		{
 			int stage = (int) (j % P::STAGES);
 			uint32_t parity = j / P::STAGES & 1;
-			uint32_t tile;
-			Bits bits[P::SCANNERS];
-			State total = Op::identity();
 
 			copy_barrier_wait(&shared.known[stage], parity);
 			tile = shared.tile[stage];
 			if (tile != NO_TILE)
 			{
-				UNROLL
-				for (int chunk = 0; chunk < P::SCANNERS; chunk++)
-					bits[chunk] = load_bits(tile, chunk);
-				UNROLL
-				for (int chunk = 0; chunk < P::SCANNERS; chunk++)
-					if (P::MODE != PLAIN)
-						shared.bits[stage][chunk * WARP_SIZE + lane_id()] = bits[chunk];
-				copy_barrier_wait(&shared.loaded[stage], parity);
-				UNROLL
-				for (int chunk = 0; chunk < P::SCANNERS; chunk++)
-				{
-					State s = lane_total(vectors_of(shared.stage[stage], chunk), bits[chunk]);
+				Bits bits = load_bits(tile, chunk);
+				int lane = chunk * WARP_SIZE + lane_id();
+				State state;
+				State before;
 
-					s = warp_reduce<Op>(s);
-					if (lane_id() == 0)
-						shared.before_chunk[stage][chunk] = total;
-					total = Op::combine(total, s);
-				}
-				if (lane_id() == 0)
-				{
-					look.publish(tile, total);
-					shared.total[stage] = total;
-				}
+				if (P::MODE != PLAIN)
+					shared.bits[stage][lane] = bits;
+				copy_barrier_wait(&shared.loaded[stage], parity);
+				state = warp_scan<Op>(lane_total(vectors_of(shared.stage[stage], chunk), bits));
+				before = warp_shfl_up(state, 1);
+				shared.before_lane[stage][lane] = lane_id() > 0 ? before : Op::identity();
+				if (lane_id() == WARP_SIZE - 1)
+					shared.before_chunk[stage][chunk] = state;
 				__syncwarp(FULL_MASK);
 			}
 			if (lane_id() == 0)
 				copy_barrier_arrive(&shared.reduced[stage]);
-			if (tile == NO_TILE)
-				break;
-		}
+			j++;
+		} while (tile != NO_TILE);
+	}
+
+	/*
+	 * The publisher
+	 */
+	__device__ __forceinline__ void publish() const
+	{
+		uint32_t tile;
+		uint32_t j = 0;
+
+		do
+		{
+			int stage = (int) (j % P::STAGES);
+
+			copy_barrier_wait(&shared.reduced[stage], j / P::STAGES & 1);
+			tile = shared.tile[stage];
+			if (tile != NO_TILE)
+			{
+				State state = Op::identity();
+				State before;
+
+				if (lane_id() < P::CHUNKS)
+					state = shared.before_chunk[stage][lane_id()];
+				state = warp_scan<Op>(state);
+				before = warp_shfl_up(state, 1);
+				if (lane_id() < P::CHUNKS)
+					shared.before_chunk[stage][lane_id()] =
+						lane_id() > 0 ? before : Op::identity();
+				if (lane_id() == P::CHUNKS - 1)
+				{
+					look.publish(tile, state);
+					shared.total[stage] = state;
+				}
+				__syncwarp(FULL_MASK);
+			}
+			if (lane_id() == 0)
+				copy_barrier_arrive(&shared.published[stage]);
+			j++;
+		} while (tile != NO_TILE);
 	}
 
 	/*
@@ -530,7 +555,7 @@ template <class P> struct Pipeline
 			int stage = (int) (j % P::STAGES);
 			uint32_t tile;
 
-			copy_barrier_wait(&shared.reduced[stage], j / P::STAGES & 1);
+			copy_barrier_wait(&shared.published[stage], j / P::STAGES & 1);
 			tile = shared.tile[stage];
 			if (tile == NO_TILE)
 			{
@@ -637,9 +662,16 @@ template <class P> struct Pipeline
 				Quad quad[WIDTH];
 
 				memcpy(quad, results, sizeof(quad));
-				UNROLL
-				for (int k = 0; k < WIDTH; k++)
-					out[i / P::PER_VECTOR * WIDTH + k] = quad[k];
+				if (WIDTH == 2)
+				{
+					/* lanes four apart would meet at one bank: half of them go the other way */
+					int first = lane_id() / 4 % 2;
+
+					out[i / P::PER_VECTOR * 2 + first] = first ? quad[WIDTH - 1] : quad[0];
+					out[i / P::PER_VECTOR * 2 + 1 - first] = first ? quad[0] : quad[WIDTH - 1];
+				}
+				else
+					out[i / P::PER_VECTOR] = quad[0];
 			}
 		});
 		return over;
@@ -705,24 +737,18 @@ template <class P> struct Pipeline
 		const Quad *vectors = vectors_of(shared.stage[stage], chunk);
 		char *out = P::IN_PLACE ? shared.stage[stage] : shared.out[j % P::OUTS];
 		Bits bits = {~(uint32_t) 0, 0};
-		State before = Op::combine(shared.before[stage], shared.before_chunk[stage][chunk]);
-		State lanes;
+		State in_tile = Op::combine(shared.before_chunk[stage][chunk],
+									shared.before_lane[stage][chunk * WARP_SIZE + lane_id()]);
+		State before = Op::combine(shared.before[stage], in_tile);
 
 		if (P::MODE != PLAIN)
 			bits = shared.bits[stage][chunk * WARP_SIZE + lane_id()];
-		lanes = warp_shfl_up(warp_scan<Op>(lane_total(vectors, bits)), 1);
-		if (lane_id() > 0)
-			before = Op::combine(before, lanes);
-
 		if constexpr (P::MODE == SEGMENTS)
 		{
 			uint64_t ordinal = shared.ordinal[stage];
-			uint32_t local = shared.before_chunk[stage][chunk].heads;
 
-			if (lane_id() > 0)
-				local += lanes.heads;
 			out += (uintptr_t) ((Result *) column.results + ordinal) % 16;
-			scan_segments(vectors, (Result *) out, bits, before, local, ordinal);
+			scan_segments(vectors, (Result *) out, bits, before, in_tile.heads, ordinal);
 		}
 		else
 		{
@@ -770,20 +796,19 @@ template <class P> struct Pipeline
 };
 
 template <class P>
-static __global__ void
-__launch_bounds__(P::THREADS, 1) scan_tiles(ScanColumn column, uint32_t ntiles)
+static __device__ __forceinline__ void
+scan_block(const ScanColumn &column, uint32_t ntiles, typename P::Shared &shared)
 {
-	SHARED_LARGE(typename P::Shared, shared);
-
 	if (threadIdx.x == 0)
 	{
 		for (int i = 0; i < P::STAGES; i++)
 		{
 			copy_barrier_init(&shared.known[i]);
 			copy_barrier_init(&shared.loaded[i]);
-			copy_barrier_init(&shared.reduced[i]);
+			copy_barrier_init(&shared.reduced[i], P::CHUNKS);
+			copy_barrier_init(&shared.published[i]);
 			copy_barrier_init(&shared.placed[i]);
-			copy_barrier_init(&shared.scanned[i], P::SCANNERS);
+			copy_barrier_init(&shared.scanned[i], P::CHUNKS);
 			copy_barrier_init(&shared.stored[i]);
 		}
 		for (int i = 0; i < P::OUTS; i++)
@@ -802,14 +827,26 @@ __launch_bounds__(P::THREADS, 1) scan_tiles(ScanColumn column, uint32_t ntiles)
 		pipe.gather();
 	else if (warp == 2)
 		pipe.store();
-	else if (warp < 3 + P::REDUCERS)
-		pipe.reduce((uint32_t) warp - 3);
+	else if (warp == 3)
+		pipe.publish();
+	else if (warp < 4 + P::CHUNKS)
+		pipe.reduce(warp - 4);
 	else
-		pipe.scan(warp - 3 - P::REDUCERS);
+		pipe.scan(warp - 4 - P::CHUNKS);
 
 	__syncthreads();
 	if (threadIdx.x == 0)
 		scan_close(column, pipe.look, ntiles, shared.over != 0);
+}
+
+template <class P>
+static __global__ void
+__launch_bounds__(P::THREADS, 1) scan_tiles(ScanColumn column, uint32_t ntiles)
+{
+	SHARED_LARGE(typename P::Shared, shared);
+
+	if constexpr (P::LARGE ? WITH_LARGE_SHARED : WITH_SMALL_SHARED)
+		scan_block<P>(column, ntiles, shared);
 }
 
 /* Tiles of ROWS rows; a column without rows has one, for its state. */
@@ -823,6 +860,9 @@ template <class P>
 static GpuaggReason
 scan_launch(const ScanColumn &column, GpuStreamRef stream)
 {
+	static_assert(sizeof(typename P::Shared) <= (P::LARGE ? LARGE_SHARED : SMALL_SHARED),
+				  "shared memory of a block");
+
 	/* a process has one device */
 	static const unsigned resident =
 		resident_blocks(scan_tiles<P>, P::THREADS, sizeof(typename P::Shared));

@@ -11,14 +11,12 @@
 #include "grid.cuh"
 #include "reduce.cuh"
 
-#ifndef EXTREME_THREADS
 /* as measured best on an H200 */
 #define EXTREME_THREADS	   256
 #define EXTREME_VECTORS	   8 /* 16-byte loads in flight, a thread */
 #define EXTREME_MIN_BLOCKS 3 /* resident on a multiprocessor */
-#endif
-#define EXTREME_WARPS (EXTREME_THREADS / WARP_SIZE)
-#define EXTREME_BATCH 4 /* parts that a thread waits for at a time */
+#define EXTREME_WARPS	   (EXTREME_THREADS / WARP_SIZE)
+#define EXTREME_BATCH	   4 /* parts that a thread waits for at a time */
 
 /*
  * How values of a kind are ordered: rank() keeps the order of order keys but

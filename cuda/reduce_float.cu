@@ -3,12 +3,13 @@
  *	  Exact sums and moments of columns of floats.
  *
  * A warp adds values in bins (bins.cuh) below a top that it has chosen from
- * some of them.  What does not fit goes value by value to the block's chunks in
- * shared memory: values too large, what is left of values below the last bin;
- * NaN and infinities are counted there.  When that happens often, or the bins
- * have taken all they can, the warp empties them and chooses again, so that a
- * single large value costs no more than itself.  Where double arithmetic is
- * slow, threads hold chunks in registers instead.
+ * some of them: near bins in registers, far ones in shared memory for what those
+ * leave.  What does not fit goes value by value to the block's chunks in shared
+ * memory: values too large, what is left of values below the last bin; NaN and
+ * infinities are counted there.  When that happens often, or the bins have taken
+ * all they can, the warp empties them and chooses again, so that a single large
+ * value costs no more than itself.  Where double arithmetic is slow, threads
+ * hold chunks in registers instead.
  *
  * Blocks add their words to totals in scratch by integer atomics, which no
  * order can change; the last block carries and writes the result.
@@ -121,10 +122,12 @@ deliver(const GpuReduce &reduce, WordStorage &shared, ReduceScratch *scratch)
 
 template <class Sums, int BLOCKS, bool NULLS>
 static __global__ void
-__launch_bounds__(FLOAT_THREADS, RESIDENT(BLOCKS)) reduce_floats(GpuReduce reduce, GpuFloatMethod method)
+__launch_bounds__(FLOAT_THREADS, RESIDENT(BLOCKS))
+	reduce_floats(GpuReduce reduce, GpuFloatMethod method)
 {
 	typedef typename Sums::Value T;
 	constexpr int GROUP = Sums::TAKEN;
+	static_assert(GROUP <= 16, "carries are due after so many groups");
 
 	SHARED(FloatStorage<Sums>, shared);
 	ReduceScratch *scratch = (ReduceScratch *) reduce.scratch;

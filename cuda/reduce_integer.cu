@@ -121,7 +121,7 @@ template <class T> struct ReduceSum
 	typedef T Value;
 
 	static constexpr int VECTORS = sizeof(T);
-	static constexpr int MIN_BLOCKS = sizeof(T) == 4 ? 6 : 3;
+	static constexpr int MIN_BLOCKS = sizeof(T) == 4 ? MULTIPROCESSOR_THREADS / SUM_THREADS : 3;
 	static constexpr int MIN_BLOCKS_NULLS = sizeof(T) == 4 ? 4 : 3;
 	static constexpr int LENGTH = Pieces<T>::COUNT;
 	static constexpr int FIRST = WORD_SUM;

@@ -5,43 +5,42 @@
  * One launch of the single-pass kernel in pipeline.cuh.  Sums of floats are in
  * scan_float.cu.
  */
-#include "pipeline.cuh"
+#include "direct.cuh"
 
-#include "scan_column.cuh"
+#include "shapes.cuh"
 
-/* Shapes: scanners, vectors of a lane, stages, reducers. */
-template <class E, Mode MODE> struct Shape
+/* The longest columns, in rows of 4 bytes, that direct.cuh is for, in tiles of two sizes. */
+#define SHORT_BYTES	 (UINT64_C(1) << 21)
+#define MEDIUM_BYTES (UINT64_C(1) << 24)
+
+/* Without bitmaps and statuses. */
+template <class E>
+static GpuaggReason
+scan_plain(const ScanColumn &column, GpuStreamRef stream)
 {
-	/* results in place of the values */
-	template <bool IN_PLACE, int DUMMY = 0> struct Large
-	{
-		typedef Plan<E, MODE, 8, 7, 6, 3> Type;
-	};
+	uint64_t bytes = column.nrows * sizeof(typename E::Value);
 
-	/* results wider than values */
-	template <int DUMMY> struct Large<false, DUMMY>
-	{
-		typedef Plan<E, MODE, 8, 5, 5, 5> Type;
-	};
-
-	typedef typename Large<sizeof(typename E::Value) == sizeof(typename E::Result)>::Type Type;
-};
+	if (bytes <= SHORT_BYTES)
+		return direct_launch<DirectPlan<E, 256, 4>>(column, stream);
+	if (bytes <= MEDIUM_BYTES)
+		return direct_launch<DirectPlan<E, 256, 8>>(column, stream);
+	return scan_launch_fitting<E, PLAIN>(column, stream);
+}
 
 template <class E>
 static GpuaggReason
 scan_elements(const ScanColumn &column, GpuStreamRef stream)
 {
-	if (E::READS && column.validity == nullptr && column.heads == nullptr &&
-		column.status == nullptr)
-		return scan_launch<typename Shape<E, PLAIN>::Type>(column, stream);
-	return scan_launch<typename Shape<E, MARKED>::Type>(column, stream);
+	if constexpr (E::READS)
+		if (column.validity == nullptr && column.heads == nullptr && column.status == nullptr)
+			return scan_plain<E>(column, stream);
+	return scan_launch_fitting<E, MARKED>(column, stream);
 }
 
 size_t
 gpu_scan_scratch(uint64_t nrows)
 {
-	/* every shape's tile has at least 2048 rows */
-	size_t words = lookback_scratch(tiles_of(nrows, 2048), LOOKBACK_PAYLOAD);
+	size_t words = lookback_scratch(tiles_of(nrows, TILE_ROWS_MIN), LOOKBACK_PAYLOAD);
 	size_t floats = gpu_scan_float_scratch(nrows);
 
 	return words > floats ? words : floats;

@@ -4,7 +4,7 @@
  */
 #include "device.cuh"
 
-#include "float_tile.cuh"
+#include "float_scan.cuh"
 
 #ifndef SH_T
 #define SH_T 256

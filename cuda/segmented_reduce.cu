@@ -6,23 +6,15 @@
  * with the tile in which the next segment starts; those of a tile follow each
  * other and leave together.
  */
-#include "pipeline.cuh"
-
-#include "scan_column.cuh"
-
-template <class E>
-static GpuaggReason
-reduce_elements(const ScanColumn &column, GpuStreamRef stream)
-{
-	constexpr int VECTORS = sizeof(typename E::Value) == sizeof(typename E::Result) ? 5 : 5;
-
-	return scan_launch<Plan<E, SEGMENTS, 8, VECTORS, 5, 5>>(column, stream);
-}
+#include "shapes.cuh"
 
 size_t
 gpu_segmented_reduce_scratch(uint64_t nrows)
 {
-	return gpu_scan_scratch(nrows);
+	size_t words = lookback_scratch(tiles_of(nrows, TILE_ROWS_MIN), LOOKBACK_PAYLOAD);
+	size_t floats = gpu_segmented_reduce_float_scratch(nrows);
+
+	return words > floats ? words : floats;
 }
 
 GpuaggReason
@@ -33,7 +25,11 @@ gpu_segmented_reduce(const GpuSegmentedReduce *reduce, GpuStreamRef stream)
 	if (gpuagg_kind_size(reduce->kind) == 0 || reduce->nrows > GPU_MAX_ROWS)
 		return GPUAGG_REFUSED;
 	if (reduce->op == GPUAGG_SUM && gpuagg_kind_is_float(reduce->kind))
-		return GPUAGG_REFUSED;
+	{
+		if (reduce->window < 0 || reduce->window >= GPUAGG_CHUNKS)
+			return GPUAGG_REFUSED;
+		return gpu_segmented_reduce_float(reduce, stream);
+	}
 
 	column = scan_column(reduce->kind, reduce->op);
 	column.values = reduce->values;
@@ -51,15 +47,15 @@ gpu_segmented_reduce(const GpuSegmentedReduce *reduce, GpuStreamRef stream)
 	{
 		case GPUAGG_SUM:
 			return reduce->kind == GPUAGG_INT32
-					   ? reduce_elements<WideSum<int32_t, int64_t>>(column, stream)
-					   : reduce_elements<WideSum<int64_t, GpuaggInt128>>(column, stream);
+					   ? scan_launch_fitting<WideSum<int32_t, int64_t>, SEGMENTS>(column, stream)
+					   : scan_launch_fitting<WideSum<int64_t, GpuaggInt128>, SEGMENTS>(column, stream);
 		case GPUAGG_MIN:
 		case GPUAGG_MAX:
 			return gpuagg_kind_size(reduce->kind) == 4
-					   ? reduce_elements<Extreme<int32_t>>(column, stream)
-					   : reduce_elements<Extreme<int64_t>>(column, stream);
+					   ? scan_launch_fitting<Extreme<int32_t>, SEGMENTS>(column, stream)
+					   : scan_launch_fitting<Extreme<int64_t>, SEGMENTS>(column, stream);
 		case GPUAGG_COUNT:
-			return reduce_elements<Counter>(column, stream);
+			return scan_launch_fitting<Counter, SEGMENTS>(column, stream);
 		default:
 			return GPUAGG_REFUSED;
 	}

@@ -4,7 +4,7 @@
  */
 #include "device.cuh"
 
-#include "float_tile.cuh"
+#include "float_scan.cuh"
 
 template <class T> using Plan = FloatPlan<T, FLOAT_SEGMENTS, 256, 11, 2>;
 

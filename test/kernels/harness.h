@@ -64,8 +64,8 @@ struct Options
 {
 	uint64_t seed;
 	bool simulated;
-	bool large; /* also columns of many millions of rows */
-	bool small; /* only a few sizes, for slow checkers */
+	bool large;	 /* also columns of many millions of rows */
+	bool small;	 /* only a few sizes, for slow checkers */
 	bool hammer; /* many launches, one after another */
 };
 

@@ -119,7 +119,7 @@ struct Suite
 };
 
 static const Suite suites[] = {
-	{"shuffle", shuffle_tests}, {"reduce", reduce_tests}, {"reduce", reduce_float_tests},
+	{"shuffle", shuffle_tests}, {"reduce", reduce_tests},		{"reduce", reduce_float_tests},
 	{"scan", scan_tests},		{"segmented", segmented_tests}, {"ladder", ladder_tests},
 };
 

@@ -147,8 +147,13 @@ check_case(const FloatCase &c)
 
 /* Families about the places where values change their way through the kernel. */
 
-/* What a warp sees first; its bins are then below 2^5 (moments: squares below 2^10). */
+/*
+ * A warp that has seen 1 takes values below 2^9 (doubles) or 2^7 (floats, and
+ * all whose squares are wanted) into its bins; it has seen the first rows then.
+ */
 #define FIRST_ROWS 8192
+#define TOP_64	   0x1p9
+#define TOP_32	   0x1p7
 
 static double
 random_sign(Random &random, double x)
@@ -160,30 +165,46 @@ random_sign(Random &random, double x)
 static double
 fullest(Random &, uint64_t row, uint64_t)
 {
-	return row < FIRST_ROWS ? 1 : nextafter(0x1p5, 0);
+	return row < FIRST_ROWS ? 1 : nextafter(TOP_64, 0);
 }
 
 static double
 fullest_negative(Random &, uint64_t row, uint64_t)
 {
-	return row < FIRST_ROWS ? -1 : -nextafter(0x1p5, 0);
+	return row < FIRST_ROWS ? -1 : -nextafter(TOP_64, 0);
+}
+
+static double
+fullest_float(Random &, uint64_t row, uint64_t)
+{
+	return row < FIRST_ROWS ? 1 : nextafterf(TOP_32, 0);
+}
+
+static double
+fullest_square(Random &, uint64_t row, uint64_t)
+{
+	return row < FIRST_ROWS ? -1 : -nextafter(TOP_32, 0);
 }
 
 static double
 around_top(Random &random, uint64_t row, uint64_t)
 {
-	if (row < FIRST_ROWS)
+	double top = ldexp(1, random.between(4, 10));
+
+	if (row < FIRST_ROWS || random.below(32) != 0)
 		return 1;
-	switch (random.below(4))
+	switch (random.below(5))
 	{
 		case 0:
-			return random_sign(random, 0x1p5);
+			return random_sign(random, top);
 		case 1:
-			return random_sign(random, nextafter(0x1p5, 0));
+			return random_sign(random, nextafter(top, 0));
 		case 2:
-			return random_sign(random, nextafter(0x1p5, 64));
+			return random_sign(random, nextafter(top, INFINITY));
+		case 3:
+			return random_sign(random, top * 0x1.00000ffffffffp0);
 		default:
-			return random_sign(random, 0x1p4);
+			return random_sign(random, top * 1.5);
 	}
 }
 
@@ -191,7 +212,7 @@ around_top(Random &random, uint64_t row, uint64_t)
 static double
 unit_ties(Random &random, uint64_t row, uint64_t)
 {
-	int unit = 5 - 51 * random.between(1, 4);
+	int unit = (random.below(2) ? 9 : 7) - 51 * random.between(1, 4);
 	double x = ldexp((double) (2 * random.below(1 << 20) + 1), unit - 1);
 
 	if (row < 64)
@@ -320,6 +341,8 @@ any_bits(Random &random, uint64_t, uint64_t)
 static const FloatFamily own_families[] = {
 	{"fullest", fullest, false},
 	{"fullest negative", fullest_negative, false},
+	{"fullest of floats", fullest_float, false},
+	{"fullest of squares", fullest_square, false},
 	{"around the top", around_top, false},
 	{"ties of units", unit_ties, false},
 	{"around 2^1011", around_2_1011, false},
@@ -373,12 +396,12 @@ fill(FloatCase &c, const FloatFamily &family, uint64_t seed)
 		word = random.below(8) == 0 ? 0 : random.next() | random.next();
 }
 
-/* Some of the ways to run every family at this size; other sizes run others. */
+/* Every family at this size, in some of the ways. */
 static void
 test_size(uint64_t n, const Options &options)
 {
 	constexpr unsigned NMETHODS = sizeof(methods) / sizeof(methods[0]);
-	unsigned turn = (unsigned) n;
+	Random random(options.seed * 1000003 + n);
 	FloatCase c;
 
 	c.n = n;
@@ -386,14 +409,11 @@ test_size(uint64_t n, const Options &options)
 		for (int kind : {GPUAGG_FLOAT64, GPUAGG_FLOAT32})
 		{
 			c.kind = kind;
-			c.op = turn % 2 ? GPUAGG_SUM : GPUAGG_MOMENTS;
-			c.method = &methods[turn / 2 % NMETHODS];
-			if (!c.method->moments_too)
-				c.op = GPUAGG_SUM;
-			c.nulls = turn % 3 == 0;
-			c.misaligned = turn % (16 / gpuagg_kind_size(kind));
-			turn += 5;
-			fill(c, family, options.seed * 1000003 + n);
+			c.method = &methods[random.below(NMETHODS)];
+			c.op = random.below(2) && c.method->moments_too ? GPUAGG_MOMENTS : GPUAGG_SUM;
+			c.nulls = random.below(3) == 0;
+			c.misaligned = random.below(16 / gpuagg_kind_size(kind));
+			fill(c, family, random.next());
 			check_case(c);
 		}
 }
@@ -553,7 +573,7 @@ reduce_float_tests(const Options &options)
 								   1023, 1025, 2047, 2048, 2049, 4095, 4097, 8193, 16385};
 
 	if (options.small)
-		sizes = {1, 33, 2049, 10007};
+		sizes = {1, 33, 2049, 20011};
 	if (!options.simulated && !options.small)
 		sizes.insert(sizes.end(), {40009, 100003});
 
@@ -567,7 +587,8 @@ reduce_float_tests(const Options &options)
 
 	/* bins that fill up to the last value they may take, and the next ones */
 	if (!options.simulated && !options.small)
-		for (const FloatFamily &family : {own_families[0], own_families[1], own_families[2]})
+		for (const FloatFamily &family :
+			 {own_families[0], own_families[1], own_families[2], own_families[3], own_families[4]})
 			test_large((1 << 21) + 4099, family, methods[2], options);
 
 	hammer(options.hammer  ? 100000

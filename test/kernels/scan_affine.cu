@@ -112,17 +112,17 @@ affine_scan(int shape, const GpuScan *scan, uint64_t *nsegments, GpuStreamRef st
 	switch (shape)
 	{
 		case 0:
-			return scan_launch<Plan<Affine, PLAIN, 3, 1, 4, 2>>(column, stream);
+			return scan_launch<Plan<Affine, PLAIN, 3, 1, 4>>(column, stream);
 		case 1:
-			return scan_launch<Plan<Affine, MARKED, 1, 1, 2, 1>>(column, stream);
+			return scan_launch<Plan<Affine, MARKED, 1, 1, 2>>(column, stream);
 		case 2:
-			return scan_launch<Plan<Affine, MARKED, 2, 3, 6, 3>>(column, stream);
+			return scan_launch<Plan<Affine, MARKED, 2, 3, 5>>(column, stream);
 		case 3:
 			return direct_launch<DirectPlan<Affine, 32, 1>>(column, stream);
 		case 4:
 			return direct_launch<DirectPlan<Affine, 96, 3>>(column, stream);
 		default:
-			return scan_launch<Plan<Affine, SEGMENTS, 2, 1, 3, 3>>(column, stream);
+			return scan_launch<Plan<Affine, SEGMENTS, 2, 1, 3>>(column, stream);
 	}
 }
 

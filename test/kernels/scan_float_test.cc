@@ -377,8 +377,8 @@ struct Segments
 
 	bool operator==(const Segments &other) const
 	{
-		return results == other.results && status == other.status &&
-			   nsegments == other.nsegments && memcmp(&state, &other.state, sizeof(state)) == 0;
+		return results == other.results && status == other.status && nsegments == other.nsegments &&
+			   memcmp(&state, &other.state, sizeof(state)) == 0;
 	}
 };
 
@@ -586,10 +586,10 @@ make_heads(Heads heads, uint64_t n, Random &random)
 	{
 		uint64_t at = i % TILE;
 
-		if (heads == FIRST_HEAD				? i == 0
-			: heads == TILE_HEADS			? at <= 1 || at == TILE - 1
-			: one_in[heads] > 0				? random.below((uint64_t) one_in[heads]) == 0
-											: false)
+		if (heads == FIRST_HEAD	  ? i == 0
+			: heads == TILE_HEADS ? at <= 1 || at == TILE - 1
+			: one_in[heads] > 0	  ? random.below((uint64_t) one_in[heads]) == 0
+								  : false)
 			set_bit(bitmap, i);
 	}
 	return bitmap;
@@ -875,7 +875,9 @@ scan_float_tests(const Options &options)
 		if (n > 0 && n <= 1 << 20)
 			test_constructed(n, random);
 	}
-	test_constructed(6 * TILE + 100, random);
+	/* more tiles than blocks */
+	for (int i = 0; i < (options.small ? 1 : 3); i++)
+		test_constructed((20 + random.below(10)) * TILE + random.below(TILE), random);
 	if (options.large)
 		test_families((UINT64_C(1) << 27) + 5, random);
 }

@@ -344,7 +344,8 @@ gpu_copy_in(void *device, const void *host, size_t bytes, GpuStreamRef stream)
 {
 	if (context_status() != GPUAGG_OK)
 		return GPUAGG_LOST;
-	memcpy(device, host, bytes);
+	if (bytes > 0)
+		memcpy(device, host, bytes);
 	stream->nqueued++;
 	return GPUAGG_OK;
 }
