@@ -20,6 +20,7 @@
 #define DEVICE_NS	INT64_C(1000000000)	 /* of repetitions, then no more are begun */
 #define WALL_NS		INT64_C(5000000000)	 /* the same, others' work included */
 #define DEADLINE_NS INT64_C(30000000000) /* a step that takes longer hangs */
+#define TURN_NS		INT64_C(500000000)	 /* a turn is kept so long for who asks again */
 
 /* The chunk that holds 2^-18: sums of the column's values lie in the window from there on. */
 #define BENCH_WINDOW (-GPUAGG_MIN_EXPONENT / 32)
@@ -68,6 +69,10 @@ typedef struct Bench
 } Bench;
 
 static Bench bench;
+
+/* Who was refused because of another's benchmark: his turn is next, if he asks again soon. */
+static const Client *next_client;
+static int64_t next_asked;
 
 int
 gpud_bench_inflight(void)
@@ -461,6 +466,24 @@ plan(void)
 	return reason;
 }
 
+/* Whether it is the client's turn: one who asks again at once would leave others no gap. */
+static bool
+has_turn(const Client *client)
+{
+	if (next_client != NULL && gpud_now() - next_asked > TURN_NS)
+		next_client = NULL;
+	if (bench.step == STEP_NONE && (next_client == NULL || next_client == client))
+	{
+		next_client = NULL;
+		return true;
+	}
+	if (next_client == NULL && bench.client != client)
+		next_client = client;
+	if (next_client == client)
+		next_asked = gpud_now();
+	return false;
+}
+
 static GpuaggReason
 accept_bench(Client *client, const GpuaggRequest *request)
 {
@@ -470,7 +493,7 @@ accept_bench(Client *client, const GpuaggRequest *request)
 		return gpud_device.reason;
 	if (gpuagg_request_check(request, 0) != GPUAGG_OK)
 		return GPUAGG_REFUSED;
-	if (bench.step != STEP_NONE || client->inflight >= GPUAGG_MAX_INFLIGHT)
+	if (client->inflight >= GPUAGG_MAX_INFLIGHT || !has_turn(client))
 		return GPUAGG_BUSY;
 
 	memset(&bench, 0, sizeof(bench));
@@ -508,6 +531,8 @@ gpud_bench_submit(Client *client, const GpuaggRequest *request)
 void
 gpud_bench_client_gone(const Client *client)
 {
+	if (next_client == client)
+		next_client = NULL;
 	if (bench.step != STEP_NONE && bench.client == client)
 		bench.client = NULL;
 }

@@ -38,10 +38,13 @@
 #include "cuda/ladder.h"
 
 #ifdef __CUDA_ARCH__
-#define UNROLL _Pragma("unroll")
-#define ROLLED _Pragma("unroll 1")
+#define PRAGMA(text) _Pragma(#text)
+#define UNROLL		 _Pragma("unroll")
+#define UNROLL_BY(n) PRAGMA(unroll n)
+#define ROLLED		 _Pragma("unroll 1")
 #else
 #define UNROLL
+#define UNROLL_BY(n)
 #define ROLLED
 #endif
 
@@ -176,17 +179,20 @@ large_shared()
 	return large;
 }
 
+/* Where the loop is that waits, for the simulator's messages. */
+#define WAITER const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
 static inline void
-spin_wait()
+spin_wait(WAITER)
 {
-	sim::spin();
+	sim::spin({file, line});
 }
 
 /* The same where the wait is a microsecond or so: without sleeping. */
 static inline void
-spin_wait_short()
+spin_wait_short(WAITER)
 {
-	sim::spin();
+	sim::spin({file, line});
 }
 
 template <class T>
@@ -286,7 +292,7 @@ copy_in(CopyBarrier *barrier, void *to, const void *from, uint32_t bytes)
 }
 
 static inline void
-copy_barrier_wait(CopyBarrier *barrier, uint32_t parity)
+copy_barrier_wait(CopyBarrier *barrier, uint32_t parity, WAITER)
 {
 	constexpr uint32_t LOOKS = 50;
 
@@ -302,7 +308,7 @@ copy_barrier_wait(CopyBarrier *barrier, uint32_t parity)
 		{
 			if (barrier->bytes > 0)
 				sim::progress();
-			spin_wait();
+			spin_wait(file, line);
 		}
 	}
 }

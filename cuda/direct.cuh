@@ -9,7 +9,8 @@
 #ifndef GPUAGG_DIRECT_CUH
 #define GPUAGG_DIRECT_CUH
 
-#include "pipeline.cuh"
+#include "scan_op.cuh"
+#include "tile.cuh"
 
 template <class Element, int NTHREADS, int NVECTORS> struct DirectPlan
 {
@@ -46,7 +47,6 @@ __launch_bounds__(P::THREADS) scan_direct(ScanColumn column)
 
 	SHARED(typename P::Shared, shared);
 	constexpr int PER_VECTOR = P::PER_VECTOR;
-	constexpr uint32_t LINE = 128; /* bytes */
 	Value values[P::VECTORS][P::PER_VECTOR];
 	State before[P::VECTORS]; /* the warp's rows before those of this lane */
 	State sum = Op::identity();
@@ -54,14 +54,9 @@ __launch_bounds__(P::THREADS) scan_direct(ScanColumn column)
 	State before_warp = Op::identity();
 	bool over = false;
 
-	/* somebody will want this part of the column, while the ticket is on its way */
-	for (uint32_t line = threadIdx.x; line < P::ROWS * sizeof(Value) / LINE; line += P::THREADS)
-	{
-		uint64_t at = ((uint64_t) blockIdx.x * P::ROWS * sizeof(Value)) + (uint64_t) line * LINE;
-
-		if (at < column.nrows * sizeof(Value))
-			prefetch_l2((const char *) column.values + at);
-	}
+	/* somebody will want this tile, while the ticket is on its way */
+	tile_prefetch((const Value *) column.values, (uint64_t) blockIdx.x * P::ROWS, P::ROWS,
+				  column.nrows);
 	launched_early();
 
 	LookBack<Op> look(column.scratch);
@@ -71,9 +66,8 @@ __launch_bounds__(P::THREADS) scan_direct(ScanColumn column)
 	__syncthreads();
 
 	const uint32_t tile = shared.tile;
-	const uint64_t first =
-		(uint64_t) tile * P::ROWS +
-		(uint64_t) (warp_id() * P::VECTORS * WARP_SIZE + lane_id()) * PER_VECTOR;
+	const uint64_t first = (uint64_t) tile * P::ROWS +
+						   (uint64_t) (warp_id() * P::VECTORS * WARP_SIZE + lane_id()) * PER_VECTOR;
 	const bool whole = ((uint64_t) tile + 1) * P::ROWS <= column.nrows &&
 					   aligned16(column.values) && aligned16(column.results);
 

@@ -8,13 +8,6 @@
 #include "float_tile.cuh"
 #include "lookback.cuh"
 
-#ifndef V_WARP
-#define V_WARP 1
-#endif
-#ifndef AT_A_TIME
-#define AT_A_TIME 1 /* aggregates that a thread loads */
-#endif
-
 /* The look-back of one block; brings shared.before from tile to tile. */
 template <class P> struct FloatGather
 {
@@ -30,19 +23,20 @@ template <class P> struct FloatGather
 	{
 	}
 
-	/* The combination over the warp, in lane order, in every lane. */
-	static __device__ __forceinline__ FloatPieces combine_lanes(FloatPieces p)
+	/* The combination over the lanes that have something, in lane order, in every lane. */
+	static __device__ __forceinline__ FloatPieces combine_lanes(FloatPieces p, bool mine)
 	{
 		const uint32_t plain = SEEN_VALUE | SEEN_NOT_NEGZERO | SEEN_HEAD;
-		uint32_t heads = Tile::MARKED ? __ballot_sync(FULL_MASK, (p.seen & SEEN_HEAD) != 0) : 0;
-		bool counts = heads >> lane_id() <= 1; /* no later lane starts anew */
+		uint32_t heads = Tile::MARKED ? __ballot_sync(FULL_MASK, mine && (p.seen & SEEN_HEAD) != 0)
+									  : 0;
+		bool counts = mine && heads >> lane_id() <= 1; /* no later lane starts anew */
 		uint32_t seen = counts ? p.seen : 0;
 
 		UNROLL
 		for (int k = 0; k < PIECES; k++)
 			p.piece[k] = warp_reduce_add(counts ? p.piece[k] : 0u);
 		if (Tile::SEGMENTS)
-			p.heads = warp_reduce_add(p.heads);
+			p.heads = warp_reduce_add(mine ? p.heads : 0u);
 		p.seen = heads != 0 ? SEEN_HEAD : 0;
 		p.seen |= __any_sync(FULL_MASK, (seen & SEEN_VALUE) != 0) ? SEEN_VALUE : 0;
 		p.seen |= __any_sync(FULL_MASK, (seen & SEEN_NOT_NEGZERO) != 0) ? SEEN_NOT_NEGZERO : 0;
@@ -52,22 +46,22 @@ template <class P> struct FloatGather
 		return p;
 	}
 
-	/* Pieces of 32 bits do not overlap with the next but one. */
+	/* The window: two numbers of eight words, the pieces at even places and those at odd ones. */
 	static __device__ __forceinline__ Window pieces_sum(const FloatPieces &p)
 	{
-		Window sum[2] = {window_zero(), window_zero()};
+		Window even;
+		Window odd;
 
 		UNROLL
-		for (int k = 0; k < PIECES; k++)
+		for (int i = 0; i < WINDOW_LIMBS; i++)
 		{
-			int limb = k * PIECE_BITS / 64;
-			int shift = k * PIECE_BITS % 64;
+			const uint32_t *piece = p.piece + 4 * i;
+			uint32_t below = i > 0 ? piece[-1] >> 16 : 0;
 
-			sum[k % 2].limb[limb] |= (uint64_t) p.piece[k] << shift;
-			if (shift > 32 && limb + 1 < WINDOW_LIMBS)
-				sum[k % 2].limb[limb + 1] |= (uint64_t) p.piece[k] >> (64 - shift);
+			even.limb[i] = piece[0] | (uint64_t) piece[2] << 32;
+			odd.limb[i] = below | (uint64_t) piece[1] << 16 | (uint64_t) piece[3] << 48;
 		}
-		return window_add(sum[0], sum[1]);
+		return window_add(even, odd);
 	}
 
 	/*
@@ -79,39 +73,24 @@ template <class P> struct FloatGather
 		uint64_t tile = known + threadIdx.x * each;
 		FloatState s = FloatOp::identity();
 
-		for (uint64_t last = tile + each; tile < last && tile < end; tile += AT_A_TIME)
+		for (uint64_t last = tile + each; tile < last && tile < end; tile++)
 		{
-			LookBackWords<FloatOp::Packed> found[AT_A_TIME];
+			LookBackWords<FloatOp::Packed> found;
 
-			UNROLL
-			for (int i = 0; i < AT_A_TIME; i++)
-				if (tile + i < last && tile + i < end)
-					found[i].load(look.slot(tile + i));
-			UNROLL
-			for (int i = 0; i < AT_A_TIME; i++)
-				if (tile + i < last && tile + i < end)
-					s = FloatOp::combine(
-						s, FloatOp::unpack(found[i].wait(look.slot(tile + i), look.tag)));
+			found.load(look.slot(tile));
+			s = FloatOp::combine(s, FloatOp::unpack(found.wait(look.slot(tile), look.tag)));
 		}
 		return s;
 	}
 
 	/*
-	 * All threads: brings shared.before up to what stands
-	 * before a tile; a barrier at its end.  Takes 2^18 tiles at a time, whose
-	 * heads are less than 2^30.  Warp 1 does what is left when the warps are
-	 * done; thread 0 calls meanwhile() at that time.
+	 * All threads: brings shared.before up to what stands before a tile; a
+	 * barrier at its end.  Takes 2^18 tiles at a time, whose heads are less than
+	 * 2^30.
 	 */
-	template <class F>
 	__device__ __forceinline__ void gather(Shared &shared, uint64_t tile, int slot,
-										   const GpuScanState *state_in, int window, bool *outside,
-										   F meanwhile)
+										   const GpuScanState *state_in, int window, bool *outside)
 	{
-#ifdef V_BEFORE
-		if (threadIdx.x == 0)
-			meanwhile();
-#endif
-		bool first = true;
 		bool more;
 
 		do
@@ -126,33 +105,30 @@ template <class P> struct FloatGather
 
 				UNROLL
 				for (int k = 0; k < PIECES; k++)
-					p.piece[k] = window_piece(s.sum, k * PIECE_BITS, PIECE_BITS);
+					p.piece[k] = (uint32_t) (s.sum.limb[k / 4] >> (16 * (k % 4))) & 0xffff;
 				p.seen = s.seen;
 				p.heads = s.heads;
-				p = combine_lanes(p);
+				p = combine_lanes(p, true);
 			}
 			if (lane_id() == 0)
 				shared.gathered[warp_id()] = p;
 			__syncthreads();
 			more = end != tile;
-#ifndef V_BEFORE
-			if (threadIdx.x == 0 && first)
-				meanwhile();
-#endif
-			first = false;
-			if (warp_id() == V_WARP)
+			if (warp_id() == 0)
 			{
-				p = {};
-				if (lane_id() < P::WARPS)
-					p = shared.gathered[lane_id()];
-				p = combine_lanes(p);
+				bool mine = lane_id() < P::WARPS;
+
+				/* without a branch, so that the warp stays together */
+				p = shared.gathered[mine ? lane_id() : 0];
+				__syncwarp(FULL_MASK);
+				p = combine_lanes(p, mine);
 				if (lane_id() == 0)
 				{
 					shared.gathered_heads = p.heads;
 					*outside |= !add_gathered(shared.before.state, p, state_in != nullptr);
+					if (!more)
+						Tile::set_bins(shared.before, shared.way[slot].place, window);
 				}
-				if (!more)
-					Tile::set_bins(shared.before, shared.way[slot].place, window);
 			}
 			__syncthreads();
 			if (Tile::SEGMENTS)

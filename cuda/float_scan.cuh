@@ -77,7 +77,7 @@ template <class P> struct FloatPipeline
 		return BULK_COPY && aligned16(column.values) && (tile + 1) * P::ROWS <= column.nrows;
 	}
 
-	/* Thread 0: starts loading a tile, if there is one. */
+	/* The thread that takes the tickets: starts loading a tile, if there is one. */
 	__device__ __forceinline__ void fill(int stage, uint64_t tile) const
 	{
 		shared.tile[stage] = tile;
@@ -155,6 +155,9 @@ template <class P> struct FloatPipeline
 			__syncthreads();
 		}
 		way.exponent = Tile::classify(shared, row, rows.valid);
+		/* the results before have left by now; what comes next takes their place */
+		if (threadIdx.x == 0)
+			copy_out_wait<0>();
 		way.place = bins_place(way.exponent, ROOM_FIRST, column.window);
 		way.bins = !column.wide && way.exponent < 0x7ff &&
 				   way.exponent + 52 <= 32 * column.window + WINDOW_VALUE_BITS;
@@ -201,7 +204,7 @@ template <class P> struct FloatPipeline
 		double waiting = 0;
 		uint32_t overflows = 0;
 
-		UNROLL
+		UNROLL_BY(ROWS_AT_A_TIME)
 		for (int i = 0; i < P::ITEMS; i++)
 		{
 			double v = (double) row[i];
@@ -252,7 +255,7 @@ template <class P> struct FloatPipeline
 	{
 		uint8_t *status = shared.status + threadIdx.x * P::ITEMS;
 
-		UNROLL
+		UNROLL_BY(ROWS_AT_A_TIME)
 		for (int i = 0; i < P::ITEMS; i++)
 		{
 			bool before;
@@ -345,7 +348,7 @@ template <class P> struct FloatPipeline
 			uint32_t local = marks >> 8;
 			bool seen = (marks & SEEN_VALUE) != 0;
 
-			UNROLL
+			UNROLL_BY(ROWS_AT_A_TIME)
 			for (int i = 0; i < P::ITEMS; i++)
 			{
 				if (rows.heads >> i & 1)
@@ -438,6 +441,36 @@ template <class P> struct FloatPipeline
 			out->state.f.chunk[threadIdx.x] = window_chunk(shared.total.sum, column.window,
 														   (int) threadIdx.x);
 	}
+
+	/* All threads: a tile that has been summed: what stands before it, and its results. */
+	__device__ __forceinline__ void finish_tile(int stage, int slot, uint64_t tile,
+												const ThreadRows &rows)
+	{
+		gather.gather(shared, tile, slot, column.state_in, column.window, &outside);
+		if (shared.way[slot].bins && !shared.before.fits)
+			Tile::refit(shared, shared.row[stage] + threadIdx.x * P::ITEMS, rows, slot,
+						column.window);
+		if constexpr (SEGMENTS)
+		{
+			T *to = column.results + gather.ordinal;
+			T *out = shared.out + (uintptr_t) to % 16 / sizeof(T);
+			uint32_t bytes = shared.way[slot].heads * (uint32_t) sizeof(T);
+
+			segments(stage, slot, rows, out);
+			copy_out_fence();
+			__syncthreads();
+			tile_store((char *) to, (const char *) out, bytes, BULK_COPY);
+		}
+		else
+		{
+			results(stage, slot, rows);
+			copy_out_fence();
+			__syncthreads();
+			store(stage, tile);
+		}
+		if (tile == column.tiles - 1)
+			finish(tile, slot);
+	}
 };
 
 template <class P>
@@ -448,12 +481,13 @@ __launch_bounds__(P::THREADS, P::BLOCKS) float_scan(FloatColumn<typename P::T> c
 	FloatPipeline<P> pipe(column, shared);
 	const bool single = column.tiles <= gridDim.x; /* a tile a block */
 	uint64_t ticket = column.tiles;
-	uint64_t tile;
+	uint64_t tile = column.tiles; /* whose rows are to be rounded */
+	uint64_t next;				  /* that is to be summed */
 	ThreadRows rows = {0, 0, 0};
-	int stage = 0;
+	int stage = 0; /* of the next one */
 	int slot = 0;
 
-	if (threadIdx.x == 0)
+	if (threadIdx.x == P::TAKER)
 	{
 		for (int i = 0; i < FLOAT_STAGES; i++)
 			copy_barrier_init(&shared.full[i]);
@@ -462,56 +496,29 @@ __launch_bounds__(P::THREADS, P::BLOCKS) float_scan(FloatColumn<typename P::T> c
 			ticket = pipe.gather.look.take();
 	}
 	__syncthreads();
-	tile = shared.tile[0];
-	if (tile == 0 && column.state_in != nullptr)
+	next = shared.tile[0];
+	if (next == 0 && column.state_in != nullptr)
 		pipe.publish_carry();
-	if (threadIdx.x == 0)
+	while (tile < column.tiles || next < column.tiles)
 	{
-		pipe.fill(1, ticket);
-		if (!single)
-			ticket = pipe.gather.look.take();
-	}
-	if (tile < column.tiles)
-		rows = pipe.reduce(0, 0, tile);
-	while (tile < column.tiles)
-	{
+		int before = stage > 0 ? stage - 1 : FLOAT_STAGES - 1;
 		int after = stage + 1 < FLOAT_STAGES ? stage + 1 : 0;
-		int refilled = after + 1 < FLOAT_STAGES ? after + 1 : 0;
-		uint64_t next = shared.tile[after];
 		ThreadRows next_rows = {0, 0, 0};
 
 		if (next < column.tiles)
-			next_rows = pipe.reduce(after, slot ^ 1, next);
-		pipe.gather.gather(shared, tile, slot, column.state_in, column.window, &pipe.outside, [&] {
-			copy_out_wait<0>();
-			pipe.fill(refilled, ticket);
+			next_rows = pipe.reduce(stage, slot, next);
+		if (threadIdx.x == P::TAKER)
+		{
+			pipe.fill(after, ticket);
 			if (!single)
 				ticket = pipe.gather.look.take();
-		});
-		if (shared.way[slot].bins && !shared.before.fits)
-			FloatTile<P>::refit(shared, shared.row[stage] + threadIdx.x * P::ITEMS, rows, slot,
-								column.window);
-		if constexpr (P::MODE == FLOAT_SEGMENTS)
-		{
-			typename P::T *to = column.results + pipe.gather.ordinal;
-			typename P::T *out = shared.out + (uintptr_t) to % 16 / sizeof(*to);
-			uint32_t bytes = shared.way[slot].heads * (uint32_t) sizeof(*to);
-
-			pipe.segments(stage, slot, rows, out);
-			copy_out_fence();
-			__syncthreads();
-			tile_store((char *) to, (const char *) out, bytes, BULK_COPY);
 		}
+		if (tile < column.tiles)
+			pipe.finish_tile(before, slot ^ 1, tile, rows);
 		else
-		{
-			pipe.results(stage, slot, rows);
-			copy_out_fence();
 			__syncthreads();
-			pipe.store(stage, tile);
-		}
-		if (tile == column.tiles - 1)
-			pipe.finish(tile, slot);
 		tile = next;
+		next = shared.tile[after];
 		rows = next_rows;
 		stage = after;
 		slot ^= 1;

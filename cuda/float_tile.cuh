@@ -26,6 +26,14 @@
 
 #define FLOAT_STAGES 3
 
+/*
+ * Loops over a thread's rows are unrolled so far: unrolled altogether they
+ * would not stay in the instruction cache.
+ */
+#ifndef ROWS_AT_A_TIME
+#define ROWS_AT_A_TIME 5
+#endif
+
 enum FloatMode
 {
 	FLOAT_PLAIN,   /* a result a row; no bitmaps */
@@ -57,11 +65,8 @@ struct FloatBefore
 	bool fits; /* into the bins */
 };
 
-/* A range of tiles added up in pieces of 22 bits, which 1023 threads can add in 32. */
-#define PIECE_BITS 22
-#define PIECES	   12
-
-static_assert(PIECES * PIECE_BITS >= WINDOW_BITS, "a window in pieces");
+/* A window in pieces of 16 bits, of which a block's threads can add theirs in 32. */
+#define PIECES (WINDOW_BITS / 16)
 
 struct FloatPieces
 {
@@ -91,6 +96,9 @@ template <class Value, FloatMode M, int NTHREADS, int NITEMS, int NBLOCKS> struc
 	static constexpr int ITEMS = NITEMS;
 	static constexpr int ROWS = NTHREADS * NITEMS;
 	static constexpr int BLOCKS = NBLOCKS; /* of a multiprocessor, at least */
+
+	/* the thread that takes tickets: its warp has little else to do at that time */
+	static constexpr int TAKER = NTHREADS - 2 * WARP_SIZE;
 
 	static_assert(ITEMS % 2 == 1, "no bank conflicts");
 	static_assert(ROWS % 16 == 0 && ROWS < 4096, "whole bulk copies; sums of bins fit int64");
@@ -152,7 +160,7 @@ template <class P> struct FloatTile
 	{
 		uint32_t largest = 0;
 
-		UNROLL
+		UNROLL_BY(ROWS_AT_A_TIME)
 		for (int i = 0; i < P::ITEMS; i++)
 		{
 			T x = row[i];
@@ -191,7 +199,7 @@ template <class P> struct FloatTile
 		Bins s = bins_zero();
 		bool any = false;
 
-		UNROLL
+		UNROLL_BY(ROWS_AT_A_TIME)
 		for (int i = 0; i < P::ITEMS; i++)
 		{
 			double x = (double) row[i];
@@ -316,40 +324,22 @@ template <class P> struct FloatTile
 		return true;
 	}
 
-	/* A warp: what stands before the tile in bins at this place; a lane a part of it. */
+	/* One thread: what stands before the tile in bins at this place. */
 	static __device__ __forceinline__ void set_bins(FloatBefore &before, int place, int window)
 	{
 		const Window &w = before.state.sum;
 		int shift = place - 32 * window;
-		int part = lane_id();
 
-#ifdef V_SERIAL
-		if (part == 0)
-		{
-			for (int k = 0; k < NBINS; k++)
-			{
-				int64_t bits = (int64_t) window_bits(w, shift + BIN_BITS * (NBINS - 1 - k));
-
-				before.sum.bin[k] = k == 0 ? bits : bits & BIN_MASK;
-			}
-			before.tail = window_any_below(w, shift) ? double_of(place_bits(place - 1)) : 0;
-			before.fits = place <= BINS_MAX_PLACE && float_state_plain(before.state.seen) &&
-						  window_fits(w, shift + BINS_SPAN - 1);
-		}
-		return;
-#endif
-		__syncwarp(FULL_MASK);
-		if (part < NBINS)
-		{
-			int64_t bits = (int64_t) window_bits(w, shift + BIN_BITS * (NBINS - 1 - part));
-
-			before.sum.bin[part] = part == 0 ? bits : bits & BIN_MASK;
-		}
-		else if (part == NBINS)
-			before.tail = window_any_below(w, shift) ? double_of(place_bits(place - 1)) : 0;
-		else if (part == NBINS + 1)
-			before.fits = place <= BINS_MAX_PLACE && float_state_plain(before.state.seen) &&
-						  window_fits(w, shift + BINS_SPAN - 1);
+		UNROLL
+		for (int i = 0; i < NBINS; i++)
+			before.sum.bin[i] = (int64_t) (window_bits(w, shift + BIN_BITS * (NBINS - 1 - i)) &
+										   BIN_MASK);
+		/* the first has a sign */
+		before.sum.bin[0] = (int64_t) ((uint64_t) before.sum.bin[0] << (64 - BIN_BITS)) >>
+							(64 - BIN_BITS);
+		before.tail = window_any_below(w, shift) ? double_of(place_bits(place - 1)) : 0;
+		before.fits = place <= BINS_MAX_PLACE && float_state_plain(before.state.seen) &&
+					  window_fits(w, shift + BINS_SPAN - 1);
 	}
 
 	/*
@@ -370,10 +360,10 @@ template <class P> struct FloatTile
 		way.bins = float_state_plain(before.state.seen) &&
 				   scan_bins(shared, row, rows, way.place, slot, &total);
 		__syncthreads();
-		if (warp_id() == 0 && way.bins)
-			set_bins(before, way.place, window);
 		if (threadIdx.x == 0)
 		{
+			if (way.bins)
+				set_bins(before, way.place, window);
 			way.at = bins_at(way.place);
 			shared.way[slot] = way;
 		}

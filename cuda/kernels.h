@@ -49,10 +49,10 @@ extern GpuaggReason gpu_reduce(const GpuReduce *reduce, GpuStreamRef stream);
  */
 typedef struct GpuFloatMethod
 {
-	int integers;			/* sums without double arithmetic, as on cards that are slow at it */
-	unsigned blocks;		/* at most so many */
-	unsigned flush_groups;	/* groups of values that a thread takes between flushes, at most */
-	unsigned carry_groups;	/* groups between carries */
+	int integers;		   /* sums without double arithmetic, as on cards that are slow at it */
+	unsigned blocks;	   /* at most so many */
+	unsigned flush_groups; /* groups of values that a thread takes between flushes, at most */
+	unsigned carry_groups; /* groups between carries */
 } GpuFloatMethod;
 
 extern GpuaggReason gpu_reduce_float(const GpuReduce *reduce, const GpuFloatMethod *method,

@@ -41,7 +41,7 @@
 struct alignas(128) LookBackHeader
 {
 	uint32_t ticket;
-	uint32_t tag; /* of the latest launch */
+	uint32_t tag;	/* of the latest launch */
 	uint32_t ended; /* blocks of this launch */
 	uint32_t report[LOOKBACK_REPORTS];
 	uint32_t unused;
@@ -186,62 +186,36 @@ template <class Op> struct LookBack
 	}
 
 	/*
-	 * A thread's share of a range of tiles; shares follow each other in thread
-	 * order.  look() begins to load the first of its tiles, combined() delivers
-	 * all of them.
+	 * A thread's share of the tiles first .. end - 1, combined; shares follow
+	 * each other in thread order.  Several tiles are looked at at once: with
+	 * five, a warp sees those of 160 blocks in the time of one look.
 	 */
-	template <int THREADS> struct Share
-	{
-		uint64_t tile;
-		uint64_t end;
-		LookBackWords<Packed> first;
-
-		__device__ __forceinline__ void look(const LookBack &look, uint64_t from, uint64_t to,
-											 int thread)
-		{
-			uint64_t each = divide_up(to - from, THREADS);
-
-			tile = from + (unsigned) thread * each;
-			end = tile + each < to ? tile + each : to;
-			first = {};
-			if (tile < end)
-				first.load(look.slot(tile));
-		}
-
-		__device__ __forceinline__ State combined(const LookBack &look)
-		{
-			constexpr int MORE = 3; /* at a time */
-			State state = Op::identity();
-
-			if (tile < end)
-				state = Op::unpack(first.wait(look.slot(tile), look.tag));
-			for (tile++; tile < end; tile += MORE)
-			{
-				LookBackWords<Packed> found[MORE];
-
-				UNROLL
-				for (int i = 0; i < MORE; i++)
-					if (tile + i < end)
-						found[i].load(look.slot(tile + i));
-				UNROLL
-				for (int i = 0; i < MORE; i++)
-					if (tile + i < end)
-						state = Op::combine(
-							state, Op::unpack(found[i].wait(look.slot(tile + i), look.tag)));
-			}
-			return state;
-		}
-	};
-
-	/* A share at once. */
 	template <int THREADS>
 	__device__ __forceinline__ State share(uint64_t first, uint64_t end,
 										   int thread = (int) threadIdx.x) const
 	{
-		Share<THREADS> mine;
+		constexpr int AT_ONCE = WORDS == 1 ? 5 : 2;
+		uint64_t each = divide_up(end - first, THREADS);
+		uint64_t tile = first + (unsigned) thread * each;
+		State state = Op::identity();
 
-		mine.look(*this, first, end, thread);
-		return mine.combined(*this);
+		if (end > tile + each)
+			end = tile + each;
+		for (; tile < end; tile += AT_ONCE)
+		{
+			LookBackWords<Packed> found[AT_ONCE];
+
+			UNROLL
+			for (int i = 0; i < AT_ONCE; i++)
+				if (tile + (unsigned) i < end)
+					found[i].load(slot(tile + (unsigned) i));
+			UNROLL
+			for (int i = 0; i < AT_ONCE; i++)
+				if (tile + (unsigned) i < end)
+					state = Op::combine(state,
+										Op::unpack(found[i].wait(slot(tile + (unsigned) i), tag)));
+		}
+		return state;
 	}
 
 	/* One thread of every block, before close(), when it has something to report. */

@@ -21,219 +21,7 @@
 #ifndef GPUAGG_PIPELINE_CUH
 #define GPUAGG_PIPELINE_CUH
 
-#include "element.cuh"
-#include "scan.cuh"
-#include "tile.cuh"
-
-/* What is asked of a kernel. */
-enum Mode
-{
-	PLAIN,	 /* a result a row; no bitmaps, no status */
-	MARKED,	 /* a result a row */
-	SEGMENTS /* a result a segment */
-};
-
-/* The operator of element type E: (value, head) pairs, and whether there was a valid row. */
-template <class E, Mode MODE> struct ScanOp
-{
-	typedef typename E::Acc Acc;
-
-	struct State
-	{
-		Acc value;
-		uint32_t seen;
-		uint32_t heads; /* MARKED: whether any; SEGMENTS: how many, modulo 2^32 */
-	};
-
-	/* 64 bits of the value; from bit 0: 17 of heads, 1 of seen, 14 of the value's bits above 64 */
-	struct Packed
-	{
-		uint32_t word[3];
-	};
-
-	static __device__ __forceinline__ State identity()
-	{
-		return {E::identity(), 0, 0};
-	}
-
-	static __device__ __forceinline__ State combine(State a, State b)
-	{
-		State s;
-
-		s.value = b.heads ? b.value : E::apply(a.value, b.value);
-		s.seen = b.heads ? b.seen : a.seen | b.seen;
-		s.heads = MODE == SEGMENTS ? a.heads + b.heads : a.heads | b.heads;
-		return s;
-	}
-
-	static __device__ __forceinline__ Packed pack(State s)
-	{
-		uint64_t low = E::low(s.value);
-
-		return {{(uint32_t) low, (uint32_t) (low >> 32),
-				 s.heads | s.seen << 17 | (uint32_t) E::high(s.value) << 18}};
-	}
-
-	static __device__ __forceinline__ State unpack(Packed p)
-	{
-		State s;
-
-		s.value = E::joined(p.word[0] | (uint64_t) p.word[1] << 32, (int32_t) p.word[2] >> 18);
-		s.seen = p.word[2] >> 17 & 1;
-		s.heads = p.word[2] & 0x1ffff;
-		return s;
-	}
-};
-
-/* Without marks: the value alone. */
-template <class E> struct ScanOp<E, PLAIN>
-{
-	typedef typename E::Acc Acc;
-
-	struct State
-	{
-		Acc value;
-	};
-
-	struct Packed
-	{
-		uint32_t word[3];
-	};
-
-	static __device__ __forceinline__ State identity()
-	{
-		return {E::identity()};
-	}
-
-	static __device__ __forceinline__ State combine(State a, State b)
-	{
-		return {E::apply(a.value, b.value)};
-	}
-
-	static __device__ __forceinline__ Packed pack(State s)
-	{
-		uint64_t low = E::low(s.value);
-
-		return {{(uint32_t) low, (uint32_t) (low >> 32), (uint32_t) E::high(s.value)}};
-	}
-
-	static __device__ __forceinline__ State unpack(Packed p)
-	{
-		return {E::joined(p.word[0] | (uint64_t) p.word[1] << 32, (int32_t) p.word[2])};
-	}
-};
-
-/*
- * Whether anything has been seen at the end of a column without bitmaps.  The
- * block that has its last tile calls; without rows it alone reads state_in.
- */
-static __device__ __forceinline__ bool
-scan_plain_seen(const ScanColumn &column)
-{
-	return column.nrows > 0 ||
-		   (column.state_in != nullptr && column.state_in->state.f.counts.n > 0);
-}
-
-/* The warp that knows the sum of all: the final state, but for what blocks report. */
-template <class E>
-static __device__ inline void
-scan_write_state(const ScanColumn &column, typename E::Acc value, bool seen)
-{
-	GpuScanState *out = column.state_out;
-
-	if (out == nullptr)
-		return;
-	for (int i = lane_id(); i < GPUAGG_CHUNKS; i += WARP_SIZE)
-		out->state.f.chunk[i] = 0;
-	if (lane_id() == 0)
-	{
-		GpuaggFloatSumFull *f = &out->state.f;
-
-		out->state.sum = seen ? E::to_carry(value, column) : gpuagg_int128_from(0);
-		f->counts = {seen, 0, 0, 0, 0};
-		f->deposits = 0;
-		f->base = 0;
-		f->width = GPUAGG_CHUNKS;
-	}
-}
-
-/* One thread of every block, when the block will not look at the scratch again. */
-template <class Op>
-static __device__ inline void
-scan_close(const ScanColumn &column, const LookBack<Op> &look, uint32_t ntiles, bool over)
-{
-	bool reports[LOOKBACK_REPORTS];
-
-	if (over)
-		look.report(REPORT_OVERFLOW);
-	if (look.close(ntiles, reports) && column.state_out != nullptr)
-	{
-		column.state_out->out_of_window = 0;
-		column.state_out->overflows = reports[REPORT_OVERFLOW];
-	}
-}
-
-/* One kernel: what it computes, and its shape. */
-template <class Element, Mode M, int NCHUNKS, int NVECTORS, int NSTAGES, bool IS_LARGE = true>
-struct Plan
-{
-	typedef Element E;
-	typedef ScanOp<E, M> Op;
-	typedef typename Op::State State;
-	typedef typename E::Value Value;
-	typedef typename E::Result Result;
-
-	static constexpr Mode MODE = M;
-	static constexpr bool LARGE = IS_LARGE; /* for devices with LARGE_SHARED */
-	static constexpr int CHUNKS = NCHUNKS; /* of a tile: reducers, and scanners */
-	static constexpr int THREADS = (4 + 2 * CHUNKS) * WARP_SIZE;
-	static constexpr int VECTORS = NVECTORS; /* of a lane */
-	static constexpr int STAGES = NSTAGES;
-	static constexpr int PER_VECTOR = 16 / (int) sizeof(Value);
-	static constexpr int ITEMS = VECTORS * PER_VECTOR; /* rows of a lane */
-	static constexpr int LANES = CHUNKS * WARP_SIZE;
-	static constexpr int ROWS = LANES * ITEMS;
-	static constexpr int BYTES = LANES * VECTORS * 16;
-
-	/* results take the place of the tile's values where they fit it */
-	static constexpr bool IN_PLACE = M != SEGMENTS && sizeof(Result) == sizeof(Value);
-	static constexpr int OUTS = IN_PLACE ? 1 : 2;
-	static constexpr int OUT_BYTES = IN_PLACE ? 16 : ROWS * (int) sizeof(Result) + 16;
-
-	static_assert(VECTORS % 2 == 1, "no bank conflicts");
-	static_assert(ITEMS < 32, "a lane's bits are one word");
-	static_assert(ROWS <= TILE_ROWS_MAX && ROWS % 64 == 0, "see WideSum and bitmaps");
-	static_assert(CHUNKS <= WARP_SIZE, "the publisher has a lane for each");
-
-	/* A lane's rows of a tile in the bitmaps. */
-	struct Bits
-	{
-		uint32_t valid;
-		uint32_t heads;
-	};
-
-	struct Shared
-	{
-		alignas(128) char stage[STAGES][BYTES];
-		alignas(16) char out[OUTS][OUT_BYTES];
-		CopyBarrier known[STAGES]; /* which tile it is */
-		CopyBarrier loaded[STAGES];
-		CopyBarrier reduced[STAGES];
-		CopyBarrier published[STAGES];
-		CopyBarrier placed[STAGES];
-		CopyBarrier scanned[STAGES];
-		CopyBarrier stored[STAGES];
-		CopyBarrier left[OUTS]; /* results of a tile j have left out[j % OUTS] */
-		uint32_t tile[STAGES];
-		uint64_t ordinal[STAGES];			/* SEGMENTS: heads before the tile */
-		State before_lane[STAGES][LANES];	/* within the chunk */
-		State before_chunk[STAGES][CHUNKS]; /* within the tile; before that, of the chunk */
-		State total[STAGES];
-		State before[STAGES]; /* before the tile */
-		Bits bits[MODE == PLAIN ? 1 : STAGES][MODE == PLAIN ? 1 : LANES];
-		uint32_t over; /* whether a result overflows */
-	};
-};
+#include "plan.cuh"
 
 template <class P> struct Pipeline
 {
@@ -336,7 +124,7 @@ template <class P> struct Pipeline
 	}
 
 	/*
-	 * The storer
+	 * The storer; results of segments have gone out already.
 	 */
 	__device__ __forceinline__ void store() const
 	{
@@ -352,22 +140,14 @@ template <class P> struct Pipeline
 			tile = shared.tile[stage];
 			if (tile == NO_TILE)
 				break;
-			if constexpr (P::MODE == SEGMENTS)
-			{
-				to += shared.ordinal[stage] * sizeof(Result);
-				bytes = shared.total[stage].heads * (uint32_t) sizeof(Result);
-				out += (uintptr_t) to % 16;
-			}
-			else
-			{
-				to += first_row(tile) * sizeof(Result);
-				bytes = (uint32_t) rows_of(tile) * (uint32_t) sizeof(Result);
-			}
+			to += first_row(tile) * sizeof(Result);
+			bytes = (uint32_t) rows_of(tile) * (uint32_t) sizeof(Result);
 			__syncwarp(FULL_MASK);
 			if (!P::IN_PLACE && lane_id() == 0)
 				copy_barrier_arrive(&shared.stored[stage]);
-			tile_store(to, out, bytes, BULK_COPY && (P::MODE == SEGMENTS || aligned16(to)),
-					   (unsigned) lane_id(), WARP_SIZE);
+			if (P::MODE != SEGMENTS)
+				tile_store(to, out, bytes, BULK_COPY && aligned16(to), (unsigned) lane_id(),
+						   WARP_SIZE);
 			if (lane_id() == 0)
 				copy_out_wait<0>();
 			__syncwarp(FULL_MASK);
@@ -523,8 +303,7 @@ template <class P> struct Pipeline
 				state = warp_scan<Op>(state);
 				before = warp_shfl_up(state, 1);
 				if (lane_id() < P::CHUNKS)
-					shared.before_chunk[stage][lane_id()] =
-						lane_id() > 0 ? before : Op::identity();
+					shared.before_chunk[stage][lane_id()] = lane_id() > 0 ? before : Op::identity();
 				if (lane_id() == P::CHUNKS - 1)
 				{
 					look.publish(tile, state);
@@ -623,7 +402,7 @@ template <class P> struct Pipeline
 		if (overflow)
 			shared.over = 1;
 		if (column.status != nullptr)
-			column.status[i] = !seen	? GPUAGG_ROW_NULL
+			column.status[i] = !seen	  ? GPUAGG_ROW_NULL
 							   : overflow ? GPUAGG_ROW_OVERFLOW
 										  : GPUAGG_ROW_VALUE;
 	}
@@ -637,7 +416,8 @@ template <class P> struct Pipeline
 	__device__ __forceinline__ uint32_t scan_rows(const Quad *vectors, Quad *out, const Bits &bits,
 												  Acc acc) const
 	{
-		constexpr int WIDTH = (int) (sizeof(Result) / sizeof(Value)); /* quads of results a vector */
+		constexpr int WIDTH = (int) (sizeof(Result) /
+									 sizeof(Value)); /* quads of results a vector */
 		Result results[P::PER_VECTOR];
 		uint32_t over = 0;
 
@@ -710,25 +490,49 @@ template <class P> struct Pipeline
 	}
 
 	/*
-	 * A result for each head of a lane's rows, that of the segment which ends
-	 * there; out: where the one of the tile's first head goes.
+	 * A result for each head of a chunk, that of the segment which ends there.
+	 * They are put side by side, as many at a time as there is room for, and go
+	 * out from there.  in_tile: heads before the lane's rows, within the tile;
+	 * state: what stands before them.
 	 */
-	__device__ __forceinline__ void scan_segments(const Quad *vectors, Result *out,
-												  const Bits &bits, State state, uint32_t local,
+	__device__ __forceinline__ void scan_segments(const Quad *vectors, int chunk, const Bits &bits,
+												  uint32_t in_tile, State state,
 												  uint64_t ordinal) const
 	{
-		for_rows(vectors, [&](int i, Value value) {
-			if (bits.heads >> i & 1)
-			{
-				out[local] = E::result(state.value, column);
-				set_status(ordinal + local, state.seen, E::overflows(state.value));
-				local++;
-				state.value = E::identity();
-				state.seen = 0;
-			}
-			state.value = E::apply(state.value, accept(i, value, bits));
-			state.seen |= bits.valid >> i & 1;
-		});
+		constexpr uint32_t BYTES = WARP_SIZE * P::VECTORS * 16;
+		constexpr uint32_t AT_ONCE = BYTES / sizeof(Result);
+		Result *out = (Result *) (shared.out[0] + chunk * (int) BYTES);
+		uint32_t before = warp_shfl(in_tile, 0);
+		uint32_t nheads = warp_shfl(in_tile + (uint32_t) __popc(bits.heads), WARP_SIZE - 1) -
+						  before;
+
+		for (uint32_t first = 0; first < nheads; first += AT_ONCE)
+		{
+			uint32_t count = nheads - first < AT_ONCE ? nheads - first : AT_ONCE;
+			uint32_t local = in_tile - before - first;
+			State running = state;
+
+			__syncwarp(FULL_MASK);
+			for_rows(vectors, [&](int i, Value value) {
+				if (bits.heads >> i & 1)
+				{
+					if (local < AT_ONCE)
+					{
+						out[local] = E::result(running.value, column);
+						set_status(ordinal + before + first + local, running.seen,
+								   E::overflows(running.value));
+					}
+					local++;
+					running.value = E::identity();
+					running.seen = 0;
+				}
+				running.value = E::apply(running.value, accept(i, value, bits));
+				running.seen |= bits.valid >> i & 1;
+			});
+			__syncwarp(FULL_MASK);
+			for (uint32_t i = (uint32_t) lane_id(); i < count; i += WARP_SIZE)
+				((Result *) column.results)[ordinal + before + first + i] = out[i];
+		}
 	}
 
 	__device__ __forceinline__ void scan_chunk(uint32_t j, int chunk, uint32_t tile) const
@@ -744,12 +548,7 @@ template <class P> struct Pipeline
 		if (P::MODE != PLAIN)
 			bits = shared.bits[stage][chunk * WARP_SIZE + lane_id()];
 		if constexpr (P::MODE == SEGMENTS)
-		{
-			uint64_t ordinal = shared.ordinal[stage];
-
-			out += (uintptr_t) ((Result *) column.results + ordinal) % 16;
-			scan_segments(vectors, (Result *) out, bits, before, in_tile.heads, ordinal);
-		}
+			scan_segments(vectors, chunk, bits, in_tile.heads, before, shared.ordinal[stage]);
 		else
 		{
 			Quad *to = (Quad *) out + (vectors - (const Quad *) shared.stage[stage]) *
@@ -757,7 +556,8 @@ template <class P> struct Pipeline
 			uint32_t over = column.exclusive ? scan_rows<true>(vectors, to, bits, before.value)
 											 : scan_rows<false>(vectors, to, bits, before.value);
 
-			over &= tile_rows(first_row(tile) + (unsigned) (chunk * WARP_SIZE + lane_id()) * P::ITEMS,
+			over &= tile_rows(first_row(tile) +
+								  (unsigned) (chunk * WARP_SIZE + lane_id()) * P::ITEMS,
 							  P::ITEMS, column.nrows);
 			if (over != 0)
 				shared.over = 1;
@@ -799,6 +599,8 @@ template <class P>
 static __device__ __forceinline__ void
 scan_block(const ScanColumn &column, uint32_t ntiles, typename P::Shared &shared)
 {
+	typedef typename P::E E;
+
 	if (threadIdx.x == 0)
 	{
 		for (int i = 0; i < P::STAGES; i++)
@@ -815,6 +617,11 @@ scan_block(const ScanColumn &column, uint32_t ntiles, typename P::Shared &shared
 			copy_barrier_init(&shared.left[i]);
 		shared.over = 0;
 	}
+	/* what the first tickets will be for */
+	if (E::READS)
+		for (uint64_t i = 0; i < 2; i++)
+			tile_prefetch((const typename P::Value *) column.values,
+						  (blockIdx.x + i * gridDim.x) * P::ROWS, P::ROWS, column.nrows);
 	__syncthreads();
 	launched_early();
 
@@ -849,13 +656,6 @@ __launch_bounds__(P::THREADS, 1) scan_tiles(ScanColumn column, uint32_t ntiles)
 		scan_block<P>(column, ntiles, shared);
 }
 
-/* Tiles of ROWS rows; a column without rows has one, for its state. */
-static inline uint32_t
-tiles_of(uint64_t nrows, uint64_t rows)
-{
-	return nrows == 0 ? 1 : (uint32_t) divide_up(nrows, rows);
-}
-
 template <class P>
 static GpuaggReason
 scan_launch(const ScanColumn &column, GpuStreamRef stream)
@@ -864,8 +664,8 @@ scan_launch(const ScanColumn &column, GpuStreamRef stream)
 				  "shared memory of a block");
 
 	/* a process has one device */
-	static const unsigned resident =
-		resident_blocks(scan_tiles<P>, P::THREADS, sizeof(typename P::Shared));
+	static const unsigned resident = resident_blocks(scan_tiles<P>, P::THREADS,
+													 sizeof(typename P::Shared));
 	uint32_t ntiles = tiles_of(column.nrows, P::ROWS);
 
 	LAUNCH_EARLY(scan_tiles<P>, ntiles < resident ? ntiles : resident, P::THREADS,

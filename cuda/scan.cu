@@ -9,21 +9,22 @@
 
 #include "shapes.cuh"
 
-/* The longest columns, in rows of 4 bytes, that direct.cuh is for, in tiles of two sizes. */
-#define SHORT_BYTES	 (UINT64_C(1) << 21)
-#define MEDIUM_BYTES (UINT64_C(1) << 24)
+/* The most results, in bytes, that direct.cuh is for, in tiles of two sizes. */
+#define SHORT_BYTES	 (UINT64_C(4) << 20)
+#define MEDIUM_BYTES (UINT64_C(12) << 20)
 
 /* Without bitmaps and statuses. */
 template <class E>
 static GpuaggReason
 scan_plain(const ScanColumn &column, GpuStreamRef stream)
 {
-	uint64_t bytes = column.nrows * sizeof(typename E::Value);
+	uint64_t bytes = column.nrows * sizeof(typename E::Result);
 
 	if (bytes <= SHORT_BYTES)
 		return direct_launch<DirectPlan<E, 256, 4>>(column, stream);
-	if (bytes <= MEDIUM_BYTES)
-		return direct_launch<DirectPlan<E, 256, 8>>(column, stream);
+	if constexpr (sizeof(typename E::Result) == sizeof(typename E::Value))
+		if (bytes <= MEDIUM_BYTES)
+			return direct_launch<DirectPlan<E, 512, 4>>(column, stream);
 	return scan_launch_fitting<E, PLAIN>(column, stream);
 }
 

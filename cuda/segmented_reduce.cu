@@ -48,7 +48,8 @@ gpu_segmented_reduce(const GpuSegmentedReduce *reduce, GpuStreamRef stream)
 		case GPUAGG_SUM:
 			return reduce->kind == GPUAGG_INT32
 					   ? scan_launch_fitting<WideSum<int32_t, int64_t>, SEGMENTS>(column, stream)
-					   : scan_launch_fitting<WideSum<int64_t, GpuaggInt128>, SEGMENTS>(column, stream);
+					   : scan_launch_fitting<WideSum<int64_t, GpuaggInt128>, SEGMENTS>(column,
+																					   stream);
 		case GPUAGG_MIN:
 		case GPUAGG_MAX:
 			return gpuagg_kind_size(reduce->kind) == 4

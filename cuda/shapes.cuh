@@ -8,20 +8,16 @@
 #include "pipeline.cuh"
 #include "scan_column.cuh"
 
-/* Chunks, vectors of a lane, stages; results in place of the values, or wider, or apart. */
-template <class E, Mode MODE, bool IN_PLACE = MODE != SEGMENTS &&
-											  sizeof(typename E::Value) ==
-												  sizeof(typename E::Result)>
-struct Shapes
+/* Results wider than values leave less room for stages; those of segments need some too. */
+template <class E, Mode MODE> struct Shapes
 {
-	typedef Plan<E, MODE, 8, 7, 6> Large;
-	typedef Plan<E, MODE, 8, 3, 3, false> Small;
-};
+	static constexpr bool WIDER = MODE != SEGMENTS &&
+								  sizeof(typename E::Result) > sizeof(typename E::Value);
+	static constexpr bool APART = WIDER || MODE == SEGMENTS;
 
-template <class E, Mode MODE> struct Shapes<E, MODE, false>
-{
-	typedef Plan<E, MODE, 8, 5, 5> Large;
-	typedef Plan<E, MODE, 4, 3, 3, false> Small;
+	/* chunks, vectors of a lane, stages */
+	typedef Plan<E, MODE, 8, WIDER ? 5 : 7, APART ? 5 : 6> Large;
+	typedef Plan<E, MODE, 4, APART ? 3 : 7, 3, false> Small;
 };
 
 template <class E, Mode MODE>

@@ -42,6 +42,18 @@ tile_load(T *tile, const T *values, int n, T absent, int thread = (int) threadId
 	}
 }
 
+/* All threads: rows of a column, as far as there are, to where they are read faster. */
+template <class T>
+static __device__ __forceinline__ void
+tile_prefetch(const T *values, uint64_t row, int rows, uint64_t nrows)
+{
+	constexpr uint64_t LINE = 128 / sizeof(T);
+
+	for (uint64_t i = row + threadIdx.x * LINE; i < row + (unsigned) rows && i < nrows;
+		 i += blockDim.x * LINE)
+		prefetch_l2(&values[i]);
+}
+
 /*
  * So many threads, numbered from 0: bytes from shared memory to an address, both
  * divisible by 4; bytes too.  From and to are equal modulo 16 when `bulk`: then
@@ -49,8 +61,8 @@ tile_load(T *tile, const T *values, int n, T absent, int thread = (int) threadId
  * copy, which thread 0 starts.
  */
 static __device__ __forceinline__ void
-tile_store(char *to, const char *from, uint32_t bytes, bool bulk,
-		   unsigned thread = threadIdx.x, unsigned threads = blockDim.x)
+tile_store(char *to, const char *from, uint32_t bytes, bool bulk, unsigned thread = threadIdx.x,
+		   unsigned threads = blockDim.x)
 {
 	uint32_t head = bulk ? (0 - (uint32_t) (uintptr_t) to) % 16 : bytes;
 

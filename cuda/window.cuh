@@ -86,21 +86,21 @@ window_zero()
 	return w;
 }
 
+static GPUAGG_HD inline unsigned __int128
+window_half(const Window &w, int half)
+{
+	return (unsigned __int128) w.limb[2 * half + 1] << 64 | w.limb[2 * half];
+}
+
 static GPUAGG_HD inline Window
 window_add(Window a, Window b)
 {
-	Window sum;
-	uint64_t carry = 0;
+	unsigned __int128 low = window_half(a, 0) + window_half(b, 0);
+	unsigned __int128 high = window_half(a, 1) + window_half(b, 1) +
+							 (unsigned) (low < window_half(a, 0));
+	Window sum = {
+		{(uint64_t) low, (uint64_t) (low >> 64), (uint64_t) high, (uint64_t) (high >> 64)}};
 
-	UNROLL
-	for (int i = 0; i < WINDOW_LIMBS; i++)
-	{
-		uint64_t t = a.limb[i] + carry;
-
-		carry = t < carry;
-		sum.limb[i] = t + b.limb[i];
-		carry += sum.limb[i] < t;
-	}
 	return sum;
 }
 
@@ -177,19 +177,6 @@ window_any_below(const Window &w, int bits)
 	Window low = window_low_bits(w, bits);
 
 	return (low.limb[0] | low.limb[1] | low.limb[2] | low.limb[3]) != 0;
-}
-
-/* Bits first .. first + count - 1 of a window; zeros beyond its end; count < 32. */
-static GPUAGG_HD inline uint32_t
-window_piece(const Window &w, int first, int count)
-{
-	int limb = first / 64;
-	int shift = first % 64;
-	uint64_t bits = w.limb[limb] >> shift;
-
-	if (shift + count > 64 && limb + 1 < WINDOW_LIMBS)
-		bits |= w.limb[limb + 1] << (64 - shift);
-	return (uint32_t) bits & ((1u << count) - 1);
 }
 
 /* v * 2^shift modulo 2^256; shift >= 0. */

@@ -114,7 +114,17 @@ gpuagg_link_receive(const Link *link, GpuaggReply *reply, int *fd)
 			c->cmsg_len == CMSG_LEN(sizeof(int)))
 			memcpy(&received, CMSG_DATA(c), sizeof(int));
 	}
-	if (n != sizeof(*reply) || (message.msg_flags & MSG_TRUNC) || reply->h.magic != GPUAGG_MAGIC)
+
+	/* Header and version of a HELLO's answer are the same for ever, its length is not. */
+	if (n >= (ssize_t) (offsetof(GpuaggReply, u.hello.version) + sizeof(reply->u.hello.version)) &&
+		reply->h.magic == GPUAGG_MAGIC && reply->h.version != GPUAGG_PROTOCOL_VERSION)
+	{
+		if (n < (ssize_t) sizeof(*reply))
+			memset((char *) reply + n, 0, sizeof(*reply) - n);
+		reply->h.reason = GPUAGG_VERSION;
+	}
+	else if (n != sizeof(*reply) || (message.msg_flags & MSG_TRUNC) ||
+			 reply->h.magic != GPUAGG_MAGIC)
 	{
 		if (received >= 0)
 			close(received);

@@ -135,7 +135,7 @@ of_hierarchical(double n)
 	return n <= 2048 ? block_of_strips(n) / n : tiled(n, 2048, block_of_strips) / n + 1;
 }
 
-/* A thread's rows one after the other, then what stands before them is added. */
+/* A scan: a thread's rows one after the other, then what stands before them is added. */
 static double
 of_production(double n)
 {
@@ -286,7 +286,7 @@ static const GpuaggAlgorithmInfo algorithms[GPUAGG_NALGORITHMS] = {
 	[GPUAGG_ALG_PRODUCTION] = {"production", ALL, 0, 0,
 							   "one launch, each row read once: a ticket finds the last block, "
 							   "look-back what stands before a tile",
-							   PRODUCTION, 0, 0, of_production},
+							   PRODUCTION, 0, 0, of_production, of_reduction},
 };
 
 const GpuaggAlgorithmInfo *
@@ -315,4 +315,12 @@ gpuagg_algorithm_next(int algorithm, GpuaggTask task)
 		if (algorithms[i].tasks & (unsigned) task)
 			return (GpuaggAlgorithm) i;
 	return GPUAGG_ALG_NONE;
+}
+
+double
+gpuagg_algorithm_additions(const GpuaggAlgorithmInfo *info, GpuaggTask task, double n)
+{
+	if (task == GPUAGG_REDUCE && info->reducing != NULL)
+		return info->reducing(n);
+	return info->additions(n);
 }

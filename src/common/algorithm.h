@@ -86,6 +86,7 @@ typedef struct GpuaggAlgorithmInfo
 
 	/* Additions (applications of the operation) for each of n elements, n > 0. */
 	double (*additions)(double n);
+	double (*reducing)(double n); /* the same of a reduction; NULL: no difference */
 } GpuaggAlgorithmInfo;
 
 #ifdef __cplusplus
@@ -103,6 +104,10 @@ extern GpuaggAlgorithm gpuagg_algorithm_find(const char *name, GpuaggTask task);
  * order; GPUAGG_ALG_NONE to start and at the end.
  */
 extern GpuaggAlgorithm gpuagg_algorithm_next(int algorithm, GpuaggTask task);
+
+/* What `additions` or `reducing` says for the task. */
+extern double gpuagg_algorithm_additions(const GpuaggAlgorithmInfo *info, GpuaggTask task,
+										 double n);
 
 #ifdef __cplusplus
 }

@@ -25,11 +25,11 @@
 
 #include "int128.h"
 
-#define GPUAGG_CHUNKS		67
-#define GPUAGG_SQUARE_CHUNKS 134 /* of sums of squares: bit 0 of chunk 0 weighs 2^-2148 */
-#define GPUAGG_MAX_DEPOSITS (1u << 30) /* half of what an int64 chunk can take */
-#define GPUAGG_SMALL_WIDTH	6		   /* chunks of a group's first state */
-#define GPUAGG_MIN_EXPONENT (-1074)	   /* weight of bit 0 of chunk 0 */
+#define GPUAGG_CHUNKS		 67
+#define GPUAGG_SQUARE_CHUNKS 134		/* of sums of squares: bit 0 of chunk 0 weighs 2^-2148 */
+#define GPUAGG_MAX_DEPOSITS	 (1u << 30) /* half of what an int64 chunk can take */
+#define GPUAGG_SMALL_WIDTH	 6			/* chunks of a group's first state */
+#define GPUAGG_MIN_EXPONENT	 (-1074)	/* weight of bit 0 of chunk 0 */
 
 /* What the inputs were; all counts are of non-NULL inputs. */
 typedef struct GpuaggFloatCounts

@@ -278,9 +278,10 @@ gpuagg_scan_result_size(int kind, int op, unsigned flags)
 
 /*
  * Benchmarks: inclusive sums over columns that a seed makes.  Value i is one of
- * -8 .. -1, 1 .. 8: a sum of 2^31 of them, in any order, stays far below 2^24,
- * so that plain float32 additions are exact too and every result can be
- * checked to the bit.  (splitmix64, Steele, Lea and Flood, OOPSLA 2014)
+ * -8 .. -1, 1 .. 8, each as likely as the other: sums of up to 2^31 of them have
+ * a standard deviation below 2^18 and so, but for a chance of nothing, stay
+ * below 2^24, so that plain float32 additions are exact too and every result
+ * can be checked to the bit.  (splitmix64, Steele, Lea and Flood, OOPSLA 2014)
  */
 static inline GPUAGG_HD int32_t
 gpuagg_bench_value(uint64_t seed, uint64_t i)

@@ -10,6 +10,7 @@
 #include "compat.h"
 
 #include "common/reduced.h"
+#include "engine/batch.h"
 #include "engine/cpu.h"
 #include "engine/device.h"
 #include "engine/ladder.h"
@@ -104,7 +105,11 @@ begin_run(LadderRun *run)
 	run->deadline = gpuagg_monotonic_ms() + gpuagg_device_timeout;
 	while ((reason = gpuagg_device_try_lease(TYPEALIGN(GPUAGG_ALIGN, end), &run->lease)) !=
 		   GPUAGG_OK)
+	{
+		if (reason == GPUAGG_NO_STAGING)
+			gpuagg_batches_quiesce(); /* it may be our own that hold it all */
 		wait_or_fail(run, reason);
+	}
 }
 
 /* Runs the algorithm over n rows from `first` on; returns its results. */

@@ -8,6 +8,8 @@
  */
 #include "compat.h"
 
+#include <math.h>
+
 #include "catalog/pg_authid.h"
 #include "catalog/pg_type.h"
 #include "common/algorithm.h"
@@ -50,8 +52,8 @@ typedef struct Benchmark
 	Length lengths[MAX_LENGTHS]; /* ascending */
 	int nlengths;
 	ReturnSetInfo *rsinfo;
-	double bandwidth;	  /* of the read or copy, bytes a second */
-	double first_per_row; /* seconds; 0: no rung yet */
+	double bandwidth;	  /* of the read or copy, bytes a ns */
+	double first_per_row; /* ns; 0: no rung yet */
 	double previous_per_row;
 } Benchmark;
 
@@ -59,8 +61,8 @@ typedef struct Benchmark
 typedef struct Measured
 {
 	int64 nrows;
-	double seconds; /* median */
-	double bytes;	/* read and written */
+	double ns;	  /* median */
+	double bytes; /* read and written */
 	uint64 checksum;
 } Measured;
 
@@ -186,15 +188,15 @@ static void
 put_row(Benchmark *bench, const char *name, const Measured *measured, bool rung, double additions,
 		const bool *correct)
 {
-	double bandwidth = measured->bytes / measured->seconds;
-	double per_row = measured->seconds / measured->nrows;
+	double bandwidth = measured->bytes / measured->ns;
+	double per_row = measured->ns / measured->nrows;
 	Datum values[NCOLUMNS] = {0};
 	bool nulls[NCOLUMNS] = {false};
 
 	values[0] = CStringGetTextDatum(name);
 	values[1] = Int64GetDatum(measured->nrows);
-	values[2] = Float8GetDatum(measured->seconds * 1e6);
-	values[3] = Float8GetDatum(bandwidth / 1e9);
+	values[2] = Float8GetDatum(measured->ns / 1e3);
+	values[3] = Float8GetDatum(bandwidth);
 	values[4] = Float8GetDatum(bandwidth / bench->bandwidth);
 	nulls[5] = !rung || bench->first_per_row == 0;
 	if (!nulls[5])
@@ -259,7 +261,7 @@ measure(const Benchmark *bench, int algorithm, const char *name, Measured *measu
 	if (reason != GPUAGG_OK)
 		failed(bench, name, reason);
 	measured->nrows = rows_for(bench, algorithm);
-	measured->seconds = Max(reply.u.bench.median_ns, 1) / 1e9;
+	measured->ns = (double) Max(reply.u.bench.median_ns, 1);
 	measured->bytes = (double) reply.u.bench.bytes;
 	measured->checksum = reply.u.bench.checksum;
 	return true;
@@ -274,7 +276,7 @@ measure_bandwidth(Benchmark *bench, Measured *measured)
 
 	if (!measure(bench, reads ? GPUAGG_ALG_READ : GPUAGG_ALG_COPY, name, measured))
 		failed(bench, name, GPUAGG_NO_KERNEL);
-	bench->bandwidth = measured->bytes / measured->seconds;
+	bench->bandwidth = measured->bytes / measured->ns;
 	return name;
 }
 
@@ -402,7 +404,7 @@ measure_on_cpu(const Benchmark *bench, int algorithm, const CpuColumn *column, M
 	}
 	qsort(seconds, n, sizeof(double), compare_seconds);
 	measured->nrows = column->nrows;
-	measured->seconds = Max(seconds[n / 2], 1e-9);
+	measured->ns = Max(rint(seconds[n / 2] * 1e9), 1.0);
 	measured->bytes = (double) column->nrows * gpuagg_kind_size(bench->kind);
 	if (bench->task != GPUAGG_REDUCE)
 		measured->bytes += (double) column->nrows * gpuagg_ladder_result_size(bench->kind);
@@ -456,8 +458,8 @@ put_ladder(Benchmark *bench)
 				continue;
 		}
 		correct = measured.checksum == length_of(bench, measured.nrows)->results;
-		put_row(bench, info->name, &measured, true, info->additions((double) measured.nrows),
-				&correct);
+		put_row(bench, info->name, &measured, true,
+				gpuagg_algorithm_additions(info, bench->task, (double) measured.nrows), &correct);
 	}
 }
 

@@ -278,6 +278,50 @@ test_beside_others(void)
 	unsetenv("GPUAGG_SIM_DELAY_MS");
 }
 
+/* Who was refused meanwhile comes before him whose benchmark it was, unless he gives up. */
+static void
+test_turns(void)
+{
+	Daemon d;
+	Lease a;
+	GpuaggRequest first;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	int other;
+	int fd;
+
+	setenv("GPUAGG_SIM_DELAY_MS", "50", 1);
+	fd = client_start(&d, program, NULL, &a);
+	other = client_greet(&d, NULL);
+	for (int round = 0; round < 3; round++)
+	{
+		bench_init(&first, GPUAGG_REDUCE, GPUAGG_ALG_READ, GPUAGG_INT64, 100);
+		first.u.bench.repetitions = 1;
+		CHECK(client_send(fd, &first));
+		sleep_ms(20);
+		bench_init(&request, GPUAGG_REDUCE, GPUAGG_ALG_READ, GPUAGG_INT64, 100);
+		CHECK(client_call(other, &request, &reply) == GPUAGG_BUSY);
+		CHECK(client_receive(fd, &reply, NULL, WAIT_MS) == 1 && reply.h.reason == GPUAGG_OK &&
+			  reply.h.id == first.h.id);
+		bench_init(&request, GPUAGG_REDUCE, GPUAGG_ALG_READ, GPUAGG_INT64, 100);
+		CHECK(client_call(fd, &request, &reply) == GPUAGG_BUSY);
+		if (round == 0)
+			CHECK(client_call(other, &request, &reply) == GPUAGG_OK);
+		else if (round == 1)
+			sleep_ms(600);
+		else
+		{
+			close(other);
+			sleep_ms(20);
+		}
+		CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
+	}
+	close(fd);
+	lease_forget(&a);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+	unsetenv("GPUAGG_SIM_DELAY_MS");
+}
+
 /* However long a repetition takes, they come to an end. */
 static void
 test_bounded(void)
@@ -374,6 +418,7 @@ main(int argc, char **argv)
 	if (simulated)
 	{
 		test_beside_others();
+		test_turns();
 		test_bounded();
 		test_short_device();
 		test_lost();

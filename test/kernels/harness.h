@@ -90,6 +90,7 @@ extern void shuffle_tests(const Options &options);
 extern void reduce_tests(const Options &options);
 extern void reduce_float_tests(const Options &options);
 extern void scan_tests(const Options &options);
+extern void scan_float_tests(const Options &options);
 extern void segmented_tests(const Options &options);
 extern void ladder_tests(const Options &options);
 

@@ -119,8 +119,9 @@ struct Suite
 };
 
 static const Suite suites[] = {
-	{"shuffle", shuffle_tests}, {"reduce", reduce_tests},		{"reduce", reduce_float_tests},
-	{"scan", scan_tests},		{"segmented", segmented_tests}, {"ladder", ladder_tests},
+	{"shuffle", shuffle_tests}, {"reduce", reduce_tests},	{"reduce", reduce_float_tests},
+	{"scan", scan_tests},		{"scan", scan_float_tests}, {"segmented", segmented_tests},
+	{"ladder", ladder_tests},
 };
 
 static bool

@@ -3,6 +3,7 @@
  *	  The machinery of scans with an operator that does not commute.
  */
 #include "direct.cuh"
+#include "pipeline.cuh"
 
 #include "test/kernels/scan_affine.h"
 

@@ -45,9 +45,9 @@ struct Case
 struct Manner
 {
 	bool status;
-	bool in_place;		/* results over values, where the sizes agree */
+	bool in_place;		 /* results over values, where the sizes agree */
 	bool state_in_place; /* one state for in and out */
-	int shift;			/* values and results off their alignment, in elements */
+	int shift;			 /* values and results off their alignment, in elements */
 };
 
 /* One scratch for all launches of these tests. */
@@ -75,7 +75,8 @@ run_once(const Case &c, const Manner &manner, int byte)
 	DeviceMemory out(sizeof(GpuScanState));
 	char *values = (char *) column.p + (unsigned) manner.shift * c.size();
 	char *at = in_place ? values : (char *) results.p + (unsigned) manner.shift * c.result_size();
-	GpuScanState *state_out = (GpuScanState *) (manner.state_in_place && c.has_carry ? in.p : out.p);
+	GpuScanState *state_out = (GpuScanState *) (manner.state_in_place && c.has_carry ? in.p
+																					 : out.p);
 	Output output;
 	GpuScan scan = {};
 
@@ -577,8 +578,8 @@ test_hammer(const Options &options)
 	report(different == 0, text("scan: %d launches on one scratch: %llu words differ", launches,
 								(unsigned long long) different));
 	for (Work &w : works)
-		for (DeviceMemory *memory : {w.column, w.validity, w.heads, w.results, w.expected, w.in,
-									 w.out, w.expected_out})
+		for (DeviceMemory *memory :
+			 {w.column, w.validity, w.heads, w.results, w.expected, w.in, w.out, w.expected_out})
 			delete memory;
 }
 

@@ -135,7 +135,8 @@ run_case(const Case &c, Random &random)
 
 		report(output.nsegments == expected.nsegments && output.results == expected.results &&
 				   (output.status.empty() || output.status == expected.status),
-			   c.what + text(": %llu segments, run %d", (unsigned long long) expected.nsegments, i));
+			   c.what +
+				   text(": %llu segments, run %d", (unsigned long long) expected.nsegments, i));
 		report(running.state_is(output.state.state) && output.state.out_of_window == 0 &&
 				   output.state.overflows == overflows,
 			   c.what + text(": state, run %d", i));
@@ -253,7 +254,7 @@ test_size(uint64_t n, const Options &options)
 void
 segmented_tests(const Options &options)
 {
-	std::vector<uint64_t> sizes = {0,  1,  2,  13,	 14,   31,	 32,   33,	 63,   64,	 65,
+	std::vector<uint64_t> sizes = {0,	1,	  2,	13,	  14,	31,	  32,	33,	  63,	64,	  65,
 								   447, 1000, 2559, 2560, 2561, 3584, 5119, 7168, 8193, 30001};
 
 	if (options.small)

@@ -104,6 +104,22 @@ $node->safe_psql('postgres', "SELECT pg_cancel_backend($backend)");
 $session->query('SELECT 1');
 like($session->{stderr}, qr/canceling statement due to user request/, 'until it is cancelled');
 $session->quit;
+
+# Batches of the statement's own that hold all the staging memory give way.
+$session = background($node, 'max_parallel_workers_per_gather = 0', "gpuagg.staging_memory = '32MB'");
+my $three = 'SELECT gpu_sum(x), gpu_sum(x::int8), '
+  . "sum((SELECT gpu_reduce(i, 'sum', 'block_shuffle') FROM a WHERE x % 10000 = 0)) "
+  . 'FROM generate_series(1, 50000) x';
+is($session->query_safe('SHOW gpuagg.staging_memory'), '32MB', 'memory for one lease');
+is($session->query_safe($three), "$of_i|$of_i|" . 5 * $of_i,
+	'the ladder beside aggregates that hold leases');
+$session->quit;
+
+# The table tells what production costs, by kind.
+is($node->safe_psql('postgres', "SELECT kind, round(additions_per_element::numeric, 1) FROM "
+		. "unnest('{reduce,scan}'::text[]) kind, gpuagg_kernel_benchmark(kind, 'int4', 500) "
+		. "WHERE algorithm = 'production' ORDER BY 1"),
+	"reduce|1.0\nscan|2.0", 'additions of production');
 $node->stop;
 ok(wait_gone($node, 5), 'no device program is left after the stop');
 

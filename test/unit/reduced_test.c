@@ -4,25 +4,7 @@
  */
 #include "common/reduced.h"
 
-#include <stdio.h>
-#include <string.h>
-
-static int failed;
-static int passed;
-
-static void
-check(int ok, const char *what, int line)
-{
-	if (ok)
-		passed++;
-	else
-	{
-		failed++;
-		printf("FAILED line %d: %s\n", line, what);
-	}
-}
-
-#define CHECK(condition) check((condition), #condition, __LINE__)
+#include "check.h"
 
 static GpuaggReduced
 extreme_of(int64_t key)
@@ -150,6 +132,5 @@ main(void)
 	test_extremes();
 	test_integer_moments();
 	test_float_moments();
-	printf("%d passed, %d failed\n", passed, failed);
-	return failed > 0;
+	return check_summary();
 }

@@ -83,7 +83,7 @@ target(std::string *text, const char *name, double value, double limit, bool at_
 
 	if (limit == 0)
 		return;
-	snprintf(words, sizeof(words), "%s%s %.2f %s %.2f %s", text->empty() ? "" : "; ", name, value,
+	snprintf(words, sizeof(words), "%s%s %.3f %s %.2f %s", text->empty() ? "" : "; ", name, value,
 			 at_least ? ">=" : "<=", limit, met ? "met" : "MISSED");
 	*text += words;
 	*(met ? &nmet : &nmissed) += 1;

@@ -326,6 +326,32 @@ nothing_runnable()
 	FAIL(NOWHERE, "deadlock");
 }
 
+/* Says where the threads spin, a few of the places. */
+static void
+nothing_to_wait_for()
+{
+	constexpr int MAX_PLACES = 12;
+	Site last = NOWHERE;
+	int nplaces = 0;
+
+	fprintf(stderr, "simulator: threads spin and nothing they wait for can happen:\n");
+	for (unsigned s = 0; s < nactive; s++)
+		for (unsigned i = 0; i < grid.block_dim.x && slots[s]->nexited < grid.block_dim.x; i++)
+		{
+			const Warp *warp = &slots[s]->warps[i / WARP];
+			Site site = slots[s]->threads[i].pending.site;
+
+			if (!(warp->spinning >> i % WARP & 1) && !(warp->runnable >> i % WARP & 1))
+				continue;
+			if ((site.file == last.file && site.line == last.line) || nplaces++ >= MAX_PLACES)
+				continue;
+			fprintf(stderr, "  block %u, thread %u at %s:%d\n", slots[s]->index.x, i, site.file,
+					site.line);
+			last = site;
+		}
+	FAIL(last, "no progress");
+}
+
 static void
 run_warp(Block *block)
 {
@@ -378,7 +404,7 @@ schedule()
 				idle_rounds = nprogress == seen_progress ? idle_rounds + 1 : 0;
 				seen_progress = nprogress;
 				if (idle_rounds > 3)
-					FAIL(NOWHERE, "threads spin and nothing they wait for can happen");
+					nothing_to_wait_for();
 			}
 		}
 
@@ -464,8 +490,9 @@ progress()
 }
 
 void
-spin()
+spin(Site site)
 {
+	current->pending.site = site; /* op is OP_NONE: it waits in no collective */
 	current->block->warps[current->warp].spinning |= 1u << current->lane;
 	back_to_scheduler(false);
 }

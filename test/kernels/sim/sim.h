@@ -109,7 +109,7 @@ extern uint3 block_index(const Block *block);
 extern void collective(const Pending &part);
 extern int barrier(Op op, int predicate, Site site);
 extern void *shared_memory(size_t size, bool dynamic, Site site);
-extern void spin();
+extern void spin(Site site);
 extern void progress();
 extern void maybe_yield();
 
@@ -228,77 +228,10 @@ __clzll(long long v)
 	return v == 0 ? 64 : __builtin_clzll((unsigned long long) v);
 }
 
-inline int
-__ffs(int v)
-{
-	return __builtin_ffs(v);
-}
-
-inline int
-__ffsll(long long v)
-{
-	return __builtin_ffsll(v);
-}
-
-/* Nothing is contracted here either, so that plain operations round once. */
-inline double
-__dadd_rn(double a, double b)
-{
-	return a + b;
-}
-
-inline double
-__dsub_rn(double a, double b)
-{
-	return a - b;
-}
-
-inline double
-__dmul_rn(double a, double b)
-{
-	return a * b;
-}
-
 inline double
 __fma_rn(double a, double b, double c)
 {
 	return __builtin_fma(a, b, c);
-}
-
-inline long long
-__double_as_longlong(double v)
-{
-	long long bits;
-
-	memcpy(&bits, &v, sizeof(bits));
-	return bits;
-}
-
-inline double
-__longlong_as_double(long long bits)
-{
-	double v;
-
-	memcpy(&v, &bits, sizeof(v));
-	return v;
-}
-
-inline unsigned
-__float_as_uint(float v)
-{
-	unsigned bits;
-
-	memcpy(&bits, &v, sizeof(bits));
-	return bits;
-}
-
-inline float
-__uint_as_float(unsigned bits)
-{
-	float v;
-
-	memcpy(&v, &bits, sizeof(v));
-	return v;
 }
 
 /* Halves are moved, not computed with. */
