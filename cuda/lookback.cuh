@@ -187,20 +187,27 @@ template <class Op> struct LookBack
 
 	/*
 	 * A thread's share of the tiles first .. end - 1, combined; shares follow
-	 * each other in thread order.  Several tiles are looked at at once: with
-	 * five, a warp sees those of 160 blocks in the time of one look.
+	 * each other in thread order.  The first tile, whose word is the likeliest
+	 * to be there, is looked at before the others, AT_ONCE at a time.
 	 */
-	template <int THREADS>
+	template <int THREADS, int AT_ONCE = 3, bool ONE_FIRST = true>
 	__device__ __forceinline__ State share(uint64_t first, uint64_t end,
 										   int thread = (int) threadIdx.x) const
 	{
-		constexpr int AT_ONCE = WORDS == 1 ? 5 : 2;
 		uint64_t each = divide_up(end - first, THREADS);
 		uint64_t tile = first + (unsigned) thread * each;
 		State state = Op::identity();
 
 		if (end > tile + each)
 			end = tile + each;
+		if (ONE_FIRST && tile < end)
+		{
+			LookBackWords<Packed> one;
+
+			one.load(slot(tile));
+			state = Op::unpack(one.wait(slot(tile), tag));
+			tile++;
+		}
 		for (; tile < end; tile += AT_ONCE)
 		{
 			LookBackWords<Packed> found[AT_ONCE];

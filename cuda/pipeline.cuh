@@ -325,6 +325,11 @@ template <class P> struct Pipeline
 	__device__ __forceinline__ void gather() const
 	{
 		static_assert(TILE_ROWS_MAX <= 1 << 13, "2^18 tiles have at most 2^31 heads");
+
+		/* with five looks at once a warp sees the tiles of 160 blocks in the time of one */
+		constexpr bool NARROW = P::MODE == PLAIN && LookBack<Op>::WORDS == 1;
+		constexpr int LOOKS = NARROW ? 5 : 3;
+		constexpr bool FIRST_ALONE = !NARROW;
 		State running = Op::identity();
 		uint64_t ordinal = 0;
 		uint32_t known = 0; /* tiles that are in `running` */
@@ -347,7 +352,8 @@ template <class P> struct Pipeline
 			while (known < tile)
 			{
 				uint32_t end = tile - known > 1u << 18 ? known + (1u << 18) : tile;
-				State state = look.template share<WARP_SIZE>(known, end, lane_id());
+				State state = look.template share<WARP_SIZE, LOOKS, FIRST_ALONE>(known, end,
+																				 lane_id());
 
 				state = warp_shfl(warp_reduce<Op>(state), 0);
 				running = Op::combine(running, state);
