@@ -30,9 +30,7 @@
  * Loops over a thread's rows are unrolled so far: unrolled altogether they
  * would not stay in the instruction cache.
  */
-#ifndef ROWS_AT_A_TIME
 #define ROWS_AT_A_TIME 5
-#endif
 
 enum FloatMode
 {

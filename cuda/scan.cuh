@@ -17,7 +17,7 @@
 /* Sums of floats: scan_float.cu, segmented_reduce_float.cu.  The arguments have been checked. */
 extern GpuaggReason gpu_scan_float(const GpuScan *scan, GpuStreamRef stream);
 extern size_t gpu_scan_float_scratch(uint64_t nrows);
-extern bool gpu_scan_float_wide; /* for tests: every tile goes the wide way, see float_tile.cuh */
+extern bool gpu_scan_float_wide; /* for tests: every tile goes the wide way, see float_wide.cuh */
 extern GpuaggReason gpu_segmented_reduce_float(const GpuSegmentedReduce *reduce,
 											   GpuStreamRef stream);
 extern size_t gpu_segmented_reduce_float_scratch(uint64_t nrows);

@@ -6,16 +6,9 @@
 
 #include "float_scan.cuh"
 
-#ifndef SH_T
-#define SH_T 256
-#define SH_I 15
-#define SH_B 2
-#endif
-#define SHAPE SH_T, SH_I, SH_B
-
 bool gpu_scan_float_wide = false;
 
-template <class T, FloatMode MODE> using Plan = FloatPlan<T, MODE, SHAPE>;
+template <class T, FloatMode MODE> using Plan = FloatPlan<T, MODE, 256, 15, 2>;
 
 template <class T>
 static GpuaggReason
