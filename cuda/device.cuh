@@ -38,13 +38,10 @@
 #include "cuda/ladder.h"
 
 #ifdef __CUDA_ARCH__
-#define PRAGMA(text) _Pragma(#text)
-#define UNROLL		 _Pragma("unroll")
-#define UNROLL_BY(n) PRAGMA(unroll n)
-#define ROLLED		 _Pragma("unroll 1")
+#define UNROLL _Pragma("unroll")
+#define ROLLED _Pragma("unroll 1")
 #else
 #define UNROLL
-#define UNROLL_BY(n)
 #define ROLLED
 #endif
 

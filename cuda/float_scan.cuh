@@ -204,7 +204,7 @@ template <class P> struct FloatPipeline
 		double waiting = 0;
 		uint32_t overflows = 0;
 
-		UNROLL_BY(ROWS_AT_A_TIME)
+		UNROLL
 		for (int i = 0; i < P::ITEMS; i++)
 		{
 			double v = (double) row[i];
@@ -255,7 +255,7 @@ template <class P> struct FloatPipeline
 	{
 		uint8_t *status = shared.status + threadIdx.x * P::ITEMS;
 
-		UNROLL_BY(ROWS_AT_A_TIME)
+		UNROLL
 		for (int i = 0; i < P::ITEMS; i++)
 		{
 			bool before;
@@ -348,7 +348,7 @@ template <class P> struct FloatPipeline
 			uint32_t local = marks >> 8;
 			bool seen = (marks & SEEN_VALUE) != 0;
 
-			UNROLL_BY(ROWS_AT_A_TIME)
+			UNROLL
 			for (int i = 0; i < P::ITEMS; i++)
 			{
 				if (rows.heads >> i & 1)

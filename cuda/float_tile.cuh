@@ -26,12 +26,6 @@
 
 #define FLOAT_STAGES 3
 
-/*
- * Loops over a thread's rows are unrolled so far: unrolled altogether they
- * would not stay in the instruction cache.
- */
-#define ROWS_AT_A_TIME 5
-
 enum FloatMode
 {
 	FLOAT_PLAIN,   /* a result a row; no bitmaps */
@@ -158,7 +152,7 @@ template <class P> struct FloatTile
 	{
 		uint32_t largest = 0;
 
-		UNROLL_BY(ROWS_AT_A_TIME)
+		UNROLL
 		for (int i = 0; i < P::ITEMS; i++)
 		{
 			T x = row[i];
@@ -197,7 +191,7 @@ template <class P> struct FloatTile
 		Bins s = bins_zero();
 		bool any = false;
 
-		UNROLL_BY(ROWS_AT_A_TIME)
+		UNROLL
 		for (int i = 0; i < P::ITEMS; i++)
 		{
 			double x = (double) row[i];
