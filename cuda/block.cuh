@@ -29,24 +29,6 @@ block_sum(T value, T (&storage)[THREADS / WARP_SIZE])
 	return total;
 }
 
-/* Maximum over the block, in every thread. */
-template <int THREADS>
-static __device__ __forceinline__ int
-block_max(int value, int (&storage)[THREADS / WARP_SIZE])
-{
-	int result;
-
-	value = warp_max(value);
-	if (lane_id() == 0)
-		storage[warp_id()] = value;
-	__syncthreads();
-	result = storage[0];
-	for (int w = 1; w < THREADS / WARP_SIZE; w++)
-		result = storage[w] > result ? storage[w] : result;
-	__syncthreads();
-	return result;
-}
-
 /*
  * Scan and reduction of one State per thread, in thread order: warps scan,
  * their last lanes are collected, one warp scans those, each thread adds what

@@ -53,13 +53,6 @@ high_word(double x)
 	return (uint32_t) (bits_of(x) >> 32);
 }
 
-/* The double whose bits are those of the high word, and 0 below. */
-static GPUAGG_HD inline double
-double_of_high(uint32_t high)
-{
-	return double_of((uint64_t) high << 32);
-}
-
 /*
  * Bins at a place: their magic numbers, the same and 2^50 units, and a quarter
  * of the unit of the middle bin.

@@ -11,7 +11,8 @@
  *	  scanners		each scans its chunk of every tile
  *	  the storer	writes results out
  * They meet at barriers of shared memory, one a stage for each step; nobody
- * waits for all.  Every warp sees all tiles of the block, in order, and in the
+ * waits for all.  Every lane arrives, for what it has read and written itself:
+ * one for its warp is no faster, and racecheck takes it for a race.  Every warp sees all tiles of the block, in order, and in the
  * end that there is no more.
  *
  * The block's j-th tile is in stage j % STAGES.  A stage is loaded again when
@@ -82,16 +83,12 @@ template <class P> struct Pipeline
 				tile_load<P::ROWS>((Value *) shared.stage[stage], from, rows_of(tile), absent,
 								   lane_id(), WARP_SIZE);
 				copy_out_fence();
-				__syncwarp(FULL_MASK);
 			}
 		}
-		if (lane_id() == 0)
-		{
-			if (bulk)
-				copy_in(&shared.loaded[stage], shared.stage[stage], from, P::BYTES);
-			else
-				copy_barrier_arrive(&shared.loaded[stage]);
-		}
+		if (bulk)
+			warp_copy_in(&shared.loaded[stage], shared.stage[stage], from, P::BYTES);
+		else
+			copy_barrier_arrive(&shared.loaded[stage]);
 	}
 
 	/*
@@ -142,18 +139,14 @@ template <class P> struct Pipeline
 				break;
 			to += first_row(tile) * sizeof(Result);
 			bytes = (uint32_t) rows_of(tile) * (uint32_t) sizeof(Result);
-			__syncwarp(FULL_MASK);
-			if (!P::IN_PLACE && lane_id() == 0)
+			if (!P::IN_PLACE)
 				copy_barrier_arrive(&shared.stored[stage]);
 			if (P::MODE != SEGMENTS)
 				tile_store(to, out, bytes, BULK_COPY && aligned16(to), (unsigned) lane_id(),
 						   WARP_SIZE);
 			if (lane_id() == 0)
 				copy_out_wait<0>();
-			__syncwarp(FULL_MASK);
-			if (lane_id() == 0)
-				copy_barrier_arrive(P::IN_PLACE ? &shared.stored[stage]
-												: &shared.left[j % P::OUTS]);
+			copy_barrier_arrive(P::IN_PLACE ? &shared.stored[stage] : &shared.left[j % P::OUTS]);
 		}
 	}
 
@@ -271,10 +264,8 @@ template <class P> struct Pipeline
 				shared.before_lane[stage][lane] = lane_id() > 0 ? before : Op::identity();
 				if (lane_id() == WARP_SIZE - 1)
 					shared.before_chunk[stage][chunk] = state;
-				__syncwarp(FULL_MASK);
 			}
-			if (lane_id() == 0)
-				copy_barrier_arrive(&shared.reduced[stage]);
+			copy_barrier_arrive(&shared.reduced[stage]);
 			j++;
 		} while (tile != NO_TILE);
 	}
@@ -309,10 +300,8 @@ template <class P> struct Pipeline
 					look.publish(tile, state);
 					shared.total[stage] = state;
 				}
-				__syncwarp(FULL_MASK);
 			}
-			if (lane_id() == 0)
-				copy_barrier_arrive(&shared.published[stage]);
+			copy_barrier_arrive(&shared.published[stage]);
 			j++;
 		} while (tile != NO_TILE);
 	}
@@ -330,9 +319,8 @@ template <class P> struct Pipeline
 		 * With five looks at once a warp sees the tiles of 160 blocks in the time
 		 * of one.  Measured on an H200: faster but for MARKED.
 		 */
-		constexpr bool AT_ONCE = P::MODE != MARKED;
-		constexpr int LOOKS = AT_ONCE ? 5 : 3;
-		constexpr bool FIRST_ALONE = !AT_ONCE;
+		constexpr bool FIRST_ALONE = P::MODE == MARKED;
+		constexpr int LOOKS = FIRST_ALONE ? 3 : 5;
 		State running = Op::identity();
 		uint64_t ordinal = 0;
 		uint32_t known = 0; /* tiles that are in `running` */
@@ -346,8 +334,7 @@ template <class P> struct Pipeline
 			tile = shared.tile[stage];
 			if (tile == NO_TILE)
 			{
-				if (lane_id() == 0)
-					copy_barrier_arrive(&shared.placed[stage]);
+				copy_barrier_arrive(&shared.placed[stage]);
 				break;
 			}
 			if (known == 0 && column.state_in != nullptr)
@@ -372,10 +359,8 @@ template <class P> struct Pipeline
 			running = Op::combine(running, shared.total[stage]);
 			if (tile == ntiles - 1)
 				finish(running, ordinal + heads_of(stage));
-			__syncwarp(FULL_MASK);
-			if (lane_id() == 0)
-				copy_barrier_arrive(&shared.placed[stage]);
 			ordinal += heads_of(stage);
+			copy_barrier_arrive(&shared.placed[stage]);
 			known++;
 		}
 	}
@@ -589,17 +574,14 @@ template <class P> struct Pipeline
 			tile = shared.tile[stage];
 			if (tile == NO_TILE)
 			{
-				if (lane_id() == 0)
-					copy_barrier_arrive(&shared.scanned[stage]);
+				copy_barrier_arrive(&shared.scanned[stage]);
 				break;
 			}
 			if (!P::IN_PLACE)
 				copy_barrier_wait(&shared.left[j % P::OUTS], (j / P::OUTS & 1) ^ 1);
 			scan_chunk(j, chunk, tile);
 			copy_out_fence();
-			__syncwarp(FULL_MASK);
-			if (lane_id() == 0)
-				copy_barrier_arrive(&shared.scanned[stage]);
+			copy_barrier_arrive(&shared.scanned[stage]);
 		}
 	}
 };
@@ -615,15 +597,15 @@ scan_block(const ScanColumn &column, uint32_t ntiles, typename P::Shared &shared
 		for (int i = 0; i < P::STAGES; i++)
 		{
 			copy_barrier_init(&shared.known[i]);
-			copy_barrier_init(&shared.loaded[i]);
-			copy_barrier_init(&shared.reduced[i], P::CHUNKS);
-			copy_barrier_init(&shared.published[i]);
-			copy_barrier_init(&shared.placed[i]);
-			copy_barrier_init(&shared.scanned[i], P::CHUNKS);
-			copy_barrier_init(&shared.stored[i]);
+			copy_barrier_init(&shared.loaded[i], WARP_SIZE);
+			copy_barrier_init(&shared.reduced[i], P::CHUNKS * WARP_SIZE);
+			copy_barrier_init(&shared.published[i], WARP_SIZE);
+			copy_barrier_init(&shared.placed[i], WARP_SIZE);
+			copy_barrier_init(&shared.scanned[i], P::CHUNKS * WARP_SIZE);
+			copy_barrier_init(&shared.stored[i], WARP_SIZE);
 		}
 		for (int i = 0; i < P::OUTS; i++)
-			copy_barrier_init(&shared.left[i]);
+			copy_barrier_init(&shared.left[i], WARP_SIZE);
 		shared.over = 0;
 	}
 	/* what the first tickets will be for */

@@ -31,19 +31,6 @@ warp_reduce_add64(uint64_t value)
 	return low + ((uint64_t) middle << 26) + ((uint64_t) high << 52);
 }
 
-/* Maximum over the warp, in lane 0. */
-static __device__ __forceinline__ int
-warp_max(int value)
-{
-	for (int delta = WARP_SIZE / 2; delta > 0; delta /= 2)
-	{
-		int other = warp_shfl_down(value, delta);
-
-		value = other > value ? other : value;
-	}
-	return value;
-}
-
 /* Combination over the warp in lane order, in lane 0. */
 template <class Op>
 static __device__ __forceinline__ typename Op::State
@@ -72,6 +59,19 @@ warp_scan(typename Op::State value)
 			value = Op::combine(other, value);
 	}
 	return value;
+}
+
+/*
+ * A warp's arrival at a barrier that counts its lanes, and a bulk copy which lane
+ * 0 starts, to where no lane's earlier access may still be under way.
+ */
+static __device__ __forceinline__ void
+warp_copy_in(CopyBarrier *barrier, void *to, const void *from, uint32_t bytes)
+{
+	if (lane_id() == 0)
+		copy_in(barrier, to, from, bytes);
+	else
+		copy_barrier_arrive(barrier);
 }
 
 #endif /* GPUAGG_WARP_CUH */

@@ -1,0 +1,238 @@
+/*
+ * device_sim.cuh
+ *	  What kernels see of the device, on the simulator.
+ *
+ * Included by device.cuh alone; its twin declares the same.
+ */
+#ifndef GPUAGG_DEVICE_SIM_CUH
+#define GPUAGG_DEVICE_SIM_CUH
+
+#define SHARED(Type, name) \
+	Type &name = *static_cast<Type *>(sim::shared_memory(sizeof(Type), false, SIM_SITE))
+#define SHARED_LARGE(Type, name) \
+	Type &name = *static_cast<Type *>(sim::shared_memory(sizeof(Type), true, SIM_SITE))
+
+#define LAUNCH_LARGE(kernel, grid, block, bytes, stream, ...)     \
+	((void) (stream), sim::launch((grid), (block), (bytes), [=] { \
+		 (kernel)(__VA_ARGS__);                                   \
+	 }))
+
+#define LAUNCH_EARLY LAUNCH_LARGE
+
+static inline void
+launched_early()
+{
+}
+
+static inline void
+prefetch_l2(const void *)
+{
+}
+
+template <class Kernel>
+static inline unsigned
+resident_blocks(Kernel, int, size_t = 0)
+{
+	return sim::MULTIPROCESSORS * sim::BLOCKS_PER_MULTIPROCESSOR;
+}
+
+/* Whether the device has fewer than half as many double as float operations. */
+static inline bool
+slow_doubles()
+{
+	return false;
+}
+
+/* One time the one, one time the other. */
+template <auto>
+static inline bool
+large_shared()
+{
+	static bool large;
+
+	large = !large;
+	return large;
+}
+
+/* Where the loop is that waits, for the simulator's messages. */
+#define WAITER const char *file = __builtin_FILE(), int line = __builtin_LINE()
+
+static inline void
+spin_wait(WAITER)
+{
+	sim::spin({file, line});
+}
+
+/* The same where the wait is a microsecond or so: without sleeping. */
+static inline void
+spin_wait_short(WAITER)
+{
+	sim::spin({file, line});
+}
+
+template <class T>
+static inline T
+load_relaxed(const T *p)
+{
+	sim::maybe_yield();
+	return *p;
+}
+
+template <class T>
+static inline T
+load_acquire(const T *p)
+{
+	sim::maybe_yield();
+	return *p;
+}
+
+template <class T>
+static inline void
+store_relaxed(T *p, T value)
+{
+	sim::maybe_yield();
+	*p = value;
+	sim::progress();
+}
+
+template <class T>
+static inline void
+store_release(T *p, T value)
+{
+	sim::maybe_yield();
+	*p = value;
+	sim::progress();
+}
+
+template <class T>
+static inline T
+atomic_add(T *p, T value)
+{
+	T old;
+
+	sim::maybe_yield();
+	old = *p;
+	*p = (T) (old + value);
+	sim::progress();
+	return old;
+}
+
+template <class T>
+static inline T
+atomic_add_ordered(T *p, T value)
+{
+	return atomic_add(p, value);
+}
+
+/*
+ * A copy is made when somebody has waited for it a while: who forgets to wait
+ * reads what was there before, and who waits for a later phase passes early.
+ */
+struct CopyBarrier
+{
+	uint32_t phase;
+	uint32_t count;
+	uint32_t missing;
+	uint32_t bytes; /* of a copy under way */
+	void *to;
+	const void *from;
+	uint32_t looks;
+};
+
+static inline void
+copy_barrier_init(CopyBarrier *barrier, uint32_t count = 1)
+{
+	*barrier = {0, count, count, 0, nullptr, nullptr, 0};
+}
+
+static inline void
+copy_barrier_arrive(CopyBarrier *barrier)
+{
+	if (--barrier->missing == 0)
+	{
+		barrier->missing = barrier->count;
+		barrier->phase++;
+	}
+	sim::progress();
+}
+
+static inline void
+copy_in(CopyBarrier *barrier, void *to, const void *from, uint32_t bytes)
+{
+	assert(((uintptr_t) to | (uintptr_t) from | bytes) % 16 == 0 && barrier->bytes == 0);
+	barrier->bytes = bytes;
+	barrier->to = to;
+	barrier->from = from;
+	barrier->looks = 0;
+}
+
+static inline void
+copy_barrier_wait(CopyBarrier *barrier, uint32_t parity, WAITER)
+{
+	constexpr uint32_t LOOKS = 50;
+
+	while ((barrier->phase & 1) == parity)
+	{
+		if (barrier->bytes > 0 && ++barrier->looks > LOOKS)
+		{
+			memcpy(barrier->to, barrier->from, barrier->bytes);
+			barrier->bytes = 0;
+			copy_barrier_arrive(barrier);
+		}
+		else
+		{
+			if (barrier->bytes > 0)
+				sim::progress();
+			spin_wait(file, line);
+		}
+	}
+}
+
+static inline void
+copy_out_fence()
+{
+}
+
+static inline void
+copy_out(void *to, const void *from, uint32_t bytes)
+{
+	assert(((uintptr_t) to | (uintptr_t) from | bytes) % 16 == 0);
+	memcpy(to, from, bytes);
+}
+
+template <int N>
+static inline void
+copy_out_wait()
+{
+}
+
+/* A shuffle takes any trivially copyable value, in one meeting of the lanes. */
+template <class T>
+static inline T
+warp_shfl(T value, int lane, int width = WARP_SIZE, unsigned mask = FULL_MASK)
+{
+	return __shfl_sync(mask, value, lane, width);
+}
+
+template <class T>
+static inline T
+warp_shfl_up(T value, int delta, int width = WARP_SIZE, unsigned mask = FULL_MASK)
+{
+	return __shfl_up_sync(mask, value, delta, width);
+}
+
+template <class T>
+static inline T
+warp_shfl_down(T value, int delta, int width = WARP_SIZE, unsigned mask = FULL_MASK)
+{
+	return __shfl_down_sync(mask, value, delta, width);
+}
+
+template <class T>
+static inline T
+warp_shfl_xor(T value, int lane_bits, int width = WARP_SIZE, unsigned mask = FULL_MASK)
+{
+	return __shfl_xor_sync(mask, value, lane_bits, width);
+}
+
+#endif /* GPUAGG_DEVICE_SIM_CUH */
