@@ -3,6 +3,7 @@
 #   make, make install, make installcheck, make uninstall, make clean
 #   make demo, make check          each does its own set-up on a fresh machine
 #   make lint, make format, make bench, make sim
+#   make fuzz SECONDS=60 SEED=n    random queries beside core's and exact arithmetic
 #
 # Variables: PG_CONFIG, DESTDIR, WITH_CUDA=auto|yes|no, CUDA_HOME, CUDA_ARCHS.
 
@@ -32,7 +33,7 @@ SHLIB_LINK = -lm
 EXTRA_CLEAN = build $(OBJS:.o=.d)
 
 # Goals that are scripts or plain programs and work without PGXS.
-script_goals = check demo lint format bench sim test-programs setup gpu-bundle
+script_goals = check demo lint format bench fuzz sim test-programs setup gpu-bundle
 goals = $(or $(MAKECMDGOALS),all)
 
 ifneq ($(filter-out $(script_goals),$(goals)),)

@@ -17,11 +17,18 @@
 #error "gpuagg needs PostgreSQL 15 or later"
 #endif
 
+#include "catalog/pg_proc.h"
+#include "commands/explain.h"
+#include "datatype/timestamp.h"
 #include "executor/executor.h"
+#include "executor/instrument.h"
+#include "nodes/pathnodes.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
+#include "tcop/tcopprot.h"
+#include "utils/acl.h"
 
 /* 16 took the macros for values of variable length out of postgres.h. */
 #if PG_VERSION_NUM >= 160000
@@ -30,6 +37,12 @@
 
 #if PG_VERSION_NUM >= 170000
 #include "storage/dsm_registry.h"
+#endif
+
+/* 18 took what writes EXPLAIN's output out of explain.h. */
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
 #endif
 
 /* 18 lets a module say its name and version. */
@@ -90,5 +103,87 @@ compat_shared_struct(const char *name, Size size, void (*init)(void *))
 #else
 #define SHARED_STRUCT_NEEDS_RESERVATION true
 #endif
+
+/*
+ * 17 has infinite intervals: +1, -1, or 0 for a finite one.  Before, the same
+ * fields are ordinary values.
+ */
+static inline int
+compat_interval_infinity(const Interval *value)
+{
+#if PG_VERSION_NUM >= 170000
+	return INTERVAL_IS_NOEND(value) ? 1 : INTERVAL_IS_NOBEGIN(value) ? -1 : 0;
+#else
+	return 0;
+#endif
+}
+
+/*
+ * Makes *value infinite, of that sign.  Where there are no infinite intervals, an
+ * aggregate state from a server that has them ends up here: out of range.
+ */
+static inline void
+compat_interval_set_infinity(Interval *value, int sign)
+{
+#if PG_VERSION_NUM >= 170000
+	if (sign > 0)
+		INTERVAL_NOEND(value);
+	else
+		INTERVAL_NOBEGIN(value);
+#else
+	ereport(ERROR, (errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE), errmsg("interval out of range")));
+#endif
+}
+
+/* 17 moved run conditions from the window clause into the path. */
+#if PG_VERSION_NUM >= 170000
+#define WINDOW_PATH_RUN_CONDITION(path) ((path)->runCondition)
+#else
+#define WINDOW_PATH_RUN_CONDITION(path) ((path)->winclause->runCondition)
+#endif
+
+/* 18 counts disabled nodes; before, they are in the cost. */
+static inline void
+compat_path_disabled_like(Path *path, const Path *other)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes = other->disabled_nodes;
+#endif
+}
+
+/* 17 made what EXPLAIN does with a query a function, which before was its hook's absence. */
+static inline void
+compat_explain_one_query(Query *query, int cursorOptions, IntoClause *into, struct ExplainState *es,
+						 const char *queryString, ParamListInfo params, QueryEnvironment *queryEnv)
+{
+#if PG_VERSION_NUM >= 170000
+	standard_ExplainOneQuery(query, cursorOptions, into, es, queryString, params, queryEnv);
+#else
+	BufferUsage before = pgBufferUsage;
+	BufferUsage used = {0};
+	instr_time start;
+	instr_time duration;
+	PlannedStmt *plan;
+
+	INSTR_TIME_SET_CURRENT(start);
+	plan = pg_plan_query(query, queryString, cursorOptions, params);
+	INSTR_TIME_SET_CURRENT(duration);
+	INSTR_TIME_SUBTRACT(duration, start);
+	BufferUsageAccumDiff(&used, &pgBufferUsage, &before);
+	ExplainOnePlan(plan, into, es, queryString, params, queryEnv, &duration,
+				   es->buffers ? &used : NULL);
+#endif
+}
+
+/* 16 has one function for permissions on objects of all kinds. */
+static inline AclResult
+compat_function_aclcheck(Oid function, Oid role)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE);
+#else
+	return pg_proc_aclcheck(function, role, ACL_EXECUTE);
+#endif
+}
 
 #endif /* GPUAGG_COMPAT_H */

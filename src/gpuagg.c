@@ -9,9 +9,13 @@
 
 #include "engine/batch.h"
 #include "engine/device.h"
+#include "engine/scan.h"
+#include "exec/window_scan.h"
 #include "gpuagg.h"
 #include "launcher.h"
 #include "miscadmin.h"
+#include "plan/window_path.h"
+#include "plan/window_reason.h"
 #include "state.h"
 #include "utils/guc.h"
 
@@ -147,6 +151,7 @@ executor_run(EXECUTOR_RUN_PARAMS)
 		if (nesting_level == 1)
 		{
 			gpuagg_batches_quiesce();
+			gpuagg_scans_quiesce();
 			gpuagg_device_rest();
 			gpuagg_stat_flush();
 		}
@@ -165,6 +170,9 @@ _PG_init(void)
 
 	previous_executor_run_hook = ExecutorRun_hook;
 	ExecutorRun_hook = executor_run;
+	gpuagg_window_path_install();
+	gpuagg_window_reason_install();
+	gpuagg_window_scan_register();
 
 	if (process_shared_preload_libraries_in_progress)
 	{

@@ -163,6 +163,29 @@ no_crash()
 export -f no_crash in_cluster
 export stage
 
+# fuzz NAME SECONDS SEED: the differential tester in a cluster of its own; settings on stdin.
+fuzz()
+{
+	local name=fuzz_$1 folder=$stage/run/fuzz_$1
+	local part_timeout=$(($2 + 300))
+
+	if ! {
+		echo "shared_buffers = 256MB"
+		cat
+	} | test/cluster start "$stage" "$name" >"$logs/start_$name.log" 2>&1; then
+		part "$1: start" none cat "$logs/start_$name.log" /nonexistent
+		return
+	fi
+	in_cluster "$name" mkdir -p "$folder"
+	part "$1: fuzz" counts in_cluster "$name" env PYTHONDONTWRITEBYTECODE=1 \
+		python3 "$stage/test/fuzz/fuzz.py" --seconds "$2" --seed "$3" --folder "$folder"
+	cat "$logs/$(tr : _ <<<"$1")_fuzz.log"
+	cp "$folder"/*.sql "$logs/" 2>/dev/null
+	test/cluster stop "$stage" "$name"
+	cp "$stage/log/$name.server" "$logs/server_$name.log" 2>/dev/null
+	part "$1: server log" none no_crash "$logs/server_$name.log"
+}
+
 tap_suite()
 {
 	part "server-level (TAP)" tap in_cluster tap sh -c '

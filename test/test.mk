@@ -59,7 +59,7 @@ test-programs: $(unit_tests) $(daemon_tests) $(SIM)/gpuaggd-sim \
 # Scripts; they call the same make again.
 export MAKE PG_CONFIG WITH_CUDA CUDA_HOME CUDA_ARCHS
 
-.PHONY: demo lint format bench setup gpu-bundle
+.PHONY: demo lint format bench fuzz setup gpu-bundle
 setup:
 	test/setup
 demo:
@@ -70,6 +70,8 @@ format:
 	test/lint/format --write
 bench:
 	test/bench/run
+fuzz:
+	test/fuzz/run
 gpu-bundle:
 	test/gpu/bundle
 

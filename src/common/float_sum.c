@@ -63,32 +63,30 @@ gpuagg_float_sum_extent(const GpuaggFloatSum *acc, int *first, int *last)
 }
 
 /*
- * Chooses a window for an accumulator that must also take the finite x.
- * Returns 1 when the accumulator holds no bit yet: then *width is its own
- * width, and it can simply be moved to *base.
+ * Chooses a window for an accumulator whose next deposit touches that many
+ * chunks from `place` on; `chunks` cover everything.  Returns 1 when the
+ * accumulator holds no bit yet: then *width is its own width, and it can simply
+ * be moved to *base.
  */
 int
-gpuagg_float_sum_window_for(const GpuaggFloatSum *acc, double x, int *base, int *width)
+gpuagg_float_sum_window_for(const GpuaggFloatSum *acc, int place, int touched, int chunks,
+							int *base, int *width)
 {
-	uint64_t bits;
-	int exponent;
+	int end = place + touched - 1;
 	int first;
 	int last;
-	int place;
-
-	memcpy(&bits, &x, sizeof(bits));
-	exponent = (int) (bits >> 52) & 0x7ff;
-	place = (exponent > 0 ? exponent - 1 : 0) / DIGIT_BITS;
 
 	gpuagg_float_sum_extent(acc, &first, &last);
 	if (first > last)
 	{
+		int spare = acc->width > touched ? acc->width - touched : 0;
+
 		*width = acc->width;
-		*base = place - (*width - 3) / 2;
+		*base = place - spare / 2;
 		if (*base < 0)
 			*base = 0;
-		if (*base > GPUAGG_CHUNKS - *width)
-			*base = GPUAGG_CHUNKS - *width;
+		if (*base > chunks - *width)
+			*base = chunks - *width;
 		return 1;
 	}
 
@@ -97,8 +95,8 @@ gpuagg_float_sum_window_for(const GpuaggFloatSum *acc, double x, int *base, int 
 	last = acc->base + acc->width - 1;
 	if (place < first)
 		first = place >= 2 ? place - 2 : 0;
-	if (place + 2 > last)
-		last = place + 4 < GPUAGG_CHUNKS ? place + 4 : GPUAGG_CHUNKS - 1;
+	if (end > last)
+		last = end + 2 < chunks ? end + 2 : chunks - 1;
 	*base = first;
 	*width = last - first + 1;
 	return 0;
@@ -172,12 +170,73 @@ any_bit_below(const int64_t *digit, int ndigits, int below)
 }
 
 /*
- * Rounds the chunks to nearest, ties to even, into a format of `precision`
- * bits whose least bit has weight 2^(min_bit - 1074) and whose values are below
- * 2^max_exponent.  Returns 0 on overflow.
+ * The leading 64 bits of the magnitude, of which the lowest is also set when any
+ * bit below is, so that rounding them is rounding the sum; *weight is that of
+ * the lowest as a power of two.  Returns 0 for a sum of zero.
  */
+static uint64_t
+leading_bits(const GpuaggFloatSum *acc, int *negative, int *weight)
+{
+	uint32_t digit[GPUAGG_CHUNKS + 1];
+	int width = acc->width;
+	int64_t carry = 0;
+	int top;
+	uint64_t high;
+	uint64_t low;
+	uint64_t below = 0;
+	int shift;
+
+	for (int i = 0; i < width; i++)
+	{
+		int64_t sum = acc->chunk[i] + carry;
+
+		digit[i] = (uint32_t) sum;
+		carry = sum >> DIGIT_BITS;
+	}
+	*negative = carry < 0;
+	if (carry < 0)
+	{
+		carry = 0;
+		for (int i = 0; i < width; i++)
+		{
+			int64_t sum = carry - acc->chunk[i];
+
+			digit[i] = (uint32_t) sum;
+			carry = sum >> DIGIT_BITS;
+		}
+	}
+
+	digit[width] = (uint32_t) carry; /* of an int64: it has no more bits */
+	top = width;
+	while (top >= 0 && digit[top] == 0)
+		top--;
+	if (top < 0)
+		return 0;
+
+	high = (uint64_t) digit[top] << 32 | (top >= 1 ? digit[top - 1] : 0);
+	low = top >= 2 ? digit[top - 2] : 0;
+	for (int i = 0; i + 2 < top; i++)
+		below |= digit[i];
+	shift = __builtin_clz(digit[top]);
+	high = high << shift | low << shift >> 32;
+	below |= (uint32_t) (low << shift);
+	*weight = (acc->base + top - 1) * DIGIT_BITS - shift + GPUAGG_MIN_EXPONENT;
+	return high | (below != 0);
+}
+
+static double
+power_of_two(int exponent)
+{
+	uint64_t bits = (uint64_t) (exponent + 1023) << 52;
+	double result;
+
+	memcpy(&result, &bits, sizeof(result));
+	return result;
+}
+
+/* The same as round_chunks(), digit by digit, for any sum that is not zero. */
 static int
-round_chunks(const GpuaggFloatSum *acc, int precision, int min_bit, int max_exponent,
+round_digits(const GpuaggFloatSum *acc, int precision, int min_bit, int max_exponent,
 			 double *result)
 {
 	int64_t digit[GPUAGG_CHUNKS + 2];
@@ -195,11 +254,6 @@ round_chunks(const GpuaggFloatSum *acc, int precision, int min_bit, int max_expo
 	top = n - 1;
 	while (top >= 0 && digit[top] == 0)
 		top--;
-	if (top < 0)
-	{
-		*result = acc->counts.n_negzero == acc->counts.n ? -0.0 : 0.0;
-		return 1;
-	}
 
 	/* to digits in [0, 2^32) of the magnitude */
 	negative = digit[top] < 0;
@@ -238,6 +292,38 @@ round_chunks(const GpuaggFloatSum *acc, int precision, int min_bit, int max_expo
 	if (negative)
 		*result = -*result;
 	return 1;
+}
+
+/*
+ * Rounds the chunks to nearest, ties to even, into a format of `precision`
+ * bits whose least bit has weight 2^(min_bit - 1074) and whose values are below
+ * 2^max_exponent.  Returns 0 on overflow.
+ */
+static int
+round_chunks(const GpuaggFloatSum *acc, int precision, int min_bit, int max_exponent,
+			 double *result)
+{
+	int weight;
+	int negative;
+	uint64_t bits = leading_bits(acc, &negative, &weight);
+
+	if (bits == 0)
+	{
+		*result = acc->counts.n_negzero == acc->counts.n ? -0.0 : 0.0;
+		return 1;
+	}
+
+	/* normal numbers: the processor rounds the leading bits, and scaling them is exact */
+	if (weight >= -1022 && weight + 63 >= min_bit + GPUAGG_MIN_EXPONENT + precision - 1 &&
+		weight + 64 < max_exponent)
+	{
+		int64_t half = (int64_t) (bits >> 1 | (bits & 1)); /* signed: converted in one step */
+		double magnitude = precision == 24 ? (double) (float) half : (double) half;
+
+		*result = (negative ? -magnitude : magnitude) * power_of_two(weight + 1);
+		return 1;
+	}
+	return round_digits(acc, precision, min_bit, max_exponent, result);
 }
 
 static GpuaggRounded

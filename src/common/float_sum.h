@@ -9,6 +9,10 @@
  * finite double; an accumulator may hold only the window of chunks that its
  * inputs have touched (base, width) and be widened later.
  *
+ * A sum of squares has the same form and most of the same functions, with
+ * GPUAGG_SQUARE_CHUNKS of 2^(32*(base+i) - 2148) and counts that nobody reads
+ * (float_squares.h).
+ *
  * Deposit, subtract and merge are exact, hence associative and commutative:
  * order, batches, workers and engines cannot change the result.  Rounding is
  * apart and happens once.
@@ -29,6 +33,7 @@
 #define GPUAGG_SQUARE_CHUNKS 134		/* of sums of squares: bit 0 of chunk 0 weighs 2^-2148 */
 #define GPUAGG_MAX_DEPOSITS	 (1u << 30) /* half of what an int64 chunk can take */
 #define GPUAGG_SMALL_WIDTH	 6			/* chunks of a group's first state */
+#define GPUAGG_TOUCHED		 3			/* chunks that one deposit touches */
 #define GPUAGG_MIN_EXPONENT	 (-1074)	/* weight of bit 0 of chunk 0 */
 
 /* What the inputs were; all counts are of non-NULL inputs. */
@@ -79,13 +84,26 @@ gpuagg_float_sum_of(GpuaggFloatSumFull *full)
 
 extern void gpuagg_float_sum_init(GpuaggFloatSum *acc, int base, int width);
 extern void gpuagg_float_sum_propagate(GpuaggFloatSum *acc);
-extern int gpuagg_float_sum_window_for(const GpuaggFloatSum *acc, double x, int *base, int *width);
+extern int gpuagg_float_sum_window_for(const GpuaggFloatSum *acc, int place, int touched,
+									   int chunks, int *base, int *width);
 extern void gpuagg_float_sum_widen(GpuaggFloatSum *to, const GpuaggFloatSum *from);
 extern void gpuagg_float_sum_extent(const GpuaggFloatSum *acc, int *first, int *last);
 extern void gpuagg_float_sum_merge(GpuaggFloatSum *into, const GpuaggFloatSum *from);
 extern GpuaggRounded gpuagg_float_sum_round64(const GpuaggFloatSum *acc, double *result);
 extern GpuaggRounded gpuagg_float_sum_round32(const GpuaggFloatSum *acc, float *result);
 extern void gpuagg_float_sum_deposit_array(GpuaggFloatSumFull *acc, const double *x, int64_t n);
+
+/* The lowest chunk that a deposit of the finite x touches. */
+static inline int
+gpuagg_float_sum_place(double x)
+{
+	uint64_t bits;
+	int exponent;
+
+	memcpy(&bits, &x, sizeof(bits));
+	exponent = (int) (bits >> 52) & 0x7ff;
+	return (exponent > 0 ? exponent - 1 : 0) >> 5;
+}
 
 /*
  * Adds (sign = 1) or takes away again (sign = -1) one value.  Returns 0, with
@@ -101,6 +119,7 @@ gpuagg_float_sum_deposit(GpuaggFloatSum *acc, double x, int sign)
 	int i;
 	int shift;
 	unsigned __int128 wide;
+	int64_t minus;
 
 	memcpy(&bits, &x, sizeof(bits));
 	exponent = (int) (bits >> 52) & 0x7ff;
@@ -136,18 +155,11 @@ gpuagg_float_sum_deposit(GpuaggFloatSum *acc, double x, int sign)
 	shift = (exponent - 1) & 31;
 	wide = (unsigned __int128) mantissa << shift;
 
-	if (((bits >> 63) != 0) != (sign < 0))
-	{
-		acc->chunk[i] -= (int64_t) (uint32_t) wide;
-		acc->chunk[i + 1] -= (int64_t) (uint32_t) (wide >> 32);
-		acc->chunk[i + 2] -= (int64_t) (wide >> 64);
-	}
-	else
-	{
-		acc->chunk[i] += (int64_t) (uint32_t) wide;
-		acc->chunk[i + 1] += (int64_t) (uint32_t) (wide >> 32);
-		acc->chunk[i + 2] += (int64_t) (wide >> 64);
-	}
+	/* no branch on the value's sign, which nobody can predict: (v ^ -1) - -1 is -v */
+	minus = -(int64_t) ((bits >> 63) != (uint64_t) (sign < 0));
+	acc->chunk[i] += ((int64_t) (uint32_t) wide ^ minus) - minus;
+	acc->chunk[i + 1] += ((int64_t) (uint32_t) (wide >> 32) ^ minus) - minus;
+	acc->chunk[i + 2] += ((int64_t) (wide >> 64) ^ minus) - minus;
 	acc->counts.n += sign;
 	if (++acc->deposits >= GPUAGG_MAX_DEPOSITS)
 		gpuagg_float_sum_propagate(acc);

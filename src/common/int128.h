@@ -60,4 +60,21 @@ gpuagg_int128_is_int64(GpuaggInt128 a)
 	return a.hi == ((int64_t) a.lo < 0 ? -1 : 0);
 }
 
+/* As a register value, for the host's compilers, which all have it. */
+static inline __int128
+gpuagg_int128_wide(GpuaggInt128 a)
+{
+	return (__int128) ((unsigned __int128) (uint64_t) a.hi << 64 | a.lo);
+}
+
+static inline GpuaggInt128
+gpuagg_int128_narrow(__int128 v)
+{
+	GpuaggInt128 r;
+
+	r.lo = (uint64_t) v;
+	r.hi = (int64_t) (v >> 64);
+	return r;
+}
+
 #endif /* GPUAGG_INT128_H */

@@ -66,6 +66,8 @@ static const ReasonWords reason_words[GPUAGG_NREASONS] = {
 							  "the argument could raise an error before its row is asked for",
 							  NULL},
 	[GPUAGG_SMALL] = {"small", "there were fewer rows than \"gpuagg.device_min_rows\"", NULL},
+	[GPUAGG_NO_GAIN] = {"no_gain", "taking the rows there would cost more than the CPU's work",
+						"Set \"gpuagg.device\" to \"gpu\" to use the device all the same."},
 };
 
 static const ReasonWords unknown_words = {"unknown", "the reason is not known", NULL};

@@ -41,6 +41,7 @@ typedef enum GpuaggReason
 	GPUAGG_DISABLED,	  /* gpuagg.device is cpu */
 	GPUAGG_NO_READ_AHEAD, /* the argument could fail, or do something, before its row is asked for */
 	GPUAGG_SMALL,		  /* fewer rows than gpuagg.device_min_rows */
+	GPUAGG_NO_GAIN,		  /* bringing the rows to the device takes longer than the work */
 
 	GPUAGG_NREASONS
 } GpuaggReason;

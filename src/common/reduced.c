@@ -4,6 +4,8 @@
  */
 #include <string.h>
 
+#include "float_squares.h"
+#include "int192.h"
 #include "reduced.h"
 
 void
@@ -18,41 +20,6 @@ static int
 key_less(GpuaggInt128 a, GpuaggInt128 b)
 {
 	return a.hi != b.hi ? a.hi < b.hi : a.lo < b.lo;
-}
-
-static void
-add_squares(uint64_t *into, const uint64_t *from)
-{
-	uint64_t carry = 0;
-
-	for (int i = 0; i < 3; i++)
-	{
-		uint64_t sum = into[i] + from[i];
-		uint64_t carried = sum + carry;
-
-		carry = (uint64_t) (sum < from[i]) + (uint64_t) (carried < sum);
-		into[i] = carried;
-	}
-}
-
-/* Chunks below the top one are in [0, 2^32): a sum of two and a carry is far from 2^63. */
-static void
-add_f_squares(int64_t *into, const int64_t *from)
-{
-	int64_t carry = 0;
-
-	for (int i = 0; i < GPUAGG_SQUARE_CHUNKS; i++)
-	{
-		int64_t sum = into[i] + from[i] + carry;
-
-		if (i == GPUAGG_SQUARE_CHUNKS - 1)
-			into[i] = sum;
-		else
-		{
-			into[i] = sum & UINT32_MAX;
-			carry = sum >> 32;
-		}
-	}
 }
 
 void
@@ -70,13 +37,13 @@ gpuagg_reduced_merge(GpuaggReduced *into, const GpuaggReduced *from, int kind, i
 	{
 		gpuagg_float_sum_merge(gpuagg_float_sum_of(&into->f), (const GpuaggFloatSum *) &from->f);
 		if (op == GPUAGG_MOMENTS)
-			add_f_squares(into->f_squares, from->f_squares);
+			gpuagg_float_squares_merge_chunks(into->f_squares, from->f_squares);
 	}
 	else if (op != GPUAGG_COUNT)
 	{
 		into->sum = gpuagg_int128_add(into->sum, from->sum);
 		if (op == GPUAGG_MOMENTS)
-			add_squares(into->squares, from->squares);
+			gpuagg_int192_add(into->squares, from->squares);
 	}
 	into->n += from->n;
 }

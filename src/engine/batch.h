@@ -26,8 +26,8 @@ extern int64 gpuagg_batch_threshold(void);
 
 /*
  * Opens a batch whose memory lies in `context`; it is dropped with that
- * context.  op: SUM, MIN, MAX or COUNT.  nrows: rows known to come, or 0.  NULL
- * when this backend has enough of them: the caller goes on without.
+ * context.  op: SUM, MOMENTS, MIN, MAX or COUNT.  nrows: rows known to come, or
+ * 0.  NULL when this backend has enough of them: the caller goes on without.
  */
 extern GpuaggBatch *gpuagg_batch_open(GpuaggKind kind, GpuaggOp op, int64 nrows,
 									  MemoryContext context);
@@ -39,7 +39,7 @@ extern void gpuagg_batch_advance(GpuaggBatch *batch);
 extern void gpuagg_batch_append(GpuaggBatch *batch, const void *values, int64 nrows);
 
 /*
- * Waits for everything handed over and returns the sum of all rows, which
+ * Waits for everything handed over and returns the result over all rows, which
  * stays valid as long as the batch's context.  The batch is closed.
  */
 extern const GpuaggReduced *gpuagg_batch_close(GpuaggBatch *batch);

@@ -11,6 +11,8 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
+#include "common/float_squares.h"
+#include "common/int192.h"
 #include "common/reduced.h"
 #include "engine/cpu.h"
 
@@ -102,6 +104,73 @@ sum_float32(const void *values, int64 nrows, GpuaggReduced *total)
 	}
 }
 
+/* ---- moments: sums, and sums of squares ---- */
+
+/*
+ * A square of int32 is at most 2^62, and a piece has at most 2^16 rows: its
+ * squares stay below 2^79, its sum within 2^47.
+ */
+static void
+moments_int32(const void *values, int64 nrows, GpuaggReduced *total)
+{
+	unsigned __int128 squares = 0;
+	uint64 words[GPUAGG_INT192_WORDS] = {0};
+	int64 sum = 0;
+
+	for (int64 i = 0; i < nrows; i++)
+	{
+		int64 v = ((const int32 *) values)[i];
+
+		sum += v;
+		squares += (uint64) (v * v);
+	}
+	words[0] = (uint64) squares;
+	words[1] = (uint64) (squares >> 64);
+	gpuagg_int192_add(total->squares, words);
+	total->sum = gpuagg_int128_add(total->sum, gpuagg_int128_from(sum));
+}
+
+static void
+moments_int64(const void *values, int64 nrows, GpuaggReduced *total)
+{
+	unsigned __int128 low = 0;
+	uint64 words[GPUAGG_INT192_WORDS] = {0};
+
+	for (int64 i = 0; i < nrows; i++)
+	{
+		unsigned __int128 square = gpuagg_square(((const int64 *) values)[i]);
+
+		low += square;
+		words[2] += low < square;
+	}
+	words[0] = (uint64) low;
+	words[1] = (uint64) (low >> 64);
+	gpuagg_int192_add(total->squares, words);
+	sum_int64(values, nrows, total);
+}
+
+static void
+moments_float64(const void *values, int64 nrows, GpuaggReduced *total)
+{
+	GpuaggFloatSquaresFull squares;
+
+	sum_float64(values, nrows, total);
+	gpuagg_float_sum_init(gpuagg_float_squares_of(&squares), 0, GPUAGG_SQUARE_CHUNKS);
+	gpuagg_float_squares_deposit_array(&squares, values, nrows);
+	gpuagg_float_squares_merge_chunks(total->f_squares, squares.chunk);
+}
+
+static void
+moments_float32(const void *values, int64 nrows, GpuaggReduced *total)
+{
+	GpuaggFloatSquaresFull squares;
+
+	sum_float32(values, nrows, total);
+	gpuagg_float_sum_init(gpuagg_float_squares_of(&squares), 0, GPUAGG_SQUARE_CHUNKS);
+	gpuagg_float_squares_deposit_floats(&squares, values, nrows);
+	gpuagg_float_squares_merge_chunks(total->f_squares, squares.chunk);
+}
+
 /* ---- minima and maxima ---- */
 
 int64
@@ -172,13 +241,23 @@ DEFINE_EXTREMES(float64, GPUAGG_FLOAT64)
 
 /* ---- all of them ---- */
 
-static const ReduceFunction reduce_functions[][GPUAGG_MAX + 1] = {
-	[GPUAGG_INT32] = {[GPUAGG_SUM] = sum_int32, [GPUAGG_MIN] = min_int32, [GPUAGG_MAX] = max_int32},
-	[GPUAGG_INT64] = {[GPUAGG_SUM] = sum_int64, [GPUAGG_MIN] = min_int64, [GPUAGG_MAX] = max_int64},
-	[GPUAGG_FLOAT32] =
-		{[GPUAGG_SUM] = sum_float32, [GPUAGG_MIN] = min_float32, [GPUAGG_MAX] = max_float32},
-	[GPUAGG_FLOAT64] =
-		{[GPUAGG_SUM] = sum_float64, [GPUAGG_MIN] = min_float64, [GPUAGG_MAX] = max_float64},
+static const ReduceFunction reduce_functions[][GPUAGG_MOMENTS + 1] = {
+	[GPUAGG_INT32] = {[GPUAGG_SUM] = sum_int32,
+					  [GPUAGG_MIN] = min_int32,
+					  [GPUAGG_MAX] = max_int32,
+					  [GPUAGG_MOMENTS] = moments_int32},
+	[GPUAGG_INT64] = {[GPUAGG_SUM] = sum_int64,
+					  [GPUAGG_MIN] = min_int64,
+					  [GPUAGG_MAX] = max_int64,
+					  [GPUAGG_MOMENTS] = moments_int64},
+	[GPUAGG_FLOAT32] = {[GPUAGG_SUM] = sum_float32,
+						[GPUAGG_MIN] = min_float32,
+						[GPUAGG_MAX] = max_float32,
+						[GPUAGG_MOMENTS] = moments_float32},
+	[GPUAGG_FLOAT64] = {[GPUAGG_SUM] = sum_float64,
+						[GPUAGG_MIN] = min_float64,
+						[GPUAGG_MAX] = max_float64,
+						[GPUAGG_MOMENTS] = moments_float64},
 };
 
 /* The values whose bit is 1, brought together; returns how many. */
@@ -219,7 +298,7 @@ gpuagg_cpu_reduce(GpuaggKind kind, GpuaggOp op, const void *values, const uint64
 		total->n += validity == NULL ? nrows : count_bits(validity, nrows);
 		return;
 	}
-	Assert(op == GPUAGG_SUM || op == GPUAGG_MIN || op == GPUAGG_MAX);
+	Assert(reduce_functions[kind][op] != NULL);
 
 	for (int64 done = 0; done < nrows; done += step)
 	{

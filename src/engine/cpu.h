@@ -3,7 +3,7 @@
  *	  The engine that is always there: reductions and scans in this process.
  *
  * Takes and gives exactly what the device does (cuda/kernels.h), with the same
- * bits, for the operations SUM, MIN, MAX and COUNT.
+ * bits, for the operations SUM, MOMENTS, MIN, MAX and COUNT.
  */
 #ifndef GPUAGG_CPU_H
 #define GPUAGG_CPU_H

@@ -12,10 +12,11 @@
 #include "gpuagg.h"
 #include "stat.h"
 
-
 /* Bits that the device's window of 256 has, less the head room for 2^31 rows. */
 #define WINDOW_CHUNKS 8
 #define WINDOW_BITS	  (32 * WINDOW_CHUNKS - 33)
+
+static dlist_head submitted = DLIST_STATIC_INIT(submitted);
 
 /* Places of the parts of a batch of `rows` rows in its lease. */
 typedef struct Layout
@@ -44,13 +45,31 @@ layout_of(const ScanBatch *batch, int64 rows)
 }
 
 static void
-release_lease(void *arg)
+release_lease(ScanBatch *batch)
 {
-	ScanBatch *batch = arg;
-
 	if (batch->lease != NULL)
 		gpuagg_device_release(batch->lease);
 	batch->lease = NULL;
+	batch->request = 0;
+	batch->values = NULL;
+	batch->validity = NULL;
+	batch->heads = NULL;
+}
+
+void
+gpuagg_scan_cancel(ScanBatch *batch)
+{
+	release_lease(batch);
+	if (batch->submitted)
+		dlist_delete(&batch->node);
+	batch->submitted = false;
+}
+
+/* The context goes away: never throws. */
+static void
+drop_batch(void *arg)
+{
+	gpuagg_scan_cancel(arg);
 }
 
 ScanBatch *
@@ -61,7 +80,7 @@ gpuagg_scan_make(GpuaggKind kind, GpuaggOp op, unsigned flags, MemoryContext con
 	batch->kind = kind;
 	batch->op = op;
 	batch->flags = flags;
-	batch->on_reset.func = release_lease;
+	batch->on_reset.func = drop_batch;
 	batch->on_reset.arg = batch;
 	MemoryContextRegisterResetCallback(context, &batch->on_reset);
 	return batch;
@@ -170,19 +189,17 @@ choose_window(const ScanBatch *batch, const GpuaggFloatSum *carry, int *window)
 	return high <= *window * 32 + WINDOW_BITS;
 }
 
-/* Runs the batch on the device; false, with nothing changed, when it did not. */
+/* Hands the batch to the device; false when that cannot take it. */
 static bool
-run_on_device(ScanBatch *batch, GpuaggScanState *carry)
+submit_to_device(ScanBatch *batch)
 {
 	Layout l = layout_of(batch, batch->capacity);
 	GpuaggRequest request;
-	GpuaggReply reply;
-	uint32 id;
 	int window = 0;
 
-	gpuagg_float_sum_propagate(gpuagg_float_sum_of(&carry->f));
+	gpuagg_float_sum_propagate(gpuagg_float_sum_of(&batch->carry.f));
 	if (batch->op == GPUAGG_SUM && gpuagg_kind_is_float(batch->kind) &&
-		!choose_window(batch, gpuagg_float_sum_of(&carry->f), &window))
+		!choose_window(batch, gpuagg_float_sum_of(&batch->carry.f), &window))
 	{
 		gpuagg_stat_fallback(GPUAGG_RANGE);
 		return false;
@@ -200,45 +217,99 @@ run_on_device(ScanBatch *batch, GpuaggScanState *carry)
 	request.u.scan.heads_offset = l.heads;
 	request.u.scan.result_offset = l.results;
 	request.u.scan.status_offset = l.status;
-	request.u.scan.carry = *carry;
-	id = gpuagg_device_submit(batch->lease, &request);
-	if (id == 0 || !gpuagg_device_wait(id, &reply))
-		return false;
+	request.u.scan.carry = batch->carry;
+	batch->request = gpuagg_device_submit(batch->lease, &request);
+	return batch->request != 0;
+}
 
+/* Takes the device's results; false, with nothing changed, when it has none. */
+static bool
+take_results(ScanBatch *batch)
+{
+	Layout l = layout_of(batch, batch->capacity);
+	uint32 request = batch->request;
+	GpuaggReply reply;
+
+	batch->request = 0;
+	if (request == 0 || !gpuagg_device_wait(request, &reply))
+		return false;
 	memcpy(batch->results, batch->lease->base + l.results,
 		   batch->nrows * gpuagg_scan_result_size(batch->kind, batch->op, 0));
 	if (batch->flags & GPUAGG_SCAN_STATUS)
 		memcpy(batch->status, batch->lease->base + l.status, batch->nrows);
-	*carry = reply.u.scan.carry;
-	gpuagg_float_sum_propagate(gpuagg_float_sum_of(&carry->f));
+	batch->carry = reply.u.scan.carry;
+	gpuagg_float_sum_propagate(gpuagg_float_sum_of(&batch->carry.f));
 	return true;
+}
+
+static void
+run_on_cpu(ScanBatch *batch)
+{
+	GpuaggScan scan = {0};
+
+	scan.kind = batch->kind;
+	scan.op = batch->op;
+	scan.exclusive = (batch->flags & GPUAGG_SCAN_EXCLUSIVE) != 0;
+	scan.nrows = batch->nrows;
+	scan.values = batch->values;
+	scan.validity = batch->validity;
+	scan.heads = batch->heads;
+	scan.results = batch->results;
+	scan.status = batch->status;
+	gpuagg_cpu_scan(&scan, &batch->carry);
+}
+
+/* Brings a batch that has a lease to its results. */
+static void
+complete(ScanBatch *batch)
+{
+	batch->engine = ENGINE_DEVICE;
+	if (!take_results(batch))
+	{
+		run_on_cpu(batch);
+		batch->engine = ENGINE_CPU;
+	}
+	gpuagg_stat_batch(batch->engine, batch->nrows,
+					  batch->nrows * (int64) gpuagg_kind_size(batch->kind));
+	release_lease(batch);
+}
+
+void
+gpuagg_scan_submit(ScanBatch *batch, const GpuaggScanState *carry)
+{
+	batch->carry = *carry;
+	dlist_push_tail(&submitted, &batch->node);
+	batch->submitted = true;
+	(void) submit_to_device(batch);
+}
+
+void
+gpuagg_scan_finish(ScanBatch *batch, GpuaggScanState *carry)
+{
+	if (batch->lease != NULL)
+		complete(batch);
+	dlist_delete(&batch->node);
+	batch->submitted = false;
+	*carry = batch->carry;
 }
 
 void
 gpuagg_scan_run(ScanBatch *batch, GpuaggScanState *carry)
 {
-	int64 bytes = batch->nrows * (int64) gpuagg_kind_size(batch->kind);
+	gpuagg_scan_submit(batch, carry);
+	gpuagg_scan_finish(batch, carry);
+}
 
-	if (run_on_device(batch, carry))
-		gpuagg_stat_batch(ENGINE_DEVICE, batch->nrows, bytes);
-	else
+void
+gpuagg_scans_quiesce(void)
+{
+	dlist_iter iter;
+
+	dlist_foreach(iter, &submitted)
 	{
-		GpuaggScan scan = {0};
+		ScanBatch *batch = dlist_container(ScanBatch, node, iter.cur);
 
-		scan.kind = batch->kind;
-		scan.op = batch->op;
-		scan.exclusive = (batch->flags & GPUAGG_SCAN_EXCLUSIVE) != 0;
-		scan.nrows = batch->nrows;
-		scan.values = batch->values;
-		scan.validity = batch->validity;
-		scan.heads = batch->heads;
-		scan.results = batch->results;
-		scan.status = batch->status;
-		gpuagg_cpu_scan(&scan, carry);
-		gpuagg_stat_batch(ENGINE_CPU, batch->nrows, bytes);
+		if (batch->lease != NULL)
+			complete(batch);
 	}
-	release_lease(batch);
-	batch->values = NULL;
-	batch->validity = NULL;
-	batch->heads = NULL;
 }

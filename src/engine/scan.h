@@ -5,7 +5,10 @@
 #ifndef GPUAGG_SCAN_H
 #define GPUAGG_SCAN_H
 
+#include "lib/ilist.h"
+
 #include "common/protocol.h"
+#include "stat.h"
 
 /* Staging memory of one scan and, after it has run, its results. */
 typedef struct ScanBatch
@@ -19,9 +22,14 @@ typedef struct ScanBatch
 	uint64 *validity; /* with VALIDITY; bit i: row i is not NULL */
 	uint64 *heads;	  /* with HEADS; bit i: row i starts a segment */
 	struct DeviceLease *lease;
-	int64 room;	   /* rows that results and status take */
-	void *results; /* of gpuagg_scan_result_size(kind, op, 0) bytes a row */
-	uint8 *status; /* with STATUS; GPUAGG_ROW_* */
+	uint32 request; /* in flight, or 0 */
+	bool submitted;
+	dlist_node node;	   /* among those submitted */
+	GpuaggScanState carry; /* that it starts from; once done, that it leaves */
+	int64 room;			   /* rows that results and status take */
+	void *results;		   /* of gpuagg_scan_result_size(kind, op, 0) bytes a row */
+	uint8 *status;		   /* with STATUS; GPUAGG_ROW_* */
+	EngineId engine;	   /* that they are from */
 	MemoryContextCallback on_reset;
 } ScanBatch;
 
@@ -39,13 +47,13 @@ extern ScanBatch *gpuagg_scan_make(GpuaggKind kind, GpuaggOp op, unsigned flags,
  */
 extern bool gpuagg_scan_begin(ScanBatch *batch);
 
+/* Bits are set in order of rows: the first of a word clears the others. */
 static inline void
-gpuagg_scan_set_valid(ScanBatch *batch, int64 row, bool valid)
+gpuagg_scan_set_bit(uint64 *bitmap, int64 row, bool value)
 {
 	if (row % 64 == 0)
-		batch->validity[row / 64] = 0;
-	if (valid)
-		batch->validity[row / 64] |= UINT64CONST(1) << (row % 64);
+		bitmap[row / 64] = 0;
+	bitmap[row / 64] |= (uint64) value << (row % 64);
 }
 
 /*
@@ -53,5 +61,21 @@ gpuagg_scan_set_valid(ScanBatch *batch, int64 row, bool valid)
  * on the CPU if the device does not.  Gives the lease back.
  */
 extern void gpuagg_scan_run(ScanBatch *batch, GpuaggScanState *carry);
+
+/*
+ * The two halves of it: between them the device works, and the caller may.
+ * Every batch that is submitted is to be finished, or dropped with its context.
+ */
+extern void gpuagg_scan_submit(ScanBatch *batch, const GpuaggScanState *carry);
+extern void gpuagg_scan_finish(ScanBatch *batch, GpuaggScanState *carry);
+
+/* Gives the staging memory back; the rows in it are lost. */
+extern void gpuagg_scan_cancel(ScanBatch *batch);
+
+/*
+ * Waits for what this backend has submitted and gives its leases back.  Called
+ * when the executor is about to return to the client.
+ */
+extern void gpuagg_scans_quiesce(void);
 
 #endif /* GPUAGG_SCAN_H */

@@ -6,12 +6,22 @@
 
 #include "utils/float.h"
 
+#include "common/float_moments.h"
 #include "engine/value.h"
 
 void
 gpuagg_bigint_overflow(void)
 {
 	ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("bigint out of range")));
+}
+
+/* "value out of range: overflow", as core raises it. */
+static void
+check_rounded(GpuaggRounded rounded, bool *isnull)
+{
+	if (rounded == GPUAGG_ROUNDED_OVERFLOW)
+		float_overflow_error();
+	*isnull = rounded == GPUAGG_ROUNDED_NULL;
 }
 
 Datum
@@ -26,10 +36,27 @@ gpuagg_float_value(GpuaggKind kind, const GpuaggFloatSum *acc, bool *isnull)
 	else
 		rounded = gpuagg_float_sum_round64(acc, &result8);
 
-	if (rounded == GPUAGG_ROUNDED_OVERFLOW)
-		float_overflow_error();
-	*isnull = rounded == GPUAGG_ROUNDED_NULL;
+	check_rounded(rounded, isnull);
 	if (*isnull)
 		return (Datum) 0;
 	return kind == GPUAGG_FLOAT32 ? Float4GetDatum(result4) : Float8GetDatum(result8);
+}
+
+Datum
+gpuagg_float_average_value(const GpuaggFloatSum *acc, bool *isnull)
+{
+	double result = 0;
+
+	check_rounded(gpuagg_float_average(acc, &result), isnull);
+	return *isnull ? (Datum) 0 : Float8GetDatum(result);
+}
+
+Datum
+gpuagg_float_variance_value(const GpuaggFloatSum *acc, const GpuaggFloatSum *squares, bool sample,
+							bool root, bool *isnull)
+{
+	double result = 0;
+
+	check_rounded(gpuagg_float_variance(acc, squares, sample, root, &result), isnull);
+	return *isnull ? (Datum) 0 : Float8GetDatum(result);
 }

@@ -22,9 +22,47 @@ gpuagg_int64_value(GpuaggInt128 sum)
 }
 
 /*
+ * The value with this order key (column.h), of the SQL type that the kind
+ * stands for; INT32 serves smallint too, INT64 whatever is passed as such.
+ */
+static inline Datum
+gpuagg_key_value(GpuaggKind kind, int64 key)
+{
+	uint32 bits32;
+	uint64 bits64;
+	float4 value4;
+	float8 value8;
+
+	switch (kind)
+	{
+		case GPUAGG_INT32:
+			return Int32GetDatum((int32) key);
+		case GPUAGG_INT64:
+			return Int64GetDatum(key);
+		case GPUAGG_FLOAT32:
+			bits32 = gpuagg_order_bits32((int32) key);
+			memcpy(&value4, &bits32, sizeof(value4));
+			return Float4GetDatum(value4);
+		case GPUAGG_FLOAT64:
+			bits64 = gpuagg_order_bits64(key);
+			memcpy(&value8, &bits64, sizeof(value8));
+			return Float8GetDatum(value8);
+	}
+	pg_unreachable();
+}
+
+/*
  * The sum rounded to real (FLOAT32) or double precision (FLOAT64); *isnull when
  * there was no value.  Raises an error when it is out of range.
  */
 extern Datum gpuagg_float_value(GpuaggKind kind, const GpuaggFloatSum *acc, bool *isnull);
+
+/*
+ * The average of floats, their variance or, with root, standard deviation;
+ * *isnull when there is none.  Raises an error when it is out of range.
+ */
+extern Datum gpuagg_float_average_value(const GpuaggFloatSum *acc, bool *isnull);
+extern Datum gpuagg_float_variance_value(const GpuaggFloatSum *acc, const GpuaggFloatSum *squares,
+										 bool sample, bool root, bool *isnull);
 
 #endif /* GPUAGG_VALUE_H */

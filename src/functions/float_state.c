@@ -1,6 +1,6 @@
 /*
  * float_state.c
- *	  Growing exact float sums.
+ *	  Growing exact sums of floats and of their squares.
  */
 #include "postgres.h"
 
@@ -8,75 +8,97 @@
 
 #include "functions/float_state.h"
 
-void
-gpuagg_growing_sum_init(GrowingSum *sum)
-{
-	sum->acc = &sum->small.acc;
-	gpuagg_float_sum_init(sum->acc, 0, GPUAGG_SMALL_WIDTH);
-}
-
-void
-gpuagg_growing_sum_free(GrowingSum *sum)
-{
-	if (sum->acc != &sum->small.acc)
-		pfree(sum->acc);
-	sum->acc = NULL;
-}
-
 static void
-widen(GrowingSum *sum, void *owner, int base, int width)
+widen(GpuaggFloatSum **acc, const void *small, void *owner, int base, int width)
 {
 	GpuaggFloatSum *wide = MemoryContextAlloc(GetMemoryChunkContext(owner),
 											  GPUAGG_FLOAT_SUM_SIZE(width));
 
 	gpuagg_float_sum_init(wide, base, width);
-	gpuagg_float_sum_widen(wide, sum->acc);
-	gpuagg_growing_sum_free(sum);
-	sum->acc = wide;
+	gpuagg_float_sum_widen(wide, *acc);
+	if ((void *) *acc != small)
+		pfree(*acc);
+	*acc = wide;
 }
 
-void
-gpuagg_growing_sum_fit(GrowingSum *sum, void *owner, double x)
+/* Makes room for a deposit of `touched` chunks from `place` on, of `chunks` in all. */
+static void
+fit(GpuaggFloatSum **acc, const void *small, void *owner, int place, int touched, int chunks)
 {
 	int base;
 	int width;
 
-	if (gpuagg_float_sum_window_for(sum->acc, x, &base, &width))
-		sum->acc->base = (int16_t) base;
+	if (gpuagg_float_sum_window_for(*acc, place, touched, chunks, &base, &width))
+		(*acc)->base = (int16_t) base;
 	else
-		widen(sum, owner, base, width);
+		widen(acc, small, owner, base, width);
 }
 
-void
-gpuagg_growing_sum_reserve(GrowingSum *sum, void *owner, int first, int last)
-{
-	GpuaggFloatSum *acc = sum->acc;
-	int own_first;
-	int own_last;
-
-	last = Min(last + 1, GPUAGG_CHUNKS - 1); /* one more on top, for carries */
-	gpuagg_float_sum_extent(acc, &own_first, &own_last);
-	if (own_first > own_last)
-	{
-		/* nothing in it yet: it can move, chunks to spare on both sides */
-		int spare = Max(acc->width - (last - first + 1), 0);
-
-		acc->base = (int16_t) Min(Max(first - spare / 2, 0), GPUAGG_CHUNKS - acc->width);
-	}
-	first = Min(first, acc->base);
-	last = Max(last, acc->base + acc->width - 1);
-	if (last - first >= acc->width)
-		widen(sum, owner, first, last - first + 1);
-}
-
-void
-gpuagg_growing_sum_merge(GrowingSum *sum, void *owner, const GpuaggFloatSum *other)
+/* Adds a propagated accumulator. */
+static void
+merge(GpuaggFloatSum **acc, const void *small, void *owner, const GpuaggFloatSum *other, int chunks)
 {
 	int first;
 	int last;
 
 	gpuagg_float_sum_extent(other, &first, &last);
 	if (first <= last)
-		gpuagg_growing_sum_reserve(sum, owner, first, last);
-	gpuagg_float_sum_merge(sum->acc, other);
+	{
+		/* one more on top, for carries */
+		int touched = Min(last + 2, chunks) - first;
+		int base = (*acc)->base;
+
+		if (first < base || first + touched > base + (*acc)->width)
+			fit(acc, small, owner, first, touched, chunks);
+		if (first + touched > (*acc)->base + (*acc)->width)
+			widen(acc, small, owner, (*acc)->base, first + touched - (*acc)->base);
+	}
+	gpuagg_float_sum_merge(*acc, other);
+}
+
+void
+gpuagg_growing_sum_init(GrowingSum *sum)
+{
+	sum->acc = (GpuaggFloatSum *) sum->small;
+	gpuagg_float_sum_init(sum->acc, 0, GPUAGG_SMALL_WIDTH);
+}
+
+void
+gpuagg_growing_sum_free(GrowingSum *sum)
+{
+	if ((void *) sum->acc != sum->small)
+		pfree(sum->acc);
+	sum->acc = NULL;
+}
+
+void
+gpuagg_growing_sum_fit(GrowingSum *sum, void *owner, double x)
+{
+	fit(&sum->acc, sum->small, owner, gpuagg_float_sum_place(x), GPUAGG_TOUCHED, GPUAGG_CHUNKS);
+}
+
+void
+gpuagg_growing_sum_merge(GrowingSum *sum, void *owner, const GpuaggFloatSum *other)
+{
+	merge(&sum->acc, sum->small, owner, other, GPUAGG_CHUNKS);
+}
+
+void
+gpuagg_growing_squares_init(GrowingSquares *squares)
+{
+	squares->acc = (GpuaggFloatSum *) squares->small;
+	gpuagg_float_sum_init(squares->acc, 0, GPUAGG_SQUARES_SMALL_WIDTH);
+}
+
+void
+gpuagg_growing_squares_fit(GrowingSquares *squares, void *owner, double x)
+{
+	fit(&squares->acc, squares->small, owner, gpuagg_float_squares_place(x), GPUAGG_SQUARES_TOUCHED,
+		GPUAGG_SQUARE_CHUNKS);
+}
+
+void
+gpuagg_growing_squares_merge(GrowingSquares *squares, void *owner, const GpuaggFloatSum *other)
+{
+	merge(&squares->acc, squares->small, owner, other, GPUAGG_SQUARE_CHUNKS);
 }

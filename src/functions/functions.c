@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include "utils/builtins.h"
-
 #include "engine/device.h"
 #include "functions/functions.h"
 #include "gpuagg.h"
@@ -62,26 +60,4 @@ gpuagg_aggregate_context(FunctionCallInfo fcinfo, bool *window)
 		elog(ERROR, "aggregate function called in non-aggregate context");
 	*window = kind == AGG_CONTEXT_WINDOW;
 	return context;
-}
-
-static Numeric
-times_digit_plus(Numeric high, uint32 low)
-{
-	Datum product = DirectFunctionCall2(numeric_mul, NumericGetDatum(high),
-										NumericGetDatum(int64_to_numeric(INT64CONST(1) << 32)));
-
-	return DatumGetNumeric(
-		DirectFunctionCall2(numeric_add, product, NumericGetDatum(int64_to_numeric((int64) low))));
-}
-
-Numeric
-gpuagg_int128_to_numeric(GpuaggInt128 value)
-{
-	Numeric result;
-
-	if (gpuagg_int128_is_int64(value))
-		return int64_to_numeric((int64) value.lo);
-	result = int64_to_numeric(value.hi);
-	result = times_digit_plus(result, (uint32) (value.lo >> 32));
-	return times_digit_plus(result, (uint32) value.lo);
 }

@@ -6,9 +6,6 @@
 #define GPUAGG_FUNCTIONS_H
 
 #include "fmgr.h"
-#include "utils/numeric.h"
-
-#include "common/int128.h"
 
 /*
  * To be called when a function's state is made: once per call site and query it
@@ -22,9 +19,6 @@ extern void gpuagg_begin(FmgrInfo *flinfo);
  */
 extern void gpuagg_begin_report(FmgrInfo *flinfo);
 extern void gpuagg_begin_engine(void);
-
-/* The exact value as numeric, display scale 0, in the current context. */
-extern Numeric gpuagg_int128_to_numeric(GpuaggInt128 value);
 
 /*
  * The memory context of an aggregate's states; raises an error elsewhere.

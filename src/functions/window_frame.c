@@ -79,23 +79,29 @@ gpuagg_running_frame(WindowObject winobj, const char *function, const char *inst
 }
 
 bool
-gpuagg_running_exclusive(FunctionCallInfo fcinfo, WindowObject winobj, int argno,
-						 RunningFrame frame)
+gpuagg_running_exclusive_value(Datum value, bool isnull, RunningFrame frame)
 {
-	bool isnull;
-	bool exclusive;
-
-	if (!get_fn_expr_arg_stable(fcinfo->flinfo, argno))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("argument \"exclusive\" must be the same for every row")));
-	exclusive = DatumGetBool(WinGetFuncArgCurrent(winobj, argno, &isnull));
 	if (isnull)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("argument \"exclusive\" must not be null")));
-	if (exclusive && frame != FRAME_ROWS)
+	if (DatumGetBool(value) && frame != FRAME_ROWS)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("an exclusive running function needs the frame ROWS UNBOUNDED PRECEDING"),
 				 errhint("Add ROWS UNBOUNDED PRECEDING to the window definition.")));
-	return exclusive;
+	return DatumGetBool(value);
+}
+
+bool
+gpuagg_running_exclusive(FunctionCallInfo fcinfo, WindowObject winobj, int argno,
+						 RunningFrame frame)
+{
+	Datum value;
+	bool isnull;
+
+	if (!get_fn_expr_arg_stable(fcinfo->flinfo, argno))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("argument \"exclusive\" must be the same for every row")));
+	value = WinGetFuncArgCurrent(winobj, argno, &isnull);
+	return gpuagg_running_exclusive_value(value, isnull, frame);
 }

@@ -35,4 +35,7 @@ extern int64 gpuagg_peers_end(WindowObject winobj, int argno);
 extern bool gpuagg_running_exclusive(FunctionCallInfo fcinfo, WindowObject winobj, int argno,
 									 RunningFrame frame);
 
+/* The same of a value that was evaluated elsewhere. */
+extern bool gpuagg_running_exclusive_value(Datum value, bool isnull, RunningFrame frame);
+
 #endif /* GPUAGG_WINDOW_FRAME_H */

@@ -60,14 +60,36 @@ gpuagg_wire_end(StringInfo buf)
 	return pq_endtypsend(buf);
 }
 
+static void
+refuse(void)
+{
+	ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+					errmsg("invalid serialized aggregate state")));
+}
+
 void
 gpuagg_wire_open(StringInfo buf, bytea *state, char tag)
 {
 	initStringInfo(buf);
 	appendBinaryStringInfo(buf, VARDATA_ANY(state), VARSIZE_ANY_EXHDR(state));
 	if (pq_getmsgbyte(buf) != WIRE_VERSION || pq_getmsgbyte(buf) != tag)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-						errmsg("invalid serialized aggregate state")));
+		refuse();
+}
+
+void
+gpuagg_wire_reader(StringInfo buf, GpuaggReader *reader)
+{
+	reader->next = (const uint8_t *) buf->data + buf->cursor;
+	reader->left = (size_t) (buf->len - buf->cursor);
+	reader->bad = 0;
+}
+
+void
+gpuagg_wire_read(StringInfo buf, const GpuaggReader *reader, bool decoded)
+{
+	if (!decoded)
+		refuse();
+	buf->cursor = buf->len - (int) reader->left;
 }
 
 void

@@ -10,6 +10,8 @@
 #include "lib/stringinfo.h"
 #include "libpq/pqformat.h"
 
+#include "common/codec.h"
+
 extern void gpuagg_wire_begin(StringInfo buf, char tag);
 
 /* Appends this process's work report and returns the finished bytea. */
@@ -17,6 +19,13 @@ extern bytea *gpuagg_wire_end(StringInfo buf);
 
 /* Opens a serialized state; raises an error when it is not one of this tag. */
 extern void gpuagg_wire_open(StringInfo buf, bytea *state, char tag);
+
+/*
+ * A reader of what is left; afterwards `decoded` says whether a decoder took it
+ * for a state (else an error is raised), and what it has read is passed over.
+ */
+extern void gpuagg_wire_reader(StringInfo buf, GpuaggReader *reader);
+extern void gpuagg_wire_read(StringInfo buf, const GpuaggReader *reader, bool decoded);
 
 /* Takes over the report and checks that nothing is left. */
 extern void gpuagg_wire_close(StringInfo buf);

@@ -1,7 +1,7 @@
 -- Settings that change while a query is under way, queries that stop early, and
 -- what the statistics then say.
 BEGIN;
-SELECT plan(10);
+SELECT plan(16);
 
 CREATE TEMP TABLE midway AS SELECT i, i::float8 AS f, i::numeric AS n FROM generate_series(1, 60000) AS i;
 ANALYZE midway;
@@ -47,17 +47,31 @@ SELECT is((SELECT gpu_sum(f) FROM midway_shared), 1250025000::float8, 'parallel 
 SELECT is((SELECT rows FROM gpuagg_last_query()), 50000::bigint, 'all rows of the workers are reported');
 RESET parallel_leader_participation;
 
--- Memory of running sums of numerics does not grow with the partition.
+-- Memory of running functions by reference does not grow with the partition, nor with one value of a
+-- peer group after another, in core's node and in ours.
 CREATE FUNCTION partition_bytes() RETURNS bigint LANGUAGE sql VOLATILE AS
     $$ SELECT sum(total_bytes)::bigint FROM pg_backend_memory_contexts
-       WHERE name LIKE 'WindowAgg%' $$;
-CREATE TEMP TABLE seen AS
-    SELECT i, CASE WHEN i IN (1000, 60000) THEN partition_bytes() END AS bytes
-    FROM (SELECT i, gpu_running_sum(n) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) AS s
-          FROM midway OFFSET 0) AS q WHERE s > 0;
-SELECT is((SELECT count(bytes) FROM seen), 2::bigint, 'memory was looked at');
-SELECT cmp_ok((SELECT bytes FROM seen WHERE i = 60000), '<=',
-              (SELECT bytes + 65536 FROM seen WHERE i = 1000), 'numeric running sums do not leak');
+       WHERE name LIKE 'WindowAgg%' OR name LIKE 'GpuWindow%' OR name LIKE 'gpuagg row%' $$;
+CREATE FUNCTION leaks(scan text, what text, query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE at bigint[];
+BEGIN
+    PERFORM set_config('gpuagg.enable_window_scan', scan, true);
+    EXECUTE format('SELECT array_agg(bytes ORDER BY i) FROM (SELECT i, CASE WHEN i IN (1000, 60000) '
+                   'THEN partition_bytes() END AS bytes FROM (%s OFFSET 0) q WHERE q IS NOT NULL) p '
+                   'WHERE bytes IS NOT NULL',
+                   query) INTO at;
+    RETURN NEXT is(cardinality(at), 2, format('memory was looked at: %s, %s', what, scan));
+    RETURN NEXT cmp_ok(at[2], '<=', at[1] + 65536, format('%s do not leak: %s', what, scan));
+END $$;
+SELECT leaks(scan, what, query) FROM (VALUES ('off'), ('on')) s(scan), (VALUES
+    ('numeric running sums',
+     'SELECT i, gpu_running_sum(n) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) AS s FROM midway'),
+    ('others',
+     'SELECT i, gpu_running_avg(n) OVER w AS a, gpu_running_max(n) OVER w AS b,
+             gpu_running_min(-n) OVER w AS c, gpu_running_avg(i) OVER w AS d,
+             gpu_running_sum(i::bigint) OVER w AS e, gpu_running_sum(interval ''1 s'') OVER w AS f,
+             gpu_running_max(n * interval ''1 day'') OVER w AS g
+      FROM midway WINDOW w AS (ORDER BY i)')) q(what, query);
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -15,32 +15,38 @@ JOIN objects o ON o.classid = 'pg_proc'::regclass AND o.objid = p.oid;
 CREATE TEMP TABLE aggregates AS SELECT p.oid, p.proname, p.oid::regprocedure AS signature, a.*
 FROM pg_aggregate a JOIN functions p ON p.oid = a.aggfnoid;
 
--- Signatures and types of results.
-SELECT unnest(ARRAY[has_function('gpu_sum', ARRAY[t], format('gpu_sum(%s)', t)),
-       is_aggregate('gpu_sum', ARRAY[t], format('gpu_sum(%s) is an aggregate', t)),
-       function_returns('gpu_sum', ARRAY[t], r),
-       has_function('gpu_running_sum', ARRAY[t, 'boolean'], format('gpu_running_sum(%s)', t)),
-       is_window('gpu_running_sum', ARRAY[t, 'boolean'],
-                 format('gpu_running_sum(%s) is a window function', t)),
-       function_returns('gpu_running_sum', ARRAY[t, 'boolean'], r)])
-FROM (VALUES ('smallint', 'bigint'), ('integer', 'bigint'), ('bigint', 'numeric'), ('real', 'real'),
-             ('double precision', 'double precision'), ('numeric', 'numeric')) v(t, r);
-SELECT is((SELECT count(*) FROM functions WHERE proname = 'gpu_sum'), 6::bigint, 'six gpu_sum');
-SELECT is((SELECT count(*) FROM functions WHERE proname = 'gpu_running_sum'), 6::bigint,
-          'six gpu_running_sum');
+-- Signatures: these and no others.  (aggregates.sql has more about each.)
+CREATE TEMP TABLE promised AS
+SELECT prefix || name AS name, t::regtype AS type
+FROM (VALUES ('{sum}', '{int2,int4,int8,float4,float8,numeric,money,interval}'),
+             ('{avg}', '{int2,int4,int8,float4,float8,numeric,interval}'),
+             ('{min,max}', '{int2,int4,int8,float4,float8,numeric,money,interval,date,time,timestamp,timestamptz}'),
+             ('{count}', '{"\"any\""}'),
+             ('{var_pop,var_samp,variance,stddev_pop,stddev_samp,stddev}',
+              '{int2,int4,int8,float4,float8,numeric}')) v(names, types),
+     unnest(names::text[]) name, unnest(types::text[]) t, unnest('{gpu_,gpu_running_}'::text[]) prefix
+WHERE prefix = 'gpu_' OR name IN ('sum', 'avg', 'min', 'max', 'count');
+SELECT set_eq($$SELECT proname::text, proargtypes[0]::regtype FROM functions
+    WHERE proname IN (SELECT name FROM promised WHERE name NOT LIKE 'gpu_running_%') AND pronargs = 1$$,
+    $$SELECT name, type FROM promised WHERE name NOT LIKE 'gpu_running_%'$$, 'aggregates and their types');
+SELECT set_eq($$SELECT proname::text, proargtypes[0]::regtype FROM functions WHERE proname LIKE 'gpu_running_%'$$,
+    $$SELECT name, type FROM promised WHERE name LIKE 'gpu_running_%'$$, 'running functions and their types');
 SELECT is((SELECT array_agg(signature::text ORDER BY signature::text COLLATE "C") FROM aggregates
            WHERE proname = 'gpu_count'), ARRAY['gpu_count("any")', 'gpu_count()'], 'two gpu_count');
-SELECT is_empty($$SELECT oid::regprocedure FROM functions WHERE proname = 'gpu_running_sum'
-    AND (pronargdefaults <> 1 OR proargnames <> ARRAY['x', 'exclusive']
+SELECT is_empty($$SELECT oid::regprocedure FROM functions WHERE proname LIKE 'gpu_running_%'
+    AND (prokind <> 'w' OR pronargs <> 2 OR proargtypes[1] <> 'boolean'::regtype OR pronargdefaults <> 1
+         OR proargnames <> ARRAY['x', 'exclusive']
          OR pg_get_function_arguments(oid) NOT LIKE '%exclusive boolean DEFAULT false')$$,
     'exclusive is named and false by default');
 
 -- Every result type is core's.
 SELECT is_empty($$SELECT ours.oid::regprocedure FROM functions ours
-    WHERE ours.proname IN ('gpu_sum', 'gpu_running_sum') AND NOT EXISTS (SELECT FROM pg_proc core
-        WHERE core.proname = 'sum' AND core.pronamespace = 'pg_catalog'::regnamespace
-        AND core.proargtypes[0] = ours.proargtypes[0] AND core.prorettype = ours.prorettype)$$,
-    'results have the types of core''s sum');
+    WHERE ours.proname IN (SELECT name FROM promised) AND NOT EXISTS (SELECT FROM pg_proc core
+        WHERE core.proname = regexp_replace(ours.proname, '^gpu_(running_)?', '')
+        AND core.pronamespace = 'pg_catalog'::regnamespace AND core.prokind = 'a'
+        AND core.proargtypes[0] IS NOT DISTINCT FROM ours.proargtypes[0]
+        AND core.prorettype = ours.prorettype)$$,
+    'results have the types of core''s aggregates');
 
 -- Labels.
 SELECT is_empty($$SELECT signature FROM aggregates JOIN functions USING (oid)
@@ -56,8 +62,9 @@ SELECT is_empty($$SELECT signature FROM aggregates WHERE aggtranstype = 'interna
 SELECT is_empty($$SELECT signature FROM aggregates WHERE aggmtransfn <> 0
     AND aggmtranstype = 'internal'::regtype AND aggmtransspace = 0$$,
     'states of moving frames state their size');
-SELECT is_empty($$SELECT signature FROM aggregates WHERE proname = 'gpu_sum' AND aggminvtransfn = 0$$,
-    'sums have moving-frame functions');
+SELECT is_empty($$SELECT signature FROM aggregates WHERE proname IN (SELECT name FROM promised)
+    AND proname NOT IN ('gpu_min', 'gpu_max') AND aggminvtransfn = 0$$,
+    'sums, averages, counts and variances have moving-frame functions');
 SELECT is_empty($$SELECT signature FROM aggregates WHERE aggfinalfn <> 0 AND aggfinalmodify <> 'r'$$,
     'final functions do not modify the state');
 SELECT is_empty($$SELECT signature, f::regprocedure FROM aggregates,
@@ -66,8 +73,8 @@ SELECT is_empty($$SELECT signature, f::regprocedure FROM aggregates,
     WHERE p.proparallel <> 's'$$, 'what aggregates call is parallel safe');
 SELECT is_empty($$SELECT signature, t FROM aggregates, unnest(ARRAY[aggtransfn::oid, aggmtransfn::oid]) t
     JOIN pg_proc p ON p.oid = t WHERE p.prosupport = 0$$, 'transition functions have a support function');
-SELECT is_empty($$SELECT oid::regprocedure FROM functions WHERE prokind = 'w' AND prosupport = 0$$,
-    'window functions have a support function');
+SELECT is_empty($$SELECT oid::regprocedure FROM functions WHERE prokind IN ('a', 'w') AND prosupport = 0$$,
+    'aggregates and window functions have a support function');
 SELECT is_empty($$SELECT oid::regprocedure FROM functions WHERE prokind = 'w'
     AND (provolatile <> 'i' OR proisstrict)$$, 'window functions are immutable and see NULLs');
 -- Taking an internal argument and not strict, a function must be called through an aggregate only.
@@ -92,7 +99,9 @@ SELECT isnt((SELECT obj_description(oid, 'pg_extension') FROM pg_extension WHERE
 
 -- Names begin as promised.
 SELECT is_empty($$SELECT oid::regprocedure FROM functions
-    WHERE proname !~ '^gpu_(sum|count|running_sum|reduce|scan|segmented_scan)$' AND proname !~ '^gpuagg_'$$,
+    WHERE proname NOT IN (SELECT name FROM promised) AND proname !~ '^gpu_(reduce|scan|segmented_scan)$'
+    AND proname !~ '^gpu_((sum|avg|var)_state|((sum|avg|state|var_pop|var_samp|variance|stddev|stddev_pop|stddev_samp)_merge))$'
+    AND proname !~ '^gpuagg_'$$,
     'functions begin with gpu_ or gpuagg_');
 
 -- Rights.
@@ -126,7 +135,8 @@ SELECT ok(NOT (SELECT trusted FROM pg_available_extension_versions WHERE name = 
           'not trusted');
 
 -- States cannot be made or read from SQL.  (Core's words differ between minor releases.)
-SELECT throws_matching(format('SELECT %s(%s)', proname, (SELECT string_agg('NULL', ', ') FROM unnest(proargtypes))),
+SELECT throws_matching(format('SELECT %s(%s)', proname, (SELECT string_agg(CASE t WHEN 'anyelement'::regtype
+                                THEN 'NULL::integer' ELSE 'NULL' END, ', ') FROM unnest(proargtypes) t)),
                        'does not exist|cannot accept a value of type internal',
                        proname || ' is not to be called')
 FROM functions WHERE 'internal'::regtype = ANY (proargtypes);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""exact_types.py: gpu_sum, gpu_count and gpu_running_sum beside core, where core is exact.
+"""exact_types.py: aggregates and gpu_running_sum beside core, where core is exact.
 
-Seeded columns of integers and numerics, and of floats that are small integers.
+Seeded columns of integers, money, intervals and numerics, and of floats that are
+small integers.
 Each query is written twice, with core's names and with ours; the two results
 must be the same rows (EXCEPT ALL both ways), compared as text and so with
 their display scale.  Connection: the environment's.
@@ -9,6 +10,7 @@ their display scale.  Connection: the environment's.
 import argparse
 import os
 import random
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -67,8 +69,77 @@ def whole_floats(rng):
     return lambda: str(rng.randint(-1000, 1000))
 
 
-TYPES = [('int2', integer(16)), ('int4', integer(32)), ('int8', integer(64)),
-         ('numeric', numerics), ('float4', whole_floats), ('float8', whole_floats)]
+def cents(rng):
+    """Amounts of which a few thousand are never out of range: core refuses every sum that is."""
+    most = rng.choice((100, 10 ** 6, 2 ** 63 // 3000))
+    return lambda: decimal_text(rng.randint(-most, most), 2)
+
+
+def decimal_text(number, scale):
+    text = str(abs(number)).rjust(scale + 1, '0')
+    return ('-' if number < 0 else '') + text[:-scale] + '.' + text[-scale:]
+
+
+def interval_text(months, days, micros):
+    return '%d mons %d days %s secs' % (months, days, decimal_text(micros, 6))
+
+
+def intervals(rng):
+    """As with cents: sums of a few thousand stay in range."""
+    months, days, micros = rng.choice(((12, 30, 10 ** 9), (2, 40, 86400 * 10 ** 6), (0, 0, 3),
+                                       (2 ** 31 // 3000, 2 ** 31 // 3000, 2 ** 63 // 3000)))
+    return lambda: interval_text(rng.randint(-months, months), rng.randint(-days, days),
+                                 rng.randint(-micros, micros))
+
+
+MOMENTS = ['sum', 'avg', 'var_pop', 'var_samp', 'variance', 'stddev_pop', 'stddev_samp', 'stddev']
+
+# Name, values, aggregates, and whether GROUPED and WINDOWED are for it.
+TYPES = [('int2', integer(16), MOMENTS, True), ('int4', integer(32), MOMENTS, True),
+         ('int8', integer(64), MOMENTS, True), ('money', cents, ['sum'], False),
+         ('interval', intervals, ['sum', 'avg'], False), ('numeric', numerics, ['sum'], True),
+         ('float4', whole_floats, ['sum'], True), ('float8', whole_floats, ['sum'], True)]
+
+# [[arguments|clause]] becomes a column for each of the type's aggregates.
+ALL = [
+    'SELECT [[x]] FROM {t}',
+    'SELECT g, [[x]], {count}(x) AS n FROM {t} GROUP BY g',
+    'SELECT g, h, [[x]], GROUPING(g, h) AS w FROM {t} GROUP BY ROLLUP (g, h)',
+    'SELECT g, [[x|FILTER (WHERE h > 2)]] FROM {t} GROUP BY g HAVING {sum}(x) IS NOT NULL',
+    'SELECT h, [[DISTINCT x]] FROM {t} GROUP BY h',
+    'SELECT h, [[x ORDER BY i DESC]] FROM {t} GROUP BY h',
+    'SELECT a.g, c.* FROM (SELECT DISTINCT g FROM {t}) a, LATERAL (SELECT [[x]] FROM {t} b '
+    'WHERE b.g > a.g) c',
+]
+
+
+def every(query, aggregates):
+    """The query with its [[arguments|clause]] written out."""
+    def columns(match):
+        arguments, _, clause = match.group(1).partition('|')
+        return ', '.join('{%s}(%s) %s AS r%d' % (name, arguments, clause, number)
+                         for number, name in enumerate(aggregates))
+    return re.sub(r'\[\[(.*?)\]\]', columns, query)
+
+
+def framed(rng, rows):
+    """All aggregates over one random frame; excluding rows makes core start over at every row."""
+    mode = rng.choice(('ROWS', 'ROWS', 'RANGE', 'GROUPS'))
+    start = rng.choice((None, rng.randint(0, 9), 0, -rng.randint(0, 9)))
+    end = rng.choice((None, rng.randint(0, 9), 0, -rng.randint(0, 9)))
+    if None not in (start, end) and (start > 0) - (start < 0) < (end > 0) - (end < 0):
+        start, end = end, start
+
+    def bound(at, edge):
+        if at is None:
+            return 'UNBOUNDED ' + edge
+        return '%d PRECEDING' % at if at > 0 else '%d FOLLOWING' % -at if at else 'CURRENT ROW'
+    exclude = rng.choice(('', '', 'EXCLUDE CURRENT ROW', 'EXCLUDE GROUP', 'EXCLUDE TIES'))
+    return ('SELECT i, [[x|OVER w]] FROM {t} WINDOW w AS (%s ORDER BY %s %s BETWEEN %s AND %s %s)' % (
+        rng.choice(('', '', 'PARTITION BY g', 'PARTITION BY h')),
+        rng.choice(('i', 'k, i', 'i DESC')) if mode == 'ROWS' else rng.choice(('k', 'k DESC')), mode,
+        bound(start, 'PRECEDING'), bound(end, 'FOLLOWING'), exclude if rows < 300 else ''))
+
 
 # {sum}, {count} and {running} become core's names or ours; {t} is the table of one data set.
 GROUPED = [
@@ -107,12 +178,14 @@ WINDOWED = [
     'SELECT i, {exclusive} AS s FROM {t}',
 ]
 
-CORE = {'sum': 'sum', 'count': 'count', 'running': 'sum',
+CORE = {'count': 'count', 'running': 'sum',
         'exclusive': 'sum(x) OVER (PARTITION BY g ORDER BY i '
                      'ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)'}
-OURS = {'sum': 'gpu_sum', 'count': 'gpu_count', 'running': 'gpu_running_sum',
+OURS = {'count': 'gpu_count', 'running': 'gpu_running_sum',
         'exclusive': 'gpu_running_sum(x, true) OVER (PARTITION BY g ORDER BY i '
                      'ROWS UNBOUNDED PRECEDING)'}
+CORE.update({name: name for name in MOMENTS})
+OURS.update({name: 'gpu_' + name for name in MOMENTS})
 
 SIZES = (0, 1, 2, 5, 32, 33, 100, 255, 257)
 LARGE = (1023, 1024, 1025, 2500)
@@ -135,10 +208,37 @@ def difference(query, table):
             "(SELECT 'ours', * FROM (TABLE ours EXCEPT ALL TABLE core) b LIMIT 3)" % (core, ours))
 
 
+def ranges(script, rng, name):
+    """Sums at the end of the range: the exact sum is given, or refused where it is out of range."""
+    least = {'money': [-2 ** 63], 'interval': [-2 ** 31, -2 ** 31, -2 ** 63]}[name]
+
+    def text(fields):
+        return decimal_text(fields[0], 2) if name == 'money' else interval_text(*fields)
+    for case in range(40):
+        rows = []
+        for _ in range(rng.choice((2, 3, 4, 9))):
+            rows.append([rng.choice((bottom, -bottom - 1, rng.randint(bottom // 2, -bottom // 2), 0))
+                         if rng.random() < 0.5 else 0 for bottom in least])
+        sums = [sum(column) for column in zip(*rows)]
+        fits = all(bottom <= total < -bottom for bottom, total in zip(least, sums))
+        finite = name == 'money' or not infinite(sums) and not any(infinite(row) for row in rows)
+        if not finite:
+            continue
+        values = ', '.join("('%s'::%s)" % (text(row), name) for row in rows)
+        script.check((name, 'range', case), "SELECT gpu_sum(x)::text = '%s'::%s::text FROM (VALUES %s) v(x)"
+                     % (text(sums) if fits else '0', name, values), ['t'],
+                     '00000' if fits else {'money': '22003', 'interval': '22008'}[name])
+
+
+def infinite(fields):
+    """Whether these fields of an interval mean an infinity, from PostgreSQL 17 on."""
+    return fields in ([2 ** 31 - 1, 2 ** 31 - 1, 2 ** 63 - 1], [-2 ** 31, -2 ** 31, -2 ** 63])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--seed', type=int, default=20261121)
-    parser.add_argument('--cases', type=int, default=6, help='data sets of each type')
+    parser.add_argument('--cases', type=int, default=4, help='data sets of each type')
     options = parser.parse_args()
     print('seed %d, %d cases' % (options.seed, options.cases))
 
@@ -146,7 +246,7 @@ def main():
     psql.query('SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS gpuagg; '
                'DROP SCHEMA IF EXISTS %s CASCADE; CREATE SCHEMA %s' % (SCHEMA, SCHEMA))
     sizes = psql.batch_sizes((1024, 4096))
-    for name, family in TYPES:
+    for name, family, aggregates, with_numbers in TYPES:
         rng = random.Random('%s %d' % (name, options.seed))
         script = psql.Script()
         for case in range(options.cases):
@@ -164,10 +264,20 @@ def main():
             script.sql('SET parallel_leader_participation = %s' % ('off', 'on')[case % 2])
             for plan, settings in PLANS:
                 script.sql(settings)
-                for query in GROUPED + (WINDOWED if plan == 'serial' else []):
-                    script.check((name, case, plan), difference(query, table), [])
+                queries = (ALL if len(aggregates) > 1 or not with_numbers else []) + (
+                    GROUPED if with_numbers else [])
+                if plan == 'serial':
+                    queries = queries + [framed(rng, rows) for _ in range(4)]
+                    queries += WINDOWED if with_numbers else []
+                for query in queries:
+                    script.check((name, case, plan),
+                                 difference(every(query, aggregates), table), [])
             script.sql('RESET ALL; SET client_min_messages = warning')
         tally.add(script.run(), lambda label: '%s data set %d, %s' % label)
+    script = psql.Script()
+    for name in ('money', 'interval'):
+        ranges(script, random.Random('%s ranges %d' % (name, options.seed)), name)
+    tally.add(script.run())
     psql.query('SET client_min_messages = warning; DROP SCHEMA %s CASCADE' % SCHEMA)
     tally.finish()
 

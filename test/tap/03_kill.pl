@@ -23,12 +23,10 @@ my $last = q(SELECT engine, fallbacks, reason FROM gpuagg_last_query());
 sub kill_at_work
 {
 	my $batches = device_stat($node, 'device_batches');
-	my $pid = gpuaggd_pid($node);
 
 	wait_until(sub { device_stat($node, 'device_batches') > $batches }, 20)
 	  or diag('no batch reaches the device');
-	kill 'KILL', $pid;
-	return $pid;
+	return kill_gpuaggd($node);
 }
 
 ok(wait_device($node), 'the device is there');
@@ -62,7 +60,7 @@ my $idle = start_sql($node, "SET gpuagg.device = gpu; SELECT gpu_sum(i) FROM t;"
 	  . " SELECT engine, reason FROM gpuagg_last_query()");
 my $idler = q(SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory');
 wait_until(sub { $node->safe_psql('postgres', $idler) > 0 }, 20);
-kill 'KILL', gpuaggd_pid($node);
+kill_gpuaggd($node);
 wait_until(sub { device_stat($node, 'device_state') ne 'ready' }, 10);
 $lock->quit;
 my $sum = $node->safe_psql('postgres', 'SELECT sum(i) FROM t');
@@ -76,7 +74,7 @@ $lock->query_safe('SET gpuagg.device = gpu');
 $lock->query_safe('BEGIN');
 $lock->query_safe('DECLARE c CURSOR FOR SELECT id, gpu_running_sum(b) OVER (ORDER BY id) FROM t');
 my @fetched = $lock->query_safe('FETCH 1 FROM c');
-kill 'KILL', gpuaggd_pid($node);
+kill_gpuaggd($node);
 $lock->query_safe('MOVE 199998 FROM c');
 push @fetched, $lock->query_safe('FETCH 1 FROM c');
 ok(wait_device($node), 'the device is back, the cursor still open');

@@ -32,8 +32,8 @@ is($node->safe_psql('postgres', "$grouped; $engine"),
 	$node->safe_psql('postgres', $grouped =~ s/gpu_//r) . "\ndevice",
 	'the first statement of a session, grouped');
 is($node->safe_psql('postgres', "SELECT s FROM (SELECT id, gpu_running_sum(b) OVER (ORDER BY id "
-		  . "ROWS UNBOUNDED PRECEDING) AS s FROM t) q WHERE id = 60000; $engine"), "$sums[1]\ndevice",
-	'the first statement of a session, a window function');
+		  . "ROWS UNBOUNDED PRECEDING) AS s FROM t) q WHERE id = 60000; $engine"), "$sums[1]\ncpu",
+	'the first statement of a session, a window function: on the CPU in mode auto');
 
 # Dropped and made again while another session uses it.
 my $session = background($node, 'gpuagg.device = gpu');

@@ -62,14 +62,14 @@ my $backend = $session->query_safe('SELECT pg_backend_pid()');
 is($session->query_safe($scan), $md5, 'in small batches');
 send_query($session, "$scan; $engine");
 usleep(500_000);
-kill 'KILL', gpuaggd_pid($node);
+kill_gpuaggd($node);
 like($session->query('SELECT 1'), qr/^$md5\nboth\|[1-9]/,
 	'the scan survives the death of the device program');
 ok(wait_until(sub { wait_device($node) }, 30), 'the device is back again');
 my $slow = "SELECT gpu_scan(i, algorithm => 'hillis_steele') FROM a, generate_series(1, 100)";
 send_query($session, $slow);
 usleep(300_000);
-kill 'KILL', gpuaggd_pid($node);
+kill_gpuaggd($node);
 $session->query('SELECT 1');
 like($session->{stderr}, qr/ERROR:  algorithm "hillis_steele" (has failed on the|runs on a) device/,
 	'an algorithm of the device says that it was lost');

@@ -17,7 +17,7 @@ use Time::HiRes qw(time usleep);
 
 our @EXPORT = qw(
   gpuagg_node make_table core_sums wait_until wait_device wait_gone
-  gpuaggd_pids gpuaggd_pid launcher_pids run_query right_on device_stat
+  gpuaggd_pids gpuaggd_pid kill_gpuaggd launcher_pids run_query right_on device_stat
   descriptors resident_kb background send_query sums_sql no_crash stop_and_look
   check_script pgbench_command
 );
@@ -186,6 +186,18 @@ sub gpuaggd_pid
 	my @pids = gpuaggd_pids($node);
 
 	return @pids == 1 ? $pids[0] : 0;
+}
+
+# Kills it and waits until the launcher has reaped it, so that who asks for a device from then on
+# waits for the next one.  Returns what its pid was; dies when there is none, as pid 0 would be ourselves.
+sub kill_gpuaggd
+{
+	my ($node) = @_;
+	my $pid = gpuaggd_pid($node) or die 'no device program to kill';
+
+	kill 'KILL', $pid;
+	wait_until(sub { !-e "/proc/$pid" }, 10) or die "device program $pid does not end";
+	return $pid;
 }
 
 # Launchers, by the title that the server gives them.

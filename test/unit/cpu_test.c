@@ -14,25 +14,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "random.h"
+
 #define MAX_ROWS 3000
 
 static int passed;
 static int failed;
-static uint64_t seed = 42;
 
 static const char *const kind_names[] = {"", "int32", "int64", "float64", "float32"};
-static const char *const op_names[] = {"", "sum", "min", "max", "count"};
-
-static uint64_t
-next(void)
-{
-	seed += UINT64_C(0x9E3779B97F4A7C15);
-	uint64_t z = seed;
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return z ^ (z >> 31);
-}
+static const char *const op_names[] = {"", "sum", "min", "max", "count", "moments"};
 
 /* One column and its bitmaps, of exactly the size that is needed. */
 typedef struct Column
@@ -125,6 +115,8 @@ typedef struct Answer
 {
 	int64 n;
 	__int128 isum;
+	unsigned __int128 squares_low; /* sum of the low 64 bits of the squares of integers */
+	unsigned __int128 squares_high;
 	long double fsum;
 	int only_negative_zeros;
 	int nan, plus, minus;
@@ -156,8 +148,11 @@ answer_add(Answer *a, const Column *c, int op, int64 i)
 	if (c->kind == GPUAGG_INT32 || c->kind == GPUAGG_INT64)
 	{
 		int64 v = c->kind == GPUAGG_INT32 ? ((int32 *) c->values)[i] : ((int64 *) c->values)[i];
+		unsigned __int128 square = (unsigned __int128) ((__int128) v * v);
 
 		a->isum += v;
+		a->squares_low += (uint64) square;
+		a->squares_high += square >> 64;
 		if (a->n == 0 || (op == GPUAGG_MIN ? v < a->ibest : v > a->ibest))
 			a->ibest = v;
 	}
@@ -260,6 +255,29 @@ row_is_right(const GpuaggScan *scan, int64 i, const Answer *a)
 	return ((const int64 *) r)[i] == (a->n == 0 ? identity : a->ibest);
 }
 
+/*
+ * Whether these are the squares of the column's finite values.  They are quarters
+ * and small, so that the sum is a number of 64 bits in units of 1/16, which is
+ * bit 0 of chunk 67.
+ */
+static int
+squares_match(const Column *c, const int64_t *chunk)
+{
+	uint64 sum = 0;
+
+	for (int64 i = 0; i < c->nrows; i++)
+	{
+		double v = c->kind == GPUAGG_FLOAT64 ? ((double *) c->values)[i] : ((float *) c->values)[i];
+
+		if (valid_at(c, i) && isfinite(v))
+			sum += (uint64) (int64) (v * 4) * (uint64) (int64) (v * 4);
+	}
+	for (int i = 0; i < GPUAGG_SQUARE_CHUNKS; i++)
+		if (chunk[i] != (i == 67 ? (int64) (uint32) sum : i == 68 ? (int64) (sum >> 32) : 0))
+			return 0;
+	return 1;
+}
+
 /* ---- tests ---- */
 
 static void
@@ -276,16 +294,25 @@ test_reduce(GpuaggKind kind, GpuaggOp op, int64 nrows)
 	gpuagg_cpu_reduce(kind, op, (char *) c.values + half * gpuagg_kind_size(kind),
 					  c.validity == NULL ? NULL : c.validity + half / 64, nrows - half, &total);
 	ok = total.n == (uint64) a.n;
-	if (op == GPUAGG_SUM && gpuagg_kind_is_float(kind))
+	if (op == GPUAGG_MOMENTS && gpuagg_kind_is_float(kind))
+		ok &= squares_match(&c, total.f_squares);
+	if ((op == GPUAGG_SUM || op == GPUAGG_MOMENTS) && gpuagg_kind_is_float(kind))
 	{
 		double result = 0;
 		GpuaggRounded rounded = gpuagg_float_sum_round64(gpuagg_float_sum_of(&total.f), &result);
 
 		ok &= rounded == (a.n == 0 ? GPUAGG_ROUNDED_NULL : GPUAGG_ROUNDED_VALUE);
-		ok &= a.n == 0 || same64(result, float_answer(&a, op));
+		ok &= a.n == 0 || same64(result, float_answer(&a, GPUAGG_SUM));
 	}
-	else if (op == GPUAGG_SUM)
+	else if (op == GPUAGG_SUM || op == GPUAGG_MOMENTS)
+	{
+		unsigned __int128 high = a.squares_high + (a.squares_low >> 64);
+
 		ok &= total.sum.lo == (uint64) a.isum && total.sum.hi == (int64) (a.isum >> 64);
+		ok &= op == GPUAGG_SUM ||
+			  (total.squares[0] == (uint64) a.squares_low && total.squares[1] == (uint64) high &&
+			   total.squares[2] == (uint64) (high >> 64));
+	}
 	else if (op != GPUAGG_COUNT && a.n > 0)
 	{
 		int64 key = (int64) total.sum.lo;
@@ -454,7 +481,14 @@ main(void)
 					test_scan(kind, op, 0, sizes[k]);
 					test_scan(kind, op, 1, sizes[k]);
 				}
-	test_reduce(GPUAGG_INT32, GPUAGG_SUM, 200001); /* more than a piece */
+	for (int kind = GPUAGG_INT32; kind <= GPUAGG_FLOAT32; kind++)
+	{
+		for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++)
+			for (int again = 0; again < 12; again++)
+				test_reduce(kind, GPUAGG_MOMENTS, sizes[k]);
+		test_reduce(kind, GPUAGG_MOMENTS, 200001); /* more than a piece */
+	}
+	test_reduce(GPUAGG_INT32, GPUAGG_SUM, 200001);
 	test_reduce(GPUAGG_FLOAT32, GPUAGG_SUM, 200001);
 	for (int again = 0; again < 40; again++)
 	{

@@ -11,22 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "random.h"
+
 #define WORDS 36
 
 static int passed;
 static int failed;
-static uint64_t seed = 42;
-
-static uint64_t
-next(void)
-{
-	seed += UINT64_C(0x9E3779B97F4A7C15);
-	uint64_t z = seed;
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return z ^ (z >> 31);
-}
 
 static void
 check(int ok, const char *what, long detail)
@@ -224,7 +214,8 @@ deposit(GpuaggFloatSum *acc, double x, int sign)
 
 	while (!gpuagg_float_sum_deposit(acc, x, sign))
 	{
-		if (gpuagg_float_sum_window_for(acc, x, &base, &width))
+		if (gpuagg_float_sum_window_for(acc, gpuagg_float_sum_place(x), GPUAGG_TOUCHED,
+										GPUAGG_CHUNKS, &base, &width))
 			acc->base = (int16_t) base;
 		else
 		{

@@ -170,4 +170,4 @@ FAMILIES = [uniform, signed, wide, moderate, cancelling, vanishing, subnormal,
             infinities, sentinel, growing, shrinking, tie, carries, integers, same, bits]
 
 SIZES = [0, 1, 2, 3, 7, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 500]
-LARGE = [999, 1000, 1001, 1023, 1024, 1025, 2000, 4095, 4096, 4097, 10000]
+LARGE = [999, 1000, 1001, 1023, 1024, 1025, 2000, 2047, 2048, 2049, 4095, 4096, 4097, 10000]

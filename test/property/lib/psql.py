@@ -43,6 +43,10 @@ class Script:
         self.parts.append('%s;\n\\echo %s c%d :SQLSTATE\n'
                           % (statement, MARK, len(self.expected) - 1))
 
+    def ask(self, label, statement, verdict):
+        """A statement whose outcome verdict(rows, state) judges: what is wrong, or None."""
+        self.check(label, statement, verdict, None)
+
     def run(self):
         """Runs the session; returns a list of (label, what is wrong or None)."""
         done = subprocess.run(['psql', '-X', '-A', '-t', '-v', 'ON_ERROR_STOP=0'],
@@ -71,6 +75,8 @@ class Script:
 
 def judge(statement, rows, state, want, want_state):
     """What is wrong with a check's outcome, in a few lines; None when nothing is."""
+    if want_state is None:
+        return want(rows, state)
     if state != want_state:
         return 'SQLSTATE %s, expected %s: %s' % (state, want_state, statement[:300])
     if state != '00000' or want is None or rows == want:

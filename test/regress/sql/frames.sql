@@ -1,4 +1,4 @@
--- gpu_sum and gpu_count OVER frames of every kind, beside core.
+-- Aggregates OVER frames of every kind, beside core.
 SET client_min_messages = warning;
 \set VERBOSITY terse
 CREATE EXTENSION IF NOT EXISTS gpuagg;
@@ -10,7 +10,8 @@ INSERT INTO framed SELECT i, i % 3, i / 4, CASE WHEN i % 5 <> 0 THEN i * 3 - 50 
 INSERT INTO framed VALUES (61, NULL, NULL, 1, 2, 3, 4.0), (62, NULL, NULL, NULL, NULL, NULL, NULL);
 ANALYZE framed;
 
--- Every frame, for every type: the number of rows where ours and core's differ in value or text.
+-- Every frame, for every type: the number of rows where ours and core's differ in value or
+-- text; minima and maxima in value, as equal numerics can have several texts.
 CREATE FUNCTION differing(over_clause text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     core text := '';
@@ -19,8 +20,10 @@ DECLARE
     n bigint;
 BEGIN
     FOREACH c IN ARRAY ARRAY['x4', 'x8', 'e', 'n'] LOOP
-        core := core || format(', sum(%s) OVER w, count(%s) OVER w', c, c);
-        ours := ours || format(', gpu_sum(%s) OVER w, gpu_count(%s) OVER w', c, c);
+        core := core || format(', sum(%1$s) OVER w, count(%1$s) OVER w, avg(%1$s) OVER w, '
+                               '(min(%1$s) OVER w)::float8, (max(%1$s) OVER w)::float8', c);
+        ours := ours || format(', gpu_sum(%1$s) OVER w, gpu_count(%1$s) OVER w, gpu_avg(%1$s) OVER w, '
+                               '(gpu_min(%1$s) OVER w)::float8, (gpu_max(%1$s) OVER w)::float8', c);
     END LOOP;
     EXECUTE format('WITH a AS (SELECT ROW(i%1$s)::text FROM framed WINDOW w AS (%3$s)), '
                    'b AS (SELECT ROW(i%2$s)::text FROM framed WINDOW w AS (%3$s)) '

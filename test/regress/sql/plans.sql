@@ -2,6 +2,7 @@
 SET client_min_messages = warning;
 \set VERBOSITY terse
 CREATE EXTENSION IF NOT EXISTS gpuagg;
+SET gpuagg.enable_window_scan = off; -- of which window_plans tells
 
 -- The plan of a query, with our names replaced by core's and the costs left out.
 CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$

@@ -1,4 +1,4 @@
--- gpu_running_sum: frames, peers, partitions, NULLs, exclusive, errors.
+-- Running functions: frames, peers, partitions, NULLs, exclusive, errors; every function and type.
 SET client_min_messages = warning;
 \set VERBOSITY terse
 CREATE EXTENSION IF NOT EXISTS gpuagg;
@@ -155,6 +155,92 @@ SELECT a.k, l.i, l.s FROM generate_series(1, 3) a(k), LATERAL
     (SELECT i, gpu_running_sum(x4 * a.k) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) AS s FROM running
      WHERE i BETWEEN 1 AND 3) l ORDER BY a.k, l.i;
 SELECT gpu_running_sum(gpu_running_sum(x4) OVER (ORDER BY i)) OVER (ORDER BY i) FROM running;
+
+-- Every function and type beside core's aggregate with the same frame: rows that differ in their text.
+CREATE TABLE typed (i int, g int, k int, int2 int2, int4 int4, int8 int8, float4 float4, float8 float8,
+                    "numeric" numeric, money money, "interval" interval, date date, "time" time,
+                    "timestamp" timestamp, timestamptz timestamptz, text text);
+INSERT INTO typed SELECT i, i % 3, i / 4, v, v * 1000, v * 10000000000, v / 4.0::float4, v / 8.0::float8,
+       round(v / 7.0, abs(v % 5)), v / 100.0, v * interval '1 day 50 min', date '2026-11-21' + v,
+       time '12:00' + v * interval '1 min', timestamp '2026-11-21' + v * interval '1 h',
+       timestamptz '2026-11-21 00:00+00' + v * interval '1 h', v::text
+FROM (SELECT i, CASE WHEN i % 6 > 0 THEN i * 7919 % 199 - 99 END AS v FROM generate_series(1, 100) i) q;
+ANALYZE typed;
+CREATE FUNCTION running_differing(function text, type text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    n bigint;
+BEGIN
+    EXECUTE format('SELECT count(*) FROM (SELECT '
+        'ARRAY[gpu_running_%1$s(%2$I) OVER a, gpu_running_%1$s(%2$I) OVER b, gpu_running_%1$s(%2$I) OVER c, '
+        'gpu_running_%1$s(%2$I) OVER d, gpu_running_%1$s(%2$I, true) OVER b]::text AS ours, '
+        'ARRAY[%1$s(%2$I) OVER a, %1$s(%2$I) OVER b, %1$s(%2$I) OVER c, %1$s(%2$I) OVER d, '
+        '%1$s(%2$I) OVER (PARTITION BY g ORDER BY i ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)]::text '
+        'AS core FROM typed WINDOW a AS (ORDER BY i ROWS UNBOUNDED PRECEDING), '
+        'b AS (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING), c AS (ORDER BY k), '
+        'd AS (PARTITION BY g)) q WHERE ours IS DISTINCT FROM core', function, type) INTO n;
+    RETURN n;
+END
+$$;
+SELECT type, string_agg(function || ' ' || running_differing(function, type), ', ' ORDER BY function)
+FROM unnest(ARRAY['int2', 'int4', 'int8', 'float4', 'float8', 'numeric', 'money', 'interval', 'date',
+                  'time', 'timestamp', 'timestamptz', 'text']) type,
+     unnest(ARRAY['sum', 'avg', 'min', 'max', 'count']) function
+WHERE to_regprocedure(format('gpu_running_%s(%s, boolean)', function, type)) IS NOT NULL
+      OR function = 'count'
+GROUP BY type ORDER BY type;
+DROP FUNCTION running_differing;
+
+-- Averages of floats: the exact sum divided, rounded once; core's overflow on the way.
+SELECT i, gpu_running_avg(v) OVER (ORDER BY i) FROM
+    (VALUES (1, 1e308::float8), (2, 1e308), (3, -1e308), (4, 1)) t(i, v);
+SELECT i, gpu_running_avg(v) OVER (ORDER BY i) FROM
+    (VALUES (1, 0.1::float4), (2, 0.2), (3, 'NaN')) t(i, v);
+SELECT i, gpu_running_avg(v) OVER (ORDER BY i) FROM
+    (VALUES (1, 1::float8), (2, 'inf'), (3, '-inf')) t(i, v);
+-- Values that are equal and yet differ: whatever the order of rows, the same one.
+SELECT i, v, gpu_running_min(v) OVER w, gpu_running_max(v) OVER w FROM
+    (VALUES (1, 0::float8), (2, '-0'), (3, 0), (4, 'NaN'), (5, '-inf')) t(i, v)
+WINDOW w AS (ORDER BY i ROWS UNBOUNDED PRECEDING);
+SELECT i, v, gpu_running_min(v) OVER w, gpu_running_max(v) OVER w FROM
+    (VALUES (1, 1.0), (2, 1.00), (3, 1), (4, 'NaN'::numeric), (5, '-inf'), (6, 'inf')) t(i, v)
+WINDOW w AS (ORDER BY i ROWS UNBOUNDED PRECEDING);
+SELECT i, v, gpu_running_min(v) OVER w, gpu_running_max(v) OVER w FROM
+    (VALUES (1, interval '30 days'), (2, '1 mon'), (3, '720:00'), (4, '1 mon')) t(i, v)
+WINDOW w AS (ORDER BY i ROWS UNBOUNDED PRECEDING);
+-- Counts: of anything, 0 where nothing is.
+SELECT i, gpu_running_count(v) OVER w AS n, gpu_running_count(v, true) OVER w AS before,
+       gpu_running_count(1) OVER w AS rows, gpu_running_count(t) OVER w AS whole,
+       gpu_running_count(NULL) OVER w AS none
+FROM (VALUES (1, NULL), (2, 'a'), (3, NULL), (4, 'b')) t(i, v)
+WINDOW w AS (ORDER BY i ROWS UNBOUNDED PRECEDING);
+SELECT i, gpu_running_count(v) OVER (ORDER BY k) FROM
+    (VALUES (1, 1, NULL), (2, 1, 'a'), (3, 2, NULL)) t(i, k, v) ORDER BY i;
+-- Domains are their base types.
+CREATE DOMAIN positive AS int CHECK (VALUE > 0);
+SELECT i, gpu_running_sum(i::positive) OVER (ORDER BY i), gpu_running_avg(i::positive) OVER (ORDER BY i),
+       gpu_running_count(i::positive) OVER (ORDER BY i) FROM generate_series(1, 3) i;
+DROP DOMAIN positive;
+-- Out of range: an error for the row that is.
+SELECT i, gpu_running_sum(v) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) FROM
+    (VALUES (1, 92233720368547758.07::money), (2, 0.01::money)) t(i, v) LIMIT 1;
+SELECT i, gpu_running_sum(v) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) FROM
+    (VALUES (1, 92233720368547758.07::money), (2, 0.01::money)) t(i, v);
+SELECT i, gpu_running_sum(v) OVER (ORDER BY i) FROM
+    (VALUES (1, 92233720368547758.07::money), (1, 0.01::money), (1, '-5')) t(i, v);
+SELECT i, gpu_running_sum(v) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) FROM
+    (VALUES (1, interval '2147483647 mons'), (2, '1 mon'), (3, '-1 mon')) t(i, v) LIMIT 1;
+SELECT i, gpu_running_sum(v) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) FROM
+    (VALUES (1, interval '2147483647 mons'), (2, '1 mon'), (3, '-1 mon')) t(i, v);
+SELECT i, gpu_running_avg(v) OVER (ORDER BY i) FROM
+    (VALUES (1, interval '2147483647 mons'), (1, '1 mon'), (1, '-2 mons')) t(i, v);
+-- Errors name the function, and the aggregate for other frames.
+\set VERBOSITY default
+SELECT gpu_running_avg(x4) OVER (ORDER BY i ROWS 2 PRECEDING) FROM running;
+SELECT gpu_running_count(x4) OVER (ORDER BY i ROWS 2 PRECEDING) FROM running;
+SELECT gpu_running_min(x4, true) OVER (ORDER BY i) FROM running;
+\set VERBOSITY terse
+SELECT gpu_running_sum(d) OVER (ORDER BY d) FROM (VALUES (date '2026-11-21')) t(d);
+DROP TABLE typed;
 
 -- Many rows: partitions large and small, peers beyond a batch, beside core.
 CREATE TABLE many AS SELECT i, i % 2 AS g, i / 500 AS d, i / 6000 AS k, CASE WHEN i % 10 <> 0 THEN i END AS x4,

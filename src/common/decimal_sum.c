@@ -1,0 +1,593 @@
+/*
+ * decimal_sum.c
+ *	  Exact sums of decimal numbers: what is not one 64-bit addition.
+ */
+#include "decimal_sum.h"
+
+#define FAST_BITS	 58 /* of the high word: sums below 2^122, squares below 2^186 */
+#define SHORT_LIMBS	 16 /* of numbers that are squared without allocating */
+#define WORDS_GROUPS 16 /* groups of four digits: 2^191 has 58 digits */
+
+typedef __int128 int128_t;
+typedef unsigned __int128 uint128_t;
+
+/* ---- integers of 192 bits ---- */
+
+static void
+words_of(const GpuaggDecimalSum *acc, int squares, uint64_t *words)
+{
+	if (squares)
+		memcpy(words, acc->fast.squares, sizeof(acc->fast.squares));
+	else
+	{
+		words[0] = acc->fast.sum.lo;
+		words[1] = (uint64_t) acc->fast.sum.hi;
+		words[2] = acc->fast.sum.hi < 0 ? UINT64_MAX : 0;
+	}
+}
+
+/* Makes words the absolute value; returns whether it was negative. */
+static int
+words_absolute(uint64_t *words)
+{
+	static const uint64_t one[GPUAGG_INT192_WORDS] = {1, 0, 0};
+
+	if ((int64_t) words[2] >= 0)
+		return 0;
+	for (int i = 0; i < GPUAGG_INT192_WORDS; i++)
+		words[i] = ~words[i];
+	gpuagg_int192_add(words, one);
+	return 1;
+}
+
+/* Divides; returns the remainder. */
+static uint64_t
+words_divide(uint64_t *words, uint64_t by)
+{
+	uint64_t rest = 0;
+
+	for (int i = GPUAGG_INT192_WORDS - 1; i >= 0; i--)
+	{
+		uint128_t v = (uint128_t) rest << 64 | words[i];
+
+		if (v <= UINT64_MAX)
+		{
+			rest = words[i] % by;
+			words[i] /= by;
+		}
+		else
+		{
+			words[i] = (uint64_t) (v / by);
+			rest = (uint64_t) (v % by);
+		}
+	}
+	return rest;
+}
+
+static void
+words_multiply(uint64_t *words, uint64_t by)
+{
+	uint128_t carry = 0;
+
+	for (int i = 0; i < GPUAGG_INT192_WORDS; i++)
+	{
+		carry += (uint128_t) words[i] * by;
+		words[i] = (uint64_t) carry;
+		carry >>= 64;
+	}
+}
+
+/* The absolute value as groups of four digits, the last at room[WORDS_GROUPS - 1]. */
+static void
+words_digits(uint64_t *words, uint16_t *room)
+{
+	for (int i = WORDS_GROUPS; i > 0; i -= GPUAGG_LIMB_GROUPS)
+	{
+		uint64_t limb = words_divide(words, GPUAGG_LIMB);
+
+		for (int j = 1; j <= GPUAGG_LIMB_GROUPS; j++)
+		{
+			room[i - j] = (uint16_t) (limb % GPUAGG_DECIMAL_BASE);
+			limb /= GPUAGG_DECIMAL_BASE;
+		}
+	}
+}
+
+/* ---- the two parts ---- */
+
+static GpuaggDecimalRare *
+rare_of(GpuaggDecimalSum *acc)
+{
+	if (acc->rare == NULL)
+	{
+		acc->rare = acc->memory.resize(acc->memory.owner, NULL, sizeof(GpuaggDecimalRare));
+		memset(acc->rare, 0, sizeof(GpuaggDecimalRare));
+	}
+	return acc->rare;
+}
+
+/* What the fast part holds, in room for WORDS_GROUPS groups. */
+static GpuaggDecimal
+fast_total(const GpuaggDecimalSum *acc, int squares, uint16_t *room)
+{
+	uint64_t words[GPUAGG_INT192_WORDS];
+	int negative;
+
+	words_of(acc, squares, words);
+	negative = words_absolute(words);
+	words_digits(words, room);
+	return gpuagg_decimal_trimmed(room, WORDS_GROUPS,
+								  WORDS_GROUPS - 1 - acc->groups * (squares ? 2 : 1), negative);
+}
+
+/* Adds what the fast part holds to the limbs. */
+static void
+fast_to_limbs(const GpuaggDecimalSum *acc, int squares, const GpuaggMemory *memory,
+			  GpuaggLimbs *limbs)
+{
+	uint16_t room[WORDS_GROUPS];
+	GpuaggDecimal x = fast_total(acc, squares, room);
+
+	if (x.ndigits > 0)
+		gpuagg_limbs_add_decimal(memory, limbs, &x, 1);
+}
+
+/* Moves what the fast part holds to the rare one. */
+static void
+flush(GpuaggDecimalSum *acc)
+{
+	GpuaggDecimalRare *rare = rare_of(acc);
+
+	fast_to_limbs(acc, 0, &acc->memory, &rare->sum);
+	memset(&acc->fast.sum, 0, sizeof(acc->fast.sum));
+	if (acc->fast.moments)
+	{
+		fast_to_limbs(acc, 1, &acc->memory, &rare->squares);
+		memset(acc->fast.squares, 0, sizeof(acc->fast.squares));
+	}
+}
+
+/* Whether the high word tells of a number in [-2^bits, 2^bits), but for the words below. */
+static inline int
+is_within(int64_t high, int bits)
+{
+	return high >= -(INT64_C(1) << bits) && high < INT64_C(1) << bits;
+}
+
+static void
+settle(GpuaggDecimalSum *acc)
+{
+	if (!is_within(acc->fast.sum.hi, FAST_BITS) ||
+		(acc->fast.moments && !is_within((int64_t) acc->fast.squares[2], FAST_BITS)))
+		flush(acc);
+}
+
+void
+gpuagg_decimal_init(GpuaggDecimalSum *acc, int moments, GpuaggMemory memory)
+{
+	memset(acc, 0, GPUAGG_DECIMAL_SUM_SIZE(moments));
+	acc->memory = memory;
+	acc->fast.moments = moments;
+}
+
+void
+gpuagg_decimal_free(GpuaggDecimalSum *acc)
+{
+	if (acc->rare == NULL)
+		return;
+	gpuagg_limbs_free(&acc->memory, &acc->rare->sum);
+	gpuagg_limbs_free(&acc->memory, &acc->rare->squares);
+	acc->memory.resize(acc->memory.owner, acc->rare, 0);
+	acc->rare = NULL;
+}
+
+int
+gpuagg_decimal_groups_for(const GpuaggDecimalSum *acc, const GpuaggDecimal *x)
+{
+	int needed = x->ndigits == 0 ? 0 : x->ndigits - x->weight - 1;
+	int told = x->scale > 4 ? 2 : (x->scale + 3) / 4;
+	int64_t value;
+
+	if (acc->n_scale > 0 && needed <= acc->groups)
+		return acc->groups;
+	if (told > acc->groups && told >= needed && gpuagg_decimal_int64(x, told, &value))
+		return told;
+	if (needed > acc->groups && needed <= GPUAGG_DECIMAL_GROUPS &&
+		gpuagg_decimal_int64(x, needed, &value))
+		return needed;
+	return acc->groups;
+}
+
+void
+gpuagg_decimal_rescale(GpuaggDecimalSum *acc, int groups)
+{
+	uint64_t factor = gpuagg_decimal_power(groups - acc->groups); /* < 2^54 */
+	GpuaggIntSum *fast = &acc->fast;
+
+	if (factor == 1)
+		return;
+	/* sums from below 2^68 to below 2^122, squares from below 2^78 to below 2^186 */
+	if (!is_within(fast->sum.hi, 4) ||
+		(fast->moments && (fast->squares[2] != 0 || fast->squares[1] >> 14 != 0)))
+		flush(acc);
+	fast->sum = gpuagg_int128_narrow(gpuagg_int128_wide(fast->sum) * (int128_t) factor);
+	if (fast->moments)
+	{
+		words_multiply(fast->squares, factor);
+		words_multiply(fast->squares, factor);
+	}
+	acc->groups = groups;
+}
+
+/* ---- values ---- */
+
+/* Adds or takes away the square of x. */
+static void
+deposit_square(GpuaggDecimalSum *acc, const GpuaggDecimal *x, int sign)
+{
+	int width = GPUAGG_LIMBS_OF(x);
+	uint64_t small[SHORT_LIMBS];
+	uint64_t *limb = small;
+	int first;
+
+	if (width > SHORT_LIMBS)
+		limb = acc->memory.resize(acc->memory.owner, NULL, width * sizeof(uint64_t));
+	width = gpuagg_limbs_of(x, limb, &first);
+	gpuagg_limbs_add_square(&acc->memory, &acc->rare->squares, limb, first, width, sign);
+	if (limb != small)
+		acc->memory.resize(acc->memory.owner, limb, 0);
+}
+
+/* Adds or takes away a value that the fast part cannot take. */
+static inline void
+deposit(GpuaggDecimalSum *acc, const GpuaggDecimal *x, int sign)
+{
+	gpuagg_limbs_add_decimal(&acc->memory, &rare_of(acc)->sum, x, sign);
+	if (acc->fast.moments)
+		deposit_square(acc, x, sign);
+	acc->fast.n += sign;
+}
+
+void
+gpuagg_decimal_add(GpuaggDecimalSum *acc, const GpuaggDecimal *x)
+{
+	int64_t value;
+
+	if (gpuagg_decimal_int64(x, acc->groups, &value))
+		gpuagg_int_sum_add(&acc->fast, value, (int) acc->fast.moments);
+	else
+		deposit(acc, x, 1);
+	gpuagg_decimal_add_scale(acc, x->scale);
+}
+
+/* Back to what it was before the first finite value, of which none is left. */
+static void
+empty(GpuaggDecimalSum *acc)
+{
+	acc->n_scale = 0;
+	acc->scale = 0;
+	acc->groups = 0;
+	memset(&acc->fast.sum, 0, sizeof(acc->fast.sum));
+	if (acc->fast.moments)
+		memset(acc->fast.squares, 0, sizeof(acc->fast.squares));
+	if (acc->rare != NULL)
+	{
+		gpuagg_limbs_free(&acc->memory, &acc->rare->sum);
+		gpuagg_limbs_free(&acc->memory, &acc->rare->squares);
+	}
+}
+
+int
+gpuagg_decimal_remove(GpuaggDecimalSum *acc, const GpuaggDecimal *x)
+{
+	int64_t value;
+
+	if (acc->fast.n == 1)
+	{
+		acc->fast.n = 0;
+		empty(acc);
+		return 1;
+	}
+	if (x->scale == acc->scale)
+	{
+		if (acc->n_scale == 1)
+			return 0;
+		acc->n_scale--;
+	}
+	if (gpuagg_decimal_int64(x, acc->groups, &value))
+		gpuagg_int_sum_remove(&acc->fast, value, (int) acc->fast.moments);
+	else
+		deposit(acc, x, -1);
+	return 1;
+}
+
+void
+gpuagg_decimal_special(GpuaggDecimalSum *acc, GpuaggDecimalSpecial special, int sign)
+{
+	GpuaggDecimalRare *rare = rare_of(acc);
+
+	switch (special)
+	{
+		case GPUAGG_DECIMAL_FINITE:
+			break;
+		case GPUAGG_DECIMAL_NAN:
+			rare->n_nan += sign;
+			break;
+		case GPUAGG_DECIMAL_PINF:
+			rare->n_pinf += sign;
+			break;
+		case GPUAGG_DECIMAL_NINF:
+			rare->n_ninf += sign;
+			break;
+	}
+}
+
+GpuaggDecimalSpecial
+gpuagg_decimal_special_sum(const GpuaggDecimalSum *acc)
+{
+	const GpuaggDecimalRare *rare = acc->rare;
+
+	if (rare == NULL)
+		return GPUAGG_DECIMAL_FINITE;
+	if (rare->n_nan > 0 || (rare->n_pinf > 0 && rare->n_ninf > 0))
+		return GPUAGG_DECIMAL_NAN;
+	if (rare->n_pinf > 0)
+		return GPUAGG_DECIMAL_PINF;
+	return rare->n_ninf > 0 ? GPUAGG_DECIMAL_NINF : GPUAGG_DECIMAL_FINITE;
+}
+
+void
+gpuagg_decimal_add_fast(GpuaggDecimalSum *acc, const GpuaggIntSum *sum)
+{
+	gpuagg_int_sum_merge(&acc->fast, sum);
+	settle(acc);
+}
+
+static int64_t
+sum_of_counts(int64_t a, int64_t b)
+{
+	return (int64_t) ((uint64_t) a + (uint64_t) b);
+}
+
+void
+gpuagg_decimal_merge(GpuaggDecimalSum *into, GpuaggDecimalSum *from)
+{
+	int groups = into->groups > from->groups ? into->groups : from->groups;
+
+	gpuagg_decimal_rescale(into, groups);
+	gpuagg_decimal_rescale(from, groups);
+	gpuagg_decimal_add_fast(into, &from->fast);
+	if (from->scale > into->scale)
+	{
+		into->scale = from->scale;
+		into->n_scale = from->n_scale;
+	}
+	else if (from->scale == into->scale)
+		into->n_scale = sum_of_counts(into->n_scale, from->n_scale);
+	if (from->rare != NULL)
+	{
+		GpuaggDecimalRare *rare = rare_of(into);
+
+		rare->n_nan = sum_of_counts(rare->n_nan, from->rare->n_nan);
+		rare->n_pinf = sum_of_counts(rare->n_pinf, from->rare->n_pinf);
+		rare->n_ninf = sum_of_counts(rare->n_ninf, from->rare->n_ninf);
+		gpuagg_limbs_propagate(&from->memory, &from->rare->sum);
+		gpuagg_limbs_merge(&into->memory, &rare->sum, &from->rare->sum);
+		if (into->fast.moments)
+		{
+			gpuagg_limbs_propagate(&from->memory, &from->rare->squares);
+			gpuagg_limbs_merge(&into->memory, &rare->squares, &from->rare->squares);
+		}
+	}
+}
+
+/* ---- totals ---- */
+
+/* The limbs that have something to say about the sum or the squares, or NULL. */
+static GpuaggLimbs *
+limbs_for(const GpuaggDecimalSum *acc, int squares)
+{
+	GpuaggLimbs *limbs;
+
+	if (acc->rare == NULL)
+		return NULL;
+	limbs = squares ? &acc->rare->squares : &acc->rare->sum;
+	return limbs->width > 0 ? limbs : NULL;
+}
+
+int
+gpuagg_decimal_total_digits(GpuaggDecimalSum *acc, int squares)
+{
+	GpuaggLimbs *limbs = limbs_for(acc, squares);
+
+	if (limbs == NULL)
+		return WORDS_GROUPS;
+	flush(acc);
+	gpuagg_limbs_propagate(&acc->memory, limbs);
+	return limbs->width * GPUAGG_LIMB_GROUPS;
+}
+
+GpuaggDecimal
+gpuagg_decimal_total(GpuaggDecimalSum *acc, int squares, uint16_t *room)
+{
+	GpuaggLimbs *limbs = limbs_for(acc, squares);
+	GpuaggDecimal x;
+
+	if (limbs == NULL)
+		x = fast_total(acc, squares, room);
+	else
+		x = gpuagg_limbs_decimal(limbs, room);
+	x.scale = squares ? 2 * acc->scale : acc->scale;
+	return x;
+}
+
+void
+gpuagg_decimal_limbs(GpuaggDecimalSum *acc, int squares, const GpuaggMemory *memory,
+					 GpuaggLimbs *limbs)
+{
+	GpuaggLimbs *rare = limbs_for(acc, squares);
+
+	memset(limbs, 0, sizeof(*limbs));
+	if (rare != NULL)
+	{
+		gpuagg_limbs_propagate(&acc->memory, rare);
+		gpuagg_limbs_merge(memory, limbs, rare);
+	}
+	fast_to_limbs(acc, squares, memory, limbs);
+	gpuagg_limbs_propagate(memory, limbs);
+}
+
+/*
+ * ---- bytes ----
+ *
+ * A byte of flags; n, n_scale; the scale in two bytes, the groups in one; the
+ * fast part's sum, and its squares where there are any.  Where there is a rare
+ * part: three counts, the limbs of the sum, and those of the squares.  Limbs are
+ * a byte for the sign, the number of the least significant one and how many there
+ * are in two bytes each, and the limbs of the absolute value, from that one on,
+ * in eight bytes each; neither the first nor the last is 0.
+ */
+
+#define HAS_MOMENTS 1u
+#define HAS_RARE	2u
+#define LIMBS_HEAD	5
+
+/* Limbs of stored numbers, and what 2^62 of them need on top. */
+#define LOWEST_LIMB	 (-1024)
+#define HIGHEST_LIMB 8196
+
+size_t
+gpuagg_decimal_encoded_bytes(GpuaggDecimalSum *acc)
+{
+	GpuaggDecimalRare *rare = acc->rare;
+	size_t bytes = GPUAGG_DECIMAL_SMALL_BYTES;
+
+	settle(acc);
+	if (rare == NULL)
+		return bytes;
+	gpuagg_limbs_propagate(&acc->memory, &rare->sum);
+	gpuagg_limbs_propagate(&acc->memory, &rare->squares);
+	return bytes + 3 * 8 + 2 * LIMBS_HEAD + 8 * (size_t) (rare->sum.width + rare->squares.width);
+}
+
+static void
+put_limbs(GpuaggWriter *w, const GpuaggLimbs *limbs)
+{
+	int negative = gpuagg_limbs_negative(limbs);
+	int borrow = 0;
+	int first = -1;
+	int last = -1;
+
+	for (int i = 0; i < limbs->width; i++)
+		if (gpuagg_limb_magnitude(limbs, i, negative, &borrow) != 0)
+		{
+			first = first < 0 ? i : first;
+			last = i;
+		}
+	gpuagg_put(w, (uint64_t) negative, 1);
+	gpuagg_put(w, first < 0 ? 0 : (uint64_t) (limbs->first + first), 2);
+	gpuagg_put(w, first < 0 ? 0 : (uint64_t) (last - first + 1), 2);
+	borrow = 0;
+	for (int i = first; first >= 0 && i <= last; i++)
+		gpuagg_put(w, gpuagg_limb_magnitude(limbs, i, negative, &borrow), 8);
+}
+
+size_t
+gpuagg_decimal_encode(GpuaggDecimalSum *acc, uint8_t *room)
+{
+	GpuaggWriter w = {room};
+	const GpuaggIntSum *fast = &acc->fast;
+	const GpuaggDecimalRare *rare = acc->rare;
+
+	gpuagg_put(&w, (fast->moments ? HAS_MOMENTS : 0) | (rare != NULL ? HAS_RARE : 0), 1);
+	gpuagg_put(&w, (uint64_t) fast->n, 8);
+	gpuagg_put(&w, (uint64_t) acc->n_scale, 8);
+	gpuagg_put(&w, (uint64_t) acc->scale, 2);
+	gpuagg_put(&w, (uint64_t) acc->groups, 1);
+	gpuagg_put_int128(&w, fast->sum);
+	if (fast->moments)
+		for (int i = GPUAGG_INT192_WORDS - 1; i >= 0; i--)
+			gpuagg_put(&w, fast->squares[i], 8);
+	if (rare != NULL)
+	{
+		gpuagg_put(&w, (uint64_t) rare->n_nan, 8);
+		gpuagg_put(&w, (uint64_t) rare->n_pinf, 8);
+		gpuagg_put(&w, (uint64_t) rare->n_ninf, 8);
+		put_limbs(&w, &rare->sum);
+		if (fast->moments)
+			put_limbs(&w, &rare->squares);
+	}
+	return (size_t) (w.next - room);
+}
+
+/* Limbs of numbers (squares: of squares of them). */
+static void
+get_limbs(GpuaggReader *r, GpuaggDecimalSum *acc, GpuaggLimbs *limbs, int squares)
+{
+	unsigned sign = (unsigned) gpuagg_get(r, 1);
+	int first = (int16_t) gpuagg_get(r, 2);
+	int width = (int) gpuagg_get(r, 2);
+	int times = squares ? 2 : 1;
+	uint64_t limb = 0;
+
+	if (width == 0)
+	{
+		r->bad |= sign != 0 || first != 0;
+		return;
+	}
+	if (sign > 1 || first < LOWEST_LIMB * times || first + width - 1 > HIGHEST_LIMB * times ||
+		r->left < 8 * (size_t) width)
+	{
+		r->bad = 1;
+		return;
+	}
+	gpuagg_limbs_reserve(&acc->memory, limbs, first, first + width - 1);
+	for (int i = 0; i < width; i++)
+	{
+		limb = gpuagg_get(r, 8);
+		if (limb >= GPUAGG_LIMB || (i == 0 && limb == 0))
+			r->bad = 1;
+		limbs->limb[i] = gpuagg_int128_from(sign ? -(int64_t) (limb % GPUAGG_LIMB)
+												 : (int64_t) (limb % GPUAGG_LIMB));
+	}
+	if (limb == 0)
+		r->bad = 1;
+	gpuagg_limbs_propagate(&acc->memory, limbs);
+}
+
+int
+gpuagg_decimal_decode(GpuaggReader *reader, GpuaggDecimalSum *acc)
+{
+	unsigned flags = (unsigned) gpuagg_get(reader, 1);
+	GpuaggIntSum *fast = &acc->fast;
+
+	fast->moments = flags & HAS_MOMENTS;
+	fast->n = gpuagg_get_count(reader);
+	acc->n_scale = gpuagg_get_count(reader);
+	acc->scale = (int32_t) gpuagg_get(reader, 2);
+	acc->groups = (int32_t) gpuagg_get(reader, 1);
+	fast->sum = gpuagg_get_int128(reader);
+	if (fast->moments)
+		for (int i = GPUAGG_INT192_WORDS - 1; i >= 0; i--)
+			fast->squares[i] = gpuagg_get(reader, 8);
+	if (reader->bad || flags > (HAS_MOMENTS | HAS_RARE) || acc->n_scale > fast->n ||
+		(acc->n_scale == 0 && fast->n > 0) || acc->scale > GPUAGG_DECIMAL_SCALE_MAX ||
+		acc->groups > GPUAGG_DECIMAL_GROUPS || !is_within(fast->sum.hi, FAST_BITS) ||
+		!is_within((int64_t) fast->squares[2], FAST_BITS))
+	{
+		acc->groups = 0;
+		return 0;
+	}
+	if (flags & HAS_RARE)
+	{
+		GpuaggDecimalRare *rare = rare_of(acc);
+
+		rare->n_nan = gpuagg_get_count(reader);
+		rare->n_pinf = gpuagg_get_count(reader);
+		rare->n_ninf = gpuagg_get_count(reader);
+		get_limbs(reader, acc, &rare->sum, 0);
+		if (fast->moments)
+			get_limbs(reader, acc, &rare->squares, 1);
+	}
+	return !reader->bad;
+}

@@ -1,0 +1,252 @@
+/*
+ * radix.c
+ *	  Sorts items by an unsigned key of any number of bits.
+ *
+ * From the most significant digit on: a level counts the digits of its items and
+ * moves them, bucket by bucket, to the other array, where each bucket is sorted
+ * by the bits that remain.  A bucket of few items is sorted by insertion, so that
+ * only the bits that tell items apart are looked at: about log2(n).  A digit
+ * that all share moves nothing, and with it go all further bits they share.
+ * Every level takes at least LEAST_WIDTH bits or ends a word, each in at most two
+ * passes over its items: the time is bounded by n and the bits, whatever the data.
+ */
+#include "radix.h"
+
+#include <string.h>
+
+#define FEW			32	   /* items that are sorted by insertion */
+#define WIDTH		8	   /* bits of a digit: as many streams of writes as caches follow */
+#define LEAST_WIDTH 3	   /* less makes buckets of more than FEW / 4 items */
+#define LAST_WIDTH	11	   /* bits that a last digit may have */
+#define PIECE		131072 /* items between pauses */
+
+#define INLINE		static inline __attribute__((always_inline))
+
+typedef struct Sort
+{
+	int words;
+	size_t since; /* items moved since the last pause */
+	GpuaggPause pause;
+} Sort;
+
+/* Calls an inlined function with the number of words as a constant, where it is small. */
+#define CALL(words, function, ...)          \
+	switch (words)                          \
+	{                                       \
+		case 1:                             \
+			function(1, __VA_ARGS__);       \
+			break;                          \
+		case 2:                             \
+			function(2, __VA_ARGS__);       \
+			break;                          \
+		default:                            \
+			function((words), __VA_ARGS__); \
+	}
+
+static void
+moved(Sort *sort, size_t n)
+{
+	sort->since += n;
+	if (sort->since >= PIECE)
+	{
+		sort->since = 0;
+		sort->pause();
+	}
+}
+
+INLINE void
+copy_item(int words, uint64_t *to, const uint64_t *from)
+{
+	for (int i = 0; i <= words; i++)
+		to[i] = from[i];
+}
+
+/* Whether a is before b by the words from `first` on. */
+INLINE int
+before(int words, const uint64_t *a, const uint64_t *b, int first)
+{
+	for (int i = first; i < words; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i];
+	return 0;
+}
+
+/* Sorts a few items into `to`, which is `from` or apart from it. */
+INLINE void
+insert(int words, uint64_t *from, uint64_t *to, size_t n, int first)
+{
+	size_t stride = words + 1;
+	uint64_t item[GPUAGG_RADIX_MAX_WORDS + 1];
+
+	for (size_t i = 0; i < n; i++)
+	{
+		uint64_t *at = to + i * stride;
+
+		copy_item(words, item, from + i * stride);
+		while (at > to && before(words, item, at - stride, first))
+		{
+			copy_item(words, at, at - stride);
+			at -= stride;
+		}
+		copy_item(words, at, item);
+	}
+}
+
+INLINE void
+count(int words, const uint64_t *items, size_t n, int word, int shift, uint64_t mask,
+	  size_t *counts)
+{
+	for (size_t i = 0; i < n; i++)
+		counts[items[i * (words + 1) + word] >> shift & mask]++;
+}
+
+INLINE void
+distribute(int words, const uint64_t *items, size_t n, int word, int shift, uint64_t mask,
+		   uint64_t *to, size_t *next)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		const uint64_t *item = items + i * (words + 1);
+
+		copy_item(words, to + next[item[word] >> shift & mask]++ * (words + 1), item);
+	}
+}
+
+/*
+ * Moves items to their buckets by the `width` bits below bit `bits`, which are in
+ * one word; end[i] becomes the end of bucket i.  Returns 0, and moves nothing, if
+ * there is but one bucket.
+ */
+static int
+split(Sort *sort, const uint64_t *items, uint64_t *to, size_t n, int bits, int width, size_t *end)
+{
+	size_t stride = sort->words + 1;
+	int word = sort->words - 1 - (bits - width) / 64;
+	int shift = (bits - width) % 64;
+	uint64_t mask = (UINT64_C(1) << width) - 1;
+	size_t sum = 0;
+	size_t piece;
+
+	memset(end, 0, (mask + 1) * sizeof(*end));
+	for (size_t i = 0; i < n; i += piece)
+	{
+		piece = n - i < PIECE ? n - i : PIECE;
+		CALL(sort->words, count, items + i * stride, piece, word, shift, mask, end);
+		moved(sort, piece);
+	}
+	if (end[items[word] >> shift & mask] == n)
+		return 0;
+	for (size_t i = 0; i <= mask; i++)
+	{
+		size_t in_bucket = end[i];
+
+		end[i] = sum;
+		sum += in_bucket;
+	}
+	for (size_t i = 0; i < n; i += piece)
+	{
+		piece = n - i < PIECE ? n - i : PIECE;
+		CALL(sort->words, distribute, items + i * stride, piece, word, shift, mask, to, end);
+		moved(sort, piece);
+	}
+	return 1;
+}
+
+/* How many of the `bits` low bits remain when those that all items share are left out. */
+static int
+differing_bits(Sort *sort, const uint64_t *items, size_t n, int bits)
+{
+	size_t stride = sort->words + 1;
+
+	for (int word = sort->words - (bits + 63) / 64; word < sort->words; word++)
+	{
+		uint64_t differs = 0;
+		size_t piece;
+
+		for (size_t i = 0; i < n; i += piece)
+		{
+			piece = n - i < PIECE ? n - i : PIECE;
+			for (size_t j = i; j < i + piece; j++)
+				differs |= items[j * stride + word] ^ items[word];
+			moved(sort, piece);
+		}
+		if (differs)
+			return (sort->words - word) * 64 - __builtin_clzll(differs);
+	}
+	return 0;
+}
+
+/* The last bits at once, into `result`, which is either array. */
+static __attribute__((noinline)) void
+sort_last(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int into_other)
+{
+	size_t end[1 << LAST_WIDTH];
+	size_t bytes = n * (sort->words + 1) * sizeof(*items);
+
+	if (split(sort, items, other, n, bits, bits, end))
+	{
+		if (!into_other)
+			memcpy(items, other, bytes);
+	}
+	else if (into_other)
+		memcpy(other, items, bytes);
+}
+
+/* Sorts items by their low `bits` bits, all others being equal; the result is in either array. */
+static void
+sort_items(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int into_other)
+{
+	size_t stride = sort->words + 1;
+	size_t end[1 << WIDTH];
+	size_t start = 0;
+	int width;
+	int in_word;
+
+	for (;;)
+	{
+		if (n <= FEW)
+		{
+			uint64_t *to = into_other ? other : items;
+
+			CALL(sort->words, insert, items, to, n, sort->words - (bits + 63) / 64);
+			moved(sort, n);
+			return;
+		}
+
+		in_word = (bits + 63) % 64 + 1;
+		if (bits <= LAST_WIDTH && (bits <= WIDTH || n >> bits > 0))
+		{
+			sort_last(sort, items, other, n, bits, into_other);
+			return;
+		}
+		/* Buckets of about four items. */
+		width = 61 - __builtin_clzll(n);
+		if (width > WIDTH)
+			width = WIDTH;
+		if (width > in_word)
+			width = in_word;
+		if (split(sort, items, other, n, bits, width, end))
+			break;
+		bits = differing_bits(sort, items, n, bits - width);
+	}
+
+	for (size_t i = 0; i < (size_t) 1 << width; i++)
+	{
+		size_t at = start * stride;
+		size_t in_bucket = end[i] - start;
+
+		if (in_bucket > 0)
+			sort_items(sort, other + at, items + at, in_bucket, bits - width, !into_other);
+		start = end[i];
+	}
+}
+
+void
+gpuagg_radix_sort(uint64_t *items, uint64_t *scratch, size_t n, int words, int bits,
+				  GpuaggPause pause)
+{
+	Sort sort = {words, 0, pause};
+
+	if (n > 1 && bits > 0)
+		sort_items(&sort, items, scratch, n, bits, 0);
+}

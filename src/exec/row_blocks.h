@@ -1,0 +1,34 @@
+/*
+ * row_blocks.h
+ *	  Rows as minimal tuples, one behind the other in blocks of memory.
+ */
+#ifndef GPUAGG_ROW_BLOCKS_H
+#define GPUAGG_ROW_BLOCKS_H
+
+#include "executor/tuptable.h"
+
+typedef struct RowBlocks RowBlocks;
+
+/* Blocks in `context` for rows of this descriptor, which must outlive them. */
+extern RowBlocks *gpuagg_row_blocks_make(TupleDesc desc, MemoryContext context);
+
+/*
+ * Adds a copy of the slot's row.  Returns NULL, and adds nothing, where that took
+ * more than `limit` bytes, unless there is no other row.
+ */
+extern MinimalTuple gpuagg_row_blocks_append(RowBlocks *blocks, TupleTableSlot *slot, int64 limit);
+
+/*
+ * The next row in the order in which they were added; NULL when there is none.
+ * With release, the memory of rows before it is given back or used again.
+ */
+extern MinimalTuple gpuagg_row_blocks_next(RowBlocks *blocks, bool release);
+
+/* Memory in use, now and at most. */
+extern int64 gpuagg_row_blocks_bytes(const RowBlocks *blocks);
+extern int64 gpuagg_row_blocks_peak(const RowBlocks *blocks);
+
+/* Forgets all rows and gives all memory back but for one block. */
+extern void gpuagg_row_blocks_clear(RowBlocks *blocks);
+
+#endif /* GPUAGG_ROW_BLOCKS_H */

@@ -1,0 +1,153 @@
+/*
+ * window_explain.c
+ *	  What EXPLAIN shows of a GpuWindow node.
+ */
+#include "compat.h"
+
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
+#include "utils/typcache.h"
+
+#include "exec/window_state.h"
+#include "gpuagg.h"
+
+/* DESC and NULLS FIRST or LAST where they are not what goes without saying. */
+static void
+append_order(StringInfo text, const WindowColumn *column, Oid type)
+{
+	bool descending;
+
+	if (!OidIsValid(column->sort_operator))
+		return;
+	descending = column->sort_operator == lookup_type_cache(type, TYPECACHE_GT_OPR)->gt_opr;
+	if (descending)
+		appendStringInfoString(text, " DESC");
+	if (column->nulls_first != descending)
+		appendStringInfoString(text, column->nulls_first ? " NULLS FIRST" : " NULLS LAST");
+}
+
+static void
+show_columns(WindowScanState *node, const char *label, const WindowColumn *columns, int n,
+			 List *context, ExplainState *es)
+{
+	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
+	bool prefix = es->verbose || list_length(es->rtable) > 1;
+	List *texts = NIL;
+
+	for (int i = 0; i < n; i++)
+	{
+		TargetEntry *tle = list_nth(plan->custom_scan_tlist, columns[i].attno - 1);
+		StringInfoData text;
+
+		initStringInfo(&text);
+		appendStringInfoString(&text,
+							   deparse_expression((Node *) tle->expr, context, prefix, true));
+		append_order(&text, &columns[i], exprType((Node *) tle->expr));
+		texts = lappend(texts, text.data);
+	}
+	if (texts != NIL)
+		ExplainPropertyList(label, texts, es);
+}
+
+static void
+show_functions(WindowScanState *node, List *context, ExplainState *es)
+{
+	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
+	bool prefix = es->verbose || list_length(es->rtable) > 1;
+	List *texts = NIL;
+
+	for (int i = 0; i < node->nfunctions; i++)
+	{
+		TargetEntry *tle = list_nth(plan->custom_scan_tlist, node->spec->nchild + i);
+
+		texts = lappend(texts, deparse_expression((Node *) tle->expr, context, prefix, true));
+	}
+	ExplainPropertyList("Window Functions", texts, es);
+}
+
+/* Core's words for the same. */
+static void
+show_sort(WindowScanState *node, ExplainState *es)
+{
+	RowSortReport report;
+
+	if (!node->sorted)
+		return;
+	gpuagg_row_sort_report(node->sort, &report);
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		char *text = psprintf("%s  %s: " INT64_FORMAT "kB", report.method, report.space, report.kB);
+
+		ExplainPropertyText("Sort Method", text, es);
+		return;
+	}
+	ExplainPropertyText("Sort Method", report.method, es);
+	ExplainPropertyInteger("Sort Space Used", "kB", report.kB, es);
+	ExplainPropertyText("Sort Space Type", report.space, es);
+}
+
+static const char *
+frame_text(WindowFrame frame)
+{
+	switch (frame)
+	{
+		case WINDOW_ROWS:
+			return "rows up to the current one";
+		case WINDOW_PEERS:
+			return "up to the last peer";
+		case WINDOW_WHOLE:
+			return "whole partition";
+	}
+	pg_unreachable();
+}
+
+static void
+show_work(WindowScanState *node, ExplainState *es)
+{
+	const WorkReport *report = &node->report;
+	List *fallbacks = NIL;
+	bool device = report->batches[ENGINE_DEVICE] > 0;
+	bool cpu = report->rows[ENGINE_CPU] > 0;
+
+	gpuagg_window_count_rows(node);
+	ExplainPropertyText("Engine", device ? (cpu ? "device, cpu" : "device") : "cpu", es);
+	ExplainPropertyInteger("Batches", NULL,
+						   report->batches[ENGINE_CPU] + report->batches[ENGINE_DEVICE], es);
+	ExplainPropertyInteger("Launches", NULL, report->batches[ENGINE_DEVICE], es);
+	ExplainPropertyInteger("Bytes", NULL, report->bytes[ENGINE_CPU] + report->bytes[ENGINE_DEVICE],
+						   es);
+	for (int r = 0; r < GPUAGG_NREASONS; r++)
+		if (report->fallbacks[r] > 0)
+			fallbacks = lappend(fallbacks, psprintf(INT64_FORMAT " %s", report->fallbacks[r],
+													gpuagg_reason_name(r)));
+	if (node->rows != NULL && gpuagg_row_store_spilled(node->rows) > 0)
+		ExplainPropertyInteger("Spilled Rows", NULL, gpuagg_row_store_spilled(node->rows), es);
+	if (fallbacks != NIL)
+		ExplainPropertyList("Fallbacks", fallbacks, es);
+	if (!device && report->reason != GPUAGG_OK)
+		ExplainPropertyText("Device Not Used", gpuagg_reason_text(report->reason), es);
+}
+
+void
+gpuagg_window_explain(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	WindowScanState *node = (WindowScanState *) css;
+	WindowSpec *spec = node->spec;
+	List *context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors);
+
+	if (es->verbose)
+		show_functions(node, context, es);
+	show_columns(node, "Partition Key", spec->partition, spec->npartition, context, es);
+	show_columns(node, "Order Key", spec->order, spec->norder, context, es);
+	ExplainPropertyText("Frame", frame_text(spec->frame), es);
+	ExplainPropertyBool("Sort", spec->sort, es);
+	if (es->analyze)
+	{
+		show_sort(node, es);
+		show_work(node, es);
+	}
+	if (es->verbose && spec->kept != NULL)
+		ExplainPropertyText("GpuWindow Not Used For", spec->kept, es);
+}

@@ -1,0 +1,123 @@
+/*
+ * window_key.c
+ *	  Keys by which rows are told apart.
+ *
+ * Most keys are integers or times, of which equal values have equal bits: no
+ * function is called for them.  Floats are not among them, as 0 equals -0.
+ */
+#include "compat.h"
+
+#include "catalog/objectaccess.h"
+#include "miscadmin.h"
+#include "utils/datum.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "exec/window_key.h"
+
+/* Bits that tell values of the type apart, if its equality is that of bits. */
+static uint64
+mask_of(Oid function, Form_pg_attribute att)
+{
+	switch (function)
+	{
+		case F_BOOLEQ:
+		case F_CHAREQ:
+		case F_INT2EQ:
+		case F_INT4EQ:
+		case F_INT8EQ:
+		case F_OIDEQ:
+		case F_CASH_EQ:
+		case F_DATE_EQ:
+		case F_TIME_EQ:
+		case F_TIMESTAMP_EQ:
+		case F_TIMESTAMPTZ_EQ:
+			return att->attbyval ? PG_UINT64_MAX >> (64 - 8 * att->attlen) : 0;
+		default:
+			return 0;
+	}
+}
+
+WindowKey *
+gpuagg_window_keys_make(const WindowColumn *columns, int ncolumns, TupleDesc desc)
+{
+	WindowKey *keys = palloc0(ncolumns * sizeof(WindowKey));
+
+	for (int i = 0; i < ncolumns; i++)
+	{
+		WindowKey *key = &keys[i];
+		Form_pg_attribute att = TupleDescAttr(desc, columns[i].attno - 1);
+		Oid function = get_opcode(columns[i].equality);
+
+		if (compat_function_aclcheck(function, GetUserId()) != ACLCHECK_OK)
+			aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, get_func_name(function));
+		InvokeFunctionExecuteHook(function);
+
+		fmgr_info(function, &key->equal);
+		key->attno = columns[i].attno;
+		key->mask = mask_of(function, att);
+		key->byval = att->attbyval;
+		key->length = att->attlen;
+		key->collation = columns[i].collation;
+		key->context = CurrentMemoryContext;
+		key->isnull = true;
+	}
+	return keys;
+}
+
+static bool
+differs(WindowKey *key, Datum value, bool isnull)
+{
+	if (isnull || key->isnull)
+		return isnull != key->isnull;
+	if (key->mask != 0)
+		return ((value ^ key->value) & key->mask) != 0;
+	return !DatumGetBool(FunctionCall2Coll(&key->equal, key->collation, key->value, value));
+}
+
+static void
+forget(WindowKey *key)
+{
+	if (!key->byval && !key->isnull)
+		pfree(DatumGetPointer(key->value));
+	key->isnull = true;
+}
+
+static void
+remember(WindowKey *key, Datum value, bool isnull)
+{
+	forget(key);
+	if (!isnull && !key->byval)
+	{
+		MemoryContext old = MemoryContextSwitchTo(key->context);
+
+		value = datumCopy(value, false, key->length);
+		MemoryContextSwitchTo(old);
+	}
+	key->value = value;
+	key->isnull = isnull;
+}
+
+bool
+gpuagg_window_keys_change(WindowKey *keys, int nkeys, TupleTableSlot *row)
+{
+	int i = nkeys - 1;
+
+	/* backwards, as later keys tend to change first */
+	while (i >= 0 && !differs(&keys[i], row->tts_values[keys[i].attno - 1],
+							  row->tts_isnull[keys[i].attno - 1]))
+		i--;
+	if (i < 0)
+		return false;
+	for (i = 0; i < nkeys; i++)
+		remember(&keys[i], row->tts_values[keys[i].attno - 1], row->tts_isnull[keys[i].attno - 1]);
+	return true;
+}
+
+void
+gpuagg_window_keys_forget(WindowKey *keys, int nkeys)
+{
+	for (int i = 0; i < nkeys; i++)
+		forget(&keys[i]);
+}

@@ -1,0 +1,17 @@
+/*
+ * window_function.h
+ *	  Which window functions are ours.
+ */
+#ifndef GPUAGG_WINDOW_FUNCTION_H
+#define GPUAGG_WINDOW_FUNCTION_H
+
+#include "plan/window_spec.h"
+
+/*
+ * Whether a function is a running function of the extension's, or one of its
+ * aggregates that has a running operation.  *running: it is the former, and its
+ * second argument is `exclusive`.
+ */
+extern bool gpuagg_window_function(Oid winfnoid, WindowFunction *function, bool *running);
+
+#endif /* GPUAGG_WINDOW_FUNCTION_H */

@@ -1,0 +1,154 @@
+/*
+ * window_match.c
+ *	  Which windows of a query the node GpuWindow computes, and why not the others.
+ *
+ * A window matches when all its functions are ours, without FILTER, their
+ * arguments have neither side effects nor subqueries, and the frame begins with
+ * the partition and ends with the row, its last peer, or the partition.  Running
+ * functions that would raise an error are left to core's node, where they do.
+ */
+#include "compat.h"
+
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+
+#include "plan/window_function.h"
+#include "plan/window_match.h"
+
+#define FRAME_START (FRAMEOPTION_START_UNBOUNDED_PRECEDING)
+#define FRAME_BOUNDS                                                                          \
+	(FRAMEOPTION_START_UNBOUNDED_PRECEDING | FRAMEOPTION_END_UNBOUNDED_PRECEDING |            \
+	 FRAMEOPTION_START_UNBOUNDED_FOLLOWING | FRAMEOPTION_END_UNBOUNDED_FOLLOWING |            \
+	 FRAMEOPTION_START_CURRENT_ROW | FRAMEOPTION_END_CURRENT_ROW | FRAMEOPTION_START_OFFSET | \
+	 FRAMEOPTION_END_OFFSET)
+
+/* The window's functions in a target, none twice. */
+static List *
+window_calls(const PathTarget *target, Index winref)
+{
+	List *calls = NIL;
+	List *nodes = pull_var_clause((Node *) target->exprs, PVC_INCLUDE_AGGREGATES |
+															  PVC_INCLUDE_WINDOWFUNCS |
+															  PVC_INCLUDE_PLACEHOLDERS);
+	ListCell *cell;
+
+	foreach (cell, nodes)
+	{
+		Node *node = lfirst(cell);
+
+		if (IsA(node, WindowFunc) && ((WindowFunc *) node)->winref == winref)
+			calls = list_append_unique(calls, node);
+	}
+	return calls;
+}
+
+static const char *
+match_frame(const WindowClause *clause, WindowFrame *frame)
+{
+	int options = clause->frameOptions;
+	int bounds = options & FRAME_BOUNDS;
+
+	if (options & FRAMEOPTION_EXCLUSION)
+		return "the frame has EXCLUDE";
+	if (bounds == (FRAME_START | FRAMEOPTION_END_UNBOUNDED_FOLLOWING))
+		*frame = WINDOW_WHOLE;
+	else if (bounds != (FRAME_START | FRAMEOPTION_END_CURRENT_ROW))
+		return "the frame is neither up to the current row nor the whole partition";
+	else if (options & FRAMEOPTION_ROWS)
+		*frame = WINDOW_ROWS;
+	else
+		*frame = clause->orderClause == NIL ? WINDOW_WHOLE : WINDOW_PEERS;
+	return NULL;
+}
+
+/* A running function beyond what its frame lets an aggregate do. */
+static const char *
+match_running(const WindowFunc *call, const WindowClause *clause)
+{
+	int options = clause->frameOptions;
+	Node *exclusive = list_length(call->args) == 2 ? lsecond(call->args) : NULL;
+	bool false_for_sure;
+
+	if ((options & FRAMEOPTION_END_UNBOUNDED_FOLLOWING) || (options & FRAMEOPTION_GROUPS))
+		return "a running function does not have the frame";
+	if (exclusive == NULL ||
+		!(IsA(exclusive, Const) ||
+		  (IsA(exclusive, Param) && ((Param *) exclusive)->paramkind == PARAM_EXTERN)))
+		return "the argument \"exclusive\" is not a constant";
+	if (IsA(exclusive, Const) && ((Const *) exclusive)->constisnull)
+		return "the argument \"exclusive\" is null";
+	false_for_sure = IsA(exclusive, Const) && !DatumGetBool(((Const *) exclusive)->constvalue);
+	if (!false_for_sure && !(options & FRAMEOPTION_ROWS))
+		return "an exclusive running function needs a ROWS frame";
+	return NULL;
+}
+
+/* Sets *ours when the function is one of ours, else leaves it. */
+static const char *
+match_call(const WindowFunc *call, const WindowClause *clause, WindowFunction *function, bool *ours)
+{
+	bool running;
+
+	if (!gpuagg_window_function(call->winfnoid, function, &running))
+	{
+		const char *name = get_func_name(call->winfnoid);
+
+		return psprintf("%s is computed over the same window", name != NULL ? name : "?");
+	}
+	*ours = true;
+	if (call->aggfilter != NULL)
+		return "a function has FILTER";
+	if (contain_volatile_functions((Node *) call->args))
+		return "an argument is volatile";
+	if (contain_subplans((Node *) call->args))
+		return "an argument has a subquery";
+	return running ? match_running(call, clause) : NULL;
+}
+
+/*
+ * Whether two columns that the node reads are the same volatile expression: the
+ * plan finds columns by their expressions, and would find the first for both.
+ */
+static bool
+has_volatile_twins(const PathTarget *target)
+{
+	ListCell *cell;
+
+	if (!contain_volatile_functions((Node *) target->exprs))
+		return false;
+	foreach (cell, target->exprs)
+		for (int i = foreach_current_index(cell) + 1; i < list_length(target->exprs); i++)
+			if (equal(lfirst(cell), list_nth(target->exprs, i)))
+				return true;
+	return false;
+}
+
+const char *
+gpuagg_window_match(const WindowAggPath *path, WindowMatch *match)
+{
+	const WindowClause *clause = path->winclause;
+	const char *reason;
+	ListCell *cell;
+
+	match->ours = false;
+	match->calls = window_calls(path->path.pathtarget, clause->winref);
+	match->functions = palloc0(list_length(match->calls) * sizeof(WindowFunction));
+	reason = match_frame(clause, &match->frame);
+
+	/* all of them, as `ours` is asked for too */
+	foreach (cell, match->calls)
+	{
+		const char *objection = match_call(lfirst(cell), clause,
+										   &match->functions[foreach_current_index(cell)],
+										   &match->ours);
+
+		if (objection != NULL)
+			reason = objection;
+	}
+	if (reason == NULL && has_volatile_twins(path->subpath->pathtarget))
+		reason = "two columns are the same volatile expression";
+	if (match->calls == NIL)
+		reason = "the window has no functions";
+	return reason;
+}

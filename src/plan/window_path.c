@@ -1,0 +1,342 @@
+/*
+ * window_path.c
+ *	  Paths that compute windows with the node GpuWindow in place of core's.
+ *
+ * Core stacks a WindowAggPath for each window, with sorts between them, and shows
+ * the top of the stack only.  The stack is rebuilt from its bottom: a node of
+ * ours where a window matches, and copies of core's, over the new input,
+ * elsewhere.  A full sort right below a node of ours may become the node's own,
+ * when its keys are of fixed width and the rows are expected to fit work_mem.
+ *
+ * A stack with run conditions stays core's as a whole: what they remove need not
+ * be removed by any condition above it.
+ */
+#include "compat.h"
+
+#include "access/htup_details.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planner.h"
+
+#include "exec/row_sort.h"
+#include "gpuagg.h"
+#include "plan/window_path.h"
+#include "plan/window_plan.h"
+#include "plan/window_reason.h"
+
+/* Measured: what a row costs in our node, as a part of core's node and of core's sort. */
+#define WINDOW_PART	   0.33
+#define SORT_PART	   0.35
+
+#define SORT_ROW_BYTES 24 /* keys and places of a row, beside the row itself */
+
+/* A stack being rebuilt. */
+typedef struct Rebuild
+{
+	PlannerInfo *root;
+	RelOptInfo *rel;	/* whose paths the stack consists of */
+	bool own_sort;		/* take over sorts */
+	bool sorted;		/* one was taken over */
+	GpuWindowPath *top; /* the uppermost node of ours, or NULL */
+	List *reasons;		/* of windows of ours that stay core's: char * */
+} Rebuild;
+
+static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
+
+/* ---- the sort ---- */
+
+/* Whether the own sort knows the types of the keys, and their orders. */
+static bool
+can_sort_keys(const Rebuild *rebuild, const List *clauses)
+{
+	ListCell *cell;
+
+	foreach (cell, clauses)
+	{
+		SortGroupClause *clause = lfirst(cell);
+		Node *key = get_sortgroupclause_expr(clause, rebuild->root->processed_tlist);
+
+		if (!gpuagg_row_sort_can(exprType(key), clause->sortop))
+			return false;
+	}
+	return clauses != NIL && list_length(clauses) <= ROW_SORT_MAX_KEYS;
+}
+
+/* Whether the path is a full sort for the window that the node can do itself. */
+static bool
+can_sort(const Rebuild *rebuild, const Path *path, const WindowClause *clause)
+{
+	List *clauses;
+	double row_bytes;
+
+	if (!rebuild->own_sort || !IsA(path, SortPath) || path->parent != rebuild->rel || !enable_sort)
+		return false;
+	row_bytes = MAXALIGN(SizeofMinimalTupleHeader) + MAXALIGN(path->pathtarget->width) +
+				SORT_ROW_BYTES;
+	if (path->rows * row_bytes > work_mem * 1024.0)
+		return false;
+	clauses = list_concat_copy(clause->partitionClause, clause->orderClause);
+	return can_sort_keys(rebuild, clauses) &&
+		   compare_pathkeys(path->pathkeys,
+							make_pathkeys_for_sortclauses(rebuild->root, clauses,
+														  rebuild->root->processed_tlist)) ==
+			   PATHKEYS_EQUAL;
+}
+
+/* ---- the stack ---- */
+
+static Path *rebuild_path(Rebuild *rebuild, Path *path);
+
+/* The cost of core's path, moved from one input to another. */
+static void
+move_cost(Path *path, const Path *from, const Path *to)
+{
+	Cost run = Max(path->total_cost - path->startup_cost - (from->total_cost - from->startup_cost),
+				   0);
+
+	path->startup_cost += to->startup_cost - from->startup_cost;
+	path->total_cost = path->startup_cost + (to->total_cost - to->startup_cost) + run;
+	compat_path_disabled_like(path, to);
+}
+
+/* Core's node over another input. */
+static Path *
+keep_window(const WindowAggPath *window, Path *input)
+{
+	WindowAggPath *copy = makeNode(WindowAggPath);
+
+	*copy = *window;
+	copy->subpath = input;
+	move_cost(&copy->path, window->subpath, input);
+	return (Path *) copy;
+}
+
+/*
+ * Our node's cost: the row's part of what core's node adds to its input, and all
+ * that evaluating the target takes.  Its first row comes as early as core's, but
+ * for a sort of its own, which reads everything first.
+ */
+static void
+set_cost(GpuWindowPath *window, const WindowAggPath *core, const Path *input, const Path *sort)
+{
+	const Path *from = core->subpath;
+	const PathTarget *target = core->path.pathtarget;
+	Cost first = core->path.startup_cost - from->startup_cost;
+	Cost target_cost = target->cost.startup + target->cost.per_tuple * core->path.rows;
+	Cost rows_cost = core->path.total_cost - from->total_cost - target_cost;
+	Path *path = &window->path.path;
+
+	if (sort != NULL)
+	{
+		const Path *unsorted = ((const SortPath *) sort)->subpath;
+
+		path->startup_cost = input->total_cost +
+							 SORT_PART * (sort->startup_cost - unsorted->total_cost);
+		path->total_cost = path->startup_cost + (sort->total_cost - sort->startup_cost);
+	}
+	else
+	{
+		path->startup_cost = input->startup_cost;
+		path->total_cost = input->total_cost;
+	}
+	path->total_cost += WINDOW_PART * Max(rows_cost, 0) + target_cost;
+	path->startup_cost = Min(path->startup_cost + first, path->total_cost);
+	compat_path_disabled_like(path, input);
+}
+
+static Path *
+take_window(Rebuild *rebuild, const WindowAggPath *core, const WindowMatch *match)
+{
+	GpuWindowPath *window = (GpuWindowPath *) newNode(sizeof(GpuWindowPath), T_CustomPath);
+	const Path *sort = NULL;
+	Path *input = core->subpath;
+
+	if (can_sort(rebuild, input, core->winclause))
+	{
+		sort = input;
+		input = ((SortPath *) input)->subpath;
+	}
+	input = rebuild_path(rebuild, input);
+
+	window->path.path = core->path;
+	window->path.path.type = T_CustomPath;
+	window->path.path.pathtype = T_CustomScan;
+	window->path.flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	window->path.custom_paths = list_make1(input);
+	window->path.methods = &gpuagg_window_path_methods;
+	window->clause = core->winclause;
+	window->match = *match;
+	window->sort = sort != NULL;
+	set_cost(window, core, input, sort);
+
+	rebuild->sorted |= window->sort;
+	rebuild->top = window;
+	return (Path *) window;
+}
+
+static Path *
+rebuild_window(Rebuild *rebuild, WindowAggPath *core)
+{
+	WindowMatch match;
+	const char *reason = gpuagg_window_match(core, &match);
+	Path *input;
+
+	if (reason == NULL)
+		return take_window(rebuild, core, &match);
+	if (match.ours)
+		rebuild->reasons = lappend(rebuild->reasons, pstrdup(reason));
+	input = rebuild_path(rebuild, core->subpath);
+	return input == core->subpath ? (Path *) core : keep_window(core, input);
+}
+
+/* The path with nodes of ours in it; the path itself where there are none. */
+static Path *
+rebuild_path(Rebuild *rebuild, Path *path)
+{
+	Path *input;
+	Path *below;
+
+	check_stack_depth();
+	if (path->parent != rebuild->rel)
+		return path;
+	if (IsA(path, WindowAggPath))
+		return rebuild_window(rebuild, (WindowAggPath *) path);
+	if (!IsA(path, SortPath) && !IsA(path, IncrementalSortPath))
+		return path;
+	below = ((SortPath *) path)->subpath;
+	input = rebuild_path(rebuild, below);
+	if (input == below)
+		return path;
+	if (IsA(path, SortPath))
+		return (Path *) create_sort_path(rebuild->root, rebuild->rel, input, path->pathkeys, -1.0);
+	return (Path *) create_incremental_sort_path(rebuild->root, rebuild->rel, input, path->pathkeys,
+												 ((IncrementalSortPath *) path)->nPresortedCols,
+												 -1.0);
+}
+
+/* Whether some window of the stack has run conditions, and whether one has functions of ours. */
+static bool
+has_run_conditions(const RelOptInfo *rel, const Path *path, bool *ours)
+{
+	bool found = false;
+
+	*ours = false;
+	while (path->parent == rel)
+	{
+		if (IsA(path, WindowAggPath))
+		{
+			const WindowAggPath *window = (const WindowAggPath *) path;
+			WindowMatch match;
+
+			gpuagg_window_match(window, &match);
+			*ours |= match.ours;
+			found |= window->qual != NIL || WINDOW_PATH_RUN_CONDITION(window) != NIL;
+			path = window->subpath;
+		}
+		else if (IsA(path, SortPath) || IsA(path, IncrementalSortPath))
+			path = ((const SortPath *) path)->subpath;
+		else
+			break;
+	}
+	return found;
+}
+
+/* The reasons in one text, each of them once; NULL when there are none. */
+static char *
+join_reasons(const List *reasons)
+{
+	StringInfoData text;
+	ListCell *cell;
+
+	initStringInfo(&text);
+	foreach (cell, reasons)
+	{
+		const char *reason = lfirst(cell);
+
+		if (strstr(text.data, reason) != NULL)
+			continue;
+		if (text.len > 0)
+			appendStringInfoString(&text, "; ");
+		appendStringInfoString(&text, reason);
+	}
+	return text.len > 0 ? text.data : NULL;
+}
+
+/*
+ * The stack with nodes of ours, or NULL when it would have none.  *sorted: one of
+ * them does a sort that was the stack's.
+ */
+static Path *
+rebuild_stack(PlannerInfo *root, RelOptInfo *rel, Path *path, bool own_sort, bool *sorted)
+{
+	Rebuild rebuild = {.root = root, .rel = rel, .own_sort = own_sort};
+	char *kept;
+
+	path = rebuild_path(&rebuild, path);
+	*sorted = rebuild.sorted;
+	kept = join_reasons(rebuild.reasons);
+	if (rebuild.top != NULL)
+	{
+		rebuild.top->kept = kept;
+		return path;
+	}
+	if (kept != NULL)
+		gpuagg_window_reason_note(kept);
+	return NULL;
+}
+
+static void
+add_window_paths(PlannerInfo *root, RelOptInfo *rel)
+{
+	List *paths = NIL;
+	ListCell *cell;
+
+	/* add_path() frees paths that it finds worse, so all are made before */
+	foreach (cell, rel->pathlist)
+	{
+		Path *path = lfirst(cell);
+		Path *ours;
+		bool has_ours;
+		bool sorted;
+
+		if (!IsA(path, WindowAggPath))
+			continue;
+		if (has_run_conditions(rel, path, &has_ours))
+		{
+			if (has_ours)
+				gpuagg_window_reason_note("a run condition ends a window early");
+			continue;
+		}
+		if (!has_ours)
+			continue;
+		ours = rebuild_stack(root, rel, path, true, &sorted);
+		if (ours == NULL)
+			continue;
+		paths = lappend(paths, ours);
+		if (sorted)
+			paths = lappend(paths, rebuild_stack(root, rel, path, false, &sorted));
+	}
+	foreach (cell, paths)
+		add_path(rel, lfirst(cell));
+}
+
+static void
+create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+				   RelOptInfo *output_rel, void *extra)
+{
+	if (previous_create_upper_paths_hook)
+		previous_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
+	if (stage == UPPERREL_WINDOW && gpuagg_enable_window_scan)
+		add_window_paths(root, output_rel);
+}
+
+void
+gpuagg_window_path_install(void)
+{
+	previous_create_upper_paths_hook = create_upper_paths_hook;
+	create_upper_paths_hook = create_upper_paths;
+}

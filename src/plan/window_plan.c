@@ -1,0 +1,138 @@
+/*
+ * window_plan.c
+ *	  The plan of a window path.
+ *
+ * The planner finds the node's results in custom_scan_tlist by comparing it with
+ * the WindowFuncs that nodes above ask for, so WindowFuncs stand there until the
+ * plan is finished.  EXPLAIN however prints a WindowFunc with the window that it
+ * looks up in a node of core's, and from 18 on fails without one; therefore they
+ * become plain function calls before anything can be printed, when the node
+ * starts.
+ */
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/memutils.h"
+
+#include "exec/window_scan.h"
+#include "plan/window_path.h"
+#include "plan/window_plan.h"
+
+static WindowColumn *
+make_columns(const List *clauses, const List *tlist, bool sort)
+{
+	WindowColumn *columns = palloc0(list_length(clauses) * sizeof(WindowColumn));
+	ListCell *cell;
+
+	foreach (cell, clauses)
+	{
+		SortGroupClause *clause = lfirst(cell);
+		TargetEntry *entry = get_sortgroupclause_tle(clause, (List *) tlist);
+		WindowColumn *column = &columns[foreach_current_index(cell)];
+
+		column->attno = entry->resno;
+		column->equality = clause->eqop;
+		column->collation = exprCollation((Node *) entry->expr);
+		column->sort_operator = sort ? clause->sortop : InvalidOid;
+		column->nulls_first = clause->nulls_first;
+	}
+	return columns;
+}
+
+/* The child's columns, then the functions. */
+static List *
+make_scan_tlist(const List *child, const List *calls)
+{
+	List *tlist = NIL;
+	ListCell *cell;
+
+	foreach (cell, child)
+	{
+		TargetEntry *entry = lfirst(cell);
+
+		tlist = lappend(tlist, makeTargetEntry(copyObject(entry->expr), entry->resno, NULL, false));
+	}
+	foreach (cell, calls)
+		tlist = lappend(tlist, makeTargetEntry(copyObject(lfirst(cell)), list_length(tlist) + 1,
+											   NULL, false));
+	return tlist;
+}
+
+/* x and `exclusive` of each function. */
+static List *
+make_arguments(const List *calls)
+{
+	List *arguments = NIL;
+	ListCell *cell;
+
+	foreach (cell, calls)
+	{
+		const List *args = ((WindowFunc *) lfirst(cell))->args;
+		int nargs = list_length(args);
+
+		arguments = lappend(arguments, nargs > 0 ? copyObject(linitial(args))
+												 : makeNullConst(ANYOID, -1, InvalidOid));
+		arguments = lappend(arguments,
+							nargs > 1 ? copyObject(lsecond(args)) : makeBoolConst(false, false));
+	}
+	return arguments;
+}
+
+static Plan *
+plan_window(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+			List *plans)
+{
+	const GpuWindowPath *window = (const GpuWindowPath *) path;
+	const List *calls = window->match.calls;
+	const List *child = ((Plan *) linitial(plans))->targetlist;
+	CustomScan *scan = makeNode(CustomScan);
+	WindowSpec spec = {
+		.nchild = list_length(child),
+		.frame = window->match.frame,
+		.sort = window->sort,
+		.npartition = list_length(window->clause->partitionClause),
+		.partition = make_columns(window->clause->partitionClause, child, window->sort),
+		.norder = list_length(window->clause->orderClause),
+		.order = make_columns(window->clause->orderClause, child, window->sort),
+		.nfunctions = list_length(calls),
+		.functions = window->match.functions,
+		.kept = window->kept,
+	};
+
+	scan->scan.plan.targetlist = tlist;
+	scan->flags = path->flags;
+	scan->custom_plans = plans;
+	scan->custom_exprs = make_arguments(calls);
+	scan->custom_private = gpuagg_window_spec_list(&spec);
+	scan->custom_scan_tlist = make_scan_tlist(child, calls);
+	scan->methods = &gpuagg_window_scan_methods;
+	return (Plan *) scan;
+}
+
+const CustomPathMethods gpuagg_window_path_methods = {
+	.CustomName = "GpuWindow",
+	.PlanCustomPath = plan_window,
+};
+
+/* Of this window and, among the child's columns, of those below. */
+void
+gpuagg_window_plan_settle(CustomScan *plan)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(plan));
+	ListCell *cell;
+
+	foreach (cell, plan->custom_scan_tlist)
+	{
+		TargetEntry *entry = lfirst(cell);
+		WindowFunc *call = (WindowFunc *) entry->expr;
+
+		if (IsA(call, WindowFunc))
+			entry->expr = (Expr *) makeFuncExpr(call->winfnoid, call->wintype, call->args,
+												call->wincollid, call->inputcollid,
+												COERCE_EXPLICIT_CALL);
+	}
+	MemoryContextSwitchTo(old);
+}

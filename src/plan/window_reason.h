@@ -1,0 +1,14 @@
+/*
+ * window_reason.h
+ *	  Why a plan has none of our window nodes, for EXPLAIN (VERBOSE).
+ */
+#ifndef GPUAGG_WINDOW_REASON_H
+#define GPUAGG_WINDOW_REASON_H
+
+/* Notes a reason while a query is planned; the text is copied where it is wanted. */
+extern void gpuagg_window_reason_note(const char *reason);
+
+/* Makes EXPLAIN print the notes; called once, when the library is loaded. */
+extern void gpuagg_window_reason_install(void);
+
+#endif /* GPUAGG_WINDOW_REASON_H */

@@ -1,0 +1,246 @@
+-- Plans of windows: which take the node GpuWindow, which stay core's and why; the node's columns.
+SET client_min_messages = warning;
+\set VERBOSITY terse
+CREATE EXTENSION IF NOT EXISTS gpuagg;
+SET gpuagg.device = cpu;
+SET max_parallel_workers_per_gather = 0;
+SET enable_incremental_sort = off;
+
+CREATE TABLE w (g int, o int, t text, i2 int2, i4 int4, i8 int8, f4 float4, f8 float8, n numeric,
+                m money, d date, v interval, b bool)
+    WITH (autovacuum_enabled = off);
+INSERT INTO w SELECT i % 7, nullif(i % 50, 3), 't' || i % 5, i, i, i, i, i / 8.0, i / 4.0, i,
+                     '2000-01-01'::date + i, make_interval(days => i), i % 2 = 0
+FROM generate_series(1, 500) i;
+CREATE INDEX w_g_o ON w (g, o);
+ANALYZE w;
+
+-- The nodes of a plan from the top, without scans, and why core's WindowAgg stayed.
+CREATE FUNCTION nodes(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+    named text[];
+BEGIN
+    EXECUTE 'EXPLAIN (COSTS OFF, VERBOSE, FORMAT json) ' || query INTO plan;
+    WITH RECURSIVE tree(node, path) AS (
+        SELECT plan -> 0 -> 'Plan', ARRAY[1]
+        UNION ALL
+        SELECT c.node, path || c.n::int
+        FROM tree, json_array_elements(node -> 'Plans') WITH ORDINALITY c(node, n)
+    )
+    SELECT array_agg(coalesce(node ->> 'Custom Plan Provider', node ->> 'Node Type') ||
+                     CASE node ->> 'Sort' WHEN 'true' THEN ' with sort' ELSE '' END ||
+                     coalesce(' [' || (node ->> 'GpuWindow Not Used For') || ']', '')
+                     ORDER BY path)
+    INTO named
+    FROM tree
+    WHERE node ->> 'Node Type' !~ 'Scan' OR node ->> 'Node Type' = 'Custom Scan';
+    RETURN array_to_string(named, ', ') ||
+        coalesce(' (' || (plan -> 1 ->> 'GpuWindow not used') || ')', '');
+END
+$$;
+CREATE FUNCTION windows(VARIADIC queries text[]) RETURNS TABLE (query text, nodes text)
+LANGUAGE sql AS $$ SELECT q, nodes('SELECT ' || q) FROM unnest(queries) q $$;
+
+\pset format unaligned
+\pset tuples_only on
+-- Every function, every frame.
+SELECT nodes(format('SELECT gpu_running_%s(%s) OVER (ORDER BY t) FROM w', f, c)) AS nodes, f,
+       string_agg(c, ' ' ORDER BY c)
+FROM unnest(ARRAY['sum', 'avg', 'min', 'max', 'count']) f,
+     unnest(ARRAY['i2', 'i4', 'i8', 'f4', 'f8', 'n', 'm', 'd', 'v', 't']) c
+WHERE f = 'count' OR c <> 't' AND (f IN ('min', 'max') OR c <> 'd') AND (f <> 'avg' OR c <> 'm')
+GROUP BY 1, 2 ORDER BY 2;
+SELECT nodes(format('SELECT gpu_%s(%s) OVER (ORDER BY t) FROM w', f, c)) AS nodes, f,
+       string_agg(c, ' ' ORDER BY c)
+FROM unnest(ARRAY['sum', 'avg', 'min', 'max', 'count']) f,
+     unnest(ARRAY['i2', 'i4', 'i8', 'f4', 'f8', 'n', 'm', 'd', 'v', 't']) c
+WHERE f = 'count' OR c <> 't' AND (f IN ('min', 'max') OR c <> 'd') AND (f <> 'avg' OR c <> 'm')
+GROUP BY 1, 2 ORDER BY 2;
+SELECT f, nodes(format('SELECT gpu_running_sum(i4) OVER (ORDER BY t %s) FROM w', f)),
+       nodes(format('SELECT gpu_sum(i4) OVER (ORDER BY t %s) FROM w', f))
+FROM unnest(ARRAY['', 'RANGE UNBOUNDED PRECEDING', 'ROWS UNBOUNDED PRECEDING',
+                  'GROUPS UNBOUNDED PRECEDING',
+                  'RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW',
+                  'ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW',
+                  'RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING',
+                  'ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING',
+                  'GROUPS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING',
+                  'ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING',
+                  'ROWS BETWEEN 1 PRECEDING AND CURRENT ROW',
+                  'ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING',
+                  'ROWS BETWEEN UNBOUNDED PRECEDING AND 0 PRECEDING',
+                  'ROWS UNBOUNDED PRECEDING EXCLUDE CURRENT ROW',
+                  'RANGE UNBOUNDED PRECEDING EXCLUDE TIES',
+                  'ROWS UNBOUNDED PRECEDING EXCLUDE NO OTHERS']) f;
+SELECT * FROM windows(
+    'gpu_sum(i4) OVER () FROM w',
+    'gpu_sum(i4) OVER (PARTITION BY t) FROM w',
+    'gpu_sum(i4) OVER (PARTITION BY t ROWS UNBOUNDED PRECEDING) FROM w',
+    'gpu_running_sum(i4) OVER () FROM w',
+    'gpu_count(*) OVER (PARTITION BY t) FROM w',
+    'gpu_sum(DISTINCT i4) FROM w',
+-- Arguments.
+    'gpu_running_sum(i4, true) OVER (ORDER BY t ROWS UNBOUNDED PRECEDING) FROM w',
+    'gpu_running_sum(i4, true) OVER (ORDER BY t) FROM w',
+    'gpu_running_sum(i4, b) OVER (ORDER BY t ROWS UNBOUNDED PRECEDING) FROM w',
+    'gpu_running_sum(i4, NULL) OVER (ORDER BY t ROWS UNBOUNDED PRECEDING) FROM w',
+    'gpu_running_sum(exclusive => 1 > 0, x => i4) OVER (ORDER BY t ROWS UNBOUNDED PRECEDING) FROM w',
+    'gpu_sum(i4) FILTER (WHERE b) OVER (ORDER BY t) FROM w',
+    'gpu_sum(i4 + (random() * 0)::int) OVER (ORDER BY t) FROM w',
+    'gpu_sum((SELECT max(i4) FROM w x WHERE x.g = w.g)) OVER (ORDER BY t) FROM w',
+    'gpu_sum((SELECT max(i4) FROM w)) OVER (ORDER BY t) FROM w',
+    'gpu_sum(1) OVER (ORDER BY t), gpu_sum(NULL::int) OVER (ORDER BY t) FROM w',
+-- Several functions, several windows, functions that are not ours.
+    'gpu_sum(i4) OVER x, gpu_running_min(f8) OVER x, gpu_sum(i4) OVER x FROM w WINDOW x AS (ORDER BY t)',
+    'gpu_sum(i4) OVER x, rank() OVER x FROM w WINDOW x AS (ORDER BY t)',
+    'sum(i4) OVER (ORDER BY t), rank() OVER (ORDER BY g) FROM w',
+    'sum(i4) OVER (ORDER BY t), gpu_sum(i4) OVER (ORDER BY g DESC) FROM w',
+    'gpu_sum(i4) OVER (ORDER BY t), gpu_sum(i4) OVER (ORDER BY g DESC) FROM w',
+    'gpu_sum(i4) OVER (ORDER BY t), gpu_sum(i4) OVER (ORDER BY t ROWS 1 PRECEDING), rank() OVER (ORDER BY d) FROM w',
+    'gpu_sum(i4) OVER (ORDER BY t ROWS 1 PRECEDING), gpu_sum(i4) FILTER (WHERE b) OVER (ORDER BY d) FROM w',
+-- Run conditions.
+    '* FROM (SELECT gpu_sum(i4) OVER (ORDER BY t), row_number() OVER (ORDER BY d) r FROM w) x WHERE r < 3',
+    '* FROM (SELECT gpu_sum(i4) OVER (ORDER BY t) r FROM w) x WHERE r < 3',
+-- Where windows can be.
+    'g + gpu_sum(sum(i4)) OVER (ORDER BY g) FROM w GROUP BY g HAVING count(*) > 2',
+    'gpu_sum(gpu_sum(i4)) OVER () FROM w',
+    'DISTINCT gpu_sum(i4) OVER (PARTITION BY g) FROM w',
+    't, gpu_sum(i4) OVER (ORDER BY t), generate_series(1, 2) FROM w ORDER BY 2',
+    'gpu_sum(i4) OVER (PARTITION BY g ORDER BY o) FROM w ORDER BY g, o LIMIT 3',
+    'gpu_sum(i4) OVER (PARTITION BY random() ORDER BY random()) FROM w',
+    'count(*), gpu_sum(count(*)) OVER (), grouping(g) FROM w GROUP BY ROLLUP (g)',
+    'random() r, random() s, gpu_sum(count(*)) OVER () FROM w GROUP BY r, s',
+    '* FROM (SELECT gpu_sum(i4) OVER (ORDER BY t) FROM w UNION ALL SELECT gpu_sum(i4) OVER (ORDER BY b) FROM w) x',
+    '(SELECT gpu_sum(i4) OVER (ORDER BY t) LIMIT 1) FROM w',
+    'x.s FROM w, LATERAL (SELECT gpu_sum(y.i4 + w.i4) OVER (ORDER BY y.t) s FROM w y WHERE y.g = w.g) x');
+
+-- Off.
+SET gpuagg.enable_window_scan = off;
+SELECT * FROM windows('gpu_sum(i4) OVER (ORDER BY t) FROM w');
+RESET gpuagg.enable_window_scan;
+
+-- The node's own sort: keys of fixed width, rows that fit.
+SET enable_indexscan = off;
+SELECT k, nodes(format('SELECT gpu_sum(i4) OVER (PARTITION BY %s) FROM w', k)),
+       nodes(format('SELECT gpu_sum(i4) OVER (ORDER BY %s) FROM w', k))
+FROM unnest(ARRAY['i2', 'i4', 'i8', 'f4', 'f8', 'm', 'd', 'b', 'd::timestamp', 'd::timestamptz',
+                  '''12:00''::time + v', 'i4::oid', 'n', 't', 'v', 'i4 % 3', 'g, o']) k;
+SELECT * FROM windows(
+    'gpu_sum(i4) OVER (PARTITION BY g ORDER BY o DESC, d) FROM w',
+    'gpu_sum(i4) OVER (PARTITION BY g ORDER BY o NULLS FIRST) FROM w',
+    'gpu_sum(i4) OVER (ORDER BY o USING >) FROM w',
+    'gpu_sum(i4) OVER (ORDER BY g, t) FROM w',
+    'gpu_sum(i4) OVER (PARTITION BY g ORDER BY g) FROM w',
+    'gpu_sum(i4) OVER (PARTITION BY g ORDER BY o) FROM w WHERE g = 3',
+    'gpu_sum(i4) OVER (PARTITION BY g ORDER BY o) FROM w ORDER BY g, o',
+    'gpu_sum(i4) OVER (PARTITION BY g ORDER BY o), gpu_sum(i4) OVER (ORDER BY d) FROM w');
+SET work_mem = '64kB';
+SELECT * FROM windows('gpu_sum(x) OVER (ORDER BY x) FROM generate_series(1, 2000) x',
+                      'gpu_sum(x) OVER (ORDER BY x) FROM generate_series(1, 200) x');
+RESET work_mem;
+SET enable_sort = off;
+SELECT * FROM windows('gpu_sum(i4) OVER (ORDER BY d) FROM w');
+RESET enable_sort;
+RESET enable_indexscan;
+\pset tuples_only off
+\pset format aligned
+
+-- What EXPLAIN shows.
+EXPLAIN (COSTS OFF) SELECT gpu_sum(i4) OVER (PARTITION BY g ORDER BY t, o DESC) FROM w;
+EXPLAIN (COSTS OFF, VERBOSE)
+SELECT g, gpu_running_sum(i4 + 1) OVER x * 2, gpu_count(*) OVER x, gpu_sum(f8) OVER (PARTITION BY o)
+FROM w WINDOW x AS (PARTITION BY g % 3 ORDER BY t ROWS UNBOUNDED PRECEDING) ORDER BY 2;
+
+-- The note in every format; what core prints of its node differs between versions.
+CREATE FUNCTION note(format text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+    plan text := '';
+BEGIN
+    FOR line IN EXECUTE format('EXPLAIN (COSTS OFF, VERBOSE, FORMAT %s)
+                    SELECT gpu_sum(i4) OVER (ORDER BY t ROWS 1 PRECEDING) FROM w', format) LOOP
+        plan := plan || line || E'\n';
+    END LOOP;
+    RETURN CASE format WHEN 'xml' THEN (xpath('//*[local-name()="GpuWindow-not-used"]/text()', plan::xml))[1]::text
+                       WHEN 'json' THEN plan::json -> 1 ->> 'GpuWindow not used'
+                       ELSE substring(plan FROM '\n([- ]*GpuWindow not used.*)\n') END;
+END
+$$;
+SELECT format, note(format) FROM unnest(ARRAY['text', 'xml', 'json', 'yaml']) format;
+
+-- Functions of the same names that are not ours; the extension in another schema.
+CREATE SCHEMA elsewhere;
+CREATE AGGREGATE elsewhere.gpu_sum(int) (SFUNC = int4_sum, STYPE = bigint);
+SELECT nodes('SELECT elsewhere.gpu_sum(i4) OVER (ORDER BY t) FROM w');
+DROP AGGREGATE elsewhere.gpu_sum(int);
+ALTER EXTENSION gpuagg SET SCHEMA elsewhere;
+SELECT nodes('SELECT elsewhere.gpu_sum(i4) OVER (ORDER BY t) FROM w');
+ALTER EXTENSION gpuagg SET SCHEMA public;
+DROP SCHEMA elsewhere;
+
+-- Changed functions are core's, and prepared plans follow; settings count when planning.
+PREPARE p AS SELECT gpu_running_sum(i4, false) OVER (ORDER BY t) FROM w;
+SELECT nodes('EXECUTE p');
+ALTER FUNCTION gpu_running_sum(int, boolean) SET work_mem = '1MB';
+SELECT nodes('EXECUTE p');
+ALTER FUNCTION gpu_running_sum(int, boolean) RESET ALL;
+SELECT nodes('EXECUTE p');
+DEALLOCATE p;
+
+-- Parameters: in a generic plan the value of `exclusive` is not known.
+SET plan_cache_mode = force_generic_plan;
+PREPARE p(boolean) AS
+SELECT gpu_running_sum(i4, $1) OVER (ORDER BY t ROWS UNBOUNDED PRECEDING) FROM w;
+EXPLAIN (COSTS OFF, VERBOSE) EXECUTE p(true);
+DEALLOCATE p;
+PREPARE p(boolean) AS SELECT gpu_running_sum(i4, $1) OVER (ORDER BY t) FROM w;
+SELECT nodes('EXECUTE p(false)');
+DEALLOCATE p;
+RESET plan_cache_mode;
+
+-- Below what hides rows.
+CREATE VIEW guarded WITH (security_barrier) AS
+SELECT g, i4, gpu_sum(i4) OVER (PARTITION BY g ORDER BY t) AS s FROM w WHERE g < 3;
+SELECT nodes('SELECT * FROM guarded WHERE i4::text ~ ''1''');
+SELECT nodes('SELECT gpu_sum(s) OVER (ORDER BY g) FROM guarded');
+CREATE POLICY few ON w USING (g < 2);
+ALTER TABLE w ENABLE ROW LEVEL SECURITY;
+CREATE ROLE regress_gpuagg_reader;
+GRANT SELECT ON w TO regress_gpuagg_reader;
+SET ROLE regress_gpuagg_reader;
+EXPLAIN (COSTS OFF) SELECT gpu_sum(i4) OVER (PARTITION BY g ORDER BY t) FROM w;
+RESET ROLE;
+
+-- In a worker only where core's node would be.
+CREATE FUNCTION labelled_safe(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (COSTS OFF, FORMAT json) ' || query INTO plan;
+    RETURN plan::text ~ 'Gather';
+END
+$$;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 2;
+SELECT q, labelled_safe(replace(q, '$', 'gpu_sum')) = labelled_safe(replace(q, '$', 'sum')) AS as_core
+FROM unnest(ARRAY['SELECT $(i4) OVER (ORDER BY t) FROM w',
+                  'SELECT count(*) FROM (SELECT $(i4) OVER (ORDER BY t) s FROM w
+                   UNION ALL SELECT $(i4) OVER (ORDER BY d) FROM w) x WHERE s > 3']) q;
+RESET max_parallel_workers_per_gather;
+
+-- In the first statement of a session, of either kind of function.
+\c -
+EXPLAIN (COSTS OFF) SELECT gpu_sum(i4) OVER (PARTITION BY t) FROM w;
+\c -
+EXPLAIN (COSTS OFF) SELECT gpu_running_count(o) OVER (PARTITION BY t) FROM w;
+
+DROP VIEW guarded;
+DROP TABLE w;
+DROP ROLE regress_gpuagg_reader;
+DROP FUNCTION labelled_safe;
+DROP FUNCTION windows;
+DROP FUNCTION nodes;
+DROP FUNCTION note;

@@ -1,0 +1,131 @@
+-- The window node at work: beside core in every frame, stopped early, rescanned,
+-- read by cursors, and in errors.
+
+LOAD 'gpuagg';
+SET gpuagg.batch_rows = 1024;
+SET gpuagg.device_min_rows = 0;
+
+CREATE TABLE wins AS
+SELECT i, nullif(i % 7, 3) AS g, nullif(i / 3, 50) AS o,
+       CASE WHEN i % 11 <> 0 THEN i * 7919 % 101 END AS x4,
+       (i * 7919 % 1009)::bigint * 1000000000000000 AS x8,
+       CASE WHEN i % 97 = 0 THEN 'NaN' ELSE (i * 7919 % 1013)::float8 / 7 END AS x,
+       (i % 13)::numeric / 10 AS n, make_interval(secs => i % 17) AS d,
+       'row ' || i AS s, repeat('wide', i % 50) AS w,
+       CASE WHEN i % 2 = 0 THEN '-0'::float8 ELSE 0 END AS z
+FROM generate_series(1, 3000) i;
+ANALYZE wins;
+
+-- How many rows of the query differ with the node and without.
+CREATE FUNCTION differences(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	n bigint;
+BEGIN
+	SET LOCAL gpuagg.enable_window_scan = on;
+	EXECUTE 'CREATE TEMP TABLE with_node ON COMMIT DROP AS ' || query;
+	SET LOCAL gpuagg.enable_window_scan = off;
+	EXECUTE 'CREATE TEMP TABLE without ON COMMIT DROP AS ' || query;
+	SELECT count(*) INTO n
+	FROM ((TABLE with_node EXCEPT ALL TABLE without)
+		  UNION ALL (TABLE without EXCEPT ALL TABLE with_node)) d;
+	DROP TABLE with_node, without;
+	RETURN n;
+END $$;
+
+-- every frame, over every kind of key, by the functions that have batches and by others
+CREATE TABLE definitions (definition text);
+INSERT INTO definitions VALUES
+	('PARTITION BY g ORDER BY o'),
+	('PARTITION BY g'),
+	('PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING'),
+	('ORDER BY o'),
+	('ORDER BY i DESC ROWS UNBOUNDED PRECEDING'),
+	('ORDER BY g NULLS FIRST, o DESC NULLS LAST'),
+	('PARTITION BY i'),
+	('PARTITION BY z ORDER BY i'),
+	('PARTITION BY z, g ORDER BY x'),
+	('PARTITION BY n ORDER BY d'),
+	('PARTITION BY w ORDER BY s'),
+	('PARTITION BY i / 1024 ORDER BY i / 512'),
+	('PARTITION BY g ORDER BY i ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING'),
+	('');
+SELECT definition,
+	   differences(format('SELECT i, w, gpu_sum(x4) OVER f AS a, gpu_avg(x8) OVER f AS b
+						   FROM wins WINDOW f AS (%s)', definition)) AS integers,
+	   differences(format('SELECT i, w, gpu_sum(x) OVER f AS a, gpu_sum(x8) OVER f AS b
+						   FROM wins WINDOW f AS (%s)', definition)) AS sums,
+	   differences(format('SELECT i, w, gpu_min(x) OVER f AS a, gpu_count(*) OVER f AS b
+						   FROM wins WINDOW f AS (%s)', definition)) AS others,
+	   differences(format('SELECT i, w, gpu_sum(n) OVER f AS a, gpu_max(n) OVER f AS b,
+						   gpu_avg(x) OVER f AS c, gpu_avg(d) OVER f AS d, gpu_min(d) OVER f AS e
+						   FROM wins WINDOW f AS (%s)', definition)) AS by_row
+FROM definitions;
+SELECT differences('SELECT i, gpu_running_sum(x4, true) OVER f AS a,
+					gpu_running_avg(x8, true) OVER f AS b
+					FROM wins WINDOW f AS (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING)'),
+	   differences('SELECT i, gpu_running_min(n, true) OVER f AS a,
+					gpu_running_count(x, true) OVER f AS b
+					FROM wins WINDOW f AS (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING)');
+
+-- spilled: little memory, one group of everything, wide rows
+SET work_mem = '64kB';
+SELECT definition,
+	   differences(format('SELECT wins.*, gpu_sum(x4) OVER f AS a FROM wins WINDOW f AS (%s)',
+						  definition))
+FROM definitions WHERE definition !~ 'ROWS';
+RESET work_mem;
+
+-- an error is that of the row that has it: rows before it can be had
+CREATE TABLE steps AS
+SELECT i, i AS o, CASE WHEN i > 3 THEN '92233720368547758.07' ELSE '1' END::money AS x
+FROM generate_series(1, 10) i;
+SELECT i, gpu_running_sum(x) OVER (ORDER BY o ROWS UNBOUNDED PRECEDING) FROM steps LIMIT 3;
+SELECT i, gpu_running_sum(x) OVER (ORDER BY o ROWS UNBOUNDED PRECEDING) FROM steps LIMIT 4;
+SELECT i, gpu_running_sum(x) OVER (ORDER BY o) FROM steps LIMIT 3;
+SELECT i, gpu_running_sum(x) OVER (ORDER BY o) FROM steps LIMIT 5;
+SELECT i, gpu_running_sum(100 / (5 - i)) OVER (ORDER BY o ROWS UNBOUNDED PRECEDING)
+FROM steps LIMIT 4;
+SELECT i, gpu_running_sum(100 / (5 - i)) OVER (ORDER BY o) FROM steps LIMIT 5;
+SELECT gpu_running_sum(i, NULL) OVER (ORDER BY o) FROM steps;
+SELECT gpu_running_sum(i, NULL) OVER (ORDER BY o) FROM steps WHERE i < 0;
+
+-- rescans, with another parameter and with the same
+SELECT k, (SELECT max(r) FROM (SELECT gpu_running_sum(x4) OVER (ORDER BY i) AS r
+							   FROM wins WHERE g = k) q)
+FROM generate_series(0, 4) k;
+SELECT k, r
+FROM generate_series(1, 3) k,
+	 LATERAL (SELECT gpu_sum(x4 + k) OVER (PARTITION BY g ORDER BY i) AS r FROM wins
+			  ORDER BY i LIMIT 1 OFFSET 2000) q;
+SET enable_material = off;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SELECT count(*), sum(r)
+FROM (VALUES (1), (2), (3)) k (k)
+LEFT JOIN (SELECT i, gpu_sum(x4) OVER (PARTITION BY g ORDER BY i) AS r FROM wins OFFSET 0) q
+	ON q.i % 3 = k.k % 3;
+RESET enable_material;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+
+-- cursors, forward in steps and back
+BEGIN;
+DECLARE forward CURSOR FOR
+	SELECT i, gpu_sum(x4) OVER (PARTITION BY g ORDER BY o) FROM wins ORDER BY g, o, i;
+MOVE 1022 FROM forward;
+FETCH 4 FROM forward;
+MOVE 1022 FROM forward;
+SAVEPOINT s;
+FETCH 4 FROM forward;
+ROLLBACK TO s;
+FETCH 2 FROM forward;
+DECLARE back SCROLL CURSOR WITH HOLD FOR
+	SELECT i, gpu_running_sum(x4) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) FROM wins;
+FETCH 2 FROM back;
+FETCH LAST FROM back;
+COMMIT;
+FETCH PRIOR FROM back;
+CLOSE back;
+
+DROP FUNCTION differences(text);
+DROP TABLE wins, definitions, steps;
