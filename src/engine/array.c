@@ -110,7 +110,7 @@ scan_on_device(const ArrayColumn *column, ScanBatch *batch, int64 first, GpuaggS
 {
 	int64 n;
 
-	if (!gpuagg_scan_begin(batch))
+	if (!gpuagg_scans_begin(&batch, 1, gpuagg_batch_rows))
 		return 0;
 	n = Min(batch->capacity, column->nrows - first);
 	memcpy(batch->values, values_from(column, first), n * gpuagg_kind_size(column->kind));

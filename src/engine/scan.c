@@ -18,9 +18,17 @@
 
 static dlist_head submitted = DLIST_STATIC_INIT(submitted);
 
-/* Places of the parts of a batch of `rows` rows in its lease. */
+/* Staging memory of scans that began together, until the last of them gives it back. */
+typedef struct ScanLease
+{
+	DeviceLease *lease;
+	int users;
+} ScanLease;
+
+/* Places of the parts of a batch of `rows` rows in its memory. */
 typedef struct Layout
 {
+	Size values;
 	Size validity;
 	Size heads;
 	Size results;
@@ -29,12 +37,13 @@ typedef struct Layout
 } Layout;
 
 static Layout
-layout_of(const ScanBatch *batch, int64 rows)
+layout_of(const ScanBatch *batch, Size origin, int64 rows)
 {
 	Size bitmap = (rows + 63) / 64 * sizeof(uint64);
 	Layout l;
 
-	l.validity = TYPEALIGN(GPUAGG_ALIGN, rows * gpuagg_kind_size(batch->kind));
+	l.values = origin;
+	l.validity = TYPEALIGN(GPUAGG_ALIGN, l.values + rows * gpuagg_kind_size(batch->kind));
 	l.heads = TYPEALIGN(GPUAGG_ALIGN,
 						l.validity + (batch->flags & GPUAGG_SCAN_VALIDITY ? bitmap : 0));
 	l.results = TYPEALIGN(GPUAGG_ALIGN, l.heads + (batch->flags & GPUAGG_SCAN_HEADS ? bitmap : 0));
@@ -45,10 +54,15 @@ layout_of(const ScanBatch *batch, int64 rows)
 }
 
 static void
-release_lease(ScanBatch *batch)
+release_memory(ScanBatch *batch)
 {
-	if (batch->lease != NULL)
-		gpuagg_device_release(batch->lease);
+	ScanLease *shared = batch->lease;
+
+	if (shared != NULL && --shared->users == 0)
+	{
+		gpuagg_device_release(shared->lease);
+		pfree(shared);
+	}
 	batch->lease = NULL;
 	batch->request = 0;
 	batch->values = NULL;
@@ -59,7 +73,7 @@ release_lease(ScanBatch *batch)
 void
 gpuagg_scan_cancel(ScanBatch *batch)
 {
-	release_lease(batch);
+	release_memory(batch);
 	if (batch->submitted)
 		dlist_delete(&batch->node);
 	batch->submitted = false;
@@ -86,17 +100,6 @@ gpuagg_scan_make(GpuaggKind kind, GpuaggOp op, unsigned flags, MemoryContext con
 	return batch;
 }
 
-/* Rows per batch: what is asked for, as far as one lease holds them. */
-static int64
-rows_per_batch(const ScanBatch *batch)
-{
-	int64 rows = gpuagg_batch_rows;
-
-	while (layout_of(batch, rows).end > GPUAGG_SEGMENT_BYTES)
-		rows = rows / 2;
-	return rows / 64 * 64;
-}
-
 /* The settings may change while a cursor is open, and with them the rows of a batch. */
 static void
 make_room(ScanBatch *batch, int64 rows)
@@ -119,26 +122,78 @@ make_room(ScanBatch *batch, int64 rows)
 	batch->room = rows;
 }
 
-bool
-gpuagg_scan_begin(ScanBatch *batch)
+/* Makes a batch ready for so many rows, whose memory starts at `base`. */
+static void
+start(ScanBatch *batch, char *base, Size origin, int64 rows)
 {
-	int64 rows = rows_per_batch(batch);
-	Layout l = layout_of(batch, rows);
+	Layout l = layout_of(batch, origin, rows);
 
-	if (!gpuagg_device_ready())
-		return false;
-	batch->lease = gpuagg_device_lease(l.end);
-	if (batch->lease == NULL)
-		return false;
 	make_room(batch, rows);
+	batch->origin = origin;
 	batch->capacity = rows;
 	batch->nrows = 0;
-	batch->values = batch->lease->base;
-	if (batch->flags & GPUAGG_SCAN_VALIDITY)
-		batch->validity = (uint64 *) (batch->lease->base + l.validity);
-	if (batch->flags & GPUAGG_SCAN_HEADS)
-		batch->heads = (uint64 *) (batch->lease->base + l.heads);
+	batch->values = base + l.values;
+	batch->validity = batch->flags & GPUAGG_SCAN_VALIDITY ? (uint64 *) (base + l.validity) : NULL;
+	batch->heads = batch->flags & GPUAGG_SCAN_HEADS ? (uint64 *) (base + l.heads) : NULL;
+}
+
+/* Bytes of so many rows of each. */
+static Size
+staging_bytes(ScanBatch *const *batches, int nbatches, int64 rows)
+{
+	Size end = 0;
+
+	for (int i = 0; i < nbatches; i++)
+		end = layout_of(batches[i], end, rows).end;
+	return end;
+}
+
+bool
+gpuagg_scans_begin(ScanBatch *const *batches, int nbatches, int64 rows)
+{
+	ScanLease *shared;
+	DeviceLease *lease;
+	Size origin = 0;
+
+	rows = TYPEALIGN_DOWN(64, rows);
+	while (rows > 64 && staging_bytes(batches, nbatches, rows) > GPUAGG_SEGMENT_BYTES)
+		rows = TYPEALIGN_DOWN(64, rows / 2);
+	if (!gpuagg_device_ready())
+		return false;
+	shared = MemoryContextAlloc(GetMemoryChunkContext(batches[0]), sizeof(*shared));
+	lease = gpuagg_device_lease(staging_bytes(batches, nbatches, rows));
+	if (lease == NULL)
+	{
+		pfree(shared);
+		return false;
+	}
+	shared->lease = lease;
+	shared->users = nbatches;
+	for (int i = 0; i < nbatches; i++)
+		batches[i]->lease = shared;
+	for (int i = 0; i < nbatches; i++)
+	{
+		start(batches[i], lease->base, origin, rows);
+		origin = layout_of(batches[i], origin, rows).end;
+	}
 	return true;
+}
+
+void
+gpuagg_scan_begin_here(ScanBatch *batch, int64 rows)
+{
+	Size bytes = layout_of(batch, 0, rows).results;
+
+	if (bytes > batch->here_bytes)
+	{
+		if (batch->here != NULL)
+			pfree(batch->here);
+		batch->here = NULL;
+		batch->here_bytes = 0;
+		batch->here = MemoryContextAlloc(GetMemoryChunkContext(batch), bytes);
+		batch->here_bytes = bytes;
+	}
+	start(batch, batch->here, 0, rows);
 }
 
 /* The bits of a value as a double; 0 for a row that adds none to a sum's chunks. */
@@ -193,7 +248,7 @@ choose_window(const ScanBatch *batch, const GpuaggFloatSum *carry, int *window)
 static bool
 submit_to_device(ScanBatch *batch)
 {
-	Layout l = layout_of(batch, batch->capacity);
+	Layout l = layout_of(batch, batch->origin, batch->capacity);
 	GpuaggRequest request;
 	int window = 0;
 
@@ -212,13 +267,13 @@ submit_to_device(ScanBatch *batch)
 	request.u.scan.flags = batch->flags;
 	request.u.scan.window = window;
 	request.u.scan.nrows = (uint64) batch->nrows;
-	request.u.scan.values_offset = 0;
+	request.u.scan.values_offset = l.values;
 	request.u.scan.validity_offset = l.validity;
 	request.u.scan.heads_offset = l.heads;
 	request.u.scan.result_offset = l.results;
 	request.u.scan.status_offset = l.status;
 	request.u.scan.carry = batch->carry;
-	batch->request = gpuagg_device_submit(batch->lease, &request);
+	batch->request = gpuagg_device_submit(batch->lease->lease, &request);
 	return batch->request != 0;
 }
 
@@ -226,17 +281,17 @@ submit_to_device(ScanBatch *batch)
 static bool
 take_results(ScanBatch *batch)
 {
-	Layout l = layout_of(batch, batch->capacity);
+	Layout l = layout_of(batch, batch->origin, batch->capacity);
 	uint32 request = batch->request;
 	GpuaggReply reply;
 
 	batch->request = 0;
 	if (request == 0 || !gpuagg_device_wait(request, &reply))
 		return false;
-	memcpy(batch->results, batch->lease->base + l.results,
+	memcpy(batch->results, batch->lease->lease->base + l.results,
 		   batch->nrows * gpuagg_scan_result_size(batch->kind, batch->op, 0));
 	if (batch->flags & GPUAGG_SCAN_STATUS)
-		memcpy(batch->status, batch->lease->base + l.status, batch->nrows);
+		memcpy(batch->status, batch->lease->lease->base + l.status, batch->nrows);
 	batch->carry = reply.u.scan.carry;
 	gpuagg_float_sum_propagate(gpuagg_float_sum_of(&batch->carry.f));
 	return true;
@@ -259,7 +314,7 @@ run_on_cpu(ScanBatch *batch)
 	gpuagg_cpu_scan(&scan, &batch->carry);
 }
 
-/* Brings a batch that has a lease to its results. */
+/* Brings a batch to its results. */
 static void
 complete(ScanBatch *batch)
 {
@@ -271,7 +326,7 @@ complete(ScanBatch *batch)
 	}
 	gpuagg_stat_batch(batch->engine, batch->nrows,
 					  batch->nrows * (int64) gpuagg_kind_size(batch->kind));
-	release_lease(batch);
+	release_memory(batch);
 }
 
 void
@@ -280,13 +335,14 @@ gpuagg_scan_submit(ScanBatch *batch, const GpuaggScanState *carry)
 	batch->carry = *carry;
 	dlist_push_tail(&submitted, &batch->node);
 	batch->submitted = true;
-	(void) submit_to_device(batch);
+	if (batch->lease != NULL)
+		(void) submit_to_device(batch);
 }
 
 void
 gpuagg_scan_finish(ScanBatch *batch, GpuaggScanState *carry)
 {
-	if (batch->lease != NULL)
+	if (batch->values != NULL)
 		complete(batch);
 	dlist_delete(&batch->node);
 	batch->submitted = false;

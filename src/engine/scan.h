@@ -10,7 +10,7 @@
 #include "common/protocol.h"
 #include "stat.h"
 
-/* Staging memory of one scan and, after it has run, its results. */
+/* The rows of one scan and, after it has run, its results. */
 typedef struct ScanBatch
 {
 	GpuaggKind kind;
@@ -18,10 +18,13 @@ typedef struct ScanBatch
 	unsigned flags; /* GPUAGG_SCAN_EXCLUSIVE, VALIDITY, HEADS, STATUS */
 	int64 capacity; /* rows, a multiple of 64 */
 	int64 nrows;
-	void *values;
-	uint64 *validity; /* with VALIDITY; bit i: row i is not NULL */
-	uint64 *heads;	  /* with HEADS; bit i: row i starts a segment */
-	struct DeviceLease *lease;
+	void *values;			 /* NULL: the batch has not begun, or is done */
+	uint64 *validity;		 /* with VALIDITY; bit i: row i is not NULL */
+	uint64 *heads;			 /* with HEADS; bit i: row i starts a segment */
+	struct ScanLease *lease; /* that they lie in, or NULL */
+	Size origin;			 /* of its part of the lease */
+	char *here;				 /* memory of its own */
+	Size here_bytes;
 	uint32 request; /* in flight, or 0 */
 	bool submitted;
 	dlist_node node;	   /* among those submitted */
@@ -41,11 +44,15 @@ extern ScanBatch *gpuagg_scan_make(GpuaggKind kind, GpuaggOp op, unsigned flags,
 								   MemoryContext context);
 
 /*
- * Leases staging memory for a batch on the device.  False when there is no
- * device for it now.  Then values, the bitmaps and capacity are set and nrows is
- * 0; the caller fills in rows and calls gpuagg_scan_run().
+ * Leases staging memory for scans of the same rows on the device: `rows` of them,
+ * or as many as a segment holds.  False when there is no device for it now.  Then
+ * nothing has begun; otherwise values, the bitmaps and capacity are set and
+ * nrows is 0: the caller fills in rows and runs each scan.
  */
-extern bool gpuagg_scan_begin(ScanBatch *batch);
+extern bool gpuagg_scans_begin(ScanBatch *const *batches, int nbatches, int64 rows);
+
+/* The same in memory of the batch's own, for the CPU; rows: a multiple of 64. */
+extern void gpuagg_scan_begin_here(ScanBatch *batch, int64 rows);
 
 /* Bits are set in order of rows: the first of a word clears the others. */
 static inline void
@@ -58,7 +65,7 @@ gpuagg_scan_set_bit(uint64 *bitmap, int64 row, bool value)
 
 /*
  * Scans nrows rows, from `carry` on, which is left as it is after the last row;
- * on the CPU if the device does not.  Gives the lease back.
+ * on the CPU if the device does not.  Gives staging memory back.
  */
 extern void gpuagg_scan_run(ScanBatch *batch, GpuaggScanState *carry);
 

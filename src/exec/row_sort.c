@@ -465,6 +465,20 @@ compare_to_last(RowSort *sort, TupleTableSlot *slot, bool *new_partition, bool *
 	}
 }
 
+/* Rows lie anywhere in memory: asks for one that will be wanted soon. */
+static inline void
+prefetch_after(const RowSort *sort, int64 position)
+{
+	if (sort->nrows - position > PREFETCH_ITEMS)
+	{
+		int64 soon = (position + PREFETCH_ITEMS) * (sort->words + 1) + sort->words;
+		const char *row = (const char *) (uintptr_t) sort->items[soon];
+
+		__builtin_prefetch(row);
+		__builtin_prefetch(row + sort->row_reach);
+	}
+}
+
 bool
 gpuagg_row_sort_get(RowSort *sort, TupleTableSlot *slot, bool *new_partition, bool *new_peers)
 {
@@ -490,13 +504,7 @@ gpuagg_row_sort_get(RowSort *sort, TupleTableSlot *slot, bool *new_partition, bo
 	}
 
 	item = sort->items + sort->position * stride;
-	if (sort->nrows - sort->position > PREFETCH_ITEMS)
-	{
-		const char *row = (const char *) (uintptr_t) item[PREFETCH_ITEMS * stride + sort->words];
-
-		__builtin_prefetch(row);
-		__builtin_prefetch(row + sort->row_reach);
-	}
+	prefetch_after(sort, sort->position);
 	if (sort->position == 0)
 		*new_partition = *new_peers = true;
 	else
@@ -517,6 +525,16 @@ gpuagg_row_sort_get(RowSort *sort, TupleTableSlot *slot, bool *new_partition, bo
 	sort->position++;
 	ExecStoreMinimalTuple((MinimalTuple) (uintptr_t) item[sort->words], slot, false);
 	return true;
+}
+
+void
+gpuagg_row_sort_row(const RowSort *sort, int64 row, TupleTableSlot *slot)
+{
+	const uint64 *item = sort->items + row * (sort->words + 1);
+
+	Assert(sort->tuplesort == NULL && row >= 0 && row < sort->nrows);
+	prefetch_after(sort, row);
+	ExecStoreMinimalTuple((MinimalTuple) (uintptr_t) item[sort->words], slot, false);
 }
 
 bool

@@ -58,6 +58,12 @@ extern bool gpuagg_row_sort_get(RowSort *sort, TupleTableSlot *slot, bool *new_p
 								bool *new_peers);
 
 /*
+ * Where the sort is in memory, a row by its number, from 0, into a slot of
+ * TTSOpsMinimalTuple; meant for a second look at them in their order.
+ */
+extern void gpuagg_row_sort_row(const RowSort *sort, int64 row, TupleTableSlot *slot);
+
+/*
  * Where the sort is in memory, moves so many rows on from the first.
  * gpuagg_row_sort_seek() returns false, and moves nothing, where it is not; then
  * rows have to be put anew.  The row after a seek is marked as new as when it was

@@ -66,26 +66,20 @@ gpuagg_row_store_append(RowStore *store, TupleTableSlot *slot)
 		store->in_memory++;
 }
 
-bool
+void
 gpuagg_row_store_fetch(RowStore *store, TupleTableSlot *slot)
 {
 	if (likely(store->in_memory > 0))
 	{
 		store->in_memory--;
 		ExecStoreMinimalTuple(gpuagg_row_blocks_next(store->blocks, true), slot, false);
-		return true;
+		return;
 	}
-	if (store->in_file > 0)
-	{
-		/* A copy: rows that are appended may move those in the tuplestore's memory to its file. */
-		if (!tuplestore_gettupleslot(store->file, true, true, slot))
-			elog(ERROR, "a row of the store is missing");
-		if (--store->in_file == 0)
-			tuplestore_clear(store->file);
-		return true;
-	}
-	ExecClearTuple(slot);
-	return false;
+	/* A copy: rows that are appended may move those in the tuplestore's memory to its file. */
+	if (store->in_file == 0 || !tuplestore_gettupleslot(store->file, true, true, slot))
+		elog(ERROR, "a row of the store is missing");
+	if (--store->in_file == 0)
+		tuplestore_clear(store->file);
 }
 
 int64

@@ -20,11 +20,11 @@ extern RowStore *gpuagg_row_store_make(TupleDesc desc, int64 limit, MemoryContex
 extern void gpuagg_row_store_append(RowStore *store, TupleTableSlot *slot);
 
 /*
- * Takes the oldest row into a slot of TTSOpsMinimalTuple; false, with the slot
- * empty, when none waits.  The row stays where it is, whatever is appended, until
- * the next fetch, clear or end; the memory of those before it is used again.
+ * Takes the oldest row, one of which must wait, into a slot of TTSOpsMinimalTuple.
+ * It stays where it is, whatever is appended, until the next fetch, clear or end;
+ * the memory of those before it is used again.
  */
-extern bool gpuagg_row_store_fetch(RowStore *store, TupleTableSlot *slot);
+extern void gpuagg_row_store_fetch(RowStore *store, TupleTableSlot *slot);
 
 /* Rows that went through files, since made. */
 extern int64 gpuagg_row_store_spilled(const RowStore *store);

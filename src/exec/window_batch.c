@@ -1,78 +1,28 @@
 /*
  * window_batch.c
- *	  GpuWindow in batches, each one segmented scan a function over the
- *	  partitions that it spans.
+ *	  Fills the batches of a GpuWindow node and brings them through an engine,
+ *	  each one segmented scan a function over the partitions that it spans.
  *
- * The state of the open partition goes from batch to batch.  While the rows of
- * one batch are emitted, the next is on the device; it is taken from there once
- * the one after it has been filled.  Rows wait in the row store, in order: those
- * that are ready, those of the open group, those of batches still to come.
+ * Each batch goes to the device or to the CPU's loops.  The state of the open
+ * partition goes from batch to batch.  While the rows of a batch are emitted, the
+ * next is on the device; it is taken from there once the one after it has been
+ * filled.
  */
 #include "compat.h"
 
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
+#include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "engine/cpu.h"
-#include "engine/device.h"
-#include "engine/scan.h"
-#include "exec/window_state.h"
+#include "exec/window_batch.h"
 #include "gpuagg.h"
 
-#define RETRY_ROWS 65536 /* rows one by one before asking for the device again */
-
-typedef struct WindowColumnBatch
-{
-	ScanBatch *scan;
-	int64 *counts; /* of averages: values not NULL up to each row */
-	int64 n;	   /* values not NULL in the partition that is open at the end */
-} WindowColumnBatch;
-
-typedef struct WindowBatch
-{
-	WindowColumnBatch *columns; /* one a function */
-	uint64 *groups;				/* bit i: row i starts a group */
-	int64 room;					/* rows that groups and counts take */
-	int64 nrows;
-} WindowBatch;
-
-/* The result at one row. */
-typedef struct LastResult
-{
-	uint64 result[2];
-	uint8 status;
-	int64 n;
-} LastResult;
-
-typedef struct WindowBatches
-{
-	MemoryContext context;
-	WindowBatch batch[2];
-	WindowBatch *current;  /* whose rows are being made ready, or NULL */
-	WindowBatch *flying;   /* handed over, or NULL */
-	int64 at;			   /* row of current to go on with */
-	LastResult *last;	   /* of the row before current, when it belongs to the open group */
-	bool two_at_a_time;	   /* there is staging memory for it */
-	GpuaggScanState carry; /* in passing */
-} WindowBatches;
-
-/* The first bit that is set from i on, or n. */
-static int64
-next_bit(const uint64 *bitmap, int64 i, int64 n)
-{
-	while (i < n)
-	{
-		uint64 word = bitmap[i / 64] >> (i % 64);
-
-		if (word != 0)
-			return Min(i + pg_rightmost_one_pos64(word), n);
-		i = (i / 64 + 1) * 64;
-	}
-	return n;
-}
-
-/* ---- filling ---- */
+#define DEVICE_ROWS 32768 /* of a batch: what waits for it stays in the CPU's cache */
+#define CPU_ROWS	1024
+#define FIRST_ROWS	64				  /* then twice as many each time: a LIMIT may end it all */
+#define COPY_BYTES	(2 * 1024 * 1024) /* of copies that end a batch */
+#define RETRY_ROWS	65536			  /* before asking for the device again */
 
 static unsigned
 flags_of(const WindowFunctionState *function)
@@ -81,241 +31,46 @@ flags_of(const WindowFunctionState *function)
 		   (function->exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0);
 }
 
-static WindowBatches *
-make_batches(WindowScanState *node)
+static void
+make_batch(WindowScanState *node, WindowBatch *batch)
+{
+	int n = node->nfunctions;
+	int nscans = 0;
+
+	batch->columns = palloc0(n * sizeof(WindowColumnBatch));
+	batch->scans = palloc(n * sizeof(ScanBatch *));
+	batch->arguments = AllocSetContextCreate(CurrentMemoryContext, "GpuWindow arguments",
+											 ALLOCSET_DEFAULT_SIZES);
+	for (int f = 0; f < n; f++)
+	{
+		const WindowFunctionState *function = &node->functions[f];
+
+		if (function->op->kind == 0)
+			continue;
+		batch->columns[f].scan = gpuagg_scan_make(function->op->kind, function->op->op,
+												  flags_of(function), CurrentMemoryContext);
+		batch->scans[nscans++] = batch->columns[f].scan;
+	}
+	node->batches->nscans = nscans;
+}
+
+void
+gpuagg_window_make_batches(WindowScanState *node)
 {
 	MemoryContext context = AllocSetContextCreate(GetMemoryChunkContext(node), "GpuWindow batches",
 												  ALLOCSET_DEFAULT_SIZES);
-	WindowBatches *batches = MemoryContextAllocZero(context, sizeof(WindowBatches));
-	int n = node->nfunctions;
+	MemoryContext old = MemoryContextSwitchTo(context);
+	WindowBatches *b = palloc0(sizeof(WindowBatches));
 
-	batches->context = context;
-	batches->last = MemoryContextAllocZero(context, n * sizeof(LastResult));
-	batches->two_at_a_time = 2 * n * (Size) GPUAGG_SEGMENT_BYTES <=
-							 (Size) gpuagg_staging_memory * 1024;
-	for (int b = 0; b < lengthof(batches->batch); b++)
-	{
-		WindowBatch *batch = &batches->batch[b];
-
-		batch->columns = MemoryContextAllocZero(context, n * sizeof(WindowColumnBatch));
-		for (int i = 0; i < n; i++)
-			batch->columns[i].scan = gpuagg_scan_make(node->functions[i].op->kind,
-													  node->functions[i].op->op,
-													  flags_of(&node->functions[i]), context);
-	}
-	return batches;
-}
-
-/* Leases memory for all columns; returns the rows that it holds, 0 when there is none. */
-static int64
-begin_batch(WindowScanState *node, WindowBatch *batch)
-{
-	int64 capacity = PG_INT64_MAX;
-
-	for (int i = 0; i < node->nfunctions; i++)
-	{
-		if (!gpuagg_scan_begin(batch->columns[i].scan))
-		{
-			while (--i >= 0)
-				gpuagg_scan_cancel(batch->columns[i].scan);
-			return 0;
-		}
-		capacity = Min(capacity, batch->columns[i].scan->capacity);
-	}
-	return capacity;
-}
-
-/* Room for the group bits and for counts. */
-static void
-make_room(WindowScanState *node, WindowBatch *batch, int64 rows)
-{
-	MemoryContext context = node->batches->context;
-
-	if (rows <= batch->room)
-		return;
-	if (batch->groups != NULL)
-		pfree(batch->groups);
-	batch->groups = MemoryContextAlloc(context, rows / 8);
-	for (int i = 0; i < node->nfunctions; i++)
-	{
-		WindowColumnBatch *column = &batch->columns[i];
-
-		if (node->functions[i].op->function != RUNNING_AVG)
-			continue;
-		if (column->counts != NULL)
-			pfree(column->counts);
-		column->counts = MemoryContextAlloc(context, rows * sizeof(int64));
-	}
-	batch->room = rows;
-}
-
-/* Stores node->row's argument of a function. */
-static void
-put_argument(WindowScanState *node, WindowFunctionState *function, WindowColumnBatch *column)
-{
-	ScanBatch *scan = column->scan;
-	int64 i = scan->nrows++;
-	Datum value;
-	bool valid = gpuagg_window_argument(node, function, &value);
-
-	gpuagg_scan_set_bit(scan->heads, i, node->new_partition);
-	gpuagg_scan_set_bit(scan->validity, i, valid);
-	if (node->new_partition)
-		column->n = 0;
-	if (column->counts != NULL && function->exclusive)
-		column->counts[i] = column->n;
-	if (valid)
-	{
-		gpuagg_running_store(function->op, scan->values, i, value);
-		column->n++;
-	}
-	else
-	{
-		Size width = gpuagg_kind_size(scan->kind);
-
-		memset((char *) scan->values + i * width, 0, width);
-	}
-	if (column->counts != NULL && !function->exclusive)
-		column->counts[i] = column->n;
-}
-
-/*
- * Fills a batch with the rows that come in, after those of `before`, which is
- * on the device, or NULL.  False when there are none, or no memory for them.
- */
-static bool
-fill_batch(WindowScanState *node, WindowBatch *batch, const WindowBatch *before)
-{
-	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
-	int64 capacity;
-
-	if (!gpuagg_window_next(node))
-		return false;
-	capacity = begin_batch(node, batch);
-	if (capacity == 0)
-		return false;
-	make_room(node, batch, capacity);
-	for (int i = 0; i < node->nfunctions; i++)
-		batch->columns[i].n = before != NULL ? before->columns[i].n : node->functions[i].state->n;
-
-	batch->nrows = 0;
-	while (batch->nrows < capacity && gpuagg_window_next(node))
-	{
-		MemoryContext old;
-
-		CHECK_FOR_INTERRUPTS();
-		gpuagg_row_store_append(node->rows, node->row);
-		gpuagg_scan_set_bit(batch->groups, batch->nrows, node->new_group);
-		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-		gpuagg_window_prepare_arguments(node);
-		for (int i = 0; i < node->nfunctions; i++)
-			put_argument(node, &node->functions[i], &batch->columns[i]);
-		MemoryContextSwitchTo(old);
-		batch->nrows++;
-		node->have_row = false;
-	}
-	node->rows_taken += batch->nrows;
-	return true;
-}
-
-/* ---- on the device ---- */
-
-/* Adds to the node's report what has been counted since. */
-static void
-add_to_report(WindowScanState *node, const WorkReport *before)
-{
-	const WorkReport *now = gpuagg_stat_last();
-
-	for (int r = 0; r < GPUAGG_NREASONS; r++)
-		node->report.fallbacks[r] += now->fallbacks[r] - before->fallbacks[r];
-}
-
-static void
-submit(WindowScanState *node, WindowBatch *batch)
-{
-	WorkReport before = *gpuagg_stat_last();
-	GpuaggScanState *carry = &node->batches->carry;
-
-	for (int i = 0; i < node->nfunctions; i++)
-	{
-		gpuagg_running_to_carry(node->functions[i].op, node->functions[i].state, carry);
-		gpuagg_scan_submit(batch->columns[i].scan, carry);
-	}
-	add_to_report(node, &before);
-}
-
-static void
-finish(WindowScanState *node, WindowBatch *batch)
-{
-	WorkReport before = *gpuagg_stat_last();
-	GpuaggScanState *carry = &node->batches->carry;
-
-	for (int i = 0; i < node->nfunctions; i++)
-	{
-		WindowFunctionState *function = &node->functions[i];
-		ScanBatch *scan = batch->columns[i].scan;
-
-		gpuagg_scan_finish(scan, carry);
-		gpuagg_running_from_carry(function->op, function->state, carry, batch->columns[i].n);
-		node->report.batches[scan->engine]++;
-		node->report.rows[scan->engine] += scan->nrows;
-		node->report.bytes[scan->engine] += scan->nrows * (int64) gpuagg_kind_size(scan->kind);
-	}
-	add_to_report(node, &before);
-}
-
-/* Makes the next batch the current one; false when there is none. */
-static bool
-advance(WindowScanState *node)
-{
-	WindowBatches *b = node->batches;
-	WindowBatch *next = b->flying;
-	WindowBatch *other;
-
-	b->flying = NULL;
-	if (next == NULL)
-	{
-		next = &b->batch[0];
-		if (!fill_batch(node, next, NULL))
-			return false;
-		submit(node, next);
-	}
-	other = next == &b->batch[0] ? &b->batch[1] : &b->batch[0];
-	if (b->two_at_a_time && fill_batch(node, other, next))
-		b->flying = other;
-	finish(node, next);
-	if (b->flying != NULL)
-		submit(node, b->flying);
-	b->current = next;
-	b->at = 0;
-	return true;
-}
-
-bool
-gpuagg_window_try_batches(WindowScanState *node)
-{
-	WorkReport before = *gpuagg_stat_last();
-
-	/* A lease that is refused would keep others of the session from asking. */
-	if (node->nfunctions * (Size) GPUAGG_SEGMENT_BYTES > (Size) gpuagg_staging_memory * 1024)
-		gpuagg_stat_reason(GPUAGG_NO_STAGING);
-	else if (gpuagg_device_ready())
-	{
-		gpuagg_window_store_held(node);
-		node->batches = make_batches(node);
-		if (fill_batch(node, &node->batches->batch[0], NULL))
-		{
-			add_to_report(node, &before);
-			submit(node, &node->batches->batch[0]);
-			node->batches->flying = &node->batches->batch[0];
-			return true;
-		}
-		gpuagg_window_drop_batches(node);
-	}
-	add_to_report(node, &before);
-	node->report.reason = gpuagg_stat_last()->reason;
-	node->batch_at = node->rows_taken + RETRY_ROWS;
-	return false;
+	node->batches = b;
+	b->context = context;
+	b->stride = node->spec->nchild + node->nfunctions;
+	b->last = palloc0(node->nfunctions * sizeof(LastResult));
+	b->cpu_rows = FIRST_ROWS;
+	b->two_at_a_time = 2 * GPUAGG_SEGMENT_BYTES <= (Size) gpuagg_staging_memory * 1024;
+	for (int i = 0; i < lengthof(b->batch); i++)
+		make_batch(node, &b->batch[i]);
+	MemoryContextSwitchTo(old);
 }
 
 void
@@ -327,116 +82,332 @@ gpuagg_window_drop_batches(WindowScanState *node)
 	node->batches = NULL;
 }
 
-/* ---- emission ---- */
+/* ---- filling ---- */
 
-/* The group that ends with row i of the current batch has these values. */
+/* Adds to the node's report what has been counted since. */
 static void
-values_at(WindowScanState *node, int64 i)
+add_to_report(WindowScanState *node, const WorkReport *before)
 {
-	WindowBatch *batch = node->batches->current;
-	MemoryContext old;
+	const WorkReport *now = gpuagg_stat_last();
 
-	MemoryContextReset(node->group_context);
-	old = MemoryContextSwitchTo(node->group_context);
-	for (int f = 0; f < node->nfunctions; f++)
-	{
-		WindowFunctionState *function = &node->functions[f];
-		const WindowColumnBatch *column = &batch->columns[f];
-
-		function->value = gpuagg_running_result(function->op, column->scan->results,
-												column->scan->status, i,
-												column->counts != NULL ? column->counts[i] : 0,
-												&function->isnull);
-	}
-	MemoryContextSwitchTo(old);
+	for (int r = 0; r < GPUAGG_NREASONS; r++)
+		node->report.fallbacks[r] += now->fallbacks[r] - before->fallbacks[r];
 }
 
-/* The same of the last row before the current batch. */
+/* Gets staging memory for a batch, if it is time for the device. */
 static void
-values_before(WindowScanState *node)
+begin_on_device(WindowScanState *node, WindowBatch *batch)
 {
-	MemoryContext old;
+	WorkReport before = *gpuagg_stat_last();
 
-	MemoryContextReset(node->group_context);
-	old = MemoryContextSwitchTo(node->group_context);
-	for (int f = 0; f < node->nfunctions; f++)
-	{
-		WindowFunctionState *function = &node->functions[f];
-		const LastResult *last = &node->batches->last[f];
-
-		function->value = gpuagg_running_result(function->op, last->result, &last->status, 0,
-												last->n, &function->isnull);
-	}
-	MemoryContextSwitchTo(old);
+	batch->on_device = false;
+	if (node->rows_taken < node->device_at)
+		return;
+	batch->on_device = gpuagg_scans_begin(batch->scans, node->batches->nscans,
+										  Min(gpuagg_batch_rows, DEVICE_ROWS));
+	add_to_report(node, &before);
+	if (batch->on_device)
+		return;
+	node->report.reason = gpuagg_stat_last()->reason;
+	node->device_at = node->rows_taken + RETRY_ROWS;
 }
 
-/* Keeps the last results of the current batch, for values_before(). */
-static void
-keep_last(WindowScanState *node)
+/* Rows of a batch that take no more than their share of work_mem. */
+static int64
+rows_in_memory(const WindowBatches *b)
 {
-	WindowBatch *batch = node->batches->current;
-	int64 i = batch->nrows - 1;
+	int64 bytes = work_mem * INT64CONST(1024) / lengthof(b->batch);
 
-	for (int f = 0; f < node->nfunctions; f++)
-	{
-		const WindowColumnBatch *column = &batch->columns[f];
-		const ScanBatch *scan = column->scan;
-		Size width = gpuagg_scan_result_size(scan->kind, scan->op, 0);
-		LastResult *last = &node->batches->last[f];
-
-		memcpy(last->result, (const char *) scan->results + i * width, width);
-		last->status = scan->status[i];
-		last->n = column->counts != NULL ? column->counts[i] : 0;
-	}
+	return Max(bytes / (b->stride * (int64) (sizeof(Datum) + sizeof(bool))), FIRST_ROWS);
 }
 
-/* Makes the rows of the next group ready that ends in the current batch; false: none does. */
-static bool
-next_group(WindowScanState *node)
+/* Chooses the engine; returns the rows that the batch takes. */
+static int64
+begin_batch(WindowScanState *node, WindowBatch *batch)
 {
 	WindowBatches *b = node->batches;
-	int64 end;
+	int64 rows;
 
-	if (b->at == b->current->nrows)
-		return false;
-	if (node->pending > 0 && gpuagg_bit(b->current->groups, b->at))
+	begin_on_device(node, batch);
+	if (batch->on_device)
+		return batch->scans[0]->capacity;
+	rows = TYPEALIGN_DOWN(64, Min(Min(b->cpu_rows, gpuagg_batch_rows), rows_in_memory(b)));
+	b->cpu_rows = Min(2 * b->cpu_rows, CPU_ROWS);
+	for (int i = 0; i < b->nscans; i++)
+		gpuagg_scan_begin_here(batch->scans[i], rows);
+	return rows;
+}
+
+/* An array in place of another one, whose content is not kept. */
+static void *
+make_array(void *array, Size bytes)
+{
+	if (array != NULL)
+		pfree(array);
+	return palloc(bytes);
+}
+
+static void
+make_room(WindowScanState *node, WindowBatch *batch, int64 rows)
+{
+	WindowBatches *b = node->batches;
+	MemoryContext old;
+
+	if (rows <= batch->room)
+		return;
+	old = MemoryContextSwitchTo(b->context);
+	batch->room = 0;
+	batch->values = make_array(batch->values, rows * b->stride * sizeof(Datum));
+	batch->isnull = make_array(batch->isnull, rows * b->stride * sizeof(bool));
+	batch->heads = make_array(batch->heads, rows / 8);
+	batch->groups = make_array(batch->groups, rows / 8);
+	for (int f = 0; f < node->nfunctions; f++)
+		if (node->functions[f].op->function == RUNNING_AVG && batch->columns[f].scan != NULL)
+			batch->columns[f].counts = make_array(batch->columns[f].counts, rows * sizeof(int64));
+	MemoryContextSwitchTo(old);
+	batch->room = rows;
+}
+
+/* A slot with node->row, whose values last as long as the batch. */
+static TupleTableSlot *
+lasting_row(WindowScanState *node, WindowBatch *batch)
+{
+	MinimalTuple row;
+
+	if (node->rows_stay || node->all_by_value)
+		return node->row;
+	if (batch->blocks == NULL)
+		batch->blocks = gpuagg_row_blocks_make(node->row->tts_tupleDescriptor,
+											   node->batches->context);
+	row = gpuagg_row_blocks_append(batch->blocks, node->row, PG_INT64_MAX);
+	return ExecStoreMinimalTuple(row, node->stored, false);
+}
+
+/* Evaluates the arguments that are expressions over the row at `values`. */
+static void
+put_arguments(WindowScanState *node, WindowBatch *batch, Datum *values, bool *isnull)
+{
+	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
+
+	gpuagg_window_show(node, values, isnull);
+	econtext->ecxt_scantuple = node->css.ss.ss_ScanTupleSlot;
+	for (int f = 0; f < node->nfunctions; f++)
 	{
-		values_before(node);
-		node->ready = node->pending;
-		node->pending = 0;
-		return true;
+		WindowFunctionState *function = &node->functions[f];
+		int at = node->spec->nchild + f;
+
+		if (function->argument == NULL)
+			continue;
+		values[at] = ExecEvalExprSwitchContext(function->argument, econtext, &isnull[at]);
+		if (function->argument_length != 0 && !isnull[at])
+		{
+			MemoryContext old = MemoryContextSwitchTo(batch->arguments);
+
+			batch->argument_bytes += datumGetSize(values[at], false, function->argument_length);
+			values[at] = datumCopy(values[at], false, function->argument_length);
+			MemoryContextSwitchTo(old);
+		}
 	}
-	end = node->spec->frame == WINDOW_ROWS
-			  ? b->at + 1
-			  : next_bit(b->current->groups, b->at + 1, b->current->nrows);
-	node->pending += end - b->at;
-	b->at = end;
-	if (end == b->current->nrows && node->spec->frame != WINDOW_ROWS)
+}
+
+/* Takes node->row into a batch. */
+static void
+put_row(WindowScanState *node, WindowBatch *batch)
+{
+	Size place = gpuagg_window_place(node, batch->nrows, 0);
+	TupleTableSlot *row = lasting_row(node, batch);
+	int nchild = node->spec->nchild;
+
+	slot_getallattrs(row);
+	for (int i = 0; i < nchild; i++)
+	{
+		batch->values[place + i] = row->tts_values[i];
+		batch->isnull[place + i] = row->tts_isnull[i];
+	}
+	gpuagg_scan_set_bit(batch->heads, batch->nrows, node->new_partition);
+	gpuagg_scan_set_bit(batch->groups, batch->nrows, node->new_group);
+	if (node->has_expressions)
+		put_arguments(node, batch, batch->values + place, batch->isnull + place);
+	batch->nrows++;
+	node->have_row = false;
+}
+
+/* Counts a column's values that are not NULL, from where the partition began; true: up to each row. */
+static void
+count_values(WindowBatch *batch, WindowColumnBatch *column, bool exclusive)
+{
+	const uint64 *validity = column->scan->validity;
+	int64 n = column->n;
+
+	for (int64 i = 0; i < batch->nrows; i++)
+	{
+		if (gpuagg_bit(batch->heads, i))
+			n = 0;
+		if (column->counts != NULL && exclusive)
+			column->counts[i] = n;
+		n += gpuagg_bit(validity, i);
+		if (column->counts != NULL && !exclusive)
+			column->counts[i] = n;
+	}
+	column->n = n;
+}
+
+/* Brings a function's arguments from the rows to its scan. */
+static void
+put_column(WindowScanState *node, WindowBatch *batch, int f)
+{
+	const WindowFunctionState *function = &node->functions[f];
+	WindowColumnBatch *column = &batch->columns[f];
+	ScanBatch *scan = column->scan;
+	Size place = gpuagg_window_place(node, 0, gpuagg_window_argument_column(node, f));
+	Size stride = node->batches->stride;
+
+	scan->nrows = batch->nrows;
+	memcpy(scan->heads, batch->heads, (batch->nrows + 63) / 64 * sizeof(uint64));
+	for (int64 i = 0; i < batch->nrows; i++)
+		gpuagg_scan_set_bit(scan->validity, i,
+							function->every_row || !batch->isnull[place + i * stride]);
+	gpuagg_running_store_column(function->op, scan->values, batch->values + place,
+								batch->isnull + place, stride, batch->nrows);
+	count_values(batch, column, function->exclusive);
+}
+
+/*
+ * Fills a batch with the rows that come in, after those of `before`, which is
+ * on the device, or NULL.  False when there are none.
+ */
+static bool
+fill_batch(WindowScanState *node, WindowBatch *batch, const WindowBatch *before)
+{
+	int64 capacity;
+
+	if (!gpuagg_window_next(node))
 		return false;
-	values_at(node, end - 1);
-	node->ready = node->pending;
-	node->pending = 0;
+	capacity = begin_batch(node, batch);
+	make_room(node, batch, capacity);
+	MemoryContextReset(batch->arguments);
+	batch->argument_bytes = 0;
+	if (batch->blocks != NULL)
+		gpuagg_row_blocks_clear(batch->blocks);
+
+	batch->nrows = 0;
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_row(node, batch);
+	} while (batch->nrows < capacity && batch->argument_bytes < COPY_BYTES &&
+			 (batch->blocks == NULL || gpuagg_row_blocks_bytes(batch->blocks) < COPY_BYTES) &&
+			 gpuagg_window_next(node));
+	node->rows_taken += batch->nrows;
+
+	for (int f = 0; f < node->nfunctions; f++)
+	{
+		batch->columns[f].n = before != NULL ? before->columns[f].n : node->functions[f].state->n;
+		if (batch->columns[f].scan != NULL)
+			put_column(node, batch, f);
+	}
 	return true;
 }
 
-TupleTableSlot *
-gpuagg_window_by_batch(WindowScanState *node)
-{
-	while (node->ready == 0)
-	{
-		WindowBatches *b = node->batches;
+/* ---- through an engine ---- */
 
-		CHECK_FOR_INTERRUPTS();
-		if (b->current != NULL && next_group(node))
-			break;
-		if (b->current != NULL && node->pending > 0)
-			keep_last(node);
-		if (!advance(node))
-		{
-			gpuagg_window_drop_batches(node);
-			node->batch_at = node->rows_taken + RETRY_ROWS;
-			return NULL;
-		}
+static void
+submit(WindowScanState *node, WindowBatch *batch)
+{
+	WorkReport before = *gpuagg_stat_last();
+	GpuaggScanState *carry = &node->batches->carry;
+
+	for (int f = 0; f < node->nfunctions; f++)
+	{
+		ScanBatch *scan = batch->columns[f].scan;
+
+		if (scan == NULL)
+			continue;
+		gpuagg_running_to_carry(node->functions[f].op, node->functions[f].state, carry);
+		gpuagg_scan_submit(scan, carry);
 	}
-	return gpuagg_window_emit_stored(node);
+	add_to_report(node, &before);
+}
+
+static void
+finish(WindowScanState *node, WindowBatch *batch)
+{
+	WorkReport before = *gpuagg_stat_last();
+	GpuaggScanState *carry = &node->batches->carry;
+
+	for (int f = 0; f < node->nfunctions; f++)
+	{
+		WindowFunctionState *function = &node->functions[f];
+		WindowColumnBatch *column = &batch->columns[f];
+		ScanBatch *scan = column->scan;
+		Size place = gpuagg_window_place(node, 0, node->spec->nchild + f);
+
+		if (scan == NULL)
+		{
+			gpuagg_window_count_direct(node, function, batch->nrows);
+			continue;
+		}
+		gpuagg_scan_finish(scan, carry);
+		gpuagg_running_from_carry(function->op, function->state, carry, column->n);
+		column->has_results =
+			node->spec->frame == WINDOW_ROWS &&
+			gpuagg_running_result_column(function->op, scan->results, scan->status, scan->nrows,
+										 batch->values + place, batch->isnull + place,
+										 node->batches->stride);
+		node->report.batches[scan->engine]++;
+		node->report.rows[scan->engine] += scan->nrows;
+		node->report.bytes[scan->engine] += scan->nrows * (int64) gpuagg_kind_size(scan->kind);
+	}
+	add_to_report(node, &before);
+}
+
+/* Rows of the current batch that have not been emitted go where they can wait. */
+static void
+move_outside(WindowScanState *node)
+{
+	WindowBatches *b = node->batches;
+
+	if (b->current == NULL)
+		return;
+	for (int64 i = b->emit_at; i < b->current->nrows && !node->rows_stay; i++)
+	{
+		Size place = gpuagg_window_place(node, i, 0);
+
+		ExecClearTuple(node->passing);
+		memcpy(node->passing->tts_values, b->current->values + place,
+			   node->spec->nchild * sizeof(Datum));
+		memcpy(node->passing->tts_isnull, b->current->isnull + place,
+			   node->spec->nchild * sizeof(bool));
+		gpuagg_row_store_append(node->rows, ExecStoreVirtualTuple(node->passing));
+	}
+	b->outside += b->current->nrows - b->emit_at;
+	b->current = NULL;
+}
+
+bool
+gpuagg_window_advance(WindowScanState *node)
+{
+	WindowBatches *b = node->batches;
+	WindowBatch *next = b->flying;
+	WindowBatch *other;
+
+	move_outside(node);
+	b->flying = NULL;
+	if (next == NULL)
+	{
+		next = &b->batch[0];
+		if (!fill_batch(node, next, NULL))
+			return false;
+		submit(node, next);
+	}
+	other = next == &b->batch[0] ? &b->batch[1] : &b->batch[0];
+	if (next->on_device && b->two_at_a_time && fill_batch(node, other, next))
+		b->flying = other;
+	finish(node, next);
+	if (b->flying != NULL)
+		submit(node, b->flying);
+	b->current = next;
+	b->at = 0;
+	b->emit_at = 0;
+	return true;
 }

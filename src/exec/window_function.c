@@ -9,6 +9,8 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
@@ -82,22 +84,25 @@ gpuagg_window_functions_init(WindowScanState *node)
 
 	node->nfunctions = spec->nfunctions;
 	node->functions = palloc0(spec->nfunctions * sizeof(WindowFunctionState));
-	node->has_kinds = true;
 	node->can_read_ahead = true;
 	for (int i = 0; i < spec->nfunctions; i++)
 	{
 		WindowFunctionState *function = &node->functions[i];
 		Expr *argument = list_nth(plan->custom_exprs, 2 * i);
 		Expr *exclusive = list_nth(plan->custom_exprs, 2 * i + 1);
+		int16 length;
+		bool by_value;
 
 		check_permissions(spec->functions[i].winfnoid);
 		function->op = gpuagg_running_operation(spec->functions[i].function,
 												spec->functions[i].type);
+		get_typlenbyval(exprType((Node *) argument), &length, &by_value);
+		function->argument_length = by_value ? 0 : length;
 		init_argument(node, function, argument);
 		function->exclusive_argument = ExecInitExpr(exclusive, &node->css.ss.ps);
 		function->state = gpuagg_running_state_make(function->op, CurrentMemoryContext);
-		if (function->op->kind == 0)
-			node->has_kinds = false;
+		if (function->op->kind != 0)
+			node->has_kinds = true;
 		if (!gpuagg_running_can_read_ahead((Node *) argument))
 			node->can_read_ahead = false;
 	}
@@ -120,7 +125,7 @@ gpuagg_window_functions_begin(WindowScanState *node)
 }
 
 void
-gpuagg_window_functions_clear(WindowScanState *node)
+gpuagg_window_functions_clear(WindowScanState *node, bool only_direct)
 {
 	bool emptied = false;
 
@@ -128,6 +133,8 @@ gpuagg_window_functions_clear(WindowScanState *node)
 	{
 		WindowFunctionState *function = &node->functions[i];
 
+		if (only_direct && function->op->kind != 0)
+			continue;
 		if (gpuagg_running_state_clear(function->op, function->state))
 			continue;
 		if (!emptied)
@@ -135,4 +142,20 @@ gpuagg_window_functions_clear(WindowScanState *node)
 		emptied = true;
 		function->state = gpuagg_running_state_make(function->op, node->partition_context);
 	}
+}
+
+void
+gpuagg_window_function_step(WindowFunctionState *function, Datum value, bool isnull)
+{
+	const RunningOperation *op = function->op;
+
+	if (!function->exclusive && !isnull)
+		gpuagg_running_take(op, function->state, value);
+	function->value = gpuagg_running_value(op, function->state, &function->isnull);
+	if (!function->exclusive || isnull)
+		return;
+	/* taking may free what the value is */
+	if (op->result_length != 0 && !function->isnull)
+		function->value = datumCopy(function->value, false, op->result_length);
+	gpuagg_running_take(op, function->state, value);
 }

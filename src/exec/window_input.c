@@ -49,6 +49,7 @@ sort_rows(WindowScanState *node)
 	}
 	gpuagg_row_sort_perform(node->sort);
 	node->sorted = true;
+	node->rows_stay = gpuagg_row_sort_in_memory(node->sort);
 }
 
 /* The next row of the sort, or NULL, and what it starts. */
@@ -122,6 +123,7 @@ gpuagg_window_rescan_input(WindowScanState *node)
 	if (node->sorted && node->child->chgParam == NULL && gpuagg_row_sort_seek(node->sort, 0))
 		return;
 	node->sorted = false;
+	node->rows_stay = false;
 	if (node->sort != NULL)
 		gpuagg_row_sort_clear(node->sort);
 	/* a child with changed parameters rescans itself when it is next asked for a row */

@@ -3,30 +3,32 @@
  *	  GpuWindow row by row.
  *
  * Under a ROWS frame a row is emitted as it comes in, and nothing is kept.
- * Otherwise the rows of the open group wait in the row store until its end is
- * known, which takes one row more.  Most groups are small: the first rows of one
- * are held as values, and go to the store when there are too many.
+ * Otherwise the rows of the open group wait until its end is known, which takes
+ * one row more.
  */
 #include "compat.h"
 
 #include "miscadmin.h"
-#include "utils/datum.h"
 
 #include "exec/window_state.h"
 
 #define COUNT_ROWS 1024 /* rows between additions to the statistics */
 
 void
+gpuagg_window_count_direct(WindowScanState *node, const WindowFunctionState *function, int64 rows)
+{
+	int64 bytes = rows * function->op->width;
+
+	gpuagg_stat_direct(rows, bytes);
+	node->report.rows[ENGINE_CPU] += rows;
+	node->report.bytes[ENGINE_CPU] += bytes;
+}
+
+void
 gpuagg_window_count_rows(WindowScanState *node)
 {
 	for (int i = 0; i < node->nfunctions; i++)
-	{
-		int64 bytes = node->uncounted * node->functions[i].op->width;
-
-		gpuagg_stat_direct(node->uncounted, bytes);
-		node->report.rows[ENGINE_CPU] += node->uncounted;
-		node->report.bytes[ENGINE_CPU] += bytes;
-	}
+		gpuagg_window_count_direct(node, &node->functions[i], node->uncounted);
 	node->uncounted = 0;
 }
 
@@ -38,100 +40,94 @@ count_row(WindowScanState *node)
 		gpuagg_window_count_rows(node);
 }
 
-/* Columns of a row from below into the scan tuple, which is not stored yet. */
-static void
-copy_columns(WindowScanState *node, TupleTableSlot *row)
+void
+gpuagg_window_copy_columns(WindowScanState *node, TupleTableSlot *row)
 {
-	TupleTableSlot *scan = node->css.ss.ss_ScanTupleSlot;
-	int nchild = node->spec->nchild;
-
-	ExecClearTuple(scan);
 	slot_getallattrs(row);
-	memcpy(scan->tts_values, row->tts_values, nchild * sizeof(Datum));
-	memcpy(scan->tts_isnull, row->tts_isnull, nchild * sizeof(bool));
+	memcpy(node->values, row->tts_values, node->spec->nchild * sizeof(Datum));
+	memcpy(node->isnull, row->tts_isnull, node->spec->nchild * sizeof(bool));
 }
 
-/* The functions' values into the scan tuple. */
-static void
-put_values(WindowScanState *node)
+void
+gpuagg_window_put_values(WindowScanState *node, Datum *values, bool *isnull)
 {
-	TupleTableSlot *scan = node->css.ss.ss_ScanTupleSlot;
 	int at = node->spec->nchild;
 
-	for (int i = 0; i < node->nfunctions; i++)
+	for (int f = 0; f < node->nfunctions; f++)
 	{
-		scan->tts_values[at + i] = node->functions[i].value;
-		scan->tts_isnull[at + i] = node->functions[i].isnull;
+		values[at + f] = node->functions[f].value;
+		isnull[at + f] = node->functions[f].isnull;
 	}
 }
 
-/* The scan tuple as the row that the plan asks for. */
-static TupleTableSlot *
-project(WindowScanState *node)
+TupleTableSlot *
+gpuagg_window_project(WindowScanState *node, Datum *values, bool *isnull)
 {
 	ScanState *ss = &node->css.ss;
 
-	ExecStoreVirtualTuple(ss->ss_ScanTupleSlot);
+	gpuagg_window_show(node, values, isnull);
 	if (ss->ps.ps_ProjInfo == NULL)
 		return ss->ss_ScanTupleSlot;
+	ResetExprContext(ss->ps.ps_ExprContext);
 	ss->ps.ps_ExprContext->ecxt_scantuple = ss->ss_ScanTupleSlot;
 	return ExecProject(ss->ps.ps_ProjInfo);
 }
 
-void
-gpuagg_window_prepare_arguments(WindowScanState *node)
+/* Makes what arguments are evaluated over there, of node->row. */
+static void
+prepare_arguments(WindowScanState *node)
 {
 	if (!node->has_expressions)
 		return;
-	copy_columns(node, node->row);
-	ExecStoreVirtualTuple(node->css.ss.ss_ScanTupleSlot);
+	gpuagg_window_copy_columns(node, node->row);
+	gpuagg_window_show(node, node->values, node->isnull);
 	node->css.ss.ps.ps_ExprContext->ecxt_scantuple = node->css.ss.ss_ScanTupleSlot;
 }
 
-/* Adds node->row to a function's state. */
-static inline void
-take(WindowScanState *node, WindowFunctionState *function)
+/* The function's argument at node->row, which is prepared; false when it is NULL. */
+static inline bool
+argument(WindowScanState *node, WindowFunctionState *function, Datum *value)
 {
-	Datum value;
+	bool isnull;
 
-	if (gpuagg_window_argument(node, function, &value))
-		gpuagg_running_take(function->op, function->state, value);
+	*value = (Datum) 0;
+	if (function->attno > 0)
+	{
+		*value = node->row->tts_values[function->attno - 1];
+		return !node->row->tts_isnull[function->attno - 1];
+	}
+	if (function->every_row)
+		return true;
+	*value = ExecEvalExpr(function->argument, node->css.ss.ps.ps_ExprContext, &isnull);
+	return !isnull;
 }
 
 static TupleTableSlot *
 by_single_row(WindowScanState *node)
 {
-	ScanState *ss = &node->css.ss;
 	MemoryContext old;
 
 	if (!gpuagg_window_next(node))
 		return NULL;
-	if (gpuagg_window_begin_batches(node))
-		return NULL;
 	if (node->new_partition)
-		gpuagg_window_functions_clear(node);
+		gpuagg_window_functions_clear(node, false);
 
-	old = MemoryContextSwitchTo(ss->ps.ps_ExprContext->ecxt_per_tuple_memory);
-	gpuagg_window_prepare_arguments(node);
-	for (int i = 0; i < node->nfunctions; i++)
+	MemoryContextReset(node->group_context);
+	old = MemoryContextSwitchTo(node->group_context);
+	prepare_arguments(node);
+	for (int f = 0; f < node->nfunctions; f++)
 	{
-		WindowFunctionState *function = &node->functions[i];
+		Datum value;
+		bool isnull = !argument(node, &node->functions[f], &value);
 
-		if (!function->exclusive)
-			take(node, function);
-		function->value = gpuagg_running_value(function->op, function->state, &function->isnull);
-		if (!function->exclusive)
-			continue;
-		if (function->op->result_length != 0 && !function->isnull)
-			function->value = datumCopy(function->value, false, function->op->result_length);
-		take(node, function); /* which may free what the value was */
+		gpuagg_window_function_step(&node->functions[f], value, isnull);
 	}
-	copy_columns(node, node->row);
-	put_values(node);
 	MemoryContextSwitchTo(old);
+	gpuagg_window_copy_columns(node, node->row);
+	gpuagg_window_put_values(node, node->values, node->isnull);
 	node->have_row = false;
 	count_row(node);
-	return project(node);
+	return gpuagg_window_project(node, node->values, node->isnull);
 }
 
 /* The open group has ended: its rows are ready, with the values they have. */
@@ -142,9 +138,9 @@ close_group(WindowScanState *node)
 
 	MemoryContextReset(node->group_context);
 	old = MemoryContextSwitchTo(node->group_context);
-	for (int i = 0; i < node->nfunctions; i++)
+	for (int f = 0; f < node->nfunctions; f++)
 	{
-		WindowFunctionState *function = &node->functions[i];
+		WindowFunctionState *function = &node->functions[f];
 
 		function->value = gpuagg_running_value(function->op, function->state, &function->isnull);
 	}
@@ -153,74 +149,45 @@ close_group(WindowScanState *node)
 	node->pending = 0;
 }
 
-/*
- * Holds node->row's values; false when there is no room, or where what they refer
- * to would not last.
- */
-static bool
-hold_row(WindowScanState *node)
-{
-	int nchild = node->spec->nchild;
-	int at = node->nheld;
-
-	if (at == HELD_ROWS || at != node->pending)
-		return false;
-	if (!node->all_by_value && !(node->sorted && gpuagg_row_sort_in_memory(node->sort)))
-		return false;
-	slot_getallattrs(node->row);
-	memcpy(node->held_values + at * nchild, node->row->tts_values, nchild * sizeof(Datum));
-	memcpy(node->held_isnull + at * nchild, node->row->tts_isnull, nchild * sizeof(bool));
-	node->nheld++;
-	return true;
-}
-
-/* Puts a held row's values into a slot that has all columns of the child's rows. */
-static void
-copy_held(WindowScanState *node, int at, TupleTableSlot *slot)
-{
-	int nchild = node->spec->nchild;
-
-	ExecClearTuple(slot);
-	memcpy(slot->tts_values, node->held_values + at * nchild, nchild * sizeof(Datum));
-	memcpy(slot->tts_isnull, node->held_isnull + at * nchild, nchild * sizeof(bool));
-}
-
-void
-gpuagg_window_store_held(WindowScanState *node)
-{
-	for (int i = 0; i < node->nheld; i++)
-	{
-		copy_held(node, i, node->held_row);
-		gpuagg_row_store_append(node->rows, ExecStoreVirtualTuple(node->held_row));
-	}
-	node->nheld = 0;
-}
-
 /* Takes node->row into the open group. */
 static void
 take_pending(WindowScanState *node)
 {
 	MemoryContext old;
 
-	if (!hold_row(node))
-	{
-		gpuagg_window_store_held(node);
+	if (!node->rows_stay)
 		gpuagg_row_store_append(node->rows, node->row);
-	}
 	old = MemoryContextSwitchTo(node->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
-	gpuagg_window_prepare_arguments(node);
-	for (int i = 0; i < node->nfunctions; i++)
-		take(node, &node->functions[i]);
+	prepare_arguments(node);
+	for (int f = 0; f < node->nfunctions; f++)
+	{
+		WindowFunctionState *function = &node->functions[f];
+		Datum value;
+
+		if (argument(node, function, &value))
+			gpuagg_running_take(function->op, function->state, value);
+	}
 	MemoryContextSwitchTo(old);
 	node->pending++;
 	node->have_row = false;
 	count_row(node);
 }
 
+void
+gpuagg_window_fetch_kept(WindowScanState *node)
+{
+	if (node->rows_stay)
+		gpuagg_row_sort_row(node->sort, node->rows_emitted, node->stored);
+	else
+		gpuagg_row_store_fetch(node->rows, node->stored);
+	node->rows_emitted++;
+	gpuagg_window_copy_columns(node, node->stored);
+}
+
 static TupleTableSlot *
 by_group(WindowScanState *node)
 {
-	for (;;)
+	while (node->ready == 0)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!gpuagg_window_next(node) || (node->new_group && node->pending > 0))
@@ -228,38 +195,20 @@ by_group(WindowScanState *node)
 			if (node->pending == 0)
 				return NULL;
 			close_group(node);
-			return gpuagg_window_emit_stored(node);
+			break;
 		}
-		if (gpuagg_window_begin_batches(node))
-			return NULL;
 		if (node->new_partition)
-			gpuagg_window_functions_clear(node);
+			gpuagg_window_functions_clear(node, false);
 		take_pending(node);
 	}
-}
-
-TupleTableSlot *
-gpuagg_window_emit_stored(WindowScanState *node)
-{
-	ResetExprContext(node->css.ss.ps.ps_ExprContext);
-	if (node->held_at < node->nheld)
-		copy_held(node, node->held_at++, node->css.ss.ss_ScanTupleSlot);
-	else
-	{
-		gpuagg_row_store_fetch(node->rows, node->stored);
-		copy_columns(node, node->stored);
-	}
-	if (node->held_at == node->nheld)
-		node->nheld = node->held_at = 0;
 	node->ready--;
-	put_values(node);
-	return project(node);
+	gpuagg_window_fetch_kept(node);
+	gpuagg_window_put_values(node, node->values, node->isnull);
+	return gpuagg_window_project(node, node->values, node->isnull);
 }
 
 TupleTableSlot *
 gpuagg_window_by_row(WindowScanState *node)
 {
-	if (node->ready > 0)
-		return gpuagg_window_emit_stored(node);
 	return node->spec->frame == WINDOW_ROWS ? by_single_row(node) : by_group(node);
 }

@@ -98,20 +98,21 @@ begin(CustomScanState *css, EState *estate, int eflags)
 	for (int i = 0; i < desc->natts; i++)
 		if (!TupleDescAttr(desc, i)->attbyval)
 			node->all_by_value = false;
-	node->held_values = palloc(HELD_ROWS * desc->natts * sizeof(Datum));
-	node->held_isnull = palloc(HELD_ROWS * desc->natts * sizeof(bool));
-	node->held_row = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
+	node->values = palloc((spec->nchild + spec->nfunctions) * sizeof(Datum));
+	node->isnull = palloc((spec->nchild + spec->nfunctions) * sizeof(bool));
 	node->stored = ExecInitExtraTupleSlot(estate, desc, &TTSOpsMinimalTuple);
+	node->passing = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
 	if (spec->sort)
 		node->sort_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsMinimalTuple);
 	node->first_row = true;
 }
 
-/* Whether and when to ask for the device. */
+/* Whether to go in batches, and when to ask for the device. */
 static void
 choose_engine(WindowScanState *node)
 {
-	node->batch_at = PG_INT64_MAX;
+	node->device_at = PG_INT64_MAX;
+	node->in_batches = node->has_kinds && node->can_read_ahead;
 	if (!node->has_kinds)
 		return;
 	gpuagg_begin_engine();
@@ -125,7 +126,7 @@ choose_engine(WindowScanState *node)
 	{
 		if (gpuagg_device_min_rows > 0)
 			gpuagg_stat_reason(GPUAGG_SMALL);
-		node->batch_at = gpuagg_device_min_rows;
+		node->device_at = gpuagg_device_min_rows;
 	}
 	node->report.reason = gpuagg_stat_last()->reason;
 }
@@ -152,20 +153,7 @@ exec(CustomScanState *css)
 
 	if (!node->begun)
 		begin_run(node);
-	for (;;)
-	{
-		TupleTableSlot *result;
-
-		if (node->batches != NULL)
-		{
-			result = gpuagg_window_by_batch(node);
-			if (result != NULL)
-				return result;
-		}
-		result = gpuagg_window_by_row(node);
-		if (result != NULL || node->batches == NULL)
-			return result;
-	}
+	return node->in_batches ? gpuagg_window_by_batch(node) : gpuagg_window_by_row(node);
 }
 
 static void
@@ -192,9 +180,9 @@ rescan(CustomScanState *css)
 	ExecClearTuple(node->stored);
 	node->begun = false;
 	node->rows_taken = 0;
+	node->rows_emitted = 0;
 	node->ready = 0;
 	node->pending = 0;
-	node->nheld = node->held_at = 0;
 
 	if (css->ss.ps.chgParam != NULL)
 		UpdateChangedParamSet(node->child, css->ss.ps.chgParam);

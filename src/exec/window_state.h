@@ -4,10 +4,8 @@
  *
  * Rows come in order (window_input.c).  A partition is cut into groups of rows
  * that have the same value: single rows under a ROWS frame, peers, or the whole
- * partition.  Rows are computed one by one (window_row.c) or, on the device, in
- * batches (window_batch.c); either can go on where the other has stopped, since
- * between two rows all they need is the functions' states and the rows of the
- * open group.
+ * partition.  Rows are computed in batches, on either engine (window_batch.c), or,
+ * where nothing may be read ahead, one by one (window_row.c).
  */
 #ifndef GPUAGG_WINDOW_STATE_H
 #define GPUAGG_WINDOW_STATE_H
@@ -24,14 +22,13 @@
 #include "plan/window_spec.h"
 #include "stat.h"
 
-#define HELD_ROWS 64
-
 typedef struct WindowFunctionState
 {
 	const RunningOperation *op;
-	bool every_row;		 /* count(*) */
-	AttrNumber attno;	 /* of the argument in the child's rows; 0: an expression */
-	ExprState *argument; /* over the scan tuple */
+	bool every_row;		   /* count(*) */
+	AttrNumber attno;	   /* of the argument in the child's rows; 0: an expression */
+	ExprState *argument;   /* over the scan tuple */
+	int16 argument_length; /* typlen of arguments by reference; 0: by value */
 	ExprState *exclusive_argument;
 	bool exclusive;
 	RunningState *state; /* of the rows taken of the open partition */
@@ -54,7 +51,7 @@ typedef struct WindowScanState
 	WindowFunctionState *functions;
 	AttrNumber last_read; /* columns up to it are read of each row that comes in */
 	bool has_expressions; /* among the arguments */
-	bool has_kinds;		  /* every function has batches */
+	bool has_kinds;		  /* some function has batches */
 	bool can_read_ahead;  /* every argument */
 
 	MemoryContext partition_context; /* states that cannot be emptied in place */
@@ -63,6 +60,7 @@ typedef struct WindowScanState
 	/* with spec->sort */
 	RowSort *sort;
 	bool sorted;
+	bool rows_stay; /* in the sort, to be looked at again */
 	TupleTableSlot *sort_slot;
 
 	/* where it stands */
@@ -74,21 +72,21 @@ typedef struct WindowScanState
 	bool new_partition; /* of row: it starts one */
 	bool new_group;		/* it starts a group */
 	int64 rows_taken;
-	int64 batch_at; /* rows_taken from which on to ask for the device */
 
-	/* rows: those to be emitted with the functions' values, then those of the open group */
-	RowStore *rows;
+	/* rows that wait: those to be emitted with the functions' values, those of the open group */
+	RowStore *rows;			/* where they are kept, unless they stay in the sort */
+	int64 rows_emitted;		/* where they do: the next one's number */
 	TupleTableSlot *stored; /* the one fetched last */
-	bool all_by_value;		/* the child's columns */
-	Datum *held_values;		/* of the nheld rows that come before those in the store */
-	bool *held_isnull;
-	int nheld;				  /* at most HELD_ROWS */
-	int held_at;			  /* of them, the next to be emitted */
-	TupleTableSlot *held_row; /* in passing */
+	Datum *values;			/* of a row that is emitted: the child's columns, the functions */
+	bool *isnull;
 	int64 ready;
 	int64 pending;
 
-	struct WindowBatches *batches; /* NULL: row by row */
+	bool in_batches;
+	int64 device_at; /* rows_taken from which on to ask for the device */
+	struct WindowBatches *batches;
+	bool all_by_value;		 /* the child's columns */
+	TupleTableSlot *passing; /* for a row on its way from a batch to the store */
 
 	/* for the statistics */
 	bool reported;
@@ -112,61 +110,54 @@ extern void gpuagg_window_functions_init(WindowScanState *node);
 /* What can only be known when rows are there, once in a run. */
 extern void gpuagg_window_functions_begin(WindowScanState *node);
 
-/* Empties the states, for the partition that begins. */
-extern void gpuagg_window_functions_clear(WindowScanState *node);
+/* Empties the states for the partition that begins; not those that batches carry on, if only_direct. */
+extern void gpuagg_window_functions_clear(WindowScanState *node, bool only_direct);
 
 /*
- * The function's argument at node->row; false when it is NULL.  Columns of the
- * row up to last_read are there, and the scan tuple if has_expressions.
+ * Takes a value, unless it is NULL, and puts down the function's value up to the
+ * row under a ROWS frame, which lies in the current context or in the state.
  */
-static inline bool
-gpuagg_window_argument(WindowScanState *node, WindowFunctionState *function, Datum *value)
-{
-	bool isnull;
-
-	if (function->attno > 0)
-	{
-		*value = node->row->tts_values[function->attno - 1];
-		return !node->row->tts_isnull[function->attno - 1];
-	}
-	if (function->every_row)
-	{
-		*value = (Datum) 0;
-		return true;
-	}
-	*value = ExecEvalExpr(function->argument, node->css.ss.ps.ps_ExprContext, &isnull);
-	return !isnull;
-}
+extern void gpuagg_window_function_step(WindowFunctionState *function, Datum value, bool isnull);
 
 /* ---- window_row.c ---- */
 
-/* Makes what arguments are evaluated over there, of node->row. */
-extern void gpuagg_window_prepare_arguments(WindowScanState *node);
+/* Makes the scan tuple that of these columns, which it refers to. */
+static inline void
+gpuagg_window_show(WindowScanState *node, Datum *values, bool *isnull)
+{
+	TupleTableSlot *scan = node->css.ss.ss_ScanTupleSlot;
 
-/* The next row of the result, or NULL: at the end, or with node->batches to go on with. */
+	ExecClearTuple(scan);
+	scan->tts_values = values;
+	scan->tts_isnull = isnull;
+	ExecStoreVirtualTuple(scan);
+}
+
+/* A row from below as columns into node->values. */
+extern void gpuagg_window_copy_columns(WindowScanState *node, TupleTableSlot *row);
+
+/* The functions' values behind the columns of a row. */
+extern void gpuagg_window_put_values(WindowScanState *node, Datum *values, bool *isnull);
+
+/* The row that the plan asks for, of these columns. */
+extern TupleTableSlot *gpuagg_window_project(WindowScanState *node, Datum *values, bool *isnull);
+
+/* The first of the rows that are kept, which is no more, as columns into node->values. */
+extern void gpuagg_window_fetch_kept(WindowScanState *node);
+
+/* The next row of the result, or NULL at the end. */
 extern TupleTableSlot *gpuagg_window_by_row(WindowScanState *node);
 
-/* Emits the first of the rows that are ready. */
-extern TupleTableSlot *gpuagg_window_emit_stored(WindowScanState *node);
-
-/* Moves the rows that are held to the store. */
-extern void gpuagg_window_store_held(WindowScanState *node);
+/* Counts rows that the function takes one by one. */
+extern void gpuagg_window_count_direct(WindowScanState *node, const WindowFunctionState *function,
+									   int64 rows);
 
 /* Brings the rows taken one by one into the statistics. */
 extern void gpuagg_window_count_rows(WindowScanState *node);
 
-/* ---- window_batch.c ---- */
+/* ---- window_batch.c, window_emit.c ---- */
 
-/* Tries to go on in batches from the row at hand, and then sets node->batches. */
-extern bool gpuagg_window_try_batches(WindowScanState *node);
-
-static inline bool
-gpuagg_window_begin_batches(WindowScanState *node)
-{
-	return node->rows_taken >= node->batch_at && gpuagg_window_try_batches(node);
-}
-
-/* The next row of the result, or NULL: then node->batches is NULL, and rows go one by one. */
+/* The next row of the result, or NULL at the end. */
 extern TupleTableSlot *gpuagg_window_by_batch(WindowScanState *node);
 
 /* Drops what there is of batches. */

@@ -207,7 +207,7 @@ take_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 	if (query->batch == NULL)
 		query->batch = gpuagg_scan_make(op->kind, op->op, GPUAGG_SCAN_VALIDITY | GPUAGG_SCAN_STATUS,
 										GetMemoryChunkContext(query));
-	if (!gpuagg_scan_begin(query->batch))
+	if (!gpuagg_scans_begin(&query->batch, 1, gpuagg_batch_rows))
 	{
 		part->retry_at = part->reached + RETRY_ROWS;
 		return false;

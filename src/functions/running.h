@@ -107,6 +107,14 @@ extern Datum gpuagg_running_value(const RunningOperation *op, const RunningState
 extern void gpuagg_running_store(const RunningOperation *op, void *values, int64 i, Datum value);
 
 /*
+ * The same for rows 0 to nrows - 1 of a column of Datums, of which each is `stride`
+ * after the one before; a NULL as 0.
+ */
+extern void gpuagg_running_store_column(const RunningOperation *op, void *values,
+										const Datum *column, const bool *isnull, Size stride,
+										int64 nrows);
+
+/*
  * The state as a scan carries it, and back.  n: values not NULL in all that the
  * state then has, which a carry need not say (protocol.h).
  */
@@ -121,5 +129,13 @@ extern void gpuagg_running_from_carry(const RunningOperation *op, RunningState *
  */
 extern Datum gpuagg_running_result(const RunningOperation *op, const void *results,
 								   const uint8 *status, int64 i, int64 n, bool *isnull);
+
+/*
+ * The values of all rows into a column of Datums.  False, with nothing put there,
+ * where rows have to be asked for one by one: they take memory, or one is an error.
+ */
+extern bool gpuagg_running_result_column(const RunningOperation *op, const void *results,
+										 const uint8 *status, int64 nrows, Datum *column,
+										 bool *isnull, Size stride);
 
 #endif /* GPUAGG_RUNNING_H */

@@ -382,6 +382,46 @@ gpuagg_running_store(const RunningOperation *op, void *values, int64 i, Datum va
 	}
 }
 
+/* One loop a type: type of the values, expression of a Datum d. */
+#define STORE_COLUMN(type, number)                                       \
+	for (int64 i = 0; i < nrows; i++)                                    \
+	{                                                                    \
+		Datum d = column[i * stride];                                    \
+                                                                         \
+		((type *) values)[i] = isnull[i * stride] ? 0 : (type) (number); \
+	}
+
+void
+gpuagg_running_store_column(const RunningOperation *op, void *values, const Datum *column,
+							const bool *isnull, Size stride, int64 nrows)
+{
+	if (op->op == GPUAGG_COUNT) /* does not read them */
+		return;
+	switch (op->kind)
+	{
+		case GPUAGG_INT32:
+			if (op->type == INT2OID)
+				STORE_COLUMN(int32, DatumGetInt16(d))
+			else
+				STORE_COLUMN(int32, DatumGetInt32(d))
+			break;
+		case GPUAGG_INT64:
+			if (op->type == INT2OID)
+				STORE_COLUMN(int64, DatumGetInt16(d))
+			else if (op->type == INT4OID)
+				STORE_COLUMN(int64, DatumGetInt32(d))
+			else
+				STORE_COLUMN(int64, DatumGetInt64(d))
+			break;
+		case GPUAGG_FLOAT32:
+			STORE_COLUMN(float4, DatumGetFloat4(d))
+			break;
+		case GPUAGG_FLOAT64:
+			STORE_COLUMN(float8, DatumGetFloat8(d))
+			break;
+	}
+}
+
 void
 gpuagg_running_to_carry(const RunningOperation *op, const RunningState *state,
 						GpuaggScanState *carry)
@@ -436,4 +476,33 @@ gpuagg_running_result(const RunningOperation *op, const void *results, const uin
 		return op->number_value(op, n, number_at(op, results, i));
 	return op->kind == GPUAGG_FLOAT32 ? Float4GetDatum(((const float4 *) results)[i])
 									  : Float8GetDatum(((const float8 *) results)[i]);
+}
+
+#define RESULT_COLUMN(datum)                                            \
+	for (int64 i = 0; i < nrows; i++)                                   \
+	{                                                                   \
+		column[i * stride] = (datum);                                   \
+		isnull[i * stride] = status[i] == GPUAGG_ROW_NULL && !is_count; \
+	}
+
+bool
+gpuagg_running_result_column(const RunningOperation *op, const void *results, const uint8 *status,
+							 int64 nrows, Datum *column, bool *isnull, Size stride)
+{
+	bool is_count = op->function == RUNNING_COUNT;
+
+	if (op->op == GPUAGG_SUM &&
+		(op->kind == GPUAGG_INT64 || memchr(status, GPUAGG_ROW_OVERFLOW, nrows) != NULL))
+		return false;
+	if (is_count || (op->op == GPUAGG_SUM && op->kind == GPUAGG_INT32))
+		RESULT_COLUMN(Int64GetDatum(((const int64 *) results)[i]))
+	else if (op->kind == GPUAGG_FLOAT32)
+		RESULT_COLUMN(Float4GetDatum(((const float4 *) results)[i]))
+	else if (op->kind == GPUAGG_FLOAT64)
+		RESULT_COLUMN(Float8GetDatum(((const float8 *) results)[i]))
+	else if (op->kind == GPUAGG_INT32)
+		RESULT_COLUMN(Int32GetDatum(((const int32 *) results)[i]))
+	else
+		RESULT_COLUMN(Int64GetDatum(((const int64 *) results)[i]))
+	return true;
 }

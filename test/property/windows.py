@@ -19,7 +19,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib
 import psql  # noqa: E402
 
 SCHEMA = 'property_windows'
-BATCH = 1024
+# Rows at which batches begin: on a device, and on the CPU, where the first ones are small.
+EDGES = (tuple(range(1024, 6000, 1024)), (64, 192, 448, 960) + tuple(range(1984, 6000, 1024)))
 NODE = 'gpuagg.enable_window_scan'
 LIMIT_S = 1.0  # until a cancelled statement has ended
 
@@ -77,7 +78,7 @@ def starts(rng, rows):
     if style == 'some':
         return {rng.randrange(rows) for _ in range(rng.choice((1, 5, 50)))} if rows else set()
     found = set()
-    for at in range(BATCH, rows + BATCH, BATCH):
+    for at in rng.choice(EDGES):
         found |= set(rng.sample((at - 1, at, at + 1, at + 2), rng.randint(0, 3)))
     return found
 
@@ -540,7 +541,7 @@ def main():
     present = any('GpuWindow)' in line for line in psql.query(
         'EXPLAIN SELECT gpu_running_sum(i) OVER (ORDER BY i) FROM generate_series(1, 3) i'))
     settings = Settings()
-    sizes = (0, 1, 2, 33, 1023, 1024, 1025, 2049, 3000, 4096, 4099, 5000)
+    sizes = (0, 1, 33, 64, 960, 961, 1024, 1025, 2049, 3008, 4099, 5000)
     for number in range(options.tables):
         rng = random.Random('%d %d' % (options.seed, number))
         table = Table(rng, number, sizes[-1 - number % len(sizes)])
