@@ -68,6 +68,7 @@ static const ReasonWords reason_words[GPUAGG_NREASONS] = {
 	[GPUAGG_SMALL] = {"small", "there were fewer rows than \"gpuagg.device_min_rows\"", NULL},
 	[GPUAGG_NO_GAIN] = {"no_gain", "taking the rows there would cost more than the CPU's work",
 						"Set \"gpuagg.device\" to \"gpu\" to use the device all the same."},
+	[GPUAGG_CPU_ONLY] = {"cpu_only", "there is no kernel for the function over this type", NULL},
 };
 
 static const ReasonWords unknown_words = {"unknown", "the reason is not known", NULL};

@@ -42,6 +42,7 @@ typedef enum GpuaggReason
 	GPUAGG_NO_READ_AHEAD, /* the argument could fail, or do something, before its row is asked for */
 	GPUAGG_SMALL,		  /* fewer rows than gpuagg.device_min_rows */
 	GPUAGG_NO_GAIN,		  /* bringing the rows to the device takes longer than the work */
+	GPUAGG_CPU_ONLY,	  /* there is no kernel for this */
 
 	GPUAGG_NREASONS
 } GpuaggReason;

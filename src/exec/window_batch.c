@@ -224,8 +224,11 @@ put_row(WindowScanState *node, WindowBatch *batch)
 		batch->values[place + i] = row->tts_values[i];
 		batch->isnull[place + i] = row->tts_isnull[i];
 	}
-	gpuagg_scan_set_bit(batch->heads, batch->nrows, node->new_partition);
-	gpuagg_scan_set_bit(batch->groups, batch->nrows, node->new_group);
+	if (!node->marks_late)
+	{
+		gpuagg_scan_set_bit(batch->heads, batch->nrows, node->new_partition);
+		gpuagg_scan_set_bit(batch->groups, batch->nrows, node->new_group);
+	}
 	if (node->has_expressions)
 		put_arguments(node, batch, batch->values + place, batch->isnull + place);
 	batch->nrows++;
@@ -299,6 +302,9 @@ fill_batch(WindowScanState *node, WindowBatch *batch, const WindowBatch *before)
 			 (batch->blocks == NULL || gpuagg_row_blocks_bytes(batch->blocks) < COPY_BYTES) &&
 			 gpuagg_window_next(node));
 	node->rows_taken += batch->nrows;
+	if (node->marks_late)
+		gpuagg_window_mark_rows(node, batch->values, batch->isnull, node->batches->stride,
+								batch->nrows, batch->heads, batch->groups);
 
 	for (int f = 0; f < node->nfunctions; f++)
 	{

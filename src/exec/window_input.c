@@ -68,16 +68,13 @@ next_sorted(WindowScanState *node)
 	return node->sort_slot;
 }
 
-/* The next row of a child that is sorted, or NULL, and what it starts. */
-static TupleTableSlot *
-next_from_child(WindowScanState *node)
+/* What a row from a child that is sorted starts. */
+static void
+mark_row(WindowScanState *node, TupleTableSlot *row)
 {
 	WindowSpec *spec = node->spec;
-	TupleTableSlot *row = ExecProcNode(node->child);
 	MemoryContext old;
 
-	if (TupIsNull(row))
-		return NULL;
 	slot_getsomeattrs(row, node->last_read);
 	old = MemoryContextSwitchTo(node->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
 	node->new_partition = gpuagg_window_keys_change(node->partition, spec->npartition, row);
@@ -91,7 +88,35 @@ next_from_child(WindowScanState *node)
 		node->new_group = gpuagg_window_keys_change(node->order, node->norder, row) ||
 						  node->new_partition;
 	MemoryContextSwitchTo(old);
+}
+
+/* The next row of a child that is sorted, or NULL. */
+static TupleTableSlot *
+next_from_child(WindowScanState *node)
+{
+	TupleTableSlot *row = ExecProcNode(node->child);
+
+	if (TupIsNull(row))
+		return NULL;
+	if (!node->marks_late)
+		mark_row(node, row);
 	return row;
+}
+
+void
+gpuagg_window_mark_rows(WindowScanState *node, const Datum *values, const bool *isnull, Size stride,
+						int64 nrows, uint64 *heads, uint64 *groups)
+{
+	Size bytes = (nrows + 63) / 64 * sizeof(uint64);
+
+	memset(heads, 0, bytes);
+	gpuagg_window_keys_mark(node->partition, node->spec->npartition, values, isnull, stride, nrows,
+							heads);
+	if (node->first_row)
+		heads[0] |= 1;
+	node->first_row = false;
+	memcpy(groups, heads, bytes);
+	gpuagg_window_keys_mark(node->order, node->norder, values, isnull, stride, nrows, groups);
 }
 
 bool

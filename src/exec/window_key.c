@@ -115,6 +115,40 @@ gpuagg_window_keys_change(WindowKey *keys, int nkeys, TupleTableSlot *row)
 	return true;
 }
 
+bool
+gpuagg_window_keys_are_bits(const WindowKey *keys, int nkeys)
+{
+	for (int i = 0; i < nkeys; i++)
+		if (keys[i].mask == 0)
+			return false;
+	return true;
+}
+
+void
+gpuagg_window_keys_mark(WindowKey *keys, int nkeys, const Datum *values, const bool *isnull,
+						Size stride, int64 nrows, uint64 *bitmap)
+{
+	for (int k = 0; k < nkeys; k++)
+	{
+		WindowKey *key = &keys[k];
+		Datum last = key->value & key->mask;
+		bool last_isnull = key->isnull;
+
+		for (int64 i = 0; i < nrows; i++)
+		{
+			Size place = i * stride + key->attno - 1;
+			Datum value = values[place] & key->mask;
+			bool changed = isnull[place] ? !last_isnull : last_isnull || value != last;
+
+			bitmap[i / 64] |= (uint64) changed << (i % 64);
+			last = value;
+			last_isnull = isnull[place];
+		}
+		key->value = last;
+		key->isnull = last_isnull;
+	}
+}
+
 void
 gpuagg_window_keys_forget(WindowKey *keys, int nkeys)
 {

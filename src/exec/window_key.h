@@ -39,6 +39,17 @@ extern WindowKey *gpuagg_window_keys_make(const WindowColumn *columns, int ncolu
  */
 extern bool gpuagg_window_keys_change(WindowKey *keys, int nkeys, TupleTableSlot *row);
 
+/* Whether equal values of all keys have equal bits, and only they. */
+extern bool gpuagg_window_keys_are_bits(const WindowKey *keys, int nkeys);
+
+/*
+ * gpuagg_window_keys_change() of such keys, of rows as columns: sets bit i of
+ * `bitmap` where row i differs from the row before it, of which each is `stride`
+ * Datums after the one before.
+ */
+extern void gpuagg_window_keys_mark(WindowKey *keys, int nkeys, const Datum *values,
+									const bool *isnull, Size stride, int64 nrows, uint64 *bitmap);
+
 /* Forgets the row remembered. */
 extern void gpuagg_window_keys_forget(WindowKey *keys, int nkeys);
 

@@ -69,7 +69,8 @@ typedef struct WindowScanState
 	bool input_ended;
 	TupleTableSlot *row; /* that came in last, if have_row; not taken yet */
 	bool have_row;
-	bool new_partition; /* of row: it starts one */
+	bool marks_late;	/* what rows start is found once a batch has them */
+	bool new_partition; /* otherwise, of row: it starts one */
 	bool new_group;		/* it starts a group */
 	int64 rows_taken;
 
@@ -98,6 +99,13 @@ typedef struct WindowScanState
 
 /* Gets the next row from below, unless there is one; false at the end. */
 extern bool gpuagg_window_next(WindowScanState *node);
+
+/*
+ * With marks_late: where partitions and groups start among the rows that have come
+ * in since the last call, as columns of which each row is `stride` after the one before.
+ */
+extern void gpuagg_window_mark_rows(WindowScanState *node, const Datum *values, const bool *isnull,
+									Size stride, int64 nrows, uint64 *heads, uint64 *groups);
 
 extern void gpuagg_window_rescan_input(WindowScanState *node);
 extern void gpuagg_window_end_input(WindowScanState *node);

@@ -188,10 +188,14 @@ take_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 	GpuaggScanState carry;
 	int64 n;
 
-	if (op->kind == 0 || gpuagg_device == DEVICE_CPU)
+	if (gpuagg_device == DEVICE_CPU || part->reached < part->retry_at)
 		return false;
-	if (part->reached < part->retry_at)
+	if (op->kind == 0)
+	{
+		gpuagg_stat_reason(GPUAGG_CPU_ONLY);
+		part->retry_at = PG_INT64_MAX;
 		return false;
+	}
 	if (!query->read_ahead)
 	{
 		gpuagg_stat_reason(GPUAGG_NO_READ_AHEAD);
