@@ -214,18 +214,26 @@ for my $mode (qw(cpu gpu auto))
 	is($last->{engine}, $mode eq 'gpu' ? 'device' : 'cpu', "mode $mode: engine");
 	cmp_ok($last->{device_batches}, '<=', 11, "mode $mode: a launch a batch") if $mode eq 'gpu';
 }
-my $many = join ', ', map { ("gpu_running_$_(b) OVER w", "gpu_running_$_(f) OVER w") } qw(sum min max count);
-for my $staging (qw(32MB 64MB))
+# A query's answer and where it was computed; tried again where the device was too busy to answer in time.
+sub computed
 {
-	my (undef, $last) = run_query($node, "SELECT count(*) FROM (SELECT $many FROM t WINDOW w AS ($rows) OFFSET 0) q",
-		set => ['gpuagg.device = gpu', "gpuagg.staging_memory = '$staging'"]);
-	is("$last->{engine}|$last->{fallbacks}", 'device|0', "eight functions share a lease, $staging");
+	my ($sql, @set) = @_;
+	my ($answer, $last);
+
+	for (1 .. 3)
+	{
+		($answer, $last) = run_query($node, $sql, set => [ 'gpuagg.device = gpu', @set ]);
+		last unless $last->{fallbacks};
+	}
+	return "$answer, $last->{engine}" . ($last->{fallbacks} ? ", $last->{reason}" : '');
 }
-my ($mixed, $mixed_last) = run_query($node, 'SELECT sum(a), max(s) FROM (SELECT gpu_running_avg(f) OVER w AS a, '
-	  . "gpu_running_sum(b) OVER w AS s FROM t WINDOW w AS ($rows) OFFSET 0) q", set => ['gpuagg.device = gpu']);
-is($mixed, $node->safe_psql('postgres', 'SELECT sum(a), max(s) FROM (SELECT avg(f) OVER w AS a, '
-	  . "sum(b) OVER w AS s FROM t WINDOW w AS ($rows) OFFSET 0) q"), 'beside a function without a kernel: right answer');
-is($mixed_last->{engine}, 'both', 'the other function is on the device');
+
+my $many = join ', ', map { ("gpu_running_$_(b) OVER w", "gpu_running_$_(f) OVER w") } qw(sum min max count);
+my $eight = "SELECT count(q) FROM (SELECT $many FROM t WINDOW w AS ($rows) OFFSET 0) q";
+is(computed($eight, "gpuagg.staging_memory = '$_'"), '200000, device', "eight functions share a lease, $_") for qw(32MB 64MB);
+my $two = "SELECT sum(a), max(s) FROM (SELECT %1\$savg(f) OVER w AS a, %1\$ssum(b) OVER w AS s FROM t WINDOW w AS ($rows) OFFSET 0) q";
+is(computed(sprintf $two, 'gpu_running_'), $node->safe_psql('postgres', sprintf $two, '') . ', both',
+	'one function has no kernel, the other is on the device');
 my $session = background($node, 'gpuagg.device = gpu', "gpuagg.staging_memory = '32MB'");
 $session->query_safe('BEGIN');
 $session->query_safe("DECLARE c CURSOR FOR SELECT id, gpu_running_sum(b) OVER ($rows), gpu_running_max(f) OVER ($rows) FROM t ORDER BY g, id");
