@@ -70,20 +70,16 @@ release_memory(ScanBatch *batch)
 	batch->heads = NULL;
 }
 
-void
-gpuagg_scan_cancel(ScanBatch *batch)
+/* The context goes away, and with it the rows: never throws. */
+static void
+drop_batch(void *arg)
 {
+	ScanBatch *batch = arg;
+
 	release_memory(batch);
 	if (batch->submitted)
 		dlist_delete(&batch->node);
 	batch->submitted = false;
-}
-
-/* The context goes away: never throws. */
-static void
-drop_batch(void *arg)
-{
-	gpuagg_scan_cancel(arg);
 }
 
 ScanBatch *

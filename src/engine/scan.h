@@ -76,9 +76,6 @@ extern void gpuagg_scan_run(ScanBatch *batch, GpuaggScanState *carry);
 extern void gpuagg_scan_submit(ScanBatch *batch, const GpuaggScanState *carry);
 extern void gpuagg_scan_finish(ScanBatch *batch, GpuaggScanState *carry);
 
-/* Gives the staging memory back; the rows in it are lost. */
-extern void gpuagg_scan_cancel(ScanBatch *batch);
-
 /*
  * Waits for what this backend has submitted and gives its leases back.  Called
  * when the executor is about to return to the client.

@@ -19,8 +19,8 @@
 #include "gpuagg.h"
 
 #define DEVICE_ROWS 32768 /* of a batch: what waits for it stays in the CPU's cache */
-#define CPU_ROWS	1024
-#define FIRST_ROWS	64				  /* then twice as many each time: a LIMIT may end it all */
+#define CPU_ROWS	1024  /* from one on twice as many each time: a LIMIT may end it all */
+#define LEAST_ROWS	64	  /* that a batch has room for */
 #define COPY_BYTES	(2 * 1024 * 1024) /* of copies that end a batch */
 #define RETRY_ROWS	65536			  /* before asking for the device again */
 
@@ -66,7 +66,7 @@ gpuagg_window_make_batches(WindowScanState *node)
 	b->context = context;
 	b->stride = node->spec->nchild + node->nfunctions;
 	b->last = palloc0(node->nfunctions * sizeof(LastResult));
-	b->cpu_rows = FIRST_ROWS;
+	b->cpu_rows = 1;
 	b->two_at_a_time = 2 * GPUAGG_SEGMENT_BYTES <= (Size) gpuagg_staging_memory * 1024;
 	for (int i = 0; i < lengthof(b->batch); i++)
 		make_batch(node, &b->batch[i]);
@@ -92,50 +92,6 @@ add_to_report(WindowScanState *node, const WorkReport *before)
 
 	for (int r = 0; r < GPUAGG_NREASONS; r++)
 		node->report.fallbacks[r] += now->fallbacks[r] - before->fallbacks[r];
-}
-
-/* Gets staging memory for a batch, if it is time for the device. */
-static void
-begin_on_device(WindowScanState *node, WindowBatch *batch)
-{
-	WorkReport before = *gpuagg_stat_last();
-
-	batch->on_device = false;
-	if (node->rows_taken < node->device_at)
-		return;
-	batch->on_device = gpuagg_scans_begin(batch->scans, node->batches->nscans,
-										  Min(gpuagg_batch_rows, DEVICE_ROWS));
-	add_to_report(node, &before);
-	if (batch->on_device)
-		return;
-	node->report.reason = gpuagg_stat_last()->reason;
-	node->device_at = node->rows_taken + RETRY_ROWS;
-}
-
-/* Rows of a batch that take no more than their share of work_mem. */
-static int64
-rows_in_memory(const WindowBatches *b)
-{
-	int64 bytes = work_mem * INT64CONST(1024) / lengthof(b->batch);
-
-	return Max(bytes / (b->stride * (int64) (sizeof(Datum) + sizeof(bool))), FIRST_ROWS);
-}
-
-/* Chooses the engine; returns the rows that the batch takes. */
-static int64
-begin_batch(WindowScanState *node, WindowBatch *batch)
-{
-	WindowBatches *b = node->batches;
-	int64 rows;
-
-	begin_on_device(node, batch);
-	if (batch->on_device)
-		return batch->scans[0]->capacity;
-	rows = TYPEALIGN_DOWN(64, Min(Min(b->cpu_rows, gpuagg_batch_rows), rows_in_memory(b)));
-	b->cpu_rows = Min(2 * b->cpu_rows, CPU_ROWS);
-	for (int i = 0; i < b->nscans; i++)
-		gpuagg_scan_begin_here(batch->scans[i], rows);
-	return rows;
 }
 
 /* An array in place of another one, whose content is not kept. */
@@ -166,6 +122,57 @@ make_room(WindowScanState *node, WindowBatch *batch, int64 rows)
 			batch->columns[f].counts = make_array(batch->columns[f].counts, rows * sizeof(int64));
 	MemoryContextSwitchTo(old);
 	batch->room = rows;
+}
+
+/* Rows that so many bytes hold, a multiple of 64. */
+static int64
+rows_of(const WindowBatches *b, int64 bytes)
+{
+	int64 rows = bytes / (b->stride * (int64) (sizeof(Datum) + sizeof(bool)));
+
+	return Max(TYPEALIGN_DOWN(64, rows), LEAST_ROWS);
+}
+
+/* Gets staging memory for a batch, if it is time for the device. */
+static void
+begin_on_device(WindowScanState *node, WindowBatch *batch)
+{
+	WindowBatches *b = node->batches;
+	WorkReport before = *gpuagg_stat_last();
+	int64 bytes = Max(work_mem * INT64CONST(1024) / lengthof(b->batch), COPY_BYTES);
+
+	batch->on_device = false;
+	if (node->rows_taken < node->device_at)
+		return;
+	batch->on_device =
+		gpuagg_scans_begin(batch->scans, b->nscans,
+						   Min(Min(gpuagg_batch_rows, DEVICE_ROWS), rows_of(b, bytes)));
+	add_to_report(node, &before);
+	if (batch->on_device)
+		return;
+	node->report.reason = gpuagg_stat_last()->reason;
+	node->device_at = node->rows_taken + RETRY_ROWS;
+}
+
+/* Chooses the engine; returns the rows that the batch takes. */
+static int64
+begin_batch(WindowScanState *node, WindowBatch *batch)
+{
+	WindowBatches *b = node->batches;
+	int64 rows;
+
+	begin_on_device(node, batch);
+	if (batch->on_device)
+	{
+		make_room(node, batch, batch->scans[0]->capacity);
+		return batch->scans[0]->capacity;
+	}
+	rows = Min(Min(b->cpu_rows, gpuagg_batch_rows), rows_of(b, work_mem * INT64CONST(1024)));
+	b->cpu_rows = Min(2 * b->cpu_rows, CPU_ROWS);
+	make_room(node, batch, TYPEALIGN(64, rows));
+	for (int i = 0; i < b->nscans; i++)
+		gpuagg_scan_begin_here(batch->scans[i], TYPEALIGN(64, rows));
+	return rows;
 }
 
 /* A slot with node->row, whose values last as long as the batch. */
@@ -287,7 +294,6 @@ fill_batch(WindowScanState *node, WindowBatch *batch, const WindowBatch *before)
 	if (!gpuagg_window_next(node))
 		return false;
 	capacity = begin_batch(node, batch);
-	make_room(node, batch, capacity);
 	MemoryContextReset(batch->arguments);
 	batch->argument_bytes = 0;
 	if (batch->blocks != NULL)
@@ -329,6 +335,8 @@ submit(WindowScanState *node, WindowBatch *batch)
 
 		if (scan == NULL)
 			continue;
+		if (gpuagg_bit(batch->heads, 0))
+			gpuagg_running_state_clear(node->functions[f].op, node->functions[f].state);
 		gpuagg_running_to_carry(node->functions[f].op, node->functions[f].state, carry);
 		gpuagg_scan_submit(scan, carry);
 	}
@@ -397,6 +405,7 @@ gpuagg_window_advance(WindowScanState *node)
 	WindowBatch *next = b->flying;
 	WindowBatch *other;
 
+	Assert(node->ready == 0); /* their values may lie in the states */
 	move_outside(node);
 	b->flying = NULL;
 	if (next == NULL)

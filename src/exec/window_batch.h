@@ -3,7 +3,9 @@
  *	  Batches of rows of a GpuWindow node.
  *
  * A batch has its rows as values: the child's columns, then one column a function,
- * which first has its argument, where that is an expression, and then its value.
+ * which first has its argument, where that is an expression, and then its value:
+ * an argument is read by a scan, or taken, before its group has a value.  A row is
+ * not read again once it has been emitted.
  */
 #ifndef GPUAGG_WINDOW_BATCH_H
 #define GPUAGG_WINDOW_BATCH_H
@@ -26,8 +28,8 @@ typedef struct WindowBatch
 	bool *isnull;
 	uint64 *heads;			 /* bit i: row i starts a partition */
 	uint64 *groups;			 /* bit i: row i starts a group */
-	RowBlocks *blocks;		 /* rows by reference that would not last otherwise */
-	MemoryContext arguments; /* and arguments */
+	RowBlocks *blocks;		 /* copies of rows that values by reference lie in, or NULL */
+	MemoryContext arguments; /* what arguments by reference lie in, of expressions */
 	Size argument_bytes;
 	WindowColumnBatch *columns; /* one a function */
 	ScanBatch **scans;			/* of those that have one */
@@ -54,7 +56,7 @@ typedef struct WindowBatches
 	WindowBatch *flying;   /* handed over, or NULL */
 	int64 at;			   /* row of current to go on with */
 	int64 emit_at;		   /* its first row that has not been emitted */
-	int64 outside;		   /* rows before that one, which are not in a batch any more */
+	int64 outside;		   /* rows that wait before that one, in no batch any more */
 	LastResult *last;	   /* of the row before current, when it belongs to the open group */
 	int64 cpu_rows;		   /* of the next batch there */
 	bool two_at_a_time;	   /* there is staging memory for it */

@@ -97,7 +97,7 @@ value_before(WindowScanState *node, int f)
 
 /* The rows that are pending have their values: at row i, or before the current batch if -1. */
 static void
-close_group(WindowScanState *node, int64 i)
+set_values(WindowScanState *node, int64 i)
 {
 	MemoryContext old;
 
@@ -150,7 +150,7 @@ next_group(WindowScanState *node)
 		return false;
 	if (node->pending > 0 && gpuagg_bit(batch->groups, b->at))
 	{
-		close_group(node, -1);
+		set_values(node, -1);
 		return true;
 	}
 	end = next_bit(batch->groups, b->at + 1, batch->nrows);
@@ -164,7 +164,7 @@ next_group(WindowScanState *node)
 	b->at = end;
 	if (end == batch->nrows)
 		return false;
-	close_group(node, end - 1);
+	set_values(node, end - 1);
 	return true;
 }
 
@@ -195,7 +195,7 @@ emit_ready(WindowScanState *node)
 }
 
 static TupleTableSlot *
-by_group(WindowScanState *node)
+next_of_groups(WindowScanState *node)
 {
 	WindowBatches *b = node->batches;
 
@@ -210,13 +210,13 @@ by_group(WindowScanState *node)
 			continue;
 		if (node->pending == 0)
 			return NULL;
-		close_group(node, -1);
+		set_values(node, -1);
 	}
 	return emit_ready(node);
 }
 
 static TupleTableSlot *
-by_single_row(WindowScanState *node)
+next_single(WindowScanState *node)
 {
 	WindowBatches *b = node->batches;
 	int nchild = node->spec->nchild;
@@ -254,5 +254,5 @@ gpuagg_window_by_batch(WindowScanState *node)
 {
 	if (node->batches == NULL)
 		gpuagg_window_make_batches(node);
-	return node->spec->frame == WINDOW_ROWS ? by_single_row(node) : by_group(node);
+	return node->spec->frame == WINDOW_ROWS ? next_single(node) : next_of_groups(node);
 }

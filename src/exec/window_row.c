@@ -77,8 +77,6 @@ gpuagg_window_project(WindowScanState *node, Datum *values, bool *isnull)
 static void
 prepare_arguments(WindowScanState *node)
 {
-	if (!node->has_expressions)
-		return;
 	gpuagg_window_copy_columns(node, node->row);
 	gpuagg_window_show(node, node->values, node->isnull);
 	node->css.ss.ps.ps_ExprContext->ecxt_scantuple = node->css.ss.ss_ScanTupleSlot;
@@ -123,7 +121,6 @@ by_single_row(WindowScanState *node)
 		gpuagg_window_function_step(&node->functions[f], value, isnull);
 	}
 	MemoryContextSwitchTo(old);
-	gpuagg_window_copy_columns(node, node->row);
 	gpuagg_window_put_values(node, node->values, node->isnull);
 	node->have_row = false;
 	count_row(node);
@@ -158,7 +155,8 @@ take_pending(WindowScanState *node)
 	if (!node->rows_stay)
 		gpuagg_row_store_append(node->rows, node->row);
 	old = MemoryContextSwitchTo(node->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
-	prepare_arguments(node);
+	if (node->has_expressions)
+		prepare_arguments(node);
 	for (int f = 0; f < node->nfunctions; f++)
 	{
 		WindowFunctionState *function = &node->functions[f];

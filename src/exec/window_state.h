@@ -77,7 +77,7 @@ typedef struct WindowScanState
 	/* rows that wait: those to be emitted with the functions' values, those of the open group */
 	RowStore *rows;			/* where they are kept, unless they stay in the sort */
 	int64 rows_emitted;		/* where they do: the next one's number */
-	TupleTableSlot *stored; /* the one fetched last */
+	TupleTableSlot *stored; /* a row in passing: fetched from there, or copied into a batch */
 	Datum *values;			/* of a row that is emitted: the child's columns, the functions */
 	bool *isnull;
 	int64 ready;
@@ -129,7 +129,10 @@ extern void gpuagg_window_function_step(WindowFunctionState *function, Datum val
 
 /* ---- window_row.c ---- */
 
-/* Makes the scan tuple that of these columns, which it refers to. */
+/*
+ * Makes the scan tuple that of these columns, which it refers to and whoever holds
+ * it may write to.
+ */
 static inline void
 gpuagg_window_show(WindowScanState *node, Datum *values, bool *isnull)
 {

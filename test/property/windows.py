@@ -20,7 +20,7 @@ import psql  # noqa: E402
 
 SCHEMA = 'property_windows'
 # Rows at which batches begin: on a device, and on the CPU, where the first ones are small.
-EDGES = (tuple(range(1024, 6000, 1024)), (64, 192, 448, 960) + tuple(range(1984, 6000, 1024)))
+EDGES = (tuple(range(1024, 6000, 1024)), tuple(2 ** n - 1 for n in range(1, 11)) + tuple(range(2047, 6000, 1024)))
 NODE = 'gpuagg.enable_window_scan'
 LIMIT_S = 1.0  # until a cancelled statement has ended
 
@@ -465,6 +465,17 @@ def big(script, rows):
     script.check(('big', 'files'), 'SELECT count(*) FROM pg_ls_tmpdir()', ['0'])
 
 
+def wide(script):
+    """Batches of many columns take no more memory for it."""
+    columns = ', '.join('i AS c%d' % n for n in range(400))
+    script.sql("SET work_mem = '64kB'; SET gpuagg.device_min_rows = 0; BEGIN; DECLARE c CURSOR FOR "
+               'SELECT gpu_running_sum(i) OVER (ROWS UNBOUNDED PRECEDING), z.* FROM '
+               '(SELECT i, %s FROM generate_series(1, 40000) i OFFSET 0) z; MOVE 20000 FROM c' % columns)
+    script.check(('memory', '400 columns'), "SELECT coalesce(sum(total_bytes), 0) < 8000000 FROM pg_backend_memory_contexts "
+                 "WHERE name = 'GpuWindow batches'", ['t'])
+    script.sql('COMMIT; RESET ALL; SET client_min_messages = warning')
+
+
 class Session:
     """A psql whose backend can be looked at."""
 
@@ -541,7 +552,7 @@ def main():
     present = any('GpuWindow)' in line for line in psql.query(
         'EXPLAIN SELECT gpu_running_sum(i) OVER (ORDER BY i) FROM generate_series(1, 3) i'))
     settings = Settings()
-    sizes = (0, 1, 33, 64, 960, 961, 1024, 1025, 2049, 3008, 4099, 5000)
+    sizes = (0, 1, 3, 33, 127, 1023, 1024, 1025, 2048, 3071, 4099, 5000)
     for number in range(options.tables):
         rng = random.Random('%d %d' % (options.seed, number))
         table = Table(rng, number, sizes[-1 - number % len(sizes)])
@@ -555,7 +566,7 @@ def main():
             script.sql('RESET ALL; SET client_min_messages = warning')
             loops(script, table)
         tally.add(script.run())
-    for part in (errors, lambda script: big(script, options.rows)):
+    for part in (errors, wide, lambda script: big(script, options.rows)):
         script = psql.Script()
         part(script)
         tally.add(script.run())
