@@ -1,7 +1,6 @@
 """bench.py: what the benchmarks of queries share: psql, timing, who takes part."""
 import os
 import platform
-import statistics
 import subprocess
 
 
@@ -47,7 +46,8 @@ def title():
 def timed(contenders, runs, settings=''):
     """Runs queries in turn in one session.  contenders: name -> (settings, query).
 
-    Returns the median seconds, without each one's first run, and the sets of lines printed.
+    Returns the least seconds, without each one's first run, and the sets of lines printed.
+    What else the machine does only adds to them.
     """
     script = [settings]
     for _ in range(runs + 1):
@@ -62,4 +62,4 @@ def timed(contenders, runs, settings=''):
             times.setdefault(name, []).append(float(line.split()[1]) / 1000)
         elif name:
             results.setdefault(name, set()).add(line)
-    return {n: statistics.median(t[1:]) for n, t in times.items()}, results
+    return {n: min(t[1:]) for n, t in times.items()}, results
