@@ -37,6 +37,7 @@
 #define DESCRIBE_EVERY	 5000
 #define SILENCE_TRIPS	 2000
 #define SILENCE_KILLS	 5000
+#define TICK_ASKED		 250
 #define CONNECT_WITHIN	 15000
 #define READY_WITHIN	 60000
 #define TICK_STARTING	 20
@@ -74,6 +75,7 @@ typedef struct Watch
 	int64 asked_at; /* first question without an answer, or 0 */
 	int64 answered_at;
 	int64 described_at;
+	int64 judged_at;
 	int64 apart_since; /* without a connection since then, or 0 */
 	uint32 id;
 	bool busy;			   /* by the last answer: requests under way, or leases */
@@ -364,6 +366,12 @@ static Outcome
 judge_silence(Watch *watch)
 {
 	int64 now = gpuagg_monotonic_ms();
+	int64 late = now - watch->judged_at - TICK_ASKED;
+
+	/* what keeps us from running, the machine's own rest, may have kept gpuaggd from it too */
+	if (watch->asked_at != 0 && late > TICK_ASKED)
+		watch->asked_at += late;
+	watch->judged_at = now;
 
 	if (watch->asked_at != 0 && now - watch->asked_at > SILENCE_TRIPS)
 	{
@@ -464,7 +472,7 @@ watch_program(Watch *watch, Link *link)
 		if (watch->ready_at != 0 && watch->asked_at == 0 && !watch->describe)
 			tick = Max(watch->answered_at + PING_EVERY - gpuagg_monotonic_ms(), 1);
 		else if (watch->asked_at != 0)
-			tick = PING_EVERY / 4;
+			tick = TICK_ASKED;
 		if (WaitEventSetWait(set, tick, &event, 1, PG_WAIT_EXTENSION) > 0 &&
 			(event.events & WL_LATCH_SET))
 			ResetLatch(MyLatch);

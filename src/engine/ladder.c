@@ -86,7 +86,7 @@ begin_run(LadderRun *run)
 {
 	const ArrayColumn *column = run->column;
 	const GpuaggAlgorithmInfo *info = gpuagg_algorithm(run->algorithm);
-	uint64 most = GPUAGG_LADDER_ROWS;
+	uint64 most = Min(GPUAGG_LADDER_ROWS, (uint64) gpuagg_batch_rows);
 	GpuaggReason reason;
 	Size end;
 

@@ -138,12 +138,13 @@ static void
 begin_on_device(WindowScanState *node, WindowBatch *batch)
 {
 	WindowBatches *b = node->batches;
-	WorkReport before = *gpuagg_stat_last();
 	int64 bytes = Max(work_mem * INT64CONST(1024) / lengthof(b->batch), COPY_BYTES);
+	WorkReport before;
 
 	batch->on_device = false;
 	if (node->rows_taken < node->device_at)
 		return;
+	before = *gpuagg_stat_last();
 	batch->on_device =
 		gpuagg_scans_begin(batch->scans, b->nscans,
 						   Min(Min(gpuagg_batch_rows, DEVICE_ROWS), rows_of(b, bytes)));
@@ -197,7 +198,6 @@ put_arguments(WindowScanState *node, WindowBatch *batch, Datum *values, bool *is
 	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
 
 	gpuagg_window_show(node, values, isnull);
-	econtext->ecxt_scantuple = node->css.ss.ss_ScanTupleSlot;
 	for (int f = 0; f < node->nfunctions; f++)
 	{
 		WindowFunctionState *function = &node->functions[f];
@@ -242,7 +242,7 @@ put_row(WindowScanState *node, WindowBatch *batch)
 	node->have_row = false;
 }
 
-/* Counts a column's values that are not NULL, from where the partition began; true: up to each row. */
+/* Counts a column's values that are not NULL, from where the partition began; for averages up to each row. */
 static void
 count_values(WindowBatch *batch, WindowColumnBatch *column, bool exclusive)
 {

@@ -69,7 +69,6 @@ gpuagg_window_project(WindowScanState *node, Datum *values, bool *isnull)
 	if (ss->ps.ps_ProjInfo == NULL)
 		return ss->ss_ScanTupleSlot;
 	ResetExprContext(ss->ps.ps_ExprContext);
-	ss->ps.ps_ExprContext->ecxt_scantuple = ss->ss_ScanTupleSlot;
 	return ExecProject(ss->ps.ps_ProjInfo);
 }
 
@@ -79,7 +78,6 @@ prepare_arguments(WindowScanState *node)
 {
 	gpuagg_window_copy_columns(node, node->row);
 	gpuagg_window_show(node, node->values, node->isnull);
-	node->css.ss.ps.ps_ExprContext->ecxt_scantuple = node->css.ss.ss_ScanTupleSlot;
 }
 
 /* The function's argument at node->row, which is prepared; false when it is NULL. */

@@ -130,8 +130,8 @@ extern void gpuagg_window_function_step(WindowFunctionState *function, Datum val
 /* ---- window_row.c ---- */
 
 /*
- * Makes the scan tuple that of these columns, which it refers to and whoever holds
- * it may write to.
+ * Makes the scan tuple, over which expressions are evaluated, that of these
+ * columns, which it refers to and whoever holds it may write to.
  */
 static inline void
 gpuagg_window_show(WindowScanState *node, Datum *values, bool *isnull)
@@ -142,6 +142,7 @@ gpuagg_window_show(WindowScanState *node, Datum *values, bool *isnull)
 	scan->tts_values = values;
 	scan->tts_isnull = isnull;
 	ExecStoreVirtualTuple(scan);
+	node->css.ss.ps.ps_ExprContext->ecxt_scantuple = scan;
 }
 
 /* A row from below as columns into node->values. */

@@ -284,8 +284,21 @@ def plain_specials(script, on_cpu):
                          % (send, values, kind.name, ','.join(names)), [kind.form.hex(want)])
 
 
+def chunked(script, rng, batch_rows, chunks):
+    """More rows than a request of the ladder takes: chunks are joined, by every name."""
+    script.sql('SET gpuagg.batch_rows = %d' % batch_rows)
+    for i, function in enumerate((REDUCE, SCAN, SEGMENTED)):
+        for j, kind in enumerate(TYPES):
+            op = ('sum', 'min', 'max')[(i + j) % 3]
+            size = chunks * batch_rows + rng.choice((0, 1, 77))
+            values = kind.column(rng, size, *[families.signed][:not kind.exact])
+            case = Case(rng, function, kind, op, values)
+            check(script, case, names_of(case))
+    script.sql('RESET gpuagg.batch_rows')
+
+
 def long_columns(script, rows):
-    """More rows than a request of the ladder takes: chunks are joined."""
+    """The longest request of the ladder, and another; a simulated device would take seconds."""
     script.sql('CREATE TEMP TABLE long_column AS SELECT array_agg((i %% 1000 * 7919 %% 1000 - 499)::int4 '
                'ORDER BY i) AS v, array_agg(i %% 300007 = 5 ORDER BY i) AS h, '
                "array_agg(false) AS none FROM generate_series(1, %d) i" % rows)
@@ -363,7 +376,9 @@ def main():
     production(script, rng, options.cases, psql.batch_sizes((1024, 2000)))
     plain_specials(script, on_cpu)
     if not on_cpu:
-        long_columns(script, 2 ** 20 + 77)
+        chunked(script, rng, 1024, 3)
+        if 'simulated device' not in psql.query('SELECT name FROM gpuagg_devices()'):
+            long_columns(script, 2 ** 20 + 77)
     benchmarks(script, on_cpu, 1537)
     tally.add(script.run())
     tally.finish()

@@ -20,7 +20,7 @@ import psql  # noqa: E402
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--seed', type=int, default=20261121)
-    parser.add_argument('--sets', type=int, default=12, help='data sets')
+    parser.add_argument('--sets', type=int, default=8, help='data sets')
     parser.add_argument('--queries', type=int, default=20, help='over each data set')
     parser.add_argument('--only', type=int, help='the number of the only data set')
     options = parser.parse_args()

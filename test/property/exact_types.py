@@ -238,7 +238,7 @@ def infinite(fields):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--seed', type=int, default=20261121)
-    parser.add_argument('--cases', type=int, default=4, help='data sets of each type')
+    parser.add_argument('--cases', type=int, default=3, help='data sets of each type')
     options = parser.parse_args()
     print('seed %d, %d cases' % (options.seed, options.cases))
 

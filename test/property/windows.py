@@ -540,7 +540,7 @@ def bounds(tally, rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--seed', type=int, default=20261121)
-    parser.add_argument('--tables', type=int, default=12)
+    parser.add_argument('--tables', type=int, default=8)
     parser.add_argument('--queries', type=int, default=4, help='over each table')
     parser.add_argument('--rows', type=int, default=100000, help='of the large table')
     options = parser.parse_args()
