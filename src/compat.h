@@ -45,6 +45,11 @@
 #include "commands/explain_state.h"
 #endif
 
+/* 18 says before a declaration that a function does not return. */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn __attribute__((noreturn))
+#endif
+
 /* 18 lets a module say its name and version. */
 #if PG_VERSION_NUM >= 180000
 #define GPUAGG_MODULE_MAGIC(name_, version_) \

@@ -92,7 +92,8 @@ in_cluster()
 	test/cluster run "$stage" "$@"
 }
 
-# sql_suite NAME: all SQL tests in a cluster of its own; settings on stdin.
+# sql_suite NAME: all SQL tests in a cluster of its own; settings on stdin.  Without
+# JIT, whose compiling would be most of the time, but for the tests that ask for it.
 sql_suite()
 {
 	local name=$1 t base regress
@@ -101,6 +102,7 @@ sql_suite()
 	if ! {
 		echo "shared_buffers = 256MB"
 		echo "max_connections = 150"
+		echo "jit = off"
 		cat
 	} | test/cluster start "$stage" "$name" >"$logs/start_$name.log" 2>&1; then
 		part "$name: start" none cat "$logs/start_$name.log" /nonexistent

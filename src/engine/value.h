@@ -5,12 +5,14 @@
 #ifndef GPUAGG_VALUE_H
 #define GPUAGG_VALUE_H
 
+#include "compat.h"
+
 #include "common/column.h"
 #include "common/float_sum.h"
 #include "common/int128.h"
 
 /* "bigint out of range", as core raises it. */
-extern void gpuagg_bigint_overflow(void) pg_attribute_noreturn();
+pg_noreturn extern void gpuagg_bigint_overflow(void);
 
 /* The sum as a bigint; raises an error when it does not fit. */
 static inline int64

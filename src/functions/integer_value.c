@@ -2,7 +2,7 @@
  * integer_value.c
  *	  Exact sums of integers as SQL values.
  */
-#include "postgres.h"
+#include "compat.h"
 
 #include "utils/cash.h"
 #include "utils/fmgrprotos.h"

@@ -38,6 +38,7 @@ gpuagg_numeric_in_place(Datum value, Size *size)
 		*size = VARSIZE_4B(p) - VARHDRSZ;
 		return VARDATA_4B(p);
 	}
+	*size = 0;
 	return NULL;
 }
 

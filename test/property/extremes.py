@@ -111,7 +111,9 @@ def timestamps(rng, _=0):
         if rng.random() < share:
             return rng.choice(few)
         day, clock = date(), time()
-        return day if day in few or len(day) != 10 else day + ' ' + clock
+        if len(day) == 10:
+            return day + ' ' + clock
+        return few[3] if day.startswith('5874897') else day
     return draw
 
 

@@ -192,8 +192,8 @@ for my $which (sort keys %query)
 		is($@, '', "$which, $options: JSON is valid");
 		my $flat = encode_json($plan // {});
 		is($flat =~ /"GpuWindow"/ ? 1 : 0, $which eq 'core' ? 0 : 1, "$which, $options: the node in JSON");
-		is($node->safe_psql('postgres', "SELECT xml_is_well_formed_document(\$q\$$text{xml}\$q\$)"), 't',
-			"$which, $options: XML is well-formed");
+		is(system('python3', '-c', 'import sys, xml.dom.minidom as m; m.parseString(sys.argv[1])', $text{xml}),
+			0, "$which, $options: XML is well-formed");
 		is(scalar(grep { !/^\s*(- )?"?[^":]+"?:( |$)|^\s*- / } split /\n/, $text{yaml}), 0,
 			"$which, $options: YAML is made of keys and values") or diag($text{yaml});
 		next unless $options =~ /VERBOSE/ && $which ne 'node';
