@@ -107,6 +107,21 @@ end_sessions('stopped and continued', @running);
 ok(wait_until(sub { device_stat($node, 'device_state') eq 'ready' }, 30), 'ready again');
 right_on($node, 'device', 'after all', set => ['gpuagg.device = gpu']);
 
+# The machine rests, in the middle of a question, for longer than the launcher has
+# patience: that is no silence of gpuaggd's.
+$pid = gpuaggd_pid($node);
+my ($launcher) = launcher_pids($node);
+kill 'STOP', $pid;
+sleep 1.3;
+kill 'STOP', $launcher;
+sleep 6;
+kill 'CONT', $launcher;
+sleep 0.3;
+kill 'CONT', $pid;
+ok(wait_device($node), 'rested: the device is there');
+is(gpuaggd_pid($node), $pid, 'it is the same gpuaggd');
+right_on($node, 'device', 'after a rest', set => ['gpuagg.device = gpu']);
+
 $node->stop;
 ok(wait_gone($node, 5), 'none is left');
 done_testing();
