@@ -366,13 +366,10 @@ static Outcome
 judge_silence(Watch *watch)
 {
 	int64 now = gpuagg_monotonic_ms();
-	int64 late = now - watch->judged_at - TICK_ASKED;
+	int64 kept = gpuagg_kept_ms(&watch->judged_at, TICK_ASKED);
 
-	/* what keeps us from running, the machine's own rest, may have kept gpuaggd from it too */
-	if (watch->asked_at != 0 && late > TICK_ASKED)
-		watch->asked_at += late;
-	watch->judged_at = now;
-
+	if (watch->asked_at != 0)
+		watch->asked_at += kept;
 	if (watch->asked_at != 0 && now - watch->asked_at > SILENCE_TRIPS)
 	{
 		if (watch->ready_at != 0)

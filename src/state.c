@@ -27,6 +27,16 @@ gpuagg_monotonic_ms(void)
 	return (int64) now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+int64
+gpuagg_kept_ms(int64 *last_ms, int tick_ms)
+{
+	int64 now = gpuagg_monotonic_ms();
+	int64 late = *last_ms != 0 ? now - *last_ms - tick_ms : 0;
+
+	*last_ms = now;
+	return late > tick_ms ? late : 0;
+}
+
 void
 gpuagg_wait_tick(int ms)
 {

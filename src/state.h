@@ -101,6 +101,14 @@ gpuagg_breaker_open(SharedState *state)
 
 extern int64 gpuagg_monotonic_ms(void);
 
+/*
+ * For who waits tick by tick for gpuaggd: how many ms later than after one tick it
+ * comes here again, or 0 where that is less than another tick.  What kept it from
+ * running, the machine's own rest, may have kept gpuaggd from it too, and is no
+ * silence.  *last_ms: when it came before; 0 to begin with.
+ */
+extern int64 gpuagg_kept_ms(int64 *last_ms, int tick_ms);
+
 /* Waits until the process's latch is set, at most so long.  Can be cancelled. */
 extern void gpuagg_wait_tick(int ms);
 

@@ -208,9 +208,7 @@ gpuagg_connection_await(Connection *c, AwaitWhat what, const Slot *slot, int tim
 		now = gpuagg_monotonic_ms();
 		if (deadline == 0)
 			deadline = now + timeout_ms;
-		else if (now - last > 2 * WAIT_TICK_MS)
-			deadline += now - last - WAIT_TICK_MS; /* kept from running: so may it have been */
-		last = now;
+		deadline += gpuagg_kept_ms(&last, WAIT_TICK_MS);
 		if (now >= deadline)
 			return AWAIT_TIMEOUT;
 		if (WaitEventSetWait(c->wait_set, Min(WAIT_TICK_MS, deadline - now), &event, 1,
