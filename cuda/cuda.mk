@@ -61,7 +61,7 @@ SIM_FLAGS = $(SIM_SANITIZE) -DGPUAGG_SIM -Itest/kernels/sim
 
 gpuaggd_sim_objs = $(patsubst %.c,$(SIM)/%.o,$(filter-out cuda/gpu_cuda.c,$(gpuaggd_c)))
 kernel_sim_objs = $(patsubst %.c,$(SIM)/%.o,$(common_c)) \
-	$(patsubst %.cu,$(SIM)/%.cu.o,$(filter-out cuda/cub.cu,$(kernel_cu))) \
+	$(patsubst %.cu,$(SIM)/%.cu.o,$(filter-out cuda/cub.cu cuda/sort.cu,$(kernel_cu))) \
 	$(patsubst %.cc,$(SIM)/%.o,$(filter-out %/planted.cc,$(sort $(wildcard test/kernels/sim/*.cc))))
 
 $(SIM)/%.o: %.c

@@ -138,6 +138,24 @@ typedef struct GpuSegmentedReduce
 extern size_t gpu_segmented_reduce_scratch(uint64_t nrows);
 extern GpuaggReason gpu_segmented_reduce(const GpuSegmentedReduce *reduce, GpuStreamRef stream);
 
+/*
+ * Sorts items, each `words` words of key, the most significant first, and one of
+ * anything else, by the low `bits` bits of the key.  Stable.  By NVIDIA's CUB (the
+ * simulator: by the standard library).  With scratch NULL nothing is done but
+ * *scratch_bytes set, to what so many rows need, more than 0.
+ */
+typedef struct GpuSort
+{
+	int words; /* 1 to GPUAGG_SORT_WORDS */
+	int bits;  /* 1 to 64 * words */
+	uint64_t nrows;
+	const uint64_t *items;
+	uint64_t *results; /* apart from items */
+	void *scratch;
+} GpuSort;
+
+extern GpuaggReason gpu_sort(const GpuSort *sort, size_t *scratch_bytes, GpuStreamRef stream);
+
 #ifdef __cplusplus
 }
 #endif

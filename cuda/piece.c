@@ -5,7 +5,7 @@
  * A request is done in pieces of rows, so that none holds the device for long.
  * Each piece is complete in itself: a scan's running state and the reduction so
  * far are kept in the Job between pieces, and merging is exact, so pieces
- * cannot change a bit of the result.  The ladder's requests are one piece.
+ * cannot change a bit of the result.  A sort and the ladder's requests are one piece.
  */
 #include "work.h"
 
@@ -42,7 +42,7 @@ static void
 list_columns(Job *job)
 {
 	const GpuaggRequest *r = &job->request;
-	size_t value_bits = gpuagg_kind_size(job->kind) * 8;
+	size_t value_bits = job->row_bytes * 8;
 
 	if (is_type(job, GPUAGG_MSG_REDUCE))
 	{
@@ -66,6 +66,11 @@ list_columns(Job *job)
 		if (flags & GPUAGG_SCAN_STATUS)
 			add_column(job, COLUMN_STATUS, r->u.scan.status_offset, 8);
 	}
+	else if (is_type(job, GPUAGG_MSG_SORT))
+	{
+		add_column(job, COLUMN_VALUES, r->u.sort.offset, value_bits);
+		add_column(job, COLUMN_RESULTS, r->u.sort.offset, value_bits);
+	}
 	else
 	{
 		add_column(job, COLUMN_VALUES, r->u.ladder.values_offset, value_bits);
@@ -75,6 +80,17 @@ list_columns(Job *job)
 			add_column(job, COLUMN_RESULTS, r->u.ladder.result_offset,
 					   gpuagg_ladder_result_size(job->kind) * 8);
 	}
+}
+
+static GpuSort
+sort_run(const Job *job)
+{
+	GpuSort run = {0};
+
+	run.words = (int) job->request.u.sort.words;
+	run.bits = (int) job->request.u.sort.bits;
+	run.nrows = job->nrows;
+	return run;
 }
 
 static GpuLadder
@@ -110,6 +126,8 @@ set_piece_rows(Job *job, uint64_t rows)
 
 		job->scratch = gpud_place(&end, gpu_ladder_scratch(&run));
 	}
+	if (is_type(job, GPUAGG_MSG_SORT))
+		job->scratch = gpud_place(&end, job->sort_scratch);
 	job->piece_rows = rows;
 	job->block_bytes = end;
 }
@@ -118,8 +136,17 @@ GpuaggReason
 gpud_piece_plan(Job *job)
 {
 	uint64_t rows = (job->nrows + 63) / 64 * 64;
-	bool whole = is_type(job, GPUAGG_MSG_LADDER);
+	bool sort = is_type(job, GPUAGG_MSG_SORT);
+	bool whole = sort || is_type(job, GPUAGG_MSG_LADDER);
 
+	if (sort)
+	{
+		GpuSort run = sort_run(job);
+		GpuaggReason reason = gpu_sort(&run, &job->sort_scratch, NULL);
+
+		if (reason != GPUAGG_OK)
+			return reason;
+	}
 	list_columns(job);
 	set_piece_rows(job, whole || rows < gpud_piece_rows_max ? rows : gpud_piece_rows_max);
 
@@ -225,6 +252,18 @@ run_scan(Lane *lane)
 }
 
 static GpuaggReason
+run_sort(Lane *lane)
+{
+	Job *job = lane->job;
+	GpuSort run = sort_run(job);
+
+	run.items = on_device(lane, COLUMN_VALUES);
+	run.results = on_device(lane, COLUMN_RESULTS);
+	run.scratch = lane->block + job->scratch;
+	return gpu_sort(&run, &job->sort_scratch, lane->stream);
+}
+
+static GpuaggReason
 run_ladder(Lane *lane)
 {
 	const Job *job = lane->job;
@@ -260,6 +299,8 @@ gpud_piece_launch(Lane *lane)
 			reason = run_reduce(lane);
 		else if (is_type(lane->job, GPUAGG_MSG_SCAN))
 			reason = run_scan(lane);
+		else if (is_type(lane->job, GPUAGG_MSG_SORT))
+			reason = run_sort(lane);
 		else
 			reason = run_ladder(lane);
 		if (reason != GPUAGG_OK)

@@ -315,6 +315,7 @@ handle_message(Client *client, const GpuaggRequest *request)
 			return true;
 		case GPUAGG_MSG_REDUCE:
 		case GPUAGG_MSG_SCAN:
+		case GPUAGG_MSG_SORT:
 		case GPUAGG_MSG_LADDER:
 		case GPUAGG_MSG_BENCH:
 			last_work = gpud_now();

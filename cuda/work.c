@@ -111,12 +111,18 @@ make_job(Client *client, Segment *segment, const GpuaggRequest *request)
 			job->op = (int) request->u.scan.op;
 			job->nrows = request->u.scan.nrows;
 			break;
+		case GPUAGG_MSG_SORT:
+			job->nrows = request->u.sort.nrows;
+			break;
 		default:
 			job->kind = (int) request->u.ladder.kind;
 			job->op = (int) request->u.ladder.op;
 			job->nrows = request->u.ladder.nrows;
 			break;
 	}
+	job->row_bytes = request->h.type == GPUAGG_MSG_SORT
+						 ? gpuagg_sort_item_size((int) request->u.sort.words)
+						 : gpuagg_kind_size(job->kind);
 	gpuagg_reduced_init(&job->total);
 	return job;
 }
@@ -130,6 +136,8 @@ region_of(const GpuaggRequest *request)
 			return request->u.reduce.region;
 		case GPUAGG_MSG_SCAN:
 			return request->u.scan.region;
+		case GPUAGG_MSG_SORT:
+			return request->u.sort.region;
 		default:
 			return request->u.ladder.region;
 	}
@@ -289,7 +297,7 @@ start_pieces(void)
 		if (lane == NULL)
 			return false;
 		served_now = client->served;
-		client->served += rows * gpuagg_kind_size(job->kind);
+		client->served += rows * job->row_bytes;
 		lane->job = dequeue(client);
 		gpud_lane_start(lane);
 		if (gpud_now() > until)

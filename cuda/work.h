@@ -48,6 +48,7 @@ struct Job
 	GpuaggRequest request; /* as checked; a scan's carry moves on with it */
 	int kind;
 	int op;
+	size_t row_bytes; /* of a value, or an item */
 	uint64_t nrows;
 	uint64_t rows_done; /* a multiple of 64 before the last piece */
 	GpuaggReason failure;
@@ -59,8 +60,9 @@ struct Job
 	ColumnPlace column[NCOLUMNS];
 	size_t result; /* GpuaggReduced, the GpuScanState that comes out, or the ladder's one result */
 	size_t state_in;
-	size_t scratch;		/* LADDER; REDUCE and SCAN use the lane's own */
-	size_t block_bytes; /* of the block, all in all */
+	size_t scratch;		 /* SORT, LADDER; REDUCE and SCAN use the lane's own */
+	size_t sort_scratch; /* bytes */
+	size_t block_bytes;	 /* of the block, all in all */
 };
 
 typedef struct Lane

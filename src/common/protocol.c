@@ -128,6 +128,20 @@ check_scan(const GpuaggRequest *request, uint64_t bytes)
 	return check_extents(&e, bytes);
 }
 
+static GpuaggReason
+check_sort(const GpuaggRequest *request, uint64_t bytes)
+{
+	uint64_t n = request->u.sort.nrows;
+	uint32_t words = request->u.sort.words;
+	Extents e = {0};
+
+	if (words < 1 || words > GPUAGG_SORT_WORDS || request->u.sort.bits < 1 ||
+		request->u.sort.bits > 64 * words || !rows_allowed(n, GPUAGG_MAX_ROWS))
+		return GPUAGG_REFUSED;
+	set_extent(&e.output[0], request->u.sort.offset, n * gpuagg_sort_item_size((int) words));
+	return check_extents(&e, bytes);
+}
+
 /* Whether an algorithm of the ladder, or the production kernels, can do this. */
 static int
 algorithm_allowed(uint32_t algorithm, uint32_t task, int kind, uint64_t nrows)
@@ -200,6 +214,8 @@ gpuagg_request_check(const GpuaggRequest *request, uint64_t bytes)
 			return check_reduce(request, bytes);
 		case GPUAGG_MSG_SCAN:
 			return check_scan(request, bytes);
+		case GPUAGG_MSG_SORT:
+			return check_sort(request, bytes);
 		case GPUAGG_MSG_LADDER:
 			return check_ladder(request, bytes);
 		case GPUAGG_MSG_BENCH:

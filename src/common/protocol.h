@@ -28,10 +28,11 @@
 #include "reason.h"
 
 #define GPUAGG_VERSION_STRING	 "0.1.0"
-#define GPUAGG_PROTOCOL_VERSION	 2
+#define GPUAGG_PROTOCOL_VERSION	 3
 #define GPUAGG_MAGIC			 0x47414747u /* "GGAG" */
 #define GPUAGG_MAX_ROWS			 (INT64_C(1) << 31)
 #define GPUAGG_MAX_INFLIGHT		 8
+#define GPUAGG_SORT_WORDS		 2					 /* of a key, at most */
 #define GPUAGG_LADDER_ROWS		 (UINT64_C(1) << 20) /* of one LADDER request */
 #define GPUAGG_BENCH_REPETITIONS 101
 #define GPUAGG_ALIGN			 256				  /* of every offset in a region, bytes */
@@ -50,6 +51,7 @@ typedef enum GpuaggMessageType
 	GPUAGG_MSG_RELEASE, /* no reply; requests in flight on it finish first */
 	GPUAGG_MSG_REDUCE,
 	GPUAGG_MSG_SCAN,
+	GPUAGG_MSG_SORT,
 	GPUAGG_MSG_LADDER, /* an algorithm by name over a short column; results go to the region */
 	GPUAGG_MSG_BENCH   /* times an algorithm over a column that gpuaggd makes */
 } GpuaggMessageType;
@@ -162,6 +164,17 @@ typedef struct GpuaggRequest
 		struct
 		{
 			uint32_t region;
+			uint32_t
+				words; /* of an item's key, 1 to GPUAGG_SORT_WORDS; one of anything else follows */
+			uint32_t
+				bits; /* 1 to 64 * words: by the key's low bits; items that agree in them keep their order */
+			uint32_t unused;
+			uint64_t nrows;	 /* at most GPUAGG_MAX_ROWS */
+			uint64_t offset; /* of the items, in whose place the sorted ones come */
+		} sort;
+		struct
+		{
+			uint32_t region;
 			uint32_t task; /* GpuaggTask */
 			uint32_t algorithm;
 			uint32_t kind;
@@ -251,7 +264,7 @@ static_assert(sizeof(GpuaggRequest) == 768, "request size crosses the process bo
 static_assert(sizeof(GpuaggReply) == 2048, "reply size crosses the process boundary");
 
 /*
- * Checks a REDUCE, SCAN or LADDER request against a region of `bytes` bytes:
+ * Checks a REDUCE, SCAN, SORT or LADDER request against a region of `bytes` bytes:
  * kinds, operations, flags, alignment, rows, bounds, and that outputs overlap
  * no input nor each other; of a BENCH request, which has no region, all there
  * is.  Returns GPUAGG_OK or GPUAGG_REFUSED.  Both ends call it: the client
@@ -274,6 +287,13 @@ gpuagg_scan_result_size(int kind, int op, unsigned flags)
 	if (op != GPUAGG_SUM || (flags & GPUAGG_SCAN_NARROW) || gpuagg_kind_is_float(kind))
 		return gpuagg_kind_size(kind);
 	return kind == GPUAGG_INT64 ? sizeof(GpuaggInt128) : 8;
+}
+
+/* Bytes of an item of a sort whose key has so many words. */
+static inline size_t
+gpuagg_sort_item_size(int words)
+{
+	return ((size_t) words + 1) * sizeof(uint64_t);
 }
 
 /*

@@ -250,3 +250,87 @@ gpuagg_radix_sort(uint64_t *items, uint64_t *scratch, size_t n, int words, int b
 	if (n > 1 && bits > 0)
 		sort_items(&sort, items, scratch, n, bits, 0);
 }
+
+/* ---- in pieces ---- */
+
+typedef struct Pieces
+{
+	Sort sort;
+	size_t most;
+	GpuaggRadixTake take;
+	void *arg;
+} Pieces;
+
+static void
+hand_out(Pieces *pieces, uint64_t *items, uint64_t *other, size_t n, int bits, int into_other)
+{
+	GpuaggRadixPiece piece = {items, other, n, bits, into_other};
+
+	pieces->take(pieces->arg, &piece);
+}
+
+static void split_items(Pieces *pieces, uint64_t *items, uint64_t *other, size_t n, int bits,
+						int into_other);
+
+/* The buckets of a split: neighbours together as far as they fit a piece. */
+static void
+hand_out_buckets(Pieces *pieces, uint64_t *items, uint64_t *other, const size_t *end, int width,
+				 int bits, int into_other)
+{
+	size_t stride = pieces->sort.words + 1;
+	size_t nbuckets = (size_t) 1 << width;
+	size_t start = 0;
+
+	for (size_t i = 0; i < nbuckets; i++)
+	{
+		size_t first = i;
+		size_t at = start * stride;
+
+		while (i + 1 < nbuckets && end[i + 1] - start <= pieces->most)
+			i++;
+		if (end[i] > start && first == i)
+			split_items(pieces, items + at, other + at, end[i] - start, bits - width, into_other);
+		else if (end[i] > start)
+			hand_out(pieces, items + at, other + at, end[i] - start, bits, into_other);
+		start = end[i];
+	}
+}
+
+static void
+split_items(Pieces *pieces, uint64_t *items, uint64_t *other, size_t n, int bits, int into_other)
+{
+	size_t end[1 << WIDTH];
+
+	/* the last digit is quickly sorted by, however many items there are */
+	while (n > pieces->most && bits > WIDTH)
+	{
+		int in_word = (bits - 1) % 64 + 1;
+		int width = in_word < WIDTH ? in_word : WIDTH;
+
+		if (split(&pieces->sort, items, other, n, bits, width, end))
+		{
+			hand_out_buckets(pieces, other, items, end, width, bits, !into_other);
+			return;
+		}
+		bits = differing_bits(&pieces->sort, items, n, bits - width);
+	}
+	hand_out(pieces, items, other, n, bits, into_other);
+}
+
+void
+gpuagg_radix_split(uint64_t *items, uint64_t *scratch, size_t n, int words, int bits, size_t most,
+				   GpuaggRadixTake take, void *arg, GpuaggPause pause)
+{
+	Pieces pieces = {{words, 0, pause}, most, take, arg};
+
+	if (n > 0)
+		split_items(&pieces, items, scratch, n, bits, 0);
+}
+
+void
+gpuagg_radix_sort_piece(const GpuaggRadixPiece *piece, int words, GpuaggPause pause)
+{
+	Sort sort = {words, 0, pause};
+
+	sort_items(&sort, piece->items, piece->other, piece->n, piece->bits, piece->into_other);
+}

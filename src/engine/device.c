@@ -377,6 +377,9 @@ set_region(GpuaggRequest *request, uint32 region)
 		case GPUAGG_MSG_SCAN:
 			request->u.scan.region = region;
 			break;
+		case GPUAGG_MSG_SORT:
+			request->u.sort.region = region;
+			break;
 		default:
 			request->u.ladder.region = region;
 			break;

@@ -70,7 +70,7 @@ extern void gpuagg_device_release(DeviceLease *lease);
 extern void gpuagg_device_rest(void);
 
 /*
- * Sends a REDUCE, SCAN or LADDER request (header filled in here).  Returns its id, or
+ * Sends a REDUCE, SCAN, SORT or LADDER request (header filled in here).  Returns its id, or
  * 0 when it could not be sent.  With GPUAGG_MAX_INFLIGHT requests under way it
  * waits for one of them to be answered.
  */

@@ -25,13 +25,14 @@
 #include "utils/tuplesort.h"
 
 #include "common/radix.h"
+#include "engine/sort.h"
 #include "exec/row_blocks.h"
 #include "exec/row_key.h"
 #include "exec/row_sort.h"
 
-#define LEAST_LIMIT	   (64 * 1024)
-#define PIECE_ROWS	   1024 /* between looks at the limit */
-#define PREFETCH_ITEMS 16
+#define LEAST_LIMIT	  (64 * 1024)
+#define PIECE_ROWS	  1024 /* between looks at the limit */
+#define PREFETCH_ROWS 16
 
 /* A key may take 65 bits. */
 StaticAssertDecl(ROW_SORT_MAX_KEYS * 65 <= GPUAGG_RADIX_MAX_WORDS * 64, "keys fit an item");
@@ -81,6 +82,7 @@ struct RowSort
 	/* Sorted in memory */
 	int words; /* of a number */
 	uint64 partition_mask[GPUAGG_RADIX_MAX_WORDS];
+	int64 device_pieces;
 	int64 position;
 	int row_reach; /* from a row's first byte to what is prefetched with it */
 
@@ -112,6 +114,7 @@ start(RowSort *sort)
 	sort->items = NULL;
 	sort->room = 0;
 	sort->rows_limit = sort->limit;
+	sort->device_pieces = 0;
 	sort->position = 0;
 	sort->tuplesort = NULL;
 	sort->ended = false;
@@ -390,12 +393,6 @@ set_partition_mask(RowSort *sort)
 	}
 }
 
-static void
-check_for_interrupts(void)
-{
-	CHECK_FOR_INTERRUPTS();
-}
-
 void
 gpuagg_row_sort_perform(RowSort *sort)
 {
@@ -433,8 +430,9 @@ gpuagg_row_sort_perform(RowSort *sort)
 		pfree(sort->items);
 		sort->items = packed;
 	}
-	gpuagg_radix_sort(sort->items, sort->items + sort->nrows * (sort->words + 1), sort->nrows,
-					  sort->words, bits, check_for_interrupts);
+	sort->device_pieces = gpuagg_sort_items(sort->items,
+											sort->items + sort->nrows * (sort->words + 1),
+											sort->nrows, sort->words, bits);
 	sort->items = repalloc_huge(sort->items, bytes / 2);
 	set_partition_mask(sort);
 	sort->row_reach = Min(gpuagg_row_blocks_bytes(sort->blocks) / sort->nrows, 64) - 1;
@@ -465,18 +463,26 @@ compare_to_last(RowSort *sort, TupleTableSlot *slot, bool *new_partition, bool *
 	}
 }
 
-/* Rows lie anywhere in memory: asks for one that will be wanted soon. */
+/*
+ * Rows lie anywhere in memory.  Those that will be wanted soon are asked for several
+ * at once, so that the processor looks up their pages beside each other.
+ */
 static inline void
 prefetch_after(const RowSort *sort, int64 position)
 {
-	if (sort->nrows - position > PREFETCH_ITEMS)
+	Size stride = sort->words + 1;
+	int64 end = Min(position + 2 * PREFETCH_ROWS, sort->nrows);
+
+	if (position % PREFETCH_ROWS != 0)
+		return;
+	for (int64 i = position + PREFETCH_ROWS; i < end; i++)
 	{
-		int64 soon = (position + PREFETCH_ITEMS) * (sort->words + 1) + sort->words;
-		const char *row = (const char *) (uintptr_t) sort->items[soon];
+		const char *row = (const char *) (uintptr_t) sort->items[i * stride + sort->words];
 
 		__builtin_prefetch(row);
 		__builtin_prefetch(row + sort->row_reach);
 	}
+	pg_compiler_barrier(); /* gcc drops calls of a function that does nothing but prefetch */
 }
 
 bool
@@ -565,6 +571,7 @@ gpuagg_row_sort_report(const RowSort *sort, RowSortReport *report)
 		report->method = tuplesort_method_name(stats.sortMethod);
 		report->space = tuplesort_space_type_name(stats.spaceType);
 		report->kB = stats.spaceUsed;
+		report->device_pieces = 0;
 	}
 	else if (sort->nrows > 0 || report->method == NULL)
 	{
@@ -574,6 +581,7 @@ gpuagg_row_sort_report(const RowSort *sort, RowSortReport *report)
 		report->method = "radix";
 		report->space = "Memory";
 		report->kB = (gpuagg_row_blocks_peak(sort->blocks) + items + 1023) / 1024;
+		report->device_pieces = sort->device_pieces;
 	}
 }
 

@@ -2,7 +2,7 @@
  * row_sort.h
  *	  Sorts rows by keys of fixed width, and tells where partitions and peers begin.
  *
- * In memory by radix; above the limit core's tuplesort takes over.  The order is
+ * In memory by radix, on either engine; above the limit core's tuplesort takes over.  The order is
  * that of the sort operators, which may be any pair of the default ones (< and >)
  * of boolean, integers, floats, oid, money, date, time, timestamp, timestamptz
  * and domains over them.  The order of equal rows is unspecified.
@@ -29,6 +29,7 @@ typedef struct RowSortReport
 	const char *method; /* "radix", or as EXPLAIN calls core's */
 	const char *space;	/* "Memory" or "Disk" */
 	int64 kB;
+	int64 device_pieces; /* of a sort in memory that the device has sorted */
 } RowSortReport;
 
 /* Whether a column of this type can be sorted by this operator. */

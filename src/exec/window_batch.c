@@ -84,16 +84,6 @@ gpuagg_window_drop_batches(WindowScanState *node)
 
 /* ---- filling ---- */
 
-/* Adds to the node's report what has been counted since. */
-static void
-add_to_report(WindowScanState *node, const WorkReport *before)
-{
-	const WorkReport *now = gpuagg_stat_last();
-
-	for (int r = 0; r < GPUAGG_NREASONS; r++)
-		node->report.fallbacks[r] += now->fallbacks[r] - before->fallbacks[r];
-}
-
 /* An array in place of another one, whose content is not kept. */
 static void *
 make_array(void *array, Size bytes)
@@ -148,7 +138,7 @@ begin_on_device(WindowScanState *node, WindowBatch *batch)
 	batch->on_device =
 		gpuagg_scans_begin(batch->scans, b->nscans,
 						   Min(Min(gpuagg_batch_rows, DEVICE_ROWS), rows_of(b, bytes)));
-	add_to_report(node, &before);
+	gpuagg_window_report_since(node, &before);
 	if (batch->on_device)
 		return;
 	node->report.reason = gpuagg_stat_last()->reason;
@@ -340,7 +330,7 @@ submit(WindowScanState *node, WindowBatch *batch)
 		gpuagg_running_to_carry(node->functions[f].op, node->functions[f].state, carry);
 		gpuagg_scan_submit(scan, carry);
 	}
-	add_to_report(node, &before);
+	gpuagg_window_report_since(node, &before);
 }
 
 static void
@@ -372,7 +362,7 @@ finish(WindowScanState *node, WindowBatch *batch)
 		node->report.rows[scan->engine] += scan->nrows;
 		node->report.bytes[scan->engine] += scan->nrows * (int64) gpuagg_kind_size(scan->kind);
 	}
-	add_to_report(node, &before);
+	gpuagg_window_report_since(node, &before);
 }
 
 /* Rows of the current batch that have not been emitted go where they can wait. */

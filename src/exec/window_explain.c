@@ -81,11 +81,14 @@ show_sort(WindowScanState *node, ExplainState *es)
 		char *text = psprintf("%s  %s: " INT64_FORMAT "kB", report.method, report.space, report.kB);
 
 		ExplainPropertyText("Sort Method", text, es);
-		return;
 	}
-	ExplainPropertyText("Sort Method", report.method, es);
-	ExplainPropertyInteger("Sort Space Used", "kB", report.kB, es);
-	ExplainPropertyText("Sort Space Type", report.space, es);
+	else
+	{
+		ExplainPropertyText("Sort Method", report.method, es);
+		ExplainPropertyInteger("Sort Space Used", "kB", report.kB, es);
+		ExplainPropertyText("Sort Space Type", report.space, es);
+	}
+	ExplainPropertyInteger("Sort Pieces on Device", NULL, report.device_pieces, es);
 }
 
 static const char *

@@ -38,6 +38,7 @@ begin_sort(WindowScanState *node)
 static void
 sort_rows(WindowScanState *node)
 {
+	WorkReport before;
 	TupleTableSlot *row;
 
 	if (node->sort == NULL)
@@ -47,7 +48,9 @@ sort_rows(WindowScanState *node)
 		CHECK_FOR_INTERRUPTS();
 		gpuagg_row_sort_put(node->sort, row);
 	}
+	before = *gpuagg_stat_last();
 	gpuagg_row_sort_perform(node->sort);
+	gpuagg_window_report_since(node, &before);
 	node->sorted = true;
 	node->rows_stay = gpuagg_row_sort_in_memory(node->sort);
 }

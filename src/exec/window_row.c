@@ -32,6 +32,15 @@ gpuagg_window_count_rows(WindowScanState *node)
 	node->uncounted = 0;
 }
 
+void
+gpuagg_window_report_since(WindowScanState *node, const WorkReport *before)
+{
+	const WorkReport *now = gpuagg_stat_last();
+
+	for (int r = 0; r < GPUAGG_NREASONS; r++)
+		node->report.fallbacks[r] += now->fallbacks[r] - before->fallbacks[r];
+}
+
 static void
 count_row(WindowScanState *node)
 {

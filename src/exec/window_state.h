@@ -164,6 +164,9 @@ extern TupleTableSlot *gpuagg_window_by_row(WindowScanState *node);
 extern void gpuagg_window_count_direct(WindowScanState *node, const WindowFunctionState *function,
 									   int64 rows);
 
+/* Adds to the node's report the fallbacks that have been counted since. */
+extern void gpuagg_window_report_since(WindowScanState *node, const WorkReport *before);
+
 /* Brings the rows taken one by one into the statistics. */
 extern void gpuagg_window_count_rows(WindowScanState *node);
 

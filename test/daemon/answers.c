@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 uint64_t answers_seed = 20;
@@ -509,6 +510,64 @@ ladder_result_is(const char *results, int kind, int op, uint64_t i, const Ladder
 	if (kind == GPUAGG_INT32)
 		return ((const int64_t *) results)[i] == (least ? INT32_MIN : INT32_MAX);
 	return ((const int64_t *) results)[i] == (least ? INT64_MIN : INT64_MAX);
+}
+
+static int sorted_words; /* of a key, for compare_items() */
+static int sorted_bits;
+
+/* By the key's low bits, then by number, which is an item's last word. */
+static int
+compare_items(const void *a, const void *b)
+{
+	const uint64_t *x = a;
+	const uint64_t *y = b;
+
+	for (int i = 0; i < sorted_words; i++)
+	{
+		int in_word = sorted_bits - 64 * (sorted_words - 1 - i);
+		int unused = in_word <= 0 ? 64 : in_word < 64 ? 64 - in_word : 0;
+		uint64_t v = unused == 64 ? 0 : x[i] << unused;
+		uint64_t w = unused == 64 ? 0 : y[i] << unused;
+
+		if (v != w)
+			return v < w ? -1 : 1;
+	}
+	return (x[sorted_words] > y[sorted_words]) - (x[sorted_words] < y[sorted_words]);
+}
+
+bool
+sort_is_right(int fd, Lease *lease, int words, int bits, int bits_set, uint64_t nrows)
+{
+	GpuaggRequest request;
+	GpuaggReply reply;
+	size_t width = gpuagg_sort_item_size(words);
+	uint64_t *items;
+	uint64_t *expected = malloc(nrows * width);
+	bool right;
+
+	sort_init(&request, lease, words, bits, nrows);
+	items = (uint64_t *) (lease->base + request.u.sort.offset);
+	for (uint64_t i = 0; i < nrows; i++)
+	{
+		uint64_t *item = items + i * (size_t) (words + 1);
+
+		for (int w = 0; w < words; w++)
+		{
+			int in_word = bits_set - 64 * (words - 1 - w);
+
+			item[w] = in_word <= 0 ? 0 : random_bits(&answers_seed);
+			if (in_word > 0 && in_word < 64)
+				item[w] >>= 64 - in_word;
+		}
+		item[words] = i;
+	}
+	memcpy(expected, items, nrows * width);
+	sorted_words = words;
+	sorted_bits = bits;
+	qsort(expected, nrows, width, compare_items);
+	right = is_answered(fd, &request, &reply) && memcmp(items, expected, nrows * width) == 0;
+	free(expected);
+	return right;
 }
 
 bool

@@ -28,6 +28,12 @@ extern void state_init(GpuaggScanState *state);
 extern bool scan_is_right(int fd, Lease *lease, int kind, int op, unsigned flags, uint64_t nrows,
 						  GpuaggScanState *state);
 
+/*
+ * Whether items of random words are sorted, stably.  Keys are below 2^bits_set; the
+ * bits from `bits` on are not to be looked at.
+ */
+extern bool sort_is_right(int fd, Lease *lease, int words, int bits, int bits_set, uint64_t nrows);
+
 /* Whether an algorithm of the ladder is right. */
 extern bool ladder_is_right(int fd, Lease *lease, int task, int algorithm, int kind, int op,
 							bool exclusive, uint64_t nrows);

@@ -1,6 +1,6 @@
 /*
  * answers_test.c
- *	  Right answers to REDUCE, SCAN and LADDER requests: every kind, operation
+ *	  Right answers to REDUCE, SCAN, SORT and LADDER requests: every kind, operation
  *	  and flag, in one piece and in many, with states carried on.
  *
  * Usage: answers_test PROGRAM [SEED]
@@ -122,6 +122,51 @@ test_large(void)
 }
 
 static void
+test_sort(void)
+{
+	static const uint64_t sizes[] = {1, 2, 31, 32, 33, 1000, 4097, 131073, 1000003};
+	static const int widths[] = {1, 7, 8, 31, 33, 64, 65, 100, 128};
+	Daemon d;
+	Lease a;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	int fd = client_start(&d, program, NULL, &a);
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		for (size_t j = 0; j < sizeof(widths) / sizeof(widths[0]); j++)
+			for (int words = 1; words <= GPUAGG_SORT_WORDS; words++)
+			{
+				int bits = widths[j];
+
+				/* of the largest two shapes are enough */
+				if (bits > 64 * words || (sizes[i] > 131073 && bits != 33 && bits != 100))
+					continue;
+				if (!CHECK(sort_is_right(fd, &a, words, bits, bits, sizes[i])) ||
+					!CHECK(sort_is_right(fd, &a, words, bits, 64 * words, sizes[i])))
+					printf("sort: words %d bits %d rows %llu\n", words, bits,
+						   (unsigned long long) sizes[i]);
+			}
+
+	sort_init(&request, &a, 0, 8, 10);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	sort_init(&request, &a, GPUAGG_SORT_WORDS + 1, 8, 10);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	sort_init(&request, &a, 1, 0, 10);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	sort_init(&request, &a, 1, 65, 10);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	sort_init(&request, &a, 1, 8, 0);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	sort_init(&request, &a, 1, 8, GPUAGG_SEGMENT_BYTES / 16);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	sort_init(&request, &a, 1, 8, GPUAGG_SEGMENT_BYTES / 16 - GPUAGG_ALIGN / 16);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
+	close(fd);
+	lease_forget(&a);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+}
+
+static void
 check_ladder(int fd, Lease *lease, int task, int algorithm, uint64_t nrows)
 {
 	const GpuaggAlgorithmInfo *info = gpuagg_algorithm(algorithm);
@@ -208,6 +253,7 @@ main(int argc, char **argv)
 	test_small(NULL);
 	test_pieces();
 	test_large();
+	test_sort();
 	test_ladder();
 	return test_end();
 }

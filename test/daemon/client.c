@@ -397,6 +397,17 @@ scan_init(GpuaggRequest *request, const Lease *lease, int kind, int op, unsigned
 }
 
 void
+sort_init(GpuaggRequest *request, const Lease *lease, int words, int bits, uint64_t nrows)
+{
+	request_init(request, GPUAGG_MSG_SORT);
+	request->u.sort.region = lease->region;
+	request->u.sort.words = (uint32_t) words;
+	request->u.sort.bits = (uint32_t) bits;
+	request->u.sort.nrows = nrows;
+	request->u.sort.offset = GPUAGG_ALIGN;
+}
+
+void
 ladder_init(GpuaggRequest *request, const Lease *lease, int task, int algorithm, int kind, int op,
 			uint64_t nrows)
 {

@@ -94,6 +94,10 @@ extern void reduce_init(GpuaggRequest *request, const Lease *lease, int kind, in
 extern void scan_init(GpuaggRequest *request, const Lease *lease, int kind, int op, unsigned flags,
 					  uint64_t nrows);
 
+/* Items at GPUAGG_ALIGN. */
+extern void sort_init(GpuaggRequest *request, const Lease *lease, int words, int bits,
+					  uint64_t nrows);
+
 /* Values at 0; heads and results behind them; inclusive. */
 extern void ladder_init(GpuaggRequest *request, const Lease *lease, int task, int algorithm,
 						int kind, int op, uint64_t nrows);

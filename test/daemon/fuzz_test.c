@@ -116,8 +116,9 @@ random_request(GpuaggRequest *request, const Lease *lease)
 	static const int types[] = {GPUAGG_MSG_HELLO,  GPUAGG_MSG_PING,	  GPUAGG_MSG_DEVICE,
 								GPUAGG_MSG_LEASE,  GPUAGG_MSG_REDUCE, GPUAGG_MSG_SCAN,
 								GPUAGG_MSG_LADDER, GPUAGG_MSG_BENCH,  GPUAGG_MSG_RELEASE,
-								GPUAGG_MSG_REDUCE, GPUAGG_MSG_SCAN,	  GPUAGG_MSG_LADDER};
-	int type = types[below(12)];
+								GPUAGG_MSG_REDUCE, GPUAGG_MSG_SCAN,	  GPUAGG_MSG_LADDER,
+								GPUAGG_MSG_SORT};
+	int type = types[below(13)];
 	int kind = 1 + (int) below(4);
 	int task = 1 << below(3);
 	uint64_t nrows = 1 + below(5000);
@@ -131,6 +132,9 @@ random_request(GpuaggRequest *request, const Lease *lease)
 			break;
 		case GPUAGG_MSG_SCAN:
 			random_scan(request, lease, kind, nrows);
+			break;
+		case GPUAGG_MSG_SORT:
+			sort_init(request, lease, (int) below(4), (int) below(140), nrows);
 			break;
 		case GPUAGG_MSG_LADDER:
 			ladder_init(request, lease, task, random_algorithm(), kind, GPUAGG_SUM + (int) below(3),

@@ -1,6 +1,6 @@
 /*
  * radix_test.c
- *	  The radix sort beside qsort: widths, sizes, and shapes of data.
+ *	  The radix sort, at once and in pieces, beside qsort: widths, sizes, and shapes of data.
  */
 #include "common/radix.h"
 
@@ -30,6 +30,9 @@ static const size_t sizes[] = {0,	1,	 2,	  3,	31,	  32,	33,	   34,	  63,	64,
 
 static const int widths[] = {0,	 1,	 2,	 3,	 7,	 8,	  9,   10,	11,	 12,  16,  31,	32,
 							 33, 63, 64, 65, 72, 100, 127, 128, 129, 191, 192, 193, 520};
+
+/* Items of a piece; 0: all at once. */
+static const size_t mosts[] = {0, 33, 4096};
 
 static int compared; /* words */
 static long pauses;
@@ -121,6 +124,31 @@ fill(uint64_t *key, int words, int bits, int shape, size_t i, size_t n)
 	cut(key, words, bits);
 }
 
+#define MOST_PIECES 200000
+
+static GpuaggRadixPiece pieces[MOST_PIECES];
+static size_t npieces;
+static size_t most; /* items of a piece */
+static int too_large;
+
+static void
+keep_piece(void *arg, const GpuaggRadixPiece *piece)
+{
+	(void) arg;
+	too_large |= piece->n > most && piece->bits > 8;
+	pieces[npieces++] = *piece;
+}
+
+/* Sorts in pieces, the last one first. */
+static void
+sort_in_pieces(uint64_t *items, uint64_t *scratch, size_t n, int words, int bits)
+{
+	npieces = 0;
+	gpuagg_radix_split(items, scratch, n, words, bits, most, keep_piece, NULL, pause_counted);
+	while (npieces > 0)
+		gpuagg_radix_sort_piece(&pieces[--npieces], words, pause_counted);
+}
+
 static int
 sorts(size_t n, int bits, int shape)
 {
@@ -143,7 +171,10 @@ sorts(size_t n, int bits, int shape)
 		memcpy(expected, items, bytes);
 		qsort(expected, n, stride * sizeof(uint64_t), compare_whole);
 	}
-	gpuagg_radix_sort(items, scratch, n, words, bits, pause_counted);
+	if (most == 0)
+		gpuagg_radix_sort(items, scratch, n, words, bits, pause_counted);
+	else
+		sort_in_pieces(items, scratch, n, words, bits);
 
 	/* The order is qsort's, then within equal keys the items are the same ones. */
 	for (size_t i = 0; i < n; i++)
@@ -164,21 +195,33 @@ main(void)
 {
 	size_t nsizes = sizeof(sizes) / sizeof(sizes[0]);
 	size_t nwidths = sizeof(widths) / sizeof(widths[0]);
+	size_t nmosts = sizeof(mosts) / sizeof(mosts[0]);
 
 	seed = 11;
 	for (int shape = 0; shape < NSHAPES; shape++)
 		for (size_t w = 0; w < nwidths; w++)
 			for (size_t s = 0; s < nsizes; s++)
-			{
-				/* The large ones at widths that differ in kind. */
-				if (sizes[s] > 10000 && widths[w] % 64 != 0 && widths[w] != 11)
-					continue;
-				CHECK(sorts(sizes[s], widths[w], shape));
-			}
+				for (size_t m = 0; m < nmosts; m++)
+				{
+					/* The large ones at widths that differ in kind. */
+					if (mosts[m] != 0 && w % 3 != s % 3)
+						continue;
+					if (sizes[s] > 10000 &&
+						(mosts[m] == 33 || (widths[w] % 64 != 0 && widths[w] != 11)))
+						continue;
+					most = mosts[m];
+					CHECK(sorts(sizes[s], widths[w], shape));
+				}
+	CHECK(!too_large);
 
 	/* It can be interrupted: every PIECE items at least. */
 	pauses = 0;
+	most = 0;
 	CHECK(sorts(1000000, 40, RANDOM));
 	CHECK(pauses >= 20);
+	pauses = 0;
+	most = 65536;
+	CHECK(sorts(1000000, 40, RANDOM));
+	CHECK(pauses >= 15);
 	return check_summary();
 }
