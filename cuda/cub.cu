@@ -71,9 +71,6 @@ gpu_cub(int task, int kind, uint64_t nrows, const void *values, const int32_t *k
 	if (nrows > UINT32_MAX)
 		return GPUAGG_REFUSED;
 
-	cudaError_t error = cub_any_kind(task, kind, (uint32_t) nrows, values, keys, results, scratch,
-									 scratch_bytes, (cudaStream_t) stream);
-	GpuaggReason reason = gpu_launch_status();
-
-	return error != cudaSuccess && reason == GPUAGG_OK ? GPUAGG_DEVICE_ERROR : reason;
+	return gpu_library_status(cub_any_kind(task, kind, (uint32_t) nrows, values, keys, results,
+										   scratch, scratch_bytes, (cudaStream_t) stream));
 }

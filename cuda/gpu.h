@@ -73,6 +73,9 @@ extern GpuaggReason gpu_event_elapsed(GpuEventRef from, GpuEventRef to, uint64_t
 /* Status of the kernel launches that this thread has made since the last call. */
 extern GpuaggReason gpu_launch_status(void);
 
+/* The same after a call of CUB, which returns a cudaError_t and then leaves none to be found. */
+extern GpuaggReason gpu_library_status(int error);
+
 extern const char *gpu_last_error(void);
 
 #ifdef __cplusplus

@@ -402,3 +402,9 @@ gpu_launch_status(void)
 {
 	return classify(cudaGetLastError());
 }
+
+GpuaggReason
+gpu_library_status(int error)
+{
+	return error != cudaSuccess ? classify((cudaError_t) error) : gpu_launch_status();
+}

@@ -28,7 +28,7 @@
 #define GPUD_CLIENT_LEASED_MAX	(UINT64_C(256) << 20) /* bytes leased to one client */
 #define GPUD_MAX_CLIENTS		512
 #define GPUD_MAX_CONNECTIONS	1024 /* those beyond GPUD_MAX_CLIENTS are told so */
-#define GPUD_MAX_QUEUED			1024 /* REDUCE, SCAN and LADDER requests, all clients */
+#define GPUD_MAX_QUEUED			1024 /* REDUCE, SCAN, SORT and LADDER requests, all clients */
 #define GPUD_MAX_LEASES_WAITING 64	 /* LEASE requests not yet answered, all clients */
 #define GPUD_MAX_STREAMS		8
 

@@ -47,10 +47,7 @@ gpu_sort(const GpuSort *sort, size_t *scratch_bytes, GpuStreamRef stream)
 	if (sort->nrows > UINT32_MAX)
 		return GPUAGG_REFUSED;
 
-	cudaError_t error = sort->words == 1
-							? sort_items<1>(*sort, scratch_bytes, (cudaStream_t) stream)
-							: sort_items<2>(*sort, scratch_bytes, (cudaStream_t) stream);
-	GpuaggReason reason = gpu_launch_status();
-
-	return error != cudaSuccess && reason == GPUAGG_OK ? GPUAGG_DEVICE_ERROR : reason;
+	return gpu_library_status(sort->words == 1
+								  ? sort_items<1>(*sort, scratch_bytes, (cudaStream_t) stream)
+								  : sort_items<2>(*sort, scratch_bytes, (cudaStream_t) stream));
 }

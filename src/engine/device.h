@@ -7,9 +7,10 @@
  * gpuagg_device_submit() shortly for an answer where one is due first,
  * gpuagg_device_wait() and gpuagg_device_call() for a result; all are bounded
  * and can be cancelled.  Nothing else waits.  Every failure leaves the caller's
- * rows intact in the region, so that the CPU engine can go on from there, and
- * but for gpuagg_device_call()'s is counted (gpuagg_stat_fallback) by the
- * function that reports it.
+ * rows intact in the region, so that the CPU engine can go on from there (but not
+ * the items of a SORT, which are sorted in place), and but for
+ * gpuagg_device_call()'s is counted (gpuagg_stat_fallback) by the function that
+ * reports it.
  */
 #ifndef GPUAGG_DEVICE_H
 #define GPUAGG_DEVICE_H

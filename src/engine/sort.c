@@ -17,10 +17,10 @@
 #include "gpuagg.h"
 #include "stat.h"
 
-#define AUTO_ROWS	(1 << 20) /* from here on it pays, measured */
-#define PARTS		4		  /* of the lease */
-#define PART_BYTES	((Size) GPUAGG_SEGMENT_BYTES / PARTS)
-#define LEAST_PIECE 1024 /* what the CPU sorts in less time than asking takes */
+#define AUTO_ROWS	(1 << 20)							  /* from here on it pays, measured */
+#define PARTS		4									  /* of the lease, at most */
+#define PART_BYTES	((Size) GPUAGG_SEGMENT_BYTES / PARTS) /* at most */
+#define LEAST_PIECE 1024 /* fewer items the CPU sorts in less time than asking takes */
 
 StaticAssertDecl(PARTS <= GPUAGG_MAX_INFLIGHT, "all parts may be under way");
 StaticAssertDecl(PART_BYTES % GPUAGG_ALIGN == 0, "parts are aligned");
@@ -38,7 +38,8 @@ typedef struct SortRun
 {
 	int words;
 	DeviceLease *lease;
-	bool failed; /* the device gets no more */
+	bool failed;		/* the device gets no more */
+	size_t piece_items; /* that a piece has at most */
 	int nparts;
 	int next;
 	SortPart part[PARTS];
@@ -179,10 +180,9 @@ static void
 take_piece(void *arg, const GpuaggRadixPiece *piece)
 {
 	SortRun *run = arg;
-	Size most = PART_BYTES / gpuagg_sort_item_size(run->words);
 
 	CHECK_FOR_INTERRUPTS();
-	if (run->failed || piece->n < LEAST_PIECE || piece->n > most || piece->bits == 0 ||
+	if (run->failed || piece->n < LEAST_PIECE || piece->n > run->piece_items || piece->bits == 0 ||
 		!submit_piece(run, piece))
 		sort_here(run, piece);
 }
@@ -199,18 +199,22 @@ wants_device(int64 n, int words)
 		   n >= Max(least, gpuagg_device_min_rows);
 }
 
-/* Leases memory for as many parts as the items fill; false when there is no device for it now. */
+/* Leases memory for the pieces of n items; false when there is no device for it now. */
 static bool
 begin_run(SortRun *run, int64 n)
 {
-	Size bytes = TYPEALIGN(GPUAGG_ALIGN, n * gpuagg_sort_item_size(run->words));
+	Size width = gpuagg_sort_item_size(run->words);
+	Size part_bytes;
 
 	if (!gpuagg_device_ready())
 		return false;
-	run->nparts = (int) Min((bytes + PART_BYTES - 1) / PART_BYTES, PARTS);
-	run->lease = gpuagg_device_lease(Min(bytes, PARTS * PART_BYTES));
+	/* most pieces have a good part of that, and so more than the least */
+	run->piece_items = Min(PART_BYTES / width, (Size) Max(gpuagg_batch_rows, 4 * LEAST_PIECE));
+	run->nparts = n <= (int64) run->piece_items ? 1 : PARTS;
+	part_bytes = TYPEALIGN(GPUAGG_ALIGN, Min(run->piece_items, (Size) n) * width);
 	for (int i = 0; i < run->nparts; i++)
-		run->part[i].offset = i * PART_BYTES;
+		run->part[i].offset = i * part_bytes;
+	run->lease = gpuagg_device_lease(run->nparts * part_bytes);
 	return run->lease != NULL;
 }
 
@@ -218,7 +222,6 @@ int64
 gpuagg_sort_items(uint64 *items, uint64 *scratch, int64 n, int words, int bits)
 {
 	SortRun run = {.words = words};
-	Size most = PART_BYTES / gpuagg_sort_item_size(words);
 
 	if (!wants_device(n, words) || !begin_run(&run, n))
 	{
@@ -227,8 +230,7 @@ gpuagg_sort_items(uint64 *items, uint64 *scratch, int64 n, int words, int bits)
 	}
 	PG_TRY();
 	{
-		gpuagg_radix_split(items, scratch, n, words, bits,
-						   Min(most, Max(gpuagg_batch_rows, LEAST_PIECE)), take_piece, &run,
+		gpuagg_radix_split(items, scratch, n, words, bits, run.piece_items, take_piece, &run,
 						   check_for_interrupts);
 		for (int i = 0; i < run.nparts; i++)
 			finish_part(&run, &run.part[i]);

@@ -67,14 +67,14 @@ show_functions(WindowScanState *node, List *context, ExplainState *es)
 	ExplainPropertyList("Window Functions", texts, es);
 }
 
-/* Core's words for the same. */
-static void
+/* Core's words for the same; whether the device did some of it. */
+static bool
 show_sort(WindowScanState *node, ExplainState *es)
 {
 	RowSortReport report;
 
 	if (!node->sorted)
-		return;
+		return false;
 	gpuagg_row_sort_report(node->sort, &report);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
@@ -89,6 +89,7 @@ show_sort(WindowScanState *node, ExplainState *es)
 		ExplainPropertyText("Sort Space Type", report.space, es);
 	}
 	ExplainPropertyInteger("Sort Pieces on Device", NULL, report.device_pieces, es);
+	return report.device_pieces > 0;
 }
 
 static const char *
@@ -107,7 +108,7 @@ frame_text(WindowFrame frame)
 }
 
 static void
-show_work(WindowScanState *node, ExplainState *es)
+show_work(WindowScanState *node, bool sorted_there, ExplainState *es)
 {
 	const WorkReport *report = &node->report;
 	List *fallbacks = NIL;
@@ -129,7 +130,7 @@ show_work(WindowScanState *node, ExplainState *es)
 		ExplainPropertyInteger("Spilled Rows", NULL, gpuagg_row_store_spilled(node->rows), es);
 	if (fallbacks != NIL)
 		ExplainPropertyList("Fallbacks", fallbacks, es);
-	if (!device && report->reason != GPUAGG_OK)
+	if (!device && !sorted_there && report->reason != GPUAGG_OK)
 		ExplainPropertyText("Device Not Used", gpuagg_reason_text(report->reason), es);
 }
 
@@ -148,8 +149,9 @@ gpuagg_window_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	ExplainPropertyBool("Sort", spec->sort, es);
 	if (es->analyze)
 	{
-		show_sort(node, es);
-		show_work(node, es);
+		bool sorted_there = show_sort(node, es);
+
+		show_work(node, sorted_there, es);
 	}
 	if (es->verbose && spec->kept != NULL)
 		ExplainPropertyText("GpuWindow Not Used For", spec->kept, es);
