@@ -164,10 +164,8 @@ typedef struct GpuaggRequest
 		struct
 		{
 			uint32_t region;
-			uint32_t
-				words; /* of an item's key, 1 to GPUAGG_SORT_WORDS; one of anything else follows */
-			uint32_t
-				bits; /* 1 to 64 * words: by the key's low bits; items that agree in them keep their order */
+			uint32_t words; /* of an item's key, 1 to GPUAGG_SORT_WORDS; one more follows them */
+			uint32_t bits;	/* 1 to 64 * words: by the key's low bits, stably */
 			uint32_t unused;
 			uint64_t nrows;	 /* at most GPUAGG_MAX_ROWS */
 			uint64_t offset; /* of the items, in whose place the sorted ones come */

@@ -261,21 +261,13 @@ typedef struct Pieces
 	void *arg;
 } Pieces;
 
-static void
-hand_out(Pieces *pieces, uint64_t *items, uint64_t *other, size_t n, int bits, int into_other)
-{
-	GpuaggRadixPiece piece = {items, other, n, bits, into_other};
-
-	pieces->take(pieces->arg, &piece);
-}
-
 static void split_items(Pieces *pieces, uint64_t *items, uint64_t *other, size_t n, int bits,
 						int into_other);
 
-/* The buckets of a split: neighbours together as far as they fit a piece. */
+/* The buckets of a split: neighbours together, by their digit too, as far as they fit a piece. */
 static void
-hand_out_buckets(Pieces *pieces, uint64_t *items, uint64_t *other, const size_t *end, int width,
-				 int bits, int into_other)
+split_buckets(Pieces *pieces, uint64_t *items, uint64_t *other, const size_t *end, int width,
+			  int bits, int into_other)
 {
 	size_t stride = pieces->sort.words + 1;
 	size_t nbuckets = (size_t) 1 << width;
@@ -288,10 +280,9 @@ hand_out_buckets(Pieces *pieces, uint64_t *items, uint64_t *other, const size_t 
 
 		while (i + 1 < nbuckets && end[i + 1] - start <= pieces->most)
 			i++;
-		if (end[i] > start && first == i)
-			split_items(pieces, items + at, other + at, end[i] - start, bits - width, into_other);
-		else if (end[i] > start)
-			hand_out(pieces, items + at, other + at, end[i] - start, bits, into_other);
+		if (end[i] > start)
+			split_items(pieces, items + at, other + at, end[i] - start,
+						first == i ? bits - width : bits, into_other);
 		start = end[i];
 	}
 }
@@ -300,6 +291,7 @@ static void
 split_items(Pieces *pieces, uint64_t *items, uint64_t *other, size_t n, int bits, int into_other)
 {
 	size_t end[1 << WIDTH];
+	GpuaggRadixPiece piece;
 
 	/* the last digit is quickly sorted by, however many items there are */
 	while (n > pieces->most && bits > WIDTH)
@@ -309,12 +301,13 @@ split_items(Pieces *pieces, uint64_t *items, uint64_t *other, size_t n, int bits
 
 		if (split(&pieces->sort, items, other, n, bits, width, end))
 		{
-			hand_out_buckets(pieces, other, items, end, width, bits, !into_other);
+			split_buckets(pieces, other, items, end, width, bits, !into_other);
 			return;
 		}
 		bits = differing_bits(&pieces->sort, items, n, bits - width);
 	}
-	hand_out(pieces, items, other, n, bits, into_other);
+	piece = (GpuaggRadixPiece){items, other, n, bits, into_other};
+	pieces->take(pieces->arg, &piece);
 }
 
 void
