@@ -28,8 +28,8 @@ HOST_FLAGS = -I. -Isrc -Icuda -DGPUAGG_HOST_PROGRAM -D_GNU_SOURCE -ffp-contract=
 NVCC_FLAGS = -O3 -std=c++17 -fmad=false -lineinfo -Xfatbin=-compress-all -I. -Isrc -Icuda -MMD -MP \
 	-Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fPIE
 
-gpuaggd_c = $(sort $(wildcard cuda/*.c))
-kernel_cu = $(sort $(wildcard cuda/*.cu cuda/*/*.cu))
+gpuaggd_c = $(sort $(wildcard cuda/*/*.c))
+kernel_cu = $(sort $(wildcard cuda/*/*.cu))
 common_c = $(sort $(wildcard src/common/*.c))
 
 # ---- on a real device
@@ -59,9 +59,9 @@ SIM = build/sim$(addprefix -,$(subst $(comma),-,$(SANITIZE)))
 SIM_SANITIZE = $(if $(SANITIZE),-O1 -fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 SIM_FLAGS = $(SIM_SANITIZE) -DGPUAGG_SIM -Itest/kernels/sim
 
-gpuaggd_sim_objs = $(patsubst %.c,$(SIM)/%.o,$(filter-out cuda/gpu_cuda.c,$(gpuaggd_c)))
+gpuaggd_sim_objs = $(patsubst %.c,$(SIM)/%.o,$(filter-out cuda/device/gpu_cuda.c,$(gpuaggd_c)))
 kernel_sim_objs = $(patsubst %.c,$(SIM)/%.o,$(common_c)) \
-	$(patsubst %.cu,$(SIM)/%.cu.o,$(filter-out cuda/cub.cu cuda/sort.cu,$(kernel_cu))) \
+	$(patsubst %.cu,$(SIM)/%.cu.o,$(filter-out cuda/kernels/cub.cu cuda/kernels/sort.cu,$(kernel_cu))) \
 	$(patsubst %.cc,$(SIM)/%.o,$(filter-out %/planted.cc,$(sort $(wildcard test/kernels/sim/*.cc))))
 
 $(SIM)/%.o: %.c

@@ -8,15 +8,15 @@
 #include "compat.h"
 
 #include "engine/batch.h"
-#include "engine/device.h"
+#include "device/client.h"
 #include "engine/scan.h"
 #include "exec/window_scan.h"
 #include "gpuagg.h"
-#include "launcher.h"
+#include "device/launcher.h"
 #include "miscadmin.h"
 #include "plan/window_path.h"
 #include "plan/window_reason.h"
-#include "state.h"
+#include "device/shared_state.h"
 #include "utils/guc.h"
 
 GPUAGG_MODULE_MAGIC("gpuagg", GPUAGG_VERSION_STRING);

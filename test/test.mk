@@ -29,8 +29,7 @@ build/gpuaggd/%.o: %.cc build/cuda.mk
 
 build/gpuaggd/kernel_test: $(patsubst %.cc,build/gpuaggd/%.o,$(kernel_test_cc)) \
 		$(patsubst %.cu,build/gpuaggd/%.cu.o,$(kernel_test_cu)) \
-		build/gpuaggd/cuda/gpu_cuda.o $(filter-out build/gpuaggd/cuda/%.o,$(gpuaggd_objs)) \
-		$(filter %.cu.o,$(gpuaggd_objs))
+		$(filter-out build/gpuaggd/cuda/host/%.o,$(gpuaggd_objs))
 	$(cuda_link)
 
 # The kernels beside CUB's; on a real device alone.
@@ -40,8 +39,7 @@ kernel_bench_objs = $(patsubst %.cc,build/gpuaggd/%.o,$(sort $(wildcard test/ben
 $(kernel_bench_objs): HOST_FLAGS += -isystem $(CUDA_INCLUDE)/cccl
 
 build/gpuaggd/kernel_bench: $(kernel_bench_objs) \
-		build/gpuaggd/cuda/gpu_cuda.o $(filter-out build/gpuaggd/cuda/%.o,$(gpuaggd_objs)) \
-		$(filter %.cu.o,$(gpuaggd_objs))
+		$(filter-out build/gpuaggd/cuda/host/%.o,$(gpuaggd_objs))
 	$(cuda_link)
 
 # Tests of the device program itself, against the simulated one.

@@ -5,7 +5,7 @@
  * A block owns `rows` values from data on, a tile or what is left of one, and
  * halves them until data[0] is all of them.
  */
-#include "ladder/reduce.cuh"
+#include "ladder/ladder_reduce.cuh"
 
 template <class E>
 static __global__ void

@@ -5,7 +5,7 @@
  * A block brings its rows into shared memory, one to a thread, and halves them
  * until one is left.  Rows beyond the end count as the identity.
  */
-#include "ladder/reduce.cuh"
+#include "ladder/ladder_reduce.cuh"
 
 /* The most blocks of grid_stride, whatever the device. */
 #define GRID_STRIDE_BLOCKS 4096

@@ -2,7 +2,7 @@
  * reduce_shuffle.cu
  *	  Reductions by registers that the lanes of a warp exchange.
  */
-#include "ladder/reduce.cuh"
+#include "ladder/ladder_reduce.cuh"
 
 /* device_shuffle_two_pass: blocks of the first pass, and threads of the second. */
 #define TWO_PASS_BLOCKS 1024

@@ -19,7 +19,8 @@
 #ifndef GPUAGG_LADDER_RUN_CUH
 #define GPUAGG_LADDER_RUN_CUH
 
-#include "device.cuh"
+#include "device/device.cuh"
+#include "ladder/ladder.h"
 
 #define LADDER_THREADS 1024 /* the most that a block may have */
 

@@ -5,7 +5,7 @@
 #ifndef GPUAGG_LADDER_SCAN_GLOBAL_CUH
 #define GPUAGG_LADDER_SCAN_GLOBAL_CUH
 
-#include "ladder/scan.cuh"
+#include "ladder/ladder_scan.cuh"
 
 /* Every output summed on its own. */
 template <class P>

@@ -5,7 +5,7 @@
 #ifndef GPUAGG_LADDER_SCAN_WARP_CUH
 #define GPUAGG_LADDER_SCAN_WARP_CUH
 
-#include "ladder/scan.cuh"
+#include "ladder/ladder_scan.cuh"
 
 template <class P> struct SharedWarps
 {

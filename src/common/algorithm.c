@@ -6,7 +6,7 @@
  * the table: an algorithm that scans tiles also scans their totals, in the same
  * way, and adds them to the rows.
  */
-#include "algorithm.h"
+#include "common/algorithm.h"
 
 #include <math.h>
 #include <string.h>

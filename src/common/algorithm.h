@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "column.h"
+#include "common/column.h"
 
 /* What an algorithm computes; bits, since most scans are segmented scans too. */
 typedef enum GpuaggTask

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "int128.h"
+#include "common/int128.h"
 
 typedef struct GpuaggWriter
 {

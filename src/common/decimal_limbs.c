@@ -2,7 +2,7 @@
  * decimal_limbs.c
  *	  Signed decimal numbers of any length, to which numbers and squares are added.
  */
-#include "decimal_limbs.h"
+#include "common/decimal_limbs.h"
 
 #define LIMB	 ((int64_t) GPUAGG_LIMB)
 #define MAX_LOAD (1u << 19)

@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "int128.h"
+#include "common/int128.h"
 
 #define GPUAGG_DECIMAL_BASE 10000 /* of a group of four digits */
 #define GPUAGG_LIMB			UINT64_C(10000000000000000)

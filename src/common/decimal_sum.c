@@ -2,7 +2,7 @@
  * decimal_sum.c
  *	  Exact sums of decimal numbers: what is not one 64-bit addition.
  */
-#include "decimal_sum.h"
+#include "common/decimal_sum.h"
 
 #define FAST_BITS	 58 /* of the high word: sums below 2^122, squares below 2^186 */
 #define SHORT_LIMBS	 16 /* of numbers that are squared without allocating */

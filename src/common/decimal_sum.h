@@ -24,9 +24,9 @@
 
 #include <string.h>
 
-#include "codec.h"
-#include "decimal_limbs.h"
-#include "int_sum.h"
+#include "common/codec.h"
+#include "common/decimal_limbs.h"
+#include "common/int_sum.h"
 
 #define GPUAGG_DECIMAL_GROUPS	 4	   /* at most, after the point, in the fast part */
 #define GPUAGG_DECIMAL_SCALE_MAX 16383 /* of a stored number */

@@ -6,7 +6,7 @@
  * n - 1.  Both divisors are integers, so that cutting digits off after each
  * division, far enough behind the point, gives the digits of the exact quotient.
  */
-#include "decimal_variance.h"
+#include "common/decimal_variance.h"
 
 #define LIMB_DIGITS 16
 

@@ -5,7 +5,7 @@
 #ifndef GPUAGG_DECIMAL_VARIANCE_H
 #define GPUAGG_DECIMAL_VARIANCE_H
 
-#include "decimal_sum.h"
+#include "common/decimal_sum.h"
 
 /*
  * The variance of the n > 0 finite values of acc, of moments, over n or (sample;

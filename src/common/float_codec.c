@@ -2,7 +2,7 @@
  * float_codec.c
  *	  Bytes of exact float sums, and of sums and squares.
  */
-#include "float_codec.h"
+#include "common/float_codec.h"
 
 #define OVER 2 /* digits above the chunks, for what the top one holds */
 

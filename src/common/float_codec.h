@@ -10,8 +10,8 @@
 #ifndef GPUAGG_FLOAT_CODEC_H
 #define GPUAGG_FLOAT_CODEC_H
 
-#include "codec.h"
-#include "float_squares.h"
+#include "common/codec.h"
+#include "common/float_squares.h"
 
 #define GPUAGG_FLOAT_MAX_BYTES \
 	(1 + 5 * 8 + 2 * 2 + 4 * (GPUAGG_CHUNKS + 2 + GPUAGG_SQUARE_CHUNKS + 2))

@@ -16,7 +16,7 @@
  *
  * Contraction to fused multiply-add must be off, and fast-math is an error.
  */
-#include "float_sum.h"
+#include "common/float_sum.h"
 
 #include <math.h>
 

@@ -2,12 +2,12 @@
  * float_moments.c
  *	  Averages, variances and standard deviations from exact sums.
  */
-#include "float_moments.h"
+#include "common/float_moments.h"
 
 #include <math.h>
 
-#include "float_squares.h"
-#include "natural.h"
+#include "common/float_squares.h"
+#include "common/natural.h"
 
 GpuaggRounded
 gpuagg_float_average(const GpuaggFloatSum *sum, double *result)

@@ -8,7 +8,7 @@
 #ifndef GPUAGG_FLOAT_MOMENTS_H
 #define GPUAGG_FLOAT_MOMENTS_H
 
-#include "float_sum.h"
+#include "common/float_sum.h"
 
 /*
  * The sum divided by the number of values.  NaN, infinities and the sign of zero

@@ -8,7 +8,7 @@
  * accumulators of their own, and these are shifted to the unit of squares at the
  * end.  A piece that holds anything else is deposited value by value.
  */
-#include "float_squares.h"
+#include "common/float_squares.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -10,7 +10,7 @@
 #ifndef GPUAGG_FLOAT_SQUARES_H
 #define GPUAGG_FLOAT_SQUARES_H
 
-#include "float_sum.h"
+#include "common/float_sum.h"
 
 #define GPUAGG_SQUARES_SMALL_WIDTH	9 /* chunks of a group's first state */
 #define GPUAGG_SQUARES_TOUCHED		5 /* chunks that one deposit touches */

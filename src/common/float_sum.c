@@ -5,7 +5,7 @@
  * Propagated chunks below the top one are balanced digits in [-2^31, 2^31), so
  * that a small negative sum occupies few chunks and the form is unique.
  */
-#include "float_sum.h"
+#include "common/float_sum.h"
 
 #include <math.h>
 

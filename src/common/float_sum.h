@@ -27,7 +27,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "int128.h"
+#include "common/int128.h"
 
 #define GPUAGG_CHUNKS		 67
 #define GPUAGG_SQUARE_CHUNKS 134		/* of sums of squares: bit 0 of chunk 0 weighs 2^-2148 */

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "int_sum.h"
+#include "common/int_sum.h"
 
 void
 gpuagg_int_sum_merge(GpuaggIntSum *into, const GpuaggIntSum *from)

@@ -9,9 +9,9 @@
 #ifndef GPUAGG_INT_SUM_H
 #define GPUAGG_INT_SUM_H
 
-#include "codec.h"
-#include "int128.h"
-#include "int192.h"
+#include "common/codec.h"
+#include "common/int128.h"
+#include "common/int192.h"
 
 typedef struct GpuaggIntSum
 {

@@ -2,7 +2,7 @@
  * interval_sum.c
  *	  Exact sums of intervals: merged, written and read.
  */
-#include "interval_sum.h"
+#include "common/interval_sum.h"
 
 static int64_t
 add_counts(int64_t a, int64_t b)

@@ -5,8 +5,8 @@
 #ifndef GPUAGG_INTERVAL_SUM_H
 #define GPUAGG_INTERVAL_SUM_H
 
-#include "codec.h"
-#include "int128.h"
+#include "common/codec.h"
+#include "common/int128.h"
 
 /* Infinite values are counted, and are in no sum. */
 typedef struct GpuaggIntervalSum

@@ -7,7 +7,7 @@
  * the floor of a root.  So a quotient takes the same few steps however long the
  * number is.
  */
-#include "natural.h"
+#include "common/natural.h"
 
 #include <math.h>
 

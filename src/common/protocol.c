@@ -2,7 +2,7 @@
  * protocol.c
  *	  The checks that both ends make of requests and replies.
  */
-#include "protocol.h"
+#include "common/protocol.h"
 
 typedef struct Extent
 {

@@ -21,11 +21,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "algorithm.h"
-#include "column.h"
-#include "float_sum.h"
-#include "int128.h"
-#include "reason.h"
+#include "common/algorithm.h"
+#include "common/column.h"
+#include "common/float_sum.h"
+#include "common/int128.h"
+#include "common/reason.h"
 
 #define GPUAGG_VERSION_STRING	 "0.1.0"
 #define GPUAGG_PROTOCOL_VERSION	 3

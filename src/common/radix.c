@@ -10,7 +10,7 @@
  * Every level takes at least LEAST_WIDTH bits or ends a word, each in at most two
  * passes over its items: the time is bounded by n and the bits, whatever the data.
  */
-#include "radix.h"
+#include "common/radix.h"
 
 #include <string.h>
 

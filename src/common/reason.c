@@ -4,7 +4,7 @@
  */
 #include <stddef.h>
 
-#include "reason.h"
+#include "common/reason.h"
 
 typedef struct ReasonWords
 {

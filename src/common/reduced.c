@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
-#include "float_squares.h"
-#include "int192.h"
-#include "reduced.h"
+#include "common/float_squares.h"
+#include "common/int192.h"
+#include "common/reduced.h"
 
 void
 gpuagg_reduced_init(GpuaggReduced *reduced)

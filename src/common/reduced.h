@@ -7,7 +7,7 @@
 #ifndef GPUAGG_REDUCED_H
 #define GPUAGG_REDUCED_H
 
-#include "protocol.h"
+#include "common/protocol.h"
 
 /* The result of no rows, whatever the operation. */
 extern void gpuagg_reduced_init(GpuaggReduced *reduced);

@@ -15,11 +15,11 @@
 #include "engine/array.h"
 #include "engine/batch.h"
 #include "engine/cpu.h"
-#include "engine/device.h"
+#include "device/client.h"
 #include "engine/scan.h"
-#include "engine/value.h"
+#include "types/value.h"
 #include "gpuagg.h"
-#include "stat.h"
+#include "device/stat.h"
 
 #define CPU_ROWS   4096	 /* of a chunk on the CPU: what it makes stays in the cache */
 #define RETRY_ROWS 65536 /* rows on the CPU before asking for the device again */

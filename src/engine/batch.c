@@ -16,9 +16,9 @@
 #include "common/reduced.h"
 #include "engine/batch.h"
 #include "engine/cpu.h"
-#include "engine/device.h"
+#include "device/client.h"
 #include "gpuagg.h"
-#include "stat.h"
+#include "device/stat.h"
 
 #define LOCAL_ROWS 2048 /* of the CPU's buffer, and before a batch is opened */
 #define MAX_OPEN   16	/* batches of one backend */

@@ -12,7 +12,7 @@
 
 #include "engine/cpu.h"
 #include "engine/plain.h"
-#include "engine/value.h"
+#include "types/value.h"
 
 #define PIECE_ROWS 65536 /* rows between checks for interrupts */
 

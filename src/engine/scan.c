@@ -7,10 +7,10 @@
 #include "utils/memutils.h"
 
 #include "engine/cpu.h"
-#include "engine/device.h"
+#include "device/client.h"
 #include "engine/scan.h"
 #include "gpuagg.h"
-#include "stat.h"
+#include "device/stat.h"
 
 /* Bits that the device's window of 256 has, less the head room for 2^31 rows. */
 #define WINDOW_CHUNKS 8

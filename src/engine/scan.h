@@ -8,7 +8,7 @@
 #include "lib/ilist.h"
 
 #include "common/protocol.h"
-#include "stat.h"
+#include "device/stat.h"
 
 /* The rows of one scan and, after it has run, its results. */
 typedef struct ScanBatch

@@ -12,10 +12,10 @@
 #include "miscadmin.h"
 
 #include "common/radix.h"
-#include "engine/device.h"
+#include "device/client.h"
 #include "engine/sort.h"
 #include "gpuagg.h"
-#include "stat.h"
+#include "device/stat.h"
 
 #define AUTO_ROWS	(1 << 20)							  /* from here on it pays, measured */
 #define PARTS		4									  /* of the lease, at most */

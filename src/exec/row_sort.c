@@ -27,7 +27,7 @@
 #include "common/radix.h"
 #include "engine/sort.h"
 #include "exec/row_blocks.h"
-#include "exec/row_key.h"
+#include "types/sort_key.h"
 #include "exec/row_sort.h"
 
 #define LEAST_LIMIT	  (64 * 1024)
@@ -35,14 +35,14 @@
 #define PREFETCH_ROWS 16
 
 /* A key may take 65 bits. */
-StaticAssertDecl(ROW_SORT_MAX_KEYS * 65 <= GPUAGG_RADIX_MAX_WORDS * 64, "keys fit an item");
+StaticAssertDecl(SORT_MAX_KEYS * 65 <= GPUAGG_RADIX_MAX_WORDS * 64, "keys fit an item");
 StaticAssertDecl(sizeof(MinimalTuple) <= sizeof(uint64), "a row's address fits a word");
 
 /* A column, what its values were, and how they are packed. */
 typedef struct SortKey
 {
 	AttrNumber attno;
-	RowKeyKind kind;
+	SortKeyKind kind;
 	bool descending;
 	bool nulls_first;
 	Oid sort_operator;
@@ -71,7 +71,7 @@ struct RowSort
 	int nkeys;
 	int npartition;
 	AttrNumber last_attno; /* of all keys */
-	SortKey keys[ROW_SORT_MAX_KEYS];
+	SortKey keys[SORT_MAX_KEYS];
 
 	int64 nrows;
 	RowBlocks *blocks;
@@ -90,19 +90,10 @@ struct RowSort
 	Tuplesortstate *tuplesort;
 	bool ended;
 	uint8 nulls;
-	uint64 last_words[ROW_SORT_MAX_KEYS];
+	uint64 last_words[SORT_MAX_KEYS];
 
 	RowSortReport report; /* of rows that are forgotten */
 };
-
-bool
-gpuagg_row_sort_can(Oid type, Oid sort_operator)
-{
-	RowKeyKind kind;
-	bool descending;
-
-	return gpuagg_row_key_find(type, sort_operator, &kind, &descending);
-}
 
 /* No rows. */
 static void
@@ -132,7 +123,7 @@ gpuagg_row_sort_begin(TupleDesc desc, int nkeys, const RowSortKey *keys, int npa
 	MemoryContext context = AllocSetContextCreate(parent, "gpuagg row sort", ALLOCSET_SMALL_SIZES);
 	RowSort *sort = MemoryContextAllocZero(context, sizeof(*sort));
 
-	Assert(nkeys > 0 && nkeys <= ROW_SORT_MAX_KEYS && npartition <= nkeys);
+	Assert(nkeys > 0 && nkeys <= SORT_MAX_KEYS && npartition <= nkeys);
 	sort->context = context;
 	sort->data = AllocSetContextCreate(context, "gpuagg rows to sort", ALLOCSET_DEFAULT_SIZES);
 	sort->desc = desc;
@@ -147,8 +138,8 @@ gpuagg_row_sort_begin(TupleDesc desc, int nkeys, const RowSortKey *keys, int npa
 		key->sort_operator = keys[k].sort_operator;
 		key->collation = keys[k].collation;
 		key->nulls_first = keys[k].nulls_first;
-		if (!gpuagg_row_key_find(TupleDescAttr(desc, key->attno - 1)->atttypid, key->sort_operator,
-								 &key->kind, &key->descending))
+		if (!gpuagg_sort_key_find(TupleDescAttr(desc, key->attno - 1)->atttypid, key->sort_operator,
+								  &key->kind, &key->descending))
 			elog(ERROR, "operator %u is no order of column %d", key->sort_operator, key->attno);
 		sort->last_attno = Max(sort->last_attno, key->attno);
 	}
@@ -231,10 +222,10 @@ start_piece(RowSort *sort)
 static void
 move_to_tuplesort(RowSort *sort)
 {
-	AttrNumber attnos[ROW_SORT_MAX_KEYS];
-	Oid operators[ROW_SORT_MAX_KEYS];
-	Oid collations[ROW_SORT_MAX_KEYS];
-	bool nulls_first[ROW_SORT_MAX_KEYS];
+	AttrNumber attnos[SORT_MAX_KEYS];
+	Oid operators[SORT_MAX_KEYS];
+	Oid collations[SORT_MAX_KEYS];
+	bool nulls_first[SORT_MAX_KEYS];
 	MemoryContext caller = MemoryContextSwitchTo(sort->data);
 	TupleTableSlot *slot;
 	MinimalTuple row;
@@ -298,7 +289,7 @@ gpuagg_row_sort_put(RowSort *sort, TupleTableSlot *slot)
 			item[k] = 0;
 			continue;
 		}
-		word = gpuagg_row_key_word(key->kind, slot->tts_values[key->attno - 1]);
+		word = gpuagg_sort_key_word(key->kind, slot->tts_values[key->attno - 1]);
 		item[k] = word;
 		if (unlikely(!key->has_values))
 		{
@@ -451,7 +442,8 @@ compare_to_last(RowSort *sort, TupleTableSlot *slot, bool *new_partition, bool *
 	{
 		const SortKey *key = &sort->keys[k];
 		bool isnull = slot->tts_isnull[key->attno - 1];
-		uint64 word = isnull ? 0 : gpuagg_row_key_word(key->kind, slot->tts_values[key->attno - 1]);
+		uint64 word = isnull ? 0
+							 : gpuagg_sort_key_word(key->kind, slot->tts_values[key->attno - 1]);
 
 		if (first || word != sort->last_words[k] || isnull != (bool) (sort->nulls >> k & 1))
 		{

@@ -12,7 +12,7 @@
 
 #include "executor/tuptable.h"
 
-#define ROW_SORT_MAX_KEYS 8
+#include "types/sort_key.h"
 
 typedef struct RowSort RowSort;
 
@@ -32,12 +32,9 @@ typedef struct RowSortReport
 	int64 device_pieces; /* of a sort in memory that the device has sorted */
 } RowSortReport;
 
-/* Whether a column of this type can be sorted by this operator. */
-extern bool gpuagg_row_sort_can(Oid type, Oid sort_operator);
-
 /*
  * A sort of rows of this descriptor, which must outlive it, in a child of
- * `parent`.  The first `npartition` of the `nkeys` (1 to ROW_SORT_MAX_KEYS) tell
+ * `parent`.  The first `npartition` of the `nkeys` (1 to SORT_MAX_KEYS) tell
  * partitions apart, all of them peers.  `limit` is in bytes.  Files of core's
  * sort belong to the resource owner that is current at the put that needs it.
  */

@@ -15,10 +15,10 @@ static void
 begin_sort(WindowScanState *node)
 {
 	const WindowSpec *spec = node->spec;
-	RowSortKey keys[ROW_SORT_MAX_KEYS];
+	RowSortKey keys[SORT_MAX_KEYS];
 	int nkeys = spec->npartition + spec->norder;
 
-	if (nkeys > ROW_SORT_MAX_KEYS)
+	if (nkeys > SORT_MAX_KEYS)
 		elog(ERROR, "too many keys to sort by");
 	for (int i = 0; i < nkeys; i++)
 	{

@@ -8,7 +8,7 @@
 #include "executor/tuptable.h"
 #include "fmgr.h"
 
-#include "plan/window_spec.h"
+#include "spec/window_spec.h"
 
 typedef struct WindowKey
 {

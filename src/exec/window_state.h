@@ -18,9 +18,9 @@
 #include "exec/row_sort.h"
 #include "exec/row_store.h"
 #include "exec/window_key.h"
-#include "functions/running.h"
-#include "plan/window_spec.h"
-#include "stat.h"
+#include "operation/running_operation.h"
+#include "spec/window_spec.h"
+#include "device/stat.h"
 
 typedef struct WindowFunctionState
 {

@@ -6,10 +6,10 @@
 
 #include "funcapi.h"
 #include "gpuagg.h"
-#include "launcher.h"
+#include "device/launcher.h"
 #include "miscadmin.h"
-#include "stat.h"
-#include "state.h"
+#include "device/stat.h"
+#include "device/shared_state.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/timestamp.h"

@@ -15,9 +15,9 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "engine/ladder.h"
-#include "engine/value.h"
-#include "functions/functions.h"
+#include "engine/named.h"
+#include "types/value.h"
+#include "operation/call.h"
 
 PG_FUNCTION_INFO_V1(gpuagg_reduce_array);
 PG_FUNCTION_INFO_V1(gpuagg_scan_array);

@@ -15,9 +15,9 @@
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
-#include "functions/family.h"
-#include "functions/functions.h"
-#include "functions/wire.h"
+#include "operation/family.h"
+#include "operation/call.h"
+#include "operation/wire.h"
 
 PG_FUNCTION_INFO_V1(gpuagg_sum_state);
 PG_FUNCTION_INFO_V1(gpuagg_var_state);

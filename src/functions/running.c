@@ -19,11 +19,11 @@
 #include "utils/memutils.h"
 
 #include "engine/scan.h"
-#include "functions/functions.h"
-#include "functions/running.h"
-#include "functions/window_frame.h"
+#include "operation/call.h"
+#include "operation/running_operation.h"
+#include "operation/running_frame.h"
 #include "gpuagg.h"
-#include "stat.h"
+#include "device/stat.h"
 
 PG_FUNCTION_INFO_V1(gpuagg_running_sum);
 PG_FUNCTION_INFO_V1(gpuagg_running_avg);

@@ -5,7 +5,7 @@
 #ifndef GPUAGG_WINDOW_FUNCTION_H
 #define GPUAGG_WINDOW_FUNCTION_H
 
-#include "plan/window_spec.h"
+#include "spec/window_spec.h"
 
 /*
  * Whether a function is a running function of the extension's, or one of its

@@ -7,7 +7,7 @@
 
 #include "nodes/pathnodes.h"
 
-#include "plan/window_spec.h"
+#include "spec/window_spec.h"
 
 /* One window of a query. */
 typedef struct WindowMatch

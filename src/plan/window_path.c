@@ -22,11 +22,11 @@
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 
-#include "exec/row_sort.h"
 #include "gpuagg.h"
 #include "plan/window_path.h"
 #include "plan/window_plan.h"
 #include "plan/window_reason.h"
+#include "types/sort_key.h"
 
 /* Measured: what a row costs in our node, as a part of core's node and of core's sort. */
 #define WINDOW_PART	   0.33
@@ -59,11 +59,13 @@ can_sort_keys(const Rebuild *rebuild, const List *clauses)
 	{
 		SortGroupClause *clause = lfirst(cell);
 		Node *key = get_sortgroupclause_expr(clause, rebuild->root->processed_tlist);
+		SortKeyKind kind;
+		bool descending;
 
-		if (!gpuagg_row_sort_can(exprType(key), clause->sortop))
+		if (!gpuagg_sort_key_find(exprType(key), clause->sortop, &kind, &descending))
 			return false;
 	}
-	return clauses != NIL && list_length(clauses) <= ROW_SORT_MAX_KEYS;
+	return clauses != NIL && list_length(clauses) <= SORT_MAX_KEYS;
 }
 
 /* Whether the path is a full sort for the window that the node can do itself. */

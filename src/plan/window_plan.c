@@ -4,10 +4,7 @@
  *
  * The planner finds the node's results in custom_scan_tlist by comparing it with
  * the WindowFuncs that nodes above ask for, so WindowFuncs stand there until the
- * plan is finished.  EXPLAIN however prints a WindowFunc with the window that it
- * looks up in a node of core's, and from 18 on fails without one; therefore they
- * become plain function calls before anything can be printed, when the node
- * starts.
+ * plan is finished (the executor's node makes plain calls of them, for EXPLAIN).
  */
 #include "compat.h"
 
@@ -15,9 +12,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "utils/memutils.h"
 
-#include "exec/window_scan.h"
 #include "plan/window_path.h"
 #include "plan/window_plan.h"
 
@@ -108,31 +103,11 @@ plan_window(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, L
 	scan->custom_exprs = make_arguments(calls);
 	scan->custom_private = gpuagg_window_spec_list(&spec);
 	scan->custom_scan_tlist = make_scan_tlist(child, calls);
-	scan->methods = &gpuagg_window_scan_methods;
+	scan->methods = GetCustomScanMethods(WINDOW_NODE_NAME, false);
 	return (Plan *) scan;
 }
 
 const CustomPathMethods gpuagg_window_path_methods = {
-	.CustomName = "GpuWindow",
+	.CustomName = WINDOW_NODE_NAME,
 	.PlanCustomPath = plan_window,
 };
-
-/* Of this window and, among the child's columns, of those below. */
-void
-gpuagg_window_plan_settle(CustomScan *plan)
-{
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(plan));
-	ListCell *cell;
-
-	foreach (cell, plan->custom_scan_tlist)
-	{
-		TargetEntry *entry = lfirst(cell);
-		WindowFunc *call = (WindowFunc *) entry->expr;
-
-		if (IsA(call, WindowFunc))
-			entry->expr = (Expr *) makeFuncExpr(call->winfnoid, call->wintype, call->args,
-												call->wincollid, call->inputcollid,
-												COERCE_EXPLICIT_CALL);
-	}
-	MemoryContextSwitchTo(old);
-}

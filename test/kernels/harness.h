@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "cuda/gpu.h"
-#include "cuda/kernels.h"
+#include "cuda/device/gpu.h"
+#include "cuda/kernels/kernels.h"
 
 extern int npassed;
 extern int nfailed;

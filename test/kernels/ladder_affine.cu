@@ -3,10 +3,10 @@
  *	  The ladder's scans with an operator that does not commute: maps
  *	  x -> a x + b modulo 2^32, one after the other.
  */
-#include "ladder/scan_block.cuh"
-#include "ladder/scan_global.cuh"
-#include "ladder/scan_hierarchical.cuh"
-#include "ladder/scan_warp.cuh"
+#include "cuda/ladder/scan_block.cuh"
+#include "cuda/ladder/scan_global.cuh"
+#include "cuda/ladder/scan_hierarchical.cuh"
+#include "cuda/ladder/scan_warp.cuh"
 
 /* A value is a in its low half and b in its high half. */
 struct AffineElement

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cuda/ladder.h"
+#include "cuda/ladder/ladder.h"
 
 #define GUARD_BYTES 64
 #define CHUNK_ROWS	(UINT64_C(1) << 23) /* of very long columns, at a time */

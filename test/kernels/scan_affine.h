@@ -9,7 +9,7 @@
 #ifndef GPUAGG_TEST_SCAN_AFFINE_H
 #define GPUAGG_TEST_SCAN_AFFINE_H
 
-#include "cuda/kernels.h"
+#include "cuda/kernels/kernels.h"
 
 #define AFFINE_IDENTITY UINT64_C(1)
 #define AFFINE_SHAPES	6

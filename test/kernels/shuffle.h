@@ -5,7 +5,7 @@
 #ifndef GPUAGG_TEST_SHUFFLE_H
 #define GPUAGG_TEST_SHUFFLE_H
 
-#include "cuda/gpu.h"
+#include "cuda/device/gpu.h"
 
 enum ShufflePrimitive
 {

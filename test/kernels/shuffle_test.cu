@@ -3,7 +3,7 @@
  *	  Kernels of shuffle_test.cc: every shuffle of every type.
  */
 #define GPUAGG_HALF
-#include "cuda/device.cuh"
+#include "cuda/device/device.cuh"
 
 #include "shuffle.h"
 

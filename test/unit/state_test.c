@@ -18,7 +18,7 @@
 #include "common/float_moments.h"
 #include "common/int_sum.h"
 #include "common/interval_sum.h"
-#include "common/state.h"
+#include "common/envelope.h"
 
 #include "check.h"
 #include "random.h"

@@ -18,8 +18,8 @@ extern "C" {
 #include "common/float_sum.h"
 #include "common/reason.h"
 }
-#include "cuda/gpu.h"
-#include "cuda/kernels.h"
+#include "cuda/device/gpu.h"
+#include "cuda/kernels/kernels.h"
 
 /* Ends the program when a call that must succeed does not. */
 extern void must(GpuaggReason reason, const char *what);

@@ -2,7 +2,7 @@
  * fill.cu
  *	  Columns for the kernel benchmark, and comparisons of results.
  */
-#include "cuda/device.cuh"
+#include "cuda/device/device.cuh"
 
 #include "bench.h"
 

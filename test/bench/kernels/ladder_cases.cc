@@ -9,7 +9,7 @@
 #include <functional>
 #include <stdio.h>
 
-#include "cuda/ladder.h"
+#include "cuda/ladder/ladder.h"
 
 #define LADDER_ROWS (UINT64_C(1) << 24)
 

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/bench.h"
-#include "cuda/cub.h"
+#include "cuda/kernels/bench_kernels.h"
+#include "cuda/kernels/cub.h"
 
 /* All sets of a size take at least so much together: several times an L2 cache. */
 #define FOOTPRINT		  (UINT64_C(256) << 20)

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cuda/cub.h"
+#include "cuda/kernels/cub.h"
 
 GpuaggReason
 gpu_cub(int, int, uint64_t, const void *, const int32_t *, void *, void *, size_t *, GpuStreamRef)

@@ -23,7 +23,7 @@
 extern "C" {
 #include "common/reason.h"
 }
-#include "cuda/gpu.h"
+#include "cuda/device/gpu.h"
 
 #include <atomic>
 #include <chrono>

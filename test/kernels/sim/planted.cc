@@ -6,7 +6,7 @@
  * the expected words, or when its results depend on the order of resumption or
  * on what fresh shared memory holds.  Kernels without a mistake must pass.
  */
-#include "cuda/block.cuh"
+#include "cuda/device/block.cuh"
 
 #include <signal.h>
 #include <stdio.h>

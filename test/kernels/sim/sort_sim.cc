@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string>
 
-#include "cuda/kernels.h"
+#include "cuda/kernels/kernels.h"
 
 namespace
 {

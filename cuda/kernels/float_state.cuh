@@ -1,0 +1,209 @@
+/*
+ * float_state.cuh
+ *	  What a running sum of floats is: a window, and marks of what was seen.
+ *
+ * A state is that of the rows since the last head, or of all rows when there
+ * is none; SEEN_HEAD says which.  Combining is exact and associative.
+ */
+#ifndef GPUAGG_FLOAT_STATE_CUH
+#define GPUAGG_FLOAT_STATE_CUH
+
+#include "device/sum256.cuh"
+#include "kernels/kernels.h"
+
+/* Marks, or-ed together along the rows. */
+#define SEEN_VALUE		 1u /* anything but NULL */
+#define SEEN_NAN		 2u
+#define SEEN_PINF		 4u
+#define SEEN_NINF		 8u
+#define SEEN_NOT_NEGZERO 16u /* a value other than -0 */
+#define SEEN_OUTSIDE	 32u /* a value that does not fit the window */
+#define SEEN_HEAD		 64u /* a row that starts anew */
+
+struct FloatState
+{
+	Window sum;
+	uint32_t seen;
+	uint32_t heads; /* how many, modulo 2^32 */
+};
+
+/* The operator of scans and look-back. */
+struct FloatOp
+{
+	typedef FloatState State;
+
+	/* 36 bytes: three words of look-back; a tile has less than 2^24 heads */
+	struct Packed
+	{
+		uint32_t half[2 * WINDOW_LIMBS];
+		uint32_t seen; /* and from bit 8 on heads */
+	};
+
+	static __device__ __forceinline__ State identity()
+	{
+		State s;
+
+		s.sum = window_zero();
+		s.seen = 0;
+		s.heads = 0;
+		return s;
+	}
+
+	static __device__ __forceinline__ State combine(State a, State b)
+	{
+		State s = b;
+
+		if (!(b.seen & SEEN_HEAD))
+		{
+			s.sum = window_add(a.sum, b.sum);
+			s.seen = a.seen | b.seen;
+		}
+		s.heads = a.heads + b.heads;
+		return s;
+	}
+
+	static __device__ __forceinline__ Packed pack(State s)
+	{
+		Packed p;
+
+		UNROLL
+		for (int i = 0; i < WINDOW_LIMBS; i++)
+		{
+			p.half[2 * i] = (uint32_t) s.sum.limb[i];
+			p.half[2 * i + 1] = (uint32_t) (s.sum.limb[i] >> 32);
+		}
+		p.seen = s.seen | s.heads << 8;
+		return p;
+	}
+
+	static __device__ __forceinline__ State unpack(Packed p)
+	{
+		State s;
+
+		UNROLL
+		for (int i = 0; i < WINDOW_LIMBS; i++)
+			s.sum.limb[i] = p.half[2 * i] | (uint64_t) p.half[2 * i + 1] << 32;
+		s.seen = p.seen & 0xff;
+		s.heads = p.seen >> 8;
+		return s;
+	}
+};
+
+/* The state of one valid value in the window that starts at chunk `window`. */
+static __device__ inline FloatState
+float_state_of(double v, int window)
+{
+	uint64_t bits = bits_of(v);
+	FloatState s = FloatOp::identity();
+	bool fits;
+
+	s.seen = SEEN_VALUE;
+	if (bits_finite(bits))
+	{
+		s.sum = window_from_value(bits, window, &fits);
+		if (bits != SIGN_BIT)
+			s.seen |= SEEN_NOT_NEGZERO;
+		if (!fits)
+			s.seen |= SEEN_OUTSIDE;
+	}
+	else
+		s.seen |= SEEN_NOT_NEGZERO | (bits_nan(bits) ? SEEN_NAN
+									  : bits >> 63	 ? SEEN_NINF
+													 : SEEN_PINF);
+	return s;
+}
+
+/* Whether results are plain sums: no NaN, no infinity, and an exact zero is +0. */
+static __device__ __forceinline__ bool
+float_state_plain(uint32_t seen)
+{
+	return (seen & (SEEN_NAN | SEEN_PINF | SEEN_NINF)) == 0 &&
+		   (seen & (SEEN_VALUE | SEEN_NOT_NEGZERO)) != SEEN_VALUE;
+}
+
+/* To the type of the results, from the bits of a double that was rounded for it. */
+static __device__ __forceinline__ double
+float_result(uint64_t bits, double)
+{
+	double x;
+
+	memcpy(&x, &bits, sizeof(x));
+	return x;
+}
+
+static __device__ __forceinline__ float
+float_result(uint64_t bits, float)
+{
+	uint32_t nan = GPUAGG_NAN32;
+	double x;
+	float result;
+
+	memcpy(&x, &bits, sizeof(x));
+	result = (float) x;
+	if (bits_nan(bits))
+		memcpy(&result, &nan, sizeof(result));
+	return result;
+}
+
+/* The sum as a result; *overflow: it is out of range, all values being finite. */
+template <class T>
+static __device__ inline T
+float_state_result(FloatState s, int window, bool *overflow)
+{
+	T result;
+
+	*overflow = false;
+	if (s.seen & SEEN_NAN || ((s.seen & SEEN_PINF) && (s.seen & SEEN_NINF)))
+		return float_result(GPUAGG_NAN64, T());
+	if (s.seen & (SEEN_PINF | SEEN_NINF))
+		return float_result(INFINITE_BITS | (s.seen & SEEN_NINF ? SIGN_BIT : 0), T());
+	if (window_is_zero(s.sum))
+		return float_result((s.seen & SEEN_VALUE) && !(s.seen & SEEN_NOT_NEGZERO) ? SIGN_BIT : 0,
+							T());
+	result = float_result(window_round(s.sum, window, sizeof(T) < sizeof(double)), T());
+	*overflow = !bits_finite(bits_of(result));
+	return result;
+}
+
+/* The state that a GpuScanState, of any content, carries; rarely called. */
+static __device__ NOINLINE void
+float_state_from_carry(const GpuScanState *in, int window, FloatState *s)
+{
+	const GpuaggFloatCounts *counts = &in->state.f.counts;
+	bool fits;
+
+	s->sum = window_from_chunks(in->state.f.chunk, window, &fits);
+	s->seen = 0;
+	s->heads = 0;
+	if (counts->n > 0)
+		s->seen |= SEEN_VALUE;
+	if (counts->n_nan > 0)
+		s->seen |= SEEN_NAN;
+	if (counts->n_pinf > 0)
+		s->seen |= SEEN_PINF;
+	if (counts->n_ninf > 0)
+		s->seen |= SEEN_NINF;
+	if (counts->n > counts->n_negzero)
+		s->seen |= SEEN_NOT_NEGZERO;
+	if (!fits)
+		s->seen |= SEEN_OUTSIDE;
+}
+
+/* All of *out but its chunks, and what the last block knows. */
+static __device__ inline void
+float_state_to_counts(uint32_t seen, GpuScanState *out)
+{
+	GpuaggFloatSumFull *f = &out->state.f;
+
+	f->counts.n = (seen & SEEN_VALUE) != 0;
+	f->counts.n_nan = (seen & SEEN_NAN) != 0;
+	f->counts.n_pinf = (seen & SEEN_PINF) != 0;
+	f->counts.n_ninf = (seen & SEEN_NINF) != 0;
+	f->counts.n_negzero = (seen & SEEN_VALUE) && !(seen & SEEN_NOT_NEGZERO);
+	f->deposits = 0;
+	f->base = 0;
+	f->width = GPUAGG_CHUNKS;
+	out->state.sum = gpuagg_int128_from(0);
+}
+
+#endif /* GPUAGG_FLOAT_STATE_CUH */

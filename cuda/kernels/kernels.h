@@ -1,0 +1,163 @@
+/*
+ * kernels.h
+ *	  The production kernels, as gpuaggd's host code calls them.
+ *
+ * Every function takes device pointers and a stream; it enqueues and returns
+ * at once, allocates nothing, and is memory-safe for any content of its
+ * inputs.  Rows: 0 to GPU_MAX_ROWS.  Values need no more alignment than their
+ * type; bitmaps are 64-bit words, bit i % 64 of word i / 64 for row i, and are
+ * read in whole words.  Results are deterministic to the bit.
+ *
+ * Scratch is device memory aligned to GPUAGG_ALIGN that the caller clears to
+ * zero when it allocates it, and that belongs to one function and one stream
+ * from then on: what a launch leaves in it is what the next one expects.
+ */
+#ifndef GPUAGG_KERNELS_H
+#define GPUAGG_KERNELS_H
+
+#include "device/gpu.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GPU_MAX_ROWS (UINT64_C(1) << 40)
+
+/*
+ * Reduction of the rows whose validity bit is 1 (validity NULL: all) into
+ * *result; protocol.h says what each operation delivers there.  What an
+ * operation does not deliver is zero, an accumulator being an empty one.
+ */
+typedef struct GpuReduce
+{
+	int kind;
+	int op; /* GPUAGG_SUM, MIN, MAX, COUNT, MOMENTS */
+	uint64_t nrows;
+	const void *values; /* COUNT: not read */
+	const uint64_t *validity;
+	GpuaggReduced *result; /* device memory */
+	void *scratch;
+} GpuReduce;
+
+/* Enough for any kind, operation and number of rows. */
+extern size_t gpu_reduce_scratch(void);
+extern GpuaggReason gpu_reduce(const GpuReduce *reduce, GpuStreamRef stream);
+
+/*
+ * How SUM and MOMENTS of floats are computed, for tests: no choice changes the
+ * result.  A zero leaves the choice to the kernel.
+ */
+typedef struct GpuFloatMethod
+{
+	int integers;		   /* sums without double arithmetic, as on cards that are slow at it */
+	unsigned blocks;	   /* at most so many */
+	unsigned flush_groups; /* groups of values that a thread takes between flushes, at most */
+	unsigned carry_groups; /* groups between carries */
+} GpuFloatMethod;
+
+extern GpuaggReason gpu_reduce_float(const GpuReduce *reduce, const GpuFloatMethod *method,
+									 GpuStreamRef stream);
+
+/*
+ * The running state of a scan, in device memory.  After a segmented scan it is
+ * that of the segment still open.
+ */
+typedef struct GpuScanState
+{
+	GpuaggScanState state;
+	uint32_t out_of_window;
+	uint32_t overflows; /* whether a row had status GPUAGG_ROW_OVERFLOW */
+} GpuScanState;
+
+/*
+ * Running sums, minima, maxima or counts, inclusive or exclusive, with a state
+ * carried in and out.  Rows whose validity bit is 0 add nothing.  A row whose
+ * head bit is 1 starts anew (row 0 goes on with state_in when its bit is 0).
+ *
+ * Results, one a row:
+ *	SUM		int32: int64, status OVERFLOW beyond; int64: GpuaggInt128; with
+ *			GPUAGG_SCAN_NARROW both of the values' type, modulo 2^32 or 2^64.
+ *			Floats: their type, the exact sum up to the row rounded to nearest
+ *			even once; an exact zero is -0 only when every input was -0.
+ *	MIN,MAX	of the values' type, in the order of order keys (column.h).
+ *	COUNT	int64.
+ * A row before which nothing valid stands has status NULL and the identity as
+ * its result: 0; for MIN the greatest, for MAX the least value of the type
+ * (NaN and -infinity for floats).
+ *
+ * Sums of floats work in a window of 256 bits that starts at chunk `window`.
+ * If a value or the carry does not fit it (bits below it, or within 33 bits of
+ * its top), state_out->out_of_window is 1 and the results are meaningless.
+ */
+typedef struct GpuScan
+{
+	int kind;
+	int op;			/* GPUAGG_SUM, MIN, MAX, COUNT */
+	unsigned flags; /* GPUAGG_SCAN_EXCLUSIVE, GPUAGG_SCAN_NARROW; others are ignored */
+	int window;		/* sums of floats */
+	uint64_t nrows;
+	const void *values;			  /* COUNT: not read */
+	const uint64_t *validity;	  /* NULL: all rows are valid */
+	const uint64_t *heads;		  /* NULL: one segment */
+	const GpuScanState *state_in; /* NULL: nothing so far */
+	void *results;				  /* may be values, where the sizes agree */
+	uint8_t *status;			  /* GPUAGG_ROW_* of each row; NULL: not wanted */
+	GpuScanState *state_out;	  /* NULL: not wanted; may be state_in */
+	void *scratch;
+} GpuScan;
+
+/* Grows with nrows; enough for any kind and operation. */
+extern size_t gpu_scan_scratch(uint64_t nrows);
+extern GpuaggReason gpu_scan(const GpuScan *scan, GpuStreamRef stream);
+
+/*
+ * One result a segment.  Segment 0 is the one that row 0 is in, whether its
+ * head bit is set or not; it goes on from state_in when it is not.  results
+ * has room for one more element than there are head bits among rows 1 ..
+ * nrows - 1; *nsegments gets the number written.  The last segment, still
+ * open, is in results as it stands, and in state_out.  Types of the results,
+ * statuses and windows as for GpuScan.
+ */
+typedef struct GpuSegmentedReduce
+{
+	int kind;
+	int op; /* GPUAGG_SUM, MIN, MAX, COUNT */
+	int window;
+	uint64_t nrows;
+	const void *values;
+	const uint64_t *validity;
+	const uint64_t *heads;
+	const GpuScanState *state_in;
+	void *results;
+	uint8_t *status; /* one a segment; NULL: not wanted */
+	uint64_t *nsegments;
+	GpuScanState *state_out;
+	void *scratch;
+} GpuSegmentedReduce;
+
+extern size_t gpu_segmented_reduce_scratch(uint64_t nrows);
+extern GpuaggReason gpu_segmented_reduce(const GpuSegmentedReduce *reduce, GpuStreamRef stream);
+
+/*
+ * Sorts items, each `words` words of key, the most significant first, and one of
+ * anything else, by the low `bits` bits of the key.  Stable.  By NVIDIA's CUB (the
+ * simulator: by the standard library).  With scratch NULL nothing is done but
+ * *scratch_bytes set, to what so many rows need, more than 0.
+ */
+typedef struct GpuSort
+{
+	int words; /* 1 to GPUAGG_SORT_WORDS */
+	int bits;  /* 1 to 64 * words */
+	uint64_t nrows;
+	const uint64_t *items;
+	uint64_t *results; /* apart from items */
+	void *scratch;
+} GpuSort;
+
+extern GpuaggReason gpu_sort(const GpuSort *sort, size_t *scratch_bytes, GpuStreamRef stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GPUAGG_KERNELS_H */

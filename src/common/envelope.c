@@ -1,0 +1,99 @@
+/*
+ * envelope.c
+ *	  What surrounds an accumulator's bytes in a state between servers.
+ */
+#include "common/envelope.h"
+
+#include <string.h>
+
+#define MAGIC		0x4741 /* "GA" */
+#define MAGIC_BYTES 2
+
+/* CRC-32C (Castagnoli), reflected, four bits at a time. */
+static uint32_t
+crc32c(const uint8_t *bytes, size_t nbytes)
+{
+	static const uint32_t table[16] = {0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1,
+									   0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
+									   0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
+									   0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75};
+	uint32_t crc = UINT32_MAX;
+
+	for (size_t i = 0; i < nbytes; i++)
+	{
+		crc ^= bytes[i];
+		crc = crc >> 4 ^ table[crc & 15];
+		crc = crc >> 4 ^ table[crc & 15];
+	}
+	return ~crc;
+}
+
+int
+gpuagg_state_exists(int type, int contents)
+{
+	switch (type)
+	{
+		case GPUAGG_STATE_INT2:
+		case GPUAGG_STATE_INT4:
+		case GPUAGG_STATE_INT8:
+		case GPUAGG_STATE_FLOAT4:
+		case GPUAGG_STATE_FLOAT8:
+		case GPUAGG_STATE_NUMERIC:
+			return contents == GPUAGG_STATE_SUMS || contents == GPUAGG_STATE_MOMENTS;
+		case GPUAGG_STATE_MONEY:
+		case GPUAGG_STATE_INTERVAL:
+			return contents == GPUAGG_STATE_SUMS;
+		default:
+			return 0;
+	}
+}
+
+void
+gpuagg_state_begin(GpuaggWriter *w, GpuaggStateType type, GpuaggStateContents contents)
+{
+	gpuagg_put(w, MAGIC, MAGIC_BYTES);
+	gpuagg_put(w, GPUAGG_STATE_VERSION, 1);
+	gpuagg_put(w, type, 1);
+	gpuagg_put(w, contents, 1);
+}
+
+void
+gpuagg_state_end(GpuaggWriter *w, const uint8_t *start)
+{
+	gpuagg_put(w, crc32c(start, (size_t) (w->next - start)), GPUAGG_STATE_CRC_BYTES);
+}
+
+/*
+ * The version is looked at before anything that a later one might do in another
+ * way, the check sum included.
+ */
+GpuaggStateFault
+gpuagg_state_open(const uint8_t *bytes, size_t nbytes, GpuaggStateHeader *header,
+				  GpuaggReader *body)
+{
+	GpuaggReader r = {bytes, nbytes, 0};
+	GpuaggReader crc;
+
+	memset(header, 0, sizeof(*header));
+	if (gpuagg_get(&r, MAGIC_BYTES) != MAGIC || r.left == 0)
+		return GPUAGG_STATE_FOREIGN;
+	header->version = (int) gpuagg_get(&r, 1);
+	if (header->version != GPUAGG_STATE_VERSION)
+		return GPUAGG_STATE_OTHER_VERSION;
+
+	if (nbytes < GPUAGG_STATE_AROUND)
+		return GPUAGG_STATE_DAMAGED;
+	header->type = (GpuaggStateType) gpuagg_get(&r, 1);
+	header->contents = (GpuaggStateContents) gpuagg_get(&r, 1);
+	r.left -= GPUAGG_STATE_CRC_BYTES;
+	crc = (GpuaggReader){r.next + r.left, GPUAGG_STATE_CRC_BYTES, 0};
+	if (gpuagg_get(&crc, GPUAGG_STATE_CRC_BYTES) != crc32c(bytes, nbytes - GPUAGG_STATE_CRC_BYTES))
+		return GPUAGG_STATE_DAMAGED;
+
+	if (!gpuagg_state_exists(header->type, GPUAGG_STATE_SUMS))
+		return GPUAGG_STATE_UNKNOWN_TYPE;
+	if (!gpuagg_state_exists(header->type, header->contents))
+		return GPUAGG_STATE_UNKNOWN_CONTENTS;
+	*body = r;
+	return GPUAGG_STATE_GOOD;
+}

@@ -1,0 +1,501 @@
+/*
+ * client.c
+ *	  The device as a client sees it: staging memory on lease, requests, replies.
+ *
+ * gpuagg_device_release() runs in abort paths, and so neither waits nor throws.
+ */
+#include "compat.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "access/xact.h"
+#include "device/connection.h"
+#include "device/client.h"
+#include "gpuagg.h"
+#include "device/launcher.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+
+#define LEASE_MS	   500 /* in mode auto, where memory may have to be made first */
+#define LEASE_AGAIN_MS 20  /* after a lease was refused */
+#define RETRY_TICK_MS  100
+#define RECONNECT_MS   100
+#define DEMAND_MS	   15000 /* how long to wait for a device where nothing else will do */
+#define BENCH_MS	   60000 /* for a benchmark: gpuaggd ends it much earlier */
+#define REQUIRED_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+static uint64 lease_tick = 0;
+static Size leased_bytes = 0;	 /* of all connections */
+static Size smallest_region = 0; /* that gpuaggd has given so far */
+
+/* Whether the connection that there is will do, as far as can be seen. */
+static bool
+connection_usable(SharedState *state)
+{
+	if (gpuagg_connection == NULL)
+		return false;
+	if (pg_atomic_read_u32(&state->ready) == 0 || gpuagg_breaker_open(state) ||
+		gpuagg_connection->generation != pg_atomic_read_u32(&state->generation))
+		gpuagg_connection_retire(gpuagg_connection);
+	else
+		gpuagg_connection_drain(gpuagg_connection);
+	return gpuagg_connection != NULL;
+}
+
+/*
+ * GPUAGG_OK with a connection, or why there is none.  After a connection that
+ * failed the next is tried a little later, unless it is wanted now.
+ */
+static GpuaggReason
+reach_device(SharedState *state, bool now)
+{
+	static int64 retry_at = 0;
+	static GpuaggReason failed_for = GPUAGG_OK;
+	GpuaggReason reason = gpuagg_launcher_check(state, false);
+
+	if (reason != GPUAGG_OK || connection_usable(state))
+		return reason;
+	gpuagg_connection_sweep();
+	if (!now && gpuagg_monotonic_ms() < retry_at)
+		return failed_for;
+	reason = gpuagg_connection_open(state);
+	if (reason != GPUAGG_OK)
+	{
+		gpuagg_connection_sweep();
+		retry_at = gpuagg_monotonic_ms() + RECONNECT_MS;
+		failed_for = reason;
+	}
+	return reason;
+}
+
+static void
+no_device(const char *message, SharedState *state, GpuaggReason reason)
+{
+	char detail[sizeof(state->detail)];
+	const char *hint = gpuagg_reason_hint(reason);
+	char *words;
+
+	gpuagg_launcher_detail(state, reason, detail, sizeof(detail));
+	words = psprintf("%s.", gpuagg_reason_words(reason, detail));
+	words[0] = pg_toupper((unsigned char) words[0]);
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg_internal("%s", message),
+			 errdetail_internal("%s", words), hint != NULL ? errhint("%s", hint) : 0));
+}
+
+/* Waits for a device to come up; with `demand` one that failed is started again. */
+static GpuaggReason
+await_device(SharedState *state, bool demand)
+{
+	int64 deadline = gpuagg_monotonic_ms() + DEMAND_MS;
+
+	for (;;)
+	{
+		int64 left = deadline - gpuagg_monotonic_ms();
+		GpuaggReason reason = gpuagg_launcher_await(state, demand, (int) Max(left, 0));
+
+		if (reason == GPUAGG_OK)
+			reason = reach_device(state, true);
+		demand = false;
+		if (reason == GPUAGG_OK || left <= 0 ||
+			(reason != GPUAGG_STARTING && reason != GPUAGG_TIMEOUT && reason != GPUAGG_BUSY &&
+			 reason != GPUAGG_LOST))
+			return reason;
+		gpuagg_wait_tick(RETRY_TICK_MS);
+	}
+}
+
+void
+gpuagg_device_require(void)
+{
+	static TimestampTz demanded_by = 0; /* statement that has demanded a device */
+	TimestampTz statement = GetCurrentStatementStartTimestamp();
+	SharedState *state;
+	GpuaggReason reason;
+	bool demand;
+
+	if (gpuagg_device != DEVICE_GPU)
+		return;
+	state = gpuagg_state();
+	if (reach_device(state, false) == GPUAGG_OK)
+		return;
+
+	/* a device that was there when the statement began, and died, is no error */
+	if (state != NULL && state->last_ready >= statement)
+		return;
+
+	/* once a statement, an earlier failure does not keep us from trying */
+	demand = statement != demanded_by;
+	demanded_by = statement;
+	reason = await_device(state, demand);
+
+	/* a device that is there and busy leaves the work to the CPU */
+	if (reason != GPUAGG_OK && reason != GPUAGG_BUSY)
+		no_device("no usable GPU device", state, reason);
+}
+
+void
+gpuagg_device_demand(const char *message)
+{
+	SharedState *state = gpuagg_state();
+	GpuaggReason reason = GPUAGG_DISABLED;
+
+	if (gpuagg_device != DEVICE_CPU)
+		reason = reach_device(state, false);
+	if (reason != GPUAGG_OK && reason != GPUAGG_DISABLED)
+		reason = await_device(state, gpuagg_device == DEVICE_GPU);
+	if (reason != GPUAGG_OK)
+		no_device(message, state, reason);
+}
+
+bool
+gpuagg_device_ready(void)
+{
+	GpuaggReason reason;
+
+	if (gpuagg_device == DEVICE_CPU)
+		return false;
+	reason = reach_device(gpuagg_state(), false);
+	if (reason != GPUAGG_OK)
+		gpuagg_stat_reason(reason);
+	return reason == GPUAGG_OK;
+}
+
+/* ---- leases ---- */
+
+/*
+ * A place for a memory file: the one where it is mapped still, a free one, or
+ * the one longest unused.  Numbers of regions are new with every lease, so it
+ * is the file that tells segments apart.
+ */
+static Region *
+find_place(Connection *c, const struct stat *st)
+{
+	Region *place = NULL;
+
+	for (int i = 0; i < MAX_REGIONS; i++)
+	{
+		Region *region = &c->region[i];
+
+		if (region->leased)
+			continue;
+		if (region->lease.base == NULL)
+		{
+			if (place == NULL || place->lease.base != NULL)
+				place = region;
+		}
+		else if (region->dev == st->st_dev && region->ino == st->st_ino)
+			return region;
+		else if (place == NULL || (place->lease.base != NULL && region->used < place->used))
+			place = region;
+	}
+	return place;
+}
+
+/*
+ * Maps the memory file that came with a lease.  It must be sealed against
+ * changes of its size, or reading it could end in SIGBUS.
+ */
+static Region *
+map_region(Connection *c, uint32 id, Size size, int fd)
+{
+	Region *region;
+	struct stat st;
+	void *base;
+
+	if (fd < 0 || fstat(fd, &st) != 0 || size == 0 || (uint64) st.st_size < size ||
+		(fcntl(fd, F_GET_SEALS) & REQUIRED_SEALS) != REQUIRED_SEALS)
+		return NULL;
+	region = find_place(c, &st);
+	if (region == NULL)
+		return NULL;
+	if (region->lease.base == NULL || region->lease.size != size || region->dev != st.st_dev ||
+		region->ino != st.st_ino)
+	{
+		gpuagg_region_unmap(region);
+		base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (base == MAP_FAILED)
+			return NULL;
+		region->lease.base = base;
+		region->lease.size = size;
+		region->connection = c;
+		region->dev = st.st_dev;
+		region->ino = st.st_ino;
+	}
+	region->lease.region = id;
+	return region;
+}
+
+GpuaggReason
+gpuagg_device_try_lease(Size bytes, DeviceLease **lease)
+{
+	Connection *c = gpuagg_connection;
+	Size budget = (Size) gpuagg_staging_memory * 1024;
+	GpuaggRequest request;
+	GpuaggReason reason;
+	Region *region = NULL;
+
+	if (c == NULL)
+		return GPUAGG_LOST;
+	if (leased_bytes + Max(bytes, smallest_region) > budget)
+		return GPUAGG_NO_STAGING;
+
+	memset(&request, 0, sizeof(request));
+	request.h.type = GPUAGG_MSG_LEASE;
+	request.u.lease.bytes = bytes;
+	reason = gpuagg_connection_converse(c, &request,
+										gpuagg_device == DEVICE_GPU
+											? gpuagg_device_timeout
+											: Min(LEASE_MS, gpuagg_device_timeout));
+	if (reason == GPUAGG_TIMEOUT)
+		reason = GPUAGG_BUSY; /* making memory may take long; that is no silence */
+	if (reason == GPUAGG_OK)
+	{
+		Size size = c->control.u.lease.bytes;
+		uint32 id = c->control.u.lease.region;
+
+		if (size >= bytes && leased_bytes + size <= budget)
+			region = map_region(c, id, size, c->control_fd);
+		if (size >= bytes && (smallest_region == 0 || size < smallest_region))
+			smallest_region = size;
+		if (region == NULL)
+		{
+			gpuagg_connection_release(c, id);
+			reason = GPUAGG_NO_STAGING;
+		}
+	}
+	if (c->control_fd >= 0)
+		close(c->control_fd);
+	c->control_fd = -1;
+	if (reason != GPUAGG_OK)
+		return reason;
+
+	region->leased = true;
+	region->used = ++lease_tick;
+	c->nleased++;
+	leased_bytes += region->lease.size;
+	*lease = &region->lease;
+	return GPUAGG_OK;
+}
+
+DeviceLease *
+gpuagg_device_lease(Size bytes)
+{
+	static int64 refused_at = -LEASE_AGAIN_MS;
+	static GpuaggReason refused_for = GPUAGG_OK;
+	DeviceLease *lease = NULL;
+	GpuaggReason reason;
+
+	if (gpuagg_connection != NULL && gpuagg_monotonic_ms() - refused_at < LEASE_AGAIN_MS)
+	{
+		gpuagg_stat_reason(refused_for);
+		return NULL;
+	}
+	reason = gpuagg_device_try_lease(bytes, &lease);
+	if (reason == GPUAGG_OK)
+		return lease;
+	if (reason != GPUAGG_LOST)
+	{
+		refused_at = gpuagg_monotonic_ms();
+		refused_for = reason;
+	}
+	gpuagg_stat_fallback(reason);
+	return NULL;
+}
+
+void
+gpuagg_device_release(DeviceLease *lease)
+{
+	Region *region = (Region *) lease;
+	Connection *c = region->connection;
+
+	if (!region->leased)
+		return;
+	region->leased = false;
+	c->nleased--;
+	leased_bytes -= region->lease.size;
+	for (int i = 0; i < MAX_SLOTS; i++)
+	{
+		Slot *slot = &c->slot[i];
+
+		if (slot->state == SLOT_FREE || slot->region != region)
+			continue;
+		if (slot->state == SLOT_WAITING)
+			slot->state = SLOT_FORGOTTEN;
+		else if (slot->state == SLOT_ANSWERED)
+			slot->state = SLOT_FREE;
+	}
+	gpuagg_connection_release(c, region->lease.region);
+	if (c->retired && c->nleased == 0)
+		gpuagg_connection_destroy(c);
+}
+
+void
+gpuagg_device_rest(void)
+{
+	gpuagg_connection_sweep();
+	if (gpuagg_connection == NULL)
+		return;
+	for (int i = 0; i < MAX_REGIONS; i++)
+		if (!gpuagg_connection->region[i].leased)
+			gpuagg_region_unmap(&gpuagg_connection->region[i]);
+}
+
+/* ---- requests ---- */
+
+/* What an answer that did not come means for its connection. */
+static GpuaggReason
+give_up(Connection *c, Awaited awaited)
+{
+	if (awaited == AWAIT_TIMEOUT)
+		gpuagg_breaker_trip(gpuagg_state());
+	if (awaited != AWAIT_LOST)
+		gpuagg_connection_retire(c);
+	return awaited == AWAIT_LOST ? GPUAGG_LOST : GPUAGG_TIMEOUT;
+}
+
+static Slot *
+free_slot(Connection *c)
+{
+	for (int i = 0; i < MAX_SLOTS; i++)
+		if (c->slot[i].state == SLOT_FREE)
+			return &c->slot[i];
+	return NULL;
+}
+
+static void
+set_region(GpuaggRequest *request, uint32 region)
+{
+	switch (request->h.type)
+	{
+		case GPUAGG_MSG_REDUCE:
+			request->u.reduce.region = region;
+			break;
+		case GPUAGG_MSG_SCAN:
+			request->u.scan.region = region;
+			break;
+		case GPUAGG_MSG_SORT:
+			request->u.sort.region = region;
+			break;
+		default:
+			request->u.ladder.region = region;
+			break;
+	}
+}
+
+static GpuaggReason
+submit(DeviceLease *lease, GpuaggRequest *request)
+{
+	Region *region = (Region *) lease;
+	Connection *c = region->connection;
+	Slot *slot;
+	Awaited awaited;
+
+	set_region(request, lease->region);
+	if (gpuagg_request_check(request, lease->size) != GPUAGG_OK)
+		return GPUAGG_REFUSED;
+
+	awaited = gpuagg_connection_await(c, AWAIT_ROOM, NULL, gpuagg_device_timeout);
+	if (awaited != AWAITED)
+		return give_up(c, awaited);
+	if (c->retired)
+		return c->link.sock < 0 ? GPUAGG_LOST : GPUAGG_TIMEOUT;
+	slot = free_slot(c);
+	if (slot == NULL)
+		return GPUAGG_BUSY;
+
+	request->h.id = gpuagg_connection_next_id();
+	if (!gpuagg_link_send(&c->link, request))
+	{
+		if (errno == EAGAIN)
+			return GPUAGG_BUSY;
+		gpuagg_connection_lost(c);
+		return GPUAGG_LOST;
+	}
+	slot->state = SLOT_WAITING;
+	slot->id = request->h.id;
+	slot->region = region;
+	c->inflight++;
+	return GPUAGG_OK;
+}
+
+uint32
+gpuagg_device_submit(DeviceLease *lease, GpuaggRequest *request)
+{
+	GpuaggReason reason = submit(lease, request);
+
+	if (reason == GPUAGG_OK)
+		return request->h.id;
+	gpuagg_stat_fallback(reason);
+	return 0;
+}
+
+static Slot *
+find_slot(uint32 id, Connection **of)
+{
+	for (Connection *c = gpuagg_connections; c != NULL; c = c->next)
+		for (int i = 0; i < MAX_SLOTS; i++)
+			if (c->slot[i].id == id &&
+				(c->slot[i].state == SLOT_WAITING || c->slot[i].state == SLOT_ANSWERED))
+			{
+				*of = c;
+				return &c->slot[i];
+			}
+	return NULL;
+}
+
+/* The id is forgotten in any case. */
+static GpuaggReason
+wait_for_reply(uint32 id, GpuaggReply *reply)
+{
+	Connection *c;
+	Slot *slot = find_slot(id, &c);
+	Awaited awaited;
+
+	if (slot == NULL)
+		elog(ERROR, "request %u is not under way", id);
+
+	awaited = gpuagg_connection_await(c, AWAIT_SLOT, slot, gpuagg_device_timeout);
+	if (awaited != AWAITED)
+	{
+		slot->state = SLOT_FORGOTTEN;
+		return give_up(c, awaited);
+	}
+	slot->state = SLOT_FREE;
+	*reply = slot->reply;
+	return gpuagg_reply_check(reply) ? gpuagg_link_reason(reply) : GPUAGG_LOST;
+}
+
+bool
+gpuagg_device_wait(uint32 id, GpuaggReply *reply)
+{
+	GpuaggReason reason = wait_for_reply(id, reply);
+
+	if (reason != GPUAGG_OK)
+		gpuagg_stat_fallback(reason);
+	return reason == GPUAGG_OK;
+}
+
+GpuaggReason
+gpuagg_device_call(DeviceLease *lease, GpuaggRequest *request, GpuaggReply *reply)
+{
+	Connection *c = gpuagg_connection;
+	GpuaggReason reason;
+
+	if (lease != NULL)
+	{
+		reason = submit(lease, request);
+		return reason == GPUAGG_OK ? wait_for_reply(request->h.id, reply) : reason;
+	}
+	if (c == NULL)
+		return GPUAGG_LOST;
+	if (gpuagg_request_check(request, 0) != GPUAGG_OK)
+		return GPUAGG_REFUSED;
+	reason = gpuagg_connection_converse(c, request, BENCH_MS);
+	if (reason == GPUAGG_OK)
+		*reply = c->control;
+	return reason;
+}

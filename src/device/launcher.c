@@ -1,0 +1,580 @@
+/*
+ * launcher.c
+ *	  The background worker that starts, watches and ends gpuaggd.
+ *
+ * It does no work that can crash: it forks and executes, waits, asks gpuaggd
+ * every second whether it is well, and writes down in the shared state what it
+ * learns.  It is a client of gpuaggd like any session.  How it ends says what
+ * is to happen next:
+ *
+ *	exit code 0	nothing until a session asks again, and not before the time
+ *				that it has written down: stopped, idle, no usable device
+ *	exit code 1	the postmaster starts it again after some seconds: gpuaggd was
+ *				lost
+ *
+ * Silence of gpuaggd opens the breaker first and costs it its life later.
+ */
+#include "compat.h"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gpuagg.h"
+#include "device/launcher.h"
+#include "device/link.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "device/child.h"
+#include "utils/guc.h"
+#include "utils/timestamp.h"
+
+/* all in ms */
+#define PING_EVERY		 1000
+#define DESCRIBE_EVERY	 5000
+#define SILENCE_TRIPS	 2000
+#define SILENCE_KILLS	 5000
+#define TICK_ASKED		 250
+#define CONNECT_WITHIN	 15000
+#define READY_WITHIN	 60000
+#define TICK_STARTING	 20
+#define SOON			 10000 /* a crash so soon after the start counts */
+#define RETRY_NO_DEVICE	 300000
+#define RETRY_NO_PROGRAM 60000
+
+#define MAX_FAILURES	 10
+
+typedef enum Outcome
+{
+	GO_ON,
+	END_ASKED,	  /* shutdown, gpuagg_stop(), gpuagg_restart() */
+	END_IDLE,	  /* gpuaggd gave the device back by itself */
+	END_UNUSABLE, /* no device; reason and time written down */
+	END_LOST,	  /* gpuaggd crashed, hung or lost its context */
+	START_AGAIN	  /* the settings have changed */
+} Outcome;
+
+/* What gpuaggd's command line was made from. */
+typedef struct Settings
+{
+	int total_staging_memory;
+	int device_memory;
+	int idle_timeout;
+	char visible_devices[1024];
+	char program[MAXPGPATH];
+} Settings;
+
+/* One life of gpuaggd as the launcher sees it. */
+typedef struct Watch
+{
+	int64 started_at;
+	int64 ready_at; /* 0: not yet */
+	int64 asked_at; /* first question without an answer, or 0 */
+	int64 answered_at;
+	int64 described_at;
+	int64 judged_at;
+	int64 apart_since; /* without a connection since then, or 0 */
+	uint32 id;
+	bool busy;			   /* by the last answer: requests under way, or leases */
+	uint32 describing;	   /* device that the question under way is about */
+	bool describe;		   /* that question is to be asked */
+	GpuaggReason unusable; /* known by now: there is no device */
+	char detail[128];
+	bool settings_changed;
+} Watch;
+
+static SharedState *state;
+static Program program = {.log_fd = -1, .exec_fd = -1};
+static Settings settings;
+
+static void
+take_settings(Settings *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->total_staging_memory = gpuagg_total_staging_memory;
+	s->device_memory = gpuagg_device_memory;
+	s->idle_timeout = gpuagg_idle_timeout;
+	strlcpy(s->visible_devices, gpuagg_visible_devices, sizeof(s->visible_devices));
+	strlcpy(s->program, gpuagg_program_path(), sizeof(s->program));
+}
+
+static void
+set_not_ready(void)
+{
+	if (pg_atomic_exchange_u32(&state->ready, 0) != 0)
+		state->last_ready = GetCurrentTimestamp();
+	state->gpuaggd_pid = 0;
+}
+
+/* Callback of the launcher's end, whatever its cause. */
+static void
+launcher_exit(int code, Datum arg)
+{
+	if (program.pid != 0)
+		kill(program.pid, SIGKILL);
+
+	LWLockAcquire(&state->lock, LW_EXCLUSIVE);
+	if (state->launcher_pid == MyProcPid)
+	{
+		set_not_ready();
+		state->launcher_pid = 0;
+		state->phase = code == 0 ? LAUNCHER_ABSENT : LAUNCHER_ASKED;
+		state->asked_at = gpuagg_monotonic_ms();
+	}
+	LWLockRelease(&state->lock);
+}
+
+/* Becomes the launcher.  False when there is one already or none is wanted. */
+static bool
+become_launcher(void)
+{
+	bool alone;
+
+	LWLockAcquire(&state->lock, LW_EXCLUSIVE);
+	alone = state->launcher_pid == 0;
+	if (alone && state->stopped)
+	{
+		state->phase = LAUNCHER_ABSENT;
+		alone = false;
+	}
+	if (alone)
+	{
+		state->phase = LAUNCHER_RUNNING;
+		state->launcher_pid = MyProcPid;
+		strlcpy(state->version, GPUAGG_VERSION_STRING, sizeof(state->version));
+		pg_atomic_write_u32(&state->restart_request, RESTART_NONE);
+	}
+	LWLockRelease(&state->lock);
+	return alone;
+}
+
+/* Writes down why there is no device and when to look again. */
+static void
+record_unusable(GpuaggReason reason, const char *detail, int64 retry_ms)
+{
+	LWLockAcquire(&state->lock, LW_EXCLUSIVE);
+	state->reason = reason;
+	strlcpy(state->detail, detail, sizeof(state->detail));
+	state->not_before = gpuagg_monotonic_ms() + retry_ms;
+	LWLockRelease(&state->lock);
+
+	ereport(LOG, (errmsg("no usable GPU device: %s", gpuagg_reason_text(reason)),
+				  detail[0] != '\0' ? errdetail_internal("%s", detail) : 0));
+}
+
+static void
+record_ready(Watch *watch)
+{
+	watch->ready_at = gpuagg_monotonic_ms();
+
+	LWLockAcquire(&state->lock, LW_EXCLUSIVE);
+	state->reason = GPUAGG_OK;
+	state->detail[0] = '\0';
+	state->not_before = 0;
+	state->last_ready = GetCurrentTimestamp();
+	if (gpuagg_breaker_open(state))
+		pg_atomic_fetch_add_u32(&state->trips, 1);
+	state->gpuaggd_pid = program.pid;
+	pg_atomic_fetch_add_u32(&state->generation, 1);
+	pg_atomic_write_u32(&state->ready, 1);
+	LWLockRelease(&state->lock);
+
+	ereport(LOG, (errmsg("device program with process ID %d is ready on \"%s\"", (int) program.pid,
+						 state->ndevices > 0 ? state->device[0].name : "")));
+}
+
+/* An answer to HELLO or PING. */
+static void
+on_health(Watch *watch, GpuaggReply *reply)
+{
+	GpuaggReason reason = gpuagg_link_reason(reply);
+
+	watch->busy = reply->u.hello.inflight > 0 || reply->u.hello.leases > 0;
+	if (watch->ready_at != 0)
+	{
+		if (reason != GPUAGG_OK || !reply->u.hello.ready)
+			return; /* it is about to end; we see that soon */
+		gpuagg_breaker_close(state);
+		return;
+	}
+	if (reason == GPUAGG_STARTING || watch->unusable != GPUAGG_OK)
+		return;
+	reply->u.hello.detail[sizeof(reply->u.hello.detail) - 1] = '\0';
+	reply->u.hello.version[sizeof(reply->u.hello.version) - 1] = '\0';
+	if (reason == GPUAGG_VERSION || strcmp(reply->u.hello.version, GPUAGG_VERSION_STRING) != 0)
+	{
+		watch->unusable = GPUAGG_VERSION;
+		snprintf(watch->detail, sizeof(watch->detail),
+				 "the library is version %s, the device program is version %s",
+				 GPUAGG_VERSION_STRING, reply->u.hello.version);
+		watch->describe = false;
+		return;
+	}
+	if (!reply->u.hello.ready)
+	{
+		watch->unusable = reason != GPUAGG_OK ? reason : GPUAGG_DEVICE_ERROR;
+		strlcpy(watch->detail, reply->u.hello.detail, sizeof(watch->detail));
+	}
+	/* ready or not: know the devices first */
+	watch->describing = 0;
+	watch->describe = true;
+}
+
+/* An answer to DEVICE: asks on for the next one, then draws the conclusion. */
+static Outcome
+on_device(Watch *watch, GpuaggReply *reply)
+{
+	const GpuaggDeviceInfo *info = &reply->u.device;
+
+	if (gpuagg_link_reason(reply) == GPUAGG_OK && watch->describing < info->count &&
+		watch->describing < SHARED_DEVICES)
+	{
+		LWLockAcquire(&state->lock, LW_EXCLUSIVE);
+		state->device[watch->describing] = *info;
+		state->device[watch->describing].name[sizeof(info->name) - 1] = '\0';
+		state->device[watch->describing].detail[sizeof(info->detail) - 1] = '\0';
+		state->ndevices = Max(state->ndevices, watch->describing + 1);
+		LWLockRelease(&state->lock);
+		watch->describing++;
+		watch->describe = watch->describing < info->count && watch->describing < SHARED_DEVICES;
+	}
+	else
+		watch->describe = false;
+
+	if (watch->describe)
+		return GO_ON;
+	watch->described_at = gpuagg_monotonic_ms();
+	if (watch->unusable != GPUAGG_OK)
+		return END_UNUSABLE;
+	if (watch->ready_at == 0)
+		record_ready(watch);
+	return GO_ON;
+}
+
+/* Reads answers, asks questions.  Nothing here waits. */
+static Outcome
+converse(Link *link, Watch *watch)
+{
+	int64 now = gpuagg_monotonic_ms();
+	GpuaggReply reply;
+	GpuaggRequest request;
+
+	if (link->sock < 0)
+	{
+		/* a program that ends closes its sockets some time before it can be reaped */
+		if (watch->apart_since == 0)
+			watch->apart_since = now;
+		if (gpuagg_link_open(link, program.pid) != GPUAGG_OK)
+			return now - watch->apart_since > CONNECT_WITHIN ? END_LOST : GO_ON;
+		watch->apart_since = 0;
+		gpuagg_link_hello(&request, ++watch->id);
+		if (!gpuagg_link_send(link, &request))
+			return GO_ON;
+		watch->asked_at = now;
+		return GO_ON;
+	}
+
+	for (;;)
+	{
+		LinkStatus status = gpuagg_link_receive(link, &reply, NULL);
+		Outcome outcome = GO_ON;
+
+		if (status == LINK_CLOSED)
+		{
+			/* refused for its version, or ended: the caller looks which */
+			gpuagg_link_close(link);
+			return watch->unusable != GPUAGG_OK ? END_UNUSABLE : GO_ON;
+		}
+		if (status == LINK_NOTHING)
+			break;
+		if (reply.h.id != watch->id)
+			continue;
+		watch->asked_at = 0;
+		watch->answered_at = now;
+		if (reply.h.type == GPUAGG_MSG_DEVICE)
+			outcome = on_device(watch, &reply);
+		else
+			on_health(watch, &reply);
+		if (watch->unusable == GPUAGG_VERSION)
+			return END_UNUSABLE;
+		if (outcome != GO_ON)
+			return outcome;
+	}
+
+	if (watch->asked_at != 0)
+		return GO_ON;
+	memset(&request, 0, sizeof(request));
+	if (watch->describe)
+	{
+		request.h.type = GPUAGG_MSG_DEVICE;
+		request.u.device.index = watch->describing;
+	}
+	else if (now - watch->answered_at >= (watch->ready_at != 0 ? PING_EVERY : TICK_STARTING))
+		request.h.type = GPUAGG_MSG_PING;
+	else
+		return GO_ON;
+	request.h.id = ++watch->id;
+	if (gpuagg_link_send(link, &request))
+		watch->asked_at = now;
+	if (watch->ready_at != 0 && !watch->describe && now - watch->described_at >= DESCRIBE_EVERY)
+	{
+		watch->describing = 0;
+		watch->describe = true;
+	}
+	return GO_ON;
+}
+
+/* What the end of gpuaggd means. */
+static Outcome
+judge_end(Watch *watch)
+{
+	if (program.exec_errno != 0)
+	{
+		watch->unusable = GPUAGG_NO_PROGRAM;
+		snprintf(watch->detail, sizeof(watch->detail), "%s: %s", gpuagg_program_path(),
+				 strerror(program.exec_errno));
+		return END_UNUSABLE;
+	}
+	if (watch->ready_at == 0)
+	{
+		watch->unusable = GPUAGG_START_FAILED;
+		if (program.last_line[0] != '\0')
+			strlcpy(watch->detail, program.last_line, sizeof(watch->detail));
+		else if (WIFSIGNALED(program.status))
+			snprintf(watch->detail, sizeof(watch->detail), "it was terminated by signal %d",
+					 WTERMSIG(program.status));
+		else
+			snprintf(watch->detail, sizeof(watch->detail), "it exited with code %d",
+					 WEXITSTATUS(program.status));
+		return END_UNUSABLE;
+	}
+	if (WIFEXITED(program.status) && WEXITSTATUS(program.status) == 0)
+		return END_IDLE;
+	if (WIFSIGNALED(program.status))
+		ereport(LOG,
+				(errmsg("device program was terminated by signal %d", WTERMSIG(program.status))));
+	else
+		ereport(LOG, (errmsg("device program exited with code %d", WEXITSTATUS(program.status))));
+	return END_LOST;
+}
+
+/* Opens the breaker, or gives up, when gpuaggd has been silent for too long. */
+static Outcome
+judge_silence(Watch *watch)
+{
+	int64 now = gpuagg_monotonic_ms();
+	int64 kept = gpuagg_kept_ms(&watch->judged_at, TICK_ASKED);
+
+	if (watch->asked_at != 0)
+		watch->asked_at += kept;
+	if (watch->asked_at != 0 && now - watch->asked_at > SILENCE_TRIPS)
+	{
+		if (watch->ready_at != 0)
+			gpuagg_breaker_trip(state);
+		if (now - watch->asked_at > SILENCE_KILLS)
+		{
+			ereport(LOG, (errmsg("device program does not answer")));
+			return END_LOST;
+		}
+	}
+	else if (watch->ready_at == 0 && now - watch->started_at > READY_WITHIN)
+	{
+		ereport(LOG, (errmsg("device program does not get ready")));
+		return END_LOST;
+	}
+	return GO_ON;
+}
+
+static Outcome
+heed_requests(Watch *watch)
+{
+	uint32 request = pg_atomic_read_u32(&state->restart_request);
+
+	if (ConfigReloadPending)
+	{
+		Settings fresh;
+
+		ConfigReloadPending = false;
+		ProcessConfigFile(PGC_SIGHUP);
+		take_settings(&fresh);
+		watch->settings_changed = memcmp(&fresh, &settings, sizeof(settings)) != 0;
+	}
+	if (ShutdownRequestPending || request == RESTART_NOW)
+		return END_ASKED;
+	if (watch->asked_at == 0 && !watch->busy)
+	{
+		if (request == RESTART_WHEN_IDLE)
+			return END_ASKED;
+		if (watch->settings_changed)
+			return START_AGAIN;
+	}
+	return GO_ON;
+}
+
+static WaitEventSet *
+build_wait_set(const Link *link)
+{
+	WaitEventSet *set = compat_create_wait_event_set(4);
+
+	AddWaitEventToSet(set, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, NULL);
+	AddWaitEventToSet(set, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, NULL, NULL);
+	if (program.log_fd >= 0)
+		AddWaitEventToSet(set, WL_SOCKET_READABLE, program.log_fd, NULL, NULL);
+	if (link->sock >= 0)
+		AddWaitEventToSet(set, WL_SOCKET_READABLE, link->sock, NULL, NULL);
+	return set;
+}
+
+/* Watches gpuaggd to its end, or to the end of our interest in it. */
+static Outcome
+watch_program(Watch *watch, Link *link)
+{
+	WaitEventSet *set = NULL;
+	int set_log_fd = -1;
+	int set_sock = -1;
+	Outcome outcome;
+
+	for (;;)
+	{
+		WaitEvent event;
+		int64 tick = TICK_STARTING;
+
+		gpuagg_program_log(&program);
+		if (gpuagg_program_ended(&program))
+		{
+			/* its last answer may explain why */
+			if (ShutdownRequestPending)
+				outcome = END_ASKED; /* the signal goes to the whole process group */
+			else if (link->sock < 0 || converse(link, watch) != END_UNUSABLE)
+				outcome = judge_end(watch);
+			else
+				outcome = END_UNUSABLE;
+			break;
+		}
+		if ((outcome = heed_requests(watch)) != GO_ON ||
+			(outcome = judge_silence(watch)) != GO_ON || (outcome = converse(link, watch)) != GO_ON)
+			break;
+
+		if (set == NULL || set_log_fd != program.log_fd || set_sock != link->sock)
+		{
+			if (set != NULL)
+				FreeWaitEventSet(set);
+			set = build_wait_set(link);
+			set_log_fd = program.log_fd;
+			set_sock = link->sock;
+		}
+		if (watch->ready_at != 0 && watch->asked_at == 0 && !watch->describe)
+			tick = Max(watch->answered_at + PING_EVERY - gpuagg_monotonic_ms(), 1);
+		else if (watch->asked_at != 0)
+			tick = TICK_ASKED;
+		if (WaitEventSetWait(set, tick, &event, 1, PG_WAIT_EXTENSION) > 0 &&
+			(event.events & WL_LATCH_SET))
+			ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	if (set != NULL)
+		FreeWaitEventSet(set);
+	return outcome;
+}
+
+/* Gives the outcome its reason and time, so that sessions know both. */
+static Outcome
+conclude(const Watch *watch, Outcome outcome)
+{
+	if (outcome == END_UNUSABLE && watch->unusable != GPUAGG_OK)
+		record_unusable(watch->unusable, watch->detail,
+						watch->unusable == GPUAGG_VERSION || watch->unusable == GPUAGG_NO_PROGRAM ||
+								watch->unusable == GPUAGG_START_FAILED
+							? RETRY_NO_PROGRAM
+							: RETRY_NO_DEVICE);
+	else if (outcome == END_LOST && watch->ready_at == 0)
+	{
+		record_unusable(GPUAGG_START_FAILED, "it did not get ready in time", RETRY_NO_PROGRAM);
+		outcome = END_UNUSABLE;
+	}
+	return outcome;
+}
+
+/* One life of gpuaggd, from start to end. */
+static Outcome
+run_program(Watch *watch)
+{
+	Link link = {.sock = -1};
+	Outcome outcome;
+
+	memset(watch, 0, sizeof(*watch));
+	watch->started_at = gpuagg_monotonic_ms();
+	take_settings(&settings);
+	LWLockAcquire(&state->lock, LW_EXCLUSIVE);
+	state->ndevices = 0;
+	LWLockRelease(&state->lock);
+
+	if (!gpuagg_program_start(&program))
+	{
+		record_unusable(GPUAGG_START_FAILED, strerror(errno), RETRY_NO_PROGRAM);
+		return END_UNUSABLE;
+	}
+	outcome = watch_program(watch, &link);
+
+	LWLockAcquire(&state->lock, LW_EXCLUSIVE);
+	set_not_ready();
+	LWLockRelease(&state->lock);
+	gpuagg_link_close(&link);
+	if (outcome == END_LOST && program.pid != 0)
+		kill(program.pid, SIGKILL);
+	gpuagg_program_stop(&program);
+	return conclude(watch, outcome);
+}
+
+/* Whether to be started again after a loss; not when losses follow each other. */
+static bool
+worth_restarting(const Watch *watch)
+{
+	bool soon = watch->ready_at == 0 || gpuagg_monotonic_ms() - watch->ready_at < SOON;
+	uint32 failures;
+
+	LWLockAcquire(&state->lock, LW_EXCLUSIVE);
+	failures = state->failures = soon ? state->failures + 1 : 0;
+	LWLockRelease(&state->lock);
+	return failures < MAX_FAILURES;
+}
+
+void
+gpuagg_launcher_main(Datum arg)
+{
+	Watch watch;
+	Outcome outcome;
+
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
+	pqsignal(SIGINT, SIG_IGN);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
+
+	state = gpuagg_state();
+	if (state == NULL)
+	{
+		ereport(LOG, (errmsg("no room for the shared state of gpuagg")));
+		proc_exit(0);
+	}
+	if (!become_launcher())
+		proc_exit(0);
+	before_shmem_exit(launcher_exit, (Datum) 0);
+	pgstat_report_activity(STATE_IDLE, NULL);
+
+	do
+		outcome = run_program(&watch);
+	while (outcome == START_AGAIN);
+
+	if (outcome == END_LOST)
+	{
+		if (worth_restarting(&watch))
+			proc_exit(1);
+		record_unusable(GPUAGG_START_FAILED, "it ended soon after its start several times",
+						RETRY_NO_DEVICE);
+	}
+	proc_exit(0);
+}

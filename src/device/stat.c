@@ -1,0 +1,218 @@
+/*
+ * stat.c
+ *	  Counters of work done: for the cluster, and for the session's last statement.
+ *
+ * A statement is known by its start time: the first call in a statement of
+ * another time begins a new report.  Rows outside of batches are counted once a
+ * group, so they are added to the cluster's counters only now and then.
+ */
+#include "compat.h"
+
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "device/stat.h"
+#include "device/shared_state.h"
+#include "utils/timestamp.h"
+
+#define DIRECT_PENDING_ROWS 1000000
+
+static WorkReport statement; /* the last statement that used gpuagg */
+static WorkReport untaken;	 /* since the last gpuagg_stat_take() */
+static TimestampTz statement_start = 0;
+static int64 direct_rows = 0; /* not yet among the cluster's */
+static int64 direct_bytes = 0;
+
+/* A counter that others may be using is written to, not made anew. */
+static void
+zero_counter(pg_atomic_uint64 *counter, bool fresh)
+{
+	if (fresh)
+		pg_atomic_init_u64(counter, 0);
+	else
+		pg_atomic_write_u64(counter, 0);
+}
+
+static void
+zero_counters(StatCounters *counters, bool fresh)
+{
+	counters->reset = GetCurrentTimestamp();
+	zero_counter(&counters->calls, fresh);
+	for (int e = 0; e < NENGINES; e++)
+	{
+		zero_counter(&counters->batches[e], fresh);
+		zero_counter(&counters->rows[e], fresh);
+		zero_counter(&counters->bytes[e], fresh);
+	}
+	for (int r = 0; r < GPUAGG_NREASONS; r++)
+		zero_counter(&counters->fallbacks[r], fresh);
+}
+
+void
+gpuagg_stat_init(StatCounters *counters)
+{
+	zero_counters(counters, true);
+}
+
+void
+gpuagg_stat_reset_counters(StatCounters *counters)
+{
+	zero_counters(counters, false);
+}
+
+StatCounters *
+gpuagg_stat_counters(void)
+{
+	static StatCounters own;
+	static bool initialized = false;
+	SharedState *state = gpuagg_state();
+
+	if (state != NULL)
+		return &state->counters;
+	if (!initialized)
+	{
+		gpuagg_stat_init(&own);
+		initialized = true;
+	}
+	return &own;
+}
+
+void
+gpuagg_stat_flush(void)
+{
+	StatCounters *counters;
+
+	if (direct_rows == 0)
+		return;
+	counters = gpuagg_stat_counters();
+	pg_atomic_fetch_add_u64(&counters->rows[ENGINE_CPU], direct_rows);
+	pg_atomic_fetch_add_u64(&counters->bytes[ENGINE_CPU], direct_bytes);
+	direct_rows = direct_bytes = 0;
+}
+
+static void
+flush_at_exit(int code, Datum arg)
+{
+	gpuagg_stat_flush();
+}
+
+/* Begins a new report if the last one is of another statement. */
+static void
+open_statement(void)
+{
+	TimestampTz start = GetCurrentStatementStartTimestamp();
+
+	if (start == statement_start)
+		return;
+	memset(&statement, 0, sizeof(statement));
+	statement_start = start;
+}
+
+void
+gpuagg_stat_begin(void)
+{
+	static bool registered = false;
+
+	if (!registered)
+	{
+		before_shmem_exit(flush_at_exit, (Datum) 0);
+		registered = true;
+	}
+	open_statement();
+	pg_atomic_fetch_add_u64(&gpuagg_stat_counters()->calls, 1);
+}
+
+void
+gpuagg_stat_batch(EngineId engine, int64 rows, int64 bytes)
+{
+	StatCounters *counters = gpuagg_stat_counters();
+
+	statement.batches[engine]++;
+	statement.rows[engine] += rows;
+	statement.bytes[engine] += bytes;
+	untaken.batches[engine]++;
+	untaken.rows[engine] += rows;
+	untaken.bytes[engine] += bytes;
+	pg_atomic_fetch_add_u64(&counters->batches[engine], 1);
+	pg_atomic_fetch_add_u64(&counters->rows[engine], rows);
+	pg_atomic_fetch_add_u64(&counters->bytes[engine], bytes);
+}
+
+void
+gpuagg_stat_direct(int64 rows, int64 bytes)
+{
+	statement.rows[ENGINE_CPU] += rows;
+	statement.bytes[ENGINE_CPU] += bytes;
+	untaken.rows[ENGINE_CPU] += rows;
+	untaken.bytes[ENGINE_CPU] += bytes;
+	direct_rows += rows;
+	direct_bytes += bytes;
+	if (direct_rows >= DIRECT_PENDING_ROWS)
+		gpuagg_stat_flush();
+}
+
+void
+gpuagg_stat_fallback(GpuaggReason reason)
+{
+	Assert(reason > GPUAGG_OK && reason < GPUAGG_NREASONS);
+
+	statement.fallbacks[reason]++;
+	untaken.fallbacks[reason]++;
+	gpuagg_stat_reason(reason);
+	pg_atomic_fetch_add_u64(&gpuagg_stat_counters()->fallbacks[reason], 1);
+}
+
+void
+gpuagg_stat_reason(GpuaggReason reason)
+{
+	statement.reason = reason;
+	untaken.reason = reason;
+}
+
+void
+gpuagg_stat_take(WorkReport *report)
+{
+	/* the leader's own work is in its statement already */
+	if (IsParallelWorker())
+		*report = untaken;
+	else
+		memset(report, 0, sizeof(*report));
+	memset(&untaken, 0, sizeof(untaken));
+}
+
+/* Workers count in the shared counters themselves; a session's own need telling. */
+static void
+add_to_counters(StatCounters *counters, const WorkReport *report)
+{
+	for (int e = 0; e < NENGINES; e++)
+	{
+		pg_atomic_fetch_add_u64(&counters->batches[e], report->batches[e]);
+		pg_atomic_fetch_add_u64(&counters->rows[e], report->rows[e]);
+		pg_atomic_fetch_add_u64(&counters->bytes[e], report->bytes[e]);
+	}
+	for (int r = 0; r < GPUAGG_NREASONS; r++)
+		pg_atomic_fetch_add_u64(&counters->fallbacks[r], report->fallbacks[r]);
+}
+
+void
+gpuagg_stat_give(const WorkReport *report)
+{
+	open_statement(); /* a worker's state may come before the leader's first call */
+	for (int e = 0; e < NENGINES; e++)
+	{
+		statement.batches[e] += report->batches[e];
+		statement.rows[e] += report->rows[e];
+		statement.bytes[e] += report->bytes[e];
+	}
+	for (int r = 0; r < GPUAGG_NREASONS; r++)
+		statement.fallbacks[r] += report->fallbacks[r];
+	if (report->reason != GPUAGG_OK)
+		statement.reason = report->reason;
+	if (gpuagg_state() == NULL)
+		add_to_counters(gpuagg_stat_counters(), report);
+}
+
+const WorkReport *
+gpuagg_stat_last(void)
+{
+	return &statement;
+}

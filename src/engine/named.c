@@ -1,0 +1,288 @@
+/*
+ * named.c
+ *	  The algorithms of common/algorithm.h by name, over columns in memory.
+ *
+ * On the device a column goes in chunks, each with a request of its own, and
+ * the chunks' results are joined here: the rows of a chunk up to its first head
+ * are combined with what came before.  Sums of integers come modulo 2^64, which
+ * joining keeps, after it has been made sure that none leaves int64.
+ */
+#include "compat.h"
+
+#include "common/reduced.h"
+#include "engine/batch.h"
+#include "engine/cpu.h"
+#include "device/client.h"
+#include "engine/named.h"
+#include "types/value.h"
+#include "gpuagg.h"
+#include "device/stat.h"
+#include "device/shared_state.h"
+
+#define RETRY_TICK_MS 20 /* while others keep the device busy */
+
+/* A column on its way through an algorithm on the device. */
+typedef struct LadderRun
+{
+	const ArrayColumn *column;
+	GpuaggTask task;
+	GpuaggAlgorithm algorithm;
+	DeviceLease *lease;
+	int64 chunk_rows; /* a multiple of 64 if there is more than one chunk */
+	Size heads;		  /* places in the lease */
+	Size results;
+	int64 deadline; /* for what the device is doing now, ms */
+} LadderRun;
+
+/* ---- what can go wrong ---- */
+
+/* Raises an error when a sum that will be asked for is no bigint. */
+static void
+check_sums(const ArrayColumn *column, GpuaggTask task)
+{
+	if (column->op != GPUAGG_SUM || column->kind != GPUAGG_INT64)
+		return; /* sums of int32 cannot: 2^31 rows are below 2^62 */
+	if (task == GPUAGG_REDUCE)
+	{
+		GpuaggReduced total;
+
+		gpuagg_reduced_init(&total);
+		gpuagg_cpu_reduce(column->kind, column->op, column->values, NULL, column->nrows, &total);
+		(void) gpuagg_int64_value(total.sum);
+	}
+	else
+	{
+		PlainValue carry = gpuagg_plain_identity(column->kind, column->op);
+
+		gpuagg_plain_scan(column->kind, column->op, column->exclusive, column->values,
+						  column->heads, column->nrows, &carry, NULL);
+	}
+}
+
+/* The device has not done it: waits a little where others hold it up, until the deadline. */
+static void
+wait_or_fail(const LadderRun *run, GpuaggReason reason)
+{
+	const char *hint = gpuagg_reason_hint(reason);
+
+	if ((reason == GPUAGG_BUSY || reason == GPUAGG_NO_STAGING ||
+		 reason == GPUAGG_NO_DEVICE_MEMORY) &&
+		gpuagg_monotonic_ms() < run->deadline)
+	{
+		gpuagg_wait_tick(RETRY_TICK_MS);
+		return;
+	}
+	ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					errmsg("algorithm \"%s\" has failed on the device",
+						   gpuagg_algorithm(run->algorithm)->name),
+					errdetail("The reason: %s.", gpuagg_reason_text(reason)),
+					hint != NULL ? errhint("%s", hint) : 0));
+}
+
+/* ---- a chunk ---- */
+
+static void
+begin_run(LadderRun *run)
+{
+	const ArrayColumn *column = run->column;
+	const GpuaggAlgorithmInfo *info = gpuagg_algorithm(run->algorithm);
+	uint64 most = Min(GPUAGG_LADDER_ROWS, (uint64) gpuagg_batch_rows);
+	GpuaggReason reason;
+	Size end;
+
+	if (info->max_rows != 0)
+		most = Min(most, info->max_rows);
+	run->chunk_rows = column->nrows <= (int64) most ? column->nrows : (int64) most / 64 * 64;
+	run->heads = TYPEALIGN(GPUAGG_ALIGN, run->chunk_rows * gpuagg_kind_size(column->kind));
+	run->results = run->heads;
+	if (run->task == GPUAGG_SEGMENTED_SCAN)
+		run->results = TYPEALIGN(GPUAGG_ALIGN,
+								 run->heads + (run->chunk_rows + 63) / 64 * sizeof(uint64));
+	end = run->results + (run->task == GPUAGG_REDUCE ? 1 : run->chunk_rows) *
+							 gpuagg_ladder_result_size(column->kind);
+
+	gpuagg_device_demand(psprintf("algorithm \"%s\" runs on a device only", info->name));
+	run->deadline = gpuagg_monotonic_ms() + gpuagg_device_timeout;
+	while ((reason = gpuagg_device_try_lease(TYPEALIGN(GPUAGG_ALIGN, end), &run->lease)) !=
+		   GPUAGG_OK)
+	{
+		if (reason == GPUAGG_NO_STAGING)
+			gpuagg_batches_quiesce(); /* it may be our own that hold it all */
+		wait_or_fail(run, reason);
+	}
+}
+
+/* Runs the algorithm over n rows from `first` on; returns its results. */
+static const void *
+run_chunk(LadderRun *run, int64 first, int64 n)
+{
+	const ArrayColumn *column = run->column;
+	Size width = gpuagg_kind_size(column->kind);
+	GpuaggRequest request;
+	GpuaggReply reply;
+	GpuaggReason reason;
+
+	memcpy(run->lease->base, (const char *) column->values + first * width, n * width);
+	if (run->task == GPUAGG_SEGMENTED_SCAN)
+		memcpy(run->lease->base + run->heads, column->heads + first / 64,
+			   (n + 63) / 64 * sizeof(uint64));
+
+	memset(&request, 0, sizeof(request));
+	request.h.type = GPUAGG_MSG_LADDER;
+	request.u.ladder.task = run->task;
+	request.u.ladder.algorithm = run->algorithm;
+	request.u.ladder.kind = column->kind;
+	request.u.ladder.op = column->op;
+	request.u.ladder.exclusive = column->exclusive;
+	request.u.ladder.nrows = (uint64) n;
+	request.u.ladder.heads_offset = run->heads;
+	request.u.ladder.result_offset = run->results;
+	run->deadline = gpuagg_monotonic_ms() + gpuagg_device_timeout;
+	while ((reason = gpuagg_device_call(run->lease, &request, &reply)) != GPUAGG_OK)
+		wait_or_fail(run, reason);
+	gpuagg_stat_batch(ENGINE_DEVICE, n, n * (int64) width);
+	return run->lease->base + run->results;
+}
+
+/* ---- chunks joined ---- */
+
+static PlainValue
+reduce_on_device(LadderRun *run)
+{
+	const ArrayColumn *column = run->column;
+	PlainValue total = gpuagg_plain_identity(column->kind, column->op);
+
+	for (int64 first = 0; first < column->nrows; first += run->chunk_rows)
+	{
+		int64 n = Min(run->chunk_rows, column->nrows - first);
+		PlainValue part = gpuagg_plain_result(column->kind, column->op, run_chunk(run, first, n),
+											  0);
+
+		total = first == 0 ? part : gpuagg_plain_combine(column->kind, column->op, total, part);
+	}
+	return total;
+}
+
+static void
+scan_on_device(LadderRun *run, void *results)
+{
+	const ArrayColumn *column = run->column;
+	GpuaggKind kind = column->kind;
+	GpuaggOp op = column->op;
+	PlainValue carry = gpuagg_plain_identity(kind, op);
+
+	for (int64 first = 0; first < column->nrows; first += run->chunk_rows)
+	{
+		int64 n = Min(run->chunk_rows, column->nrows - first);
+		const void *made = run_chunk(run, first, n);
+		bool goes_on = first > 0; /* the segment that the chunk before it ended in */
+		PlainValue value = carry;
+
+		for (int64 i = 0; i < n; i++)
+		{
+			if (goes_on && column->heads != NULL && gpuagg_bit(column->heads, first + i))
+				goes_on = false;
+			value = gpuagg_plain_result(kind, op, made, i);
+			if (goes_on)
+				value = gpuagg_plain_combine(kind, op, carry, value);
+			gpuagg_plain_store(kind, op, value, results, first + i);
+		}
+		if (column->exclusive)
+			value = gpuagg_plain_combine(kind, op, value,
+										 gpuagg_plain_at(kind, op, column->values, first + n - 1));
+		carry = value;
+	}
+}
+
+/* ---- by name ---- */
+
+static void
+count_rows(const ArrayColumn *column)
+{
+	gpuagg_stat_direct(column->nrows, column->nrows * (int64) gpuagg_kind_size(column->kind));
+}
+
+static PlainValue
+reduce_sequentially(const ArrayColumn *column)
+{
+	PlainValue total = gpuagg_plain_identity(column->kind, column->op);
+
+	gpuagg_plain_reduce(column->kind, column->op, column->values, column->nrows, &total);
+	if (!gpuagg_kind_is_float(column->kind))
+		(void) gpuagg_int64_value(total.i);
+	count_rows(column);
+	return total;
+}
+
+static PlainValue
+reduce_by_halves(const ArrayColumn *column)
+{
+	int64 left = column->nrows - column->nrows / 2;
+	void *workspace = MemoryContextAllocHuge(CurrentMemoryContext,
+											 left * gpuagg_ladder_result_size(column->kind));
+	PlainValue total;
+
+	total = gpuagg_plain_halve(column->kind, column->op, column->values, column->nrows, workspace);
+	pfree(workspace);
+	count_rows(column);
+	return total;
+}
+
+PlainValue
+gpuagg_ladder_reduce(const ArrayColumn *column, GpuaggAlgorithm algorithm)
+{
+	LadderRun run = {0};
+	PlainValue total;
+
+	if (algorithm == GPUAGG_ALG_SEQUENTIAL)
+		return reduce_sequentially(column);
+	check_sums(column, GPUAGG_REDUCE);
+	if (algorithm == GPUAGG_ALG_RECURSIVE_HALVING)
+		return reduce_by_halves(column);
+
+	run.column = column;
+	run.task = GPUAGG_REDUCE;
+	run.algorithm = algorithm;
+	begin_run(&run);
+	PG_TRY();
+	{
+		total = reduce_on_device(&run);
+	}
+	PG_FINALLY();
+	{
+		gpuagg_device_release(run.lease);
+	}
+	PG_END_TRY();
+	return total;
+}
+
+void
+gpuagg_ladder_scan(const ArrayColumn *column, GpuaggAlgorithm algorithm, void *results)
+{
+	LadderRun run = {0};
+
+	if (algorithm == GPUAGG_ALG_SEQUENTIAL)
+	{
+		PlainValue carry = gpuagg_plain_identity(column->kind, column->op);
+
+		gpuagg_plain_scan(column->kind, column->op, column->exclusive, column->values,
+						  column->heads, column->nrows, &carry, results);
+		count_rows(column);
+		return;
+	}
+
+	run.column = column;
+	run.task = column->heads != NULL ? GPUAGG_SEGMENTED_SCAN : GPUAGG_SCAN;
+	run.algorithm = algorithm;
+	check_sums(column, run.task);
+	begin_run(&run);
+	PG_TRY();
+	{
+		scan_on_device(&run, results);
+	}
+	PG_FINALLY();
+	{
+		gpuagg_device_release(run.lease);
+	}
+	PG_END_TRY();
+}

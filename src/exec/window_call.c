@@ -1,0 +1,161 @@
+/*
+ * window_call.c
+ *	  The functions of a GpuWindow node: permissions, arguments and states.
+ */
+#include "compat.h"
+
+#include "catalog/objectaccess.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+
+#include "exec/window_state.h"
+#include "operation/running_frame.h"
+
+static void
+check_function(Oid function, Oid role)
+{
+	AclResult aclresult = compat_function_aclcheck(function, role);
+
+	if (aclresult != ACLCHECK_OK)
+		aclcheck_error(aclresult, OBJECT_FUNCTION, get_func_name(function));
+	InvokeFunctionExecuteHook(function);
+}
+
+/*
+ * What core checks when a WindowAgg starts: the user may execute the function,
+ * and an aggregate's owner what the aggregate consists of.
+ */
+static void
+check_permissions(Oid function)
+{
+	HeapTuple tuple;
+	Form_pg_aggregate form;
+	Oid transfn;
+	Oid finalfn;
+	Oid owner;
+
+	check_function(function, GetUserId());
+
+	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(function));
+	if (!HeapTupleIsValid(tuple))
+		return;
+	form = (Form_pg_aggregate) GETSTRUCT(tuple);
+	transfn = form->aggtransfn;
+	finalfn = form->aggfinalfn;
+	ReleaseSysCache(tuple);
+
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
+	ReleaseSysCache(tuple);
+
+	check_function(transfn, owner);
+	if (OidIsValid(finalfn))
+		check_function(finalfn, owner);
+}
+
+static void
+init_argument(WindowScanState *node, WindowFunctionState *function, Expr *argument)
+{
+	if (IsA(argument, Var) && ((Var *) argument)->varattno <= node->spec->nchild)
+		function->attno = ((Var *) argument)->varattno;
+	else if (IsA(argument, Const) && ((Const *) argument)->consttype == ANYOID)
+		function->every_row = true;
+	else
+	{
+		function->argument = ExecInitExpr(argument, &node->css.ss.ps);
+		node->has_expressions = true;
+	}
+}
+
+void
+gpuagg_window_functions_init(WindowScanState *node)
+{
+	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
+	WindowSpec *spec = node->spec;
+
+	node->nfunctions = spec->nfunctions;
+	node->functions = palloc0(spec->nfunctions * sizeof(WindowFunctionState));
+	node->can_read_ahead = true;
+	for (int i = 0; i < spec->nfunctions; i++)
+	{
+		WindowFunctionState *function = &node->functions[i];
+		Expr *argument = list_nth(plan->custom_exprs, 2 * i);
+		Expr *exclusive = list_nth(plan->custom_exprs, 2 * i + 1);
+		int16 length;
+		bool by_value;
+
+		check_permissions(spec->functions[i].winfnoid);
+		function->op = gpuagg_running_operation(spec->functions[i].function,
+												spec->functions[i].type);
+		get_typlenbyval(exprType((Node *) argument), &length, &by_value);
+		function->argument_length = by_value ? 0 : length;
+		init_argument(node, function, argument);
+		function->exclusive_argument = ExecInitExpr(exclusive, &node->css.ss.ps);
+		function->state = gpuagg_running_state_make(function->op, CurrentMemoryContext);
+		if (function->op->kind != 0)
+			node->has_kinds = true;
+		if (!gpuagg_running_can_read_ahead((Node *) argument))
+			node->can_read_ahead = false;
+	}
+}
+
+void
+gpuagg_window_functions_begin(WindowScanState *node)
+{
+	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
+	RunningFrame frame = node->spec->frame == WINDOW_ROWS ? FRAME_ROWS : FRAME_PEERS;
+
+	for (int i = 0; i < node->nfunctions; i++)
+	{
+		WindowFunctionState *function = &node->functions[i];
+		bool isnull;
+		Datum value = ExecEvalExprSwitchContext(function->exclusive_argument, econtext, &isnull);
+
+		function->exclusive = gpuagg_running_exclusive_value(value, isnull, frame);
+	}
+}
+
+void
+gpuagg_window_functions_clear(WindowScanState *node, bool only_direct)
+{
+	bool emptied = false;
+
+	for (int i = 0; i < node->nfunctions; i++)
+	{
+		WindowFunctionState *function = &node->functions[i];
+
+		if (only_direct && function->op->kind != 0)
+			continue;
+		if (gpuagg_running_state_clear(function->op, function->state))
+			continue;
+		if (!emptied)
+			MemoryContextReset(node->partition_context);
+		emptied = true;
+		function->state = gpuagg_running_state_make(function->op, node->partition_context);
+	}
+}
+
+void
+gpuagg_window_function_step(WindowFunctionState *function, Datum value, bool isnull)
+{
+	const RunningOperation *op = function->op;
+
+	if (!function->exclusive && !isnull)
+		gpuagg_running_take(op, function->state, value);
+	function->value = gpuagg_running_value(op, function->state, &function->isnull);
+	if (!function->exclusive || isnull)
+		return;
+	/* taking may free what the value is */
+	if (op->result_length != 0 && !function->isnull)
+		function->value = datumCopy(function->value, false, op->result_length);
+	gpuagg_running_take(op, function->state, value);
+}
