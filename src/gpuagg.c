@@ -7,7 +7,7 @@
  */
 #include "compat.h"
 
-#include "engine/batch.h"
+#include "engine/reduction.h"
 #include "device/client.h"
 #include "engine/scan.h"
 #include "exec/window_scan.h"
@@ -150,7 +150,7 @@ executor_run(EXECUTOR_RUN_PARAMS)
 			standard_ExecutorRun(EXECUTOR_RUN_ARGS);
 		if (nesting_level == 1)
 		{
-			gpuagg_batches_quiesce();
+			gpuagg_reductions_quiesce();
 			gpuagg_scans_quiesce();
 			gpuagg_device_rest();
 			gpuagg_stat_flush();

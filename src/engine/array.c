@@ -13,7 +13,7 @@
 
 #include "common/reduced.h"
 #include "engine/array.h"
-#include "engine/batch.h"
+#include "engine/reduction.h"
 #include "engine/cpu.h"
 #include "device/client.h"
 #include "engine/scan.h"
@@ -47,15 +47,16 @@ reduce_in_batches(const ArrayColumn *column, GpuaggReduced *total)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg array",
 												  ALLOCSET_SMALL_SIZES);
-	GpuaggBatch *batch = gpuagg_batch_open(column->kind, column->op, column->nrows, context);
+	GpuaggReduction *reduction = gpuagg_reduction_open(column->kind, column->op, column->nrows,
+													   context);
 
-	if (batch != NULL)
+	if (reduction != NULL)
 	{
-		gpuagg_batch_append(batch, column->values, column->nrows);
-		*total = *gpuagg_batch_close(batch);
+		gpuagg_reduction_append(reduction, column->values, column->nrows);
+		*total = *gpuagg_reduction_close(reduction);
 	}
 	MemoryContextDelete(context);
-	return batch != NULL;
+	return reduction != NULL;
 }
 
 void
@@ -105,7 +106,7 @@ put_results(const ArrayColumn *column, const void *from, const uint8 *status, in
 
 /* Scans rows from `first` on; returns how many, none when there is no device now. */
 static int64
-scan_on_device(const ArrayColumn *column, ScanBatch *batch, int64 first, GpuaggScanState *carry,
+scan_on_device(const ArrayColumn *column, ColumnScan *batch, int64 first, GpuaggScanState *carry,
 			   char *results)
 {
 	int64 n;
@@ -143,7 +144,7 @@ scan_on_cpu(const ArrayColumn *column, int64 first, GpuaggScanState *carry, char
 	return scan.nrows;
 }
 
-static ScanBatch *
+static ColumnScan *
 make_batch(const ArrayColumn *column, MemoryContext context)
 {
 	unsigned flags = (column->exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0) |
@@ -158,7 +159,7 @@ gpuagg_array_scan(const ArrayColumn *column, void *results)
 {
 	Size width = gpuagg_ladder_result_size(column->kind);
 	MemoryContext context = NULL;
-	ScanBatch *batch = NULL;
+	ColumnScan *batch = NULL;
 	GpuaggScanState carry;
 	int64 retry_at = 0;
 

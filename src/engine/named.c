@@ -10,7 +10,7 @@
 #include "compat.h"
 
 #include "common/reduced.h"
-#include "engine/batch.h"
+#include "engine/reduction.h"
 #include "engine/cpu.h"
 #include "device/client.h"
 #include "engine/named.h"
@@ -107,7 +107,7 @@ begin_run(LadderRun *run)
 		   GPUAGG_OK)
 	{
 		if (reason == GPUAGG_NO_STAGING)
-			gpuagg_batches_quiesce(); /* it may be our own that hold it all */
+			gpuagg_reductions_quiesce(); /* it may be our own that hold it all */
 		wait_or_fail(run, reason);
 	}
 }

@@ -37,7 +37,7 @@ typedef struct Layout
 } Layout;
 
 static Layout
-layout_of(const ScanBatch *batch, Size origin, int64 rows)
+layout_of(const ColumnScan *batch, Size origin, int64 rows)
 {
 	Size bitmap = (rows + 63) / 64 * sizeof(uint64);
 	Layout l;
@@ -54,7 +54,7 @@ layout_of(const ScanBatch *batch, Size origin, int64 rows)
 }
 
 static void
-release_memory(ScanBatch *batch)
+release_memory(ColumnScan *batch)
 {
 	ScanLease *shared = batch->lease;
 
@@ -74,7 +74,7 @@ release_memory(ScanBatch *batch)
 static void
 drop_batch(void *arg)
 {
-	ScanBatch *batch = arg;
+	ColumnScan *batch = arg;
 
 	release_memory(batch);
 	if (batch->submitted)
@@ -82,10 +82,10 @@ drop_batch(void *arg)
 	batch->submitted = false;
 }
 
-ScanBatch *
+ColumnScan *
 gpuagg_scan_make(GpuaggKind kind, GpuaggOp op, unsigned flags, MemoryContext context)
 {
-	ScanBatch *batch = MemoryContextAllocZero(context, sizeof(ScanBatch));
+	ColumnScan *batch = MemoryContextAllocZero(context, sizeof(ColumnScan));
 
 	batch->kind = kind;
 	batch->op = op;
@@ -98,7 +98,7 @@ gpuagg_scan_make(GpuaggKind kind, GpuaggOp op, unsigned flags, MemoryContext con
 
 /* The settings may change while a cursor is open, and with them the rows of a batch. */
 static void
-make_room(ScanBatch *batch, int64 rows)
+make_room(ColumnScan *batch, int64 rows)
 {
 	MemoryContext context = GetMemoryChunkContext(batch);
 
@@ -120,7 +120,7 @@ make_room(ScanBatch *batch, int64 rows)
 
 /* Makes a batch ready for so many rows, whose memory starts at `base`. */
 static void
-start(ScanBatch *batch, char *base, Size origin, int64 rows)
+start(ColumnScan *batch, char *base, Size origin, int64 rows)
 {
 	Layout l = layout_of(batch, origin, rows);
 
@@ -135,7 +135,7 @@ start(ScanBatch *batch, char *base, Size origin, int64 rows)
 
 /* Bytes of so many rows of each. */
 static Size
-staging_bytes(ScanBatch *const *batches, int nbatches, int64 rows)
+staging_bytes(ColumnScan *const *batches, int nbatches, int64 rows)
 {
 	Size end = 0;
 
@@ -145,7 +145,7 @@ staging_bytes(ScanBatch *const *batches, int nbatches, int64 rows)
 }
 
 bool
-gpuagg_scans_begin(ScanBatch *const *batches, int nbatches, int64 rows)
+gpuagg_scans_begin(ColumnScan *const *batches, int nbatches, int64 rows)
 {
 	ScanLease *shared;
 	DeviceLease *lease;
@@ -176,7 +176,7 @@ gpuagg_scans_begin(ScanBatch *const *batches, int nbatches, int64 rows)
 }
 
 void
-gpuagg_scan_begin_here(ScanBatch *batch, int64 rows)
+gpuagg_scan_begin_here(ColumnScan *batch, int64 rows)
 {
 	Size bytes = layout_of(batch, 0, rows).results;
 
@@ -194,7 +194,7 @@ gpuagg_scan_begin_here(ScanBatch *batch, int64 rows)
 
 /* The bits of a value as a double; 0 for a row that adds none to a sum's chunks. */
 static inline uint64
-finite_bits(const ScanBatch *batch, int64 i)
+finite_bits(const ColumnScan *batch, int64 i)
 {
 	double value = 0;
 	uint64 bits;
@@ -211,7 +211,7 @@ finite_bits(const ScanBatch *batch, int64 i)
  * carry; false when no window does.
  */
 static bool
-choose_window(const ScanBatch *batch, const GpuaggFloatSum *carry, int *window)
+choose_window(const ColumnScan *batch, const GpuaggFloatSum *carry, int *window)
 {
 	int unused = batch->kind == GPUAGG_FLOAT32 ? 29 : 0; /* low bits that are always 0 */
 	int low = 0x7ff;									 /* bits from 2^-1074 up: lowest in use, */
@@ -242,7 +242,7 @@ choose_window(const ScanBatch *batch, const GpuaggFloatSum *carry, int *window)
 
 /* Hands the batch to the device; false when that cannot take it. */
 static bool
-submit_to_device(ScanBatch *batch)
+submit_to_device(ColumnScan *batch)
 {
 	Layout l = layout_of(batch, batch->origin, batch->capacity);
 	GpuaggRequest request;
@@ -275,7 +275,7 @@ submit_to_device(ScanBatch *batch)
 
 /* Takes the device's results; false, with nothing changed, when it has none. */
 static bool
-take_results(ScanBatch *batch)
+take_results(ColumnScan *batch)
 {
 	Layout l = layout_of(batch, batch->origin, batch->capacity);
 	uint32 request = batch->request;
@@ -294,7 +294,7 @@ take_results(ScanBatch *batch)
 }
 
 static void
-run_on_cpu(ScanBatch *batch)
+run_on_cpu(ColumnScan *batch)
 {
 	GpuaggScan scan = {0};
 
@@ -312,7 +312,7 @@ run_on_cpu(ScanBatch *batch)
 
 /* Brings a batch to its results. */
 static void
-complete(ScanBatch *batch)
+complete(ColumnScan *batch)
 {
 	batch->engine = ENGINE_DEVICE;
 	if (!take_results(batch))
@@ -326,7 +326,7 @@ complete(ScanBatch *batch)
 }
 
 void
-gpuagg_scan_submit(ScanBatch *batch, const GpuaggScanState *carry)
+gpuagg_scan_submit(ColumnScan *batch, const GpuaggScanState *carry)
 {
 	batch->carry = *carry;
 	dlist_push_tail(&submitted, &batch->node);
@@ -336,7 +336,7 @@ gpuagg_scan_submit(ScanBatch *batch, const GpuaggScanState *carry)
 }
 
 void
-gpuagg_scan_finish(ScanBatch *batch, GpuaggScanState *carry)
+gpuagg_scan_finish(ColumnScan *batch, GpuaggScanState *carry)
 {
 	if (batch->values != NULL)
 		complete(batch);
@@ -346,7 +346,7 @@ gpuagg_scan_finish(ScanBatch *batch, GpuaggScanState *carry)
 }
 
 void
-gpuagg_scan_run(ScanBatch *batch, GpuaggScanState *carry)
+gpuagg_scan_run(ColumnScan *batch, GpuaggScanState *carry)
 {
 	gpuagg_scan_submit(batch, carry);
 	gpuagg_scan_finish(batch, carry);
@@ -359,7 +359,7 @@ gpuagg_scans_quiesce(void)
 
 	dlist_foreach(iter, &submitted)
 	{
-		ScanBatch *batch = dlist_container(ScanBatch, node, iter.cur);
+		ColumnScan *batch = dlist_container(ColumnScan, node, iter.cur);
 
 		if (batch->lease != NULL)
 			complete(batch);

@@ -11,7 +11,7 @@
 #include "device/stat.h"
 
 /* The rows of one scan and, after it has run, its results. */
-typedef struct ScanBatch
+typedef struct ColumnScan
 {
 	GpuaggKind kind;
 	GpuaggOp op;
@@ -34,14 +34,14 @@ typedef struct ScanBatch
 	uint8 *status;		   /* with STATUS; GPUAGG_ROW_* */
 	EngineId engine;	   /* that they are from */
 	MemoryContextCallback on_reset;
-} ScanBatch;
+} ColumnScan;
 
 /*
  * A scan batch in `context`; its results stay there until the next run.  The
  * staging memory goes back with the context if it has not before.
  */
-extern ScanBatch *gpuagg_scan_make(GpuaggKind kind, GpuaggOp op, unsigned flags,
-								   MemoryContext context);
+extern ColumnScan *gpuagg_scan_make(GpuaggKind kind, GpuaggOp op, unsigned flags,
+									MemoryContext context);
 
 /*
  * Leases staging memory for scans of the same rows on the device: `rows` of them,
@@ -49,10 +49,10 @@ extern ScanBatch *gpuagg_scan_make(GpuaggKind kind, GpuaggOp op, unsigned flags,
  * nothing has begun; otherwise values, the bitmaps and capacity are set and
  * nrows is 0: the caller fills in rows and runs each scan.
  */
-extern bool gpuagg_scans_begin(ScanBatch *const *batches, int nbatches, int64 rows);
+extern bool gpuagg_scans_begin(ColumnScan *const *batches, int nbatches, int64 rows);
 
 /* The same in memory of the batch's own, for the CPU; rows: a multiple of 64. */
-extern void gpuagg_scan_begin_here(ScanBatch *batch, int64 rows);
+extern void gpuagg_scan_begin_here(ColumnScan *batch, int64 rows);
 
 /* Bits are set in order of rows: the first of a word clears the others. */
 static inline void
@@ -67,14 +67,14 @@ gpuagg_scan_set_bit(uint64 *bitmap, int64 row, bool value)
  * Scans nrows rows, from `carry` on, which is left as it is after the last row;
  * on the CPU if the device does not.  Gives staging memory back.
  */
-extern void gpuagg_scan_run(ScanBatch *batch, GpuaggScanState *carry);
+extern void gpuagg_scan_run(ColumnScan *batch, GpuaggScanState *carry);
 
 /*
  * The two halves of it: between them the device works, and the caller may.
  * Every batch that is submitted is to be finished, or dropped with its context.
  */
-extern void gpuagg_scan_submit(ScanBatch *batch, const GpuaggScanState *carry);
-extern void gpuagg_scan_finish(ScanBatch *batch, GpuaggScanState *carry);
+extern void gpuagg_scan_submit(ColumnScan *batch, const GpuaggScanState *carry);
+extern void gpuagg_scan_finish(ColumnScan *batch, GpuaggScanState *carry);
 
 /*
  * Waits for what this backend has submitted and gives its leases back.  Called

@@ -38,7 +38,7 @@ make_batch(WindowScanState *node, WindowBatch *batch)
 	int nscans = 0;
 
 	batch->columns = palloc0(n * sizeof(WindowColumnBatch));
-	batch->scans = palloc(n * sizeof(ScanBatch *));
+	batch->scans = palloc(n * sizeof(ColumnScan *));
 	batch->arguments = AllocSetContextCreate(CurrentMemoryContext, "GpuWindow arguments",
 											 ALLOCSET_DEFAULT_SIZES);
 	for (int f = 0; f < n; f++)
@@ -258,7 +258,7 @@ put_column(WindowScanState *node, WindowBatch *batch, int f)
 {
 	const WindowFunctionState *function = &node->functions[f];
 	WindowColumnBatch *column = &batch->columns[f];
-	ScanBatch *scan = column->scan;
+	ColumnScan *scan = column->scan;
 	Size place = gpuagg_window_place(node, 0, gpuagg_window_argument_column(node, f));
 	Size stride = node->batches->stride;
 
@@ -321,7 +321,7 @@ submit(WindowScanState *node, WindowBatch *batch)
 
 	for (int f = 0; f < node->nfunctions; f++)
 	{
-		ScanBatch *scan = batch->columns[f].scan;
+		ColumnScan *scan = batch->columns[f].scan;
 
 		if (scan == NULL)
 			continue;
@@ -343,7 +343,7 @@ finish(WindowScanState *node, WindowBatch *batch)
 	{
 		WindowFunctionState *function = &node->functions[f];
 		WindowColumnBatch *column = &batch->columns[f];
-		ScanBatch *scan = column->scan;
+		ColumnScan *scan = column->scan;
 		Size place = gpuagg_window_place(node, 0, node->spec->nchild + f);
 
 		if (scan == NULL)

@@ -16,7 +16,7 @@
 
 typedef struct WindowColumnBatch
 {
-	ScanBatch *scan;  /* NULL: the function's state takes the arguments */
+	ColumnScan *scan; /* NULL: the function's state takes the arguments */
 	bool has_results; /* the values of all rows are in their place */
 	int64 *counts;	  /* of averages: values not NULL up to each row */
 	int64 n;		  /* values not NULL in the partition that is open at the end */
@@ -32,7 +32,7 @@ typedef struct WindowBatch
 	MemoryContext arguments; /* what arguments by reference lie in, of expressions */
 	Size argument_bytes;
 	WindowColumnBatch *columns; /* one a function */
-	ScanBatch **scans;			/* of those that have one */
+	ColumnScan **scans;			/* of those that have one */
 	int64 room;					/* rows that all this takes */
 	int64 nrows;
 	bool on_device;

@@ -65,7 +65,7 @@ value_at(WindowScanState *node, int f, int64 i)
 	WindowBatch *batch = node->batches->current;
 	WindowFunctionState *function = &node->functions[f];
 	const WindowColumnBatch *column = &batch->columns[f];
-	const ScanBatch *scan = column->scan;
+	const ColumnScan *scan = column->scan;
 	Size place;
 
 	if (scan != NULL)
@@ -125,7 +125,7 @@ keep_last(WindowScanState *node)
 	for (int f = 0; f < node->nfunctions; f++)
 	{
 		const WindowColumnBatch *column = &batch->columns[f];
-		const ScanBatch *scan = column->scan;
+		const ColumnScan *scan = column->scan;
 		LastResult *last = &node->batches->last[f];
 		Size width;
 

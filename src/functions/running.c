@@ -55,7 +55,7 @@ typedef struct RunningQuery
 	bool exclusive;
 	bool read_ahead;		 /* evaluating x early changes nothing */
 	MemoryContext arguments; /* for their evaluation, reset often */
-	ScanBatch *batch;		 /* made at first use */
+	ColumnScan *batch;		 /* made at first use */
 	int64 *counts;			 /* of averages: values not NULL up to each row of the batch */
 	int64 counts_room;
 } RunningQuery;
@@ -154,7 +154,7 @@ static int64
 fill_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 {
 	MemoryContext old = MemoryContextSwitchTo(query->arguments);
-	ScanBatch *batch = query->batch;
+	ColumnScan *batch = query->batch;
 	Size width = gpuagg_kind_size(batch->kind);
 	int64 n = part->state->n;
 	Datum value;
@@ -250,7 +250,7 @@ take_row(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 static Datum
 value_at(RunningQuery *query, RunningPartition *part, WindowObject winobj, int64 row, bool *isnull)
 {
-	const ScanBatch *batch;
+	const ColumnScan *batch;
 	int64 i;
 
 	while (part->reached <= row)

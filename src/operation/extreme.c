@@ -12,7 +12,7 @@
 
 #include "engine/cpu.h"
 #include "types/value.h"
-#include "operation/batched.h"
+#include "operation/group_reduction.h"
 #include "operation/call.h"
 #include "operation/wire.h"
 #include "device/stat.h"
@@ -36,7 +36,7 @@ PG_FUNCTION_INFO_V1(gpuagg_extreme_value);
 
 typedef struct ExtremeState
 {
-	Batched batched;
+	GroupReduction reduction;
 	int64 n;   /* rows in key */
 	int64 key; /* when n is 0 one that every other key replaces */
 	uint8 kind;
@@ -48,7 +48,7 @@ make_state_in(MemoryContext context, GpuaggKind kind, GpuaggOp op, bool window)
 {
 	ExtremeState *state = MemoryContextAlloc(context, sizeof(ExtremeState));
 
-	gpuagg_batched_init(&state->batched, window);
+	gpuagg_group_reduction_init(&state->reduction, window);
 	state->n = 0;
 	state->key = op == GPUAGG_MIN ? PG_INT64_MAX : PG_INT64_MIN;
 	state->kind = kind;
@@ -77,12 +77,12 @@ static inline void
 deposit(FunctionCallInfo fcinfo, ExtremeState *state, const void *value, GpuaggKind kind,
 		GpuaggOp op)
 {
-	void *place = gpuagg_batched_place(fcinfo, &state->batched, state->n, kind, op);
+	void *place = gpuagg_group_reduction_place(fcinfo, &state->reduction, state->n, kind, op);
 
 	if (place == NULL)
 	{
 		take(state, op, gpuagg_key_at(kind, value, 0), 1);
-		gpuagg_batched_report(&state->batched, (int) gpuagg_kind_size(kind));
+		gpuagg_group_reduction_report(&state->reduction, (int) gpuagg_kind_size(kind));
 	}
 	else
 		memcpy(place, value, gpuagg_kind_size(kind));
@@ -92,8 +92,8 @@ deposit(FunctionCallInfo fcinfo, ExtremeState *state, const void *value, GpuaggK
 static void
 gather(ExtremeState *state)
 {
-	const GpuaggReduced *total = gpuagg_batched_gather(&state->batched, state->n,
-													   (int) gpuagg_kind_size(state->kind));
+	const GpuaggReduced *total = gpuagg_group_reduction_gather(&state->reduction, state->n,
+															   (int) gpuagg_kind_size(state->kind));
 
 	if (total != NULL && total->n > 0)
 		take(state, state->op, (int64) total->sum.lo, (int64) total->n);
@@ -139,7 +139,7 @@ gpuagg_extreme_combine(PG_FUNCTION_ARGS)
 	if (state == NULL)
 		state = make_state(fcinfo, other->kind, other->op);
 	gather(other);
-	state->batched.batch_at = NO_BATCH; /* its rows are reported */
+	state->reduction.open_at = NEVER_OPEN; /* its rows are reported */
 	take(state, state->op, other->key, other->n);
 	PG_RETURN_POINTER(state);
 }

@@ -12,7 +12,7 @@
 
 #include "common/float_codec.h"
 #include "types/value.h"
-#include "operation/batched.h"
+#include "operation/group_reduction.h"
 #include "operation/family.h"
 #include "operation/float_state.h"
 #include "operation/call.h"
@@ -30,7 +30,7 @@ PG_FUNCTION_INFO_V1(gpuagg_float8_moments_inv);
 /* 128 bytes without squares, 256 with: sizes that memory contexts do not round up. */
 typedef struct FloatState
 {
-	Batched batched;
+	GroupReduction reduction;
 	GrowingSum sum;
 	int64 moments; /* 1: with squares */
 	GrowingSquares squares;
@@ -47,7 +47,7 @@ make_state_in(MemoryContext context, bool window, bool moments)
 {
 	FloatState *state = MemoryContextAlloc(context, STATE_SIZE(moments));
 
-	gpuagg_batched_init(&state->batched, window);
+	gpuagg_group_reduction_init(&state->reduction, window);
 	gpuagg_growing_sum_init(&state->sum);
 	state->moments = moments;
 	if (moments)
@@ -79,14 +79,15 @@ deposit_directly(FloatState *state, double value, int sign)
 	if (state->moments)
 		gpuagg_growing_squares_deposit(&state->squares, state, value, sign);
 	if (sign > 0)
-		gpuagg_batched_report(&state->batched, sizeof(double));
+		gpuagg_group_reduction_report(&state->reduction, sizeof(double));
 }
 
 static inline void
 deposit(FunctionCallInfo fcinfo, FloatState *state, double value, bool moments)
 {
-	double *place = gpuagg_batched_place(fcinfo, &state->batched, state->sum.acc->counts.n,
-										 GPUAGG_FLOAT64, moments ? GPUAGG_MOMENTS : GPUAGG_SUM);
+	double *place = gpuagg_group_reduction_place(fcinfo, &state->reduction,
+												 state->sum.acc->counts.n, GPUAGG_FLOAT64,
+												 moments ? GPUAGG_MOMENTS : GPUAGG_SUM);
 
 	if (place == NULL)
 		deposit_directly(state, value, 1);
@@ -107,8 +108,8 @@ merge(FloatState *state, const GpuaggFloatSum *sum, const GpuaggFloatSum *square
 static void
 gather(FloatState *state)
 {
-	const GpuaggReduced *total = gpuagg_batched_gather(&state->batched, state->sum.acc->counts.n,
-													   sizeof(double));
+	const GpuaggReduced *total =
+		gpuagg_group_reduction_gather(&state->reduction, state->sum.acc->counts.n, sizeof(double));
 	GpuaggFloatSquaresFull squares;
 
 	if (total == NULL)
@@ -121,39 +122,39 @@ gather(FloatState *state)
 	merge(state, (const GpuaggFloatSum *) &total->f, gpuagg_float_squares_of(&squares));
 }
 
-#define DEFINE_TRANSITION(name, getarg, moments)                                  \
-	static pg_noinline Datum name##_slowly(FunctionCallInfo fcinfo)               \
-	{                                                                             \
-		FloatState *state = state_of(fcinfo, moments);                            \
-                                                                                  \
-		if (!PG_ARGISNULL(1))                                                     \
-			deposit(fcinfo, state, (double) getarg(1), moments);                  \
-		PG_RETURN_POINTER(state);                                                 \
-	}                                                                             \
-                                                                                  \
-	Datum gpuagg_##name(PG_FUNCTION_ARGS)                                         \
-	{                                                                             \
-		if (likely(!PG_ARGISNULL(0) && !PG_ARGISNULL(1)))                         \
-		{                                                                         \
-			FloatState *state = (FloatState *) PG_GETARG_POINTER(0);              \
-			double *place = gpuagg_batched_room(&state->batched, GPUAGG_FLOAT64); \
-                                                                                  \
-			if (likely(place != NULL))                                            \
-			{                                                                     \
-				*place = (double) getarg(1);                                      \
-				PG_RETURN_POINTER(state);                                         \
-			}                                                                     \
-		}                                                                         \
-		return name##_slowly(fcinfo);                                             \
-	}                                                                             \
-                                                                                  \
-	Datum gpuagg_##name##_inv(PG_FUNCTION_ARGS)                                   \
-	{                                                                             \
-		FloatState *state = state_of(fcinfo, moments);                            \
-                                                                                  \
-		if (!PG_ARGISNULL(1))                                                     \
-			deposit_directly(state, (double) getarg(1), -1);                      \
-		PG_RETURN_POINTER(state);                                                 \
+#define DEFINE_TRANSITION(name, getarg, moments)                                            \
+	static pg_noinline Datum name##_slowly(FunctionCallInfo fcinfo)                         \
+	{                                                                                       \
+		FloatState *state = state_of(fcinfo, moments);                                      \
+                                                                                            \
+		if (!PG_ARGISNULL(1))                                                               \
+			deposit(fcinfo, state, (double) getarg(1), moments);                            \
+		PG_RETURN_POINTER(state);                                                           \
+	}                                                                                       \
+                                                                                            \
+	Datum gpuagg_##name(PG_FUNCTION_ARGS)                                                   \
+	{                                                                                       \
+		if (likely(!PG_ARGISNULL(0) && !PG_ARGISNULL(1)))                                   \
+		{                                                                                   \
+			FloatState *state = (FloatState *) PG_GETARG_POINTER(0);                        \
+			double *place = gpuagg_group_reduction_room(&state->reduction, GPUAGG_FLOAT64); \
+                                                                                            \
+			if (likely(place != NULL))                                                      \
+			{                                                                               \
+				*place = (double) getarg(1);                                                \
+				PG_RETURN_POINTER(state);                                                   \
+			}                                                                               \
+		}                                                                                   \
+		return name##_slowly(fcinfo);                                                       \
+	}                                                                                       \
+                                                                                            \
+	Datum gpuagg_##name##_inv(PG_FUNCTION_ARGS)                                             \
+	{                                                                                       \
+		FloatState *state = state_of(fcinfo, moments);                                      \
+                                                                                            \
+		if (!PG_ARGISNULL(1))                                                               \
+			deposit_directly(state, (double) getarg(1), -1);                                \
+		PG_RETURN_POINTER(state);                                                           \
 	}
 
 DEFINE_TRANSITION(float4_accum, PG_GETARG_FLOAT4, false)

@@ -4,13 +4,13 @@
  *
  * gpu_sum and gpu_avg share one state; the variances and standard deviations
  * share another, with squares.  A group starts as this small state and goes on
- * in a batch once it is large (batched.h).
+ * in a batch once it is large (group_reduction.h).
  */
 #include "postgres.h"
 
 #include "common/int_sum.h"
 #include "types/value.h"
-#include "operation/batched.h"
+#include "operation/group_reduction.h"
 #include "operation/family.h"
 #include "operation/call.h"
 #include "operation/integer_value.h"
@@ -31,7 +31,7 @@ PG_FUNCTION_INFO_V1(gpuagg_int8_moments_inv);
 
 typedef struct IntState
 {
-	Batched batched;
+	GroupReduction reduction;
 	int64 width;	  /* bytes of a value in a batch */
 	GpuaggIntSum acc; /* last, as its squares may be missing */
 } IntState;
@@ -46,7 +46,7 @@ make_state_in(MemoryContext context, bool window, GpuaggKind kind, bool moments)
 {
 	IntState *state = MemoryContextAllocZero(context, STATE_SIZE(moments));
 
-	gpuagg_batched_init(&state->batched, window);
+	gpuagg_group_reduction_init(&state->reduction, window);
 	state->width = (int64) gpuagg_kind_size(kind);
 	state->acc.moments = moments;
 	return state;
@@ -86,12 +86,12 @@ deposit(FunctionCallInfo fcinfo, int64 value, GpuaggKind kind, bool moments)
 
 	if (PG_ARGISNULL(1))
 		PG_RETURN_POINTER(state);
-	place = gpuagg_batched_place(fcinfo, &state->batched, state->acc.n, kind,
-								 moments ? GPUAGG_MOMENTS : GPUAGG_SUM);
+	place = gpuagg_group_reduction_place(fcinfo, &state->reduction, state->acc.n, kind,
+										 moments ? GPUAGG_MOMENTS : GPUAGG_SUM);
 	if (place == NULL)
 	{
 		gpuagg_int_sum_add(&state->acc, value, moments);
-		gpuagg_batched_report(&state->batched, (int) state->width);
+		gpuagg_group_reduction_report(&state->reduction, (int) state->width);
 	}
 	else
 		store(place, value, kind);
@@ -102,8 +102,8 @@ deposit(FunctionCallInfo fcinfo, int64 value, GpuaggKind kind, bool moments)
 static void
 gather(IntState *state)
 {
-	const GpuaggReduced *total = gpuagg_batched_gather(&state->batched, state->acc.n,
-													   (int) state->width);
+	const GpuaggReduced *total = gpuagg_group_reduction_gather(&state->reduction, state->acc.n,
+															   (int) state->width);
 
 	if (total != NULL)
 	{
@@ -114,35 +114,35 @@ gather(IntState *state)
 	}
 }
 
-#define DEFINE_TRANSITION(name, getarg, kind, moments)                \
-	static pg_noinline Datum name##_slowly(FunctionCallInfo fcinfo)   \
-	{                                                                 \
-		return deposit(fcinfo, getarg(1), kind, moments);             \
-	}                                                                 \
-                                                                      \
-	Datum gpuagg_##name(PG_FUNCTION_ARGS)                             \
-	{                                                                 \
-		if (likely(!PG_ARGISNULL(0) && !PG_ARGISNULL(1)))             \
-		{                                                             \
-			IntState *state = (IntState *) PG_GETARG_POINTER(0);      \
-			void *place = gpuagg_batched_room(&state->batched, kind); \
-                                                                      \
-			if (likely(place != NULL))                                \
-			{                                                         \
-				store(place, getarg(1), kind);                        \
-				PG_RETURN_POINTER(state);                             \
-			}                                                         \
-		}                                                             \
-		return name##_slowly(fcinfo);                                 \
-	}                                                                 \
-                                                                      \
-	Datum gpuagg_##name##_inv(PG_FUNCTION_ARGS)                       \
-	{                                                                 \
-		IntState *state = state_of(fcinfo, kind, moments);            \
-                                                                      \
-		if (!PG_ARGISNULL(1))                                         \
-			gpuagg_int_sum_remove(&state->acc, getarg(1), moments);   \
-		PG_RETURN_POINTER(state);                                     \
+#define DEFINE_TRANSITION(name, getarg, kind, moments)                          \
+	static pg_noinline Datum name##_slowly(FunctionCallInfo fcinfo)             \
+	{                                                                           \
+		return deposit(fcinfo, getarg(1), kind, moments);                       \
+	}                                                                           \
+                                                                                \
+	Datum gpuagg_##name(PG_FUNCTION_ARGS)                                       \
+	{                                                                           \
+		if (likely(!PG_ARGISNULL(0) && !PG_ARGISNULL(1)))                       \
+		{                                                                       \
+			IntState *state = (IntState *) PG_GETARG_POINTER(0);                \
+			void *place = gpuagg_group_reduction_room(&state->reduction, kind); \
+                                                                                \
+			if (likely(place != NULL))                                          \
+			{                                                                   \
+				store(place, getarg(1), kind);                                  \
+				PG_RETURN_POINTER(state);                                       \
+			}                                                                   \
+		}                                                                       \
+		return name##_slowly(fcinfo);                                           \
+	}                                                                           \
+                                                                                \
+	Datum gpuagg_##name##_inv(PG_FUNCTION_ARGS)                                 \
+	{                                                                           \
+		IntState *state = state_of(fcinfo, kind, moments);                      \
+                                                                                \
+		if (!PG_ARGISNULL(1))                                                   \
+			gpuagg_int_sum_remove(&state->acc, getarg(1), moments);             \
+		PG_RETURN_POINTER(state);                                               \
 	}
 
 DEFINE_TRANSITION(int2_accum, PG_GETARG_INT16, GPUAGG_INT32, false)

@@ -5,12 +5,12 @@
  * gpu_sum and gpu_avg share one state; the variances and standard deviations
  * share another, with squares.  A group starts as this small state.  Once it is
  * large, those of its values that are 64-bit integers at the state's scale go to
- * a batch (batched.h); a value that asks for another scale ends that batch, and
+ * a batch (group_reduction.h); a value that asks for another scale ends that batch, and
  * later ones have another.  All others are the state's.
  */
 #include "compat.h"
 
-#include "operation/batched.h"
+#include "operation/group_reduction.h"
 #include "operation/family.h"
 #include "operation/call.h"
 #include "operation/numeric_read.h"
@@ -26,7 +26,7 @@ PG_FUNCTION_INFO_V1(gpuagg_numeric_moments_inv);
 
 typedef struct NumericAggregate
 {
-	Batched batched;
+	GroupReduction reduction;
 	int64 n_reported;  /* of sums.fast.n */
 	NumericState sums; /* last, as its squares may be missing */
 } NumericAggregate;
@@ -40,7 +40,7 @@ make_state_in(MemoryContext context, bool window, bool moments)
 {
 	NumericAggregate *state = MemoryContextAllocZero(context, STATE_SIZE(moments));
 
-	gpuagg_batched_init(&state->batched, window);
+	gpuagg_group_reduction_init(&state->reduction, window);
 	gpuagg_numeric_state_init(&state->sums, context, moments);
 	return state;
 }
@@ -67,8 +67,8 @@ static void
 gather(NumericAggregate *state)
 {
 	GpuaggIntSum *fast = &state->sums.fast;
-	const GpuaggReduced *total = gpuagg_batched_gather(&state->batched, fast->n - state->n_reported,
-													   VALUE_BYTES);
+	const GpuaggReduced *total =
+		gpuagg_group_reduction_gather(&state->reduction, fast->n - state->n_reported, VALUE_BYTES);
 
 	if (total != NULL)
 	{
@@ -88,10 +88,10 @@ suit_scale(NumericAggregate *state, const GpuaggDecimal *x)
 
 	if (groups == state->sums.groups)
 		return;
-	if (state->batched.batch != NULL)
+	if (state->reduction.reduction != NULL)
 	{
 		gather(state);
-		gpuagg_batched_init(&state->batched, false);
+		gpuagg_group_reduction_init(&state->reduction, false);
 	}
 	gpuagg_decimal_rescale(&state->sums, groups);
 }
@@ -122,7 +122,7 @@ deposit_slowly(NumericAggregate *state, Datum value)
 	}
 	suit_scale(state, &x);
 	gpuagg_decimal_add(&state->sums, &x);
-	gpuagg_batched_report(&state->batched, VALUE_BYTES);
+	gpuagg_group_reduction_report(&state->reduction, VALUE_BYTES);
 }
 
 static pg_attribute_always_inline void
@@ -142,12 +142,13 @@ deposit(FunctionCallInfo fcinfo, NumericAggregate *state, Datum value, bool mome
 		deposit_slowly(state, value);
 		return;
 	}
-	place = gpuagg_batched_place(fcinfo, &state->batched, sums->fast.n - state->n_reported,
-								 GPUAGG_INT64, moments ? GPUAGG_MOMENTS : GPUAGG_SUM);
+	place = gpuagg_group_reduction_place(fcinfo, &state->reduction,
+										 sums->fast.n - state->n_reported, GPUAGG_INT64,
+										 moments ? GPUAGG_MOMENTS : GPUAGG_SUM);
 	if (place == NULL)
 	{
 		gpuagg_int_sum_add(&sums->fast, fast, moments);
-		gpuagg_batched_report(&state->batched, VALUE_BYTES);
+		gpuagg_group_reduction_report(&state->reduction, VALUE_BYTES);
 	}
 	else
 		*place = fast;

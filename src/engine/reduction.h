@@ -1,53 +1,53 @@
 /*
- * batch.h
+ * reduction.h
  *	  A batch of rows of one column on its way to an engine.
  *
  * A batch belongs to one group of one aggregate.  Its owner stores values,
  * none of them NULL, at `next`, which it moves on, after having called
- * gpuagg_batch_advance() where next == end (at first both are NULL).
+ * gpuagg_reduction_advance() where next == end (at first both are NULL).
  * Nothing above it knows which engine works.
  */
-#ifndef GPUAGG_BATCH_H
-#define GPUAGG_BATCH_H
+#ifndef GPUAGG_REDUCTION_H
+#define GPUAGG_REDUCTION_H
 
 #include "common/protocol.h"
 
-typedef struct GpuaggBatch
+typedef struct GpuaggReduction
 {
 	char *next;
 	char *end;
-	struct BatchWork *work;
-} GpuaggBatch;
+	struct ReductionWork *work;
+} GpuaggReduction;
 
 /*
  * Rows that a group deposits into its own state before it asks for a batch.
  */
-extern int64 gpuagg_batch_threshold(void);
+extern int64 gpuagg_reduction_threshold(void);
 
 /*
  * Opens a batch whose memory lies in `context`; it is dropped with that
  * context.  op: SUM, MOMENTS, MIN, MAX or COUNT.  nrows: rows known to come, or
  * 0.  NULL when this backend has enough of them: the caller goes on without.
  */
-extern GpuaggBatch *gpuagg_batch_open(GpuaggKind kind, GpuaggOp op, int64 nrows,
-									  MemoryContext context);
+extern GpuaggReduction *gpuagg_reduction_open(GpuaggKind kind, GpuaggOp op, int64 nrows,
+											  MemoryContext context);
 
 /* Hands full values to an engine and makes room for more. */
-extern void gpuagg_batch_advance(GpuaggBatch *batch);
+extern void gpuagg_reduction_advance(GpuaggReduction *reduction);
 
 /* Stores nrows values, none of them NULL. */
-extern void gpuagg_batch_append(GpuaggBatch *batch, const void *values, int64 nrows);
+extern void gpuagg_reduction_append(GpuaggReduction *reduction, const void *values, int64 nrows);
 
 /*
  * Waits for everything handed over and returns the result over all rows, which
  * stays valid as long as the batch's context.  The batch is closed.
  */
-extern const GpuaggReduced *gpuagg_batch_close(GpuaggBatch *batch);
+extern const GpuaggReduced *gpuagg_reduction_close(GpuaggReduction *reduction);
 
 /*
  * Takes every open batch of this backend off the device and gives the leases
  * back.  Called when the executor is about to return to the client.
  */
-extern void gpuagg_batches_quiesce(void);
+extern void gpuagg_reductions_quiesce(void);
 
-#endif /* GPUAGG_BATCH_H */
+#endif /* GPUAGG_REDUCTION_H */

@@ -1,5 +1,5 @@
 /*
- * batch.c
+ * reduction.c
  *	  Batches of aggregates: which engine takes them, and double buffering.
  *
  * On the CPU a batch is one local buffer that stays in the cache.  On the
@@ -14,7 +14,7 @@
 #include "utils/memutils.h"
 
 #include "common/reduced.h"
-#include "engine/batch.h"
+#include "engine/reduction.h"
 #include "engine/cpu.h"
 #include "device/client.h"
 #include "gpuagg.h"
@@ -32,9 +32,9 @@ typedef struct Slot
 	char *values;
 } Slot;
 
-typedef struct BatchWork
+typedef struct ReductionWork
 {
-	GpuaggBatch batch;
+	GpuaggReduction reduction;
 	GpuaggKind kind;
 	GpuaggOp op;
 	MemoryContextCallback on_reset;
@@ -50,20 +50,20 @@ typedef struct BatchWork
 	int current; /* slot being filled, when there is a lease */
 	int64 slot_rows;
 	GpuaggReduced total;
-} BatchWork;
+} ReductionWork;
 
 static dlist_head open_batches = DLIST_STATIC_INIT(open_batches);
 static int num_open = 0;
 static int num_leases = 0;
 
 int64
-gpuagg_batch_threshold(void)
+gpuagg_reduction_threshold(void)
 {
 	return Min((int64) gpuagg_device_min_rows, LOCAL_ROWS);
 }
 
 static void
-release_lease(BatchWork *work)
+release_lease(ReductionWork *work)
 {
 	if (work->lease == NULL)
 		return;
@@ -75,7 +75,7 @@ release_lease(BatchWork *work)
 }
 
 static void
-unlink_batch(BatchWork *work)
+unlink_batch(ReductionWork *work)
 {
 	if (!work->open)
 		return;
@@ -85,7 +85,7 @@ unlink_batch(BatchWork *work)
 }
 
 static void
-free_local(BatchWork *work)
+free_local(ReductionWork *work)
 {
 	if (work->local != NULL)
 		pfree(work->local);
@@ -96,23 +96,23 @@ free_local(BatchWork *work)
 static void
 drop_batch(void *arg)
 {
-	BatchWork *work = arg;
+	ReductionWork *work = arg;
 
 	release_lease(work);
 	unlink_batch(work);
 	free_local(work);
 }
 
-GpuaggBatch *
-gpuagg_batch_open(GpuaggKind kind, GpuaggOp op, int64 nrows, MemoryContext context)
+GpuaggReduction *
+gpuagg_reduction_open(GpuaggKind kind, GpuaggOp op, int64 nrows, MemoryContext context)
 {
-	BatchWork *work;
+	ReductionWork *work;
 
 	if (num_open >= MAX_OPEN)
 		return NULL;
 
-	work = MemoryContextAllocZero(context, sizeof(BatchWork));
-	work->batch.work = work;
+	work = MemoryContextAllocZero(context, sizeof(ReductionWork));
+	work->reduction.work = work;
 	work->kind = kind;
 	work->op = op;
 	work->rows_known = nrows;
@@ -123,11 +123,11 @@ gpuagg_batch_open(GpuaggKind kind, GpuaggOp op, int64 nrows, MemoryContext conte
 	dlist_push_tail(&open_batches, &work->node);
 	num_open++;
 	work->open = true;
-	return &work->batch;
+	return &work->reduction;
 }
 
 static void
-reduce_on_cpu(BatchWork *work, const void *values, int64 nrows)
+reduce_on_cpu(ReductionWork *work, const void *values, int64 nrows)
 {
 	gpuagg_cpu_reduce(work->kind, work->op, values, NULL, nrows, &work->total);
 	gpuagg_stat_batch(ENGINE_CPU, nrows, nrows * (int64) gpuagg_kind_size(work->kind));
@@ -135,7 +135,7 @@ reduce_on_cpu(BatchWork *work, const void *values, int64 nrows)
 
 /* Ends a slot's request, if it has one: by the reply, or on the CPU. */
 static void
-finish_slot(BatchWork *work, Slot *slot)
+finish_slot(ReductionWork *work, Slot *slot)
 {
 	GpuaggReply reply;
 	uint32 request = slot->request;
@@ -158,7 +158,7 @@ finish_slot(BatchWork *work, Slot *slot)
 
 /* Hands the slot being filled to the device; false when the CPU did it. */
 static bool
-submit_slot(BatchWork *work, Slot *slot, int64 nrows)
+submit_slot(ReductionWork *work, Slot *slot, int64 nrows)
 {
 	GpuaggRequest request;
 
@@ -178,7 +178,7 @@ submit_slot(BatchWork *work, Slot *slot, int64 nrows)
 
 /* Leases staging memory and cuts it into slots; false when it cannot be had. */
 static bool
-take_lease(BatchWork *work)
+take_lease(ReductionWork *work)
 {
 	Size width = gpuagg_kind_size(work->kind);
 	Size most = (Size) gpuagg_staging_memory * 1024;
@@ -206,15 +206,15 @@ take_lease(BatchWork *work)
 
 /* Lets the owner store so many rows from `start` on. */
 static void
-make_room(BatchWork *work, char *start, int64 rows)
+make_room(ReductionWork *work, char *start, int64 rows)
 {
 	work->start = start;
-	work->batch.next = start;
-	work->batch.end = start + rows * (int64) gpuagg_kind_size(work->kind);
+	work->reduction.next = start;
+	work->reduction.end = start + rows * (int64) gpuagg_kind_size(work->kind);
 }
 
 static void
-use_local(BatchWork *work)
+use_local(ReductionWork *work)
 {
 	/* not in the group's context, where it would count as the group's memory and spill others */
 	if (work->local == NULL)
@@ -225,7 +225,7 @@ use_local(BatchWork *work)
 
 /* Ends all requests in flight and gives the lease back. */
 static void
-leave_device(BatchWork *work)
+leave_device(ReductionWork *work)
 {
 	for (int i = 0; i < work->nslots && work->lease != NULL; i++)
 		finish_slot(work, &work->slots[i]);
@@ -234,10 +234,10 @@ leave_device(BatchWork *work)
 
 /* Hands over the rows that the batch holds.  After it there is no room for any. */
 static void
-hand_over(BatchWork *work)
+hand_over(ReductionWork *work)
 {
 	char *start = work->start;
-	int64 nrows = (work->batch.next - start) / (int64) gpuagg_kind_size(work->kind);
+	int64 nrows = (work->reduction.next - start) / (int64) gpuagg_kind_size(work->kind);
 
 	/* now, so that an error does not bring us back here with the same rows */
 	make_room(work, NULL, 0);
@@ -253,9 +253,9 @@ hand_over(BatchWork *work)
 }
 
 void
-gpuagg_batch_advance(GpuaggBatch *batch)
+gpuagg_reduction_advance(GpuaggReduction *reduction)
 {
-	BatchWork *work = batch->work;
+	ReductionWork *work = reduction->work;
 
 	CHECK_FOR_INTERRUPTS();
 	hand_over(work);
@@ -277,29 +277,29 @@ gpuagg_batch_advance(GpuaggBatch *batch)
 }
 
 void
-gpuagg_batch_append(GpuaggBatch *batch, const void *values, int64 nrows)
+gpuagg_reduction_append(GpuaggReduction *reduction, const void *values, int64 nrows)
 {
-	Size width = gpuagg_kind_size(batch->work->kind);
+	Size width = gpuagg_kind_size(reduction->work->kind);
 	const char *from = values;
 
 	while (nrows > 0)
 	{
 		int64 n;
 
-		if (batch->next == batch->end)
-			gpuagg_batch_advance(batch);
-		n = Min(nrows, (batch->end - batch->next) / (int64) width);
-		memcpy(batch->next, from, n * width);
-		batch->next += n * width;
+		if (reduction->next == reduction->end)
+			gpuagg_reduction_advance(reduction);
+		n = Min(nrows, (reduction->end - reduction->next) / (int64) width);
+		memcpy(reduction->next, from, n * width);
+		reduction->next += n * width;
 		from += n * width;
 		nrows -= n;
 	}
 }
 
 const GpuaggReduced *
-gpuagg_batch_close(GpuaggBatch *batch)
+gpuagg_reduction_close(GpuaggReduction *reduction)
 {
-	BatchWork *work = batch->work;
+	ReductionWork *work = reduction->work;
 
 	if (work->open)
 	{
@@ -314,13 +314,13 @@ gpuagg_batch_close(GpuaggBatch *batch)
 }
 
 void
-gpuagg_batches_quiesce(void)
+gpuagg_reductions_quiesce(void)
 {
 	dlist_iter iter;
 
 	dlist_foreach(iter, &open_batches)
 	{
-		BatchWork *work = dlist_container(BatchWork, node, iter.cur);
+		ReductionWork *work = dlist_container(ReductionWork, node, iter.cur);
 
 		if (work->lease != NULL)
 		{

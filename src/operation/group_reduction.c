@@ -1,0 +1,35 @@
+/*
+ * group_reduction.c
+ *	  The batch of an aggregate's state.
+ */
+#include "postgres.h"
+
+#include "operation/group_reduction.h"
+#include "operation/call.h"
+
+void
+gpuagg_group_reduction_open(FunctionCallInfo fcinfo, GroupReduction *group, GpuaggKind kind,
+							GpuaggOp op)
+{
+	bool window;
+
+	group->reduction = gpuagg_reduction_open(kind, op, 0,
+											 gpuagg_aggregate_context(fcinfo, &window));
+	if (group->reduction == NULL)
+		group->open_at += gpuagg_reduction_threshold() + 1; /* ask again later */
+}
+
+const GpuaggReduced *
+gpuagg_group_reduction_gather(GroupReduction *group, int64 n, int bytes)
+{
+	const GpuaggReduced *total;
+
+	if (group->open_at != NEVER_OPEN)
+		gpuagg_stat_direct(n, n * bytes);
+	group->open_at = NEVER_OPEN;
+	if (group->reduction == NULL)
+		return NULL;
+	total = gpuagg_reduction_close(group->reduction);
+	group->reduction = NULL;
+	return total;
+}
