@@ -8,7 +8,7 @@
  * between everybody else has his turn, and who has gone is not worked for any
  * longer.  Memory is allocated and freed in the set-up thread.
  */
-#include "host/work.h"
+#include "host/job.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,7 @@
 #include "kernels/bench_kernels.h"
 #include "kernels/cub.h"
 #include "ladder/ladder.h"
+#include "common/bench_column.h"
 
 #define DEVICE_NS	INT64_C(1000000000)	 /* of repetitions, then no more are begun */
 #define WALL_NS		INT64_C(5000000000)	 /* the same, others' work included */

@@ -9,7 +9,7 @@
  * A block begins with scratch for the kernels that keep something there from
  * one launch to the next: since a lane is one stream, it is theirs for good.
  */
-#include "host/work.h"
+#include "host/job.h"
 
 #include <stddef.h>
 #include <string.h>

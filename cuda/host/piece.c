@@ -7,7 +7,7 @@
  * far are kept in the Job between pieces, and merging is exact, so pieces
  * cannot change a bit of the result.  A sort and the ladder's requests are one piece.
  */
-#include "host/work.h"
+#include "host/job.h"
 
 #include <string.h>
 
@@ -21,74 +21,13 @@ is_type(const Job *job, int type)
 	return job->request.h.type == type;
 }
 
-/* Bytes that so many rows of a column take; bitmaps are of whole words. */
-static size_t
-column_bytes(const ColumnPlace *column, uint64_t rows)
-{
-	if (column->bits == 1)
-		return (rows + 63) / 64 * 8;
-	return rows * (column->bits / 8);
-}
-
-static void
-add_column(Job *job, Column which, uint64_t offset, size_t bits)
-{
-	job->column[which].offset = offset;
-	job->column[which].bits = (unsigned) bits;
-}
-
-/* Says which columns a request has. */
-static void
-list_columns(Job *job)
-{
-	const GpuaggRequest *r = &job->request;
-	size_t value_bits = job->row_bytes * 8;
-
-	if (is_type(job, GPUAGG_MSG_REDUCE))
-	{
-		if (job->op != GPUAGG_COUNT)
-			add_column(job, COLUMN_VALUES, r->u.reduce.offset, value_bits);
-		if (r->u.reduce.flags & GPUAGG_SCAN_VALIDITY)
-			add_column(job, COLUMN_VALIDITY, r->u.reduce.validity_offset, 1);
-	}
-	else if (is_type(job, GPUAGG_MSG_SCAN))
-	{
-		uint32_t flags = r->u.scan.flags;
-
-		if (job->op != GPUAGG_COUNT)
-			add_column(job, COLUMN_VALUES, r->u.scan.values_offset, value_bits);
-		if (flags & GPUAGG_SCAN_VALIDITY)
-			add_column(job, COLUMN_VALIDITY, r->u.scan.validity_offset, 1);
-		if (flags & GPUAGG_SCAN_HEADS)
-			add_column(job, COLUMN_HEADS, r->u.scan.heads_offset, 1);
-		add_column(job, COLUMN_RESULTS, r->u.scan.result_offset,
-				   gpuagg_scan_result_size(job->kind, job->op, flags) * 8);
-		if (flags & GPUAGG_SCAN_STATUS)
-			add_column(job, COLUMN_STATUS, r->u.scan.status_offset, 8);
-	}
-	else if (is_type(job, GPUAGG_MSG_SORT))
-	{
-		add_column(job, COLUMN_VALUES, r->u.sort.offset, value_bits);
-		add_column(job, COLUMN_RESULTS, r->u.sort.offset, value_bits);
-	}
-	else
-	{
-		add_column(job, COLUMN_VALUES, r->u.ladder.values_offset, value_bits);
-		if (r->u.ladder.task == GPUAGG_SEGMENTED_SCAN)
-			add_column(job, COLUMN_HEADS, r->u.ladder.heads_offset, 1);
-		if (r->u.ladder.task != GPUAGG_REDUCE)
-			add_column(job, COLUMN_RESULTS, r->u.ladder.result_offset,
-					   gpuagg_ladder_result_size(job->kind) * 8);
-	}
-}
-
 static GpuSort
 sort_run(const Job *job)
 {
 	GpuSort run = {0};
 
-	run.words = (int) job->request.u.sort.words;
-	run.bits = (int) job->request.u.sort.bits;
+	run.words = (int) job->request.u.work.u.sort.words;
+	run.bits = (int) job->request.u.work.u.sort.bits;
 	run.nrows = job->nrows;
 	return run;
 }
@@ -96,14 +35,14 @@ sort_run(const Job *job)
 static GpuLadder
 ladder_run(const Job *job)
 {
-	const GpuaggRequest *r = &job->request;
+	const GpuaggWork *work = &job->request.u.work;
 	GpuLadder run = {0};
 
-	run.task = (int) r->u.ladder.task;
-	run.algorithm = (int) r->u.ladder.algorithm;
+	run.task = (int) work->u.ladder.task;
+	run.algorithm = (int) work->u.ladder.algorithm;
 	run.kind = job->kind;
 	run.op = job->op;
-	run.exclusive = (int) r->u.ladder.exclusive;
+	run.exclusive = (work->flags & GPUAGG_SCAN_EXCLUSIVE) != 0;
 	run.nrows = job->nrows;
 	return run;
 }
@@ -118,8 +57,9 @@ set_piece_rows(Job *job, uint64_t rows)
 									   ? sizeof(GpuaggReduced)
 									   : sizeof(GpuScanState));
 	job->state_in = gpud_place(&end, sizeof(GpuScanState));
-	for (int c = 0; c < NCOLUMNS; c++)
-		job->column[c].at = gpud_place(&end, column_bytes(&job->column[c], rows));
+	for (int c = 0; c < GPUAGG_NCOLUMNS; c++)
+		job->column[c] = gpud_place(&end,
+									gpuagg_column_bytes(&job->request.u.work.column[c], rows));
 	if (is_type(job, GPUAGG_MSG_LADDER))
 	{
 		GpuLadder run = ladder_run(job);
@@ -147,7 +87,6 @@ gpud_piece_plan(Job *job)
 		if (reason != GPUAGG_OK)
 			return reason;
 	}
-	list_columns(job);
 	set_piece_rows(job, whole || rows < gpud_piece_rows_max ? rows : gpud_piece_rows_max);
 
 	/* two lanes at least should be able to work at the same time, and a benchmark beside them */
@@ -156,23 +95,26 @@ gpud_piece_plan(Job *job)
 	return job->block_bytes <= gpud_device_budget ? GPUAGG_OK : GPUAGG_NO_DEVICE_MEMORY;
 }
 
+static const GpuaggColumnRef *
+column_of(const Lane *lane, GpuaggColumn column)
+{
+	return &lane->job->request.u.work.column[column];
+}
+
 /* Where a piece's part of a column lies on the device; NULL: there is no such column. */
 static void *
-on_device(const Lane *lane, Column which)
+on_device(const Lane *lane, GpuaggColumn column)
 {
-	const ColumnPlace *column = &lane->job->column[which];
-
-	return column->bits > 0 ? lane->block + column->at : NULL;
+	return column_of(lane, column)->bits > 0 ? lane->block + lane->job->column[column] : NULL;
 }
 
 /* And in the region: pieces begin at whole words of bitmaps. */
 static char *
-in_region(const Lane *lane, Column which)
+in_region(const Lane *lane, GpuaggColumn column)
 {
-	const ColumnPlace *column = &lane->job->column[which];
+	const GpuaggColumnRef *ref = column_of(lane, column);
 
-	return gpud_segment_base(lane->job->segment) + column->offset +
-		   lane->job->rows_done * column->bits / 8;
+	return gpud_segment_base(lane->job->segment) + ref->at + lane->job->rows_done * ref->bits / 8;
 }
 
 static GpuaggReason
@@ -182,12 +124,11 @@ copy_columns(Lane *lane, int first, int end)
 
 	for (int c = first; c < end && reason == GPUAGG_OK; c++)
 	{
-		const ColumnPlace *column = &lane->job->column[c];
-		size_t bytes = column_bytes(column, lane->rows);
+		size_t bytes = gpuagg_column_bytes(column_of(lane, c), lane->rows);
 
 		if (bytes == 0)
 			continue;
-		if (c < NINPUTS)
+		if (c < GPUAGG_NINPUTS)
 			reason = gpu_copy_in(on_device(lane, c), in_region(lane, c), bytes, lane->stream);
 		else
 			reason = gpu_copy_out(in_region(lane, c), on_device(lane, c), bytes, lane->stream);
@@ -205,8 +146,8 @@ run_reduce(Lane *lane)
 	reduce.kind = job->kind;
 	reduce.op = job->op;
 	reduce.nrows = lane->rows;
-	reduce.values = on_device(lane, COLUMN_VALUES);
-	reduce.validity = on_device(lane, COLUMN_VALIDITY);
+	reduce.values = on_device(lane, GPUAGG_VALUES);
+	reduce.validity = on_device(lane, GPUAGG_VALIDITY);
 	reduce.result = (GpuaggReduced *) (lane->block + job->result);
 	reduce.scratch = lane->block;
 	reason = gpu_reduce(&reduce, lane->stream);
@@ -226,22 +167,22 @@ run_scan(Lane *lane)
 	GpuaggReason reason;
 
 	memset(&lane->slot->state_in, 0, sizeof(lane->slot->state_in));
-	lane->slot->state_in.state = request->u.scan.carry;
+	lane->slot->state_in.state = request->u.work.u.scan.carry;
 	reason = gpu_copy_in(state_in, &lane->slot->state_in, sizeof(*state_in), lane->stream);
 	if (reason != GPUAGG_OK)
 		return reason;
 
 	scan.kind = job->kind;
 	scan.op = job->op;
-	scan.flags = request->u.scan.flags & (GPUAGG_SCAN_EXCLUSIVE | GPUAGG_SCAN_NARROW);
-	scan.window = request->u.scan.window;
+	scan.flags = request->u.work.flags & (GPUAGG_SCAN_EXCLUSIVE | GPUAGG_SCAN_NARROW);
+	scan.window = request->u.work.u.scan.window;
 	scan.nrows = lane->rows;
-	scan.values = on_device(lane, COLUMN_VALUES);
-	scan.validity = on_device(lane, COLUMN_VALIDITY);
-	scan.heads = on_device(lane, COLUMN_HEADS);
+	scan.values = on_device(lane, GPUAGG_VALUES);
+	scan.validity = on_device(lane, GPUAGG_VALIDITY);
+	scan.heads = on_device(lane, GPUAGG_HEADS);
 	scan.state_in = state_in;
-	scan.results = on_device(lane, COLUMN_RESULTS);
-	scan.status = on_device(lane, COLUMN_STATUS);
+	scan.results = on_device(lane, GPUAGG_RESULTS);
+	scan.status = on_device(lane, GPUAGG_STATUS);
 	scan.state_out = (GpuScanState *) (lane->block + job->result);
 	scan.scratch = lane->block + gpud_scan_scratch;
 	reason = gpu_scan(&scan, lane->stream);
@@ -257,8 +198,8 @@ run_sort(Lane *lane)
 	Job *job = lane->job;
 	GpuSort run = sort_run(job);
 
-	run.items = on_device(lane, COLUMN_VALUES);
-	run.results = on_device(lane, COLUMN_RESULTS);
+	run.items = on_device(lane, GPUAGG_VALUES);
+	run.results = on_device(lane, GPUAGG_RESULTS);
 	run.scratch = lane->block + job->scratch;
 	return gpu_sort(&run, &job->sort_scratch, lane->stream);
 }
@@ -268,17 +209,16 @@ run_ladder(Lane *lane)
 {
 	const Job *job = lane->job;
 	GpuLadder run = ladder_run(job);
-	char *region = gpud_segment_base(job->segment);
 	bool reduces = run.task == GPUAGG_REDUCE;
 	GpuaggReason reason;
 
-	run.values = on_device(lane, COLUMN_VALUES);
-	run.heads = on_device(lane, COLUMN_HEADS);
-	run.results = reduces ? lane->block + job->result : on_device(lane, COLUMN_RESULTS);
+	run.values = on_device(lane, GPUAGG_VALUES);
+	run.heads = on_device(lane, GPUAGG_HEADS);
+	run.results = reduces ? lane->block + job->result : on_device(lane, GPUAGG_RESULTS);
 	run.scratch = lane->block + job->scratch;
 	reason = gpu_ladder(&run, lane->stream);
 	if (reason == GPUAGG_OK && reduces)
-		reason = gpu_copy_out(region + job->request.u.ladder.result_offset, run.results,
+		reason = gpu_copy_out(&lane->slot->ladder_result, run.results,
 							  gpuagg_ladder_result_size(job->kind), lane->stream);
 	return reason;
 }
@@ -292,7 +232,7 @@ gpud_piece_launch(Lane *lane)
 		reason = gpu_memset(lane->block, 0, gpud_scratch_end, lane->stream);
 	lane->scratch_ready = reason == GPUAGG_OK;
 	if (reason == GPUAGG_OK)
-		reason = copy_columns(lane, 0, NINPUTS);
+		reason = copy_columns(lane, 0, GPUAGG_NINPUTS);
 	if (reason == GPUAGG_OK)
 	{
 		if (is_type(lane->job, GPUAGG_MSG_REDUCE))
@@ -307,7 +247,7 @@ gpud_piece_launch(Lane *lane)
 			lane->scratch_ready = false;
 	}
 	if (reason == GPUAGG_OK)
-		reason = copy_columns(lane, NINPUTS, NCOLUMNS);
+		reason = copy_columns(lane, GPUAGG_NINPUTS, GPUAGG_NCOLUMNS);
 	return reason;
 }
 
@@ -323,7 +263,9 @@ gpud_piece_collect(Lane *lane)
 	{
 		if (slot->state_out.out_of_window)
 			job->failure = GPUAGG_RANGE;
-		job->request.u.scan.carry = slot->state_out.state;
+		job->request.u.work.u.scan.carry = slot->state_out.state;
 		job->overflows |= slot->state_out.overflows;
 	}
+	else if (is_type(job, GPUAGG_MSG_LADDER))
+		memcpy(&job->ladder_result, &slot->ladder_result, gpuagg_ladder_result_size(job->kind));
 }

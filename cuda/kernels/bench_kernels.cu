@@ -7,6 +7,7 @@
 #include "kernels/bench_kernels.h"
 #include "device/block.cuh"
 #include "device/grid.cuh"
+#include "common/bench_column.h"
 
 #define BENCH_THREADS 256
 #define BENCH_WARPS	  (BENCH_THREADS / WARP_SIZE)

@@ -366,26 +366,6 @@ free_slot(Connection *c)
 	return NULL;
 }
 
-static void
-set_region(GpuaggRequest *request, uint32 region)
-{
-	switch (request->h.type)
-	{
-		case GPUAGG_MSG_REDUCE:
-			request->u.reduce.region = region;
-			break;
-		case GPUAGG_MSG_SCAN:
-			request->u.scan.region = region;
-			break;
-		case GPUAGG_MSG_SORT:
-			request->u.sort.region = region;
-			break;
-		default:
-			request->u.ladder.region = region;
-			break;
-	}
-}
-
 static GpuaggReason
 submit(DeviceLease *lease, GpuaggRequest *request)
 {
@@ -394,7 +374,7 @@ submit(DeviceLease *lease, GpuaggRequest *request)
 	Slot *slot;
 	Awaited awaited;
 
-	set_region(request, lease->region);
+	request->u.work.region = lease->region;
 	if (gpuagg_request_check(request, lease->size) != GPUAGG_OK)
 		return GPUAGG_REFUSED;
 

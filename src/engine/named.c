@@ -29,9 +29,9 @@ typedef struct LadderRun
 	GpuaggAlgorithm algorithm;
 	DeviceLease *lease;
 	int64 chunk_rows; /* a multiple of 64 if there is more than one chunk */
-	Size heads;		  /* places in the lease */
-	Size results;
-	int64 deadline; /* for what the device is doing now, ms */
+	GpuaggWork work;  /* of a chunk */
+	uint64 reduced;	  /* result of a chunk */
+	int64 deadline;	  /* for what the device is doing now, ms */
 } LadderRun;
 
 /* ---- what can go wrong ---- */
@@ -93,18 +93,16 @@ begin_run(LadderRun *run)
 	if (info->max_rows != 0)
 		most = Min(most, info->max_rows);
 	run->chunk_rows = column->nrows <= (int64) most ? column->nrows : (int64) most / 64 * 64;
-	run->heads = TYPEALIGN(GPUAGG_ALIGN, run->chunk_rows * gpuagg_kind_size(column->kind));
-	run->results = run->heads;
-	if (run->task == GPUAGG_SEGMENTED_SCAN)
-		run->results = TYPEALIGN(GPUAGG_ALIGN,
-								 run->heads + (run->chunk_rows + 63) / 64 * sizeof(uint64));
-	end = run->results + (run->task == GPUAGG_REDUCE ? 1 : run->chunk_rows) *
-							 gpuagg_ladder_result_size(column->kind);
+	run->work.kind = column->kind;
+	run->work.op = column->op;
+	run->work.flags = column->exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0;
+	run->work.u.ladder.task = run->task;
+	run->work.u.ladder.algorithm = run->algorithm;
+	end = gpuagg_work_lay_out(GPUAGG_MSG_LADDER, &run->work, 0, run->chunk_rows);
 
 	gpuagg_device_demand(psprintf("algorithm \"%s\" runs on a device only", info->name));
 	run->deadline = gpuagg_monotonic_ms() + gpuagg_device_timeout;
-	while ((reason = gpuagg_device_try_lease(TYPEALIGN(GPUAGG_ALIGN, end), &run->lease)) !=
-		   GPUAGG_OK)
+	while ((reason = gpuagg_device_try_lease(end, &run->lease)) != GPUAGG_OK)
 	{
 		if (reason == GPUAGG_NO_STAGING)
 			gpuagg_reductions_quiesce(); /* it may be our own that hold it all */
@@ -112,7 +110,7 @@ begin_run(LadderRun *run)
 	}
 }
 
-/* Runs the algorithm over n rows from `first` on; returns its results. */
+/* Runs the algorithm over n rows from `first` on; returns its results, of a reduction one. */
 static const void *
 run_chunk(LadderRun *run, int64 first, int64 n)
 {
@@ -124,24 +122,21 @@ run_chunk(LadderRun *run, int64 first, int64 n)
 
 	memcpy(run->lease->base, (const char *) column->values + first * width, n * width);
 	if (run->task == GPUAGG_SEGMENTED_SCAN)
-		memcpy(run->lease->base + run->heads, column->heads + first / 64,
+		memcpy(run->lease->base + run->work.column[GPUAGG_HEADS].at, column->heads + first / 64,
 			   (n + 63) / 64 * sizeof(uint64));
 
 	memset(&request, 0, sizeof(request));
 	request.h.type = GPUAGG_MSG_LADDER;
-	request.u.ladder.task = run->task;
-	request.u.ladder.algorithm = run->algorithm;
-	request.u.ladder.kind = column->kind;
-	request.u.ladder.op = column->op;
-	request.u.ladder.exclusive = column->exclusive;
-	request.u.ladder.nrows = (uint64) n;
-	request.u.ladder.heads_offset = run->heads;
-	request.u.ladder.result_offset = run->results;
+	request.u.work = run->work;
+	request.u.work.nrows = (uint64) n;
 	run->deadline = gpuagg_monotonic_ms() + gpuagg_device_timeout;
 	while ((reason = gpuagg_device_call(run->lease, &request, &reply)) != GPUAGG_OK)
 		wait_or_fail(run, reason);
 	gpuagg_stat_batch(ENGINE_DEVICE, n, n * (int64) width);
-	return run->lease->base + run->results;
+	if (run->task != GPUAGG_REDUCE)
+		return run->lease->base + run->work.column[GPUAGG_RESULTS].at;
+	run->reduced = reply.u.ladder.result;
+	return &run->reduced;
 }
 
 /* ---- chunks joined ---- */

@@ -164,10 +164,11 @@ submit_slot(ReductionWork *work, Slot *slot, int64 nrows)
 
 	memset(&request, 0, sizeof(request));
 	request.h.type = GPUAGG_MSG_REDUCE;
-	request.u.reduce.kind = work->kind;
-	request.u.reduce.offset = (uint64) (slot->values - work->lease->base);
-	request.u.reduce.nrows = (uint64) nrows;
-	request.u.reduce.op = work->op;
+	request.u.work.kind = work->kind;
+	request.u.work.op = work->op;
+	request.u.work.nrows = (uint64) nrows;
+	(void) gpuagg_work_lay_out(GPUAGG_MSG_REDUCE, &request.u.work,
+							   (uint64) (slot->values - work->lease->base), nrows);
 	slot->nrows = nrows;
 	slot->request = gpuagg_device_submit(work->lease, &request);
 	if (slot->request != 0)

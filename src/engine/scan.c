@@ -25,34 +25,6 @@ typedef struct ScanLease
 	int users;
 } ScanLease;
 
-/* Places of the parts of a batch of `rows` rows in its memory. */
-typedef struct Layout
-{
-	Size values;
-	Size validity;
-	Size heads;
-	Size results;
-	Size status;
-	Size end;
-} Layout;
-
-static Layout
-layout_of(const ColumnScan *batch, Size origin, int64 rows)
-{
-	Size bitmap = (rows + 63) / 64 * sizeof(uint64);
-	Layout l;
-
-	l.values = origin;
-	l.validity = TYPEALIGN(GPUAGG_ALIGN, l.values + rows * gpuagg_kind_size(batch->kind));
-	l.heads = TYPEALIGN(GPUAGG_ALIGN,
-						l.validity + (batch->flags & GPUAGG_SCAN_VALIDITY ? bitmap : 0));
-	l.results = TYPEALIGN(GPUAGG_ALIGN, l.heads + (batch->flags & GPUAGG_SCAN_HEADS ? bitmap : 0));
-	l.status = TYPEALIGN(GPUAGG_ALIGN,
-						 l.results + rows * gpuagg_scan_result_size(batch->kind, batch->op, 0));
-	l.end = TYPEALIGN(GPUAGG_ALIGN, l.status + (batch->flags & GPUAGG_SCAN_STATUS ? rows : 0));
-	return l;
-}
-
 static void
 release_memory(ColumnScan *batch)
 {
@@ -118,19 +90,28 @@ make_room(ColumnScan *batch, int64 rows)
 	batch->room = rows;
 }
 
-/* Makes a batch ready for so many rows, whose memory starts at `base`. */
-static void
+/* Makes a batch ready for so many rows, whose memory starts at `base`; where its part ends. */
+static Size
 start(ColumnScan *batch, char *base, Size origin, int64 rows)
 {
-	Layout l = layout_of(batch, origin, rows);
+	GpuaggWork *work = &batch->work;
+	Size end;
 
+	work->kind = batch->kind;
+	work->op = batch->op;
+	work->flags = batch->flags;
+	end = gpuagg_work_lay_out(GPUAGG_MSG_SCAN, work, origin, rows);
 	make_room(batch, rows);
-	batch->origin = origin;
 	batch->capacity = rows;
 	batch->nrows = 0;
-	batch->values = base + l.values;
-	batch->validity = batch->flags & GPUAGG_SCAN_VALIDITY ? (uint64 *) (base + l.validity) : NULL;
-	batch->heads = batch->flags & GPUAGG_SCAN_HEADS ? (uint64 *) (base + l.heads) : NULL;
+	batch->values = base + work->column[GPUAGG_VALUES].at;
+	batch->validity = batch->flags & GPUAGG_SCAN_VALIDITY
+						  ? (uint64 *) (base + work->column[GPUAGG_VALIDITY].at)
+						  : NULL;
+	batch->heads = batch->flags & GPUAGG_SCAN_HEADS
+					   ? (uint64 *) (base + work->column[GPUAGG_HEADS].at)
+					   : NULL;
+	return end;
 }
 
 /* Bytes of so many rows of each. */
@@ -140,7 +121,14 @@ staging_bytes(ColumnScan *const *batches, int nbatches, int64 rows)
 	Size end = 0;
 
 	for (int i = 0; i < nbatches; i++)
-		end = layout_of(batches[i], end, rows).end;
+	{
+		GpuaggWork work = {0};
+
+		work.kind = batches[i]->kind;
+		work.op = batches[i]->op;
+		work.flags = batches[i]->flags;
+		end = gpuagg_work_lay_out(GPUAGG_MSG_SCAN, &work, end, rows);
+	}
 	return end;
 }
 
@@ -168,17 +156,14 @@ gpuagg_scans_begin(ColumnScan *const *batches, int nbatches, int64 rows)
 	for (int i = 0; i < nbatches; i++)
 		batches[i]->lease = shared;
 	for (int i = 0; i < nbatches; i++)
-	{
-		start(batches[i], lease->base, origin, rows);
-		origin = layout_of(batches[i], origin, rows).end;
-	}
+		origin = start(batches[i], lease->base, origin, rows);
 	return true;
 }
 
 void
 gpuagg_scan_begin_here(ColumnScan *batch, int64 rows)
 {
-	Size bytes = layout_of(batch, 0, rows).results;
+	Size bytes = staging_bytes(&batch, 1, rows);
 
 	if (bytes > batch->here_bytes)
 	{
@@ -189,7 +174,7 @@ gpuagg_scan_begin_here(ColumnScan *batch, int64 rows)
 		batch->here = MemoryContextAlloc(GetMemoryChunkContext(batch), bytes);
 		batch->here_bytes = bytes;
 	}
-	start(batch, batch->here, 0, rows);
+	(void) start(batch, batch->here, 0, rows);
 }
 
 /* The bits of a value as a double; 0 for a row that adds none to a sum's chunks. */
@@ -244,7 +229,6 @@ choose_window(const ColumnScan *batch, const GpuaggFloatSum *carry, int *window)
 static bool
 submit_to_device(ColumnScan *batch)
 {
-	Layout l = layout_of(batch, batch->origin, batch->capacity);
 	GpuaggRequest request;
 	int window = 0;
 
@@ -258,17 +242,10 @@ submit_to_device(ColumnScan *batch)
 
 	memset(&request, 0, sizeof(request));
 	request.h.type = GPUAGG_MSG_SCAN;
-	request.u.scan.kind = batch->kind;
-	request.u.scan.op = batch->op;
-	request.u.scan.flags = batch->flags;
-	request.u.scan.window = window;
-	request.u.scan.nrows = (uint64) batch->nrows;
-	request.u.scan.values_offset = l.values;
-	request.u.scan.validity_offset = l.validity;
-	request.u.scan.heads_offset = l.heads;
-	request.u.scan.result_offset = l.results;
-	request.u.scan.status_offset = l.status;
-	request.u.scan.carry = batch->carry;
+	batch->work.nrows = (uint64) batch->nrows;
+	batch->work.u.scan.window = window;
+	batch->work.u.scan.carry = batch->carry;
+	request.u.work = batch->work;
 	batch->request = gpuagg_device_submit(batch->lease->lease, &request);
 	return batch->request != 0;
 }
@@ -277,17 +254,17 @@ submit_to_device(ColumnScan *batch)
 static bool
 take_results(ColumnScan *batch)
 {
-	Layout l = layout_of(batch, batch->origin, batch->capacity);
 	uint32 request = batch->request;
 	GpuaggReply reply;
 
 	batch->request = 0;
 	if (request == 0 || !gpuagg_device_wait(request, &reply))
 		return false;
-	memcpy(batch->results, batch->lease->lease->base + l.results,
+	memcpy(batch->results, batch->lease->lease->base + batch->work.column[GPUAGG_RESULTS].at,
 		   batch->nrows * gpuagg_scan_result_size(batch->kind, batch->op, 0));
 	if (batch->flags & GPUAGG_SCAN_STATUS)
-		memcpy(batch->status, batch->lease->lease->base + l.status, batch->nrows);
+		memcpy(batch->status, batch->lease->lease->base + batch->work.column[GPUAGG_STATUS].at,
+			   batch->nrows);
 	batch->carry = reply.u.scan.carry;
 	gpuagg_float_sum_propagate(gpuagg_float_sum_of(&batch->carry.f));
 	return true;

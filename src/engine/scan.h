@@ -22,7 +22,7 @@ typedef struct ColumnScan
 	uint64 *validity;		 /* with VALIDITY; bit i: row i is not NULL */
 	uint64 *heads;			 /* with HEADS; bit i: row i starts a segment */
 	struct ScanLease *lease; /* that they lie in, or NULL */
-	Size origin;			 /* of its part of the lease */
+	GpuaggWork work;		 /* where its columns lie */
 	char *here;				 /* memory of its own */
 	Size here_bytes;
 	uint32 request; /* in flight, or 0 */

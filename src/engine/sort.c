@@ -166,10 +166,10 @@ submit_piece(SortRun *run, const GpuaggRadixPiece *piece)
 							  run->words);
 	memset(&request, 0, sizeof(request));
 	request.h.type = GPUAGG_MSG_SORT;
-	request.u.sort.words = (uint32_t) run->words;
-	request.u.sort.bits = (uint32_t) piece->bits;
-	request.u.sort.nrows = piece->n;
-	request.u.sort.offset = part->offset;
+	request.u.work.u.sort.words = (uint32_t) run->words;
+	request.u.work.u.sort.bits = (uint32_t) piece->bits;
+	request.u.work.nrows = piece->n;
+	(void) gpuagg_work_lay_out(GPUAGG_MSG_SORT, &request.u.work, part->offset, piece->n);
 	part->request = gpuagg_device_submit(run->lease, &request);
 	run->failed = part->request == 0;
 	run->next = (run->next + 1) % run->nparts;

@@ -22,6 +22,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "common/bench_column.h"
 
 PG_FUNCTION_INFO_V1(gpuagg_kernel_benchmark);
 

@@ -11,6 +11,12 @@
 
 uint64_t answers_seed = 20;
 
+static char *
+column_at(const Lease *lease, const GpuaggRequest *request, GpuaggColumn column)
+{
+	return lease->base + request->u.work.column[column].at;
+}
+
 static bool
 is_set(const uint64_t *bitmap, uint64_t i)
 {
@@ -267,11 +273,10 @@ reduce_is_right(int fd, Lease *lease, int kind, int op, unsigned flags, uint64_t
 	GpuaggRequest request;
 	GpuaggReply reply;
 
-	reduce_init(&request, lease, kind, op, 0, nrows);
-	request.u.reduce.flags = flags;
+	reduce_init(&request, lease, kind, op, flags, 0, nrows);
 	if (flags & GPUAGG_SCAN_VALIDITY)
 	{
-		validity = (uint64_t *) (lease->base + request.u.reduce.validity_offset);
+		validity = (uint64_t *) (column_at(lease, &request, GPUAGG_VALIDITY));
 		bitmap_fill(validity, nrows, 3);
 	}
 	if (!is_answered(fd, &request, &reply))
@@ -416,15 +421,15 @@ scan_is_right(int fd, Lease *lease, int kind, int op, unsigned flags, uint64_t n
 	const uint8_t *status;
 
 	scan_init(&request, lease, kind, op, flags, nrows);
-	request.u.scan.window = ANSWERS_WINDOW;
-	request.u.scan.carry = *state;
-	validity = (uint64_t *) (lease->base + request.u.scan.validity_offset);
-	heads = (uint64_t *) (lease->base + request.u.scan.heads_offset);
-	results = lease->base + request.u.scan.result_offset;
-	status = (const uint8_t *) lease->base + request.u.scan.status_offset;
+	request.u.work.u.scan.window = ANSWERS_WINDOW;
+	request.u.work.u.scan.carry = *state;
+	validity = (uint64_t *) (column_at(lease, &request, GPUAGG_VALIDITY));
+	heads = (uint64_t *) (column_at(lease, &request, GPUAGG_HEADS));
+	results = column_at(lease, &request, GPUAGG_RESULTS);
+	status = (const uint8_t *) column_at(lease, &request, GPUAGG_STATUS);
 	bitmap_fill(validity, nrows, 2);
 	bitmap_fill(heads, nrows, 30);
-	memset(lease->base + request.u.scan.status_offset, 0x77, nrows);
+	memset(column_at(lease, &request, GPUAGG_STATUS), 0x77, nrows);
 	if (!is_answered(fd, &request, &reply))
 		return false;
 
@@ -546,7 +551,7 @@ sort_is_right(int fd, Lease *lease, int words, int bits, int bits_set, uint64_t 
 	bool right;
 
 	sort_init(&request, lease, words, bits, nrows);
-	items = (uint64_t *) (lease->base + request.u.sort.offset);
+	items = (uint64_t *) (column_at(lease, &request, GPUAGG_VALUES));
 	for (uint64_t i = 0; i < nrows; i++)
 	{
 		uint64_t *item = items + i * (size_t) (words + 1);
@@ -580,11 +585,13 @@ ladder_is_right(int fd, Lease *lease, int task, int algorithm, int kind, int op,
 	const char *results;
 	LadderState s = {0};
 
-	ladder_init(&request, lease, task, algorithm, kind, op, nrows);
-	request.u.ladder.exclusive = exclusive;
-	heads = (uint64_t *) (lease->base + request.u.ladder.heads_offset);
-	results = lease->base + request.u.ladder.result_offset;
-	bitmap_fill(heads, nrows, 30);
+	ladder_init(&request, lease, task, algorithm, kind, op, exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0,
+				nrows);
+	heads = (uint64_t *) (column_at(lease, &request, GPUAGG_HEADS));
+	results = task == GPUAGG_REDUCE ? (const char *) &reply.u.ladder.result
+									: column_at(lease, &request, GPUAGG_RESULTS);
+	if (task == GPUAGG_SEGMENTED_SCAN)
+		bitmap_fill(heads, nrows, 30);
 	if (!is_answered(fd, &request, &reply))
 		return false;
 	for (uint64_t i = 0; i < nrows; i++)

@@ -206,7 +206,7 @@ test_ladder(void)
 
 			if (algorithm == GPUAGG_ALG_PRODUCTION || info->on_cpu)
 			{
-				ladder_init(&request, &a, tasks[t], algorithm, GPUAGG_INT32, GPUAGG_SUM, 10);
+				ladder_init(&request, &a, tasks[t], algorithm, GPUAGG_INT32, GPUAGG_SUM, 0, 10);
 				CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
 				continue;
 			}
@@ -214,12 +214,12 @@ test_ladder(void)
 			check_ladder(fd, &a, tasks[t], algorithm, 1500);
 			if (info->integers_only)
 			{
-				ladder_init(&request, &a, tasks[t], algorithm, GPUAGG_FLOAT64, GPUAGG_SUM, 10);
+				ladder_init(&request, &a, tasks[t], algorithm, GPUAGG_FLOAT64, GPUAGG_SUM, 0, 10);
 				CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
 			}
 			if (info->max_rows > 0 && info->max_rows < GPUAGG_LADDER_ROWS)
 			{
-				ladder_init(&request, &a, tasks[t], algorithm, GPUAGG_INT32, GPUAGG_SUM,
+				ladder_init(&request, &a, tasks[t], algorithm, GPUAGG_INT32, GPUAGG_SUM, 0,
 							info->max_rows + 1);
 				CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
 			}
@@ -229,9 +229,10 @@ test_ladder(void)
 	CHECK(n > 30);
 
 	/* a scan is no reduction, and the other way round */
-	ladder_init(&request, &a, GPUAGG_REDUCE, GPUAGG_ALG_KOGGE_STONE, GPUAGG_INT32, GPUAGG_SUM, 10);
+	ladder_init(&request, &a, GPUAGG_REDUCE, GPUAGG_ALG_KOGGE_STONE, GPUAGG_INT32, GPUAGG_SUM, 0,
+				10);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
-	ladder_init(&request, &a, GPUAGG_SCAN, GPUAGG_ALG_NEIGHBORED, GPUAGG_INT32, GPUAGG_SUM, 10);
+	ladder_init(&request, &a, GPUAGG_SCAN, GPUAGG_ALG_NEIGHBORED, GPUAGG_INT32, GPUAGG_SUM, 0, 10);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
 	close(fd);
 	lease_forget(&a);

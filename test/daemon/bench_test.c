@@ -6,6 +6,7 @@
  * Usage: bench_test PROGRAM
  */
 #include "answers.h"
+#include "common/bench_column.h"
 
 #include <math.h>
 #include <signal.h>

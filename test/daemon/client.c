@@ -352,77 +352,72 @@ client_start(Daemon *daemon, const char *program, const char *const *args, Lease
 	return fd;
 }
 
+/* Where columns start: COUNT, which has no values, leaves those alone that others have put there. */
 static uint64_t
-place(uint64_t *end, uint64_t bytes)
+columns_at(uint64_t offset, int kind, int op, uint64_t nrows)
 {
-	uint64_t at = *end;
+	uint64_t values = nrows * gpuagg_kind_size(kind);
 
-	*end += (bytes + GPUAGG_ALIGN - 1) / GPUAGG_ALIGN * GPUAGG_ALIGN;
-	return at;
+	return op == GPUAGG_COUNT ? offset + (values + GPUAGG_ALIGN - 1) / GPUAGG_ALIGN * GPUAGG_ALIGN
+							  : offset;
+}
+
+static GpuaggWork *
+work_init(GpuaggRequest *request, int type, const Lease *lease, uint64_t nrows)
+{
+	request_init(request, type);
+	request->u.work.region = lease->region;
+	request->u.work.nrows = nrows;
+	return &request->u.work;
 }
 
 void
-reduce_init(GpuaggRequest *request, const Lease *lease, int kind, int op, uint64_t offset,
-			uint64_t nrows)
+reduce_init(GpuaggRequest *request, const Lease *lease, int kind, int op, unsigned flags,
+			uint64_t offset, uint64_t nrows)
 {
-	uint64_t end = offset;
+	GpuaggWork *work = work_init(request, GPUAGG_MSG_REDUCE, lease, nrows);
 
-	request_init(request, GPUAGG_MSG_REDUCE);
-	request->u.reduce.region = lease->region;
-	request->u.reduce.kind = (uint32_t) kind;
-	request->u.reduce.op = (uint32_t) op;
-	request->u.reduce.nrows = nrows;
-	request->u.reduce.offset = place(&end, nrows * gpuagg_kind_size(kind));
-	request->u.reduce.validity_offset = place(&end, (nrows + 63) / 64 * 8);
+	work->kind = (uint32_t) kind;
+	work->op = (uint32_t) op;
+	work->flags = flags;
+	gpuagg_work_lay_out(GPUAGG_MSG_REDUCE, work, columns_at(offset, kind, op, nrows), nrows);
 }
 
 void
 scan_init(GpuaggRequest *request, const Lease *lease, int kind, int op, unsigned flags,
 		  uint64_t nrows)
 {
-	uint64_t end = 0;
+	GpuaggWork *work = work_init(request, GPUAGG_MSG_SCAN, lease, nrows);
 
-	request_init(request, GPUAGG_MSG_SCAN);
-	request->u.scan.region = lease->region;
-	request->u.scan.kind = (uint32_t) kind;
-	request->u.scan.op = (uint32_t) op;
-	request->u.scan.flags = flags;
-	request->u.scan.nrows = nrows;
-	request->u.scan.values_offset = place(&end, nrows * gpuagg_kind_size(kind));
-	request->u.scan.validity_offset = place(&end, (nrows + 63) / 64 * 8);
-	request->u.scan.heads_offset = place(&end, (nrows + 63) / 64 * 8);
-	request->u.scan.result_offset = place(&end, nrows * gpuagg_scan_result_size(kind, op, flags));
-	request->u.scan.status_offset = place(&end, nrows);
-	gpuagg_float_sum_init(gpuagg_float_sum_of(&request->u.scan.carry.f), 0, GPUAGG_CHUNKS);
+	work->kind = (uint32_t) kind;
+	work->op = (uint32_t) op;
+	work->flags = flags;
+	gpuagg_work_lay_out(GPUAGG_MSG_SCAN, work, columns_at(0, kind, op, nrows), nrows);
+	gpuagg_float_sum_init(gpuagg_float_sum_of(&work->u.scan.carry.f), 0, GPUAGG_CHUNKS);
 }
 
 void
 sort_init(GpuaggRequest *request, const Lease *lease, int words, int bits, uint64_t nrows)
 {
-	request_init(request, GPUAGG_MSG_SORT);
-	request->u.sort.region = lease->region;
-	request->u.sort.words = (uint32_t) words;
-	request->u.sort.bits = (uint32_t) bits;
-	request->u.sort.nrows = nrows;
-	request->u.sort.offset = GPUAGG_ALIGN;
+	GpuaggWork *work = work_init(request, GPUAGG_MSG_SORT, lease, nrows);
+
+	work->u.sort.words = (uint32_t) words;
+	work->u.sort.bits = (uint32_t) bits;
+	gpuagg_work_lay_out(GPUAGG_MSG_SORT, work, GPUAGG_ALIGN, nrows);
 }
 
 void
 ladder_init(GpuaggRequest *request, const Lease *lease, int task, int algorithm, int kind, int op,
-			uint64_t nrows)
+			unsigned flags, uint64_t nrows)
 {
-	uint64_t end = 0;
+	GpuaggWork *work = work_init(request, GPUAGG_MSG_LADDER, lease, nrows);
 
-	request_init(request, GPUAGG_MSG_LADDER);
-	request->u.ladder.region = lease->region;
-	request->u.ladder.task = (uint32_t) task;
-	request->u.ladder.algorithm = (uint32_t) algorithm;
-	request->u.ladder.kind = (uint32_t) kind;
-	request->u.ladder.op = (uint32_t) op;
-	request->u.ladder.nrows = nrows;
-	request->u.ladder.values_offset = place(&end, nrows * gpuagg_kind_size(kind));
-	request->u.ladder.heads_offset = place(&end, (nrows + 63) / 64 * 8);
-	request->u.ladder.result_offset = place(&end, nrows * gpuagg_ladder_result_size(kind));
+	work->kind = (uint32_t) kind;
+	work->op = (uint32_t) op;
+	work->flags = flags;
+	work->u.ladder.task = (uint32_t) task;
+	work->u.ladder.algorithm = (uint32_t) algorithm;
+	gpuagg_work_lay_out(GPUAGG_MSG_LADDER, work, 0, nrows);
 }
 
 void

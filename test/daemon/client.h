@@ -86,11 +86,11 @@ extern bool client_release(int fd, Lease *lease);
 /* Starts a gpuaggd, connects and leases a region of the usual size; the connection. */
 extern int client_start(Daemon *daemon, const char *program, const char *const *args, Lease *lease);
 
-/* Requests over a region.  Values at `offset` (bytes), a bitmap of NULLs behind them. */
+/* Requests over a region; the other columns lie behind the values, which are at `offset` (bytes). */
 extern void reduce_init(GpuaggRequest *request, const Lease *lease, int kind, int op,
-						uint64_t offset, uint64_t nrows);
+						unsigned flags, uint64_t offset, uint64_t nrows);
 
-/* Values at 0; validity, heads, results and status behind them; carry: that of no rows. */
+/* Values at 0; carry: that of no rows. */
 extern void scan_init(GpuaggRequest *request, const Lease *lease, int kind, int op, unsigned flags,
 					  uint64_t nrows);
 
@@ -98,9 +98,9 @@ extern void scan_init(GpuaggRequest *request, const Lease *lease, int kind, int 
 extern void sort_init(GpuaggRequest *request, const Lease *lease, int words, int bits,
 					  uint64_t nrows);
 
-/* Values at 0; heads and results behind them; inclusive. */
+/* Values at 0. */
 extern void ladder_init(GpuaggRequest *request, const Lease *lease, int task, int algorithm,
-						int kind, int op, uint64_t nrows);
+						int kind, int op, unsigned flags, uint64_t nrows);
 
 /* Three repetitions. */
 extern void bench_init(GpuaggRequest *request, int task, int algorithm, int kind, uint64_t nrows);

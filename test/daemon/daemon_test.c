@@ -262,7 +262,7 @@ test_signals(void)
 		int fd;
 
 		fd = client_start(&d, program, NULL, &a);
-		reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 1000);
+		reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 1000);
 		CHECK(client_send(fd, &request));
 		sleep_ms(20);
 		begin = now_ms();
@@ -470,7 +470,7 @@ test_unusable(void)
 		CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
 		CHECK(reply.u.device.usable == 0 && reply.u.device.reason == cases[i].reason);
 		memset(&a, 0, sizeof(a));
-		reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 10);
+		reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 10);
 		CHECK(client_call(fd, &request, &reply) == cases[i].reason);
 		close(fd);
 		CHECK(ended_cleanly(daemon_end(&d, SIGTERM)));
@@ -518,7 +518,7 @@ test_lost(void)
 	memset(a.base, 1, 4096);
 	for (int i = 0; i < 30 && reason == GPUAGG_OK; i++)
 	{
-		reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 512);
+		reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
 		memset(&reply, 0, sizeof(reply));
 		reason = client_call(fd, &request, &reply);
 	}

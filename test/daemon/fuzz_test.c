@@ -55,12 +55,12 @@ good_works(Good *good)
 	GpuaggReply reply;
 	const GpuaggInt128 *results;
 
-	reduce_init(&request, &good->lease, GPUAGG_INT64, GPUAGG_SUM, 0, GOOD_ROWS);
+	reduce_init(&request, &good->lease, GPUAGG_INT64, GPUAGG_SUM, 0, 0, GOOD_ROWS);
 	if (client_call(good->fd, &request, &reply) != GPUAGG_OK || reply.u.reduce.n != GOOD_ROWS ||
 		(int64_t) reply.u.reduce.sum.lo != good->sum)
 		return false;
 	scan_init(&request, &good->lease, GPUAGG_INT64, GPUAGG_SUM, GPUAGG_SCAN_STATUS, GOOD_ROWS);
-	results = (const GpuaggInt128 *) (good->lease.base + request.u.scan.result_offset);
+	results = (const GpuaggInt128 *) (good->lease.base + request.u.work.column[GPUAGG_RESULTS].at);
 	return client_call(good->fd, &request, &reply) == GPUAGG_OK &&
 		   (int64_t) results[GOOD_ROWS - 1].lo == good->sum &&
 		   (int64_t) reply.u.scan.carry.sum.lo == good->sum;
@@ -92,11 +92,11 @@ below(uint64_t n)
 static void
 random_scan(GpuaggRequest *request, const Lease *lease, int kind, uint64_t nrows)
 {
-	GpuaggFloatSumFull *f = &request->u.scan.carry.f;
+	GpuaggFloatSumFull *f = &request->u.work.u.scan.carry.f;
 
 	scan_init(request, lease, kind, GPUAGG_SUM + (int) below(4), (unsigned) below(32), nrows);
-	request->u.scan.window = (int32_t) below(GPUAGG_CHUNKS);
-	request->u.scan.carry.sum.lo = random_bits(&seed);
+	request->u.work.u.scan.window = (int32_t) below(GPUAGG_CHUNKS);
+	request->u.work.u.scan.carry.sum.lo = random_bits(&seed);
 	for (int i = 0; i < GPUAGG_CHUNKS && below(2); i++)
 		f->chunk[below(GPUAGG_CHUNKS)] = (int64_t) random_bits(&seed) >> below(64);
 	if (below(2))
@@ -127,8 +127,7 @@ random_request(GpuaggRequest *request, const Lease *lease)
 	{
 		case GPUAGG_MSG_REDUCE:
 			reduce_init(request, lease, kind, GPUAGG_SUM + (int) below(5),
-						below(4096) * GPUAGG_ALIGN, nrows);
-			request->u.reduce.flags = below(2) ? GPUAGG_SCAN_VALIDITY : 0;
+						below(2) ? GPUAGG_SCAN_VALIDITY : 0, below(4096) * GPUAGG_ALIGN, nrows);
 			break;
 		case GPUAGG_MSG_SCAN:
 			random_scan(request, lease, kind, nrows);
@@ -138,8 +137,7 @@ random_request(GpuaggRequest *request, const Lease *lease)
 			break;
 		case GPUAGG_MSG_LADDER:
 			ladder_init(request, lease, task, random_algorithm(), kind, GPUAGG_SUM + (int) below(3),
-						nrows % 600 + 1);
-			request->u.ladder.exclusive = (uint32_t) below(2);
+						below(2) ? GPUAGG_SCAN_EXCLUSIVE : 0, nrows % 600 + 1);
 			break;
 		case GPUAGG_MSG_BENCH:
 			bench_init(request, task, random_algorithm(), kind, nrows % 600 + 1);
@@ -361,7 +359,7 @@ test_growth(void)
 			close(fd);
 			break;
 		}
-		reduce_init(&request, &lease, GPUAGG_INT64, GPUAGG_SUM, 0, 100);
+		reduce_init(&request, &lease, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 100);
 		if (i % 3 == 0 && client_call(fd, &request, &reply) != GPUAGG_OK)
 			CHECK(false);
 		if (i % 3 == 1)

@@ -62,18 +62,18 @@ test_float_extremes(void)
 	x[1] = 1;
 	x[2] = -1e300;
 	x[3] = 4e-320;
-	reduce_init(&request, &a, GPUAGG_FLOAT64, GPUAGG_SUM, 0, 3);
+	reduce_init(&request, &a, GPUAGG_FLOAT64, GPUAGG_SUM, 0, 0, 3);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
 	CHECK(gpuagg_float_sum_round64(gpuagg_float_sum_of(&reply.u.reduce.f), &sum) ==
 			  GPUAGG_ROUNDED_VALUE &&
 		  sum == 1);
 	scan_init(&request, &a, GPUAGG_FLOAT64, GPUAGG_SUM, GPUAGG_SCAN_STATUS, 3);
-	request.u.scan.window = ANSWERS_WINDOW;
+	request.u.work.u.scan.window = ANSWERS_WINDOW;
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_RANGE);
 
 	x[1] = INFINITY;
 	x[2] = -INFINITY;
-	reduce_init(&request, &a, GPUAGG_FLOAT64, GPUAGG_SUM, 0, 4);
+	reduce_init(&request, &a, GPUAGG_FLOAT64, GPUAGG_SUM, 0, 0, 4);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
 	CHECK(reply.u.reduce.f.counts.n == 4 && reply.u.reduce.f.counts.n_pinf == 1 &&
 		  reply.u.reduce.f.counts.n_ninf == 1 && reply.u.reduce.f.counts.n_nan == 0);
@@ -99,44 +99,44 @@ test_refusals(void)
 	CHECK(client_lease(other, 1, &b) == GPUAGG_OK);
 	memset(a.base, 0, 4096);
 
-	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 512);
+	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
-	request.u.reduce.region = b.region;
+	request.u.work.region = b.region;
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
 	for (uint32_t bit = 0; bit < 32; bit++)
 	{
-		request.u.reduce.region = a.region ^ 1u << bit;
+		request.u.work.region = a.region ^ 1u << bit;
 		CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
 	}
 
-	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, a.bytes / 8);
+	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, a.bytes / 8);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
-	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, a.bytes / 8 + 1);
+	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, a.bytes / 8 + 1);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
-	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, a.bytes, 1);
+	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, a.bytes, 1);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
-	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, UINT64_MAX - 255, 64);
+	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, UINT64_MAX - 255, 64);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
-	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 8, 1);
+	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 8, 1);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
-	reduce_init(&request, &a, 9, GPUAGG_SUM, 0, 1);
+	reduce_init(&request, &a, 9, GPUAGG_SUM, 0, 0, 1);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
-	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0);
+	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 0);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
 
 	scan_init(&request, &a, GPUAGG_FLOAT64, GPUAGG_SUM, GPUAGG_SCAN_STATUS, 1000);
-	request.u.scan.result_offset = request.u.scan.values_offset;
+	request.u.work.column[GPUAGG_RESULTS].at = request.u.work.column[GPUAGG_VALUES].at;
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
 	scan_init(&request, &a, GPUAGG_FLOAT64, GPUAGG_SUM, GPUAGG_SCAN_STATUS, 1000);
-	request.u.scan.carry.f.counts.n = 1;
-	request.u.scan.carry.f.counts.n_nan = -1;
+	request.u.work.u.scan.carry.f.counts.n = 1;
+	request.u.work.u.scan.carry.f.counts.n_nan = -1;
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
 	scan_init(&request, &a, GPUAGG_FLOAT64, GPUAGG_SUM, GPUAGG_SCAN_STATUS, 1000);
-	request.u.scan.carry.f.chunk[66] = INT64_MIN;
+	request.u.work.u.scan.carry.f.chunk[66] = INT64_MIN;
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
 
 	CHECK(client_release(fd, &a));
-	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 1);
+	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 1);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
 	close(fd);
 	close(other);
@@ -166,7 +166,7 @@ test_in_flight(void)
 	/* after RELEASE */
 	CHECK(client_lease(fd, 1, &a) == GPUAGG_OK);
 	memset(a.base, 0, 4096);
-	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 512);
+	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
 	begin = now_ms();
 	CHECK(client_send(fd, &request) && client_release(fd, &a));
 	CHECK(client_lease(other, 1, &b) == GPUAGG_NO_STAGING);
@@ -178,7 +178,7 @@ test_in_flight(void)
 
 	/* after the client's end */
 	CHECK(client_lease(fd, 1, &a) == GPUAGG_OK);
-	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 512);
+	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
 	begin = now_ms();
 	CHECK(client_send(fd, &request));
 	sleep_ms(50);
@@ -192,7 +192,7 @@ test_in_flight(void)
 	/* no more than GPUAGG_MAX_INFLIGHT */
 	for (int i = 0; i <= GPUAGG_MAX_INFLIGHT; i++)
 	{
-		reduce_init(&request, &b, GPUAGG_INT64, GPUAGG_SUM, 0, 512);
+		reduce_init(&request, &b, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
 		CHECK(client_send(other, &request));
 	}
 	CHECK(client_receive(other, &reply, NULL, 200) == 1);
@@ -225,7 +225,7 @@ test_fairness(void)
 	column_fill(&b, GPUAGG_INT64, 100, false);
 	for (int i = 0; i < GPUAGG_MAX_INFLIGHT; i++)
 	{
-		reduce_init(&request, &a, GPUAGG_INT32, GPUAGG_SUM, 0, 1 << 20);
+		reduce_init(&request, &a, GPUAGG_INT32, GPUAGG_SUM, 0, 0, 1 << 20);
 		CHECK(client_send(fd, &request));
 	}
 	CHECK(reduce_is_right(other, &b, GPUAGG_INT64, GPUAGG_SUM, 0, 100));
@@ -265,7 +265,7 @@ test_device_memory(void)
 	setenv("GPUAGG_SIM_MEMORY", "1048576", 1);
 	fd = client_start(&d, program, plenty, &a);
 	column_fill(&a, GPUAGG_INT64, 1 << 17, false);
-	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 1 << 17);
+	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 1 << 17);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_NO_DEVICE_MEMORY);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_NO_DEVICE_MEMORY);
 	CHECK(reduce_is_right(fd, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 10000));

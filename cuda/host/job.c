@@ -1,5 +1,5 @@
 /*
- * work.c
+ * job.c
  *	  Requests on the device: whose turn it is, and their answers.
  *
  * A request (Job) is done in pieces of rows (piece.c), so that none holds the
@@ -11,7 +11,7 @@
  * A piece is done when its event says so.  The wake-up by a host function only
  * shortens the wait: it does not come once the context has failed.
  */
-#include "host/work.h"
+#include "host/job.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,11 +52,13 @@ gpud_job_finish(Job *job, GpuaggReason reason)
 		memset(&reply, 0, sizeof(reply));
 		if (reason == GPUAGG_OK && job->request.h.type == GPUAGG_MSG_SCAN)
 		{
-			reply.u.scan.carry = job->request.u.scan.carry;
+			reply.u.scan.carry = job->request.u.work.u.scan.carry;
 			reply.u.scan.overflows = job->overflows;
 		}
 		else if (reason == GPUAGG_OK && job->request.h.type == GPUAGG_MSG_REDUCE)
 			reply.u.reduce = job->total;
+		else if (reason == GPUAGG_OK && job->request.h.type == GPUAGG_MSG_LADDER)
+			reply.u.ladder.result = job->ladder_result;
 		gpud_reply(client, &job->request.h, reason, &reply, -1);
 	}
 	free(job);
@@ -99,48 +101,14 @@ make_job(Client *client, Segment *segment, const GpuaggRequest *request)
 	job->client = client;
 	job->segment = segment;
 	job->request = *request;
-	switch (request->h.type)
-	{
-		case GPUAGG_MSG_REDUCE:
-			job->kind = (int) request->u.reduce.kind;
-			job->op = (int) request->u.reduce.op;
-			job->nrows = request->u.reduce.nrows;
-			break;
-		case GPUAGG_MSG_SCAN:
-			job->kind = (int) request->u.scan.kind;
-			job->op = (int) request->u.scan.op;
-			job->nrows = request->u.scan.nrows;
-			break;
-		case GPUAGG_MSG_SORT:
-			job->nrows = request->u.sort.nrows;
-			break;
-		default:
-			job->kind = (int) request->u.ladder.kind;
-			job->op = (int) request->u.ladder.op;
-			job->nrows = request->u.ladder.nrows;
-			break;
-	}
-	job->row_bytes = request->h.type == GPUAGG_MSG_SORT
-						 ? gpuagg_sort_item_size((int) request->u.sort.words)
-						 : gpuagg_kind_size(job->kind);
+	job->kind = (int) request->u.work.kind;
+	job->op = (int) request->u.work.op;
+	job->nrows = request->u.work.nrows;
+	job->row_bytes = request->u.work.column[GPUAGG_VALUES].bits / 8;
+	if (job->row_bytes == 0) /* COUNT */
+		job->row_bytes = gpuagg_kind_size(job->kind);
 	gpuagg_reduced_init(&job->total);
 	return job;
-}
-
-static uint32_t
-region_of(const GpuaggRequest *request)
-{
-	switch (request->h.type)
-	{
-		case GPUAGG_MSG_REDUCE:
-			return request->u.reduce.region;
-		case GPUAGG_MSG_SCAN:
-			return request->u.scan.region;
-		case GPUAGG_MSG_SORT:
-			return request->u.sort.region;
-		default:
-			return request->u.ladder.region;
-	}
 }
 
 static GpuaggReason
@@ -152,7 +120,7 @@ accept(Client *client, const GpuaggRequest *request, Job **accepted)
 
 	if (!gpud_device.ready)
 		return gpud_device.reason;
-	segment = gpud_segment_of(client, region_of(request));
+	segment = gpud_segment_of(client, request->u.work.region);
 	if (segment == NULL || gpuagg_request_check(request, gpud_segment_size(segment)) != GPUAGG_OK)
 		return GPUAGG_REFUSED;
 	if (client->inflight >= GPUAGG_MAX_INFLIGHT || njobs >= GPUD_MAX_QUEUED)
@@ -162,7 +130,7 @@ accept(Client *client, const GpuaggRequest *request, Job **accepted)
 	if (job == NULL)
 		return GPUAGG_BUSY;
 	if (request->h.type == GPUAGG_MSG_SCAN &&
-		!check_carry(job->kind, job->op, &job->request.u.scan.carry))
+		!check_carry(job->kind, job->op, &job->request.u.work.u.scan.carry))
 		reason = GPUAGG_REFUSED;
 	else
 		reason = gpud_piece_plan(job);

@@ -1,13 +1,13 @@
 /*
- * work.h
+ * job.h
  *	  Requests being worked on (Job), and what works on them (Lane).
  *
  * work.c decides whose rows come next; piece.c knows what a piece of each type
  * of request needs, starts it and takes its result; lane.c has the device's
  * streams and memory; bench.c works beside them.
  */
-#ifndef GPUAGG_WORK_H
-#define GPUAGG_WORK_H
+#ifndef GPUAGG_JOB_H
+#define GPUAGG_JOB_H
 
 #include "common/reduced.h"
 #include "host/gpud.h"
@@ -19,26 +19,8 @@ typedef struct Slot
 	GpuScanState state_in;
 	GpuScanState state_out;
 	uint64_t checksum;
+	uint64_t ladder_result;
 } Slot;
-
-/* Columns that a request names in its region. */
-typedef enum Column
-{
-	COLUMN_VALUES,
-	COLUMN_VALIDITY,
-	COLUMN_HEADS,
-	NINPUTS,
-	COLUMN_RESULTS = NINPUTS,
-	COLUMN_STATUS,
-	NCOLUMNS
-} Column;
-
-typedef struct ColumnPlace
-{
-	uint64_t offset; /* in the region */
-	unsigned bits;	 /* of a row; 0: there is no such column */
-	size_t at;		 /* of a piece's part of it, in the lane's block */
-} ColumnPlace;
 
 struct Job
 {
@@ -52,12 +34,13 @@ struct Job
 	uint64_t nrows;
 	uint64_t rows_done; /* a multiple of 64 before the last piece */
 	GpuaggReason failure;
-	GpuaggReduced total; /* REDUCE: the pieces so far */
-	uint32_t overflows;	 /* SCAN: whether a row had that status so far */
+	GpuaggReduced total;	/* REDUCE: the pieces so far */
+	uint32_t overflows;		/* SCAN: whether a row had that status so far */
+	uint64_t ladder_result; /* LADDER: of a reduction */
 
 	/* the plan: rows of a piece at most, and its parts in a lane's block */
 	uint64_t piece_rows;
-	ColumnPlace column[NCOLUMNS];
+	size_t column[GPUAGG_NCOLUMNS]; /* a piece's part of each */
 	size_t result; /* GpuaggReduced, the GpuScanState that comes out, or the ladder's one result */
 	size_t state_in;
 	size_t scratch;		 /* SORT, LADDER; REDUCE and SCAN use the lane's own */
@@ -157,4 +140,4 @@ extern uint64_t gpud_bench_bytes(void); /* of device memory */
 extern bool gpud_bench_advance(void);	/* whether the device is at work for it */
 extern void gpud_bench_lost(void);
 
-#endif /* GPUAGG_WORK_H */
+#endif /* GPUAGG_JOB_H */
