@@ -7,9 +7,7 @@
  */
 #include "compat.h"
 
-#include "engine/reduction.h"
-#include "device/client.h"
-#include "engine/scan.h"
+#include "engine/flight.h"
 #include "exec/window_scan.h"
 #include "gpuagg.h"
 #include "device/launcher.h"
@@ -150,9 +148,7 @@ executor_run(EXECUTOR_RUN_PARAMS)
 			standard_ExecutorRun(EXECUTOR_RUN_ARGS);
 		if (nesting_level == 1)
 		{
-			gpuagg_reductions_quiesce();
-			gpuagg_scans_quiesce();
-			gpuagg_device_rest();
+			gpuagg_flights_land();
 			gpuagg_stat_flush();
 		}
 	}

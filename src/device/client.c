@@ -20,7 +20,6 @@
 #include "pgstat.h"
 
 #define LEASE_MS	   500 /* in mode auto, where memory may have to be made first */
-#define LEASE_AGAIN_MS 20  /* after a lease was refused */
 #define RETRY_TICK_MS  100
 #define RECONNECT_MS   100
 #define DEMAND_MS	   15000 /* how long to wait for a device where nothing else will do */
@@ -230,7 +229,7 @@ map_region(Connection *c, uint32 id, Size size, int fd)
 }
 
 GpuaggReason
-gpuagg_device_try_lease(Size bytes, DeviceLease **lease)
+gpuagg_device_lease(Size bytes, DeviceLease **lease)
 {
 	Connection *c = gpuagg_connection;
 	Size budget = (Size) gpuagg_staging_memory * 1024;
@@ -279,31 +278,6 @@ gpuagg_device_try_lease(Size bytes, DeviceLease **lease)
 	leased_bytes += region->lease.size;
 	*lease = &region->lease;
 	return GPUAGG_OK;
-}
-
-DeviceLease *
-gpuagg_device_lease(Size bytes)
-{
-	static int64 refused_at = -LEASE_AGAIN_MS;
-	static GpuaggReason refused_for = GPUAGG_OK;
-	DeviceLease *lease = NULL;
-	GpuaggReason reason;
-
-	if (gpuagg_connection != NULL && gpuagg_monotonic_ms() - refused_at < LEASE_AGAIN_MS)
-	{
-		gpuagg_stat_reason(refused_for);
-		return NULL;
-	}
-	reason = gpuagg_device_try_lease(bytes, &lease);
-	if (reason == GPUAGG_OK)
-		return lease;
-	if (reason != GPUAGG_LOST)
-	{
-		refused_at = gpuagg_monotonic_ms();
-		refused_for = reason;
-	}
-	gpuagg_stat_fallback(reason);
-	return NULL;
 }
 
 void
@@ -366,8 +340,8 @@ free_slot(Connection *c)
 	return NULL;
 }
 
-static GpuaggReason
-submit(DeviceLease *lease, GpuaggRequest *request)
+GpuaggReason
+gpuagg_device_submit(DeviceLease *lease, GpuaggRequest *request, uint32 *id)
 {
 	Region *region = (Region *) lease;
 	Connection *c = region->connection;
@@ -399,18 +373,8 @@ submit(DeviceLease *lease, GpuaggRequest *request)
 	slot->id = request->h.id;
 	slot->region = region;
 	c->inflight++;
+	*id = slot->id;
 	return GPUAGG_OK;
-}
-
-uint32
-gpuagg_device_submit(DeviceLease *lease, GpuaggRequest *request)
-{
-	GpuaggReason reason = submit(lease, request);
-
-	if (reason == GPUAGG_OK)
-		return request->h.id;
-	gpuagg_stat_fallback(reason);
-	return 0;
 }
 
 static Slot *
@@ -427,9 +391,8 @@ find_slot(uint32 id, Connection **of)
 	return NULL;
 }
 
-/* The id is forgotten in any case. */
-static GpuaggReason
-wait_for_reply(uint32 id, GpuaggReply *reply)
+GpuaggReason
+gpuagg_device_wait(uint32 id, GpuaggReply *reply)
 {
 	Connection *c;
 	Slot *slot = find_slot(id, &c);
@@ -449,16 +412,6 @@ wait_for_reply(uint32 id, GpuaggReply *reply)
 	return gpuagg_reply_check(reply) ? gpuagg_link_reason(reply) : GPUAGG_LOST;
 }
 
-bool
-gpuagg_device_wait(uint32 id, GpuaggReply *reply)
-{
-	GpuaggReason reason = wait_for_reply(id, reply);
-
-	if (reason != GPUAGG_OK)
-		gpuagg_stat_fallback(reason);
-	return reason == GPUAGG_OK;
-}
-
 GpuaggReason
 gpuagg_device_call(DeviceLease *lease, GpuaggRequest *request, GpuaggReply *reply)
 {
@@ -467,8 +420,10 @@ gpuagg_device_call(DeviceLease *lease, GpuaggRequest *request, GpuaggReply *repl
 
 	if (lease != NULL)
 	{
-		reason = submit(lease, request);
-		return reason == GPUAGG_OK ? wait_for_reply(request->h.id, reply) : reason;
+		uint32 id;
+
+		reason = gpuagg_device_submit(lease, request, &id);
+		return reason == GPUAGG_OK ? gpuagg_device_wait(id, reply) : reason;
 	}
 	if (c == NULL)
 		return GPUAGG_LOST;

@@ -7,10 +7,8 @@
  * gpuagg_device_submit() shortly for an answer where one is due first,
  * gpuagg_device_wait() and gpuagg_device_call() for a result; all are bounded
  * and can be cancelled.  Nothing else waits.  Every failure leaves the caller's
- * rows intact in the region, so that the CPU engine can go on from there (but not
- * the items of a SORT, which are sorted in place), and but for
- * gpuagg_device_call()'s is counted (gpuagg_stat_fallback) by the function that
- * reports it.
+ * rows intact in the region (but not the items of a SORT, which are sorted in
+ * place).  Nothing is counted by these functions.
  */
 #ifndef GPUAGG_CLIENT_H
 #define GPUAGG_CLIENT_H
@@ -50,13 +48,10 @@ extern void gpuagg_device_demand(const char *message);
 extern bool gpuagg_device_ready(void);
 
 /*
- * Leases at least `bytes` of staging memory.  NULL when it cannot be had now.
- * At most gpuagg.staging_memory a backend.
+ * Leases at least `bytes` of staging memory, at most gpuagg.staging_memory a
+ * backend: GPUAGG_OK, or why it cannot be had now.
  */
-extern DeviceLease *gpuagg_device_lease(Size bytes);
-
-/* The same, for work that the CPU will not take over: being refused is no fallback. */
-extern GpuaggReason gpuagg_device_try_lease(Size bytes, DeviceLease **lease);
+extern GpuaggReason gpuagg_device_lease(Size bytes, DeviceLease **lease);
 
 /*
  * Gives a lease back.  Requests still in flight on it are forgotten, their
@@ -71,18 +66,18 @@ extern void gpuagg_device_release(DeviceLease *lease);
 extern void gpuagg_device_rest(void);
 
 /*
- * Sends a REDUCE, SCAN, SORT or LADDER request (header filled in here).  Returns its id, or
- * 0 when it could not be sent.  With GPUAGG_MAX_INFLIGHT requests under way it
- * waits for one of them to be answered.
+ * Sends a REDUCE, SCAN, SORT or LADDER request (region and header but for the type
+ * are filled in): GPUAGG_OK with its id, or why not.  With GPUAGG_MAX_INFLIGHT
+ * requests under way it waits for one of them to be answered.
  */
-extern uint32 gpuagg_device_submit(DeviceLease *lease, GpuaggRequest *request);
+extern GpuaggReason gpuagg_device_submit(DeviceLease *lease, GpuaggRequest *request, uint32 *id);
 
 /*
- * Waits for the reply to a request, at most gpuagg.device_timeout ms.  False
- * when there will be none or it says that the device could not do it.  The id
- * is forgotten either way.
+ * Waits for the reply to a request, at most gpuagg.device_timeout ms: GPUAGG_OK, or
+ * why there is none, or why the device could not do it.  The id is forgotten either
+ * way.
  */
-extern bool gpuagg_device_wait(uint32 id, GpuaggReply *reply);
+extern GpuaggReason gpuagg_device_wait(uint32 id, GpuaggReply *reply);
 
 /*
  * Sends a request and waits for its reply: GPUAGG_OK, or why there is none.

@@ -26,18 +26,15 @@
 
 StaticAssertDecl(RETRY_ROWS % CPU_ROWS == 0 && CPU_ROWS % 64 == 0, "chunks end at whole words");
 
-/* Whether to ask for the device at all. */
+/* Whether a device is wanted; records why not. */
 static bool
 wants_device(const ArrayColumn *column)
 {
-	if (gpuagg_device == DEVICE_CPU)
-		return false;
-	if (column->nrows < gpuagg_device_min_rows)
-	{
-		gpuagg_stat_reason(GPUAGG_SMALL);
-		return false;
-	}
-	return true;
+	GpuaggReason reason = gpuagg_flight_wanted(column->nrows, 0);
+
+	if (reason != GPUAGG_OK && reason != GPUAGG_DISABLED)
+		gpuagg_stat_reason(reason);
+	return reason == GPUAGG_OK;
 }
 
 /* ---- reductions ---- */
@@ -128,20 +125,21 @@ scan_on_cpu(const ArrayColumn *column, int64 first, GpuaggScanState *carry, char
 {
 	GpuaggInt128 made[CPU_ROWS]; /* results of any kind */
 	uint8 status[CPU_ROWS];
-	GpuaggScan scan = {0};
+	int64 nrows = Min(CPU_ROWS, column->nrows - first);
+	Flight scan = {0};
 
-	scan.kind = column->kind;
-	scan.op = column->op;
-	scan.exclusive = column->exclusive;
-	scan.nrows = Min(CPU_ROWS, column->nrows - first);
+	scan.work.kind = column->kind;
+	scan.work.op = column->op;
+	scan.work.flags = column->exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0;
+	scan.work.nrows = (uint64) nrows;
 	scan.values = values_from(column, first);
 	scan.heads = column->heads == NULL ? NULL : column->heads + first / 64;
 	scan.results = made;
 	scan.status = status;
 	gpuagg_cpu_scan(&scan, carry);
-	gpuagg_stat_direct(scan.nrows, scan.nrows * (int64) gpuagg_kind_size(column->kind));
-	put_results(column, made, status, scan.nrows, results);
-	return scan.nrows;
+	gpuagg_stat_direct(nrows, nrows * (int64) gpuagg_kind_size(column->kind));
+	put_results(column, made, status, nrows, results);
+	return nrows;
 }
 
 static ColumnScan *

@@ -1,14 +1,14 @@
 /*
  * cpu.h
- *	  The engine that is always there: reductions and scans in this process.
+ *	  Reductions and scans in this process.
  *
- * Takes and gives exactly what the device does (cuda/kernels.h), with the same
+ * Takes and gives exactly what the device does (cuda/kernels/kernels.h), with the same
  * bits, for the operations SUM, MOMENTS, MIN, MAX and COUNT.
  */
 #ifndef GPUAGG_CPU_H
 #define GPUAGG_CPU_H
 
-#include "common/protocol.h"
+#include "engine/engine.h"
 
 /*
  * Adds the rows whose validity bit is 1 (validity NULL: all) to *total, which
@@ -18,28 +18,13 @@ extern void gpuagg_cpu_reduce(GpuaggKind kind, GpuaggOp op, const void *values,
 							  const uint64 *validity, int64 nrows, GpuaggReduced *total);
 
 /*
- * A scan of nrows rows.  Rows whose validity bit is 0 add nothing; a row whose
- * head bit is 1 starts anew.  What results and status hold, row by row, and
- * what an empty segment gives, is written at GpuScan in cuda/kernels.h.
+ * Scans the rows of the flight from the state `carry` on, which is left as it is
+ * after the last row.  Rows whose validity bit is 0 add nothing; a row whose head
+ * bit is 1 starts anew.  What results and status hold, row by row, and what an
+ * empty segment gives, is written at GpuScan in cuda/kernels/kernels.h.  Can be
+ * cancelled.
  */
-typedef struct GpuaggScan
-{
-	GpuaggKind kind;
-	GpuaggOp op;
-	bool exclusive;
-	int64 nrows;
-	const void *values;
-	const uint64 *validity; /* NULL: all rows are valid */
-	const uint64 *heads;	/* NULL: one segment */
-	void *results;			/* of gpuagg_scan_result_size(kind, op, 0) bytes a row */
-	uint8 *status;			/* GPUAGG_ROW_* of each row; NULL: not wanted */
-} GpuaggScan;
-
-/*
- * Scans from the state `carry` on, which is left as it is after the last row.
- * Can be cancelled.
- */
-extern void gpuagg_cpu_scan(const GpuaggScan *scan, GpuaggScanState *carry);
+extern void gpuagg_cpu_scan(const Flight *scan, GpuaggScanState *carry);
 
 /* The least order key of a kind, and the greatest: the identities of MAX and MIN. */
 extern int64 gpuagg_least_key(GpuaggKind kind);

@@ -20,16 +20,16 @@ StaticAssertDecl(GPUAGG_ROUNDED_VALUE == (int) GPUAGG_ROW_VALUE, "status of a ro
 StaticAssertDecl(GPUAGG_ROUNDED_NULL == (int) GPUAGG_ROW_NULL, "status of no value");
 StaticAssertDecl(GPUAGG_ROUNDED_OVERFLOW == (int) GPUAGG_ROW_OVERFLOW, "status of an overflow");
 
-typedef void (*ScanFunction)(const GpuaggScan *scan, GpuaggScanState *carry);
+typedef void (*ScanFunction)(const Flight *scan, GpuaggScanState *carry);
 
 static inline bool
-is_valid(const GpuaggScan *scan, int64 i)
+is_valid(const Flight *scan, int64 i)
 {
 	return scan->validity == NULL || gpuagg_bit(scan->validity, i);
 }
 
 static inline bool
-is_head(const GpuaggScan *scan, int64 i)
+is_head(const Flight *scan, int64 i)
 {
 	return scan->heads != NULL && gpuagg_bit(scan->heads, i);
 }
@@ -52,7 +52,7 @@ identity_of(GpuaggKind kind, GpuaggOp op)
 
 /* Stores a row: the number as a result of the scan, and its status; n values are in it. */
 static pg_attribute_always_inline void
-put_number(GpuaggKind kind, GpuaggOp op, const GpuaggScan *scan, int64 i, __int128 number, int64 n)
+put_number(GpuaggKind kind, GpuaggOp op, const Flight *scan, int64 i, __int128 number, int64 n)
 {
 	void *results = scan->results;
 	uint8 status = n > 0 ? GPUAGG_ROW_VALUE : GPUAGG_ROW_NULL;
@@ -83,14 +83,16 @@ put_number(GpuaggKind kind, GpuaggOp op, const GpuaggScan *scan, int64 i, __int1
 }
 
 static pg_attribute_always_inline void
-scan_numbers(GpuaggKind kind, GpuaggOp op, const GpuaggScan *scan, GpuaggScanState *carry)
+scan_numbers(GpuaggKind kind, GpuaggOp op, const Flight *scan, GpuaggScanState *carry)
 {
 	__int128 identity = identity_of(kind, op);
+	int64 nrows = (int64) scan->work.nrows;
+	bool exclusive = (scan->work.flags & GPUAGG_SCAN_EXCLUSIVE) != 0;
 	int64 n = carry->f.counts.n;
 	unsigned __int128 carried = (unsigned __int128) carry->sum.hi << 64 | carry->sum.lo;
 	__int128 number = n > 0 ? (__int128) carried : identity;
 
-	for (int64 i = 0; i < scan->nrows; i++)
+	for (int64 i = 0; i < nrows; i++)
 	{
 		if (i % CHECK_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
@@ -99,7 +101,7 @@ scan_numbers(GpuaggKind kind, GpuaggOp op, const GpuaggScan *scan, GpuaggScanSta
 			number = identity;
 			n = 0;
 		}
-		if (scan->exclusive)
+		if (exclusive)
 			put_number(kind, op, scan, i, number, n);
 		if (is_valid(scan, i))
 		{
@@ -113,7 +115,7 @@ scan_numbers(GpuaggKind kind, GpuaggOp op, const GpuaggScan *scan, GpuaggScanSta
 				number += value;
 			n++;
 		}
-		if (!scan->exclusive)
+		if (!exclusive)
 			put_number(kind, op, scan, i, number, n);
 	}
 	carry->sum.lo = (uint64) number;
@@ -121,10 +123,10 @@ scan_numbers(GpuaggKind kind, GpuaggOp op, const GpuaggScan *scan, GpuaggScanSta
 	carry->f.counts.n = n;
 }
 
-#define DEFINE_SCAN(name, kind, op)                                         \
-	static void scan_##name(const GpuaggScan *scan, GpuaggScanState *carry) \
-	{                                                                       \
-		scan_numbers(kind, op, scan, carry);                                \
+#define DEFINE_SCAN(name, kind, op)                                     \
+	static void scan_##name(const Flight *scan, GpuaggScanState *carry) \
+	{                                                                   \
+		scan_numbers(kind, op, scan, carry);                            \
 	}
 
 DEFINE_SCAN(sum_int32, GPUAGG_INT32, GPUAGG_SUM)
@@ -159,7 +161,7 @@ float_at(GpuaggKind kind, const void *values, int64 i)
  * a value takes three chunks.
  */
 static pg_attribute_always_inline void
-begin_block(GpuaggKind kind, const GpuaggScan *scan, int64 first, int64 last, BlockSum *sum,
+begin_block(GpuaggKind kind, const Flight *scan, int64 first, int64 last, BlockSum *sum,
 			const GpuaggFloatSum *carry)
 {
 	int low = GPUAGG_CHUNKS - 3;
@@ -195,7 +197,7 @@ begin_block(GpuaggKind kind, const GpuaggScan *scan, int64 first, int64 last, Bl
 }
 
 static pg_attribute_always_inline void
-put_float(GpuaggKind kind, const GpuaggScan *scan, int64 i, const GpuaggFloatSum *acc)
+put_float(GpuaggKind kind, const Flight *scan, int64 i, const GpuaggFloatSum *acc)
 {
 	GpuaggRounded rounded;
 
@@ -218,14 +220,16 @@ put_float(GpuaggKind kind, const GpuaggScan *scan, int64 i, const GpuaggFloatSum
 }
 
 static pg_attribute_always_inline void
-scan_floats(GpuaggKind kind, const GpuaggScan *scan, GpuaggScanState *carry)
+scan_floats(GpuaggKind kind, const Flight *scan, GpuaggScanState *carry)
 {
 	GpuaggFloatSum *full = gpuagg_float_sum_of(&carry->f);
+	int64 nrows = (int64) scan->work.nrows;
+	bool exclusive = (scan->work.flags & GPUAGG_SCAN_EXCLUSIVE) != 0;
 
 	gpuagg_float_sum_propagate(full);
-	for (int64 first = 0; first < scan->nrows; first += CHECK_ROWS)
+	for (int64 first = 0; first < nrows; first += CHECK_ROWS)
 	{
-		int64 last = Min(first + CHECK_ROWS, scan->nrows);
+		int64 last = Min(first + CHECK_ROWS, nrows);
 		BlockSum sum;
 
 		CHECK_FOR_INTERRUPTS();
@@ -234,11 +238,11 @@ scan_floats(GpuaggKind kind, const GpuaggScan *scan, GpuaggScanState *carry)
 		{
 			if (is_head(scan, i))
 				gpuagg_float_sum_init(&sum.acc, sum.acc.base, sum.acc.width);
-			if (scan->exclusive)
+			if (exclusive)
 				put_float(kind, scan, i, &sum.acc);
 			if (is_valid(scan, i))
 				(void) gpuagg_float_sum_deposit(&sum.acc, float_at(kind, scan->values, i), 1);
-			if (!scan->exclusive)
+			if (!exclusive)
 				put_float(kind, scan, i, &sum.acc);
 		}
 		gpuagg_float_sum_init(full, 0, GPUAGG_CHUNKS);
@@ -247,13 +251,13 @@ scan_floats(GpuaggKind kind, const GpuaggScan *scan, GpuaggScanState *carry)
 }
 
 static void
-scan_sum_float32(const GpuaggScan *scan, GpuaggScanState *carry)
+scan_sum_float32(const Flight *scan, GpuaggScanState *carry)
 {
 	scan_floats(GPUAGG_FLOAT32, scan, carry);
 }
 
 static void
-scan_sum_float64(const GpuaggScan *scan, GpuaggScanState *carry)
+scan_sum_float64(const Flight *scan, GpuaggScanState *carry)
 {
 	scan_floats(GPUAGG_FLOAT64, scan, carry);
 }
@@ -280,7 +284,7 @@ static const ScanFunction scan_functions[][GPUAGG_COUNT + 1] = {
 };
 
 void
-gpuagg_cpu_scan(const GpuaggScan *scan, GpuaggScanState *carry)
+gpuagg_cpu_scan(const Flight *scan, GpuaggScanState *carry)
 {
-	scan_functions[scan->kind][scan->op](scan, carry);
+	scan_functions[scan->work.kind][scan->work.op](scan, carry);
 }

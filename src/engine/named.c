@@ -10,7 +10,7 @@
 #include "compat.h"
 
 #include "common/reduced.h"
-#include "engine/reduction.h"
+#include "engine/flight.h"
 #include "engine/cpu.h"
 #include "device/client.h"
 #include "engine/named.h"
@@ -102,10 +102,10 @@ begin_run(LadderRun *run)
 
 	gpuagg_device_demand(psprintf("algorithm \"%s\" runs on a device only", info->name));
 	run->deadline = gpuagg_monotonic_ms() + gpuagg_device_timeout;
-	while ((reason = gpuagg_device_try_lease(end, &run->lease)) != GPUAGG_OK)
+	while ((reason = gpuagg_device_lease(end, &run->lease)) != GPUAGG_OK)
 	{
 		if (reason == GPUAGG_NO_STAGING)
-			gpuagg_reductions_quiesce(); /* it may be our own that hold it all */
+			gpuagg_flights_land(); /* it may be our own that hold it all */
 		wait_or_fail(run, reason);
 	}
 }

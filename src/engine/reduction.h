@@ -1,8 +1,8 @@
 /*
  * reduction.h
- *	  A batch of rows of one column on its way to an engine.
+ *	  Reductions of one column whose rows come one by one.
  *
- * A batch belongs to one group of one aggregate.  Its owner stores values,
+ * A reduction belongs to one group of one aggregate.  Its owner stores values,
  * none of them NULL, at `next`, which it moves on, after having called
  * gpuagg_reduction_advance() where next == end (at first both are NULL).
  * Nothing above it knows which engine works.
@@ -10,7 +10,7 @@
 #ifndef GPUAGG_REDUCTION_H
 #define GPUAGG_REDUCTION_H
 
-#include "common/protocol.h"
+#include "common/reduced.h"
 
 typedef struct GpuaggReduction
 {
@@ -20,12 +20,12 @@ typedef struct GpuaggReduction
 } GpuaggReduction;
 
 /*
- * Rows that a group deposits into its own state before it asks for a batch.
+ * Rows that a group deposits into its own state before it opens a reduction.
  */
 extern int64 gpuagg_reduction_threshold(void);
 
 /*
- * Opens a batch whose memory lies in `context`; it is dropped with that
+ * Opens a reduction whose memory lies in `context`; it is dropped with that
  * context.  op: SUM, MOMENTS, MIN, MAX or COUNT.  nrows: rows known to come, or
  * 0.  NULL when this backend has enough of them: the caller goes on without.
  */
@@ -40,14 +40,8 @@ extern void gpuagg_reduction_append(GpuaggReduction *reduction, const void *valu
 
 /*
  * Waits for everything handed over and returns the result over all rows, which
- * stays valid as long as the batch's context.  The batch is closed.
+ * stays valid as long as the reduction's context.  The reduction is closed.
  */
 extern const GpuaggReduced *gpuagg_reduction_close(GpuaggReduction *reduction);
-
-/*
- * Takes every open batch of this backend off the device and gives the leases
- * back.  Called when the executor is about to return to the client.
- */
-extern void gpuagg_reductions_quiesce(void);
 
 #endif /* GPUAGG_REDUCTION_H */

@@ -162,7 +162,7 @@ begin_batch(WindowScanState *node, WindowBatch *batch)
 	b->cpu_rows = Min(2 * b->cpu_rows, CPU_ROWS);
 	make_room(node, batch, TYPEALIGN(64, rows));
 	for (int i = 0; i < b->nscans; i++)
-		gpuagg_scan_begin_here(batch->scans[i], TYPEALIGN(64, rows));
+		gpuagg_scan_begin_in_memory(batch->scans[i], TYPEALIGN(64, rows));
 	return rows;
 }
 

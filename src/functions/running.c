@@ -185,10 +185,11 @@ static bool
 take_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 {
 	const RunningOperation *op = query->op;
+	GpuaggReason reason = gpuagg_flight_wanted(part->reached, 0);
 	GpuaggScanState carry;
 	int64 n;
 
-	if (gpuagg_device == DEVICE_CPU || part->reached < part->retry_at)
+	if (reason == GPUAGG_DISABLED || part->reached < part->retry_at)
 		return false;
 	if (op->kind == 0)
 	{
@@ -202,9 +203,9 @@ take_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 		part->retry_at = PG_INT64_MAX;
 		return false;
 	}
-	if (part->reached < gpuagg_device_min_rows)
+	if (reason != GPUAGG_OK)
 	{
-		gpuagg_stat_reason(GPUAGG_SMALL);
+		gpuagg_stat_reason(reason);
 		part->retry_at = gpuagg_device_min_rows;
 		return false;
 	}

@@ -230,24 +230,24 @@ same32(float got, double want)
 
 /* Whether result i of a scan is as it should be. */
 static int
-row_is_right(const GpuaggScan *scan, int64 i, const Answer *a)
+row_is_right(const Flight *scan, int64 i, const Answer *a)
 {
-	GpuaggKind kind = scan->kind;
-	int64 identity = scan->op == GPUAGG_MIN ? (kind == GPUAGG_INT32 ? INT32_MAX : INT64_MAX)
-											: (kind == GPUAGG_INT32 ? INT32_MIN : INT64_MIN);
+	GpuaggKind kind = scan->work.kind;
+	int64 identity = scan->work.op == GPUAGG_MIN ? (kind == GPUAGG_INT32 ? INT32_MAX : INT64_MAX)
+												 : (kind == GPUAGG_INT32 ? INT32_MIN : INT64_MIN);
 	const void *r = scan->results;
 
 	if (scan->status != NULL && scan->status[i] != (a->n == 0 ? GPUAGG_ROW_NULL : GPUAGG_ROW_VALUE))
 		return 0;
-	if (scan->op == GPUAGG_COUNT)
+	if (scan->work.op == GPUAGG_COUNT)
 		return ((const int64 *) r)[i] == a->n;
 	if (kind == GPUAGG_FLOAT32)
-		return same32(((const float *) r)[i], float_answer(a, scan->op));
+		return same32(((const float *) r)[i], float_answer(a, scan->work.op));
 	if (kind == GPUAGG_FLOAT64)
-		return same64(((const double *) r)[i], float_answer(a, scan->op));
-	if (scan->op == GPUAGG_SUM && kind == GPUAGG_INT32)
+		return same64(((const double *) r)[i], float_answer(a, scan->work.op));
+	if (scan->work.op == GPUAGG_SUM && kind == GPUAGG_INT32)
 		return ((const int64 *) r)[i] == (int64) a->isum;
-	if (scan->op == GPUAGG_SUM)
+	if (scan->work.op == GPUAGG_SUM)
 		return ((const GpuaggInt128 *) r)[i].lo == (uint64) a->isum &&
 			   ((const GpuaggInt128 *) r)[i].hi == (int64) (a->isum >> 64);
 	if (kind == GPUAGG_INT32)
@@ -351,14 +351,14 @@ test_scan(GpuaggKind kind, GpuaggOp op, int exclusive, int64 nrows)
 	Column c = make_column(kind, nrows);
 	Size width = gpuagg_scan_result_size(kind, op, 0);
 	int64 cut = nrows == 0 ? 0 : (int64) (next() % (nrows / 64 + 1)) * 64;
-	GpuaggScan scan = {0};
+	Flight scan = {0};
 	GpuaggScanState carry;
 	int64 first = 0;
 	int64 wrong = -1;
 
-	scan.kind = kind;
-	scan.op = op;
-	scan.exclusive = exclusive;
+	scan.work.kind = kind;
+	scan.work.op = op;
+	scan.work.flags = exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0;
 	scan.results = malloc(nrows * width + (nrows == 0));
 	scan.status = next() % 4 == 0 ? NULL : malloc(nrows + (nrows == 0));
 	memset(&carry, 0, sizeof(carry));
@@ -366,10 +366,10 @@ test_scan(GpuaggKind kind, GpuaggOp op, int exclusive, int64 nrows)
 
 	for (int part = 0; part < 2; part++)
 	{
-		GpuaggScan some = scan;
+		Flight some = scan;
 		int64 from = part == 0 ? 0 : cut;
 
-		some.nrows = (part == 0 ? cut : nrows) - from;
+		some.work.nrows = (part == 0 ? cut : nrows) - from;
 		some.values = (char *) c.values + from * gpuagg_kind_size(kind);
 		some.validity = c.validity == NULL ? NULL : c.validity + from / 64;
 		some.heads = c.heads == NULL ? NULL : c.heads + from / 64;
@@ -403,7 +403,7 @@ test_hard_scan(GpuaggKind kind, int64 nrows)
 {
 	GpuaggFloatSumFull exact;
 	GpuaggFloatSum *acc = gpuagg_float_sum_of(&exact);
-	GpuaggScan scan = {0};
+	Flight scan = {0};
 	GpuaggScanState carry;
 	uint64 *heads = make_bitmap(nrows, 100);
 	char *values = malloc(nrows * gpuagg_kind_size(kind));
@@ -424,9 +424,9 @@ test_hard_scan(GpuaggKind kind, int64 nrows)
 	}
 	memset(&carry, 0, sizeof(carry));
 	gpuagg_float_sum_init(gpuagg_float_sum_of(&carry.f), 0, GPUAGG_CHUNKS);
-	scan.kind = kind;
-	scan.op = GPUAGG_SUM;
-	scan.nrows = nrows;
+	scan.work.kind = kind;
+	scan.work.op = GPUAGG_SUM;
+	scan.work.nrows = nrows;
 	scan.values = values;
 	scan.heads = heads;
 	scan.results = malloc(nrows * gpuagg_kind_size(kind));

@@ -1,0 +1,48 @@
+/*
+ * cpu_engine.c
+ *	  The engine that is always there: the work is done when it is finished.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "common/protocol.h"
+#include "engine/cpu.h"
+#include "engine/engine.h"
+
+static void
+check_for_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
+static GpuaggReason
+submit(Flight *flight)
+{
+	return GPUAGG_OK;
+}
+
+static GpuaggReason
+finish(Flight *flight)
+{
+	GpuaggWork *work = &flight->work;
+
+	switch (flight->type)
+	{
+		case GPUAGG_MSG_REDUCE:
+			gpuagg_cpu_reduce(work->kind, work->op, flight->values, flight->validity,
+							  (int64) work->nrows, flight->total);
+			break;
+		case GPUAGG_MSG_SCAN:
+			gpuagg_cpu_scan(flight, &work->u.scan.carry);
+			break;
+		case GPUAGG_MSG_SORT:
+			gpuagg_radix_sort_piece(&flight->items, (int) work->u.sort.words, check_for_interrupts);
+			break;
+		default:
+			elog(ERROR, "the CPU engine does no work of type %d", flight->type);
+	}
+	return GPUAGG_OK;
+}
+
+const Engine gpuagg_cpu_engine = {submit, finish};

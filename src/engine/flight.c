@@ -1,0 +1,190 @@
+/*
+ * flight.c
+ *	  Work on its way through an engine.
+ */
+#include "postgres.h"
+
+#include "device/client.h"
+#include "device/shared_state.h"
+#include "engine/flight.h"
+#include "gpuagg.h"
+
+#define LEASE_AGAIN_MS 20 /* after a lease was refused */
+
+struct FlightLease
+{
+	DeviceLease *lease;
+	int users;
+};
+
+static dlist_head owners = DLIST_STATIC_INIT(owners);
+
+GpuaggReason
+gpuagg_flight_wanted(int64 rows, int64 auto_rows)
+{
+	if (gpuagg_device == DEVICE_CPU)
+		return GPUAGG_DISABLED;
+	if (gpuagg_device == DEVICE_AUTO && auto_rows == FLIGHT_NEVER)
+		return GPUAGG_NO_GAIN;
+	if (rows < gpuagg_device_min_rows || (gpuagg_device == DEVICE_AUTO && rows < auto_rows))
+		return GPUAGG_SMALL;
+	return GPUAGG_OK;
+}
+
+/* ---- staging memory ---- */
+
+/* A refusal holds for a moment, so that not every batch asks again. */
+static DeviceLease *
+lease_memory(Size bytes)
+{
+	static int64 refused_at = -LEASE_AGAIN_MS;
+	static GpuaggReason refused_for = GPUAGG_OK;
+	DeviceLease *lease = NULL;
+	GpuaggReason reason;
+
+	if (!gpuagg_device_ready())
+		return NULL;
+	if (gpuagg_monotonic_ms() - refused_at < LEASE_AGAIN_MS)
+	{
+		gpuagg_stat_reason(refused_for);
+		return NULL;
+	}
+	reason = gpuagg_device_lease(bytes, &lease);
+	if (reason == GPUAGG_OK)
+		return lease;
+	if (reason != GPUAGG_LOST)
+	{
+		refused_at = gpuagg_monotonic_ms();
+		refused_for = reason;
+	}
+	gpuagg_stat_fallback(reason);
+	return NULL;
+}
+
+FlightLease *
+gpuagg_flight_lease(Size bytes, int users, MemoryContext context)
+{
+	FlightLease *lease = MemoryContextAlloc(context, sizeof(FlightLease));
+
+	lease->lease = lease_memory(bytes);
+	lease->users = users;
+	if (lease->lease != NULL)
+		return lease;
+	pfree(lease);
+	return NULL;
+}
+
+char *
+gpuagg_flight_lease_base(const FlightLease *lease)
+{
+	return lease->lease->base;
+}
+
+Size
+gpuagg_flight_lease_bytes(const FlightLease *lease)
+{
+	return lease->lease->size;
+}
+
+DeviceLease *
+gpuagg_flight_device_lease(const FlightLease *lease)
+{
+	return lease->lease;
+}
+
+void
+gpuagg_flight_leave(FlightLease **lease)
+{
+	FlightLease *left = *lease;
+
+	*lease = NULL;
+	if (left == NULL || --left->users > 0)
+		return;
+	gpuagg_device_release(left->lease);
+	pfree(left);
+}
+
+/* ---- flights ---- */
+
+static int64
+bytes_of(const Flight *flight)
+{
+	const GpuaggWork *work = &flight->work;
+	Size width = flight->type == GPUAGG_MSG_SORT ? gpuagg_sort_item_size((int) work->u.sort.words)
+												 : gpuagg_kind_size((int) work->kind);
+
+	return (int64) (work->nrows * width);
+}
+
+void
+gpuagg_flight_submit(Flight *flight)
+{
+	flight->engine = ENGINE_CPU;
+	if (flight->lease != NULL)
+	{
+		GpuaggReason reason = gpuagg_device_engine.submit(flight);
+
+		if (reason == GPUAGG_OK)
+			flight->engine = ENGINE_DEVICE;
+		else
+			gpuagg_stat_fallback(reason);
+	}
+}
+
+bool
+gpuagg_flight_finish(Flight *flight)
+{
+	bool fell_back = flight->lease != NULL && flight->engine == ENGINE_CPU;
+
+	if (flight->engine == ENGINE_DEVICE)
+	{
+		GpuaggReason reason = gpuagg_device_engine.finish(flight);
+
+		if (reason != GPUAGG_OK)
+		{
+			gpuagg_stat_fallback(reason);
+			flight->engine = ENGINE_CPU;
+			fell_back = true;
+		}
+	}
+	if (flight->engine == ENGINE_CPU)
+		(void) gpuagg_cpu_engine.finish(flight);
+	/* a sort in this process is no batch */
+	if (flight->engine == ENGINE_DEVICE || flight->type != GPUAGG_MSG_SORT)
+		gpuagg_stat_batch(flight->engine, (int64) flight->work.nrows, bytes_of(flight));
+	return !fell_back;
+}
+
+/* ---- owners ---- */
+
+void
+gpuagg_flight_list(FlightOwner *owner)
+{
+	if (owner->listed)
+		return;
+	dlist_push_tail(&owners, &owner->node);
+	owner->listed = true;
+}
+
+void
+gpuagg_flight_unlist(FlightOwner *owner)
+{
+	if (!owner->listed)
+		return;
+	dlist_delete(&owner->node);
+	owner->listed = false;
+}
+
+void
+gpuagg_flights_land(void)
+{
+	dlist_mutable_iter iter;
+
+	dlist_foreach_modify(iter, &owners)
+	{
+		FlightOwner *owner = dlist_container(FlightOwner, node, iter.cur);
+
+		owner->land(owner);
+	}
+	gpuagg_device_rest();
+}
