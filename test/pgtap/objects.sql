@@ -14,6 +14,10 @@ CREATE TEMP TABLE functions AS SELECT p.* FROM pg_proc p
 JOIN objects o ON o.classid = 'pg_proc'::regclass AND o.objid = p.oid;
 CREATE TEMP TABLE aggregates AS SELECT p.oid, p.proname, p.oid::regprocedure AS signature, a.*
 FROM pg_aggregate a JOIN functions p ON p.oid = a.aggfnoid;
+-- What aggregates consist of.
+CREATE TEMP TABLE parts AS SELECT DISTINCT f.oid FROM aggregates,
+    unnest(ARRAY[aggtransfn, aggcombinefn, aggserialfn, aggdeserialfn, aggfinalfn, aggmtransfn,
+    aggminvtransfn, aggmfinalfn]::oid[]) f(oid) WHERE f.oid <> 0;
 
 -- Signatures: these and no others.  (aggregates.sql has more about each.)
 CREATE TEMP TABLE promised AS
@@ -67,9 +71,7 @@ SELECT is_empty($$SELECT signature FROM aggregates WHERE proname IN (SELECT name
     'sums, averages, counts and variances have moving-frame functions');
 SELECT is_empty($$SELECT signature FROM aggregates WHERE aggfinalfn <> 0 AND aggfinalmodify <> 'r'$$,
     'final functions do not modify the state');
-SELECT is_empty($$SELECT signature, f::regprocedure FROM aggregates,
-    unnest(ARRAY[aggtransfn, aggcombinefn, aggserialfn, aggdeserialfn, aggfinalfn, aggmtransfn,
-    aggminvtransfn, aggmfinalfn]::oid[]) f JOIN pg_proc p ON p.oid = f
+SELECT is_empty($$SELECT oid::regprocedure FROM parts JOIN pg_proc p USING (oid)
     WHERE p.proparallel <> 's'$$, 'what aggregates call is parallel safe');
 SELECT is_empty($$SELECT signature, t FROM aggregates, unnest(ARRAY[aggtransfn::oid, aggmtransfn::oid]) t
     JOIN pg_proc p ON p.oid = t WHERE p.prosupport = 0$$, 'transition functions have a support function');
@@ -89,11 +91,18 @@ SELECT is_empty($$SELECT f.oid::regprocedure FROM functions f JOIN pg_language l
 SELECT is((SELECT array_agg(DISTINCT probin) FROM functions JOIN pg_language l ON l.oid = prolang
            WHERE l.lanname = 'c'), ARRAY['$libdir/gpuagg'], 'all in one library');
 
--- Every object says what it is.
+-- Every object that users call says what it is; the others are used by one that users call.
+SELECT set_eq($$SELECT proname::text FROM functions WHERE oid NOT IN (SELECT oid FROM parts)
+    AND proname LIKE 'gpuagg\_%'$$,
+    ARRAY['gpuagg_support', 'gpuagg_version', 'gpuagg_devices', 'gpuagg_last_query', 'gpuagg_stat_get',
+          'gpuagg_stat_reset', 'gpuagg_stop', 'gpuagg_restart', 'gpuagg_kernel_benchmark'],
+    'all other internal functions are parts of aggregates');
 SELECT is_empty($$SELECT pg_describe_object(classid, objid, 0) FROM objects
-    WHERE obj_description(objid, (SELECT relname FROM pg_class WHERE oid = classid)) IS NULL
+    WHERE (obj_description(objid, (SELECT relname FROM pg_class WHERE oid = classid)) IS NULL)
+    <> (objid IN (SELECT oid FROM parts UNION SELECT oid FROM functions
+                  WHERE proname IN ('gpuagg_support', 'gpuagg_stat_get')))
     AND classid <> 'pg_type'::regclass AND classid <> 'pg_rewrite'::regclass$$,
-    'every object has a comment');
+    'what users call has a comment, and nothing else has');
 SELECT isnt((SELECT obj_description(oid, 'pg_extension') FROM pg_extension WHERE extname = 'gpuagg'),
             NULL, 'the extension has a comment');
 
