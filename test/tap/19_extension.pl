@@ -80,8 +80,8 @@ is($node->safe_psql('postgres', q(SELECT count(*) FROM pg_proc p WHERE proname L
 	AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE classid = 'pg_proc'::regclass
 		AND objid = p.oid AND deptype = 'e'))), 0, 'every function belongs to the extension');
 is($node->safe_psql('postgres', q(SELECT string_agg(DISTINCT proname, ' ') FROM pg_proc p
-	WHERE proname LIKE 'gpu%' AND obj_description(oid, 'pg_proc') IS NULL)), '',
-	'every function has a comment');
+	WHERE proname LIKE 'gpu\_%' AND obj_description(oid, 'pg_proc') IS NULL)), '',
+	'every gpu_ function has a comment');
 $session->quit;
 
 # A database made from a template with the extension in it.
