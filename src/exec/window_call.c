@@ -102,7 +102,7 @@ gpuagg_window_functions_init(WindowScanState *node)
 		function->exclusive_argument = ExecInitExpr(exclusive, &node->css.ss.ps);
 		function->state = gpuagg_running_state_make(function->op, CurrentMemoryContext);
 		if (function->op->kind != 0)
-			node->has_kinds = true;
+			node->has_scans = true;
 		if (!gpuagg_running_can_read_ahead((Node *) argument))
 			node->can_read_ahead = false;
 	}
@@ -154,7 +154,7 @@ gpuagg_window_function_step(WindowFunctionState *function, Datum value, bool isn
 	function->value = gpuagg_running_value(op, function->state, &function->isnull);
 	if (!function->exclusive || isnull)
 		return;
-	/* taking may free what the value is */
+	/* taking may free what the value points to */
 	if (op->result_length != 0 && !function->isnull)
 		function->value = datumCopy(function->value, false, op->result_length);
 	gpuagg_running_take(op, function->state, value);

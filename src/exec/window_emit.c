@@ -1,10 +1,10 @@
 /*
  * window_emit.c
- *	  Emits the rows of a GpuWindow node's batches with their functions' values.
+ *	  How the rows of a GpuWindow node leave it, with their functions' values.
  *
- * Rows wait in order: those that are outside of any batch, those of the current
- * one, those of batches still to come.  A function that engines have no scan for
- * takes its arguments as the groups of rows are made ready.
+ * Rows wait in order: those in the store or kept by the input, those of the current set,
+ * those of the set after it.  A function that no engine has a scan for takes its arguments
+ * as the groups of rows are made ready.
  */
 #include "compat.h"
 
@@ -13,7 +13,147 @@
 #include "utils/memutils.h"
 
 #include "engine/cpu.h"
-#include "exec/window_batch.h"
+#include "exec/window_pipeline.h"
+
+/* ---- one row ---- */
+
+void
+gpuagg_window_show(WindowScanState *node, Datum *values, bool *isnull)
+{
+	TupleTableSlot *scan = node->css.ss.ss_ScanTupleSlot;
+
+	ExecClearTuple(scan);
+	scan->tts_values = values;
+	scan->tts_isnull = isnull;
+	ExecStoreVirtualTuple(scan);
+	node->css.ss.ps.ps_ExprContext->ecxt_scantuple = scan;
+}
+
+void
+gpuagg_window_copy_columns(WindowScanState *node, TupleTableSlot *row)
+{
+	slot_getallattrs(row);
+	memcpy(node->values, row->tts_values, node->spec->nchild * sizeof(Datum));
+	memcpy(node->isnull, row->tts_isnull, node->spec->nchild * sizeof(bool));
+}
+
+static TupleTableSlot *
+project(WindowScanState *node, Datum *values, bool *isnull)
+{
+	ScanState *ss = &node->css.ss;
+
+	gpuagg_window_show(node, values, isnull);
+	if (ss->ps.ps_ProjInfo == NULL)
+		return ss->ss_ScanTupleSlot;
+	ResetExprContext(ss->ps.ps_ExprContext);
+	return ExecProject(ss->ps.ps_ProjInfo);
+}
+
+TupleTableSlot *
+gpuagg_window_emit(WindowScanState *node, Datum *values, bool *isnull)
+{
+	int nchild = node->spec->nchild;
+
+	for (int f = 0; f < node->nfunctions; f++)
+	{
+		values[nchild + f] = node->functions[f].value;
+		isnull[nchild + f] = node->functions[f].isnull;
+	}
+	return project(node, values, isnull);
+}
+
+TupleTableSlot *
+gpuagg_window_emit_ready(WindowScanState *node)
+{
+	WindowPipeline *p = node->pipeline;
+	WindowWaitingRows *waiting = &node->waiting;
+	Datum *values = node->values;
+	bool *isnull = node->isnull;
+
+	if (p != NULL && p->earlier_rows == 0)
+	{
+		Size place = gpuagg_window_place(node, p->next_emitted++, 0);
+
+		values = p->current->values + place;
+		isnull = p->current->isnull + place;
+	}
+	else
+	{
+		if (node->input.keeps_rows)
+			gpuagg_row_sort_row(node->input.sort, waiting->nemitted, node->tuple_slot);
+		else
+			gpuagg_row_store_fetch(waiting->store, node->tuple_slot);
+		gpuagg_window_copy_columns(node, node->tuple_slot);
+		if (p != NULL)
+			p->earlier_rows--;
+	}
+	waiting->nemitted++;
+	waiting->ready--;
+	return gpuagg_window_emit(node, values, isnull);
+}
+
+/* ---- a group ---- */
+
+/* A function's value at row i of the current set, the last one of a group. */
+static void
+value_at(WindowScanState *node, int f, int64 i)
+{
+	WindowRows *rows = node->pipeline->current;
+	WindowFunctionState *function = &node->functions[f];
+	const WindowFunctionColumn *column = &rows->columns[f];
+	const ColumnScan *scan = column->scan;
+	Size place;
+
+	if (scan != NULL)
+		function->value = gpuagg_running_result(function->op, scan->results, scan->status, i,
+												column->counts != NULL ? column->counts[i] : 0,
+												&function->isnull);
+	else if (node->spec->frame != WINDOW_ROWS)
+		function->value = gpuagg_running_value(function->op, function->state, &function->isnull);
+	else
+	{
+		place = gpuagg_window_place(node, i, gpuagg_window_argument_column(node, f));
+		gpuagg_window_function_step(function, rows->values[place], rows->isnull[place]);
+	}
+}
+
+/* The same after the last row that was taken: with a scan, the last before the current set. */
+static void
+last_value(WindowScanState *node, int f)
+{
+	WindowFunctionState *function = &node->functions[f];
+
+	if (node->pipeline != NULL && function->op->kind != 0)
+	{
+		const LastResult *last = &node->pipeline->last[f];
+
+		function->value = gpuagg_running_result(function->op, last->result, &last->status, 0,
+												last->count, &function->isnull);
+	}
+	else
+		function->value = gpuagg_running_value(function->op, function->state, &function->isnull);
+}
+
+void
+gpuagg_window_close_group(WindowScanState *node, int64 i)
+{
+	MemoryContext old;
+
+	MemoryContextReset(node->group_context);
+	old = MemoryContextSwitchTo(node->group_context);
+	for (int f = 0; f < node->nfunctions; f++)
+	{
+		if (i < 0)
+			last_value(node, f);
+		else
+			value_at(node, f, i);
+	}
+	MemoryContextSwitchTo(old);
+	node->waiting.ready = node->waiting.pending;
+	node->waiting.pending = 0;
+}
+
+/* ---- the rows of sets ---- */
 
 /* The first bit that is set from i on, or n. */
 static int64
@@ -31,13 +171,13 @@ next_bit(const uint64 *bitmap, int64 i, int64 n)
 }
 
 /*
- * The functions that have no scan take rows first to last of the current batch, a
+ * The functions that have no scan take rows first to last of the current set, a
  * group or part of one.
  */
 static void
 take_arguments(WindowScanState *node, int64 first, int64 last)
 {
-	WindowBatches *b = node->batches;
+	WindowPipeline *p = node->pipeline;
 	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
 
 	for (int64 i = first; i < last; i++)
@@ -50,83 +190,26 @@ take_arguments(WindowScanState *node, int64 first, int64 last)
 			WindowFunctionState *function = &node->functions[f];
 			Size place = gpuagg_window_place(node, i, gpuagg_window_argument_column(node, f));
 
-			if (b->current->columns[f].scan == NULL && !b->current->isnull[place])
-				gpuagg_running_take(function->op, function->state, b->current->values[place]);
+			if (p->current->columns[f].scan == NULL && !p->current->isnull[place])
+				gpuagg_running_take(function->op, function->state, p->current->values[place]);
 		}
 		MemoryContextSwitchTo(old);
 		ResetExprContext(econtext);
 	}
 }
 
-/* A function's value at row i of the current batch, the last one of a group. */
-static void
-value_at(WindowScanState *node, int f, int64 i)
-{
-	WindowBatch *batch = node->batches->current;
-	WindowFunctionState *function = &node->functions[f];
-	const WindowColumnBatch *column = &batch->columns[f];
-	const ColumnScan *scan = column->scan;
-	Size place;
-
-	if (scan != NULL)
-		function->value = gpuagg_running_result(function->op, scan->results, scan->status, i,
-												column->counts != NULL ? column->counts[i] : 0,
-												&function->isnull);
-	else if (node->spec->frame != WINDOW_ROWS)
-		function->value = gpuagg_running_value(function->op, function->state, &function->isnull);
-	else
-	{
-		place = gpuagg_window_place(node, i, gpuagg_window_argument_column(node, f));
-		gpuagg_window_function_step(function, batch->values[place], batch->isnull[place]);
-	}
-}
-
-/* The same of the last row before the current batch. */
-static void
-value_before(WindowScanState *node, int f)
-{
-	WindowFunctionState *function = &node->functions[f];
-	const LastResult *last = &node->batches->last[f];
-
-	if (function->op->kind != 0)
-		function->value = gpuagg_running_result(function->op, last->result, &last->status, 0,
-												last->n, &function->isnull);
-	else
-		function->value = gpuagg_running_value(function->op, function->state, &function->isnull);
-}
-
-/* The rows that are pending have their values: at row i, or before the current batch if -1. */
-static void
-set_values(WindowScanState *node, int64 i)
-{
-	MemoryContext old;
-
-	MemoryContextReset(node->group_context);
-	old = MemoryContextSwitchTo(node->group_context);
-	for (int f = 0; f < node->nfunctions; f++)
-	{
-		if (i < 0)
-			value_before(node, f);
-		else
-			value_at(node, f, i);
-	}
-	MemoryContextSwitchTo(old);
-	node->ready = node->pending;
-	node->pending = 0;
-}
-
-/* Keeps the last results of the current batch, for value_before(). */
+/* Keeps the last results of the current set, for last_value(). */
 static void
 keep_last(WindowScanState *node)
 {
-	WindowBatch *batch = node->batches->current;
-	int64 i = batch->nrows - 1;
+	WindowRows *rows = node->pipeline->current;
+	int64 i = rows->nrows - 1;
 
 	for (int f = 0; f < node->nfunctions; f++)
 	{
-		const WindowColumnBatch *column = &batch->columns[f];
+		const WindowFunctionColumn *column = &rows->columns[f];
 		const ColumnScan *scan = column->scan;
-		LastResult *last = &node->batches->last[f];
+		LastResult *last = &node->pipeline->last[f];
 		Size width;
 
 		if (scan == NULL)
@@ -134,125 +217,98 @@ keep_last(WindowScanState *node)
 		width = gpuagg_scan_result_size(scan->kind, scan->op, 0);
 		memcpy(last->result, (const char *) scan->results + i * width, width);
 		last->status = scan->status[i];
-		last->n = column->counts != NULL ? column->counts[i] : 0;
+		last->count = column->counts != NULL ? column->counts[i] : 0;
 	}
 }
 
-/* Makes the rows of the next group ready that ends in the current batch; false: none does. */
+/* Makes the rows of the next group ready that ends in the current set; false: none does. */
 static bool
 next_group(WindowScanState *node)
 {
-	WindowBatches *b = node->batches;
-	WindowBatch *batch = b->current;
+	WindowPipeline *p = node->pipeline;
+	WindowRows *rows = p->current;
 	int64 end;
 
-	if (b->at == batch->nrows)
+	if (p->next_row == rows->nrows)
 		return false;
-	if (node->pending > 0 && gpuagg_bit(batch->groups, b->at))
+	if (node->waiting.pending > 0 && gpuagg_bit(rows->group_heads, p->next_row))
 	{
-		set_values(node, -1);
+		gpuagg_window_close_group(node, -1);
 		return true;
 	}
-	end = next_bit(batch->groups, b->at + 1, batch->nrows);
-	if (b->nscans < node->nfunctions)
+	end = next_bit(rows->group_heads, p->next_row + 1, rows->nrows);
+	if (p->nscans < node->nfunctions)
 	{
-		if (gpuagg_bit(batch->heads, b->at))
+		if (gpuagg_bit(rows->partition_heads, p->next_row))
 			gpuagg_window_functions_clear(node, true);
-		take_arguments(node, b->at, end);
+		take_arguments(node, p->next_row, end);
 	}
-	node->pending += end - b->at;
-	b->at = end;
-	if (end == batch->nrows)
+	node->waiting.pending += end - p->next_row;
+	p->next_row = end;
+	if (end == rows->nrows)
 		return false;
-	set_values(node, end - 1);
+	gpuagg_window_close_group(node, end - 1);
 	return true;
-}
-
-/* Emits the first of the rows that are ready. */
-static TupleTableSlot *
-emit_ready(WindowScanState *node)
-{
-	WindowBatches *b = node->batches;
-	Datum *values = node->values;
-	bool *isnull = node->isnull;
-
-	if (b->outside > 0)
-	{
-		gpuagg_window_fetch_kept(node);
-		b->outside--;
-	}
-	else
-	{
-		Size place = gpuagg_window_place(node, b->emit_at++, 0);
-
-		values = b->current->values + place;
-		isnull = b->current->isnull + place;
-		node->rows_emitted++;
-	}
-	node->ready--;
-	gpuagg_window_put_values(node, values, isnull);
-	return gpuagg_window_project(node, values, isnull);
 }
 
 static TupleTableSlot *
 next_of_groups(WindowScanState *node)
 {
-	WindowBatches *b = node->batches;
+	WindowPipeline *p = node->pipeline;
 
-	while (node->ready == 0)
+	while (node->waiting.ready == 0)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (b->current != NULL && next_group(node))
+		if (p->current != NULL && next_group(node))
 			break;
-		if (b->current != NULL && node->pending > 0)
+		if (p->current != NULL && node->waiting.pending > 0)
 			keep_last(node);
-		if (gpuagg_window_advance(node))
+		if (gpuagg_window_pipeline_advance(node))
 			continue;
-		if (node->pending == 0)
+		if (node->waiting.pending == 0)
 			return NULL;
-		set_values(node, -1);
+		gpuagg_window_close_group(node, -1);
 	}
-	return emit_ready(node);
+	return gpuagg_window_emit_ready(node);
 }
 
 static TupleTableSlot *
 next_single(WindowScanState *node)
 {
-	WindowBatches *b = node->batches;
+	WindowPipeline *p = node->pipeline;
 	int nchild = node->spec->nchild;
 	Datum *values;
 	bool *isnull;
 	Size place;
 	MemoryContext old;
 
-	if ((b->current == NULL || b->at == b->current->nrows) && !gpuagg_window_advance(node))
+	if ((p->current == NULL || p->next_row == p->current->nrows) &&
+		!gpuagg_window_pipeline_advance(node))
 		return NULL;
-	place = gpuagg_window_place(node, b->at, 0);
-	values = b->current->values + place;
-	isnull = b->current->isnull + place;
-	if (b->nscans < node->nfunctions && gpuagg_bit(b->current->heads, b->at))
+	place = gpuagg_window_place(node, p->next_row, 0);
+	values = p->current->values + place;
+	isnull = p->current->isnull + place;
+	if (p->nscans < node->nfunctions && gpuagg_bit(p->current->partition_heads, p->next_row))
 		gpuagg_window_functions_clear(node, true);
 
 	MemoryContextReset(node->group_context);
 	old = MemoryContextSwitchTo(node->group_context);
 	for (int f = 0; f < node->nfunctions; f++)
 	{
-		if (b->current->columns[f].has_results)
+		if (p->current->columns[f].has_values)
 			continue;
-		value_at(node, f, b->at);
+		value_at(node, f, p->next_row);
 		values[nchild + f] = node->functions[f].value;
 		isnull[nchild + f] = node->functions[f].isnull;
 	}
 	MemoryContextSwitchTo(old);
-	b->emit_at = ++b->at;
-	node->rows_emitted++;
-	return gpuagg_window_project(node, values, isnull);
+	p->next_emitted = ++p->next_row;
+	node->waiting.nemitted++;
+	return project(node, values, isnull);
 }
 
 TupleTableSlot *
-gpuagg_window_by_batch(WindowScanState *node)
+gpuagg_window_next_by_set(WindowScanState *node)
 {
-	if (node->batches == NULL)
-		gpuagg_window_make_batches(node);
 	return node->spec->frame == WINDOW_ROWS ? next_single(node) : next_of_groups(node);
 }

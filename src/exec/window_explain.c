@@ -13,7 +13,7 @@
 #include "exec/window_state.h"
 #include "gpuagg.h"
 
-/* DESC and NULLS FIRST or LAST where they are not what goes without saying. */
+/* DESC and NULLS FIRST or LAST, where they are not the default. */
 static void
 append_order(StringInfo text, const WindowColumn *column, Oid type)
 {
@@ -67,15 +67,15 @@ show_functions(WindowScanState *node, List *context, ExplainState *es)
 	ExplainPropertyList("Window Functions", texts, es);
 }
 
-/* Core's words for the same; whether the device did some of it. */
+/* In core's words; returns whether the device did some of the sort. */
 static bool
 show_sort(WindowScanState *node, ExplainState *es)
 {
 	RowSortReport report;
 
-	if (!node->sorted)
+	if (!node->input.sorted)
 		return false;
-	gpuagg_row_sort_report(node->sort, &report);
+	gpuagg_row_sort_report(node->input.sort, &report);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
 	{
 		char *text = psprintf("%s  %s: " INT64_FORMAT "kB", report.method, report.space, report.kB);
@@ -108,9 +108,10 @@ frame_text(WindowFrame frame)
 }
 
 static void
-show_work(WindowScanState *node, bool sorted_there, ExplainState *es)
+show_work(WindowScanState *node, bool sorted_on_device, ExplainState *es)
 {
-	const WorkReport *report = &node->report;
+	const WorkReport *report = &node->work.report;
+	const RowStore *store = node->waiting.store;
 	List *fallbacks = NIL;
 	bool device = report->batches[ENGINE_DEVICE] > 0;
 	bool cpu = report->rows[ENGINE_CPU] > 0;
@@ -126,11 +127,11 @@ show_work(WindowScanState *node, bool sorted_there, ExplainState *es)
 		if (report->fallbacks[r] > 0)
 			fallbacks = lappend(fallbacks, psprintf(INT64_FORMAT " %s", report->fallbacks[r],
 													gpuagg_reason_name(r)));
-	if (node->rows != NULL && gpuagg_row_store_spilled(node->rows) > 0)
-		ExplainPropertyInteger("Spilled Rows", NULL, gpuagg_row_store_spilled(node->rows), es);
+	if (store != NULL && gpuagg_row_store_spilled(store) > 0)
+		ExplainPropertyInteger("Spilled Rows", NULL, gpuagg_row_store_spilled(store), es);
 	if (fallbacks != NIL)
 		ExplainPropertyList("Fallbacks", fallbacks, es);
-	if (!device && !sorted_there && report->reason != GPUAGG_OK)
+	if (!device && !sorted_on_device && report->reason != GPUAGG_OK)
 		ExplainPropertyText("Device Not Used", gpuagg_reason_text(report->reason), es);
 }
 
@@ -149,9 +150,9 @@ gpuagg_window_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	ExplainPropertyBool("Sort", spec->sort, es);
 	if (es->analyze)
 	{
-		bool sorted_there = show_sort(node, es);
+		bool sorted_on_device = show_sort(node, es);
 
-		show_work(node, sorted_there, es);
+		show_work(node, sorted_on_device, es);
 	}
 	if (es->verbose && spec->kept != NULL)
 		ExplainPropertyText("GpuWindow Not Used For", spec->kept, es);

@@ -1,7 +1,6 @@
 /*
  * window_input.c
- *	  The rows of a GpuWindow node as they come in, and where partitions and
- *	  groups start.
+ *	  The rows of a GpuWindow node as they come in, and what each of them starts.
  */
 #include "compat.h"
 
@@ -10,11 +9,29 @@
 
 #include "exec/window_state.h"
 
+void
+gpuagg_window_input_init(WindowInput *input, const WindowSpec *spec, PlanState *child,
+						 PlanState *node, WorkReport *report)
+{
+	TupleDesc desc = ExecGetResultType(child);
+
+	input->spec = spec;
+	input->child = child;
+	input->econtext = node->ps_ExprContext;
+	input->report = report;
+	input->partition_keys = gpuagg_window_keys_make(spec->partition, spec->npartition, desc);
+	input->norder = spec->frame == WINDOW_PEERS ? spec->norder : 0;
+	input->order_keys = gpuagg_window_keys_make(spec->order, input->norder, desc);
+	if (spec->sort)
+		input->sort_slot = ExecInitExtraTupleSlot(node->state, desc, &TTSOpsMinimalTuple);
+	input->at_start = true;
+}
+
 /* Begins the sort of all rows from below, by the partition's keys and then the order's. */
 static void
-begin_sort(WindowScanState *node)
+begin_sort(WindowInput *input)
 {
-	const WindowSpec *spec = node->spec;
+	const WindowSpec *spec = input->spec;
 	RowSortKey keys[SORT_MAX_KEYS];
 	int nkeys = spec->npartition + spec->norder;
 
@@ -30,139 +47,138 @@ begin_sort(WindowScanState *node)
 		keys[i].collation = column->collation;
 		keys[i].nulls_first = column->nulls_first;
 	}
-	node->sort = gpuagg_row_sort_begin(ExecGetResultType(node->child), nkeys, keys,
-									   spec->npartition, work_mem * INT64CONST(1024),
-									   GetMemoryChunkContext(node));
+	input->sort = gpuagg_row_sort_begin(ExecGetResultType(input->child), nkeys, keys,
+										spec->npartition, work_mem * INT64CONST(1024),
+										input->econtext->ecxt_per_query_memory);
 }
 
 static void
-sort_rows(WindowScanState *node)
+sort_rows(WindowInput *input)
 {
 	WorkReport before;
 	TupleTableSlot *row;
 
-	if (node->sort == NULL)
-		begin_sort(node);
-	while (row = ExecProcNode(node->child), !TupIsNull(row))
+	if (input->sort == NULL)
+		begin_sort(input);
+	while (row = ExecProcNode(input->child), !TupIsNull(row))
 	{
 		CHECK_FOR_INTERRUPTS();
-		gpuagg_row_sort_put(node->sort, row);
+		gpuagg_row_sort_put(input->sort, row);
 	}
 	before = *gpuagg_stat_last();
-	gpuagg_row_sort_perform(node->sort);
-	gpuagg_window_report_since(node, &before);
-	node->sorted = true;
-	node->rows_stay = gpuagg_row_sort_in_memory(node->sort);
+	gpuagg_row_sort_perform(input->sort);
+	gpuagg_window_report_since(input->report, &before);
+	input->sorted = true;
+	input->keeps_rows = gpuagg_row_sort_in_memory(input->sort);
 }
 
 /* The next row of the sort, or NULL, and what it starts. */
 static TupleTableSlot *
-next_sorted(WindowScanState *node)
+next_sorted(WindowInput *input)
 {
+	WindowFrame frame = input->spec->frame;
 	bool new_peers;
 
-	if (!node->sorted)
-		sort_rows(node);
-	if (!gpuagg_row_sort_get(node->sort, node->sort_slot, &node->new_partition, &new_peers))
+	if (!input->sorted)
+		sort_rows(input);
+	if (!gpuagg_row_sort_get(input->sort, input->sort_slot, &input->new_partition, &new_peers))
 		return NULL;
-	slot_getsomeattrs(node->sort_slot, node->last_read);
-	node->new_group = node->new_partition || node->spec->frame == WINDOW_ROWS ||
-					  (node->spec->frame == WINDOW_PEERS && new_peers);
-	return node->sort_slot;
+	slot_getsomeattrs(input->sort_slot, input->last_read);
+	input->new_group = input->new_partition || frame == WINDOW_ROWS ||
+					   (frame == WINDOW_PEERS && new_peers);
+	return input->sort_slot;
 }
 
 /* What a row from a child that is sorted starts. */
 static void
-mark_row(WindowScanState *node, TupleTableSlot *row)
+mark_row(WindowInput *input, TupleTableSlot *row)
 {
-	WindowSpec *spec = node->spec;
+	const WindowSpec *spec = input->spec;
 	MemoryContext old;
 
-	slot_getsomeattrs(row, node->last_read);
-	old = MemoryContextSwitchTo(node->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
-	node->new_partition = gpuagg_window_keys_change(node->partition, spec->npartition, row);
-	if (node->first_row)
-		node->new_partition = true;
-	node->first_row = false;
-	/* the order keys are remembered in any case */
+	slot_getsomeattrs(row, input->last_read);
+	old = MemoryContextSwitchTo(input->econtext->ecxt_per_tuple_memory);
+	input->new_partition = gpuagg_window_keys_change(input->partition_keys, spec->npartition, row);
+	if (input->at_start)
+		input->new_partition = true;
+	input->at_start = false;
 	if (spec->frame == WINDOW_ROWS)
-		node->new_group = true;
-	else
-		node->new_group = gpuagg_window_keys_change(node->order, node->norder, row) ||
-						  node->new_partition;
+		input->new_group = true;
+	else /* the call remembers the row's keys, so it is made for a new partition too */
+		input->new_group = gpuagg_window_keys_change(input->order_keys, input->norder, row) ||
+						   input->new_partition;
 	MemoryContextSwitchTo(old);
 }
 
 /* The next row of a child that is sorted, or NULL. */
 static TupleTableSlot *
-next_from_child(WindowScanState *node)
+next_from_child(WindowInput *input)
 {
-	TupleTableSlot *row = ExecProcNode(node->child);
+	TupleTableSlot *row = ExecProcNode(input->child);
 
 	if (TupIsNull(row))
 		return NULL;
-	if (!node->marks_late)
-		mark_row(node, row);
+	if (!input->marks_sets)
+		mark_row(input, row);
 	return row;
 }
 
 void
-gpuagg_window_mark_rows(WindowScanState *node, const Datum *values, const bool *isnull, Size stride,
-						int64 nrows, uint64 *heads, uint64 *groups)
+gpuagg_window_input_mark(WindowInput *input, const Datum *values, const bool *isnull, Size stride,
+						 int64 nrows, uint64 *partition_heads, uint64 *group_heads)
 {
 	Size bytes = (nrows + 63) / 64 * sizeof(uint64);
 
-	memset(heads, 0, bytes);
-	gpuagg_window_keys_mark(node->partition, node->spec->npartition, values, isnull, stride, nrows,
-							heads);
-	if (node->first_row)
-		heads[0] |= 1;
-	node->first_row = false;
-	memcpy(groups, heads, bytes);
-	gpuagg_window_keys_mark(node->order, node->norder, values, isnull, stride, nrows, groups);
+	memset(partition_heads, 0, bytes);
+	gpuagg_window_keys_mark(input->partition_keys, input->spec->npartition, values, isnull, stride,
+							nrows, partition_heads);
+	if (input->at_start)
+		partition_heads[0] |= 1;
+	input->at_start = false;
+	memcpy(group_heads, partition_heads, bytes);
+	gpuagg_window_keys_mark(input->order_keys, input->norder, values, isnull, stride, nrows,
+							group_heads);
 }
 
 bool
-gpuagg_window_next(WindowScanState *node)
+gpuagg_window_input_next(WindowInput *input)
 {
-	if (node->have_row)
+	if (input->row != NULL)
 		return true;
-	if (node->input_ended)
+	if (input->ended)
 		return false;
-	ResetExprContext(node->css.ss.ps.ps_ExprContext);
-	node->row = node->spec->sort ? next_sorted(node) : next_from_child(node);
-	node->have_row = node->row != NULL;
-	node->input_ended = node->row == NULL;
-	return node->have_row;
+	ResetExprContext(input->econtext);
+	input->row = input->spec->sort ? next_sorted(input) : next_from_child(input);
+	input->ended = input->row == NULL;
+	return !input->ended;
 }
 
 void
-gpuagg_window_rescan_input(WindowScanState *node)
+gpuagg_window_input_rescan(WindowInput *input)
 {
-	gpuagg_window_keys_forget(node->partition, node->spec->npartition);
-	gpuagg_window_keys_forget(node->order, node->norder);
-	node->first_row = true;
-	node->input_ended = false;
-	node->row = NULL;
-	node->have_row = false;
+	gpuagg_window_keys_forget(input->partition_keys, input->spec->npartition);
+	gpuagg_window_keys_forget(input->order_keys, input->norder);
+	input->at_start = true;
+	input->ended = false;
+	input->row = NULL;
 
-	if (node->sort_slot != NULL)
-		ExecClearTuple(node->sort_slot);
-	if (node->sorted && node->child->chgParam == NULL && gpuagg_row_sort_seek(node->sort, 0))
+	if (input->sort_slot != NULL)
+		ExecClearTuple(input->sort_slot);
+	if (input->sorted && input->child->chgParam == NULL && gpuagg_row_sort_seek(input->sort, 0))
 		return;
-	node->sorted = false;
-	node->rows_stay = false;
-	if (node->sort != NULL)
-		gpuagg_row_sort_clear(node->sort);
+	input->sorted = false;
+	input->keeps_rows = false;
+	if (input->sort != NULL)
+		gpuagg_row_sort_clear(input->sort);
 	/* a child with changed parameters rescans itself when it is next asked for a row */
-	if (node->child->chgParam == NULL)
-		ExecReScan(node->child);
+	if (input->child->chgParam == NULL)
+		ExecReScan(input->child);
 }
 
 void
-gpuagg_window_end_input(WindowScanState *node)
+gpuagg_window_input_end(WindowInput *input)
 {
-	if (node->sort != NULL)
-		gpuagg_row_sort_end(node->sort);
-	ExecEndNode(node->child);
+	if (input->sort != NULL)
+		gpuagg_row_sort_end(input->sort);
+	ExecEndNode(input->child);
 }

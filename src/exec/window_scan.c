@@ -10,7 +10,7 @@
 
 #include "device/client.h"
 #include "exec/window_scan.h"
-#include "exec/window_state.h"
+#include "exec/window_pipeline.h"
 #include "operation/call.h"
 #include "gpuagg.h"
 
@@ -100,79 +100,78 @@ begin(CustomScanState *css, EState *estate, int eflags)
 	WindowScanState *node = (WindowScanState *) css;
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 	WindowSpec *spec = node->spec;
+	WindowInput *input = &node->input;
+	PlanState *child;
 	TupleDesc desc;
 
 	settle_plan(plan);
 
 	/* nothing is read backwards or again from a mark, so that the child need not be able to */
 	eflags &= ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK);
-	node->child = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
-	css->custom_ps = list_make1(node->child);
-	desc = ExecGetResultType(node->child);
+	child = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
+	css->custom_ps = list_make1(child);
+	desc = ExecGetResultType(child);
 
 	node->partition_context = AllocSetContextCreate(CurrentMemoryContext, "GpuWindow partition",
 													ALLOCSET_DEFAULT_SIZES);
 	node->group_context = AllocSetContextCreate(CurrentMemoryContext, "GpuWindow group",
 												ALLOCSET_DEFAULT_SIZES);
-	node->partition = gpuagg_window_keys_make(spec->partition, spec->npartition, desc);
-	node->norder = spec->frame == WINDOW_PEERS ? spec->norder : 0;
-	node->order = gpuagg_window_keys_make(spec->order, node->norder, desc);
+	gpuagg_window_input_init(input, spec, child, &css->ss.ps, &node->work.report);
 	gpuagg_window_functions_init(node);
-	node->last_read = last_column_read(node);
-	node->all_by_value = true;
-	for (int i = 0; i < desc->natts; i++)
-		if (!TupleDescAttr(desc, i)->attbyval)
-			node->all_by_value = false;
+	input->last_read = last_column_read(node);
+	input->marks_sets = node->has_scans && node->can_read_ahead && !spec->sort &&
+						gpuagg_window_keys_are_bits(input->partition_keys, spec->npartition) &&
+						gpuagg_window_keys_are_bits(input->order_keys, input->norder);
 	node->values = palloc((spec->nchild + spec->nfunctions) * sizeof(Datum));
 	node->isnull = palloc((spec->nchild + spec->nfunctions) * sizeof(bool));
-	node->stored = ExecInitExtraTupleSlot(estate, desc, &TTSOpsMinimalTuple);
-	node->passing = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
-	if (spec->sort)
-		node->sort_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsMinimalTuple);
-	node->in_batches = node->has_kinds && node->can_read_ahead;
-	node->marks_late = node->in_batches && !spec->sort &&
-					   gpuagg_window_keys_are_bits(node->partition, spec->npartition) &&
-					   gpuagg_window_keys_are_bits(node->order, node->norder);
-	node->first_row = true;
+	node->tuple_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsMinimalTuple);
+	node->value_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
 }
 
-/* Whether and when to ask for the device. */
-static void
+/* Whether to ask for the device, and from how many rows on: PG_INT64_MAX for never. */
+static int64
 choose_engine(WindowScanState *node)
 {
-	node->device_at = PG_INT64_MAX;
-	if (node->has_kinds)
+	int64 device_from = PG_INT64_MAX;
+
+	if (node->has_scans)
 		gpuagg_begin_engine();
 	if (gpuagg_device == DEVICE_CPU)
 		gpuagg_stat_reason(GPUAGG_DISABLED);
-	else if (!node->has_kinds)
+	else if (!node->has_scans)
 		gpuagg_stat_reason(GPUAGG_CPU_ONLY);
 	else if (!node->can_read_ahead)
 		gpuagg_stat_reason(GPUAGG_NO_READ_AHEAD);
-	else if (gpuagg_device == DEVICE_AUTO) /* the CPU scans a batch in a few ns a row */
+	else if (gpuagg_device == DEVICE_AUTO) /* the CPU scans a set in a few ns a row */
 		gpuagg_stat_reason(GPUAGG_NO_GAIN);
 	else
 	{
 		if (gpuagg_device_min_rows > 0)
 			gpuagg_stat_reason(GPUAGG_SMALL);
-		node->device_at = gpuagg_device_min_rows;
+		device_from = gpuagg_device_min_rows;
 	}
-	node->report.reason = gpuagg_stat_last()->reason;
+	node->work.report.reason = gpuagg_stat_last()->reason;
+	return device_from;
 }
 
 /* What happens when the first row is asked for. */
 static void
 begin_run(WindowScanState *node)
 {
+	int64 device_from;
+
 	node->begun = true;
-	if (!node->reported)
+	if (!node->work.begun)
 		gpuagg_stat_begin();
-	node->reported = true;
-	choose_engine(node);
+	node->work.begun = true;
+	device_from = choose_engine(node);
 	gpuagg_window_functions_begin(node);
-	if (node->rows == NULL)
-		node->rows = gpuagg_row_store_make(ExecGetResultType(node->child), work_mem * (Size) 1024,
-										   GetMemoryChunkContext(node));
+	if (node->has_scans && node->can_read_ahead)
+		gpuagg_window_pipeline_make(node, device_from);
+	if (node->waiting.store == NULL)
+		node->waiting.store = gpuagg_row_store_make(ExecGetResultType(node->input.child),
+													work_mem * (Size) 1024,
+													GetMemoryChunkContext(node));
 }
 
 static TupleTableSlot *
@@ -182,7 +181,8 @@ exec(CustomScanState *css)
 
 	if (!node->begun)
 		begin_run(node);
-	return node->in_batches ? gpuagg_window_by_batch(node) : gpuagg_window_by_row(node);
+	return node->pipeline != NULL ? gpuagg_window_next_by_set(node)
+								  : gpuagg_window_next_by_row(node);
 }
 
 static void
@@ -191,10 +191,10 @@ end(CustomScanState *css)
 	WindowScanState *node = (WindowScanState *) css;
 
 	gpuagg_window_count_rows(node);
-	gpuagg_window_drop_batches(node);
-	if (node->rows != NULL)
-		gpuagg_row_store_end(node->rows);
-	gpuagg_window_end_input(node);
+	gpuagg_window_pipeline_drop(node);
+	if (node->waiting.store != NULL)
+		gpuagg_row_store_end(node->waiting.store);
+	gpuagg_window_input_end(&node->input);
 }
 
 static void
@@ -203,22 +203,21 @@ rescan(CustomScanState *css)
 	WindowScanState *node = (WindowScanState *) css;
 
 	gpuagg_window_count_rows(node);
-	gpuagg_window_drop_batches(node);
-	if (node->rows != NULL)
-		gpuagg_row_store_clear(node->rows);
-	ExecClearTuple(node->stored);
+	gpuagg_window_pipeline_drop(node);
+	if (node->waiting.store != NULL)
+		gpuagg_row_store_clear(node->waiting.store);
+	ExecClearTuple(node->tuple_slot);
 	node->begun = false;
-	node->rows_taken = 0;
-	node->rows_emitted = 0;
-	node->ready = 0;
-	node->pending = 0;
+	node->waiting.nemitted = 0;
+	node->waiting.ready = 0;
+	node->waiting.pending = 0;
 
 	if (css->ss.ps.chgParam != NULL)
-		UpdateChangedParamSet(node->child, css->ss.ps.chgParam);
-	gpuagg_window_rescan_input(node);
+		UpdateChangedParamSet(node->input.child, css->ss.ps.chgParam);
+	gpuagg_window_input_rescan(&node->input);
 }
 
-/* Also between fetches of a cursor, so that nothing is given up that is needed to go on. */
+/* Called between fetches of a cursor too, so nothing is released that going on needs. */
 static void
 shutdown(CustomScanState *css)
 {

@@ -2,10 +2,9 @@
  * window_state.h
  *	  What the parts of the node GpuWindow share.
  *
- * Rows come in order (window_input.c).  A partition is cut into groups of rows
- * that have the same value: single rows under a ROWS frame, peers, or the whole
- * partition.  Rows are computed in batches, on either engine (window_batch.c), or,
- * where nothing may be read ahead, one by one (window_row.c).
+ * Rows come in, in order (window_input.c).  They are computed in sets, by either engine
+ * (window_pipeline.c), or, where nothing may be read ahead, one by one (window_row.c).
+ * They wait until their group has its values, and leave (window_emit.c).
  */
 #ifndef GPUAGG_WINDOW_STATE_H
 #define GPUAGG_WINDOW_STATE_H
@@ -15,12 +14,9 @@
 #include "commands/explain.h"
 #include "nodes/extensible.h"
 
-#include "exec/row_sort.h"
 #include "exec/row_store.h"
-#include "exec/window_key.h"
+#include "exec/window_input.h"
 #include "operation/running_operation.h"
-#include "spec/window_spec.h"
-#include "device/stat.h"
 
 typedef struct WindowFunctionState
 {
@@ -38,145 +34,107 @@ typedef struct WindowFunctionState
 	bool isnull;
 } WindowFunctionState;
 
+/* Rows that have been taken and not emitted: those that are ready, then those of the open group. */
+typedef struct WindowWaitingRows
+{
+	int64 ready; /* whose group has ended: the functions have its values */
+	int64 pending;
+	RowStore *store; /* has them, unless the input keeps them or the current set has them */
+	int64 nemitted;	 /* rows emitted before them: the number of the first in the input */
+} WindowWaitingRows;
+
+/* What was done, for the statistics and EXPLAIN. */
+typedef struct WindowWork
+{
+	bool begun;		 /* the statement's statistics have */
+	int64 uncounted; /* rows taken one by one, not yet among the counters */
+	WorkReport report;
+} WindowWork;
+
 typedef struct WindowScanState
 {
 	CustomScanState css;
 	WindowSpec *spec;
-	PlanState *child;
+	bool begun; /* a row has been asked for, since the start or the last rescan */
 
-	WindowKey *partition;
-	WindowKey *order; /* PEERS only */
-	int norder;
 	int nfunctions;
 	WindowFunctionState *functions;
-	AttrNumber last_read; /* columns up to it are read of each row that comes in */
 	bool has_expressions; /* among the arguments */
-	bool has_kinds;		  /* some function has batches */
+	bool has_scans;		  /* an engine can compute some function */
 	bool can_read_ahead;  /* every argument */
 
 	MemoryContext partition_context; /* states that cannot be emptied in place */
 	MemoryContext group_context;	 /* values of a group; reset at its start */
 
-	/* with spec->sort */
-	RowSort *sort;
-	bool sorted;
-	bool rows_stay; /* in the sort, to be looked at again */
-	TupleTableSlot *sort_slot;
+	WindowInput input;
+	struct WindowPipeline *pipeline; /* NULL: rows are taken one by one */
+	WindowWaitingRows waiting;
+	WindowWork work;
 
-	/* where it stands */
-	bool begun;
-	bool first_row; /* none has come in yet */
-	bool input_ended;
-	TupleTableSlot *row; /* that came in last, if have_row; not taken yet */
-	bool have_row;
-	bool marks_late;	/* what rows start is found once a batch has them */
-	bool new_partition; /* otherwise, of row: it starts one */
-	bool new_group;		/* it starts a group */
-	int64 rows_taken;
-
-	/* rows that wait: those to be emitted with the functions' values, those of the open group */
-	RowStore *rows;			/* where they are kept, unless they stay in the sort */
-	int64 rows_emitted;		/* where they do: the next one's number */
-	TupleTableSlot *stored; /* a row in passing: fetched from there, or copied into a batch */
-	Datum *values;			/* of a row that is emitted: the child's columns, the functions */
+	/* the row at hand */
+	Datum *values; /* the child's columns, then the functions' values */
 	bool *isnull;
-	int64 ready;
-	int64 pending;
-
-	bool in_batches;
-	int64 device_at; /* rows_taken from which on to ask for the device */
-	struct WindowBatches *batches;
-	bool all_by_value;		 /* the child's columns */
-	TupleTableSlot *passing; /* for a row on its way from a batch to the store */
-
-	/* for the statistics */
-	bool reported;
-	int64 uncounted; /* rows taken one by one, not yet among the counters */
-	WorkReport report;
+	TupleTableSlot *tuple_slot; /* the child's columns as a tuple */
+	TupleTableSlot *value_slot; /* the same as values, for the store */
 } WindowScanState;
 
-/* ---- window_input.c ---- */
-
-/* Gets the next row from below, unless there is one; false at the end. */
-extern bool gpuagg_window_next(WindowScanState *node);
-
-/*
- * With marks_late: where partitions and groups start among the rows that have come
- * in since the last call, as columns of which each row is `stride` after the one before.
- */
-extern void gpuagg_window_mark_rows(WindowScanState *node, const Datum *values, const bool *isnull,
-									Size stride, int64 nrows, uint64 *heads, uint64 *groups);
-
-extern void gpuagg_window_rescan_input(WindowScanState *node);
-extern void gpuagg_window_end_input(WindowScanState *node);
-
-/* ---- window_function.c ---- */
+/* ---- window_call.c ---- */
 
 /* Initialises the functions and makes the checks that core makes of them. */
 extern void gpuagg_window_functions_init(WindowScanState *node);
 
-/* What can only be known when rows are there, once in a run. */
+/* Evaluates `exclusive` of each function, when the first row is asked for. */
 extern void gpuagg_window_functions_begin(WindowScanState *node);
 
-/* Empties the states for the partition that begins; not those that batches carry on, if only_direct. */
+/* Empties the states for a new partition; with only_direct not those that scans carry on. */
 extern void gpuagg_window_functions_clear(WindowScanState *node, bool only_direct);
 
 /*
- * Takes a value, unless it is NULL, and puts down the function's value up to the
- * row under a ROWS frame, which lies in the current context or in the state.
+ * Takes a value, unless it is NULL, and sets the function's value up to the row under
+ * a ROWS frame.  That lies in the current context or in the state.
  */
 extern void gpuagg_window_function_step(WindowFunctionState *function, Datum value, bool isnull);
 
 /* ---- window_row.c ---- */
 
-/*
- * Makes the scan tuple, over which expressions are evaluated, that of these
- * columns, which it refers to and whoever holds it may write to.
- */
-static inline void
-gpuagg_window_show(WindowScanState *node, Datum *values, bool *isnull)
-{
-	TupleTableSlot *scan = node->css.ss.ss_ScanTupleSlot;
-
-	ExecClearTuple(scan);
-	scan->tts_values = values;
-	scan->tts_isnull = isnull;
-	ExecStoreVirtualTuple(scan);
-	node->css.ss.ps.ps_ExprContext->ecxt_scantuple = scan;
-}
-
-/* A row from below as columns into node->values. */
-extern void gpuagg_window_copy_columns(WindowScanState *node, TupleTableSlot *row);
-
-/* The functions' values behind the columns of a row. */
-extern void gpuagg_window_put_values(WindowScanState *node, Datum *values, bool *isnull);
-
-/* The row that the plan asks for, of these columns. */
-extern TupleTableSlot *gpuagg_window_project(WindowScanState *node, Datum *values, bool *isnull);
-
-/* The first of the rows that are kept, which is no more, as columns into node->values. */
-extern void gpuagg_window_fetch_kept(WindowScanState *node);
-
 /* The next row of the result, or NULL at the end. */
-extern TupleTableSlot *gpuagg_window_by_row(WindowScanState *node);
+extern TupleTableSlot *gpuagg_window_next_by_row(WindowScanState *node);
 
 /* Counts rows that the function takes one by one. */
 extern void gpuagg_window_count_direct(WindowScanState *node, const WindowFunctionState *function,
 									   int64 rows);
 
-/* Adds to the node's report the fallbacks that have been counted since. */
-extern void gpuagg_window_report_since(WindowScanState *node, const WorkReport *before);
-
 /* Brings the rows taken one by one into the statistics. */
 extern void gpuagg_window_count_rows(WindowScanState *node);
 
-/* ---- window_batch.c, window_emit.c ---- */
+/* Adds to the report the fallbacks that have been counted since `before`. */
+extern void gpuagg_window_report_since(WorkReport *report, const WorkReport *before);
+
+/* ---- window_emit.c ---- */
 
 /* The next row of the result, or NULL at the end. */
-extern TupleTableSlot *gpuagg_window_by_batch(WindowScanState *node);
+extern TupleTableSlot *gpuagg_window_next_by_set(WindowScanState *node);
 
-/* Drops what there is of batches. */
-extern void gpuagg_window_drop_batches(WindowScanState *node);
+/*
+ * Makes these columns the scan tuple, over which expressions are evaluated.  It points to
+ * them, and whoever has the scan tuple may write to them.
+ */
+extern void gpuagg_window_show(WindowScanState *node, Datum *values, bool *isnull);
+
+/* A row of the child as columns into node->values. */
+extern void gpuagg_window_copy_columns(WindowScanState *node, TupleTableSlot *row);
+
+/*
+ * Makes the pending rows ready: the functions get the values that they have at row i of
+ * the current set, or, if that is -1, after the last row that was taken.
+ */
+extern void gpuagg_window_close_group(WindowScanState *node, int64 i);
+
+/* Puts the functions' values behind these columns; returns the row that the plan asks for. */
+extern TupleTableSlot *gpuagg_window_emit(WindowScanState *node, Datum *values, bool *isnull);
+
+/* The same for the first of the rows that are ready. */
+extern TupleTableSlot *gpuagg_window_emit_ready(WindowScanState *node);
 
 /* ---- window_explain.c ---- */
 

@@ -468,13 +468,13 @@ def big(script, rows):
 
 
 def wide(script):
-    """Batches of many columns take no more memory for it."""
+    """Sets of rows with many columns take no more memory for it."""
     columns = ', '.join('i AS c%d' % n for n in range(400))
     script.sql("SET work_mem = '64kB'; SET gpuagg.device_min_rows = 0; BEGIN; DECLARE c CURSOR FOR "
                'SELECT gpu_running_sum(i) OVER (ROWS UNBOUNDED PRECEDING), z.* FROM '
                '(SELECT i, %s FROM generate_series(1, 40000) i OFFSET 0) z; MOVE 20000 FROM c' % columns)
     script.check(('memory', '400 columns'), "SELECT coalesce(sum(total_bytes), 0) < 8000000 FROM pg_backend_memory_contexts "
-                 "WHERE name = 'GpuWindow batches'", ['t'])
+                 "WHERE name = 'GpuWindow rows'", ['t'])
     script.sql('COMMIT; RESET ALL; SET client_min_messages = warning')
 
 

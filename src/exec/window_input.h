@@ -1,0 +1,65 @@
+/*
+ * window_input.h
+ *	  The rows of a GpuWindow node as they come in, and what each of them starts.
+ *
+ * A partition is cut into groups of rows that have the same value: single rows under a
+ * ROWS frame, peers, or the whole partition.
+ */
+#ifndef GPUAGG_WINDOW_INPUT_H
+#define GPUAGG_WINDOW_INPUT_H
+
+#include "nodes/execnodes.h"
+
+#include "device/stat.h"
+#include "exec/row_sort.h"
+#include "exec/window_key.h"
+#include "spec/window_spec.h"
+
+typedef struct WindowInput
+{
+	const WindowSpec *spec;
+	PlanState *child;
+	ExprContext *econtext; /* of the node; reset before each row */
+	WorkReport *report;	   /* gets the fallbacks of the sort */
+	AttrNumber last_read;  /* columns up to this one are read of each row */
+
+	/* of a child that is sorted */
+	WindowKey *partition_keys;
+	WindowKey *order_keys; /* none but under the frame PEERS */
+	int norder;
+	bool marks_sets; /* what rows start is asked of gpuagg_window_input_mark() */
+
+	/* with spec->sort */
+	RowSort *sort;
+	TupleTableSlot *sort_slot;
+	bool sorted;	 /* the sort has all rows, in order */
+	bool keeps_rows; /* and keeps them in memory, to be read again by number */
+
+	/* where it stands */
+	bool at_start; /* no row has come in yet */
+	bool ended;
+	TupleTableSlot *row; /* came in last; NULL: none yet, or it has been taken */
+	bool new_partition;	 /* that row starts one (not set with marks_sets) */
+	bool new_group;
+} WindowInput;
+
+/* For a node that starts; checks that the user may execute the keys' equality. */
+extern void gpuagg_window_input_init(WindowInput *input, const WindowSpec *spec, PlanState *child,
+									 PlanState *node, WorkReport *report);
+
+/* Gets the next row, unless one waits to be taken; false at the end. */
+extern bool gpuagg_window_input_next(WindowInput *input);
+
+/*
+ * With marks_sets: sets the bits of the rows that start a partition or a group, among all
+ * that have come in since the last call.  They are given as columns, each row `stride`
+ * places after the one before.
+ */
+extern void gpuagg_window_input_mark(WindowInput *input, const Datum *values, const bool *isnull,
+									 Size stride, int64 nrows, uint64 *partition_heads,
+									 uint64 *group_heads);
+
+extern void gpuagg_window_input_rescan(WindowInput *input);
+extern void gpuagg_window_input_end(WindowInput *input);
+
+#endif /* GPUAGG_WINDOW_INPUT_H */

@@ -1,0 +1,424 @@
+/*
+ * window_pipeline.c
+ *	  Fills sets with the rows that come in, and brings each through an engine: one
+ *	  segmented scan for each function, over the partitions that the set spans.
+ *
+ * Each set goes to the device or to the CPU's loops.  The functions' states carry the open
+ * partition from set to set.  While the rows of a set are emitted, the next set is on the
+ * device; its results are taken from there once the set after it has been filled.
+ */
+#include "compat.h"
+
+#include "miscadmin.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+
+#include "engine/cpu.h"
+#include "exec/window_pipeline.h"
+#include "gpuagg.h"
+
+#define DEVICE_ROWS 32768 /* of a set: with more, the rows would fall out of the CPU's cache */
+#define CPU_ROWS	1024  /* sets grow up to it from one row, as a LIMIT may end the query early */
+#define LEAST_ROWS	64	  /* that a set has room for */
+#define COPY_BYTES	(2 * 1024 * 1024) /* of copied values; then the set is full */
+#define RETRY_ROWS	65536			  /* before asking for the device again */
+
+static unsigned
+flags_of(const WindowFunctionState *function)
+{
+	return GPUAGG_SCAN_VALIDITY | GPUAGG_SCAN_HEADS | GPUAGG_SCAN_STATUS |
+		   (function->exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0);
+}
+
+static void
+make_rows(WindowScanState *node, WindowRows *rows)
+{
+	int n = node->nfunctions;
+	int nscans = 0;
+
+	rows->columns = palloc0(n * sizeof(WindowFunctionColumn));
+	rows->scans = palloc(n * sizeof(ColumnScan *));
+	rows->arguments = AllocSetContextCreate(CurrentMemoryContext, "GpuWindow arguments",
+											ALLOCSET_DEFAULT_SIZES);
+	for (int f = 0; f < n; f++)
+	{
+		const WindowFunctionState *function = &node->functions[f];
+
+		if (function->op->kind == 0)
+			continue;
+		rows->columns[f].scan = gpuagg_scan_make(function->op->kind, function->op->op,
+												 flags_of(function), CurrentMemoryContext);
+		rows->scans[nscans++] = rows->columns[f].scan;
+	}
+	node->pipeline->nscans = nscans;
+}
+
+void
+gpuagg_window_pipeline_make(WindowScanState *node, int64 device_from)
+{
+	TupleDesc desc = ExecGetResultType(node->input.child);
+	MemoryContext context = AllocSetContextCreate(GetMemoryChunkContext(node), "GpuWindow rows",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	WindowPipeline *p = palloc0(sizeof(WindowPipeline));
+
+	node->pipeline = p;
+	p->context = context;
+	p->stride = node->spec->nchild + node->nfunctions;
+	p->all_by_value = true;
+	for (int i = 0; i < desc->natts; i++)
+		if (!TupleDescAttr(desc, i)->attbyval)
+			p->all_by_value = false;
+	p->last = palloc0(node->nfunctions * sizeof(LastResult));
+	p->device_from = device_from;
+	p->cpu_capacity = 1;
+	p->can_overlap = 2 * GPUAGG_SEGMENT_BYTES <= (Size) gpuagg_staging_memory * 1024;
+	for (int i = 0; i < lengthof(p->sets); i++)
+		make_rows(node, &p->sets[i]);
+	MemoryContextSwitchTo(old);
+}
+
+void
+gpuagg_window_pipeline_drop(WindowScanState *node)
+{
+	if (node->pipeline == NULL)
+		return;
+	MemoryContextDelete(node->pipeline->context);
+	node->pipeline = NULL;
+}
+
+/* ---- filling ---- */
+
+/* An array in place of another one, whose content is not kept. */
+static void *
+make_array(void *array, Size bytes)
+{
+	if (array != NULL)
+		pfree(array);
+	return palloc(bytes);
+}
+
+static void
+make_room(WindowScanState *node, WindowRows *rows, int64 n)
+{
+	Size nvalues = n * node->pipeline->stride;
+	MemoryContext old;
+
+	if (n <= rows->capacity)
+		return;
+	old = MemoryContextSwitchTo(node->pipeline->context);
+	rows->capacity = 0;
+	rows->values = make_array(rows->values, nvalues * sizeof(Datum));
+	rows->isnull = make_array(rows->isnull, nvalues * sizeof(bool));
+	rows->partition_heads = make_array(rows->partition_heads, n / 8);
+	rows->group_heads = make_array(rows->group_heads, n / 8);
+	for (int f = 0; f < node->nfunctions; f++)
+		if (node->functions[f].op->function == RUNNING_AVG && rows->columns[f].scan != NULL)
+			rows->columns[f].counts = make_array(rows->columns[f].counts, n * sizeof(int64));
+	MemoryContextSwitchTo(old);
+	rows->capacity = n;
+}
+
+/* Rows that so many bytes hold, a multiple of 64. */
+static int64
+rows_of(const WindowPipeline *p, int64 bytes)
+{
+	int64 rows = bytes / (p->stride * (int64) (sizeof(Datum) + sizeof(bool)));
+
+	return Max(TYPEALIGN_DOWN(64, rows), LEAST_ROWS);
+}
+
+/* Gets staging memory for a set, if it is time to ask for the device. */
+static void
+begin_on_device(WindowScanState *node, WindowRows *rows)
+{
+	WindowPipeline *p = node->pipeline;
+	int64 bytes = Max(work_mem * INT64CONST(1024) / lengthof(p->sets), COPY_BYTES);
+	WorkReport before;
+
+	rows->on_device = false;
+	if (p->rows_taken < p->device_from)
+		return;
+	before = *gpuagg_stat_last();
+	rows->on_device =
+		gpuagg_scans_begin(rows->scans, p->nscans,
+						   Min(Min(gpuagg_batch_rows, DEVICE_ROWS), rows_of(p, bytes)));
+	gpuagg_window_report_since(&node->work.report, &before);
+	if (rows->on_device)
+		return;
+	node->work.report.reason = gpuagg_stat_last()->reason;
+	p->device_from = p->rows_taken + RETRY_ROWS;
+}
+
+/* Chooses the engine; returns how many rows the set takes. */
+static int64
+begin_rows(WindowScanState *node, WindowRows *rows)
+{
+	WindowPipeline *p = node->pipeline;
+	int64 n;
+
+	begin_on_device(node, rows);
+	if (rows->on_device)
+	{
+		make_room(node, rows, rows->scans[0]->capacity);
+		return rows->scans[0]->capacity;
+	}
+	n = Min(Min(p->cpu_capacity, gpuagg_batch_rows), rows_of(p, work_mem * INT64CONST(1024)));
+	p->cpu_capacity = Min(2 * p->cpu_capacity, CPU_ROWS);
+	make_room(node, rows, TYPEALIGN(64, n));
+	for (int i = 0; i < p->nscans; i++)
+		gpuagg_scan_begin_in_memory(rows->scans[i], TYPEALIGN(64, n));
+	return n;
+}
+
+/* A slot with the input's row, whose values last as long as the set's rows. */
+static TupleTableSlot *
+lasting_row(WindowScanState *node, WindowRows *rows)
+{
+	TupleTableSlot *row = node->input.row;
+	MinimalTuple copy;
+
+	if (node->input.keeps_rows || node->pipeline->all_by_value)
+		return row;
+	if (rows->copies == NULL)
+		rows->copies = gpuagg_row_blocks_make(row->tts_tupleDescriptor, node->pipeline->context);
+	copy = gpuagg_row_blocks_append(rows->copies, row, PG_INT64_MAX);
+	return ExecStoreMinimalTuple(copy, node->tuple_slot, false);
+}
+
+/* Evaluates the arguments that are expressions over the set's row at `values`. */
+static void
+put_arguments(WindowScanState *node, WindowRows *rows, Datum *values, bool *isnull)
+{
+	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
+
+	gpuagg_window_show(node, values, isnull);
+	for (int f = 0; f < node->nfunctions; f++)
+	{
+		WindowFunctionState *function = &node->functions[f];
+		int at = node->spec->nchild + f;
+
+		if (function->argument == NULL)
+			continue;
+		values[at] = ExecEvalExprSwitchContext(function->argument, econtext, &isnull[at]);
+		if (function->argument_length != 0 && !isnull[at])
+		{
+			MemoryContext old = MemoryContextSwitchTo(rows->arguments);
+
+			rows->argument_bytes += datumGetSize(values[at], false, function->argument_length);
+			values[at] = datumCopy(values[at], false, function->argument_length);
+			MemoryContextSwitchTo(old);
+		}
+	}
+}
+
+/* Takes the input's row into a set. */
+static void
+put_row(WindowScanState *node, WindowRows *rows)
+{
+	Size place = gpuagg_window_place(node, rows->nrows, 0);
+	TupleTableSlot *row = lasting_row(node, rows);
+	int nchild = node->spec->nchild;
+
+	slot_getallattrs(row);
+	for (int i = 0; i < nchild; i++)
+	{
+		rows->values[place + i] = row->tts_values[i];
+		rows->isnull[place + i] = row->tts_isnull[i];
+	}
+	if (!node->input.marks_sets)
+	{
+		gpuagg_scan_set_bit(rows->partition_heads, rows->nrows, node->input.new_partition);
+		gpuagg_scan_set_bit(rows->group_heads, rows->nrows, node->input.new_group);
+	}
+	if (node->has_expressions)
+		put_arguments(node, rows, rows->values + place, rows->isnull + place);
+	rows->nrows++;
+	node->input.row = NULL;
+}
+
+/* Counts the arguments that are not NULL: of the open partition, for averages up to each row. */
+static void
+count_values(WindowRows *rows, WindowFunctionColumn *column, bool exclusive)
+{
+	const uint64 *validity = column->scan->validity;
+	int64 n = column->open_count;
+
+	for (int64 i = 0; i < rows->nrows; i++)
+	{
+		if (gpuagg_bit(rows->partition_heads, i))
+			n = 0;
+		if (column->counts != NULL && exclusive)
+			column->counts[i] = n;
+		n += gpuagg_bit(validity, i);
+		if (column->counts != NULL && !exclusive)
+			column->counts[i] = n;
+	}
+	column->open_count = n;
+}
+
+/* Brings a function's arguments from the rows to its scan. */
+static void
+put_column(WindowScanState *node, WindowRows *rows, int f)
+{
+	const WindowFunctionState *function = &node->functions[f];
+	WindowFunctionColumn *column = &rows->columns[f];
+	ColumnScan *scan = column->scan;
+	Size place = gpuagg_window_place(node, 0, gpuagg_window_argument_column(node, f));
+	Size stride = node->pipeline->stride;
+
+	scan->nrows = rows->nrows;
+	memcpy(scan->heads, rows->partition_heads, (rows->nrows + 63) / 64 * sizeof(uint64));
+	for (int64 i = 0; i < rows->nrows; i++)
+		gpuagg_scan_set_bit(scan->validity, i,
+							function->every_row || !rows->isnull[place + i * stride]);
+	gpuagg_running_store_column(function->op, scan->values, rows->values + place,
+								rows->isnull + place, stride, rows->nrows);
+	count_values(rows, column, function->exclusive);
+}
+
+/*
+ * Fills a set with the rows that come in.  `before` is the set before it, which is on the
+ * device, or NULL.  False when there are no more rows.
+ */
+static bool
+fill(WindowScanState *node, WindowRows *rows, const WindowRows *before)
+{
+	WindowPipeline *p = node->pipeline;
+	int64 capacity;
+
+	if (!gpuagg_window_input_next(&node->input))
+		return false;
+	capacity = begin_rows(node, rows);
+	MemoryContextReset(rows->arguments);
+	rows->argument_bytes = 0;
+	if (rows->copies != NULL)
+		gpuagg_row_blocks_clear(rows->copies);
+
+	rows->nrows = 0;
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_row(node, rows);
+	} while (rows->nrows < capacity && rows->argument_bytes < COPY_BYTES &&
+			 (rows->copies == NULL || gpuagg_row_blocks_bytes(rows->copies) < COPY_BYTES) &&
+			 gpuagg_window_input_next(&node->input));
+	p->rows_taken += rows->nrows;
+	if (node->input.marks_sets)
+		gpuagg_window_input_mark(&node->input, rows->values, rows->isnull, p->stride, rows->nrows,
+								 rows->partition_heads, rows->group_heads);
+
+	for (int f = 0; f < node->nfunctions; f++)
+	{
+		rows->columns[f].open_count = before != NULL ? before->columns[f].open_count
+													 : node->functions[f].state->n;
+		if (rows->columns[f].scan != NULL)
+			put_column(node, rows, f);
+	}
+	return true;
+}
+
+/* ---- through an engine ---- */
+
+static void
+submit(WindowScanState *node, WindowRows *rows)
+{
+	WorkReport before = *gpuagg_stat_last();
+	GpuaggScanState *carry = &node->pipeline->carry;
+
+	for (int f = 0; f < node->nfunctions; f++)
+	{
+		ColumnScan *scan = rows->columns[f].scan;
+
+		if (scan == NULL)
+			continue;
+		if (gpuagg_bit(rows->partition_heads, 0))
+			gpuagg_running_state_clear(node->functions[f].op, node->functions[f].state);
+		gpuagg_running_to_carry(node->functions[f].op, node->functions[f].state, carry);
+		gpuagg_scan_submit(scan, carry);
+	}
+	gpuagg_window_report_since(&node->work.report, &before);
+}
+
+static void
+finish(WindowScanState *node, WindowRows *rows)
+{
+	WorkReport before = *gpuagg_stat_last();
+	GpuaggScanState *carry = &node->pipeline->carry;
+
+	for (int f = 0; f < node->nfunctions; f++)
+	{
+		WindowFunctionState *function = &node->functions[f];
+		WindowFunctionColumn *column = &rows->columns[f];
+		ColumnScan *scan = column->scan;
+		Size place = gpuagg_window_place(node, 0, node->spec->nchild + f);
+
+		if (scan == NULL)
+		{
+			gpuagg_window_count_direct(node, function, rows->nrows);
+			continue;
+		}
+		gpuagg_scan_finish(scan, carry);
+		gpuagg_running_from_carry(function->op, function->state, carry, column->open_count);
+		column->has_values = node->spec->frame == WINDOW_ROWS &&
+							 gpuagg_running_result_column(function->op, scan->results, scan->status,
+														  scan->nrows, rows->values + place,
+														  rows->isnull + place,
+														  node->pipeline->stride);
+		node->work.report.batches[scan->engine]++;
+		node->work.report.rows[scan->engine] += scan->nrows;
+		node->work.report.bytes[scan->engine] += scan->nrows * (int64) gpuagg_kind_size(scan->kind);
+	}
+	gpuagg_window_report_since(&node->work.report, &before);
+}
+
+/* Moves the rows of the current set that have not been emitted to the store, if none keeps them. */
+static void
+leave_current(WindowScanState *node)
+{
+	WindowPipeline *p = node->pipeline;
+	TupleTableSlot *slot = node->value_slot;
+
+	if (p->current == NULL)
+		return;
+	for (int64 i = p->next_emitted; i < p->current->nrows && !node->input.keeps_rows; i++)
+	{
+		Size place = gpuagg_window_place(node, i, 0);
+
+		ExecClearTuple(slot);
+		memcpy(slot->tts_values, p->current->values + place, node->spec->nchild * sizeof(Datum));
+		memcpy(slot->tts_isnull, p->current->isnull + place, node->spec->nchild * sizeof(bool));
+		gpuagg_row_store_append(node->waiting.store, ExecStoreVirtualTuple(slot));
+	}
+	p->earlier_rows += p->current->nrows - p->next_emitted;
+	p->current = NULL;
+}
+
+bool
+gpuagg_window_pipeline_advance(WindowScanState *node)
+{
+	WindowPipeline *p = node->pipeline;
+	WindowRows *next = p->submitted;
+	WindowRows *other;
+
+	Assert(node->waiting.ready == 0); /* for their values may lie in the states */
+	leave_current(node);
+	p->submitted = NULL;
+	if (next == NULL)
+	{
+		next = &p->sets[0];
+		if (!fill(node, next, NULL))
+			return false;
+		submit(node, next);
+	}
+	other = next == &p->sets[0] ? &p->sets[1] : &p->sets[0];
+	if (next->on_device && p->can_overlap && fill(node, other, next))
+		p->submitted = other;
+	finish(node, next);
+	if (p->submitted != NULL)
+		submit(node, p->submitted);
+	p->current = next;
+	p->next_row = 0;
+	p->next_emitted = 0;
+	return true;
+}

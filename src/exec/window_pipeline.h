@@ -1,0 +1,102 @@
+/*
+ * window_pipeline.h
+ *	  The rows of a GpuWindow node in sets, on their way through an engine.
+ *
+ * Two sets are in work: the current one, whose rows are emitted, and the one after it,
+ * which the device has meanwhile.
+ */
+#ifndef GPUAGG_WINDOW_PIPELINE_H
+#define GPUAGG_WINDOW_PIPELINE_H
+
+#include "engine/scan.h"
+#include "exec/row_blocks.h"
+#include "exec/window_state.h"
+
+/* What a set of rows has of one function. */
+typedef struct WindowFunctionColumn
+{
+	ColumnScan *scan; /* NULL: the function's state takes the arguments */
+	bool has_values;  /* the function's values are in the rows */
+	int64 *counts;	  /* of averages: arguments not NULL up to each row of its partition */
+	int64 open_count; /* arguments not NULL in the partition that is open after the last row */
+} WindowFunctionColumn;
+
+/*
+ * A set of rows.  A row has the child's columns, then one for each function: first its
+ * argument, where that is an expression, then its value.  The value may take the
+ * argument's place, as scans and states read arguments before a group has its value, and
+ * nothing reads a row again once it has been emitted.
+ */
+typedef struct WindowRows
+{
+	int64 capacity; /* rows that the arrays have room for */
+	int64 nrows;
+	Datum *values; /* row by row */
+	bool *isnull;
+	uint64 *partition_heads; /* bit i: row i starts a partition */
+	uint64 *group_heads;	 /* bit i: row i starts a group */
+	RowBlocks *copies;		 /* of rows that values by reference point into, or NULL */
+	MemoryContext arguments; /* by reference, of expressions */
+	Size argument_bytes;
+	WindowFunctionColumn *columns; /* one a function */
+	ColumnScan **scans;			   /* of those that have one */
+	bool on_device;
+} WindowRows;
+
+/* A scan's result at one row. */
+typedef struct LastResult
+{
+	uint64 result[2];
+	uint8 status;
+	int64 count; /* as in counts */
+} LastResult;
+
+typedef struct WindowPipeline
+{
+	MemoryContext context;
+	int stride; /* columns of a row */
+	int nscans;
+	bool all_by_value; /* the child's columns */
+	bool can_overlap;  /* there is staging memory for two sets */
+	int64 rows_taken;
+	int64 device_from;	/* rows_taken from which on to ask for the device */
+	int64 cpu_capacity; /* rows of the next set that the CPU scans */
+
+	WindowRows sets[2];
+	WindowRows *current;   /* or NULL */
+	WindowRows *submitted; /* the set after it, or NULL */
+	int64 next_row;		   /* of current: the first that is neither ready nor pending */
+	int64 next_emitted;	   /* of current: the first that has not been emitted */
+	int64 earlier_rows;	   /* that wait before that one, in the store or the input */
+	LastResult *last;	   /* of the row before current, when it belongs to the open group */
+
+	GpuaggScanState carry; /* of one function, between its state and its scan */
+} WindowPipeline;
+
+/* Makes node->pipeline; device_from as above.  Its functions have begun. */
+extern void gpuagg_window_pipeline_make(WindowScanState *node, int64 device_from);
+
+/* Drops it, if there is one, with all its rows. */
+extern void gpuagg_window_pipeline_drop(WindowScanState *node);
+
+/*
+ * Makes the next set the current one; false when there is none.  Rows of the set before
+ * that have not been emitted then wait in the store.
+ */
+extern bool gpuagg_window_pipeline_advance(WindowScanState *node);
+
+/* The index of a row's column in values and isnull. */
+static inline Size
+gpuagg_window_place(const WindowScanState *node, int64 row, int column)
+{
+	return row * node->pipeline->stride + column;
+}
+
+/* The column that has a function's arguments. */
+static inline int
+gpuagg_window_argument_column(const WindowScanState *node, int f)
+{
+	return node->functions[f].attno > 0 ? node->functions[f].attno - 1 : node->spec->nchild + f;
+}
+
+#endif /* GPUAGG_WINDOW_PIPELINE_H */
