@@ -2,10 +2,10 @@
  * row_blocks.c
  *	  Rows as minimal tuples, one behind the other in blocks of memory.
  *
- * A row costs its bytes, rounded up to MAXALIGN, and no call of an allocator.
- * A row that a slot has as a tuple is copied as such; another is formed in place.
- * Blocks grow with what there is, to a quarter of it; of those that have been
- * passed one is kept for the next.
+ * A row takes its bytes, rounded up to MAXALIGN, and no call of an allocator.  A
+ * slot's row is copied if the slot has it as a tuple, else formed in place.  A new
+ * block has up to a quarter of what all blocks have.  One of the blocks that have
+ * been read is kept, to be used again.
  */
 #include "postgres.h"
 
@@ -46,10 +46,10 @@ struct RowBlocks
 	RowBlock *reading;
 	char *next; /* in the block that is read */
 
-	/* Of rows without NULLs, where each value is of fixed width and passed by value. */
+	/* rows without NULLs have a fixed layout, if all columns are passed by value */
 	bool fixed;
 	Size fixed_length;
-	Size *offsets; /* in the row */
+	Size *offsets; /* of the columns in the row */
 };
 
 static void
@@ -97,7 +97,7 @@ block_size(const RowBlocks *blocks, Size length)
 	return Max(size, length);
 }
 
-/* Makes room for a row in another block; false where it would pass the limit. */
+/* Makes room for a row in another block; false if that would pass the limit. */
 static bool
 add_block(RowBlocks *blocks, Size length, int64 limit)
 {
@@ -135,7 +135,7 @@ add_block(RowBlocks *blocks, Size length, int64 limit)
 	return true;
 }
 
-/* Room for a row; NULL where it would pass the limit. */
+/* Room for a row; NULL if it would pass the limit. */
 static inline MinimalTuple
 take_room(RowBlocks *blocks, Size length, int64 limit)
 {
@@ -160,7 +160,7 @@ start_row(RowBlocks *blocks, MinimalTuple row, Size length, Size header)
 	row->t_hoff = header + MINIMAL_TUPLE_OFFSET;
 }
 
-/* A row from values, which the slot has. */
+/* A row from the slot's values. */
 static MinimalTuple
 form_row(RowBlocks *blocks, TupleTableSlot *slot, int64 limit)
 {
@@ -213,7 +213,7 @@ gpuagg_row_blocks_append(RowBlocks *blocks, TupleTableSlot *slot, int64 limit)
 		return row;
 	}
 
-	/* Columns that were added to a table after the row are in the slot only. */
+	/* not if columns were added to the table after the row: those are in the slot only */
 	if ((TTS_IS_HEAPTUPLE(slot) || TTS_IS_BUFFERTUPLE(slot)) &&
 		((HeapTupleTableSlot *) slot)->tuple != NULL)
 	{

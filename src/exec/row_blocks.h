@@ -13,14 +13,14 @@ typedef struct RowBlocks RowBlocks;
 extern RowBlocks *gpuagg_row_blocks_make(TupleDesc desc, MemoryContext context);
 
 /*
- * Adds a copy of the slot's row.  Returns NULL, and adds nothing, where that took
- * more than `limit` bytes, unless there is no other row.
+ * Adds a copy of the slot's row.  Returns NULL, and adds nothing, if that would take
+ * more than `limit` bytes in all.  The first row is always added.
  */
 extern MinimalTuple gpuagg_row_blocks_append(RowBlocks *blocks, TupleTableSlot *slot, int64 limit);
 
 /*
- * The next row in the order in which they were added; NULL when there is none.
- * With release, the memory of rows before it is given back or used again.
+ * The next row in the order in which they were added, or NULL.  With release, the
+ * memory of the rows before it is freed or used again.
  */
 extern MinimalTuple gpuagg_row_blocks_next(RowBlocks *blocks, bool release);
 
@@ -28,7 +28,7 @@ extern MinimalTuple gpuagg_row_blocks_next(RowBlocks *blocks, bool release);
 extern int64 gpuagg_row_blocks_bytes(const RowBlocks *blocks);
 extern int64 gpuagg_row_blocks_peak(const RowBlocks *blocks);
 
-/* Forgets all rows and gives all memory back but for one block. */
+/* Forgets all rows and frees all memory except one block. */
 extern void gpuagg_row_blocks_clear(RowBlocks *blocks);
 
 #endif /* GPUAGG_ROW_BLOCKS_H */

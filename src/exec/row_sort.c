@@ -2,17 +2,17 @@
  * row_sort.c
  *	  Sorts rows by keys of fixed width, and tells where partitions and peers begin.
  *
- * Rows lie in blocks in the order in which they came.  Beside them each has an
- * item: the words of its keys (row_key.h) and its address.  When all are there,
- * the keys of an item are packed into one number: of each key its distance from
- * the least value (or, descending, from the greatest), in no more bits than the
- * greatest distance takes and without low bits that all values share, as
- * timestamps of whole seconds and floats of few digits do; NULL is one more value
- * at either end.  The first key is on top.  Then the items are sorted by number.
+ * Rows lie in blocks in the order in which they came.  Each row has an item in an
+ * array: the words of its keys (types/sort_key.h) and its address.  When all rows are
+ * there, the keys of an item are packed into one number, the first key on top.  A key
+ * becomes its distance from the least value (descending: from the greatest).  It gets
+ * only the bits that the greatest distance takes, less the low bits that are equal in
+ * all values (as in timestamps of whole seconds, or floats of few digits).  NULL is one
+ * more value at either end.  Then the items are sorted by number.
  *
- * Items are packed in place and sorted beside themselves, so that memory is that
- * of the rows and of either kind of items, the larger.  Where it passes the
- * limit, the rows move to core's tuplesort.
+ * Items are packed in place and sorted with scratch memory of the same size.  So memory
+ * is that of the rows, and of the unpacked items or twice the packed ones, whichever is
+ * more.  Beyond the limit the rows move to core's tuplesort.
  */
 #include "postgres.h"
 
@@ -31,14 +31,14 @@
 #include "exec/row_sort.h"
 
 #define LEAST_LIMIT	  (64 * 1024)
-#define PIECE_ROWS	  1024 /* between looks at the limit */
+#define PIECE_ROWS	  1024 /* between checks of the limit */
 #define PREFETCH_ROWS 16
 
 /* A key may take 65 bits. */
 StaticAssertDecl(SORT_MAX_KEYS * 65 <= GPUAGG_RADIX_MAX_WORDS * 64, "keys fit an item");
 StaticAssertDecl(sizeof(MinimalTuple) <= sizeof(uint64), "a row's address fits a word");
 
-/* A column, what its values were, and how they are packed. */
+/* A key's column, the range of its values, and how they are packed. */
 typedef struct SortKey
 {
 	AttrNumber attno;
@@ -54,18 +54,18 @@ typedef struct SortKey
 	uint64 greatest;
 	uint64 differs; /* its lowest bit is the lowest in which two values differ */
 
-	int low_bits;  /* that all values share */
+	int low_bits;  /* that are equal in all values, and left out */
 	int position;  /* of its lowest bit in the number */
 	int bits;	   /* 0 to 64 */
-	bool null_bit; /* above those bits, where NULL is no more value of 64 bits */
-	uint64 shift;  /* 1 where NULL is the value 0 */
+	bool null_bit; /* above those bits; for NULL, if the values take all 2^64 distances */
+	uint64 shift;  /* 1 if NULL is packed as 0 */
 	uint64 null_value;
 } SortKey;
 
 struct RowSort
 {
 	MemoryContext context;
-	MemoryContext data; /* all that one set of rows takes */
+	MemoryContext data; /* of the rows; reset when they are forgotten */
 	TupleDesc desc;
 	int64 limit;
 	int nkeys;
@@ -76,26 +76,26 @@ struct RowSort
 	int64 nrows;
 	RowBlocks *blocks;
 	uint64 *items;
-	int64 room;		  /* of items that are not packed */
-	int64 rows_limit; /* for the blocks, with what nrows takes besides */
+	int64 room;		  /* unpacked items that there is memory for */
+	int64 rows_limit; /* bytes for the blocks: what the items leave of the limit */
 
-	/* Sorted in memory */
+	/* sorted in memory */
 	int words; /* of a number */
 	uint64 partition_mask[GPUAGG_RADIX_MAX_WORDS];
 	int64 device_pieces;
 	int64 position;
-	int row_reach; /* from a row's first byte to what is prefetched with it */
+	int row_reach; /* bytes from a row's start to the second place that is prefetched */
 
-	/* Sorted by core; the words of the last row */
+	/* sorted by core */
 	Tuplesortstate *tuplesort;
 	bool ended;
-	uint8 nulls;
+	uint8 last_nulls; /* bit k: key k of the last row is NULL */
 	uint64 last_words[SORT_MAX_KEYS];
 
-	RowSortReport report; /* of rows that are forgotten */
+	RowSortReport report; /* of the rows that were forgotten last */
 };
 
-/* No rows. */
+/* Starts without rows. */
 static void
 start(RowSort *sort)
 {
@@ -192,7 +192,7 @@ packed_bytes(int words, int64 nrows)
 	return 2 * nrows * (words + 1) * sizeof(uint64);
 }
 
-/* What the items of so many rows leave to the rows. */
+/* Sets how many bytes the items of so many rows leave to the rows. */
 static void
 set_rows_limit(RowSort *sort, int64 nrows)
 {
@@ -202,7 +202,7 @@ set_rows_limit(RowSort *sort, int64 nrows)
 					   (int64) Max(unpacked_bytes(sort, nrows), packed_bytes(words, nrows));
 }
 
-/* Makes sure of room for the items of PIECE_ROWS more; it grows to what the limit allows. */
+/* Makes room for the items of PIECE_ROWS more rows: twice as many, within the limit. */
 static void
 start_piece(RowSort *sort)
 {
@@ -318,7 +318,7 @@ add_bits(uint64 *number, int words, int position, int bits, uint64 value)
 		number[word - 1] |= value >> (64 - shift);
 }
 
-/* The number of an item's keys. */
+/* Packs an item's keys into a number, which is 0 before. */
 static pg_attribute_always_inline void
 pack_keys_of(const RowSort *sort, const uint64 *item, uint64 *number)
 {
@@ -344,7 +344,7 @@ pack_keys_of(const RowSort *sort, const uint64 *item, uint64 *number)
 	}
 }
 
-/* Packs all items into the front of `packed`, which is sort->items where they become no longer. */
+/* Packs all items into `packed`; that may be sort->items, if packed items are no longer. */
 static void
 pack_items(RowSort *sort, uint64 *packed)
 {
@@ -392,7 +392,7 @@ gpuagg_row_sort_perform(RowSort *sort)
 
 	if (sort->tuplesort == NULL)
 	{
-		/* Since the last piece was begun, keys may have become wider. */
+		/* keys may have become wider since the last check */
 		set_rows_limit(sort, sort->nrows);
 		if (gpuagg_row_blocks_bytes(sort->blocks) > Max(sort->rows_limit, LEAST_LIMIT))
 			move_to_tuplesort(sort);
@@ -429,7 +429,7 @@ gpuagg_row_sort_perform(RowSort *sort)
 	sort->row_reach = Min(gpuagg_row_blocks_bytes(sort->blocks) / sort->nrows, 64) - 1;
 }
 
-/* Whether the row's keys are those of the row before it; remembers them. */
+/* Compares the row's keys to those of the row before it, and remembers them. */
 static void
 compare_to_last(RowSort *sort, TupleTableSlot *slot, bool *new_partition, bool *new_peers)
 {
@@ -445,19 +445,19 @@ compare_to_last(RowSort *sort, TupleTableSlot *slot, bool *new_partition, bool *
 		uint64 word = isnull ? 0
 							 : gpuagg_sort_key_word(key->kind, slot->tts_values[key->attno - 1]);
 
-		if (first || word != sort->last_words[k] || isnull != (bool) (sort->nulls >> k & 1))
+		if (first || word != sort->last_words[k] || isnull != (bool) (sort->last_nulls >> k & 1))
 		{
 			*new_peers = true;
 			*new_partition |= k < sort->npartition;
 		}
 		sort->last_words[k] = word;
-		sort->nulls = (sort->nulls & ~(1 << k)) | isnull << k;
+		sort->last_nulls = (sort->last_nulls & ~(1 << k)) | isnull << k;
 	}
 }
 
 /*
- * Rows lie anywhere in memory.  Those that will be wanted soon are asked for several
- * at once, so that the processor looks up their pages beside each other.
+ * Rows in sorted order are scattered in memory.  Several are prefetched at once, so that
+ * the processor translates their addresses in parallel.
  */
 static inline void
 prefetch_after(const RowSort *sort, int64 position)
@@ -474,7 +474,7 @@ prefetch_after(const RowSort *sort, int64 position)
 		__builtin_prefetch(row);
 		__builtin_prefetch(row + sort->row_reach);
 	}
-	pg_compiler_barrier(); /* gcc drops calls of a function that does nothing but prefetch */
+	pg_compiler_barrier(); /* without it gcc drops calls of a function that only prefetches */
 }
 
 bool

@@ -1,9 +1,9 @@
 /*
  * row_store.c
- *	  A queue of rows: those that wait, in memory up to a limit, then in a file.
+ *	  A queue of rows, in memory up to a limit, then in a file.
  *
- * Rows in memory are older than those in the tuplestore: once one is there, all
- * that are appended go there, until it has been emptied.
+ * Rows in memory are older than those in the tuplestore: while that has rows, all
+ * new ones go there.
  */
 #include "postgres.h"
 
@@ -23,9 +23,9 @@ struct RowStore
 	RowBlocks *blocks;
 	Tuplestorestate *file; /* or NULL */
 	int64 limit;
-	int64 in_memory; /* rows that wait there */
+	int64 in_memory; /* rows */
 	int64 in_file;
-	int64 spilled;
+	int64 spilled; /* rows that were ever written to the file */
 };
 
 RowStore *
@@ -75,7 +75,7 @@ gpuagg_row_store_fetch(RowStore *store, TupleTableSlot *slot)
 		ExecStoreMinimalTuple(gpuagg_row_blocks_next(store->blocks, true), slot, false);
 		return;
 	}
-	/* A copy: rows that are appended may move those in the tuplestore's memory to its file. */
+	/* a copy, as appending rows may move those in the tuplestore's memory to its file */
 	if (store->in_file == 0 || !tuplestore_gettupleslot(store->file, true, true, slot))
 		elog(ERROR, "a row of the store is missing");
 	if (--store->in_file == 0)

@@ -1,6 +1,6 @@
 /*
  * row_store.h
- *	  A queue of rows: those that wait, in memory up to a limit, then in a file.
+ *	  A queue of rows, in memory up to a limit, then in a file.
  */
 #ifndef GPUAGG_ROW_STORE_H
 #define GPUAGG_ROW_STORE_H
@@ -16,17 +16,17 @@ typedef struct RowStore RowStore;
  */
 extern RowStore *gpuagg_row_store_make(TupleDesc desc, int64 limit, MemoryContext parent);
 
-/* Adds the slot's row, copied; values that are out of line stay so. */
+/* Adds a copy of the slot's row; values that are stored out of line stay so. */
 extern void gpuagg_row_store_append(RowStore *store, TupleTableSlot *slot);
 
 /*
- * Takes the oldest row, one of which must wait, into a slot of TTSOpsMinimalTuple.
- * It stays where it is, whatever is appended, until the next fetch, clear or end;
- * the memory of those before it is used again.
+ * Takes the oldest row, of which there must be one, into a slot of TTSOpsMinimalTuple.
+ * It stays where it is until the next fetch, clear or end, whatever is appended.  The
+ * memory of the rows before it is used again.
  */
 extern void gpuagg_row_store_fetch(RowStore *store, TupleTableSlot *slot);
 
-/* Rows that went through files, since made. */
+/* Rows that went through the file, since the store was made. */
 extern int64 gpuagg_row_store_spilled(const RowStore *store);
 
 /* Forgets all rows, for a rescan. */

@@ -29,8 +29,8 @@ check_function(Oid function, Oid role)
 }
 
 /*
- * What core checks when a WindowAgg starts: the user may execute the function,
- * and an aggregate's owner what the aggregate consists of.
+ * What core checks when a WindowAgg starts: the user may execute the function, and the
+ * owner of an aggregate may execute the functions that it consists of.
  */
 static void
 check_permissions(Oid function)

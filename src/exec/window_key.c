@@ -2,8 +2,8 @@
  * window_key.c
  *	  Keys by which rows are told apart.
  *
- * Most keys are integers or times, of which equal values have equal bits: no
- * function is called for them.  Floats are not among them, as 0 equals -0.
+ * Most keys are integers or times, whose equal values have equal bits: they are
+ * compared without a function call.  Floats are not, as 0 equals -0.
  */
 #include "compat.h"
 

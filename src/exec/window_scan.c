@@ -53,7 +53,7 @@ make_state(CustomScan *plan)
 	return (Node *) node;
 }
 
-/* The last column of the rows from below that is looked at as a row comes in. */
+/* The last column of the child's rows that is read as a row comes in. */
 static AttrNumber
 last_column_read(const WindowScanState *node)
 {
@@ -71,12 +71,11 @@ last_column_read(const WindowScanState *node)
 
 /*
  * Makes plain calls of the window functions in custom_scan_tlist, this node's and
- * those of windows below: EXPLAIN prints a WindowFunc with the window that it looks
- * up in a node of core's, and from 18 on fails without one.  Changes nothing but
- * what is printed.
+ * those of windows below, for EXPLAIN only.  It prints a WindowFunc's window, looks for
+ * that in a node of core's, and from 18 on fails without one.
  */
 static void
-settle_plan(CustomScan *plan)
+make_plain_calls(CustomScan *plan)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(plan));
 	ListCell *cell;
@@ -104,9 +103,9 @@ begin(CustomScanState *css, EState *estate, int eflags)
 	PlanState *child;
 	TupleDesc desc;
 
-	settle_plan(plan);
+	make_plain_calls(plan);
 
-	/* nothing is read backwards or again from a mark, so that the child need not be able to */
+	/* the child is never read backwards or again from a mark */
 	eflags &= ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK);
 	child = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
 	css->custom_ps = list_make1(child);
@@ -217,7 +216,7 @@ rescan(CustomScanState *css)
 	gpuagg_window_input_rescan(&node->input);
 }
 
-/* Called between fetches of a cursor too, so nothing is released that going on needs. */
+/* Called between fetches of a cursor too, so nothing is released. */
 static void
 shutdown(CustomScanState *css)
 {

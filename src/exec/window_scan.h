@@ -5,7 +5,7 @@
 #ifndef GPUAGG_WINDOW_SCAN_H
 #define GPUAGG_WINDOW_SCAN_H
 
-/* Makes the node known by its name; its plan is as spec/window_spec.h says.  Called once, when loaded. */
+/* Registers the node's methods (its plan: spec/window_spec.h).  Called once, when loaded. */
 extern void gpuagg_window_scan_register(void);
 
 #endif /* GPUAGG_WINDOW_SCAN_H */

@@ -2,10 +2,10 @@
  * window_match.c
  *	  Which windows of a query the node GpuWindow computes, and why not the others.
  *
- * A window matches when all its functions are ours, without FILTER, their
- * arguments have neither side effects nor subqueries, and the frame begins with
- * the partition and ends with the row, its last peer, or the partition.  Running
- * functions that would raise an error are left to core's node, where they do.
+ * A window matches when all its functions are ours and have no FILTER, no argument has
+ * side effects or a subquery, and the frame begins with the partition and ends with the
+ * row, its last peer, or the partition.  Running functions that would raise an error are
+ * left to core's node, which raises it.
  */
 #include "compat.h"
 
@@ -23,7 +23,7 @@
 	 FRAMEOPTION_START_CURRENT_ROW | FRAMEOPTION_END_CURRENT_ROW | FRAMEOPTION_START_OFFSET | \
 	 FRAMEOPTION_END_OFFSET)
 
-/* The window's functions in a target, none twice. */
+/* The window's functions in a target, each once. */
 static List *
 window_calls(const PathTarget *target, Index winref)
 {
@@ -62,7 +62,7 @@ match_frame(const WindowClause *clause, WindowFrame *frame)
 	return NULL;
 }
 
-/* A running function beyond what its frame lets an aggregate do. */
+/* What a running function asks beyond an aggregate. */
 static const char *
 match_running(const WindowFunc *call, const WindowClause *clause)
 {
@@ -84,7 +84,7 @@ match_running(const WindowFunc *call, const WindowClause *clause)
 	return NULL;
 }
 
-/* Sets *ours when the function is one of ours, else leaves it. */
+/* Sets *ours if the function is one of ours, else leaves it as it is. */
 static const char *
 match_call(const WindowFunc *call, const WindowClause *clause, WindowFunction *function, bool *ours)
 {
@@ -107,8 +107,8 @@ match_call(const WindowFunc *call, const WindowClause *clause, WindowFunction *f
 }
 
 /*
- * Whether two columns that the node reads are the same volatile expression: the
- * plan finds columns by their expressions, and would find the first for both.
+ * Whether two columns that the node reads are the same volatile expression.  Plans find
+ * columns by their expressions, and would find the first for both.
  */
 static bool
 has_volatile_twins(const PathTarget *target)
@@ -136,7 +136,7 @@ gpuagg_window_match(const WindowAggPath *path, WindowMatch *match)
 	match->functions = palloc0(list_length(match->calls) * sizeof(WindowFunction));
 	reason = match_frame(clause, &match->frame);
 
-	/* all of them, as `ours` is asked for too */
+	/* all calls, for `ours` */
 	foreach (cell, match->calls)
 	{
 		const char *objection = match_call(lfirst(cell), clause,

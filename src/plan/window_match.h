@@ -13,7 +13,7 @@
 typedef struct WindowMatch
 {
 	WindowFrame frame;
-	List *calls; /* WindowFuncs, none twice */
+	List *calls; /* WindowFuncs, each once */
 	WindowFunction *functions;
 	bool ours; /* some function is one of ours, whether or not it matches */
 } WindowMatch;

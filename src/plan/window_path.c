@@ -2,14 +2,14 @@
  * window_path.c
  *	  Paths that compute windows with the node GpuWindow in place of core's.
  *
- * Core stacks a WindowAggPath for each window, with sorts between them, and shows
- * the top of the stack only.  The stack is rebuilt from its bottom: a node of
- * ours where a window matches, and copies of core's, over the new input,
- * elsewhere.  A full sort right below a node of ours may become the node's own,
- * when its keys are of fixed width and the rows are expected to fit work_mem.
+ * Core stacks a WindowAggPath for each window, with sorts between them, and hands over
+ * only the top of the stack.  The stack is rebuilt from its bottom: a node of ours where
+ * a window matches, elsewhere a copy of core's over the new input.  Our node may do a
+ * full sort right below it itself, if its keys are of fixed width and the rows are
+ * expected to fit work_mem.
  *
- * A stack with run conditions stays core's as a whole: what they remove need not
- * be removed by any condition above it.
+ * A stack with run conditions is left to core, as there may be no other condition above
+ * it that removes the rows which they remove.
  */
 #include "compat.h"
 
@@ -28,11 +28,11 @@
 #include "plan/window_reason.h"
 #include "types/sort_key.h"
 
-/* Measured: what a row costs in our node, as a part of core's node and of core's sort. */
+/* Measured: a row's cost in our node, as a part of that in core's node and core's sort. */
 #define WINDOW_PART	   0.33
 #define SORT_PART	   0.35
 
-#define SORT_ROW_BYTES 24 /* keys and places of a row, beside the row itself */
+#define SORT_ROW_BYTES 24 /* of a row's item, beside the row itself */
 
 /* A stack being rebuilt. */
 typedef struct Rebuild
@@ -49,7 +49,7 @@ static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
 
 /* ---- the sort ---- */
 
-/* Whether the own sort knows the types of the keys, and their orders. */
+/* Whether the node's sort knows the types of the keys, and their orders. */
 static bool
 can_sort_keys(const Rebuild *rebuild, const List *clauses)
 {
@@ -93,7 +93,7 @@ can_sort(const Rebuild *rebuild, const Path *path, const WindowClause *clause)
 
 static Path *rebuild_path(Rebuild *rebuild, Path *path);
 
-/* The cost of core's path, moved from one input to another. */
+/* Makes the cost of core's path that over another input. */
 static void
 move_cost(Path *path, const Path *from, const Path *to)
 {
@@ -118,9 +118,9 @@ keep_window(const WindowAggPath *window, Path *input)
 }
 
 /*
- * Our node's cost: the row's part of what core's node adds to its input, and all
- * that evaluating the target takes.  Its first row comes as early as core's, but
- * for a sort of its own, which reads everything first.
+ * Our node's cost: WINDOW_PART of what core's node adds to its input, and the whole cost
+ * of evaluating the target.  Its first row comes as early as core's, unless the node
+ * sorts, as then it reads everything first.
  */
 static void
 set_cost(GpuWindowPath *window, const WindowAggPath *core, const Path *input, const Path *sort)
@@ -195,7 +195,7 @@ rebuild_window(Rebuild *rebuild, WindowAggPath *core)
 	return input == core->subpath ? (Path *) core : keep_window(core, input);
 }
 
-/* The path with nodes of ours in it; the path itself where there are none. */
+/* The path with nodes of ours in it; the path itself if there are none. */
 static Path *
 rebuild_path(Rebuild *rebuild, Path *path)
 {
@@ -247,7 +247,7 @@ has_run_conditions(const RelOptInfo *rel, const Path *path, bool *ours)
 	return found;
 }
 
-/* The reasons in one text, each of them once; NULL when there are none. */
+/* The reasons in one text, each once; NULL if there are none. */
 static char *
 join_reasons(const List *reasons)
 {
@@ -269,8 +269,8 @@ join_reasons(const List *reasons)
 }
 
 /*
- * The stack with nodes of ours, or NULL when it would have none.  *sorted: one of
- * them does a sort that was the stack's.
+ * The stack with nodes of ours, or NULL if it would have none.  *sorted: one of them does
+ * a sort that was a node of the stack.
  */
 static Path *
 rebuild_stack(PlannerInfo *root, RelOptInfo *rel, Path *path, bool own_sort, bool *sorted)
@@ -297,7 +297,7 @@ add_window_paths(PlannerInfo *root, RelOptInfo *rel)
 	List *paths = NIL;
 	ListCell *cell;
 
-	/* add_path() frees paths that it finds worse, so all are made before */
+	/* add_path() frees paths that are worse, so all are made first */
 	foreach (cell, rel->pathlist)
 	{
 		Path *path = lfirst(cell);

@@ -9,14 +9,14 @@
 
 typedef struct GpuWindowPath
 {
-	CustomPath path; /* over the rows in order, or as they come when `sort` */
+	CustomPath path;
 	WindowClause *clause;
 	WindowMatch match;
-	bool sort;
+	bool sort;	/* the node sorts its input; otherwise that is in order */
 	char *kept; /* as in WindowSpec */
 } GpuWindowPath;
 
-/* Makes the planner consider them; called once, when the library is loaded. */
+/* Makes the planner consider these paths; called once, when the library is loaded. */
 extern void gpuagg_window_path_install(void);
 
 #endif /* GPUAGG_WINDOW_PATH_H */

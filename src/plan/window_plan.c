@@ -2,9 +2,9 @@
  * window_plan.c
  *	  The plan of a window path.
  *
- * The planner finds the node's results in custom_scan_tlist by comparing it with
- * the WindowFuncs that nodes above ask for, so WindowFuncs stand there until the
- * plan is finished (the executor's node makes plain calls of them, for EXPLAIN).
+ * The planner looks in custom_scan_tlist for the WindowFuncs that nodes above ask for, so
+ * it has WindowFuncs until the plan is finished.  The executor's node makes plain calls of
+ * them, for EXPLAIN.
  */
 #include "compat.h"
 

@@ -2,9 +2,9 @@
  * window_reason.c
  *	  Why a plan has none of our window nodes, for EXPLAIN (VERBOSE).
  *
- * The planner leaves notes while EXPLAIN plans a query; they follow the query's
- * plan, in the structured formats as an object of their own.  EXPLAIN EXECUTE
- * goes around the hook and has none.
+ * The planner leaves notes while EXPLAIN plans a query.  They are printed after the
+ * query's plan; in the structured formats as an object of their own.  EXPLAIN EXECUTE
+ * does not call the hook and prints none.
  */
 #include "compat.h"
 
@@ -13,7 +13,7 @@
 #include "plan/window_reason.h"
 
 static ExplainOneQuery_hook_type previous_explain_one_query_hook = NULL;
-static StringInfo notes = NULL; /* of the innermost EXPLAIN (VERBOSE); NULL outside */
+static StringInfo notes = NULL; /* of the innermost EXPLAIN (VERBOSE), or NULL */
 
 void
 gpuagg_window_reason_note(const char *reason)

@@ -5,7 +5,7 @@
 #ifndef GPUAGG_WINDOW_REASON_H
 #define GPUAGG_WINDOW_REASON_H
 
-/* Notes a reason while a query is planned; the text is copied where it is wanted. */
+/* Notes a reason while a query is planned.  The text is copied. */
 extern void gpuagg_window_reason_note(const char *reason);
 
 /* Makes EXPLAIN print the notes; called once, when the library is loaded. */

@@ -2,9 +2,9 @@
  * window_spec.c
  *	  A window's spec as a list, and back.
  *
- * The list: the counts and flags; of each column, partition columns first, its
- * number and whether NULLs come first; its operators and collation; of each
- * function, what it is; its type and OID; and the text, if there is one.
+ * The list has six lists: counts and flags; for each column, partition columns first, its
+ * number and whether NULLs come first; for each column its operators and collation; for
+ * each function its kind; for each function its type and OID; the text, if there is one.
  */
 #include "postgres.h"
 
@@ -25,7 +25,7 @@ write_columns(List **places, List **operators, const WindowColumn *columns, int 
 	}
 }
 
-/* n columns, from column `first` of the lists on. */
+/* n columns, from column `first` on. */
 static WindowColumn *
 read_columns(const List *places, const List *operators, int first, int n)
 {

@@ -2,14 +2,12 @@
  * window_spec.h
  *	  What a GpuWindow node computes: made by the planner, read by the executor.
  *
- * The node's scan tuple is the child's columns (1 to nchild) and then one column
- * for each function.  custom_scan_tlist describes it: the child's expressions,
- * then a call of each function, without its window (window_plan.c says why): for
- * EXPLAIN and for the types.  custom_exprs holds, function by function, its
- * argument x (a NULL constant of type "any" for count(*)) and `exclusive` (a
- * false constant where the function has none), over that scan tuple.
- * custom_private holds the spec as a List of Lists of Integers and OIDs, which
- * copyObject and nodeToString keep.
+ * The node's scan tuple has the child's columns (1 to nchild), then a column for each
+ * function.  custom_scan_tlist has the child's expressions and a call of each function,
+ * for EXPLAIN and for the types (window_plan.c).  custom_exprs has two expressions for
+ * each function, over the scan tuple: its argument (for count(*) a NULL constant of type
+ * "any") and `exclusive` (a false constant if the function has none).  custom_private has
+ * the spec as a List of Lists, which copyObject and nodeToString can handle.
  */
 #ifndef GPUAGG_WINDOW_SPEC_H
 #define GPUAGG_WINDOW_SPEC_H
@@ -19,7 +17,7 @@
 
 #include "operation/running_operation.h"
 
-/* Of the node, by which plans find its methods. */
+/* The name by which plans find the node's methods. */
 #define WINDOW_NODE_NAME "GpuWindow"
 
 typedef enum WindowFrame
@@ -29,20 +27,20 @@ typedef enum WindowFrame
 	WINDOW_WHOLE  /* the whole partition */
 } WindowFrame;
 
-/* A column of the child by which rows are told apart, or sorted. */
+/* A column of the child by which rows are told apart or sorted. */
 typedef struct WindowColumn
 {
-	AttrNumber attno; /* of the child */
-	Oid equality;	  /* operator */
+	AttrNumber attno;
+	Oid equality; /* operator */
 	Oid collation;
-	Oid sort_operator; /* of the own sort; InvalidOid: rows come sorted */
+	Oid sort_operator; /* InvalidOid: rows come sorted */
 	bool nulls_first;
 } WindowColumn;
 
 typedef struct WindowFunction
 {
 	RunningFunction function;
-	Oid type;	  /* of the argument, as gpuagg_running_operation() wants it */
+	Oid type;	  /* of the argument, for gpuagg_running_operation() */
 	Oid winfnoid; /* for the permission that core checks when its node starts */
 } WindowFunction;
 
@@ -50,14 +48,14 @@ typedef struct WindowSpec
 {
 	int nchild;
 	WindowFrame frame;
-	bool sort; /* by all partition columns, then all order columns, before the rest */
+	bool sort; /* the node first sorts by all partition columns, then all order columns */
 	int npartition;
 	WindowColumn *partition;
 	int norder;
 	WindowColumn *order;
 	int nfunctions;
 	WindowFunction *functions;
-	char *kept; /* why core's node was kept for other windows of the query, for EXPLAIN; or NULL */
+	char *kept; /* why other windows of the query are left to core, for EXPLAIN; or NULL */
 } WindowSpec;
 
 extern List *gpuagg_window_spec_list(const WindowSpec *spec);
