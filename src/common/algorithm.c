@@ -2,9 +2,9 @@
  * algorithm.c
  *	  The table of algorithms.
  *
- * Additions are those of the algorithm as it is described, with the blocks of
- * the table: an algorithm that scans tiles also scans their totals, in the same
- * way, and adds them to the rows.
+ * Additions are counted as the algorithm's source describes it, with the table's blocks.
+ * An algorithm that scans tiles also scans the tiles' totals, in the same way, and adds
+ * them to the rows.
  */
 #include "common/algorithm.h"
 
@@ -13,7 +13,7 @@
 
 #define WARP 32.0
 
-/* A reduction: each addition makes one value of two. */
+/* A reduction: each addition replaces two values by one. */
 static double
 of_reduction(double n)
 {
@@ -63,7 +63,7 @@ work_efficient(double n)
 	return 2 * (n - 1);
 }
 
-/* Scans of warps, of the warps' totals, and these added. */
+/* Each warp is scanned, then the warps' totals, which are added to the rows. */
 static double
 block_of_warps(double n)
 {
@@ -128,14 +128,14 @@ of_grid_hierarchical(double n)
 	return tiled(n, 4096, block_of_strips) / n;
 }
 
-/* Rows reduced first, so that the prefix is added where the row is scanned. */
+/* Rows are reduced first; the prefix is added as they are scanned. */
 static double
 of_hierarchical(double n)
 {
 	return n <= 2048 ? block_of_strips(n) / n : tiled(n, 2048, block_of_strips) / n + 1;
 }
 
-/* A scan: a thread's rows one after the other, then what stands before them is added. */
+/* Each thread scans its rows one after the other, then adds the prefix. */
 static double
 of_production(double n)
 {

@@ -2,8 +2,8 @@
  * algorithm.h
  *	  Every reduction, scan and segmented scan by its name: one table.
  *
- * The numbers are part of the protocol between the two programs; the order is
- * that of the ladder, in which each step is compared with the one before it.
+ * The numbers are part of the protocol between the two programs.  The order is that
+ * of the ladder: each step is compared with the one before it.
  */
 #ifndef GPUAGG_ALGORITHM_H
 #define GPUAGG_ALGORITHM_H
@@ -69,7 +69,7 @@ typedef enum GpuaggAlgorithm
 
 	/* in benchmarks only: they have no row in the table */
 	GPUAGG_ALG_CUB = 1000,
-	GPUAGG_ALG_READ, /* plain read of the column, for comparison */
+	GPUAGG_ALG_READ, /* read of the column, for comparison */
 	GPUAGG_ALG_COPY	 /* device-to-device copy of the column */
 } GpuaggAlgorithm;
 
@@ -79,33 +79,33 @@ typedef struct GpuaggAlgorithmInfo
 	unsigned tasks; /* GpuaggTask bits */
 	int on_cpu;		/* runs on the CPU, with or without a device */
 	int integers_only;
-	const char *idea;	/* in a line */
+	const char *idea;	/* in one line */
 	const char *source; /* where it is described */
-	uint64_t max_rows;	/* of one launch; longer columns are cut and carried on; 0: no limit */
-	int threads;		/* of a block on the device, unless asked for otherwise */
+	uint64_t max_rows;	/* of one launch; longer columns take several; 0: no limit */
+	int threads;		/* default of a block on the device */
 
-	/* Additions (applications of the operation) for each of n elements, n > 0. */
+	/* additions (applications of the operation) for each of n elements, n > 0 */
 	double (*additions)(double n);
-	double (*reducing)(double n); /* the same of a reduction; NULL: no difference */
+	double (*reducing)(double n); /* the same for a reduction; NULL: no difference */
 } GpuaggAlgorithmInfo;
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* NULL for a number that is no algorithm. */
+/* NULL for a number that no algorithm has. */
 extern const GpuaggAlgorithmInfo *gpuagg_algorithm(int algorithm);
 
-/* The algorithm of this name that does this task; GPUAGG_ALG_NONE when there is none. */
+/* The algorithm of this name that does this task, or GPUAGG_ALG_NONE. */
 extern GpuaggAlgorithm gpuagg_algorithm_find(const char *name, GpuaggTask task);
 
 /*
- * The next algorithm after `algorithm` that does the task, in the ladder's
- * order; GPUAGG_ALG_NONE to start and at the end.
+ * The next algorithm that does the task, in the ladder's order.  Starts after
+ * GPUAGG_ALG_NONE and returns that at the end.
  */
 extern GpuaggAlgorithm gpuagg_algorithm_next(int algorithm, GpuaggTask task);
 
-/* What `additions` or `reducing` says for the task. */
+/* What `additions` or, for a reduction, `reducing` returns. */
 extern double gpuagg_algorithm_additions(const GpuaggAlgorithmInfo *info, GpuaggTask task,
 										 double n);
 
@@ -114,8 +114,8 @@ extern double gpuagg_algorithm_additions(const GpuaggAlgorithmInfo *info, Gpuagg
 #endif
 
 /*
- * Bytes of one result of the ladder: sums, minima and maxima of integers are
- * int64 (a sum modulo 2^64), of floats the float type itself.
+ * Bytes of one result of the ladder: int64 for integers (a sum is modulo 2^64), the
+ * type itself for floats.
  */
 static inline size_t
 gpuagg_ladder_result_size(int kind)

@@ -9,7 +9,7 @@
 
 typedef __int128 int128_t;
 
-/* The limb that the group of this weight belongs to: rounded down. */
+/* The limb that has the group of this weight: weight / 4, rounded down. */
 static inline int
 limb_of(int weight)
 {
@@ -25,7 +25,6 @@ gpuagg_limbs_free(const GpuaggMemory *memory, GpuaggLimbs *limbs)
 	memset(limbs, 0, sizeof(*limbs));
 }
 
-/* Makes the limbs span first to last, and one on top for carries when it has to allocate. */
 void
 gpuagg_limbs_reserve(const GpuaggMemory *memory, GpuaggLimbs *limbs, int first, int last)
 {
@@ -88,7 +87,7 @@ gpuagg_limbs_propagate(const GpuaggMemory *memory, GpuaggLimbs *limbs)
 	limbs->load = 0;
 }
 
-/* To be called before the limbs take more load. */
+/* Propagates carries if the limbs cannot take so much more load. */
 static inline void
 limbs_load(const GpuaggMemory *memory, GpuaggLimbs *limbs, uint32_t load)
 {
@@ -106,8 +105,8 @@ limb_add(GpuaggLimbs *limbs, int place, int128_t v)
 }
 
 /*
- * The next limb of x, from the most significant one on: digits from *i, of which
- * the first is the group number `left` of the limb, counted from its end.
+ * The next limb of x, starting with the most significant one, from its digits from *i on.
+ * `left`: the limb has so many groups of digits, from the first of these down.
  */
 static inline uint64_t
 next_limb(const GpuaggDecimal *x, int *i, int left)

@@ -2,14 +2,13 @@
  * decimal_limbs.h
  *	  Signed decimal numbers of any length, to which numbers and squares are added.
  *
- * The value of limbs is the sum over i of limb[i] * 10^(16 * (first + i)).  Each
- * is kept in 128 bits, so that many numbers can be added before carries are
- * propagated.  After that all limbs are in [0, 10^16), but for the top one, which
- * is in (-10^16, 10^16) and so has the sign.
+ * The value of limbs is the sum over i of limb[i] * 10^(16 * (first + i)).  Each limb
+ * has 128 bits, so that many numbers can be added before carries are propagated.  After
+ * that the top limb is in (-10^16, 10^16) and has the sign; all others are in [0, 10^16).
  *
- * Load: a number adds less than 10^16 to a limb, the square of one of k limbs at
- * most k * 10^32 < k * 2^107.  Carries are propagated before the sum of such k
- * exceeds 2^19: a limb stays below 2^126 + 2^54.
+ * Load: a number adds less than 10^16 to a limb; the square of a number of k limbs adds
+ * at most k * 10^32 < k * 2^107.  Carries are propagated before these k add up to more
+ * than 2^19, so a limb stays below 2^126 + 2^54.
  */
 #ifndef GPUAGG_DECIMAL_LIMBS_H
 #define GPUAGG_DECIMAL_LIMBS_H
@@ -30,7 +29,7 @@ typedef struct GpuaggDecimal
 	const char *digits; /* uint16 in host order, at any address; neither first nor last is 0 */
 	int ndigits;
 	int weight;
-	int scale; /* digits after the point to be displayed; there are no more than these */
+	int scale; /* digits to display after the point; the value has no more */
 	int negative;
 } GpuaggDecimal;
 
@@ -39,12 +38,12 @@ typedef struct GpuaggLimbs
 	GpuaggInt128 *limb;
 	int32_t first;
 	int32_t width;
-	uint32_t load; /* what has been added since carries were propagated */
+	uint32_t load; /* since carries were propagated */
 } GpuaggLimbs;
 
 /*
- * Memory for what grows: `bytes` of it (old: NULL), or old given back (bytes: 0).
- * Never returns NULL for bytes > 0.
+ * Allocates `bytes` (old: NULL), or frees old (bytes: 0).  Never returns NULL for
+ * bytes > 0.
  */
 typedef struct GpuaggMemory
 {
@@ -72,35 +71,35 @@ gpuagg_decimal_digit(const GpuaggDecimal *x, int i)
 
 extern void gpuagg_limbs_free(const GpuaggMemory *memory, GpuaggLimbs *limbs);
 
-/* Makes the limbs span first to last, and one on top for carries when it has to allocate. */
+/* Makes the limbs span first to last; if it allocates, with one more on top for carries. */
 extern void gpuagg_limbs_reserve(const GpuaggMemory *memory, GpuaggLimbs *limbs, int first,
 								 int last);
 extern void gpuagg_limbs_propagate(const GpuaggMemory *memory, GpuaggLimbs *limbs);
 
 /*
- * The limbs of x, least significant first, of which the first is number *first;
- * returns how many: at most GPUAGG_LIMBS_OF(x), of which there must be room.
+ * The limbs of x, least significant first; that one's number goes to *first.  Returns how
+ * many they are: at most GPUAGG_LIMBS_OF(x), for which there must be room.
  */
 extern int gpuagg_limbs_of(const GpuaggDecimal *x, uint64_t *limb, int *first);
 #define GPUAGG_LIMBS_OF(x) ((x)->ndigits / GPUAGG_LIMB_GROUPS + 2)
 
-/* Adds (sign = 1) or takes away (sign = -1) the square of the number with these limbs. */
+/* Adds (sign = 1) or subtracts (sign = -1) the square of the number with these limbs. */
 extern void gpuagg_limbs_add_square(const GpuaggMemory *memory, GpuaggLimbs *limbs,
 									const uint64_t *limb, int first, int width, int sign);
 
-/* Adds (sign = 1) or takes away (sign = -1) x, which has digits. */
+/* Adds (sign = 1) or subtracts (sign = -1) x, which is not 0. */
 extern void gpuagg_limbs_add_decimal(const GpuaggMemory *memory, GpuaggLimbs *limbs,
 									 const GpuaggDecimal *x, int sign);
 
 /*
- * The number that propagated limbs are, its digits written to room for
- * GPUAGG_LIMB_GROUPS a limb.  Its scale is 0.
+ * Propagated limbs as a number of scale 0.  Its digits are written to room for
+ * GPUAGG_LIMB_GROUPS a limb.
  */
 extern GpuaggDecimal gpuagg_limbs_decimal(const GpuaggLimbs *limbs, uint16_t *room);
 
 /*
- * A number from its groups of digits, of which the first has the given weight;
- * it is without the zeros at either end, and its scale is 0.
+ * A number of scale 0 from its groups of digits, the first of the given weight; zero
+ * groups at either end are left out.
  */
 extern GpuaggDecimal gpuagg_decimal_trimmed(const uint16_t *digits, int ndigits, int weight,
 											int negative);
@@ -110,8 +109,8 @@ extern void gpuagg_limbs_merge(const GpuaggMemory *memory, GpuaggLimbs *into,
 							   const GpuaggLimbs *from);
 
 /*
- * The absolute value of propagated limbs, one after the other from the least
- * significant: the borrow is 0 at first.
+ * The absolute value of propagated limbs, to be called for each limb from the least
+ * significant on; the borrow is 0 at first.
  */
 static inline uint64_t
 gpuagg_limb_magnitude(const GpuaggLimbs *limbs, int i, int negative, int *borrow)

@@ -1,11 +1,11 @@
 /*
  * decimal_sum.c
- *	  Exact sums of decimal numbers: what is not one 64-bit addition.
+ *	  Exact sums of decimal numbers: everything except the fast addition of 64 bits.
  */
 #include "common/decimal_sum.h"
 
 #define FAST_BITS	 58 /* of the high word: sums below 2^122, squares below 2^186 */
-#define SHORT_LIMBS	 16 /* of numbers that are squared without allocating */
+#define SHORT_LIMBS	 16 /* a number of so many limbs is squared without allocating */
 #define WORDS_GROUPS 16 /* groups of four digits: 2^191 has 58 digits */
 
 typedef __int128 int128_t;
@@ -26,7 +26,7 @@ words_of(const GpuaggDecimalSum *acc, int squares, uint64_t *words)
 	}
 }
 
-/* Makes words the absolute value; returns whether it was negative. */
+/* Replaces words by their absolute value; returns whether they were negative. */
 static int
 words_absolute(uint64_t *words)
 {
@@ -106,7 +106,7 @@ rare_of(GpuaggDecimalSum *acc)
 	return acc->rare;
 }
 
-/* What the fast part holds, in room for WORDS_GROUPS groups. */
+/* The fast part's sum or squares as a number, in room for WORDS_GROUPS groups. */
 static GpuaggDecimal
 fast_total(const GpuaggDecimalSum *acc, int squares, uint16_t *room)
 {
@@ -120,7 +120,7 @@ fast_total(const GpuaggDecimalSum *acc, int squares, uint16_t *room)
 								  WORDS_GROUPS - 1 - acc->groups * (squares ? 2 : 1), negative);
 }
 
-/* Adds what the fast part holds to the limbs. */
+/* Adds the fast part's sum or squares to the limbs. */
 static void
 fast_to_limbs(const GpuaggDecimalSum *acc, int squares, const GpuaggMemory *memory,
 			  GpuaggLimbs *limbs)
@@ -132,7 +132,7 @@ fast_to_limbs(const GpuaggDecimalSum *acc, int squares, const GpuaggMemory *memo
 		gpuagg_limbs_add_decimal(memory, limbs, &x, 1);
 }
 
-/* Moves what the fast part holds to the rare one. */
+/* Moves the fast part's sum and squares to the rare part. */
 static void
 flush(GpuaggDecimalSum *acc)
 {
@@ -147,7 +147,7 @@ flush(GpuaggDecimalSum *acc)
 	}
 }
 
-/* Whether the high word tells of a number in [-2^bits, 2^bits), but for the words below. */
+/* Whether the high word is in [-2^bits, 2^bits). */
 static inline int
 is_within(int64_t high, int bits)
 {
@@ -206,7 +206,7 @@ gpuagg_decimal_rescale(GpuaggDecimalSum *acc, int groups)
 
 	if (factor == 1)
 		return;
-	/* sums from below 2^68 to below 2^122, squares from below 2^78 to below 2^186 */
+	/* sums below 2^68 become sums below 2^122, squares below 2^78 squares below 2^186 */
 	if (!is_within(fast->sum.hi, 4) ||
 		(fast->moments && (fast->squares[2] != 0 || fast->squares[1] >> 14 != 0)))
 		flush(acc);
@@ -221,7 +221,7 @@ gpuagg_decimal_rescale(GpuaggDecimalSum *acc, int groups)
 
 /* ---- values ---- */
 
-/* Adds or takes away the square of x. */
+/* Adds or subtracts the square of x. */
 static void
 deposit_square(GpuaggDecimalSum *acc, const GpuaggDecimal *x, int sign)
 {
@@ -238,7 +238,7 @@ deposit_square(GpuaggDecimalSum *acc, const GpuaggDecimal *x, int sign)
 		acc->memory.resize(acc->memory.owner, limb, 0);
 }
 
-/* Adds or takes away a value that the fast part cannot take. */
+/* Adds or subtracts a value that the fast part cannot hold. */
 static inline void
 deposit(GpuaggDecimalSum *acc, const GpuaggDecimal *x, int sign)
 {
@@ -260,7 +260,7 @@ gpuagg_decimal_add(GpuaggDecimalSum *acc, const GpuaggDecimal *x)
 	gpuagg_decimal_add_scale(acc, x->scale);
 }
 
-/* Back to what it was before the first finite value, of which none is left. */
+/* Resets what finite values have changed, when none of them is left. */
 static void
 empty(GpuaggDecimalSum *acc)
 {
@@ -383,7 +383,7 @@ gpuagg_decimal_merge(GpuaggDecimalSum *into, GpuaggDecimalSum *from)
 
 /* ---- totals ---- */
 
-/* The limbs that have something to say about the sum or the squares, or NULL. */
+/* The rare part's limbs of the sum or the squares, or NULL if there are none. */
 static GpuaggLimbs *
 limbs_for(const GpuaggDecimalSum *acc, int squares)
 {
@@ -440,19 +440,18 @@ gpuagg_decimal_limbs(GpuaggDecimalSum *acc, int squares, const GpuaggMemory *mem
 /*
  * ---- bytes ----
  *
- * A byte of flags; n, n_scale; the scale in two bytes, the groups in one; the
- * fast part's sum, and its squares where there are any.  Where there is a rare
- * part: three counts, the limbs of the sum, and those of the squares.  Limbs are
- * a byte for the sign, the number of the least significant one and how many there
- * are in two bytes each, and the limbs of the absolute value, from that one on,
- * in eight bytes each; neither the first nor the last is 0.
+ * A byte of flags; n, n_scale; two bytes of scale, one of groups; the fast part's sum,
+ * and its squares if it has them.  Then, if there is a rare part: three counts, the limbs
+ * of the sum, and those of the squares.  Limbs are written as a byte for the sign, two
+ * bytes for the number of the least significant limb, two for how many there are, and
+ * eight for each limb of the absolute value; neither the first nor the last of them is 0.
  */
 
 #define HAS_MOMENTS 1u
 #define HAS_RARE	2u
 #define LIMBS_HEAD	5
 
-/* Limbs of stored numbers, and what 2^62 of them need on top. */
+/* Limits of limbs of stored numbers, with the room that the sum of 2^62 of them needs. */
 #define LOWEST_LIMB	 (-1024)
 #define HIGHEST_LIMB 8196
 

@@ -3,21 +3,21 @@
  *	  Exact sums of decimal numbers of any precision and scale, with or without
  *	  their squares.
  *
- * What an accumulator stands for is the sum of two parts.
+ * An accumulator's value is the sum of two parts.
  *
- * The fast part holds values that are 64-bit integers of `groups` decimal places
- * by four: value * 10000^groups.  Their sum takes 128 bits, that of their squares
- * (of 2 * groups places by four) 192.
+ * The fast part holds values for which value * 10000^groups is a 64-bit integer: `groups`
+ * is their decimal places by four.  Their sum takes 128 bits, the sum of their squares
+ * (of 2 * groups) 192.
  *
  * The rare part, which most accumulators never have, counts NaN and infinities,
  * and has limbs for everything else (decimal_limbs.h).
  *
- * A value may be taken away from the other part than it was added to: both are
- * signed, and only their sum means something.
+ * A value may be added to one part and subtracted from the other: both are signed, and
+ * only their sum has a meaning.
  *
- * Width: after each merge and each change of groups the fast sum is in
- * [-2^122, 2^122) and that of the squares in [-2^186, 2^186); a value adds at most
- * 2^63 and 2^126, and 2^60 of them leave the sums below 2^124 and 2^187.
+ * Width: after each merge and each change of groups the fast sum is in [-2^122, 2^122)
+ * and that of the squares in [-2^186, 2^186).  A value adds at most 2^63 and 2^126, so
+ * 2^60 of them leave the sums below 2^124 and 2^187.
  */
 #ifndef GPUAGG_DECIMAL_SUM_H
 #define GPUAGG_DECIMAL_SUM_H
@@ -28,7 +28,7 @@
 #include "common/decimal_limbs.h"
 #include "common/int_sum.h"
 
-#define GPUAGG_DECIMAL_GROUPS	 4	   /* at most, after the point, in the fast part */
+#define GPUAGG_DECIMAL_GROUPS	 4	   /* after the point in the fast part, at most */
 #define GPUAGG_DECIMAL_SCALE_MAX 16383 /* of a stored number */
 
 typedef struct GpuaggDecimalRare
@@ -41,8 +41,8 @@ typedef struct GpuaggDecimalRare
 } GpuaggDecimalRare;
 
 /*
- * An accumulator of sums alone may be allocated without the squares, the last
- * member of the last.
+ * An accumulator of sums alone may be allocated without `squares`, the last member of
+ * its last member.
  */
 typedef struct GpuaggDecimalSum
 {
@@ -66,9 +66,9 @@ typedef enum GpuaggDecimalSpecial
 } GpuaggDecimalSpecial;
 
 /*
- * Whether x * 10000^groups is known to be a 64-bit integer, which *value then is.
- * Sixteen digits always fit, and so do five groups of which the first is at
- * most 921, as 922 * 10^16 < 2^63.
+ * Whether x * 10000^groups is known to be a 64-bit integer; then *value is set to it.
+ * Four groups of digits always fit; five do if the first is at most 921, as
+ * 922 * 10^16 < 2^63.
  */
 static inline int
 gpuagg_decimal_int64(const GpuaggDecimal *x, int groups, int64_t *value)
@@ -103,43 +103,43 @@ gpuagg_decimal_add_scale(GpuaggDecimalSum *acc, int scale)
 
 extern void gpuagg_decimal_init(GpuaggDecimalSum *acc, int moments, GpuaggMemory memory);
 
-/* Gives back what the accumulator has grown into. */
+/* Frees the rare part. */
 extern void gpuagg_decimal_free(GpuaggDecimalSum *acc);
 
 /*
- * The groups after the point that the fast part should have for x: more than it
- * has when x fits only so, all that x's scale asks for when it holds no value yet.
+ * The groups after the point that the fast part should have for x: more than it has if x
+ * only fits then, or, if it holds no value yet, as many as x's scale asks for.
  */
 extern int gpuagg_decimal_groups_for(const GpuaggDecimalSum *acc, const GpuaggDecimal *x);
 
-/* Brings the fast part to `groups`, not fewer than it has. */
+/* Raises the fast part to `groups`, at least as many as it has. */
 extern void gpuagg_decimal_rescale(GpuaggDecimalSum *acc, int groups);
 
-/* Adds x, whatever it is, to the part that it fits.  It is faster in the fast one. */
+/* Adds any x, to the fast part if it fits there. */
 extern void gpuagg_decimal_add(GpuaggDecimalSum *acc, const GpuaggDecimal *x);
 
 /*
- * Takes away a value that was added.  0, with nothing changed, when the largest
- * scale of the others is unknown: x was the last with the largest.
+ * Subtracts a value that was added.  0, with nothing changed, if x is the last value of
+ * the largest scale: the largest scale of the others is unknown.
  */
 extern int gpuagg_decimal_remove(GpuaggDecimalSum *acc, const GpuaggDecimal *x);
 
-/* Adds (sign = 1) or takes away (sign = -1) a NaN or an infinity. */
+/* Adds (sign = 1) or subtracts (sign = -1) a NaN or an infinity. */
 extern void gpuagg_decimal_special(GpuaggDecimalSum *acc, GpuaggDecimalSpecial special, int sign);
 
 /* Adds the sum and squares of values of the fast part, as its batch delivers them. */
 extern void gpuagg_decimal_add_fast(GpuaggDecimalSum *acc, const GpuaggIntSum *sum);
 
 /*
- * Adds all that `from` has; where into has squares, from must have them too.
- * What `from` stands for stays the same.
+ * Adds what `from` has; if into has squares, from must have them too.  The value of
+ * `from` stays the same.
  */
 extern void gpuagg_decimal_merge(GpuaggDecimalSum *into, GpuaggDecimalSum *from);
 
-/* What all values add up to: FINITE, or a special value. */
+/* Whether the sum of all values is FINITE or a special value. */
 extern GpuaggDecimalSpecial gpuagg_decimal_special_sum(const GpuaggDecimalSum *acc);
 
-/* All values, special ones too. */
+/* The number of all values, special ones too. */
 static inline int64_t
 gpuagg_decimal_count(const GpuaggDecimalSum *acc)
 {
@@ -149,31 +149,31 @@ gpuagg_decimal_count(const GpuaggDecimalSum *acc)
 }
 
 /*
- * The sum of the finite values, or of their squares: how many digits it may
- * have, and the sum, its digits written to room for so many of them.  What acc
- * stands for stays the same.  The scale is acc's, or twice that.
+ * The sum of the finite values, or of their squares: how many digits it may have at most,
+ * and the sum, with its digits written to room for that many.  Its scale is acc's, for
+ * squares twice that.  The value of acc stays the same.
  */
 extern int gpuagg_decimal_total_digits(GpuaggDecimalSum *acc, int squares);
 extern GpuaggDecimal gpuagg_decimal_total(GpuaggDecimalSum *acc, int squares, uint16_t *room);
 
-/* The same sum as propagated limbs in the memory given; they are the caller's to free. */
+/* The same sum as propagated limbs in the memory given, to be freed by the caller. */
 extern void gpuagg_decimal_limbs(GpuaggDecimalSum *acc, int squares, const GpuaggMemory *memory,
 								 GpuaggLimbs *limbs);
 
 /*
- * How many bytes encoding takes at most.  What acc stands for stays the same.
- * Those of an accumulator that has no rare part are GPUAGG_DECIMAL_SMALL_BYTES.
+ * How many bytes encoding takes at most: GPUAGG_DECIMAL_SMALL_BYTES for an accumulator
+ * without a rare part.  The value of acc stays the same.
  */
 #define GPUAGG_DECIMAL_SMALL_BYTES (1 + 8 + 8 + 2 + 1 + 16 + 8 * GPUAGG_INT192_WORDS)
 extern size_t gpuagg_decimal_encoded_bytes(GpuaggDecimalSum *acc);
 
-/* Writes acc to room for so many; returns how many it took. */
+/* Writes acc to room for so many bytes; returns how many it took. */
 extern size_t gpuagg_decimal_encode(GpuaggDecimalSum *acc, uint8_t *room);
 
 /*
- * Reads what gpuagg_decimal_encode() wrote into a whole *acc, newly initialised,
- * and takes no more memory than the bytes do times three; 0 when the bytes are no
- * such thing.  gpuagg_decimal_free() is the caller's in both cases.
+ * Reads what gpuagg_decimal_encode() wrote into a whole, newly initialised *acc, with at
+ * most three times the memory of the bytes.  0 if the bytes are not valid.  The caller
+ * calls gpuagg_decimal_free() in both cases.
  */
 extern int gpuagg_decimal_decode(GpuaggReader *reader, GpuaggDecimalSum *acc);
 

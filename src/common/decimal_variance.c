@@ -3,14 +3,14 @@
  *	  Variances of decimal numbers from their exact sums, with core's display scales.
  *
  * The variance is d / (n * m), where d is n * squares - sum * sum and m is n or
- * n - 1.  Both divisors are integers, so that cutting digits off after each
- * division, far enough behind the point, gives the digits of the exact quotient.
+ * n - 1.  As both divisors are integers, cutting off digits far enough after the point
+ * after each division gives the digits of the exact quotient.
  */
 #include "common/decimal_variance.h"
 
 #define LIMB_DIGITS 16
 
-/* Of core: digits that a quotient shall have at least, and places it has at most. */
+/* Core's: significant digits that a quotient has at least, decimal places at most. */
 #define MIN_DIGITS 16
 #define MAX_SCALE  1000
 
@@ -26,7 +26,7 @@ numerator(GpuaggDecimalSum *acc, const GpuaggMemory *memory, GpuaggLimbs *d)
 	gpuagg_decimal_limbs(acc, 0, memory, &sum);
 	gpuagg_decimal_limbs(acc, 1, memory, &squares);
 
-	/* below 2^54 * 2^63 each, and less than 2^121 for the square that is taken away */
+	/* each is below 2^54 * 2^63; the square that is subtracted is below 2^121 */
 	*d = squares;
 	for (int i = 0; i < d->width; i++)
 		d->limb[i] = gpuagg_int128_narrow(gpuagg_int128_wide(d->limb[i]) * acc->fast.n);
@@ -42,7 +42,7 @@ numerator(GpuaggDecimalSum *acc, const GpuaggMemory *memory, GpuaggLimbs *d)
 	gpuagg_limbs_free(memory, &sum);
 }
 
-/* The first group of four digits of v > 0; *weight is how many there are after it. */
+/* The first group of four digits of v > 0; *weight: how many groups follow it. */
 static uint64_t
 first_group(unsigned __int128 v, int *weight)
 {
@@ -52,8 +52,8 @@ first_group(unsigned __int128 v, int *weight)
 }
 
 /*
- * The scale of d / divisor: MIN_DIGITS at least, as estimated from the first
- * groups, no fewer places than d's own `scale`, and MAX_SCALE at most.
+ * The scale of d / divisor: enough for MIN_DIGITS, as estimated from the first groups, at
+ * least d's own `scale`, and at most MAX_SCALE.
  */
 static int
 quotient_scale(const GpuaggLimbs *d, unsigned __int128 divisor, int scale)
@@ -78,7 +78,7 @@ quotient_scale(const GpuaggLimbs *d, unsigned __int128 divisor, int scale)
 	return digits > MAX_SCALE ? MAX_SCALE : digits;
 }
 
-/* Divides positive limbs, down to number `lowest`, below which all become 0. */
+/* Divides positive limbs down to limb number `lowest`; those below become 0. */
 static void
 divide(GpuaggLimbs *limbs, uint64_t by, int lowest)
 {
@@ -94,7 +94,7 @@ divide(GpuaggLimbs *limbs, uint64_t by, int lowest)
 	}
 }
 
-/* Rounds positive limbs half up, from the one digit after the scale, in limb number `lowest`. */
+/* Rounds positive limbs half up by the digit after the scale, which is in limb `lowest`. */
 static void
 round_half_up(const GpuaggMemory *memory, GpuaggLimbs *limbs, int scale, int lowest)
 {

@@ -8,10 +8,10 @@
 #include "common/decimal_sum.h"
 
 /*
- * The variance of the n > 0 finite values of acc, of moments, over n or (sample;
- * n > 1) n - 1, rounded half up to the scale that core's division gives it, which
- * is returned.  The variance goes to propagated limbs in the memory given; they
- * are the caller's to free.
+ * The variance of the n > 0 finite values of acc, which has squares: divided by n, or for
+ * a sample (n > 1) by n - 1.  It is rounded half up to the scale that core's division
+ * gives it, which is returned.  The variance is put into propagated limbs in the memory
+ * given, to be freed by the caller.
  */
 extern int gpuagg_decimal_variance(GpuaggDecimalSum *acc, int sample, const GpuaggMemory *memory,
 								   GpuaggLimbs *variance);

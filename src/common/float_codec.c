@@ -4,7 +4,7 @@
  */
 #include "common/float_codec.h"
 
-#define OVER 2 /* digits above the chunks, for what the top one holds */
+#define OVER 2 /* digits above the chunks, for the top chunk's high bits */
 
 static void
 put_chunks(GpuaggWriter *w, const GpuaggFloatSum *acc)
@@ -33,8 +33,8 @@ put_chunks(GpuaggWriter *w, const GpuaggFloatSum *acc)
 }
 
 /*
- * Reads digits into `chunks` chunks, of which up to one digit more goes to the
- * top one; returns the last digit, which has the sign of the whole.
+ * Reads digits into `chunks` chunks; one digit more is added to the top chunk.  Returns
+ * the last digit, which has the sign of the sum.
  */
 static int32_t
 get_chunks(GpuaggReader *r, int64_t *chunk, int chunks)
@@ -101,12 +101,12 @@ gpuagg_float_decode(GpuaggReader *r, GpuaggFloatMoments *result)
 	if (r->bad || result->moments > 1)
 		return 0;
 
-	/* what is not NaN, infinite or -0 has a sum below n * 2^1024: n * 2^-14 in the top chunk */
+	/* n values have a sum below n * 2^1024, which is n * 2^-14 in the top chunk */
 	finite = c->n - c->n_nan - c->n_pinf - c->n_ninf - c->n_negzero;
 	top = result->sum.chunk[GPUAGG_CHUNKS - 1];
 	if (finite < 0 || top > (finite >> 14) + 1 || top < -(finite >> 14) - 1)
 		return 0;
-	/* squares are below 2^2048: n * 2^-60 in theirs */
+	/* n squares have a sum below n * 2^2048, which is n * 2^-60 in their top chunk */
 	if (squares_sign < 0 || result->squares.chunk[GPUAGG_SQUARE_CHUNKS - 1] > 1)
 		return 0;
 	if (finite == 0)

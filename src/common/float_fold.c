@@ -4,15 +4,15 @@
  *
  * The method is that of pre-rounded bins (Demmel and Nguyen, "Parallel
  * reproducible summation").  Let every |v| be below 2^E.  Fold f adds v to an
- * accumulator that started at 1.5 * 2^(52 + g_f), g_f = E - 40 (f + 1), which
- * rounds v to a multiple of 2^g_f without error in the accumulator; what is
- * left of v goes on to the next fold.  A fold takes 2^(51 - 40) = 2048 values
- * before its accumulator could leave its binade.  When nothing is left after
- * the last fold, the accumulators hold the sum exactly.
+ * accumulator that started at 1.5 * 2^(52 + g_f), where g_f = E - 40 (f + 1).  This
+ * rounds v to a multiple of 2^g_f, without error in the accumulator; the rest of v goes
+ * to the next fold.  A fold takes 2^(51 - 40) = 2048 values before its accumulator could
+ * leave its binade.  If nothing is left after the last fold, the accumulators hold the
+ * sum exactly.
  *
- * A block in which something is left, or which holds a NaN, an infinity or a
- * value of 2^E or more, is undone, tried again with an E chosen from it, and
- * then deposited value by value: one sentinel costs one block.
+ * If something is left in a block, or it holds a NaN, an infinity or a value of 2^E or
+ * more, it is undone and tried again with an E chosen from it.  If that fails too, it is
+ * deposited value by value: one such value costs one block.
  *
  * Contraction to fused multiply-add must be off, and fast-math is an error.
  */
@@ -41,7 +41,7 @@ typedef struct Folds
 {
 	Vec acc[VECTORS][FOLDS];
 	Vec start[FOLDS];
-	double bound; /* 2^E, or 0: nothing may be folded */
+	double bound; /* 2^E; 0: no value may be folded */
 	int deposits; /* per lane since the last flush */
 } Folds;
 
@@ -68,7 +68,7 @@ folds_restart(Folds *folds)
 	folds->deposits = 0;
 }
 
-/* Moves what the folds hold into the accumulator; the counts are not theirs. */
+/* Moves the folds' sums into the accumulator, without counts. */
 static void
 folds_flush(Folds *folds, GpuaggFloatSum *acc)
 {
@@ -120,8 +120,8 @@ folds_choose(Folds *folds, const double *x, int n)
 }
 
 /*
- * Folds BLOCK values.  Returns 0, with the folds unchanged, when some value
- * cannot be folded.  *negzero says whether there was a negative zero.
+ * Folds BLOCK values.  Returns 0, with the folds unchanged, if some value cannot be
+ * folded.  *negzero: whether there is a negative zero.
  */
 static inline __attribute__((always_inline)) int
 fold_block(Folds *folds, const double *x, int *negzero)
@@ -174,7 +174,7 @@ deposit_each(GpuaggFloatSum *acc, const double *x, int n)
 		(void) gpuagg_float_sum_deposit(acc, x[i], 1); /* a full window takes all */
 }
 
-/* Folds a block and counts it; 0, with nothing changed, when it cannot be folded. */
+/* Folds a block and counts it; 0, with nothing changed, if it cannot be folded. */
 static inline __attribute__((always_inline)) int
 take_block(Folds *folds, GpuaggFloatSum *acc, const double *x)
 {
@@ -220,9 +220,7 @@ deposit_array_avx2(GpuaggFloatSum *acc, const double *x, int64_t n)
 }
 #endif
 
-/*
- * Adds n values to a full accumulator, exactly.  Any content is allowed.
- */
+/* Adds n values to a full accumulator, exactly.  Any content is allowed. */
 void
 gpuagg_float_sum_deposit_array(GpuaggFloatSumFull *acc, const double *x, int64_t n)
 {

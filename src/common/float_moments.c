@@ -24,7 +24,7 @@ gpuagg_float_average(const GpuaggFloatSum *sum, double *result)
 		negative = c->n_negzero == c->n;
 	*result = gpuagg_natural_quotient(&magnitude, GPUAGG_MIN_EXPONENT, (uint64_t) c->n, 1);
 	if (isinf(*result))
-		return GPUAGG_ROUNDED_OVERFLOW; /* no sum of n doubles has such an average */
+		return GPUAGG_ROUNDED_OVERFLOW; /* not possible for a sum of n doubles */
 	if (negative)
 		*result = -*result;
 	return GPUAGG_ROUNDED_VALUE;
@@ -53,7 +53,7 @@ gpuagg_float_variance(const GpuaggFloatSum *sum, const GpuaggFloatSum *squares, 
 	(void) gpuagg_natural_from_chunks(&deviations, squares->chunk, squares->base, squares->width);
 	gpuagg_natural_multiply(&deviations, (uint64_t) c->n);
 	if (!gpuagg_natural_subtract(&deviations, &square))
-		deviations.width = 0; /* never of real values: (sum of x)^2 <= n * (sum of x^2) */
+		deviations.width = 0; /* not possible for real values: (sum of x)^2 <= n * (sum of x^2) */
 
 	divisor = (uint64_t) c->n - (sample ? 1 : 0);
 	*result = root ? gpuagg_natural_quotient_root(&deviations, GPUAGG_SQUARES_MIN_EXPONENT,

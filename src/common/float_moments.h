@@ -17,9 +17,9 @@
 extern GpuaggRounded gpuagg_float_average(const GpuaggFloatSum *sum, double *result);
 
 /*
- * The variance of n values, (n Q - S^2) / n^2 or, of a sample, / (n (n - 1)), or
- * its root, the standard deviation.  NULL of no value, and of a sample of one;
- * NaN when a value is NaN or infinite.
+ * The variance of n values, (n Q - S^2) / n^2, for a sample (n Q - S^2) / (n (n - 1)), or
+ * its root, the standard deviation.  NULL without values, and for a sample of one; NaN if
+ * a value is NaN or infinite.
  */
 extern GpuaggRounded gpuagg_float_variance(const GpuaggFloatSum *sum, const GpuaggFloatSum *squares,
 										   int sample, int root, double *result);

@@ -2,11 +2,11 @@
  * float_squares.c
  *	  Exact sum of the squares of an array of doubles on the CPU.
  *
- * x^2 = hi + lo without error, hi = x^2 rounded and lo the rest, wherever
- * neither leaves the range: x is a multiple of 2^-537 when |x| >= 2^-485, and lo
- * then one of 2^-1074.  The halves are summed as doubles are (float_fold.c), in
- * accumulators of their own, and these are shifted to the unit of squares at the
- * end.  A piece that holds anything else is deposited value by value.
+ * x^2 = hi + lo without error, where hi is x^2 rounded and lo the rest, if neither leaves
+ * the range: for |x| >= 2^-485 x is a multiple of 2^-537, and so lo one of 2^-1074.  The
+ * halves are summed like doubles (float_fold.c), in accumulators of their own, which are
+ * shifted to the unit of squares at the end.  A piece that holds any other value is
+ * deposited value by value.
  */
 #include "common/float_squares.h"
 
@@ -49,9 +49,8 @@ gpuagg_float_squares_merge_chunks(int64_t *into, const int64_t *from)
 }
 
 /*
- * Adds sums of halves.  Their chunks are digits below 2^31; the top one, which
- * holds what is above 2^1038, is far below that with n <= 2^30 halves that are
- * below 2^1022.
+ * Adds sums of halves.  Their chunks are digits below 2^31.  The top chunk, which holds
+ * bits above 2^1038, is far below that: there are n <= 2^30 halves below 2^1022.
  */
 static void
 add_halves(GpuaggFloatSum *acc, GpuaggFloatSumFull *halves)
@@ -82,8 +81,8 @@ rest_by_parts(const Vec *x, const Vec *hi, Vec *lo)
 }
 
 /*
- * Splits the squares of n values, a multiple of LANES, into halves.  Returns 0
- * when one of them cannot be split; the halves are then of no use.
+ * Splits the squares of n values, a multiple of LANES, into halves.  Returns 0, with
+ * undefined halves, if one of them cannot be split.
  */
 #define DEFINE_SPLIT(name, target, rest)                                                 \
 	static target int name(const double *x, int n, double *hi, double *lo)               \

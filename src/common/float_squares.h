@@ -4,8 +4,8 @@
  *
  * The accumulator is that of float_sum.h with a smaller unit: bit 0 of chunk 0
  * weighs 2^-2148, the square of the least subnormal, and GPUAGG_SQUARE_CHUNKS
- * chunks cover every square.  NaN and infinite inputs add nothing; who needs to
- * know of them asks the counts of the sum.
+ * chunks cover every square.  NaN and infinite inputs add nothing here; the sum's counts
+ * have them.
  */
 #ifndef GPUAGG_FLOAT_SQUARES_H
 #define GPUAGG_FLOAT_SQUARES_H
@@ -41,8 +41,8 @@ extern void gpuagg_float_squares_deposit_floats(GpuaggFloatSquaresFull *acc, con
 												int64_t n);
 
 /*
- * Adds chunks below 2^62 to those of a reduction, which are in [0, 2^32) but for
- * the top one (protocol.h), and so is the result.
+ * Adds chunks below 2^62 to those of a reduction.  These are in [0, 2^32), except the top
+ * one (protocol.h), and so is the result.
  */
 extern void gpuagg_float_squares_merge_chunks(int64_t *into, const int64_t *from);
 
@@ -59,8 +59,8 @@ gpuagg_float_squares_place(double x)
 }
 
 /*
- * The square of m * 2^(exponent - 1075), 0 < m < 2^53, as what chunks from its
- * place on take: five pieces of 32 bits, the last below 2^8.
+ * The square of m * 2^(exponent - 1075), 0 < m < 2^53, as five pieces of 32 bits for the
+ * chunks from its place on; the last is below 2^8.
  */
 static inline void
 gpuagg_float_square_pieces(uint64_t m, int exponent, int64_t piece[GPUAGG_SQUARES_TOUCHED])
@@ -79,8 +79,8 @@ gpuagg_float_square_pieces(uint64_t m, int exponent, int64_t piece[GPUAGG_SQUARE
 }
 
 /*
- * Adds (sign = 1) or takes away again (sign = -1) one square.  Returns 0, with
- * nothing changed, when it does not fit the window.
+ * Adds (sign = 1) or subtracts again (sign = -1) one square.  Returns 0, with nothing
+ * changed, if it does not fit the window.
  */
 static inline int
 gpuagg_float_squares_deposit(GpuaggFloatSum *acc, double x, int sign)

@@ -20,7 +20,7 @@ gpuagg_float_sum_init(GpuaggFloatSum *acc, int base, int width)
 	acc->width = (int16_t) width;
 }
 
-/* Carries into the next chunk what does not fit a balanced digit. */
+/* Carries what does not fit a balanced digit into the next chunk. */
 static void
 balance(int64_t *chunk, int width)
 {
@@ -34,8 +34,8 @@ balance(int64_t *chunk, int width)
 }
 
 /*
- * Propagates carries.  The top chunk keeps what is left: it cannot overflow
- * before 2^42 deposits, since a deposit adds less than 2^21 to it.
+ * Propagates carries.  The top chunk keeps the rest: it cannot overflow before 2^42
+ * deposits, as a deposit adds less than 2^21 to it.
  */
 void
 gpuagg_float_sum_propagate(GpuaggFloatSum *acc)
@@ -45,8 +45,8 @@ gpuagg_float_sum_propagate(GpuaggFloatSum *acc)
 }
 
 /*
- * The chunks that are not zero, as places among all GPUAGG_CHUNKS; *first >
- * *last when there are none.  Call it on a propagated accumulator.
+ * The first and last chunk of a propagated accumulator that are not zero, as places among
+ * all GPUAGG_CHUNKS; *first > *last if there are none.
  */
 void
 gpuagg_float_sum_extent(const GpuaggFloatSum *acc, int *first, int *last)
@@ -63,10 +63,9 @@ gpuagg_float_sum_extent(const GpuaggFloatSum *acc, int *first, int *last)
 }
 
 /*
- * Chooses a window for an accumulator whose next deposit touches that many
- * chunks from `place` on; `chunks` cover everything.  Returns 1 when the
- * accumulator holds no bit yet: then *width is its own width, and it can simply
- * be moved to *base.
+ * Chooses a window for an accumulator whose next deposit touches `touched` chunks from
+ * `place` on; `chunks` cover everything.  Returns 1 if the accumulator holds no bit yet:
+ * then *width is its own width, and it can simply be moved to *base.
  */
 int
 gpuagg_float_sum_window_for(const GpuaggFloatSum *acc, int place, int touched, int chunks,
@@ -90,7 +89,7 @@ gpuagg_float_sum_window_for(const GpuaggFloatSum *acc, int place, int touched, i
 		return 1;
 	}
 
-	/* two chunks to spare on the side that grows, for the next such value */
+	/* two spare chunks on the side that grows, for the next such value */
 	first = acc->base;
 	last = acc->base + acc->width - 1;
 	if (place < first)
@@ -115,8 +114,8 @@ gpuagg_float_sum_widen(GpuaggFloatSum *to, const GpuaggFloatSum *from)
  * Adds one accumulator to another.  The window of `into` must contain every
  * chunk of `from` that is not zero.
  *
- * Chunks of `from` are below 2^62 + 2^32 and those of a propagated `into`
- * below 2^31, so the sums cannot overflow.
+ * Chunks of `from` are below 2^62 + 2^32, those of a propagated `into` below 2^31, so the
+ * sums cannot overflow.
  */
 void
 gpuagg_float_sum_merge(GpuaggFloatSum *into, const GpuaggFloatSum *from)
@@ -170,9 +169,9 @@ any_bit_below(const int64_t *digit, int ndigits, int below)
 }
 
 /*
- * The leading 64 bits of the magnitude, of which the lowest is also set when any
- * bit below is, so that rounding them is rounding the sum; *weight is that of
- * the lowest as a power of two.  Returns 0 for a sum of zero.
+ * The leading 64 bits of the magnitude.  The lowest is also set if any bit below it is, so
+ * that rounding them rounds the sum.  2^*weight is the lowest bit's weight.  Returns 0 for
+ * a sum of zero.
  */
 static uint64_t
 leading_bits(const GpuaggFloatSum *acc, int *negative, int *weight)
@@ -206,7 +205,7 @@ leading_bits(const GpuaggFloatSum *acc, int *negative, int *weight)
 		}
 	}
 
-	digit[width] = (uint32_t) carry; /* of an int64: it has no more bits */
+	digit[width] = (uint32_t) carry; /* the carry of an int64 has no more bits */
 	top = width;
 	while (top >= 0 && digit[top] == 0)
 		top--;
@@ -234,7 +233,7 @@ power_of_two(int exponent)
 	return result;
 }
 
-/* The same as round_chunks(), digit by digit, for any sum that is not zero. */
+/* Like round_chunks(), digit by digit, for any sum that is not zero. */
 static int
 round_digits(const GpuaggFloatSum *acc, int precision, int min_bit, int max_exponent,
 			 double *result)
@@ -255,7 +254,7 @@ round_digits(const GpuaggFloatSum *acc, int precision, int min_bit, int max_expo
 	while (top >= 0 && digit[top] == 0)
 		top--;
 
-	/* to digits in [0, 2^32) of the magnitude */
+	/* the magnitude's digits in [0, 2^32) */
 	negative = digit[top] < 0;
 	for (int i = 0; i <= top; i++)
 	{
@@ -268,7 +267,7 @@ round_digits(const GpuaggFloatSum *acc, int precision, int min_bit, int max_expo
 	while (digit[top] == 0)
 		top--;
 
-	/* bits are counted from bit 0 of digit[0], which is bit `offset` of all */
+	/* bits are counted from bit 0 of digit[0], which is bit `offset` among all chunks */
 	low = top * DIGIT_BITS + (63 - __builtin_clzll((uint64_t) digit[top])) - (precision - 1);
 	if (low < min_bit - offset)
 		low = min_bit - offset;
@@ -313,11 +312,11 @@ round_chunks(const GpuaggFloatSum *acc, int precision, int min_bit, int max_expo
 		return 1;
 	}
 
-	/* normal numbers: the processor rounds the leading bits, and scaling them is exact */
+	/* a normal number: the processor rounds the leading bits; scaling is exact */
 	if (weight >= -1022 && weight + 63 >= min_bit + GPUAGG_MIN_EXPONENT + precision - 1 &&
 		weight + 64 < max_exponent)
 	{
-		int64_t half = (int64_t) (bits >> 1 | (bits & 1)); /* signed: converted in one step */
+		int64_t half = (int64_t) (bits >> 1 | (bits & 1)); /* signed is faster to convert */
 		double magnitude = precision == 24 ? (double) (float) half : (double) half;
 
 		*result = (negative ? -magnitude : magnitude) * power_of_two(weight + 1);

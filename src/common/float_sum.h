@@ -3,19 +3,18 @@
  *	  Exact sums of IEEE 754 doubles: a superaccumulator.
  *
  * The value of an accumulator is the sum over i of chunk[i] * 2^(32*(base+i) - 1074),
- * exactly, plus what the counters say about NaN and infinite inputs.  Chunks
- * are 32-bit pieces held in int64, so that GPUAGG_MAX_DEPOSITS values can be
- * added before carries must be propagated.  GPUAGG_CHUNKS of them cover every
- * finite double; an accumulator may hold only the window of chunks that its
- * inputs have touched (base, width) and be widened later.
+ * exactly, plus the NaN and infinite inputs that the counts say.  Chunks are 32-bit
+ * pieces held in int64, so that GPUAGG_MAX_DEPOSITS values can be added before carries
+ * must be propagated.  GPUAGG_CHUNKS of them cover every finite double.  An accumulator
+ * may hold only the window of chunks that its inputs have touched (base, width); it is
+ * widened when needed.
  *
  * A sum of squares has the same form and most of the same functions, with
- * GPUAGG_SQUARE_CHUNKS of 2^(32*(base+i) - 2148) and counts that nobody reads
+ * GPUAGG_SQUARE_CHUNKS chunks of 2^(32*(base+i) - 2148) and unused counts
  * (float_squares.h).
  *
- * Deposit, subtract and merge are exact, hence associative and commutative:
- * order, batches, workers and engines cannot change the result.  Rounding is
- * apart and happens once.
+ * Deposit, subtract and merge are exact, so associative and commutative: order, batches,
+ * workers and engines cannot change the result.  Rounding is separate and happens once.
  *
  * The chunk format follows R. Neal, "Fast exact summation using small and
  * large superaccumulators", arXiv 1505.05571.
@@ -70,12 +69,12 @@ typedef struct GpuaggFloatSumFull
 /* Outcome of rounding. */
 typedef enum GpuaggRounded
 {
-	GPUAGG_ROUNDED_VALUE,	/* finite, infinite or NaN as the inputs demand */
+	GPUAGG_ROUNDED_VALUE,	/* finite, infinite or NaN */
 	GPUAGG_ROUNDED_NULL,	/* no input */
 	GPUAGG_ROUNDED_OVERFLOW /* all inputs finite, exact sum out of range */
 } GpuaggRounded;
 
-/* View of a full accumulator as the general kind (same layout up to chunk). */
+/* A full accumulator as the general kind, which has the same layout up to chunk. */
 static inline GpuaggFloatSum *
 gpuagg_float_sum_of(GpuaggFloatSumFull *full)
 {
@@ -106,9 +105,9 @@ gpuagg_float_sum_place(double x)
 }
 
 /*
- * Adds (sign = 1) or takes away again (sign = -1) one value.  Returns 0, with
- * nothing changed, when x is finite and does not fit the window: the caller
- * widens the accumulator and calls again.
+ * Adds (sign = 1) or subtracts again (sign = -1) one value.  Returns 0, with nothing
+ * changed, if x is finite and does not fit the window: the caller widens the accumulator
+ * and calls again.
  */
 static inline int
 gpuagg_float_sum_deposit(GpuaggFloatSum *acc, double x, int sign)
@@ -155,7 +154,7 @@ gpuagg_float_sum_deposit(GpuaggFloatSum *acc, double x, int sign)
 	shift = (exponent - 1) & 31;
 	wide = (unsigned __int128) mantissa << shift;
 
-	/* no branch on the value's sign, which nobody can predict: (v ^ -1) - -1 is -v */
+	/* no branch on the value's sign, which cannot be predicted: (v ^ -1) - -1 is -v */
 	minus = -(int64_t) ((bits >> 63) != (uint64_t) (sign < 0));
 	acc->chunk[i] += ((int64_t) (uint32_t) wide ^ minus) - minus;
 	acc->chunk[i + 1] += ((int64_t) (uint32_t) (wide >> 32) ^ minus) - minus;

@@ -29,11 +29,11 @@ gpuagg_int_encode(const GpuaggIntSum *acc, uint8_t *room)
 	return (size_t) (w.next - room);
 }
 
-/* Whether n values can have these squares, of which each is in [0, 2^126]. */
+/* Whether n values can have this sum of squares; each square is in [0, 2^126]. */
 static int
 squares_are_possible(int64_t n, const uint64_t *squares)
 {
-	uint64_t above = (uint64_t) n >> 2; /* n * 2^126 in words: here, and 2 bits below */
+	uint64_t above = (uint64_t) n >> 2; /* the top word of n * 2^126; 2 bits are below */
 	uint64_t middle = (uint64_t) n << 62;
 
 	if (squares[2] != above)

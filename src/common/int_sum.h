@@ -2,9 +2,9 @@
  * int_sum.h
  *	  Exact sums of integers, with or without their squares.
  *
- * An accumulator of sums alone ends before `squares` and may be allocated so
- * short; one of moments has them.  Values are at most 64 bits wide: by the width
- * table in protocol.h, 2^40 rows leave 24 bits and more unused in each sum.
+ * An accumulator of sums alone may be allocated without its last member, `squares`.
+ * Values have at most 64 bits: by the width table in protocol.h, 2^40 rows leave at
+ * least 24 bits unused in each sum.
  */
 #ifndef GPUAGG_INT_SUM_H
 #define GPUAGG_INT_SUM_H
@@ -33,7 +33,7 @@ gpuagg_int_sum_add(GpuaggIntSum *acc, int64_t value, int moments)
 		gpuagg_int192_add_square(acc->squares, value);
 }
 
-/* Takes away a value that was added. */
+/* Subtracts a value that was added. */
 static inline void
 gpuagg_int_sum_remove(GpuaggIntSum *acc, int64_t value, int moments)
 {
@@ -43,7 +43,7 @@ gpuagg_int_sum_remove(GpuaggIntSum *acc, int64_t value, int moments)
 		gpuagg_int192_take_square(acc->squares, value);
 }
 
-/* Adds all that `from` has; where into has squares, from must have them too. */
+/* Adds what `from` has; if into has squares, from must have them too. */
 extern void gpuagg_int_sum_merge(GpuaggIntSum *into, const GpuaggIntSum *from);
 
 /* Bytes: whether there are squares, then n, sum, squares. */
@@ -53,8 +53,8 @@ extern void gpuagg_int_sum_merge(GpuaggIntSum *into, const GpuaggIntSum *from);
 extern size_t gpuagg_int_encode(const GpuaggIntSum *acc, uint8_t *room);
 
 /*
- * Reads what gpuagg_int_encode() wrote into a whole *acc; 0 when the bytes are
- * no sums that so many values can have.
+ * Reads what gpuagg_int_encode() wrote into a whole *acc.  0 if so many values cannot
+ * have these sums.
  */
 extern int gpuagg_int_decode(GpuaggReader *reader, GpuaggIntSum *acc);
 

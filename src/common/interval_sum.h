@@ -11,7 +11,7 @@
 /* Infinite values are counted, and are in no sum. */
 typedef struct GpuaggIntervalSum
 {
-	int64_t n; /* values, none of them NULL; also the infinite ones */
+	int64_t n; /* values that are not NULL, infinite ones too */
 	int64_t n_pinf;
 	int64_t n_ninf;
 	GpuaggInt128 months;
@@ -29,8 +29,7 @@ extern void gpuagg_interval_sum_merge(GpuaggIntervalSum *into, const GpuaggInter
 extern size_t gpuagg_interval_encode(const GpuaggIntervalSum *acc, uint8_t *room);
 
 /*
- * Reads what gpuagg_interval_encode() wrote; 0 when the bytes are no sums that so
- * many values can have.
+ * Reads what gpuagg_interval_encode() wrote.  0 if so many values cannot have these sums.
  */
 extern int gpuagg_interval_decode(GpuaggReader *reader, GpuaggIntervalSum *acc);
 

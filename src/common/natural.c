@@ -2,10 +2,9 @@
  * natural.c
  *	  Natural numbers of a bounded size, and rounding of their quotients.
  *
- * What is cut off below a number's leading bits only matters in being zero or
- * not: floor(a / 2^k / d) needs no more of a than floor(a / 2^k), and so does
- * the floor of a root.  So a quotient takes the same few steps however long the
- * number is.
+ * Of the bits below a number's leading ones it only matters whether they are all zero:
+ * floor(a / 2^k / d) depends on a only through floor(a / 2^k), and the same is true of
+ * the floor of a root.  So a quotient takes the same few steps however long the number.
  */
 #include "common/natural.h"
 
@@ -15,7 +14,7 @@ typedef unsigned __int128 uint128;
 
 #define LEADING 5 /* limbs of a quotient: 320 bits, of which divisors take 124 */
 
-/* Leading bits as a whole number: bits * 2^exponent, and something below when inexact. */
+/* A number's leading bits: bits * 2^exponent, and if inexact less than a unit more. */
 typedef struct Leading
 {
 	uint64_t limb[LEADING];
@@ -50,7 +49,7 @@ gpuagg_natural_from_chunks(GpuaggNatural *to, const int64_t *chunk, int base, in
 	if (width == 0)
 		return 0;
 
-	/* digits of two's complement: after the chunks two more, for what they carry, and a sign */
+	/* digits of two's complement: the chunks', two for their carries, and a sign */
 	digits = (base & 1) + width + 3;
 	for (int k = 0; k < digits; k++)
 	{
@@ -154,13 +153,13 @@ gpuagg_natural_subtract(GpuaggNatural *a, const GpuaggNatural *b)
 	return borrow == 0;
 }
 
-/* The leading 320 bits of a number that is not 0, the first of them 1. */
+/* The leading 320 bits of a number that is not 0; the first is 1. */
 static Leading
 leading_of(const GpuaggNatural *a, int exponent)
 {
 	Leading lead;
 	int shift = __builtin_clzll(a->limb[a->width - 1]);
-	int first = a->width - LEADING; /* of the limbs that are taken; may be negative */
+	int first = a->width - LEADING; /* limb that is taken; may be negative */
 
 	lead.exponent = exponent + 64 * (a->base + first) - shift;
 	lead.inexact = 0;
@@ -196,7 +195,7 @@ divide(Leading *lead, uint64_t divisor)
 	lead->inexact |= rest != 0;
 }
 
-/* The quotient's leading bits; the 320 of a less at most 124 of the divisors leave 196. */
+/* The quotient's leading bits: at least 196, the 320 of a less at most 124 of the divisors. */
 static Leading
 quotient(const GpuaggNatural *a, int exponent, uint64_t d1, uint64_t d2)
 {
@@ -212,7 +211,7 @@ quotient(const GpuaggNatural *a, int exponent, uint64_t d1, uint64_t d2)
 	return lead;
 }
 
-/* Drops that many low bits of a number of which at most 128 stay; these. */
+/* Drops `drop` low bits; returns the rest, which is at most 128 bits. */
 static uint128
 cut(Leading *lead, int drop)
 {
@@ -232,7 +231,7 @@ cut(Leading *lead, int drop)
 		   (part[0] >> shift | part[1] << (64 - shift));
 }
 
-/* How many bits the number has. */
+/* The number's length in bits. */
 static int
 bit_length(const Leading *lead)
 {
@@ -244,13 +243,13 @@ bit_length(const Leading *lead)
 }
 
 /*
- * mantissa * 2^exponent, and something below one unit of it when inexact, to the
- * nearest double.  The mantissa has 55 bits at least.
+ * The double nearest to mantissa * 2^exponent, or, if inexact, to that and less than a
+ * unit of it more.  The mantissa has at least 55 bits.
  */
 static double
 round_bits(uint64_t mantissa, int exponent, int inexact)
 {
-	int low = 64 - __builtin_clzll(mantissa) - 53; /* bits that go */
+	int low = 64 - __builtin_clzll(mantissa) - 53; /* bits that are rounded off */
 	uint64_t result;
 
 	if (low < -1074 - exponent)
@@ -281,7 +280,8 @@ gpuagg_natural_quotient(const GpuaggNatural *a, int exponent, uint64_t d1, uint6
 static uint64_t
 root_of(uint128 x)
 {
-	uint64_t root = (uint64_t) sqrt((double) x); /* to some 2^10; a step of Newton's is exact */
+	uint64_t root = (uint64_t) sqrt(
+		(double) x); /* within about 2^10; one Newton step makes it exact */
 
 	root = (root + (uint64_t) (x / root)) / 2;
 	while ((uint128) root * root > x)

@@ -2,22 +2,22 @@
  * radix.c
  *	  Sorts items by an unsigned key of any number of bits.
  *
- * From the most significant digit on: a level counts the digits of its items and
- * moves them, bucket by bucket, to the other array, where each bucket is sorted
- * by the bits that remain.  A bucket of few items is sorted by insertion, so that
- * only the bits that tell items apart are looked at: about log2(n).  A digit
- * that all share moves nothing, and with it go all further bits they share.
- * Every level takes at least LEAST_WIDTH bits or ends a word, each in at most two
- * passes over its items: the time is bounded by n and the bits, whatever the data.
+ * The sort begins with the most significant digit.  A level counts its items by their
+ * digits, moves them to one bucket for each digit in the other array, and sorts each
+ * bucket by the remaining bits.  A bucket of few items is sorted by insertion, so only the
+ * bits that tell items apart are read: about log2(n).  If all items share a digit, nothing
+ * moves, and all further bits that they share are skipped with it.  Every level takes at
+ * least LEAST_WIDTH bits or ends a word, in at most two passes over its items, so the time
+ * is bounded by n and the bits, whatever the data.
  */
 #include "common/radix.h"
 
 #include <string.h>
 
 #define FEW			32	   /* items that are sorted by insertion */
-#define WIDTH		8	   /* bits of a digit: as many streams of writes as caches follow */
-#define LEAST_WIDTH 3	   /* less makes buckets of more than FEW / 4 items */
-#define LAST_WIDTH	11	   /* bits that a last digit may have */
+#define WIDTH		8	   /* bits of a digit: caches can follow 2^8 streams of writes */
+#define LEAST_WIDTH 3	   /* with fewer, buckets have more than FEW / 4 items */
+#define LAST_WIDTH	11	   /* bits of a last digit, at most */
 #define PIECE		131072 /* items between pauses */
 
 #define INLINE		static inline __attribute__((always_inline))
@@ -29,7 +29,7 @@ typedef struct Sort
 	GpuaggPause pause;
 } Sort;
 
-/* Calls an inlined function with the number of words as a constant, where it is small. */
+/* Calls an inlined function, with the number of words as a constant if that is small. */
 #define CALL(words, function, ...)          \
 	switch (words)                          \
 	{                                       \
@@ -71,7 +71,7 @@ before(int words, const uint64_t *a, const uint64_t *b, int first)
 	return 0;
 }
 
-/* Sorts a few items into `to`, which is `from` or apart from it. */
+/* Sorts a few items into `to`, which is `from` or does not overlap it. */
 INLINE void
 insert(int words, uint64_t *from, uint64_t *to, size_t n, int first)
 {
@@ -115,7 +115,7 @@ distribute(int words, const uint64_t *items, size_t n, int word, int shift, uint
 /*
  * Moves items to their buckets by the `width` bits below bit `bits`, which are in
  * one word; end[i] becomes the end of bucket i.  Returns 0, and moves nothing, if
- * there is but one bucket.
+ * all items belong to one bucket.
  */
 static int
 split(Sort *sort, const uint64_t *items, uint64_t *to, size_t n, int bits, int width, size_t *end)
@@ -152,7 +152,7 @@ split(Sort *sort, const uint64_t *items, uint64_t *to, size_t n, int bits, int w
 	return 1;
 }
 
-/* How many of the `bits` low bits remain when those that all items share are left out. */
+/* How many of the `bits` low bits remain after the leading ones that all items share. */
 static int
 differing_bits(Sort *sort, const uint64_t *items, size_t n, int bits)
 {
@@ -176,7 +176,7 @@ differing_bits(Sort *sort, const uint64_t *items, size_t n, int bits)
 	return 0;
 }
 
-/* The last bits at once, into `result`, which is either array. */
+/* Sorts by all remaining bits at once. */
 static __attribute__((noinline)) void
 sort_last(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int into_other)
 {
@@ -192,7 +192,7 @@ sort_last(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int 
 		memcpy(other, items, bytes);
 }
 
-/* Sorts items by their low `bits` bits, all others being equal; the result is in either array. */
+/* Sorts items that differ only in their low `bits` bits, into `items` or `other`. */
 static void
 sort_items(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int into_other)
 {
@@ -219,7 +219,7 @@ sort_items(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int
 			sort_last(sort, items, other, n, bits, into_other);
 			return;
 		}
-		/* Buckets of about four items. */
+		/* for buckets of about four items */
 		width = 61 - __builtin_clzll(n);
 		if (width > WIDTH)
 			width = WIDTH;
@@ -264,7 +264,7 @@ typedef struct Pieces
 static void split_items(Pieces *pieces, uint64_t *items, uint64_t *other, size_t n, int bits,
 						int into_other);
 
-/* The buckets of a split: neighbours together, by their digit too, as far as they fit a piece. */
+/* Splits buckets further.  Neighbours that fit a piece stay together, with their digit. */
 static void
 split_buckets(Pieces *pieces, uint64_t *items, uint64_t *other, const size_t *end, int width,
 			  int bits, int into_other)
@@ -293,7 +293,7 @@ split_items(Pieces *pieces, uint64_t *items, uint64_t *other, size_t n, int bits
 	size_t end[1 << WIDTH];
 	GpuaggRadixPiece piece;
 
-	/* the last digit is quickly sorted by, however many items there are */
+	/* sorting by a last digit is fast, however many items there are */
 	while (n > pieces->most && bits > WIDTH)
 	{
 		int in_word = (bits - 1) % 64 + 1;
