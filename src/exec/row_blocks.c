@@ -198,41 +198,39 @@ form_row(RowBlocks *blocks, TupleTableSlot *slot, int64 limit)
 	return row;
 }
 
+/* A copy of a row's minimal tuple, or of what a heap tuple has of one. */
+static inline MinimalTuple
+copy_row(RowBlocks *blocks, const void *tuple, Size length, int64 limit)
+{
+	MinimalTuple row = take_room(blocks, length, limit);
+
+	if (row != NULL)
+	{
+		memcpy(row, tuple, length);
+		row->t_len = length;
+	}
+	return row;
+}
+
 MinimalTuple
 gpuagg_row_blocks_append(RowBlocks *blocks, TupleTableSlot *slot, int64 limit)
 {
-	MinimalTuple row;
-
 	if (TTS_IS_MINIMALTUPLE(slot) && ((MinimalTupleTableSlot *) slot)->mintuple != NULL)
 	{
 		MinimalTuple tuple = ((MinimalTupleTableSlot *) slot)->mintuple;
 
-		row = take_room(blocks, tuple->t_len, limit);
-		if (row != NULL)
-			memcpy(row, tuple, tuple->t_len);
-		return row;
+		return copy_row(blocks, tuple, tuple->t_len, limit);
 	}
-
-	/* not if columns were added to the table after the row: those are in the slot only */
 	if ((TTS_IS_HEAPTUPLE(slot) || TTS_IS_BUFFERTUPLE(slot)) &&
 		((HeapTupleTableSlot *) slot)->tuple != NULL)
 	{
 		HeapTuple tuple = ((HeapTupleTableSlot *) slot)->tuple;
 
+		/* not if columns were added to the table after the row: those are in the slot only */
 		if (HeapTupleHeaderGetNatts(tuple->t_data) == blocks->desc->natts)
-		{
-			Size length = tuple->t_len - MINIMAL_TUPLE_OFFSET;
-
-			row = take_room(blocks, length, limit);
-			if (row != NULL)
-			{
-				memcpy(row, (char *) tuple->t_data + MINIMAL_TUPLE_OFFSET, length);
-				row->t_len = length;
-			}
-			return row;
-		}
+			return copy_row(blocks, (char *) tuple->t_data + MINIMAL_TUPLE_OFFSET,
+							tuple->t_len - MINIMAL_TUPLE_OFFSET, limit);
 	}
-
 	slot_getallattrs(slot);
 	return form_row(blocks, slot, limit);
 }

@@ -45,8 +45,7 @@ typedef struct SortKey
 	SortKeyKind kind;
 	bool descending;
 	bool nulls_first;
-	Oid sort_operator;
-	Oid collation;
+	const WindowColumn *column;
 
 	bool has_values;
 	bool has_nulls;
@@ -117,30 +116,31 @@ start(RowSort *sort)
 }
 
 RowSort *
-gpuagg_row_sort_begin(TupleDesc desc, int nkeys, const RowSortKey *keys, int npartition,
-					  int64 limit, MemoryContext parent)
+gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, int64 limit, MemoryContext parent)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "gpuagg row sort", ALLOCSET_SMALL_SIZES);
 	RowSort *sort = MemoryContextAllocZero(context, sizeof(*sort));
 
-	Assert(nkeys > 0 && nkeys <= SORT_MAX_KEYS && npartition <= nkeys);
 	sort->context = context;
 	sort->data = AllocSetContextCreate(context, "gpuagg rows to sort", ALLOCSET_DEFAULT_SIZES);
 	sort->desc = desc;
 	sort->limit = Max(limit, LEAST_LIMIT);
-	sort->nkeys = nkeys;
-	sort->npartition = npartition;
-	for (int k = 0; k < nkeys; k++)
+	sort->nkeys = spec->npartition + spec->norder;
+	sort->npartition = spec->npartition;
+	if (sort->nkeys > SORT_MAX_KEYS)
+		elog(ERROR, "too many keys to sort by");
+	for (int k = 0; k < sort->nkeys; k++)
 	{
+		const WindowColumn *column = k < spec->npartition ? &spec->partition[k]
+														  : &spec->order[k - spec->npartition];
 		SortKey *key = &sort->keys[k];
 
-		key->attno = keys[k].attno;
-		key->sort_operator = keys[k].sort_operator;
-		key->collation = keys[k].collation;
-		key->nulls_first = keys[k].nulls_first;
-		if (!gpuagg_sort_key_find(TupleDescAttr(desc, key->attno - 1)->atttypid, key->sort_operator,
-								  &key->kind, &key->descending))
-			elog(ERROR, "operator %u is no order of column %d", key->sort_operator, key->attno);
+		key->attno = column->attno;
+		key->column = column;
+		key->nulls_first = column->nulls_first;
+		if (!gpuagg_sort_key_find(TupleDescAttr(desc, key->attno - 1)->atttypid,
+								  column->sort_operator, &key->kind, &key->descending))
+			elog(ERROR, "operator %u is no order of column %d", column->sort_operator, key->attno);
 		sort->last_attno = Max(sort->last_attno, key->attno);
 	}
 	start(sort);
@@ -236,8 +236,8 @@ move_to_tuplesort(RowSort *sort)
 	for (int k = 0; k < sort->nkeys; k++)
 	{
 		attnos[k] = sort->keys[k].attno;
-		operators[k] = sort->keys[k].sort_operator;
-		collations[k] = sort->keys[k].collation;
+		operators[k] = sort->keys[k].column->sort_operator;
+		collations[k] = sort->keys[k].column->collation;
 		nulls_first[k] = sort->keys[k].nulls_first;
 	}
 	sort->tuplesort = tuplesort_begin_heap(sort->desc, sort->nkeys, attnos, operators, collations,

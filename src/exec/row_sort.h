@@ -12,17 +12,9 @@
 
 #include "executor/tuptable.h"
 
-#include "types/sort_key.h"
+#include "spec/window_spec.h"
 
 typedef struct RowSort RowSort;
-
-typedef struct RowSortKey
-{
-	AttrNumber attno;
-	Oid sort_operator;
-	Oid collation; /* of no effect on these types */
-	bool nulls_first;
-} RowSortKey;
 
 typedef struct RowSortReport
 {
@@ -33,13 +25,13 @@ typedef struct RowSortReport
 } RowSortReport;
 
 /*
- * A sort of rows of this descriptor, which must outlive it, in a child of
- * `parent`.  The first `npartition` of the `nkeys` (1 to SORT_MAX_KEYS) tell
- * partitions apart; all of them together tell peers apart.  `limit` is in bytes.
- * Files of core's sort belong to the resource owner of the put that begins it.
+ * A sort of rows of this descriptor by all partition columns of the spec, then all its
+ * order columns (together 1 to SORT_MAX_KEYS), in a child of `parent`.  Descriptor and spec
+ * must outlive it.  `limit` is in bytes.  Files of core's sort belong to the resource owner
+ * of the put that begins it.
  */
-extern RowSort *gpuagg_row_sort_begin(TupleDesc desc, int nkeys, const RowSortKey *keys,
-									  int npartition, int64 limit, MemoryContext parent);
+extern RowSort *gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, int64 limit,
+									  MemoryContext parent);
 
 /* Adds a copy of the slot's row. */
 extern void gpuagg_row_sort_put(RowSort *sort, TupleTableSlot *slot);

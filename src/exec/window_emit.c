@@ -94,44 +94,30 @@ gpuagg_window_emit_ready(WindowScanState *node)
 
 /* ---- a group ---- */
 
-/* A function's value at row i of the current set, the last one of a group. */
+/*
+ * Sets a function's value at row i of the current set, the last one of a group, or, if that
+ * is -1, after the last row that was taken: of a scan, the last row before the current set.
+ */
 static void
-value_at(WindowScanState *node, int f, int64 i)
+set_value(WindowScanState *node, int f, int64 i)
 {
-	WindowRows *rows = node->pipeline->current;
+	WindowPipeline *p = node->pipeline;
 	WindowFunctionState *function = &node->functions[f];
-	const WindowFunctionColumn *column = &rows->columns[f];
-	const ColumnScan *scan = column->scan;
-	Size place;
+	const RunningOperation *op = function->op;
 
-	if (scan != NULL)
-		function->value = gpuagg_running_result(function->op, scan->results, scan->status, i,
+	if (p == NULL || op->kind == 0)
+		function->value = gpuagg_running_value(op, function->state, &function->isnull);
+	else if (i < 0)
+		function->value = gpuagg_running_result(op, p->last[f].result, &p->last[f].status, 0,
+												p->last[f].count, &function->isnull);
+	else
+	{
+		const WindowFunctionColumn *column = &p->current->columns[f];
+
+		function->value = gpuagg_running_result(op, column->scan->results, column->scan->status, i,
 												column->counts != NULL ? column->counts[i] : 0,
 												&function->isnull);
-	else if (node->spec->frame != WINDOW_ROWS)
-		function->value = gpuagg_running_value(function->op, function->state, &function->isnull);
-	else
-	{
-		place = gpuagg_window_place(node, i, gpuagg_window_argument_column(node, f));
-		gpuagg_window_function_step(function, rows->values[place], rows->isnull[place]);
 	}
-}
-
-/* The same after the last row that was taken: with a scan, the last before the current set. */
-static void
-last_value(WindowScanState *node, int f)
-{
-	WindowFunctionState *function = &node->functions[f];
-
-	if (node->pipeline != NULL && function->op->kind != 0)
-	{
-		const LastResult *last = &node->pipeline->last[f];
-
-		function->value = gpuagg_running_result(function->op, last->result, &last->status, 0,
-												last->count, &function->isnull);
-	}
-	else
-		function->value = gpuagg_running_value(function->op, function->state, &function->isnull);
 }
 
 void
@@ -142,12 +128,7 @@ gpuagg_window_close_group(WindowScanState *node, int64 i)
 	MemoryContextReset(node->group_context);
 	old = MemoryContextSwitchTo(node->group_context);
 	for (int f = 0; f < node->nfunctions; f++)
-	{
-		if (i < 0)
-			last_value(node, f);
-		else
-			value_at(node, f, i);
-	}
+		set_value(node, f, i);
 	MemoryContextSwitchTo(old);
 	node->waiting.ready = node->waiting.pending;
 	node->waiting.pending = 0;
@@ -198,7 +179,7 @@ take_arguments(WindowScanState *node, int64 first, int64 last)
 	}
 }
 
-/* Keeps the last results of the current set, for last_value(). */
+/* Keeps the last results of the current set, for set_value(). */
 static void
 keep_last(WindowScanState *node)
 {
@@ -295,9 +276,15 @@ next_single(WindowScanState *node)
 	old = MemoryContextSwitchTo(node->group_context);
 	for (int f = 0; f < node->nfunctions; f++)
 	{
-		if (p->current->columns[f].has_values)
+		const WindowFunctionColumn *column = &p->current->columns[f];
+		int argument = gpuagg_window_argument_column(node, f);
+
+		if (column->has_values)
 			continue;
-		value_at(node, f, p->next_row);
+		if (column->scan != NULL)
+			set_value(node, f, p->next_row);
+		else
+			gpuagg_window_function_step(&node->functions[f], values[argument], isnull[argument]);
 		values[nchild + f] = node->functions[f].value;
 		isnull[nchild + f] = node->functions[f].isnull;
 	}

@@ -27,31 +27,7 @@ gpuagg_window_input_init(WindowInput *input, const WindowSpec *spec, PlanState *
 	input->at_start = true;
 }
 
-/* Begins the sort of all rows from below, by the partition's keys and then the order's. */
-static void
-begin_sort(WindowInput *input)
-{
-	const WindowSpec *spec = input->spec;
-	RowSortKey keys[SORT_MAX_KEYS];
-	int nkeys = spec->npartition + spec->norder;
-
-	if (nkeys > SORT_MAX_KEYS)
-		elog(ERROR, "too many keys to sort by");
-	for (int i = 0; i < nkeys; i++)
-	{
-		const WindowColumn *column = i < spec->npartition ? &spec->partition[i]
-														  : &spec->order[i - spec->npartition];
-
-		keys[i].attno = column->attno;
-		keys[i].sort_operator = column->sort_operator;
-		keys[i].collation = column->collation;
-		keys[i].nulls_first = column->nulls_first;
-	}
-	input->sort = gpuagg_row_sort_begin(ExecGetResultType(input->child), nkeys, keys,
-										spec->npartition, work_mem * INT64CONST(1024),
-										input->econtext->ecxt_per_query_memory);
-}
-
+/* Reads all rows from below and sorts them. */
 static void
 sort_rows(WindowInput *input)
 {
@@ -59,7 +35,9 @@ sort_rows(WindowInput *input)
 	TupleTableSlot *row;
 
 	if (input->sort == NULL)
-		begin_sort(input);
+		input->sort = gpuagg_row_sort_begin(ExecGetResultType(input->child), input->spec,
+											work_mem * INT64CONST(1024),
+											input->econtext->ecxt_per_query_memory);
 	while (row = ExecProcNode(input->child), !TupIsNull(row))
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -23,13 +23,6 @@
 #define COPY_BYTES	(2 * 1024 * 1024) /* of copied values; then the set is full */
 #define RETRY_ROWS	65536			  /* before asking for the device again */
 
-static unsigned
-flags_of(const WindowFunctionState *function)
-{
-	return GPUAGG_SCAN_VALIDITY | GPUAGG_SCAN_HEADS | GPUAGG_SCAN_STATUS |
-		   (function->exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0);
-}
-
 static void
 make_rows(WindowScanState *node, WindowRows *rows)
 {
@@ -43,11 +36,14 @@ make_rows(WindowScanState *node, WindowRows *rows)
 	for (int f = 0; f < n; f++)
 	{
 		const WindowFunctionState *function = &node->functions[f];
+		unsigned flags = GPUAGG_SCAN_VALIDITY | GPUAGG_SCAN_HEADS | GPUAGG_SCAN_STATUS;
 
 		if (function->op->kind == 0)
 			continue;
-		rows->columns[f].scan = gpuagg_scan_make(function->op->kind, function->op->op,
-												 flags_of(function), CurrentMemoryContext);
+		if (function->exclusive)
+			flags |= GPUAGG_SCAN_EXCLUSIVE;
+		rows->columns[f].scan = gpuagg_scan_make(function->op->kind, function->op->op, flags,
+												 CurrentMemoryContext);
 		rows->scans[nscans++] = rows->columns[f].scan;
 	}
 	node->pipeline->nscans = nscans;

@@ -14,45 +14,6 @@
 #include "operation/call.h"
 #include "gpuagg.h"
 
-static Node *make_state(CustomScan *plan);
-static void begin(CustomScanState *css, EState *estate, int eflags);
-static TupleTableSlot *exec(CustomScanState *css);
-static void end(CustomScanState *css);
-static void rescan(CustomScanState *css);
-static void shutdown(CustomScanState *css);
-
-static const CustomScanMethods scan_methods = {
-	.CustomName = WINDOW_NODE_NAME,
-	.CreateCustomScanState = make_state,
-};
-
-static const CustomExecMethods exec_methods = {
-	.CustomName = WINDOW_NODE_NAME,
-	.BeginCustomScan = begin,
-	.ExecCustomScan = exec,
-	.EndCustomScan = end,
-	.ReScanCustomScan = rescan,
-	.ShutdownCustomScan = shutdown,
-	.ExplainCustomScan = gpuagg_window_explain,
-};
-
-void
-gpuagg_window_scan_register(void)
-{
-	RegisterCustomScanMethods(&scan_methods);
-}
-
-static Node *
-make_state(CustomScan *plan)
-{
-	WindowScanState *node = palloc0(sizeof(WindowScanState));
-
-	NodeSetTag(node, T_CustomScanState);
-	node->css.methods = &exec_methods;
-	node->spec = gpuagg_window_spec_read(plan->custom_private);
-	return (Node *) node;
-}
-
 /* The last column of the child's rows that is read as a row comes in. */
 static AttrNumber
 last_column_read(const WindowScanState *node)
@@ -223,4 +184,36 @@ shutdown(CustomScanState *css)
 	WindowScanState *node = (WindowScanState *) css;
 
 	gpuagg_window_count_rows(node);
+}
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = WINDOW_NODE_NAME,
+	.BeginCustomScan = begin,
+	.ExecCustomScan = exec,
+	.EndCustomScan = end,
+	.ReScanCustomScan = rescan,
+	.ShutdownCustomScan = shutdown,
+	.ExplainCustomScan = gpuagg_window_explain,
+};
+
+static Node *
+make_state(CustomScan *plan)
+{
+	WindowScanState *node = palloc0(sizeof(WindowScanState));
+
+	NodeSetTag(node, T_CustomScanState);
+	node->css.methods = &exec_methods;
+	node->spec = gpuagg_window_spec_read(plan->custom_private);
+	return (Node *) node;
+}
+
+static const CustomScanMethods scan_methods = {
+	.CustomName = WINDOW_NODE_NAME,
+	.CreateCustomScanState = make_state,
+};
+
+void
+gpuagg_window_scan_register(void)
+{
+	RegisterCustomScanMethods(&scan_methods);
 }

@@ -24,7 +24,6 @@
 
 #include "gpuagg.h"
 #include "plan/window_path.h"
-#include "plan/window_plan.h"
 #include "plan/window_reason.h"
 #include "types/sort_key.h"
 
@@ -38,11 +37,11 @@
 typedef struct Rebuild
 {
 	PlannerInfo *root;
-	RelOptInfo *rel;	/* whose paths the stack consists of */
-	bool own_sort;		/* take over sorts */
-	bool sorted;		/* one was taken over */
-	GpuWindowPath *top; /* the uppermost node of ours, or NULL */
-	List *reasons;		/* of windows of ours that stay core's: char * */
+	RelOptInfo *rel;		/* whose paths the stack consists of */
+	bool own_sort;			/* take over sorts */
+	bool sorted;			/* one was taken over */
+	GpuWindowPath *top;		/* the uppermost node of ours, or NULL */
+	StringInfoData reasons; /* why windows of ours stay core's */
 } Rebuild;
 
 static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
@@ -190,7 +189,7 @@ rebuild_window(Rebuild *rebuild, WindowAggPath *core)
 	if (reason == NULL)
 		return take_window(rebuild, core, &match);
 	if (match.ours)
-		rebuild->reasons = lappend(rebuild->reasons, pstrdup(reason));
+		gpuagg_window_reason_add(&rebuild->reasons, reason);
 	input = rebuild_path(rebuild, core->subpath);
 	return input == core->subpath ? (Path *) core : keep_window(core, input);
 }
@@ -247,27 +246,6 @@ has_run_conditions(const RelOptInfo *rel, const Path *path, bool *ours)
 	return found;
 }
 
-/* The reasons in one text, each once; NULL if there are none. */
-static char *
-join_reasons(const List *reasons)
-{
-	StringInfoData text;
-	ListCell *cell;
-
-	initStringInfo(&text);
-	foreach (cell, reasons)
-	{
-		const char *reason = lfirst(cell);
-
-		if (strstr(text.data, reason) != NULL)
-			continue;
-		if (text.len > 0)
-			appendStringInfoString(&text, "; ");
-		appendStringInfoString(&text, reason);
-	}
-	return text.len > 0 ? text.data : NULL;
-}
-
 /*
  * The stack with nodes of ours, or NULL if it would have none.  *sorted: one of them does
  * a sort that was a node of the stack.
@@ -276,18 +254,17 @@ static Path *
 rebuild_stack(PlannerInfo *root, RelOptInfo *rel, Path *path, bool own_sort, bool *sorted)
 {
 	Rebuild rebuild = {.root = root, .rel = rel, .own_sort = own_sort};
-	char *kept;
 
+	initStringInfo(&rebuild.reasons);
 	path = rebuild_path(&rebuild, path);
 	*sorted = rebuild.sorted;
-	kept = join_reasons(rebuild.reasons);
 	if (rebuild.top != NULL)
 	{
-		rebuild.top->kept = kept;
+		rebuild.top->kept = rebuild.reasons.len > 0 ? rebuild.reasons.data : NULL;
 		return path;
 	}
-	if (kept != NULL)
-		gpuagg_window_reason_note(kept);
+	if (rebuild.reasons.len > 0)
+		gpuagg_window_reason_note(rebuild.reasons.data);
 	return NULL;
 }
 

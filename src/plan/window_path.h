@@ -5,6 +5,8 @@
 #ifndef GPUAGG_WINDOW_PATH_H
 #define GPUAGG_WINDOW_PATH_H
 
+#include "nodes/extensible.h"
+
 #include "plan/window_match.h"
 
 typedef struct GpuWindowPath
@@ -15,6 +17,9 @@ typedef struct GpuWindowPath
 	bool sort;	/* the node sorts its input; otherwise that is in order */
 	char *kept; /* as in WindowSpec */
 } GpuWindowPath;
+
+/* Makes the plan of such a path (window_plan.c). */
+extern const CustomPathMethods gpuagg_window_path_methods;
 
 /* Makes the planner consider these paths; called once, when the library is loaded. */
 extern void gpuagg_window_path_install(void);

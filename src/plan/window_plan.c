@@ -14,7 +14,6 @@
 #include "optimizer/optimizer.h"
 
 #include "plan/window_path.h"
-#include "plan/window_plan.h"
 
 static WindowColumn *
 make_columns(const List *clauses, const List *tlist, bool sort)

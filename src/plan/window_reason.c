@@ -8,21 +8,26 @@
  */
 #include "compat.h"
 
-#include "lib/stringinfo.h"
-
 #include "plan/window_reason.h"
 
 static ExplainOneQuery_hook_type previous_explain_one_query_hook = NULL;
 static StringInfo notes = NULL; /* of the innermost EXPLAIN (VERBOSE), or NULL */
 
 void
+gpuagg_window_reason_add(StringInfo reasons, const char *reason)
+{
+	if (strstr(reasons->data, reason) != NULL)
+		return;
+	if (reasons->len > 0)
+		appendStringInfoString(reasons, "; ");
+	appendStringInfoString(reasons, reason);
+}
+
+void
 gpuagg_window_reason_note(const char *reason)
 {
-	if (notes == NULL || strstr(notes->data, reason) != NULL)
-		return;
-	if (notes->len > 0)
-		appendStringInfoString(notes, "; ");
-	appendStringInfoString(notes, reason);
+	if (notes != NULL)
+		gpuagg_window_reason_add(notes, reason);
 }
 
 static void

@@ -2,9 +2,8 @@
  * window_spec.c
  *	  A window's spec as a list, and back.
  *
- * The list has six lists: counts and flags; for each column, partition columns first, its
- * number and whether NULLs come first; for each column its operators and collation; for
- * each function its kind; for each function its type and OID; the text, if there is one.
+ * The list has two: numbers (counts and flags, then the partition columns, the order columns
+ * and the functions, member by member), and the text, if there is one.
  */
 #include "postgres.h"
 
@@ -12,34 +11,45 @@
 
 #include "spec/window_spec.h"
 
-static void
-write_columns(List **places, List **operators, const WindowColumn *columns, int n)
+/* Numbers that are read one after the other. */
+typedef struct Reader
+{
+	const List *numbers;
+	int next;
+} Reader;
+
+static int
+read_number(Reader *reader)
+{
+	return list_nth_int(reader->numbers, reader->next++);
+}
+
+static List *
+write_columns(List *numbers, const WindowColumn *columns, int n)
 {
 	for (int i = 0; i < n; i++)
 	{
-		*places = lappend_int(*places, columns[i].attno);
-		*places = lappend_int(*places, columns[i].nulls_first);
-		*operators = lappend_oid(*operators, columns[i].equality);
-		*operators = lappend_oid(*operators, columns[i].collation);
-		*operators = lappend_oid(*operators, columns[i].sort_operator);
+		numbers = lappend_int(numbers, columns[i].attno);
+		numbers = lappend_int(numbers, (int) columns[i].equality);
+		numbers = lappend_int(numbers, (int) columns[i].collation);
+		numbers = lappend_int(numbers, (int) columns[i].sort_operator);
+		numbers = lappend_int(numbers, columns[i].nulls_first);
 	}
+	return numbers;
 }
 
-/* n columns, from column `first` on. */
 static WindowColumn *
-read_columns(const List *places, const List *operators, int first, int n)
+read_columns(Reader *reader, int n)
 {
 	WindowColumn *columns = palloc0(n * sizeof(WindowColumn));
 
 	for (int i = 0; i < n; i++)
 	{
-		int at = first + i;
-
-		columns[i].attno = (AttrNumber) list_nth_int(places, 2 * at);
-		columns[i].nulls_first = list_nth_int(places, 2 * at + 1) != 0;
-		columns[i].equality = list_nth_oid(operators, 3 * at);
-		columns[i].collation = list_nth_oid(operators, 3 * at + 1);
-		columns[i].sort_operator = list_nth_oid(operators, 3 * at + 2);
+		columns[i].attno = (AttrNumber) read_number(reader);
+		columns[i].equality = (Oid) read_number(reader);
+		columns[i].collation = (Oid) read_number(reader);
+		columns[i].sort_operator = (Oid) read_number(reader);
+		columns[i].nulls_first = read_number(reader) != 0;
 	}
 	return columns;
 }
@@ -47,57 +57,42 @@ read_columns(const List *places, const List *operators, int first, int n)
 List *
 gpuagg_window_spec_list(const WindowSpec *spec)
 {
-	List *head = NIL;
-	List *places = NIL;
-	List *operators = NIL;
-	List *functions = NIL;
-	List *oids = NIL;
-	List *texts = NIL;
+	List *numbers = list_make5_int(spec->nchild, spec->frame, spec->sort, spec->npartition,
+								   spec->norder);
 
-	head = lappend_int(head, spec->nchild);
-	head = lappend_int(head, spec->frame);
-	head = lappend_int(head, spec->sort);
-	head = lappend_int(head, spec->npartition);
-	head = lappend_int(head, spec->norder);
-	head = lappend_int(head, spec->nfunctions);
-	write_columns(&places, &operators, spec->partition, spec->npartition);
-	write_columns(&places, &operators, spec->order, spec->norder);
+	numbers = lappend_int(numbers, spec->nfunctions);
+	numbers = write_columns(numbers, spec->partition, spec->npartition);
+	numbers = write_columns(numbers, spec->order, spec->norder);
 	for (int i = 0; i < spec->nfunctions; i++)
 	{
-		functions = lappend_int(functions, spec->functions[i].function);
-		oids = lappend_oid(oids, spec->functions[i].type);
-		oids = lappend_oid(oids, spec->functions[i].winfnoid);
+		numbers = lappend_int(numbers, spec->functions[i].function);
+		numbers = lappend_int(numbers, (int) spec->functions[i].type);
+		numbers = lappend_int(numbers, (int) spec->functions[i].winfnoid);
 	}
-	if (spec->kept != NULL)
-		texts = list_make1(makeString(spec->kept));
-	return list_concat(list_make5(head, places, operators, functions, oids), list_make1(texts));
+	return list_make2(numbers, spec->kept != NULL ? list_make1(makeString(spec->kept)) : NIL);
 }
 
 WindowSpec *
 gpuagg_window_spec_read(const List *list)
 {
 	WindowSpec *spec = palloc0(sizeof(WindowSpec));
-	const List *head = list_nth(list, 0);
-	const List *places = list_nth(list, 1);
-	const List *operators = list_nth(list, 2);
-	const List *functions = list_nth(list, 3);
-	const List *oids = list_nth(list, 4);
-	const List *texts = list_nth(list, 5);
+	Reader reader = {.numbers = linitial(list)};
+	const List *texts = lsecond(list);
 
-	spec->nchild = list_nth_int(head, 0);
-	spec->frame = (WindowFrame) list_nth_int(head, 1);
-	spec->sort = list_nth_int(head, 2) != 0;
-	spec->npartition = list_nth_int(head, 3);
-	spec->norder = list_nth_int(head, 4);
-	spec->nfunctions = list_nth_int(head, 5);
-	spec->partition = read_columns(places, operators, 0, spec->npartition);
-	spec->order = read_columns(places, operators, spec->npartition, spec->norder);
+	spec->nchild = read_number(&reader);
+	spec->frame = (WindowFrame) read_number(&reader);
+	spec->sort = read_number(&reader) != 0;
+	spec->npartition = read_number(&reader);
+	spec->norder = read_number(&reader);
+	spec->nfunctions = read_number(&reader);
+	spec->partition = read_columns(&reader, spec->npartition);
+	spec->order = read_columns(&reader, spec->norder);
 	spec->functions = palloc0(spec->nfunctions * sizeof(WindowFunction));
 	for (int i = 0; i < spec->nfunctions; i++)
 	{
-		spec->functions[i].function = (RunningFunction) list_nth_int(functions, i);
-		spec->functions[i].type = list_nth_oid(oids, 2 * i);
-		spec->functions[i].winfnoid = list_nth_oid(oids, 2 * i + 1);
+		spec->functions[i].function = (RunningFunction) read_number(&reader);
+		spec->functions[i].type = (Oid) read_number(&reader);
+		spec->functions[i].winfnoid = (Oid) read_number(&reader);
 	}
 	if (texts != NIL)
 		spec->kept = strVal(linitial(texts));
