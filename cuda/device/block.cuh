@@ -30,9 +30,8 @@ block_sum(T value, T (&storage)[THREADS / WARP_SIZE])
 }
 
 /*
- * Scan and reduction of one State per thread, in thread order: warps scan,
- * their last lanes are collected, one warp scans those, each thread adds what
- * stands before its warp.
+ * Scan and reduction of one State per thread, in thread order: each warp scans,
+ * one warp scans the totals of all, and each thread adds the total before its warp.
  */
 template <class Op, int THREADS> struct BlockScan
 {

@@ -3,13 +3,13 @@
  *	  The only header through which kernels see CUDA, or its simulator.
  *
  * Rules for kernel source, checked by test/lint/kernel-rules: shared memory is
- * one struct per kernel, through SHARED up to 48 KiB and through SHARED_LARGE
- * with LAUNCH_LARGE beyond; launches through LAUNCH; memory that blocks share
- * while a kernel runs is touched only by load_relaxed, load_acquire,
+ * one struct per kernel, through SHARED up to 48 KiB, beyond that through
+ * SHARED_LARGE with LAUNCH_LARGE; launches go through LAUNCH; memory that blocks
+ * share while a kernel runs is accessed only by load_relaxed, load_acquire,
  * store_relaxed, store_release and atomic_add(_ordered); spin loops call
  * spin_wait; nothing returns before a collective; blocks are whole warps.
  *
- * What differs between the two is in device_cuda.cuh and device_sim.cuh.
+ * What differs between CUDA and simulator is in device_cuda.cuh and device_sim.cuh.
  */
 #ifndef GPUAGG_DEVICE_CUH
 #define GPUAGG_DEVICE_CUH
@@ -45,14 +45,14 @@
 #define ROLLED
 #endif
 
-/* For what is rarely run: it must not cost registers elsewhere. */
+/* For code that rarely runs and must not cost registers elsewhere. */
 #ifdef GPUAGG_SIM
 #define NOINLINE __attribute__((noinline))
 #else
 #define NOINLINE __noinline__
 #endif
 
-/* Resident blocks to aim for: compilers need more registers for architectures before 9.0. */
+/* Resident blocks to aim for: before architecture 9.0 the compiler needs more registers. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 #define RESIDENT(blocks) (((blocks) + 1) / 2)
 #else
@@ -69,7 +69,7 @@
 #define WARP_SIZE 32
 #define FULL_MASK 0xffffffffu
 
-/* 16 bytes that load_relaxed and store_relaxed read and write as one. */
+/* 16 bytes that load_relaxed and store_relaxed access as one. */
 struct alignas(16) Quad
 {
 	uint32_t word[4];
@@ -79,14 +79,14 @@ struct alignas(16) Quad
  * Bulk copies between global and shared memory, where the device has them
  * (BULK_COPY); addresses and sizes are multiples of 16 bytes.  One thread calls.
  *
- * A phase of a barrier ends with its count-th arrival and when the bytes of
- * copy_in, which is an arrival, are there.  copy_barrier_wait(parity) waits for
- * the end of phase 0 (parity 0), 1 (1), 2 (0), ..., and not at all for parity 1
- * in phase 0; what threads wrote before they arrived is then visible.
+ * A phase of a barrier ends when all of its `count` arrivals have been made and
+ * the bytes of copy_in, which is an arrival, have come.  copy_barrier_wait(parity)
+ * waits for the end of phase 0 (parity 0), 1 (1), 2 (0), ...; parity 1 in phase 0
+ * does not wait.  What threads wrote before they arrived is then visible.
  *
- * Before copy_out, every thread that wrote into `from` calls copy_out_fence()
- * and then comes to a block barrier.  copy_out_wait<N>() waits until all but
- * the latest N of this thread's copies no longer need their source.
+ * Before copy_out, every thread that wrote into `from` calls copy_out_fence(), and
+ * then the block has a barrier.  copy_out_wait<N>() waits until all but the latest
+ * N of this thread's copies have read their source.
  */
 #if defined(GPUAGG_SIM) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900)
 #define BULK_COPY 1
@@ -95,9 +95,9 @@ struct alignas(16) Quad
 #endif
 
 /*
- * Devices that give a block LARGE_SHARED bytes of shared memory, and those that
- * give it at least SMALL_SHARED.  A kernel in two sizes is compiled in one:
- * WITH_LARGE_SHARED, WITH_SMALL_SHARED; large_shared<kernel>() says in which.
+ * Some devices give a block LARGE_SHARED bytes of shared memory, the others at least
+ * SMALL_SHARED.  Of a kernel in two sizes each architecture has one, by
+ * WITH_LARGE_SHARED and WITH_SMALL_SHARED; large_shared<kernel>() says which.
  */
 #define LARGE_SHARED (227 * 1024)
 #define SMALL_SHARED (64 * 1024)
@@ -113,18 +113,18 @@ struct alignas(16) Quad
 #endif
 
 /*
- * resident_blocks(kernel, threads, shared_bytes): blocks of this kernel that
- * the device can hold at a time.  Slow.  With shared_bytes, it also allows the
- * kernel that much shared memory on this device, which LAUNCH_LARGE needs.
+ * resident_blocks(kernel, threads, shared_bytes): blocks of this kernel that the
+ * device can hold at a time.  Slow.  With shared_bytes it also allows the kernel
+ * that much shared memory, which LAUNCH_LARGE needs.
  *
- * LAUNCH_EARLY: as LAUNCH_LARGE, but the kernel may start while the one before
- * it in the stream ends, where the device can; it calls launched_early() before
- * it touches memory, which waits for the end of that one.  prefetch_l2() may
- * come before: the second-level cache is where all see the same.
+ * LAUNCH_EARLY: as LAUNCH_LARGE, but where the device can, the kernel may start
+ * while the previous one in the stream ends.  It calls launched_early(), which
+ * waits for that end, before it accesses memory; only prefetch_l2() may come
+ * earlier, since all multiprocessors share that cache.
  *
- * Shuffles: lanes are in groups of `width`, a power of two; a lane number is
- * taken modulo the width within the caller's group; who would read beyond the
- * group's edge gets his own value, but that xor may reach earlier groups.
+ * Shuffles: lanes are in groups of `width`, a power of two; a lane number counts
+ * modulo the width in the caller's group.  A lane that would read beyond its group
+ * gets its own value, except that xor may reach earlier groups.
  */
 
 #ifdef GPUAGG_SIM

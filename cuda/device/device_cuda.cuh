@@ -30,7 +30,7 @@ early_launches()
 		   major >= 9;
 }
 
-/* A failure stays to be seen by gpu_launch_status. */
+/* gpu_launch_status() reports a failure. */
 template <class... Parameters, class... Arguments>
 static inline void
 launch_early(void (*kernel)(Parameters...), unsigned blocks, int threads, size_t bytes,
@@ -77,7 +77,7 @@ resident_blocks(Kernel kernel, int threads, size_t shared_bytes = 0)
 	int multiprocessors = 0;
 	int blocks = 0;
 
-	/* a failure here stays to be seen by gpu_launch_status */
+	/* gpu_launch_status() reports a failure */
 	if (cudaGetDevice(&device) != cudaSuccess ||
 		cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device) !=
 			cudaSuccess)
@@ -105,7 +105,7 @@ slow_doubles()
 		   ratio > 2;
 }
 
-/* What the code that the device runs was compiled for; a process has one device. */
+/* By the architecture that the kernel was compiled for; a process has one device. */
 template <auto KERNEL>
 static inline bool
 large_shared()
@@ -185,7 +185,7 @@ atomic_add(uint64_t *p, uint64_t value)
 	return atomicAdd((unsigned long long *) p, (unsigned long long) value);
 }
 
-/* Also a release of what was written before and an acquire of what others released by it. */
+/* Also releases what was written before, and acquires what others released by it. */
 static __device__ __forceinline__ uint32_t
 atomic_add_ordered(uint32_t *p, uint32_t value)
 {
@@ -234,7 +234,7 @@ store_relaxed(Quad *p, Quad value)
 
 struct CopyBarrier
 {
-	uint64_t word; /* without bulk copies: arrivals in the low half, those of a phase in the high */
+	uint64_t word; /* without bulk copies: low half arrivals, high half arrivals of a phase */
 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -315,14 +315,13 @@ copy_out_wait()
 
 #else
 
-/* Without bulk copies only the barrier's phases are of use. */
+/* Without bulk copies a barrier only counts arrivals. */
 static __device__ __forceinline__ void
 copy_barrier_init(CopyBarrier *barrier, uint32_t count = 1)
 {
 	barrier->word = (uint64_t) count << 32;
 }
 
-/* Arrivals are counted in the low half: each phase is `count` of them. */
 static __device__ __forceinline__ void
 copy_barrier_arrive(CopyBarrier *barrier)
 {
@@ -370,7 +369,7 @@ copy_out_wait()
 
 #endif
 
-/* The value whose every 32-bit word has been through `shuffle`. */
+/* The value with `shuffle` applied to each of its 32-bit words. */
 template <class T, class F>
 static __device__ __forceinline__ T
 shuffle_words(T value, F shuffle)

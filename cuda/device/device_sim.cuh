@@ -43,7 +43,7 @@ slow_doubles()
 	return false;
 }
 
-/* One time the one, one time the other. */
+/* Alternates, so that tests see both. */
 template <auto>
 static inline bool
 large_shared()
@@ -54,7 +54,7 @@ large_shared()
 	return large;
 }
 
-/* Where the loop is that waits, for the simulator's messages. */
+/* The place of the waiting loop, for the simulator's messages. */
 #define WAITER const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 static inline void
@@ -63,7 +63,7 @@ spin_wait(WAITER)
 	sim::spin({file, line});
 }
 
-/* The same where the wait is a microsecond or so: without sleeping. */
+/* For waits of about a microsecond: without sleeping. */
 static inline void
 spin_wait_short(WAITER)
 {
@@ -125,8 +125,8 @@ atomic_add_ordered(T *p, T value)
 }
 
 /*
- * A copy is made when somebody has waited for it a while: who forgets to wait
- * reads what was there before, and who waits for a later phase passes early.
+ * A copy is made only after a thread has waited for some time: without a wait the
+ * old contents are read, and a wait for the wrong phase returns too early.
  */
 struct CopyBarrier
 {

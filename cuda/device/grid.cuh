@@ -15,10 +15,7 @@ template <class T> struct alignas(16) Vector
 	T value[LENGTH];
 };
 
-/*
- * As resident_blocks(), but asks the runtime only once: a process has one
- * device.
- */
+/* As resident_blocks(), but asks the runtime once: a process has one device. */
 template <auto KERNEL>
 static inline unsigned
 cached_resident_blocks(int threads)
@@ -28,7 +25,7 @@ cached_resident_blocks(int threads)
 	return blocks;
 }
 
-/* The validity bits of vector number `at`, whose rows begin at a multiple of LENGTH, from a byte. */
+/* The validity bits of vector number `at`, from the byte that holds them. */
 template <int LENGTH>
 static __device__ __forceinline__ uint32_t
 vector_bits(uint32_t byte, uint64_t at)
@@ -37,19 +34,17 @@ vector_bits(uint32_t byte, uint64_t at)
 }
 
 /*
- * Hands all of n values to f in groups, f(const T (&group)[VECTORS *
- * Vector<T>::LENGTH]), each value in one group of one thread of the grid, by
- * 16-byte loads that are all in flight before f runs.  Places of a group that
- * are outside the column hold `absent`, and so do, with NULLS, rows whose
- * validity bit is 0.  Returns the number of valid rows that this thread met
- * (with NULLS only, else 0).
+ * Hands n values to f in groups, f(const T (&group)[VECTORS * Vector<T>::LENGTH]):
+ * each value once, to one thread of the grid, by 16-byte loads that are all in
+ * flight before f runs.  Places of a group beyond the column hold `absent`; with
+ * NULLS so do rows whose validity bit is 0.  Returns the number of valid rows that
+ * this thread had (with NULLS, else 0).
  *
- * The column is read in rounds of a group a thread.  In a whole round each
- * block reads a stretch of its own; what is left is spread over all threads
- * vector by vector, so that no block has much more to do than another.
- * Vectors that are partly outside are read value by value; so are all of a
- * column with NULLS that does not start at a multiple of 16 bytes, since they
- * do not go with whole pieces of the bitmap's bytes.
+ * The column is read in rounds of one group a thread.  In a whole round each block
+ * reads its own stretch; the rest is spread over all threads vector by vector, so
+ * that blocks have equal work.  Vectors partly beyond the column are read value by
+ * value.  So is a whole column with NULLS that does not start at a multiple of 16
+ * bytes: its vectors have no whole pieces of the bitmap's bytes.
  */
 template <class T, int VECTORS, bool NULLS, class F>
 static __device__ __forceinline__ uint64_t
@@ -140,11 +135,11 @@ grid_for_each_group(const T *values, const uint64_t *validity, uint64_t n, T abs
 }
 
 /*
- * True in every thread of the block that comes here last; that block then sees
- * all that the others wrote before they came.  *ticket is 0 before and after.
+ * True in every thread of the last block to call; it sees all that the others
+ * wrote before they called.  *ticket is 0 before and after.
  *
- * Thread 0 releases for its block and acquires for it: the barriers around
- * order what the other threads wrote before, and what they read after.
+ * Thread 0 releases and acquires for its block: the barriers before and after it
+ * order the accesses of the other threads.
  */
 static __device__ __forceinline__ bool
 last_block(uint32_t *ticket)

@@ -1,33 +1,32 @@
 /*
  * lookback.cuh
- *	  How the tiles of a single-pass scan learn what stands before them.
+ *	  How the tiles of a single-pass scan learn their prefixes: the combination
+ *	  of all rows before a tile.
  *
- * Tiles are numbered in row order and handed out by a ticket.  A tile's block
- * publishes the tile's own aggregate, nothing else, and never waits before it
- * has; what stands before a tile is what stands before the block's previous
- * tile, that tile, and the aggregates of the tiles between, which the block
- * gathers all at once.  So there is no chain of tiles waiting for prefixes.
+ * Tiles are numbered in row order and handed out by a ticket.  The block that has
+ * a tile publishes the tile's own aggregate, nothing else, and never waits before
+ * it has.  The prefix of its next tile is the last prefix, the last tile, and the
+ * aggregates of all tiles between, which it gathers at once.  So there is no chain
+ * of tiles that wait for prefixes.
  *
- * Nothing need be resident together.  Of the tiles that have no aggregate yet
- * take the first, t.  If its ticket has been taken, the block that took it
- * runs, and all that it gathers before it publishes t are tiles before t, since
- * a block takes its tickets, publishes and gathers in ascending order: it does
- * not wait.  If its ticket has not been taken, neither has any after it, and
- * the blocks that run wait for tiles before t only: they come to its ticket.
+ * Blocks need not be resident together.  Let t be the first tile without an
+ * aggregate.  If its ticket has been taken, its block runs; blocks take tickets,
+ * publish and gather in ascending order, so before it publishes t it gathers only
+ * tiles before t and does not wait.  If the ticket has not been taken, no later
+ * one has; the running blocks wait only for tiles before t, so one takes it.
  *
- * Scratch is a header and words of 16 bytes, read and written as one: 12 of
- * payload, 4 of tag, the same whatever the payload is.  In memory the tag is
- * xor-ed with the payload, so that whoever looks at it uses all of the word:
- * of a 16-byte load with unused parts ptxas (13.0) makes several smaller ones,
- * which may see different stores.  A tag that is not that of this launch means
- * 'not yet'; cleared words have tag 0.  Tags go up by one a launch; the block that comes last to the end of a
- * launch moves them on and puts the header in order, and clears all words when
- * the tags have been used up.  So scratch that was cleared when allocated
+ * Scratch is a header and words of 16 bytes, each accessed as one: 12 bytes of
+ * payload and a tag of 4.  In memory the tag is xor-ed with the payload, so that
+ * a look at it uses the whole word: of a 16-byte load with unused parts ptxas
+ * (13.0) makes smaller ones, which may see different stores.  Another tag than that
+ * of this launch means 'not yet'; cleared words have tag 0.  The tag grows by one
+ * each launch.  The last block to end sets the tag and clears the header, and all
+ * words when the tags are used up.  So scratch that was cleared when allocated
  * serves any sequence of launches of any operator.
  *
  * Op has `State`, identity() and combine(a, b) as in warp.cuh, and `Packed`,
- * pack(State), unpack(Packed): how one tile's aggregate is published; State
- * and Packed are of whole 32-bit words.
+ * pack(State), unpack(Packed): a tile's aggregate as it is published.  State and
+ * Packed are whole 32-bit words.
  */
 #ifndef GPUAGG_LOOKBACK_CUH
 #define GPUAGG_LOOKBACK_CUH
@@ -87,7 +86,7 @@ lookback_store(Quad *words, uint32_t tag, const T &value)
 	}
 }
 
-/* A value as it has just been found: perhaps not all there yet. */
+/* The words of a value; some may not have been published yet. */
 template <class T> struct LookBackWords
 {
 	Quad word[lookback_words(sizeof(T))];
@@ -109,7 +108,7 @@ template <class T> struct LookBackWords
 		return missing;
 	}
 
-	/* The value; waits until it is all there. */
+	/* The value; waits for all its words. */
 	__device__ __forceinline__ T wait(const Quad *words, uint32_t tag)
 	{
 		uint32_t payload[3 * lookback_words(sizeof(T))];
@@ -146,7 +145,7 @@ template <class Op> struct LookBack
 	Quad *words;
 	uint32_t tag;
 
-	/* Any thread; the header stays as it is until this block has ended. */
+	/* Any thread; the tag does not change before this block has called close(). */
 	__device__ __forceinline__ explicit LookBack(void *scratch)
 	{
 		header = (LookBackHeader *) scratch;
@@ -154,7 +153,7 @@ template <class Op> struct LookBack
 		tag = load_relaxed(&header->tag) + 1;
 	}
 
-	/* One thread: the next tile that nobody has.  There may be no such tile. */
+	/* One thread: the number of the next tile, beyond the last one if there are no more. */
 	__device__ __forceinline__ uint64_t take() const
 	{
 		return atomic_add(&header->ticket, (uint32_t) 1);
@@ -186,9 +185,9 @@ template <class Op> struct LookBack
 	}
 
 	/*
-	 * A thread's share of the tiles first .. end - 1, combined; shares follow
-	 * each other in thread order.  The first tile, whose word is the likeliest
-	 * to be there, is looked at before the others, AT_ONCE at a time.
+	 * A thread's share of the tiles first .. end - 1, combined; shares are in
+	 * thread order.  With ONE_FIRST the first tile, the likeliest to have been
+	 * published, is read alone, then the others, AT_ONCE at a time.
 	 */
 	template <int THREADS, int AT_ONCE = 3, bool ONE_FIRST = true>
 	__device__ __forceinline__ State share(uint64_t first, uint64_t end,
@@ -232,9 +231,8 @@ template <class Op> struct LookBack
 	}
 
 	/*
-	 * One thread of every block, when the block will not look at the scratch
-	 * again.  True in the last block of all: reports[] then says whether any
-	 * block has reported.
+	 * One thread of every block, after the block's last access to scratch.  True
+	 * in the last block: reports[] says whether any block has reported.
 	 */
 	__device__ inline bool close(uint64_t tiles, bool (&reports)[LOOKBACK_REPORTS]) const
 	{

@@ -1,11 +1,11 @@
 /*
  * tile.cuh
- *	  Tiles of a column in shared memory: read in whole, written out whole.
+ *	  Tiles of a column: to and from shared memory.
  *
  * A tile is THREADS * VECTORS vectors of 16 bytes in row order.  VECTORS is
- * odd: lane t then reads its own vectors, t * VECTORS and on, without bank
- * conflicts.  Whole tiles at addresses divisible by 16 come and go by bulk
- * copies, others by threads.
+ * odd, so that lane t reads its own vectors, from t * VECTORS on, without bank
+ * conflicts.  Whole tiles at addresses divisible by 16 are moved by bulk copies,
+ * others by threads.
  */
 #ifndef GPUAGG_TILE_CUH
 #define GPUAGG_TILE_CUH
@@ -20,7 +20,7 @@ aligned16(const void *p)
 	return (uintptr_t) p % 16 == 0;
 }
 
-/* So many threads, numbered from 0: n values into a tile of ROWS, and `absent` after them. */
+/* `threads` threads, numbered from 0: n values into a tile of ROWS, then `absent`. */
 template <int ROWS, class T>
 static __device__ __forceinline__ void
 tile_load(T *tile, const T *values, int n, T absent, int thread = (int) threadIdx.x,
@@ -42,7 +42,7 @@ tile_load(T *tile, const T *values, int n, T absent, int thread = (int) threadId
 	}
 }
 
-/* All threads: rows of a column, as far as there are, to where they are read faster. */
+/* All threads: rows of a column, as far as it has them, into the second-level cache. */
 template <class T>
 static __device__ __forceinline__ void
 tile_prefetch(const T *values, uint64_t row, int rows, uint64_t nrows)
@@ -55,10 +55,9 @@ tile_prefetch(const T *values, uint64_t row, int rows, uint64_t nrows)
 }
 
 /*
- * So many threads, numbered from 0: bytes from shared memory to an address, both
- * divisible by 4; bytes too.  From and to are equal modulo 16 when `bulk`: then
- * all between the first and the last address divisible by 16 goes by a bulk
- * copy, which thread 0 starts.
+ * `threads` threads, numbered from 0: bytes from shared memory to an address; all
+ * three are divisible by 4.  With `bulk`, from and to are equal modulo 16, and what
+ * is between addresses divisible by 16 goes by a bulk copy that thread 0 starts.
  */
 static __device__ __forceinline__ void
 tile_store(char *to, const char *from, uint32_t bytes, bool bulk, unsigned thread = threadIdx.x,
@@ -81,7 +80,7 @@ tile_store(char *to, const char *from, uint32_t bytes, bool bulk, unsigned threa
 		copy_out(to + head, from + head, body);
 }
 
-/* The rows of count (up to 31) from row on that the column has, as bits. */
+/* Which of count (up to 31) rows from row on the column has, as bits. */
 static __device__ __forceinline__ uint32_t
 tile_rows(uint64_t row, int count, uint64_t nrows)
 {
@@ -91,9 +90,9 @@ tile_rows(uint64_t row, int count, uint64_t nrows)
 }
 
 /*
- * The bits of a bitmap for count (up to 31) rows from row on; 0 for rows that
- * the column does not have.  No word after that of the last row is read, and
- * there is no branch, so that many such loads are under way at once.
+ * The bits of a bitmap for count (up to 31) rows from row on; 0 for rows that the
+ * column does not have.  No word after that of the last row is read.  Without a
+ * branch, so that many such loads are in flight at once.
  */
 static __device__ __forceinline__ uint32_t
 tile_bits(const uint64_t *bitmap, uint64_t row, int count, uint64_t nrows)

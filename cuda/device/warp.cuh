@@ -20,7 +20,7 @@ warp_sum(T value)
 	return value;
 }
 
-/* Sum modulo 2^64 over the warp, in every lane: 26 bits at a time, of which 32 stay below 2^32. */
+/* Sum modulo 2^64 over the warp, in every lane: by 26 bits, so that 32 lanes stay below 2^32. */
 static __device__ __forceinline__ uint64_t
 warp_reduce_add64(uint64_t value)
 {
@@ -62,8 +62,8 @@ warp_scan(typename Op::State value)
 }
 
 /*
- * A warp's arrival at a barrier that counts its lanes, and a bulk copy which lane
- * 0 starts, to where no lane's earlier access may still be under way.
+ * A warp's arrival at a barrier that counts its lanes, and a bulk copy that lane 0
+ * starts.  No lane may still have an access to the target under way.
  */
 static __device__ __forceinline__ void
 warp_copy_in(CopyBarrier *barrier, void *to, const void *from, uint32_t bytes)

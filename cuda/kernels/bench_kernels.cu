@@ -46,7 +46,7 @@ __launch_bounds__(BENCH_THREADS) bench_heads(uint64_t *heads, uint64_t n, uint64
 	}
 }
 
-/* Row 0 is a head: the walk back ends there at the latest. */
+/* The search for a head goes back to row 0 at most, which is one. */
 static __global__ void
 __launch_bounds__(BENCH_THREADS) bench_keys(const uint64_t *heads, int32_t *keys, uint64_t n)
 {
@@ -69,7 +69,7 @@ struct ReadStorage
 	uint64_t warp[BENCH_WARPS];
 };
 
-/* What was read is added up, so that no load can be left out. */
+/* Adds up what it reads, so that no load can be left out. */
 static __global__ void
 __launch_bounds__(BENCH_THREADS) bench_read(const Vector<uint64_t> *vectors, uint64_t nvectors,
 											const uint32_t *tail, uint64_t ntail, uint64_t *sink)
@@ -123,7 +123,7 @@ struct ChecksumStorage
 	uint64_t warp[BENCH_WARPS];
 };
 
-/* Wide: the type, of the two above, that every T converts to without loss. */
+/* Wide: int64_t or double, to which T converts without loss. */
 template <int KIND, class T, class Wide>
 static __global__ void
 __launch_bounds__(BENCH_THREADS) bench_checksum(const T *results, uint64_t n, uint64_t *checksum)
@@ -138,7 +138,7 @@ __launch_bounds__(BENCH_THREADS) bench_checksum(const T *results, uint64_t n, ui
 		atomic_add(checksum, sum);
 }
 
-/* As many blocks as the device holds, but no more than have something to do. */
+/* As many blocks as the device holds, but none without work. */
 template <auto KERNEL>
 static unsigned
 bench_blocks(uint64_t nthreads)

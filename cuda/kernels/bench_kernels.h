@@ -21,11 +21,11 @@ extern GpuaggReason gpu_bench_values(int kind, uint64_t nrows, uint64_t seed, vo
 extern GpuaggReason gpu_bench_heads(uint64_t nrows, uint64_t seed, uint64_t *heads,
 									GpuStreamRef stream);
 
-/* A key a row that changes where a segment starts: the number of the segment's first row. */
+/* A key for each row: the number of its segment's first row. */
 extern GpuaggReason gpu_bench_keys(uint64_t nrows, const uint64_t *heads, int32_t *keys,
 								   GpuStreamRef stream);
 
-/* Reads a column of so many bytes, as fast as can be; *sink is of no use to anybody. */
+/* Reads a column of so many bytes, as fast as possible; changes *sink. */
 extern GpuaggReason gpu_bench_read(uint64_t bytes, const void *values, uint64_t *sink,
 								   GpuStreamRef stream);
 

@@ -2,9 +2,9 @@
  * cub.cu
  *	  gpu_cub: inclusive sums by the CUB of the toolkit.
  *
- * Sums are of the values' own type; CUB derives its accumulator's type from
- * the input, which is asserted here.  Only its 32-bit offsets are
- * compiled: they are the faster ones, and what they reach is enough here.
+ * Sums are of the values' own type: CUB derives its accumulator's type from the
+ * input, as is asserted.  Only 32-bit offsets are compiled: they are faster, and
+ * benchmarks have no more rows.
  */
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>

@@ -14,10 +14,10 @@ extern "C" {
 #endif
 
 /*
- * Sums of the values' own type (GPUAGG_REDUCE: one, GPUAGG_SCAN: one a row) in
- * device memory, enqueued.  GPUAGG_SEGMENTED_SCAN: the sums start anew wherever
- * a row's key differs from that of the row before; else keys is not looked at.
- * With scratch NULL nothing is done but *scratch_bytes set.
+ * Enqueues sums of the values' own type (GPUAGG_REDUCE: one, GPUAGG_SCAN: one a
+ * row), in device memory.  GPUAGG_SEGMENTED_SCAN: sums start anew at rows whose key
+ * differs from that of the row before; other tasks do not read keys.  With scratch
+ * NULL it only sets *scratch_bytes.
  */
 extern GpuaggReason gpu_cub(int task, int kind, uint64_t nrows, const void *values,
 							const int32_t *keys, void *results, void *scratch,

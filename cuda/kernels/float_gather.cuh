@@ -1,21 +1,21 @@
 /*
  * float_gather.cuh
- *	  What stands before a tile, from the aggregates of other blocks.
+ *	  The prefix of a tile, from the aggregates that other blocks published.
  */
 #ifndef GPUAGG_FLOAT_GATHER_CUH
 #define GPUAGG_FLOAT_GATHER_CUH
 
-#include "kernels/float_tile.cuh"
 #include "device/lookback.cuh"
+#include "kernels/float_tile.cuh"
 
-/* The look-back of one block; brings shared.before from tile to tile. */
+/* The look-back of one block; keeps shared.before, the prefix of its current tile. */
 template <class P> struct FloatGather
 {
 	typedef FloatTile<P> Tile;
 	typedef typename P::Shared Shared;
 
 	LookBack<FloatOp> look;
-	uint64_t known;	  /* tiles before that of shared.before */
+	uint64_t known;	  /* tiles that shared.before combines */
 	uint64_t ordinal; /* heads in them */
 
 	__device__ __forceinline__ explicit FloatGather(void *scratch)
@@ -23,7 +23,7 @@ template <class P> struct FloatGather
 	{
 	}
 
-	/* The combination over the lanes that have something, in lane order, in every lane. */
+	/* The combination of the lanes with `mine`, in lane order, in every lane. */
 	static __device__ __forceinline__ FloatPieces combine_lanes(FloatPieces p, bool mine)
 	{
 		const uint32_t plain = SEEN_VALUE | SEEN_NOT_NEGZERO | SEEN_HEAD;
@@ -46,14 +46,14 @@ template <class P> struct FloatGather
 		return p;
 	}
 
-	/* The window: two numbers of eight words, the pieces at even places and those at odd ones. */
-	static __device__ __forceinline__ Window pieces_sum(const FloatPieces &p)
+	/* The sum of all pieces: of those at even and of those at odd places, each as eight words. */
+	static __device__ __forceinline__ Sum256 pieces_sum(const FloatPieces &p)
 	{
-		Window even;
-		Window odd;
+		Sum256 even;
+		Sum256 odd;
 
 		UNROLL
-		for (int i = 0; i < WINDOW_LIMBS; i++)
+		for (int i = 0; i < SUM256_LIMBS; i++)
 		{
 			const uint32_t *piece = p.piece + 4 * i;
 			uint32_t below = i > 0 ? piece[-1] >> 16 : 0;
@@ -61,13 +61,10 @@ template <class P> struct FloatGather
 			even.limb[i] = piece[0] | (uint64_t) piece[2] << 32;
 			odd.limb[i] = below | (uint64_t) piece[1] << 16 | (uint64_t) piece[3] << 48;
 		}
-		return window_add(even, odd);
+		return sum256_add(even, odd);
 	}
 
-	/*
-	 * The state of the thread's share of the tiles from `known` to `end` - 1, of
-	 * which each thread has `each`; waits for them.
-	 */
+	/* Waits for the thread's share, `each` tiles, of the tiles known .. end - 1; their state. */
 	__device__ __forceinline__ FloatState share(uint64_t end, uint64_t each) const
 	{
 		uint64_t tile = known + threadIdx.x * each;
@@ -84,12 +81,12 @@ template <class P> struct FloatGather
 	}
 
 	/*
-	 * All threads: brings shared.before up to what stands before a tile; a
-	 * barrier at its end.  Takes 2^18 tiles at a time, whose heads are less than
-	 * 2^30.
+	 * All threads: makes shared.before the prefix of a tile; ends with a barrier.
+	 * Takes 2^18 tiles at a time, which have less than 2^30 heads.
 	 */
 	__device__ __forceinline__ void gather(Shared &shared, uint64_t tile, int slot,
-										   const GpuScanState *state_in, int window, bool *outside)
+										   const GpuScanState *state_in, int first_chunk,
+										   bool *misfit)
 	{
 		bool more;
 
@@ -118,16 +115,16 @@ template <class P> struct FloatGather
 			{
 				bool mine = lane_id() < P::WARPS;
 
-				/* without a branch, so that the warp stays together */
+				/* without a branch: the warp must not diverge */
 				p = shared.gathered[mine ? lane_id() : 0];
 				__syncwarp(FULL_MASK);
 				p = combine_lanes(p, mine);
 				if (lane_id() == 0)
 				{
 					shared.gathered_heads = p.heads;
-					*outside |= !add_gathered(shared.before.state, p, state_in != nullptr);
+					*misfit |= !add_gathered(shared.before.state, p, state_in != nullptr);
 					if (!more)
-						Tile::set_bins(shared.before, shared.way[slot].place, window);
+						Tile::set_bins(shared.before, shared.way[slot].place, first_chunk);
 				}
 			}
 			__syncthreads();
@@ -151,7 +148,7 @@ template <class P> struct FloatGather
 		else if (carried)
 			s = FloatOp::combine(look.carry(), s);
 		before = s;
-		return window_fits(s.sum, WINDOW_BITS - 2);
+		return sum256_fits(s.sum, SUM256_BITS - 2);
 	}
 };
 

@@ -2,22 +2,22 @@
  * float_scan.cuh
  *	  The single-pass kernel of exact sums of floats, by row and by segment.
  *
- * Tiles learn by look-back (lookback.cuh) what stands before them, as a
- * FloatState.  Inside a tile sums are in bins (float_tile.cuh), or go the wide
- * way (float_wide.cuh); both are exact, hence give the same bits.
+ * Tiles learn their prefixes, as FloatStates, by look-back (lookback.cuh).  Inside a
+ * tile sums are in bins (float_tile.cuh) or as FloatStates (the wide way,
+ * float_wide.cuh); both are exact, so they give the same bits.
  *
- * A block has three tiles under way: it sums one and publishes the sum, then
- * gathers what stands before the one it summed a step ago, which the others
- * have published meanwhile, and rounds that one's rows; the third is on its way
- * into shared memory, where the results of the last one have just left.
+ * A block has three tiles under way.  It sums one and publishes the sum; then it
+ * gathers the prefix of the one it summed a step ago, which other blocks have
+ * published meanwhile, and rounds its rows; the third is being loaded to where the
+ * results before have just left shared memory.
  */
 #ifndef GPUAGG_FLOAT_SCAN_CUH
 #define GPUAGG_FLOAT_SCAN_CUH
 
+#include "device/tile.cuh"
 #include "kernels/float_gather.cuh"
 #include "kernels/float_wide.cuh"
 #include "kernels/scan.cuh"
-#include "device/tile.cuh"
 
 template <class T> struct FloatColumn
 {
@@ -26,7 +26,7 @@ template <class T> struct FloatColumn
 	const uint64_t *heads;	  /* or NULL */
 	uint64_t nrows;
 	uint64_t tiles;
-	int window;
+	int first_chunk; /* of Sum256s */
 	bool exclusive;
 	bool wide; /* always the wide way */
 	T *results;
@@ -65,10 +65,10 @@ template <class P> struct FloatPipeline
 	FloatGather<P> gather;
 	uint32_t parities;
 	bool overflowed;
-	bool outside;
+	bool misfit;
 
 	__device__ __forceinline__ FloatPipeline(const FloatColumn<T> &c, Shared &s)
-		: column(c), shared(s), gather(c.scratch), parities(0), overflowed(false), outside(false)
+		: column(c), shared(s), gather(c.scratch), parities(0), overflowed(false), misfit(false)
 	{
 	}
 
@@ -77,7 +77,7 @@ template <class P> struct FloatPipeline
 		return BULK_COPY && aligned16(column.values) && (tile + 1) * P::ROWS <= column.nrows;
 	}
 
-	/* The thread that takes the tickets: starts loading a tile, if there is one. */
+	/* Thread TAKER: starts to load a tile, if there is one. */
 	__device__ __forceinline__ void fill(int stage, uint64_t tile) const
 	{
 		shared.tile[stage] = tile;
@@ -86,7 +86,7 @@ template <class P> struct FloatPipeline
 					(uint32_t) sizeof(shared.row[0]));
 	}
 
-	/* All threads of the block that has tile 0.  A head on row 0 cuts the carry off. */
+	/* All threads of the block that has tile 0.  A head of row 0 cuts the carry off. */
 	__device__ inline void publish_carry()
 	{
 		/* a stage that is not filled yet */
@@ -103,15 +103,15 @@ template <class P> struct FloatPipeline
 			FloatState carry = FloatOp::identity();
 
 			if (column.heads == nullptr || column.nrows == 0 || !(column.heads[0] & 1))
-				float_state_from_carry((const GpuScanState *) copy, column.window, &carry);
-			outside |= (carry.seen & SEEN_OUTSIDE) != 0;
+				float_state_from_carry((const GpuScanState *) copy, column.first_chunk, &carry);
+			misfit |= (carry.seen & SEEN_MISFIT) != 0;
 			gather.look.publish_carry(carry);
 		}
 		copy_out_fence();
 		__syncthreads();
 	}
 
-	/* Row 0 starts anew in any case. */
+	/* The head of row 0 matters to publish_carry() only. */
 	__device__ __forceinline__ ThreadRows load_bits(uint64_t tile) const
 	{
 		ThreadRows rows = {ALL, ALL, 0};
@@ -139,7 +139,7 @@ template <class P> struct FloatPipeline
 		T *row = shared.row[stage] + threadIdx.x * P::ITEMS;
 		ThreadRows rows = load_bits(tile);
 		FloatWay way;
-		BinsSum total;
+		MarkedBins total;
 
 		if (comes_in_bulk(tile))
 		{
@@ -155,29 +155,29 @@ template <class P> struct FloatPipeline
 			__syncthreads();
 		}
 		way.exponent = Tile::classify(shared, row, rows.valid);
-		/* the results before have left by now; what comes next takes their place */
+		/* until earlier results have left shared memory: their stage is loaded next */
 		if (threadIdx.x == 0)
 			copy_out_wait<0>();
-		way.place = bins_place(way.exponent, ROOM_FIRST, column.window);
+		way.place = bins_place(way.exponent, ROOM_FIRST, column.first_chunk);
 		way.bins = !column.wide && way.exponent < 0x7ff &&
-				   way.exponent + 52 <= 32 * column.window + WINDOW_VALUE_BITS;
+				   way.exponent + 52 <= 32 * column.first_chunk + GPUAGG_SUM256_VALUE_BITS;
 		while (way.bins && !Tile::scan_bins(shared, row, rows, way.place, slot, &total))
 		{
-			int least = bins_place(way.exponent, ROOM_LEAST, column.window);
+			int least = bins_place(way.exponent, ROOM_LEAST, column.first_chunk);
 
 			way.bins = way.place > least;
 			way.place = least;
 			__syncthreads();
 		}
 		if (!way.bins)
-			outside |= !Wide::total(shared, row, rows, column.window);
+			misfit |= !Wide::total(shared, row, rows, column.first_chunk);
 		if (threadIdx.x == P::THREADS - 1)
 		{
 			FloatState s;
 
 			if (way.bins)
 			{
-				s.sum = bins_to_window(total.sum, way.place - 32 * column.window);
+				s.sum = bins_to_sum256(total.sum, way.place - 32 * column.first_chunk);
 				s.seen = total.seen & 0xff;
 				s.seen |= s.seen & SEEN_VALUE ? SEEN_NOT_NEGZERO : 0;
 				s.heads = total.seen >> 8;
@@ -193,8 +193,8 @@ template <class P> struct FloatPipeline
 	}
 
 	/*
-	 * Results in place of the thread's values; rows that overflow as bits.  `sum`
-	 * has been lifted.  TAIL: `tail` may be other than 0.
+	 * Results in place of the thread's values; returns which rows overflow.  `sum`
+	 * has been lifted.  Without TAIL, `tail` is 0.
 	 */
 	template <bool TAIL>
 	__device__ __forceinline__ uint32_t scan_rows(T *row, const ThreadRows &rows,
@@ -239,12 +239,12 @@ template <class P> struct FloatPipeline
 
 	__device__ __forceinline__ T round_wide(Bins sum, int place) const
 	{
-		/* put down again */
+		/* undo bins_lift() */
 		UNROLL
 		for (int i = 1; i < NBINS; i++)
 			sum.bin[i] -= BIN_HALF;
 		return float_result(round_with_tail(sum, &shared.before.state.sum,
-											place - 32 * column.window, column.window,
+											place - 32 * column.first_chunk, column.first_chunk,
 											sizeof(T) < sizeof(double)),
 							T());
 	}
@@ -270,7 +270,7 @@ template <class P> struct FloatPipeline
 		}
 	}
 
-	/* The thread's first sum, lifted: what stands before the tile, and the tile's rows before. */
+	/* The sum before the thread's first row, lifted. */
 	__device__ __forceinline__ Bins first_sum(int slot, uint32_t *marks, double *tail) const
 	{
 		Bins sum;
@@ -290,7 +290,7 @@ template <class P> struct FloatPipeline
 		return sum;
 	}
 
-	/* All threads: the results of a tile in place of its values, its statuses in shared.status. */
+	/* All threads: a tile's results in place of its values, its statuses in shared.status. */
 	__device__ __forceinline__ void results(int stage, int slot, const ThreadRows &rows)
 	{
 		T *row = shared.row[stage] + threadIdx.x * P::ITEMS;
@@ -310,10 +310,10 @@ template <class P> struct FloatPipeline
 		}
 		else
 		{
-			FloatState s = Wide::before(shared, row, rows, column.window);
+			FloatState s = Wide::before(shared, row, rows, column.first_chunk);
 
 			seen = (s.seen & SEEN_VALUE) != 0;
-			overflows = Wide::results(row, rows, s, column.window, column.exclusive);
+			overflows = Wide::results(row, rows, s, column.first_chunk, column.exclusive);
 		}
 		overflows &= rows.present;
 		overflowed |= overflows != 0;
@@ -333,7 +333,7 @@ template <class P> struct FloatPipeline
 															   : GPUAGG_ROW_VALUE;
 	}
 
-	/* All threads: a result for each head, of the segment that it ends, into `out`. */
+	/* All threads: a result for each head, that of the segment which ends there, into `out`. */
 	__device__ __forceinline__ void segments(int stage, int slot, const ThreadRows &rows, T *out)
 	{
 		const T *row = shared.row[stage] + threadIdx.x * P::ITEMS;
@@ -373,7 +373,7 @@ template <class P> struct FloatPipeline
 		}
 		else
 		{
-			FloatState s = Wide::before(shared, row, rows, column.window);
+			FloatState s = Wide::before(shared, row, rows, column.first_chunk);
 			uint32_t local = s.heads - shared.before.state.heads;
 
 			for (int i = 0; i < P::ITEMS; i++)
@@ -381,18 +381,18 @@ template <class P> struct FloatPipeline
 				if (rows.heads >> i & 1)
 				{
 					bool overflow;
-					T result = float_state_result<T>(s, column.window, &overflow);
+					T result = float_state_result<T>(s, column.first_chunk, &overflow);
 
 					end_segment(out, local++, result, (s.seen & SEEN_VALUE) != 0, overflow);
 					s = FloatOp::identity();
 				}
 				if (rows.valid >> i & 1)
-					s = FloatOp::combine(s, float_state_of((double) row[i], column.window));
+					s = FloatOp::combine(s, float_state_of((double) row[i], column.first_chunk));
 			}
 		}
 	}
 
-	/* All threads, after a barrier: results, and statuses, of a tile to global memory. */
+	/* All threads, after a barrier: results and statuses of a tile to memory. */
 	__device__ __forceinline__ void store(int stage, uint64_t tile) const
 	{
 		uint64_t first = tile * P::ROWS;
@@ -425,7 +425,7 @@ template <class P> struct FloatPipeline
 			{
 				bool overflow;
 				uint32_t local = shared.way[slot].heads;
-				T result = float_state_result<T>(shared.total, column.window, &overflow);
+				T result = float_state_result<T>(shared.total, column.first_chunk, &overflow);
 
 				end_segment(column.results + gather.ordinal, local, result,
 							(shared.total.seen & SEEN_VALUE) != 0, overflow);
@@ -438,18 +438,18 @@ template <class P> struct FloatPipeline
 		}
 		__syncthreads();
 		if (out != nullptr && threadIdx.x < GPUAGG_CHUNKS)
-			out->state.f.chunk[threadIdx.x] = window_chunk(shared.total.sum, column.window,
+			out->state.f.chunk[threadIdx.x] = sum256_chunk(shared.total.sum, column.first_chunk,
 														   (int) threadIdx.x);
 	}
 
-	/* All threads: a tile that has been summed: what stands before it, and its results. */
+	/* All threads: the prefix and the results of a tile that has been summed. */
 	__device__ __forceinline__ void finish_tile(int stage, int slot, uint64_t tile,
 												const ThreadRows &rows)
 	{
-		gather.gather(shared, tile, slot, column.state_in, column.window, &outside);
+		gather.gather(shared, tile, slot, column.state_in, column.first_chunk, &misfit);
 		if (shared.way[slot].bins && !shared.before.fits)
 			Tile::refit(shared, shared.row[stage] + threadIdx.x * P::ITEMS, rows, slot,
-						column.window);
+						column.first_chunk);
 		if constexpr (SEGMENTS)
 		{
 			T *to = column.results + gather.ordinal;
@@ -481,10 +481,10 @@ __launch_bounds__(P::THREADS, P::BLOCKS) float_scan(FloatColumn<typename P::T> c
 	FloatPipeline<P> pipe(column, shared);
 	const bool single = column.tiles <= gridDim.x; /* a tile a block */
 	uint64_t ticket = column.tiles;
-	uint64_t tile = column.tiles; /* whose rows are to be rounded */
-	uint64_t next;				  /* that is to be summed */
+	uint64_t tile = column.tiles; /* to be rounded */
+	uint64_t next;				  /* to be summed */
 	ThreadRows rows = {0, 0, 0};
-	int stage = 0; /* of the next one */
+	int stage = 0; /* of `next` */
 	int slot = 0;
 
 	if (threadIdx.x == P::TAKER)
@@ -525,7 +525,7 @@ __launch_bounds__(P::THREADS, P::BLOCKS) float_scan(FloatColumn<typename P::T> c
 	}
 
 	bool overflowed = __syncthreads_or(pipe.overflowed);
-	bool outside = __syncthreads_or(pipe.outside);
+	bool misfit = __syncthreads_or(pipe.misfit);
 
 	if (threadIdx.x == 0)
 	{
@@ -534,11 +534,11 @@ __launch_bounds__(P::THREADS, P::BLOCKS) float_scan(FloatColumn<typename P::T> c
 		copy_out_wait<0>();
 		if (overflowed)
 			pipe.gather.look.report(REPORT_OVERFLOW);
-		if (outside)
-			pipe.gather.look.report(REPORT_OUTSIDE);
+		if (misfit)
+			pipe.gather.look.report(REPORT_MISFIT);
 		if (pipe.gather.look.close(column.tiles, reports) && column.state_out != nullptr)
 		{
-			column.state_out->out_of_window = reports[REPORT_OUTSIDE];
+			column.state_out->out_of_window = reports[REPORT_MISFIT];
 			column.state_out->overflows = reports[REPORT_OVERFLOW];
 		}
 	}

@@ -1,14 +1,14 @@
 /*
  * float_state.cuh
- *	  What a running sum of floats is: a window, and marks of what was seen.
+ *	  The state of a running sum of floats: a Sum256, and marks of what was seen.
  *
- * A state is that of the rows since the last head, or of all rows when there
- * is none; SEEN_HEAD says which.  Combining is exact and associative.
+ * It covers the rows since the last head, or without one (SEEN_HEAD) all rows.
+ * Combining is exact and associative.
  */
 #ifndef GPUAGG_FLOAT_STATE_CUH
 #define GPUAGG_FLOAT_STATE_CUH
 
-#include "device/sum256.cuh"
+#include "kernels/sum256.cuh"
 #include "kernels/kernels.h"
 
 /* Marks, or-ed together along the rows. */
@@ -17,12 +17,12 @@
 #define SEEN_PINF		 4u
 #define SEEN_NINF		 8u
 #define SEEN_NOT_NEGZERO 16u /* a value other than -0 */
-#define SEEN_OUTSIDE	 32u /* a value that does not fit the window */
-#define SEEN_HEAD		 64u /* a row that starts anew */
+#define SEEN_MISFIT		 32u /* a value that does not fit a Sum256 */
+#define SEEN_HEAD		 64u
 
 struct FloatState
 {
-	Window sum;
+	Sum256 sum;
 	uint32_t seen;
 	uint32_t heads; /* how many, modulo 2^32 */
 };
@@ -32,10 +32,10 @@ struct FloatOp
 {
 	typedef FloatState State;
 
-	/* 36 bytes: three words of look-back; a tile has less than 2^24 heads */
+	/* 36 bytes: three look-back words; a tile has less than 2^24 heads */
 	struct Packed
 	{
-		uint32_t half[2 * WINDOW_LIMBS];
+		uint32_t half[2 * SUM256_LIMBS];
 		uint32_t seen; /* and from bit 8 on heads */
 	};
 
@@ -43,7 +43,7 @@ struct FloatOp
 	{
 		State s;
 
-		s.sum = window_zero();
+		s.sum = sum256_zero();
 		s.seen = 0;
 		s.heads = 0;
 		return s;
@@ -55,7 +55,7 @@ struct FloatOp
 
 		if (!(b.seen & SEEN_HEAD))
 		{
-			s.sum = window_add(a.sum, b.sum);
+			s.sum = sum256_add(a.sum, b.sum);
 			s.seen = a.seen | b.seen;
 		}
 		s.heads = a.heads + b.heads;
@@ -67,7 +67,7 @@ struct FloatOp
 		Packed p;
 
 		UNROLL
-		for (int i = 0; i < WINDOW_LIMBS; i++)
+		for (int i = 0; i < SUM256_LIMBS; i++)
 		{
 			p.half[2 * i] = (uint32_t) s.sum.limb[i];
 			p.half[2 * i + 1] = (uint32_t) (s.sum.limb[i] >> 32);
@@ -81,7 +81,7 @@ struct FloatOp
 		State s;
 
 		UNROLL
-		for (int i = 0; i < WINDOW_LIMBS; i++)
+		for (int i = 0; i < SUM256_LIMBS; i++)
 			s.sum.limb[i] = p.half[2 * i] | (uint64_t) p.half[2 * i + 1] << 32;
 		s.seen = p.seen & 0xff;
 		s.heads = p.seen >> 8;
@@ -89,9 +89,9 @@ struct FloatOp
 	}
 };
 
-/* The state of one valid value in the window that starts at chunk `window`. */
+/* The state of one valid value, its sum starting at this chunk. */
 static __device__ inline FloatState
-float_state_of(double v, int window)
+float_state_of(double v, int first_chunk)
 {
 	uint64_t bits = bits_of(v);
 	FloatState s = FloatOp::identity();
@@ -100,11 +100,11 @@ float_state_of(double v, int window)
 	s.seen = SEEN_VALUE;
 	if (bits_finite(bits))
 	{
-		s.sum = window_from_value(bits, window, &fits);
+		s.sum = sum256_from_value(bits, first_chunk, &fits);
 		if (bits != SIGN_BIT)
 			s.seen |= SEEN_NOT_NEGZERO;
 		if (!fits)
-			s.seen |= SEEN_OUTSIDE;
+			s.seen |= SEEN_MISFIT;
 	}
 	else
 		s.seen |= SEEN_NOT_NEGZERO | (bits_nan(bits) ? SEEN_NAN
@@ -113,7 +113,7 @@ float_state_of(double v, int window)
 	return s;
 }
 
-/* Whether results are plain sums: no NaN, no infinity, and an exact zero is +0. */
+/* Whether the result is that of the sum alone: no NaN, no infinity, zero is +0. */
 static __device__ __forceinline__ bool
 float_state_plain(uint32_t seen)
 {
@@ -121,7 +121,7 @@ float_state_plain(uint32_t seen)
 		   (seen & (SEEN_VALUE | SEEN_NOT_NEGZERO)) != SEEN_VALUE;
 }
 
-/* To the type of the results, from the bits of a double that was rounded for it. */
+/* The result from the bits of a double that was rounded for its type. */
 static __device__ __forceinline__ double
 float_result(uint64_t bits, double)
 {
@@ -145,10 +145,10 @@ float_result(uint64_t bits, float)
 	return result;
 }
 
-/* The sum as a result; *overflow: it is out of range, all values being finite. */
+/* The sum as a result; *overflow: all values are finite and it is out of range. */
 template <class T>
 static __device__ inline T
-float_state_result(FloatState s, int window, bool *overflow)
+float_state_result(FloatState s, int first_chunk, bool *overflow)
 {
 	T result;
 
@@ -156,23 +156,23 @@ float_state_result(FloatState s, int window, bool *overflow)
 	if (s.seen & SEEN_NAN || ((s.seen & SEEN_PINF) && (s.seen & SEEN_NINF)))
 		return float_result(GPUAGG_NAN64, T());
 	if (s.seen & (SEEN_PINF | SEEN_NINF))
-		return float_result(INFINITE_BITS | (s.seen & SEEN_NINF ? SIGN_BIT : 0), T());
-	if (window_is_zero(s.sum))
+		return float_result(GPUAGG_INFINITY64 | (s.seen & SEEN_NINF ? SIGN_BIT : 0), T());
+	if (sum256_is_zero(s.sum))
 		return float_result((s.seen & SEEN_VALUE) && !(s.seen & SEEN_NOT_NEGZERO) ? SIGN_BIT : 0,
 							T());
-	result = float_result(window_round(s.sum, window, sizeof(T) < sizeof(double)), T());
+	result = float_result(sum256_round(s.sum, first_chunk, sizeof(T) < sizeof(double)), T());
 	*overflow = !bits_finite(bits_of(result));
 	return result;
 }
 
-/* The state that a GpuScanState, of any content, carries; rarely called. */
+/* The state in a GpuScanState of any content. */
 static __device__ NOINLINE void
-float_state_from_carry(const GpuScanState *in, int window, FloatState *s)
+float_state_from_carry(const GpuScanState *in, int first_chunk, FloatState *s)
 {
 	const GpuaggFloatCounts *counts = &in->state.f.counts;
 	bool fits;
 
-	s->sum = window_from_chunks(in->state.f.chunk, window, &fits);
+	s->sum = sum256_from_chunks(in->state.f.chunk, first_chunk, &fits);
 	s->seen = 0;
 	s->heads = 0;
 	if (counts->n > 0)
@@ -186,10 +186,10 @@ float_state_from_carry(const GpuScanState *in, int window, FloatState *s)
 	if (counts->n > counts->n_negzero)
 		s->seen |= SEEN_NOT_NEGZERO;
 	if (!fits)
-		s->seen |= SEEN_OUTSIDE;
+		s->seen |= SEEN_MISFIT;
 }
 
-/* All of *out but its chunks, and what the last block knows. */
+/* All of *out but its chunks and what only the last block knows. */
 static __device__ inline void
 float_state_to_counts(uint32_t seen, GpuScanState *out)
 {

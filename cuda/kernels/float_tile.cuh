@@ -2,24 +2,22 @@
  * float_tile.cuh
  *	  Sums of a tile of floats in bins.
  *
- * Inside a tile sums are kept in bins (float_bins.cuh), at a place that suits
- * the tile: chosen from its largest value, and, when what stands before it
- * turns out to be larger than foreseen, again from that.
+ * The bins (scan_bins.cuh) are at a place chosen from the tile's largest value; if
+ * the tile's prefix turns out to be too large for them, it is chosen again.
  *
- * A thread has ITEMS neighbouring rows, an odd number, so that reading them
- * from shared memory meets no bank conflicts.
+ * A thread has ITEMS neighbouring rows, an odd number, so that it reads them from
+ * shared memory without bank conflicts.
  */
 #ifndef GPUAGG_FLOAT_TILE_CUH
 #define GPUAGG_FLOAT_TILE_CUH
 
 #include "device/block.cuh"
-#include "kernels/float_bins.cuh"
 #include "kernels/float_state.cuh"
+#include "kernels/scan_bins.cuh"
 
 /*
- * Bits between a tile's largest value and the top of its bins: at first, with
- * room for sums of what stands before it, and at least.  A tile's own sum takes
- * 12, what stands before it may be as large again.
+ * Bits between a tile's largest value and the top of its bins: at first, with room
+ * for the prefix, and at least.  The tile's own sum takes 12; a prefix may add one.
  */
 #define ROOM_FIRST	 40
 #define ROOM_LEAST	 13
@@ -41,24 +39,24 @@ struct ThreadRows
 	uint32_t heads;
 };
 
-/* A sum in bins of some rows of a tile. */
-struct BinsSum
+/* A sum of rows of a tile in bins, with marks. */
+struct MarkedBins
 {
 	Bins sum;	   /* since the last head, if any */
 	uint32_t seen; /* SEEN_HEAD, SEEN_VALUE; from bit 8 on heads */
 };
 
-/* What stands before a tile. */
+/* The prefix of a tile. */
 struct FloatBefore
 {
 	FloatState state;
-	Bins sum; /* the same in bins, but for the tail */
-	double tail;
-	bool fits; /* into the bins */
+	Bins sum;	 /* of the state, in bins */
+	double tail; /* of bins_round(): bits below the bins */
+	bool fits;	 /* the sum fits the bins */
 };
 
-/* A window in pieces of 16 bits, of which a block's threads can add theirs in 32. */
-#define PIECES (WINDOW_BITS / 16)
+/* A Sum256 in pieces of 16 bits: a block's sum of a piece fits 32. */
+#define PIECES (SUM256_BITS / 16)
 
 struct FloatPieces
 {
@@ -74,7 +72,7 @@ struct FloatWay
 	int place;	  /* of the bins */
 	bool bins;	  /* not the wide way */
 	uint32_t heads;
-	BinsPlace at; /* place */
+	BinsPlace at; /* bins_at(place) */
 };
 
 /* A kernel's shape. */
@@ -89,11 +87,11 @@ template <class Value, FloatMode M, int NTHREADS, int NITEMS, int NBLOCKS> struc
 	static constexpr int ROWS = NTHREADS * NITEMS;
 	static constexpr int BLOCKS = NBLOCKS; /* of a multiprocessor, at least */
 
-	/* the thread that takes tickets: its warp has little else to do at that time */
+	/* the thread that takes tickets, in a warp with little else to do then */
 	static constexpr int TAKER = NTHREADS - 2 * WARP_SIZE;
 
 	static_assert(ITEMS % 2 == 1, "no bank conflicts");
-	static_assert(ROWS % 16 == 0 && ROWS < 4096, "whole bulk copies; sums of bins fit int64");
+	static_assert(ROWS % 16 == 0 && ROWS <= BIN_MOST_VALUES, "whole bulk copies; bins fit int64");
 	static_assert(WARPS >= 2 && WARPS <= 16, "second level of scans");
 
 	struct Shared
@@ -107,7 +105,7 @@ template <class Value, FloatMode M, int NTHREADS, int NITEMS, int NBLOCKS> struc
 		int64_t thread_sum[2][NBINS][THREADS]; /* of a tile's rows before the thread's */
 		uint32_t thread_seen[2][THREADS];
 		uint32_t largest[WARPS];
-		BinsSum warp[WARPS];
+		MarkedBins warp[WARPS];
 		FloatPieces gathered[WARPS];
 		FloatBefore before;
 		uint32_t gathered_heads;
@@ -118,14 +116,14 @@ template <class Value, FloatMode M, int NTHREADS, int NITEMS, int NBLOCKS> struc
 
 /* Where bins start that leave `room` bits above values with this exponent field. */
 static __device__ __forceinline__ int
-bins_place(int exponent, int room, int window)
+bins_place(int exponent, int room, int first_chunk)
 {
 	int place = exponent + 52 + room - BINS_SPAN;
 
-	return place > 32 * window ? place : 32 * window;
+	return place > 32 * first_chunk ? place : 32 * first_chunk;
 }
 
-/* The lanes from the last one in `heads` that is below `lane` on, but below `lane`. */
+/* The lanes below `lane`, from the last of them that is in `heads` on. */
 static __device__ __forceinline__ uint32_t
 lanes_since(uint32_t heads, int lane)
 {
@@ -145,8 +143,8 @@ template <class P> struct FloatTile
 	static constexpr bool SEGMENTS = P::MODE == FLOAT_SEGMENTS;
 
 	/*
-	 * What kind of values the tile has: the largest exponent field, beyond all
-	 * when there is what bins do not take.  NULLs become 0.
+	 * The largest exponent field of the tile's values; if bins do not take one of
+	 * them, 0x7ff or more.  NULLs become 0.
 	 */
 	static __device__ __forceinline__ int classify(Shared &shared, T *row, uint32_t valid)
 	{
@@ -166,7 +164,7 @@ template <class P> struct FloatTile
 			uint32_t high = high_word((double) x);
 			uint32_t size = high & INT32_MAX;
 
-			/* only -0 and the least negative numbers have a sign and nothing else there */
+			/* this high word is that of -0, and of negative values of less than 2^-1042 */
 			size = high == SIGN_BIT >> 32 ? UINT32_MAX : size;
 			largest = size > largest ? size : largest;
 		}
@@ -179,8 +177,8 @@ template <class P> struct FloatTile
 	}
 
 	/*
-	 * The sum of the thread's rows from the last head on; *rest: one of all its
-	 * rows has bits below the bins.  Magic numbers are taken away at the end, modulo 2^64.
+	 * The sum of the thread's rows from its last head on; *rest: one of its rows has
+	 * bits below the bins.  Magic numbers are subtracted at the end, modulo 2^64.
 	 */
 	static __device__ __forceinline__ Bins thread_sum(const T *row, uint32_t heads, int place,
 													  bool *rest)
@@ -215,13 +213,13 @@ template <class P> struct FloatTile
 	}
 
 	/*
-	 * All threads: the tile in bins at a place.  What stands before the thread's
-	 * rows in the tile goes to thread_sum and thread_seen; *total is right in
-	 * the last thread.  False when that place does not do.
+	 * All threads: scans the tile in bins at a place.  thread_sum and thread_seen get
+	 * the sum of the tile's rows before the thread's; *total is right in the last
+	 * thread.  False if a value does not fit the bins.
 	 */
 	static __device__ __forceinline__ bool scan_bins(Shared &shared, const T *row,
 													 const ThreadRows &rows, int place, int slot,
-													 BinsSum *total)
+													 MarkedBins *total)
 	{
 		int lane = lane_id();
 		bool rest = true;
@@ -273,16 +271,16 @@ template <class P> struct FloatTile
 		seen = rows.heads ? SEEN_HEAD : seen_before;
 		seen |= valid ? SEEN_VALUE : 0;
 		if (lane == WARP_SIZE - 1)
-			shared.warp[warp_id()] = {sum, seen | (rest ? SEEN_OUTSIDE : 0) | count << 8};
+			shared.warp[warp_id()] = {sum, seen | (rest ? SEEN_MISFIT : 0) | count << 8};
 		__syncthreads();
 
-		/* the warps before this one; both halves of the warp do the same */
-		BinsSum w = {bins_zero(), 0};
+		/* the warps before this one; both halves of the warp compute the same */
+		MarkedBins w = {bins_zero(), 0};
 		int k = lane % 16;
 
 		if (k < P::WARPS)
 			w = shared.warp[k];
-		if (__any_sync(FULL_MASK, (w.seen & SEEN_OUTSIDE) != 0))
+		if (__any_sync(FULL_MASK, (w.seen & SEEN_MISFIT) != 0))
 			return false;
 		heads = __ballot_sync(FULL_MASK, (w.seen & SEEN_HEAD) != 0) & 0xffff;
 		valids = __ballot_sync(FULL_MASK, (w.seen & SEEN_VALUE) != 0) & 0xffff;
@@ -316,37 +314,34 @@ template <class P> struct FloatTile
 		return true;
 	}
 
-	/* One thread: what stands before the tile in bins at this place. */
-	static __device__ __forceinline__ void set_bins(FloatBefore &before, int place, int window)
+	/* One thread: the prefix in bins at this place. */
+	static __device__ __forceinline__ void set_bins(FloatBefore &before, int place, int first_chunk)
 	{
-		const Window &w = before.state.sum;
-		int shift = place - 32 * window;
+		const Sum256 &w = before.state.sum;
+		int shift = place - 32 * first_chunk;
 
 		UNROLL
 		for (int i = 0; i < NBINS; i++)
-			before.sum.bin[i] = (int64_t) (window_bits(w, shift + BIN_BITS * (NBINS - 1 - i)) &
+			before.sum.bin[i] = (int64_t) (sum256_bits(w, shift + BIN_BITS * (NBINS - 1 - i)) &
 										   BIN_MASK);
-		/* the first has a sign */
+		/* the top one is signed */
 		before.sum.bin[0] = (int64_t) ((uint64_t) before.sum.bin[0] << (64 - BIN_BITS)) >>
 							(64 - BIN_BITS);
-		before.tail = window_any_below(w, shift) ? double_of(place_bits(place - 1)) : 0;
+		before.tail = sum256_any_below(w, shift) ? double_of(place_bits(place - 1)) : 0;
 		before.fits = place <= BINS_MAX_PLACE && float_state_plain(before.state.seen) &&
-					  window_fits(w, shift + BINS_SPAN - 1);
+					  sum256_fits(w, shift + BINS_SPAN - 1);
 	}
 
-	/*
-	 * All threads: a tile, its bins being too small for what stands before it,
-	 * again in others, or for the wide way.
-	 */
+	/* All threads: the prefix does not fit the tile's bins: other bins, or the wide way. */
 	static __device__ NOINLINE void refit(Shared &shared, const T *row, ThreadRows rows, int slot,
-										  int window)
+										  int first_chunk)
 	{
 		FloatBefore &before = shared.before;
 		FloatWay way = shared.way[slot];
-		BinsSum total;
-		int least = window_length(before.state.sum) + 1 + 32 * window - BINS_SPAN;
+		MarkedBins total;
+		int least = sum256_length(before.state.sum) + 1 + 32 * first_chunk - BINS_SPAN;
 
-		way.place = bins_place(way.exponent, ROOM_LEAST, window);
+		way.place = bins_place(way.exponent, ROOM_LEAST, first_chunk);
 		if (way.place < least)
 			way.place = least;
 		way.bins = float_state_plain(before.state.seen) &&
@@ -355,7 +350,7 @@ template <class P> struct FloatTile
 		if (threadIdx.x == 0)
 		{
 			if (way.bins)
-				set_bins(before, way.place, window);
+				set_bins(before, way.place, first_chunk);
 			way.at = bins_at(way.place);
 			shared.way[slot] = way;
 		}

@@ -1,11 +1,10 @@
 /*
  * float_wide.cuh
- *	  Sums of floats the wide way, for tiles and rows that bins do not suit.
+ *	  Sums of floats the wide way, by a FloatState for each row.
  *
- * That is, values spread too widely, NaN, infinities, -0, or next to the
- * largest double: a FloatState for each row.  It is exact like the bins, hence
- * gives the same bits, and is called rarely: it must not cost registers
- * elsewhere.
+ * For tiles that bins do not suit: values spread too widely, NaN, infinities, -0,
+ * values next to the largest double.  Exact like the bins, so it gives the same
+ * bits.  Rarely called: it must not cost registers elsewhere.
  */
 #ifndef GPUAGG_FLOAT_WIDE_CUH
 #define GPUAGG_FLOAT_WIDE_CUH
@@ -17,60 +16,61 @@ template <class P> struct FloatWide
 	typedef typename P::T T;
 	typedef typename P::Shared Shared;
 
-	/* The thread's rows combined; *outside: one does not fit the window. */
+	/* The thread's rows combined; *misfit: one does not fit a Sum256. */
 	static __device__ inline FloatState thread_state(const T *row, const ThreadRows &rows,
-													 int window, bool *outside)
+													 int first_chunk, bool *misfit)
 	{
 		FloatState s = FloatOp::identity();
 
-		*outside = false;
+		*misfit = false;
 		for (int i = 0; i < P::ITEMS; i++)
 		{
 			if (rows.heads >> i & 1)
 			{
-				s.sum = window_zero();
+				s.sum = sum256_zero();
 				s.seen = SEEN_HEAD;
 				s.heads++;
 			}
 			if (rows.valid >> i & 1)
 			{
-				FloatState value = float_state_of((double) row[i], window);
+				FloatState value = float_state_of((double) row[i], first_chunk);
 
-				*outside |= (value.seen & SEEN_OUTSIDE) != 0;
+				*misfit |= (value.seen & SEEN_MISFIT) != 0;
 				s = FloatOp::combine(s, value);
 			}
 		}
 		return s;
 	}
 
-	/* All threads: the tile's state, in shared.total by thread 0; whether the rows fit the window. */
-	static __device__ NOINLINE bool total(Shared &shared, const T *row, ThreadRows rows, int window)
+	/* All threads: shared.total becomes the tile's state; whether the thread's rows fit. */
+	static __device__ NOINLINE bool total(Shared &shared, const T *row, ThreadRows rows,
+										  int first_chunk)
 	{
-		bool outside;
-		FloatState s = thread_state(row, rows, window, &outside);
+		bool misfit;
+		FloatState s = thread_state(row, rows, first_chunk, &misfit);
 
 		s = BlockScan<FloatOp, P::THREADS>::reduce(s, shared.states);
 		if (threadIdx.x == 0)
 			shared.total = s;
 		__syncthreads();
-		return !outside;
+		return !misfit;
 	}
 
-	/* All threads: the state of the tile's rows before the thread's, with what stands before. */
+	/* All threads: the state of all rows before the thread's. */
 	static __device__ NOINLINE FloatState before(Shared &shared, const T *row, ThreadRows rows,
-												 int window)
+												 int first_chunk)
 	{
-		bool outside;
-		FloatState s = thread_state(row, rows, window, &outside);
+		bool misfit;
+		FloatState s = thread_state(row, rows, first_chunk, &misfit);
 		FloatState total;
 
 		s = BlockScan<FloatOp, P::THREADS>::exclusive(s, shared.states, &total);
 		return FloatOp::combine(shared.before.state, s);
 	}
 
-	/* Results in place of the values; rows that overflow as bits. */
-	static __device__ NOINLINE uint32_t results(T *row, ThreadRows rows, FloatState s, int window,
-												bool exclusive)
+	/* Results in place of the values; returns which rows overflow. */
+	static __device__ NOINLINE uint32_t results(T *row, ThreadRows rows, FloatState s,
+												int first_chunk, bool exclusive)
 	{
 		uint32_t overflows = 0;
 
@@ -84,23 +84,23 @@ template <class P> struct FloatWide
 				s = FloatOp::identity();
 			at = s;
 			if (rows.valid >> i & 1)
-				s = FloatOp::combine(s, float_state_of(v, window));
+				s = FloatOp::combine(s, float_state_of(v, first_chunk));
 			if (!exclusive)
 				at = s;
-			row[i] = float_state_result<T>(at, window, &overflow);
+			row[i] = float_state_result<T>(at, first_chunk, &overflow);
 			overflows |= (uint32_t) overflow << i;
 		}
 		return overflows;
 	}
 };
 
-/* The bits of a sum in bins, and the tail of what stands before the tile, rounded. */
+/* The bits of the rounded sum of bins and of what the prefix has below them. */
 static __device__ NOINLINE uint64_t
-round_with_tail(Bins sum, const Window *before, int shift, int window, bool odd)
+round_with_tail(Bins sum, const Sum256 *before, int shift, int first_chunk, bool odd)
 {
-	Window tail = window_low_bits(*before, shift);
+	Sum256 tail = sum256_low_bits(*before, shift);
 
-	return window_round(window_add(tail, bins_to_window(sum, shift)), window, odd);
+	return sum256_round(sum256_add(tail, bins_to_sum256(sum, shift)), first_chunk, odd);
 }
 
 #endif /* GPUAGG_FLOAT_WIDE_CUH */

@@ -2,15 +2,15 @@
  * kernels.h
  *	  The production kernels, as gpuaggd's host code calls them.
  *
- * Every function takes device pointers and a stream; it enqueues and returns
- * at once, allocates nothing, and is memory-safe for any content of its
- * inputs.  Rows: 0 to GPU_MAX_ROWS.  Values need no more alignment than their
- * type; bitmaps are 64-bit words, bit i % 64 of word i / 64 for row i, and are
- * read in whole words.  Results are deterministic to the bit.
+ * Every function takes device pointers and a stream, enqueues and returns at once,
+ * allocates nothing, and is memory-safe for any content of its inputs.  Rows: 0 to
+ * GPU_MAX_ROWS.  Values are aligned as their type; bitmaps are 64-bit words, bit
+ * i % 64 of word i / 64 for row i, and are read in whole words.  Results are
+ * deterministic to the bit.
  *
- * Scratch is device memory aligned to GPUAGG_ALIGN that the caller clears to
- * zero when it allocates it, and that belongs to one function and one stream
- * from then on: what a launch leaves in it is what the next one expects.
+ * Scratch is device memory aligned to GPUAGG_ALIGN.  The caller clears it when it
+ * allocates it; from then on it belongs to one function and one stream, because each
+ * launch needs what the one before left in it.
  */
 #ifndef GPUAGG_KERNELS_H
 #define GPUAGG_KERNELS_H
@@ -24,9 +24,9 @@ extern "C" {
 #define GPU_MAX_ROWS (UINT64_C(1) << 40)
 
 /*
- * Reduction of the rows whose validity bit is 1 (validity NULL: all) into
- * *result; protocol.h says what each operation delivers there.  What an
- * operation does not deliver is zero, an accumulator being an empty one.
+ * Reduction of the rows whose validity bit is 1 (validity NULL: all) into *result,
+ * as protocol.h says.  What an operation does not deliver is zero, an accumulator
+ * empty.
  */
 typedef struct GpuReduce
 {
@@ -43,30 +43,25 @@ typedef struct GpuReduce
 extern size_t gpu_reduce_scratch(void);
 extern GpuaggReason gpu_reduce(const GpuReduce *reduce, GpuStreamRef stream);
 
-/*
- * How SUM and MOMENTS of floats are computed, for tests: no choice changes the
- * result.  A zero leaves the choice to the kernel.
- */
+/* How SUM and MOMENTS of floats are computed, for tests; the result is the same.  0: default. */
 typedef struct GpuFloatMethod
 {
-	int integers;		   /* sums without double arithmetic, as on cards that are slow at it */
-	unsigned blocks;	   /* at most so many */
-	unsigned flush_groups; /* groups of values that a thread takes between flushes, at most */
+	int integers;		   /* without double arithmetic, as on devices that are slow at it */
+	unsigned blocks;	   /* at most */
+	unsigned flush_groups; /* groups of values of a thread between flushes, at most */
 	unsigned carry_groups; /* groups between carries */
 } GpuFloatMethod;
 
+/* As gpu_reduce, for SUM and MOMENTS of floats; method NULL: default. */
 extern GpuaggReason gpu_reduce_float(const GpuReduce *reduce, const GpuFloatMethod *method,
 									 GpuStreamRef stream);
 
-/*
- * The running state of a scan, in device memory.  After a segmented scan it is
- * that of the segment still open.
- */
+/* The state of a scan, in device memory; with heads, that of the segment still open. */
 typedef struct GpuScanState
 {
 	GpuaggScanState state;
 	uint32_t out_of_window;
-	uint32_t overflows; /* whether a row had status GPUAGG_ROW_OVERFLOW */
+	uint32_t overflows; /* a row has status GPUAGG_ROW_OVERFLOW */
 } GpuScanState;
 
 /*
@@ -81,13 +76,13 @@ typedef struct GpuScanState
  *			even once; an exact zero is -0 only when every input was -0.
  *	MIN,MAX	of the values' type, in the order of order keys (column.h).
  *	COUNT	int64.
- * A row before which nothing valid stands has status NULL and the identity as
- * its result: 0; for MIN the greatest, for MAX the least value of the type
- * (NaN and -infinity for floats).
+ * A row without a valid one up to it has status NULL and as its result the
+ * identity: 0; for MIN the greatest, for MAX the least value of the type (NaN and
+ * -infinity for floats).
  *
- * Sums of floats work in a window of 256 bits that starts at chunk `window`.
- * If a value or the carry does not fit it (bits below it, or within 33 bits of
- * its top), state_out->out_of_window is 1 and the results are meaningless.
+ * Sums of floats work in 256 bits that start at chunk `window` (float_sum.h).  If a
+ * value or the carry does not fit (it has bits below these, or in the top 33),
+ * state_out->out_of_window is 1 and the results are meaningless.
  */
 typedef struct GpuScan
 {
@@ -111,12 +106,11 @@ extern size_t gpu_scan_scratch(uint64_t nrows);
 extern GpuaggReason gpu_scan(const GpuScan *scan, GpuStreamRef stream);
 
 /*
- * One result a segment.  Segment 0 is the one that row 0 is in, whether its
- * head bit is set or not; it goes on from state_in when it is not.  results
- * has room for one more element than there are head bits among rows 1 ..
- * nrows - 1; *nsegments gets the number written.  The last segment, still
- * open, is in results as it stands, and in state_out.  Types of the results,
- * statuses and windows as for GpuScan.
+ * One result a segment.  Row 0 is in segment 0, which goes on from state_in unless
+ * the row's head bit is 1.  results has room for one more element than there are
+ * head bits among rows 1 .. nrows - 1; *nsegments becomes the number written.  The
+ * last segment, still open, is the last result and in state_out.  Types of results,
+ * statuses and `window` as for GpuScan.
  */
 typedef struct GpuSegmentedReduce
 {
@@ -139,10 +133,10 @@ extern size_t gpu_segmented_reduce_scratch(uint64_t nrows);
 extern GpuaggReason gpu_segmented_reduce(const GpuSegmentedReduce *reduce, GpuStreamRef stream);
 
 /*
- * Sorts items, each `words` words of key, the most significant first, and one of
- * anything else, by the low `bits` bits of the key.  Stable.  By NVIDIA's CUB (the
- * simulator: by the standard library).  With scratch NULL nothing is done but
- * *scratch_bytes set, to what so many rows need, more than 0.
+ * Sorts items, each `words` words of key, the most significant first, and one word
+ * of anything, by the low `bits` bits of the key.  Stable.  By NVIDIA's CUB (in the
+ * simulator by the standard library).  With scratch NULL it only sets *scratch_bytes
+ * to what so many rows need, more than 0.
  */
 typedef struct GpuSort
 {

@@ -1,14 +1,10 @@
 /*
  * reduce.cu
- *	  Reductions of a column: minima and maxima, and who does the others.
+ *	  gpu_reduce; minima and maxima of a column.
  *
- * Minima and maxima are those of the values' order keys (column.h).  A block
- * leaves its own in its slot of scratch; one block makes the result of them.
+ * Minima and maxima are those of order keys (column.h).  A block leaves its own in
+ * its slot of scratch; one block makes the result of them.
  */
-#include "device/device.cuh"
-
-#include "device/block.cuh"
-#include "device/grid.cuh"
 #include "kernels/reduce.cuh"
 
 /* as measured best on an H200 */
@@ -18,10 +14,7 @@
 #define EXTREME_WARPS	   (EXTREME_THREADS / WARP_SIZE)
 #define EXTREME_BATCH	   4 /* parts that a thread waits for at a time */
 
-/*
- * How values of a kind are ordered: rank() keeps the order of order keys but
- * takes every NaN, and key() makes the order key of a rank.
- */
+/* The order of a kind's values: rank() orders as order keys do; key() is a rank's order key. */
 template <class T> struct IntegerOrder
 {
 	typedef T Value;
@@ -42,9 +35,9 @@ template <class T> struct IntegerOrder
 };
 
 /*
- * The bits of a float, those of negative ones but the sign inverted, are in
- * order as signed integers, but for NaNs with a sign, below -infinity.  Counted
- * from -infinity on, and unsigned, those come last too.
+ * The bits of floats, with all bits but the sign inverted for negative ones, are in
+ * order as signed integers, except that NaNs with a sign are below -infinity.  As
+ * unsigned distances from -infinity these come last, like the other NaNs.
  */
 template <class Bits, class Key, Bits INFINITE, Bits NOT_A_NUMBER> struct FloatOrder
 {
@@ -69,8 +62,8 @@ template <class Bits, class Key, Bits INFINITE, Bits NOT_A_NUMBER> struct FloatO
 	}
 };
 
-typedef FloatOrder<uint32_t, int32_t, 0x7f800000, GPUAGG_NAN32> Float32Order;
-typedef FloatOrder<uint64_t, int64_t, UINT64_C(0x7ff0000000000000), GPUAGG_NAN64> Float64Order;
+typedef FloatOrder<uint32_t, int32_t, GPUAGG_INFINITY32, GPUAGG_NAN32> Float32Order;
+typedef FloatOrder<uint64_t, int64_t, GPUAGG_INFINITY64, GPUAGG_NAN64> Float64Order;
 
 template <bool MAX, class Rank>
 static __device__ __forceinline__ Rank
@@ -101,7 +94,7 @@ warp_extreme(Rank rank)
 		return MAX ? warp_reduce_max(rank) : warp_reduce_min(rank);
 	else
 	{
-		/* the best upper half, then the best lower half among those that have it */
+		/* the best upper half, then the best lower half of those with it */
 		typedef typename HalfOf<Rank>::Type Half;
 		Half high = (Half) (rank >> 32);
 		Half best = warp_extreme<MAX>(high);
@@ -111,7 +104,7 @@ warp_extreme(Rank rank)
 	}
 }
 
-/* What the warps of a block have found; a storage is used once. */
+/* Results of the warps of a block; used once. */
 template <class Rank> struct ExtremeStorage
 {
 	Rank rank[EXTREME_WARPS];
@@ -126,7 +119,7 @@ template <class Rank> struct ExtremeShared
 	ExtremeStorage<Rank> parts;
 };
 
-/* The best rank of the warp and the sum of counts go to the storage, and into every lane. */
+/* The best rank of the warp and the sum of its counts, in the storage and in every lane. */
 template <bool MAX, bool NULLS, class Rank>
 static __device__ __forceinline__ void
 leave_extreme(Rank *rank, uint64_t *count, ExtremeStorage<Rank> &storage)
@@ -159,7 +152,7 @@ take_extreme(Rank *rank, uint64_t *count, const ExtremeStorage<Rank> &storage)
 	}
 }
 
-/* Takes in the parts of all other blocks, this thread's share of them, as they are left. */
+/* Waits for this thread's share of the other blocks' parts and takes them in. */
 template <bool MAX, bool NULLS, class Rank>
 static __device__ __forceinline__ void
 await_parts(const ReduceScratch *scratch, uint64_t tag, Rank *rank, uint64_t *count)
@@ -167,11 +160,11 @@ await_parts(const ReduceScratch *scratch, uint64_t tag, Rank *rank, uint64_t *co
 	for (unsigned first = threadIdx.x; first < gridDim.x; first += EXTREME_BATCH * EXTREME_THREADS)
 	{
 		Quad part[EXTREME_BATCH][1 + NULLS];
-		bool there;
+		bool complete;
 
 		do
 		{
-			there = true;
+			complete = true;
 			UNROLL
 			for (int k = 0; k < EXTREME_BATCH; k++)
 			{
@@ -190,11 +183,11 @@ await_parts(const ReduceScratch *scratch, uint64_t tag, Rank *rank, uint64_t *co
 			{
 				UNROLL
 				for (int i = 0; i < 1 + NULLS; i++)
-					there &= has_tag(part[k][i], tag);
+					complete &= has_tag(part[k][i], tag);
 			}
-			if (!there)
+			if (!complete)
 				spin_wait_short();
-		} while (!there);
+		} while (!complete);
 
 		UNROLL
 		for (int k = 0; k < EXTREME_BATCH; k++)
@@ -207,10 +200,9 @@ await_parts(const ReduceScratch *scratch, uint64_t tag, Rank *rank, uint64_t *co
 }
 
 /*
- * Blocks take a ticket as they start.  Who takes the last one waits for the
- * parts of all others; they have started, and wait for nobody, so that they
- * will leave them.  A part is words in slots, each stored together with the
- * launch's tag, so that no order among stores is needed.
+ * Blocks take a ticket as they start.  The block with the last ticket waits for the
+ * parts of all others: they have started and wait for nothing.  A part is words in
+ * slots, each stored together with the launch's tag, so that stores need no order.
  */
 template <class Order, bool MAX, bool NULLS>
 static __global__ void
@@ -229,7 +221,7 @@ __launch_bounds__(EXTREME_THREADS, EXTREME_MIN_BLOCKS) reduce_extreme(GpuReduce 
 	uint64_t count;
 
 	auto take = [&](const Value(&group)[GROUP]) {
-		constexpr int CHAINS = 4; /* comparisons that need not wait for each other */
+		constexpr int CHAINS = 4; /* independent chains of comparisons */
 		Rank best[CHAINS];
 
 		UNROLL
@@ -297,7 +289,7 @@ __launch_bounds__(EXTREME_THREADS, EXTREME_MIN_BLOCKS) reduce_extreme(GpuReduce 
 	}
 }
 
-/* The result of `count` rows of which nothing else is asked. */
+/* The result of no rows, but with this count. */
 static __global__ void
 reduce_nothing(GpuaggReduced *result, uint64_t count)
 {

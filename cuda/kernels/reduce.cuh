@@ -1,25 +1,36 @@
 /*
  * reduce.cuh
- *	  What the reductions share: scratch, grids, the empty result.
+ *	  What the reductions share: words of a result, scratch, grids, the empty result.
  *
  * Every reduction is one launch.  Blocks either add to totals by atomic
- * additions, which no order can change, or leave their part in a slot; one
- * block makes the result of them.  Between launches the ticket and the totals
- * are zero (that block sees to it) and no slot has a tag above `launches`: so
- * any operation can follow any other on the same scratch.
+ * additions, whose order does not matter, or leave their part in a slot; one
+ * block makes the result.  Between launches the ticket and the totals are zero
+ * (that block clears them), and no slot has a tag above `launches`.  So any
+ * operation can follow any other on the same scratch.
  */
 #ifndef GPUAGG_REDUCE_CUH
 #define GPUAGG_REDUCE_CUH
 
-#include "kernels/kernels.h"
 #include "device/block.cuh"
 #include "device/grid.cuh"
+#include "kernels/kernels.h"
 
 #define REDUCE_MAX_BLOCKS 2048
+#define REDUCE_STRIPES	  8 /* totals of floats, so that fewer blocks add to the same words */
 
-/* A result's words; sums of floats are added up as they lie in it (reduce_float.cu). */
-#define REDUCE_FLOAT_WORDS ((int) (sizeof(GpuaggReduced) / sizeof(uint64_t)))
-#define REDUCE_STRIPES	   8 /* blocks take turns, so that fewer add to the same words */
+/* A result as words of 64 bits. */
+#define RESULT_WORD(field) ((int) (offsetof(GpuaggReduced, field) / sizeof(uint64_t)))
+#define RESULT_WORDS	   ((int) (sizeof(GpuaggReduced) / sizeof(uint64_t)))
+
+constexpr int WORD_COUNT = RESULT_WORD(n);
+constexpr int WORD_SUM = RESULT_WORD(sum);
+constexpr int WORD_SQUARES = RESULT_WORD(squares);
+constexpr int INTEGER_WORDS = RESULT_WORD(f);
+constexpr int WORD_SHAPE = RESULT_WORD(f.deposits); /* and base and width */
+constexpr uint64_t SHAPE_FULL = (uint64_t) GPUAGG_CHUNKS << 48;
+
+static_assert(WORD_SHAPE * sizeof(uint64_t) + 6 == offsetof(GpuaggReduced, f.width),
+			  "width is the top 16 bits of a word");
 
 /* The most rows of one block; GPU_MAX_ROWS are 1024 blocks of half of it. */
 #define REDUCE_BLOCK_ROWS (UINT64_C(1) << 31)
@@ -28,20 +39,16 @@ struct ReduceScratch
 {
 	uint32_t ticket;
 	uint32_t unused;
-	uint64_t launches;	 /* that used the slots */
-	uint64_t halves[12]; /* totals of integers (reduce_integer.cu): zero between launches */
-
-	/* totals of floats, several that are added up at the end: zero between launches */
-	uint64_t float_words[REDUCE_STRIPES][REDUCE_FLOAT_WORDS];
-
-	/* a word each, and the launch that it belongs to, counted from 1: tagged() */
-	Quad part[2][REDUCE_MAX_BLOCKS];
+	uint64_t launches;									/* that used the slots */
+	uint64_t halves[2 * INTEGER_WORDS];					/* totals of integers: reduce_integer.cu */
+	uint64_t float_words[REDUCE_STRIPES][RESULT_WORDS]; /* totals of floats: reduce_float.cu */
+	Quad part[2][REDUCE_MAX_BLOCKS];					/* slots: tagged() words */
 };
 
 /*
- * A word with its tag.  The tag is mixed with the word, so that looking at the
- * tag needs all of a Quad: the compiler makes narrower loads, which could see
- * a word and a tag of different stores, of a load that is used in part only.
+ * A word, and the launch it belongs to, counted from 1.  The tag is xor-ed with the
+ * word, so that a look at it uses the whole Quad: of a load that is used in part
+ * the compiler makes narrower loads, which may see different stores.
  */
 static __device__ __forceinline__ Quad
 tagged(uint64_t word, uint64_t tag)
@@ -65,8 +72,8 @@ word_of(Quad q)
 }
 
 /*
- * Blocks for nrows rows: one for every rows_per_block, but no more than the
- * device holds at a time, unless a block would get more than REDUCE_BLOCK_ROWS.
+ * Blocks for nrows rows: one for every rows_per_block, but at most as many as are
+ * resident, unless a block would get more than REDUCE_BLOCK_ROWS.
  */
 static inline unsigned
 reduce_blocks(uint64_t nrows, uint64_t rows_per_block, unsigned resident)
@@ -81,28 +88,17 @@ reduce_blocks(uint64_t nrows, uint64_t rows_per_block, unsigned resident)
 	return blocks > 0 ? (unsigned) blocks : 1;
 }
 
-/*
- * Writes what the result has for floats, as if there were none; all threads of
- * one block call.
- */
+/* Writes the result's part for floats as if there were none; all threads of one block. */
 static __device__ inline void
 reduce_clear_floats(GpuaggReduced *result)
 {
-	constexpr unsigned WORDS = sizeof(uint64_t);
-	constexpr unsigned FIRST = offsetof(GpuaggReduced, f) / WORDS;
-	constexpr unsigned SHAPE = offsetof(GpuaggReduced, f.deposits) / WORDS;
-	static_assert(sizeof(GpuaggReduced) % WORDS == 0 &&
-					  FIRST * WORDS == offsetof(GpuaggReduced, f) &&
-					  SHAPE * WORDS + 6 == offsetof(GpuaggReduced, f.width),
-				  "cleared by words");
 	uint64_t *words = (uint64_t *) result;
 
-	/* deposits, base, width */
-	for (unsigned i = FIRST + threadIdx.x; i < sizeof(GpuaggReduced) / WORDS; i += blockDim.x)
-		words[i] = i == SHAPE ? (uint64_t) GPUAGG_CHUNKS << 48 : 0;
+	for (unsigned i = INTEGER_WORDS + threadIdx.x; i < RESULT_WORDS; i += blockDim.x)
+		words[i] = i == WORD_SHAPE ? SHAPE_FULL : 0;
 }
 
-/* Writes the result of no rows; all threads of one block call. */
+/* Writes the result of no rows; all threads of one block. */
 static __device__ inline void
 reduce_clear(GpuaggReduced *result)
 {

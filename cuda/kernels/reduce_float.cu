@@ -2,37 +2,28 @@
  * reduce_float.cu
  *	  Exact sums and moments of columns of floats.
  *
- * A warp adds values in bins (bins.cuh) below a top that it has chosen from
- * some of them: near bins in registers, far ones in shared memory for what those
- * leave.  What does not fit goes value by value to the block's chunks in shared
- * memory: values too large, what is left of values below the last bin; NaN and
- * infinities are counted there.  When that happens often, or the bins have taken
- * all they can, the warp empties them and chooses again, so that a single large
- * value costs no more than itself.  Where double arithmetic is slow, threads
- * hold chunks in registers instead.
+ * A warp adds values in bins (reduce_bins.cuh) below a top that it chooses from
+ * some of them: near bins in registers, then far bins in shared memory.  What does
+ * not fit goes value by value to the block's chunks in shared memory: values too
+ * large, and what is left of values below the last bin.  NaN and infinities are
+ * counted there.  When much does not fit, or the bins are full, the warp empties
+ * the bins and chooses the top again; so one large value has little cost.  Where
+ * double arithmetic is slow, threads hold chunks in registers instead.
  *
- * Blocks add their words to totals in scratch by integer atomics, which no
- * order can change; the last block carries and writes the result.
+ * Blocks add their words to totals in scratch by integer atomics, whose order does
+ * not matter; the last block propagates carries and writes the result.
  */
-#include "device/device.cuh"
-
-#include "kernels/bins.cuh"
-#include "device/block.cuh"
-#include "device/chunks.cuh"
-#include "device/grid.cuh"
-#include "kernels/reduce.cuh"
+#include "kernels/reduce_bin_sums.cuh"
 
 #define FLOAT_THREADS BINS_THREADS
 
-static_assert(RESULT_WORDS <= FLOAT_THREADS && RESULT_WORDS == REDUCE_FLOAT_WORDS,
-			  "a thread for each word");
+static_assert(RESULT_WORDS <= FLOAT_THREADS, "a thread for each word");
 
 /*
- * Groups of a block between carries.  A group is at most 16 values of each of
- * 256 threads; each makes at most 5 deposits in a chunk (a square: two integers
- * and, before, what bins held, at most once a group), each below 2^32: below
- * 2^62 in all.  So few groups of each of REDUCE_MAX_BLOCKS blocks need none at
- * all, even together.
+ * Groups of a block between carries.  A group is at most 16 values of each of 256
+ * threads; a value makes at most 5 deposits in a chunk (a square two integers, and
+ * what bins held, at most once a group), each below 2^32: below 2^62 in all.
+ * Blocks with at most CARRY_NEVER groups each need no carry, even together.
  */
 #define CARRY_GROUPS (1u << 15)
 #define CARRY_NEVER	 (CARRY_GROUPS / REDUCE_MAX_BLOCKS)
@@ -75,7 +66,7 @@ template <class T> struct HeldSums
 				chunks.deposit(bits, word + WORD_CHUNK);
 			if (__any_sync(FULL_MASK, !finite || bits == SIGN_BIT))
 			{
-				count_odd(word, !finite, bits);
+				count_nonfinite(word, !finite, bits);
 				count_negative_zeros(word, bits == SIGN_BIT);
 			}
 			rotate<1>(v);
@@ -89,7 +80,7 @@ template <class Sums> struct FloatStorage
 	typename Sums::Storage sums;
 };
 
-/* Makes the result of the totals, and zeroes them. */
+/* Makes the result of the totals, and clears them. */
 static __device__ __forceinline__ void
 deliver(const GpuReduce &reduce, WordStorage &shared, ReduceScratch *scratch)
 {
@@ -115,7 +106,7 @@ deliver(const GpuReduce &reduce, WordStorage &shared, ReduceScratch *scratch)
 	if (i < RESULT_WORDS)
 	{
 		if (i == WORD_SHAPE)
-			word = (int64_t) GPUAGG_CHUNKS << 48;
+			word = (int64_t) SHAPE_FULL;
 		((int64_t *) reduce.result)[i] = word;
 	}
 }
@@ -166,13 +157,13 @@ __launch_bounds__(FLOAT_THREADS, RESIDENT(BLOCKS))
 		valid = warp_sum(valid);
 		if (lane_id() == 0)
 		{
-			split_add(&shared.words.word[WORD_N], (int64_t) valid);
+			split_add(&shared.words.word[WORD_COUNT], (int64_t) valid);
 			split_add(&shared.words.word[WORD_VALID], (int64_t) valid);
 		}
 	}
 	else if (blockIdx.x == 0 && i == 0)
 	{
-		split_add(&shared.words.word[WORD_N], (int64_t) reduce.nrows);
+		split_add(&shared.words.word[WORD_COUNT], (int64_t) reduce.nrows);
 		split_add(&shared.words.word[WORD_VALID], (int64_t) reduce.nrows);
 	}
 	if (groups > limit || limit == 0)
@@ -224,10 +215,6 @@ launch_kind(const GpuReduce &reduce, const GpuFloatMethod &method, GpuStreamRef 
 		launch<BinSums<T, false>>(reduce, method, stream);
 }
 
-/*
- * As gpu_reduce for SUM and MOMENTS of float kinds, by this method; NULL leaves
- * the choice to the device.
- */
 GpuaggReason
 gpu_reduce_float(const GpuReduce *reduce, const GpuFloatMethod *method, GpuStreamRef stream)
 {
@@ -237,7 +224,7 @@ gpu_reduce_float(const GpuReduce *reduce, const GpuFloatMethod *method, GpuStrea
 	if (method != nullptr)
 		chosen = *method;
 	if (chosen.flush_groups == 0)
-		chosen.flush_groups = BINS_MOST;
+		chosen.flush_groups = BIN_MOST_VALUES;
 	if (chosen.carry_groups == 0)
 		chosen.carry_groups = CARRY_GROUPS;
 	if (reduce->nrows > GPU_MAX_ROWS || !gpuagg_kind_is_float(reduce->kind) ||

@@ -2,22 +2,17 @@
  * reduce_integer.cu
  *	  Sums, moments and counts: what adds up exactly in 64-bit words.
  *
- * A thread's sums, and a block's, are a few 64-bit sums of 32-bit pieces of
- * the values, so that nothing is carried before the block is done: its rows
- * are at most 2^31 (REDUCE_BLOCK_ROWS), pieces are below 2^32 and the highest
- * one of a signed value within 2^31, so that every sum stays within 2^63.
+ * The sums of a thread, and of a block, are 64-bit sums of 32-bit pieces of the
+ * values, without carries until the block is done: a block has at most 2^31 rows
+ * (REDUCE_BLOCK_ROWS), pieces are below 2^32, the highest one of a signed value
+ * within 2^31; so every sum stays within 2^63.
  *
- * A block then has up to six words of the result, which begins with them: n,
- * sum, squares.  Each 32-bit half of a word is added to a 64-bit word of
- * scratch that counts the additions in its top bits: 2048 halves stay below
- * 2^43, under the count in bits 52 to 63.  Additions need no order, and whose
- * addition completes a word knows its sum at once; so no fence, and no second
- * pass over partial results.
+ * A block then has up to six words of the result, which begins with n, sum,
+ * squares.  Each 32-bit half of a word is added to a 64-bit word of scratch that
+ * counts the additions in its top bits: 2048 halves stay below 2^43, the count is
+ * in bits 52 to 63.  The order of additions does not matter, and the block whose
+ * addition completes a word has its sum; so there is no fence and no second pass.
  */
-#include "device/device.cuh"
-
-#include "device/block.cuh"
-#include "device/grid.cuh"
 #include "kernels/reduce.cuh"
 
 #define SUM_THREADS 256
@@ -26,22 +21,10 @@
 
 static_assert(REDUCE_MAX_BLOCKS <= 1 << 11, "sums of halves and counts of blocks fit 64 bits");
 
-/* Words of a result, in their order there. */
-enum Word
-{
-	WORD_COUNT,
-	WORD_SUM,
-	WORD_SQUARES = 3,
-	WORDS = 6
-};
-
-static_assert(offsetof(GpuaggReduced, n) == 8 * WORD_COUNT &&
-				  offsetof(GpuaggReduced, sum) == 8 * WORD_SUM &&
-				  offsetof(GpuaggReduced, squares) == 8 * WORD_SQUARES &&
-				  offsetof(GpuaggReduced, f) == 8 * WORDS,
+static_assert(WORD_COUNT == 0 && WORD_SUM == 1 && WORD_SQUARES == 3 && INTEGER_WORDS == 6,
 			  "a result begins with these words");
 
-/* What each kind's values and their squares add to sums of pieces. */
+/* The pieces of each kind's values and of their squares. */
 template <class T> struct Pieces;
 
 template <> struct Pieces<int32_t>
@@ -111,10 +94,10 @@ add_piece(uint64_t *word, uint64_t value, int place)
 }
 
 /*
- * An operation: Value is what it reads, add() adds one to LENGTH sums, words()
- * makes of a block's sums the words FIRST to LAST - 1 of the result.  VECTORS
- * 16-byte loads a thread are in flight, in MIN_BLOCKS blocks or more on a
- * multiprocessor: as measured best on an H200.
+ * An operation: it reads Values; add() adds one to LENGTH sums; words() makes a
+ * block's sums into the words FIRST to LAST - 1 of the result.  A thread has VECTORS
+ * 16-byte loads in flight, a multiprocessor MIN_BLOCKS blocks or more: as measured
+ * best on an H200.
  */
 template <class T> struct ReduceSum
 {
@@ -149,7 +132,7 @@ template <class T> struct ReduceMoments
 	static constexpr int MIN_BLOCKS_NULLS = 4;
 	static constexpr int LENGTH = Pieces<T>::COUNT + Pieces<T>::SQUARE_COUNT;
 	static constexpr int FIRST = WORD_SUM;
-	static constexpr int LAST = WORDS;
+	static constexpr int LAST = INTEGER_WORDS;
 
 	static __device__ __forceinline__ void add(uint64_t *sums, Value v)
 	{
@@ -218,16 +201,16 @@ block_sums(uint64_t (&sums)[LENGTH], uint64_t (&storage)[SUM_WARPS][LENGTH])
 }
 
 /*
- * Adds up the words FIRST to LAST - 1 of all blocks; warp 0 of each block
- * calls.  True in the warp of the one block that gets the sums, in every lane.
+ * Adds up the words FIRST to LAST - 1 of all blocks; warp 0 of each block calls.
+ * True, in every lane, in the one block that gets the sums.
  *
- * Lane i has half i of the words.  The block whose addition completes the
- * first half is the one; every other block has by then begun to add its other
- * halves, which it does without waiting, so that they will be complete too.
+ * Lane i has half i of the words.  That block is the one whose addition completes
+ * the first half.  Every other block has by then begun to add its other halves, and
+ * does so without waiting: they will be complete too.
  */
 template <int FIRST, int LAST>
 static __device__ __forceinline__ bool
-grid_sums(uint64_t (&word)[WORDS], uint64_t *halves)
+grid_sums(uint64_t (&word)[INTEGER_WORDS], uint64_t *halves)
 {
 	constexpr uint64_t ONE = UINT64_C(1) << COUNT_SHIFT;
 	int lane = lane_id();
@@ -306,7 +289,7 @@ __launch_bounds__(SUM_THREADS, NULLS ? Op::MIN_BLOCKS_NULLS : Op::MIN_BLOCKS)
 	block_sums(sums, shared.sums);
 	if (warp_id() == 0)
 	{
-		uint64_t word[WORDS] = {};
+		uint64_t word[INTEGER_WORDS] = {};
 		bool last = true;
 
 		if (NULLS)
@@ -317,13 +300,13 @@ __launch_bounds__(SUM_THREADS, NULLS ? Op::MIN_BLOCKS_NULLS : Op::MIN_BLOCKS)
 		if (!NULLS && Op::FIRST != WORD_COUNT)
 			word[WORD_COUNT] = reduce.nrows;
 		if (Op::FIRST == WORD_COUNT && reduce.nrows % 64 > 0)
-			/* the last word's bits that stand for no row */
+			/* bits of the last word beyond the last row */
 			word[WORD_COUNT] -= (uint64_t) bit_count(reduce.validity[reduce.nrows / 64] >>
 													 reduce.nrows % 64);
 		if (last && lane_id() == 0)
 		{
 			UNROLL
-			for (int i = 0; i < WORDS; i++)
+			for (int i = 0; i < INTEGER_WORDS; i++)
 				((uint64_t *) reduce.result)[i] = word[i];
 		}
 	}

@@ -2,14 +2,13 @@
  * scan.cu
  *	  Running sums, minima, maxima and counts, segmented or not.
  *
- * One launch of the single-pass kernel in pipeline.cuh.  Sums of floats are in
- * scan_float.cu.
+ * One launch of a single-pass kernel: pass_direct.cuh for short columns,
+ * pass_pipeline.cuh for others.  Sums of floats are in scan_float.cu.
  */
-#include "kernels/direct.cuh"
+#include "kernels/pass_direct.cuh"
+#include "kernels/pass_shapes.cuh"
 
-#include "kernels/shapes.cuh"
-
-/* The most results, in bytes, that direct.cuh is for, in tiles of two sizes. */
+/* The most bytes of results of a short column, for tiles of two sizes. */
 #define SHORT_BYTES	 (UINT64_C(4) << 20)
 #define MEDIUM_BYTES (UINT64_C(12) << 20)
 

@@ -1,30 +1,35 @@
 /*
  * scan_column.cuh
- *	  What kernels are told about a kind and an operation.
+ *	  What a kernel of scans or segmented reductions is asked for.
  */
 #ifndef GPUAGG_SCAN_COLUMN_CUH
 #define GPUAGG_SCAN_COLUMN_CUH
 
-#include "kernels/element.cuh"
+#include "device/device.cuh"
+#include "kernels/kernels.h"
 
-/* The key of the result of MIN or MAX over nothing: the greatest or the least of the type. */
-static inline int64_t
-extreme_key(int kind, int op)
+/* Of a segmented reduction, results and statuses are one a segment. */
+struct ScanColumn
 {
-	bool greatest = op == GPUAGG_MIN;
+	const void *values;
+	const uint64_t *validity; /* or NULL */
+	const uint64_t *heads;	  /* or NULL */
+	uint64_t nrows;
+	const GpuScanState *state_in; /* or NULL */
+	GpuScanState *state_out;	  /* or NULL */
+	void *results;
+	uint8_t *status;	 /* or NULL */
+	uint64_t *nsegments; /* segmented reductions */
+	void *scratch;
+	uint32_t exclusive;
 
-	switch (kind)
-	{
-		case GPUAGG_INT32:
-			return greatest ? INT32_MAX : INT32_MIN;
-		case GPUAGG_INT64:
-			return greatest ? INT64_MAX : INT64_MIN;
-		case GPUAGG_FLOAT32:
-			return gpuagg_order_key32(greatest ? GPUAGG_NAN32 : UINT32_C(0xff800000));
-		default:
-			return gpuagg_order_key64(greatest ? GPUAGG_NAN64 : UINT64_C(0xfff0000000000000));
-	}
-}
+	/* MIN and MAX */
+	uint32_t is_float;
+	int64_t flip; /* -1 for MAX, which is MIN of flipped keys; else 0 */
+	int64_t cap;  /* flipped key of the result of no value */
+
+	uint64_t absent; /* bits of a value that changes nothing */
+};
 
 /* A column of this kind, for this operation; the rest of it is empty. */
 static inline ScanColumn
@@ -35,7 +40,7 @@ scan_column(int kind, int op)
 	column.is_float = gpuagg_kind_is_float(kind);
 	if (op == GPUAGG_MIN || op == GPUAGG_MAX)
 	{
-		int64_t key = extreme_key(kind, op);
+		int64_t key = op == GPUAGG_MIN ? gpuagg_greatest_key(kind) : gpuagg_least_key(kind);
 
 		column.flip = op == GPUAGG_MAX ? -1 : 0;
 		column.cap = key ^ column.flip;

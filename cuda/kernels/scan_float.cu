@@ -2,8 +2,6 @@
  * scan_float.cu
  *	  Running sums of floats, exact, rounded once at each row: one pass.
  */
-#include "device/device.cuh"
-
 #include "kernels/float_scan.cuh"
 
 bool gpu_scan_float_wide = false;
@@ -20,7 +18,7 @@ scan_values(const GpuScan *scan, GpuStreamRef stream)
 	column.validity = scan->validity;
 	column.heads = scan->heads;
 	column.nrows = scan->nrows;
-	column.window = scan->window;
+	column.first_chunk = scan->window;
 	column.exclusive = (scan->flags & GPUAGG_SCAN_EXCLUSIVE) != 0;
 	column.wide = gpu_scan_float_wide;
 	column.results = (T *) scan->results;

@@ -1,15 +1,15 @@
 /*
  * scan_op.cuh
- *	  The operator of scans of integers: an element's, heads, and whether there
- *	  was anything; and how scans end.
+ *	  The operator of scans but of sums of floats: the element's, with heads and
+ *	  whether there was a valid row; and how scans end.
  */
 #ifndef GPUAGG_SCAN_OP_CUH
 #define GPUAGG_SCAN_OP_CUH
 
-#include "kernels/element.cuh"
+#include "kernels/scan_element.cuh"
 #include "kernels/scan.cuh"
 
-/* What is asked of a kernel. */
+/* What a kernel delivers. */
 enum Mode
 {
 	PLAIN,	 /* a result a row; no bitmaps, no status */
@@ -29,7 +29,7 @@ template <class E, Mode MODE> struct ScanOp
 		uint32_t heads; /* MARKED: whether any; SEGMENTS: how many, modulo 2^32 */
 	};
 
-	/* 64 bits of the value; from bit 0: 17 of heads, 1 of seen, 14 of the value's bits above 64 */
+	/* 64 bits of the value; then, from bit 0: 17 bits of heads, seen, 14 bits of the value */
 	struct Packed
 	{
 		uint32_t word[3];
@@ -108,8 +108,8 @@ template <class E> struct ScanOp<E, PLAIN>
 };
 
 /*
- * Whether anything has been seen at the end of a column without bitmaps.  The
- * block that has its last tile calls; without rows it alone reads state_in.
+ * Whether there was a valid row, at the end of a column without bitmaps.  The block
+ * of the last tile calls; without rows no other block reads state_in.
  */
 static __device__ __forceinline__ bool
 scan_plain_seen(const ScanColumn &column)
@@ -118,7 +118,7 @@ scan_plain_seen(const ScanColumn &column)
 		   (column.state_in != nullptr && column.state_in->state.f.counts.n > 0);
 }
 
-/* The warp that knows the sum of all: the final state, but for what blocks report. */
+/* One warp, with the total: the final state, but for what blocks report. */
 template <class E>
 static __device__ inline void
 scan_write_state(const ScanColumn &column, typename E::Acc value, bool seen)
@@ -141,7 +141,7 @@ scan_write_state(const ScanColumn &column, typename E::Acc value, bool seen)
 	}
 }
 
-/* One thread of every block, when the block will not look at the scratch again. */
+/* One thread of every block, after the block's last access to scratch. */
 template <class Op>
 static __device__ inline void
 scan_close(const ScanColumn &column, const LookBack<Op> &look, uint32_t ntiles, bool over)

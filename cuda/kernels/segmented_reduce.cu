@@ -2,11 +2,10 @@
  * segmented_reduce.cu
  *	  One sum, minimum, maximum or count a segment.
  *
- * One launch of the single-pass kernel in pipeline.cuh.  A result goes out
- * with the tile in which the next segment starts; those of a tile follow each
- * other and leave together.
+ * One launch of the kernel in pass_pipeline.cuh.  The tile in which the next segment
+ * starts writes a segment's result.
  */
-#include "kernels/shapes.cuh"
+#include "kernels/pass_shapes.cuh"
 
 size_t
 gpu_segmented_reduce_scratch(uint64_t nrows)

@@ -2,8 +2,6 @@
  * segmented_reduce_float.cu
  *	  Sums of floats by segment, exact, rounded once: one pass.
  */
-#include "device/device.cuh"
-
 #include "kernels/float_scan.cuh"
 
 template <class T> using Plan = FloatPlan<T, FLOAT_SEGMENTS, 256, 11, 2>;
@@ -18,7 +16,7 @@ reduce_values(const GpuSegmentedReduce *reduce, GpuStreamRef stream)
 	column.validity = reduce->validity;
 	column.heads = reduce->heads;
 	column.nrows = reduce->nrows;
-	column.window = reduce->window;
+	column.first_chunk = reduce->window;
 	column.wide = gpu_scan_float_wide;
 	column.results = (T *) reduce->results;
 	column.status = reduce->status;

@@ -60,13 +60,15 @@ gpuagg_kind_is_float(int kind)
  * keys do as signed integers: -inf < .. < -0 < +0 < .. < +inf < NaN, every NaN
  * being the canonical one.  An integer is its own key.
  */
-#define GPUAGG_NAN64 UINT64_C(0x7ff8000000000000)
-#define GPUAGG_NAN32 UINT32_C(0x7fc00000)
+#define GPUAGG_NAN64	  UINT64_C(0x7ff8000000000000)
+#define GPUAGG_NAN32	  UINT32_C(0x7fc00000)
+#define GPUAGG_INFINITY64 UINT64_C(0x7ff0000000000000)
+#define GPUAGG_INFINITY32 UINT32_C(0x7f800000)
 
 static inline GPUAGG_HD int64_t
 gpuagg_order_key64(uint64_t bits)
 {
-	if ((bits & INT64_MAX) > UINT64_C(0x7ff0000000000000))
+	if ((bits & INT64_MAX) > GPUAGG_INFINITY64)
 		bits = GPUAGG_NAN64;
 	return (int64_t) bits < 0 ? (int64_t) (bits ^ INT64_MAX) : (int64_t) bits;
 }
@@ -74,9 +76,42 @@ gpuagg_order_key64(uint64_t bits)
 static inline GPUAGG_HD int32_t
 gpuagg_order_key32(uint32_t bits)
 {
-	if ((bits & INT32_MAX) > UINT32_C(0x7f800000))
+	if ((bits & INT32_MAX) > GPUAGG_INFINITY32)
 		bits = GPUAGG_NAN32;
 	return (int32_t) bits < 0 ? (int32_t) (bits ^ INT32_MAX) : (int32_t) bits;
+}
+
+/* The least and the greatest key of a kind. */
+static inline GPUAGG_HD int64_t
+gpuagg_least_key(int kind)
+{
+	switch (kind)
+	{
+		case GPUAGG_INT32:
+			return INT32_MIN;
+		case GPUAGG_INT64:
+			return INT64_MIN;
+		case GPUAGG_FLOAT32:
+			return gpuagg_order_key32(GPUAGG_INFINITY32 | UINT32_C(1) << 31);
+		default:
+			return gpuagg_order_key64(GPUAGG_INFINITY64 | UINT64_C(1) << 63);
+	}
+}
+
+static inline GPUAGG_HD int64_t
+gpuagg_greatest_key(int kind)
+{
+	switch (kind)
+	{
+		case GPUAGG_INT32:
+			return INT32_MAX;
+		case GPUAGG_INT64:
+			return INT64_MAX;
+		case GPUAGG_FLOAT32:
+			return gpuagg_order_key32(GPUAGG_NAN32);
+		default:
+			return gpuagg_order_key64(GPUAGG_NAN64);
+	}
 }
 
 /* The bits of the float with this key. */

@@ -35,6 +35,13 @@
 #define GPUAGG_TOUCHED		 3			/* chunks that one deposit touches */
 #define GPUAGG_MIN_EXPONENT	 (-1074)	/* weight of bit 0 of chunk 0 */
 
+/*
+ * The device's running sums: 256 bits that start at a chosen chunk.  Values and a
+ * carried sum are below 2^223 in them: 2^31 of them stay below 2^255.
+ */
+#define GPUAGG_SUM256_CHUNKS	 8
+#define GPUAGG_SUM256_VALUE_BITS (32 * GPUAGG_SUM256_CHUNKS - 33)
+
 /* What the inputs were; all counts are of non-NULL inputs. */
 typedef struct GpuaggFloatCounts
 {

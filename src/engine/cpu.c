@@ -173,40 +173,6 @@ moments_float32(const void *values, int64 nrows, GpuaggReduced *total)
 
 /* ---- minima and maxima ---- */
 
-int64
-gpuagg_least_key(GpuaggKind kind)
-{
-	switch (kind)
-	{
-		case GPUAGG_INT32:
-			return PG_INT32_MIN;
-		case GPUAGG_INT64:
-			return PG_INT64_MIN;
-		case GPUAGG_FLOAT32:
-			return gpuagg_order_key32(UINT32_C(0xff800000)); /* -infinity */
-		case GPUAGG_FLOAT64:
-			return gpuagg_order_key64(UINT64CONST(0xfff0000000000000));
-	}
-	pg_unreachable();
-}
-
-int64
-gpuagg_greatest_key(GpuaggKind kind)
-{
-	switch (kind)
-	{
-		case GPUAGG_INT32:
-			return PG_INT32_MAX;
-		case GPUAGG_INT64:
-			return PG_INT64_MAX;
-		case GPUAGG_FLOAT32:
-			return gpuagg_order_key32(GPUAGG_NAN32);
-		case GPUAGG_FLOAT64:
-			return gpuagg_order_key64(GPUAGG_NAN64);
-	}
-	pg_unreachable();
-}
-
 static pg_attribute_always_inline void
 extreme(GpuaggKind kind, bool least, const void *values, int64 nrows, GpuaggReduced *total)
 {

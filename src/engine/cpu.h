@@ -27,8 +27,6 @@ extern void gpuagg_cpu_reduce(GpuaggKind kind, GpuaggOp op, const void *values,
 extern void gpuagg_cpu_scan(const Flight *scan, GpuaggScanState *carry);
 
 /* The least order key of a kind, and the greatest: the identities of MAX and MIN. */
-extern int64 gpuagg_least_key(GpuaggKind kind);
-extern int64 gpuagg_greatest_key(GpuaggKind kind);
 
 static inline bool
 gpuagg_bit(const uint64 *bitmap, int64 i)

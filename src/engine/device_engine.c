@@ -12,10 +12,6 @@
 #include "device/client.h"
 #include "engine/flight.h"
 
-/* Bits that the device's window of 256 has, less the head room for 2^31 rows. */
-#define WINDOW_CHUNKS 8
-#define WINDOW_BITS	  (32 * WINDOW_CHUNKS - 33)
-
 /* Where a column lies in the staging memory. */
 static char *
 staged(const Flight *flight, GpuaggColumn column)
@@ -80,9 +76,9 @@ choose_window(Flight *scan)
 		low = Min(low, first * 32);
 		high = Max(high, (last + 1) * 32);
 	}
-	window = Min(low / 32, GPUAGG_CHUNKS - WINDOW_CHUNKS);
+	window = Min(low / 32, GPUAGG_CHUNKS - GPUAGG_SUM256_CHUNKS);
 	scan->work.u.scan.window = window;
-	return high <= window * 32 + WINDOW_BITS ? GPUAGG_OK : GPUAGG_RANGE;
+	return high <= window * 32 + GPUAGG_SUM256_VALUE_BITS ? GPUAGG_OK : GPUAGG_RANGE;
 }
 
 static GpuaggReason

@@ -8,8 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define WINDOW_VALUE_BITS 223 /* of a value or the carry, see kernels.h */
-#define PAD				  64  /* bytes behind outputs that must stay */
+#define PAD 64 /* bytes behind outputs that must stay */
 
 /* kernels under test: every tile goes the wide way */
 extern bool gpu_scan_float_wide;
@@ -182,7 +181,7 @@ states_agree(const GpuScanState &a, const GpuScanState &b)
 static bool
 in_window(int window, int lowest, int highest)
 {
-	return lowest >= 32 * window && highest < 32 * window + WINDOW_VALUE_BITS;
+	return lowest >= 32 * window && highest < 32 * window + GPUAGG_SUM256_VALUE_BITS;
 }
 
 static bool

@@ -2,8 +2,8 @@
  * scan_affine.cu
  *	  The machinery of scans with an operator that does not commute.
  */
-#include "cuda/kernels/direct.cuh"
-#include "cuda/kernels/pipeline.cuh"
+#include "cuda/kernels/pass_direct.cuh"
+#include "cuda/kernels/pass_pipeline.cuh"
 
 #include "test/kernels/scan_affine.h"
 

@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#define WINDOW_VALUE_BITS 223  /* of a value or the carry, see kernels.h */
-#define TILE			  3840 /* rows that a block scans at once */
+#define TILE 3840 /* rows that a block scans at once */
 
 using namespace float_case;
 
@@ -300,7 +299,10 @@ test_window_edges()
 	{
 		int place; /* of the value's only bit, above the window's lowest */
 		bool fits;
-	} edges[] = {{-1, false}, {0, true}, {WINDOW_VALUE_BITS - 1, true}, {WINDOW_VALUE_BITS, false}};
+	} edges[] = {{-1, false},
+				 {0, true},
+				 {GPUAGG_SUM256_VALUE_BITS - 1, true},
+				 {GPUAGG_SUM256_VALUE_BITS, false}};
 
 	for (int window : {1, 2, 20, 40, 58})
 		for (const auto &edge : edges)
@@ -328,7 +330,7 @@ test_window_edges()
 					Output output = run_scan(c);
 
 					/* -2^223 is the lowest number of 224 bits: as a carry it does fit */
-					if (as_carry && sign < 0 && edge.place == WINDOW_VALUE_BITS)
+					if (as_carry && sign < 0 && edge.place == GPUAGG_SUM256_VALUE_BITS)
 						continue;
 					report(output.state.out_of_window == !edge.fits, c.what);
 					if (edge.fits)

@@ -1,14 +1,13 @@
 /*
- * shapes.cuh
- *	  The shapes of the single-pass kernel that are in use, as measured.
+ * pass_shapes.cuh
+ *	  The shapes of the kernel of pass_pipeline.cuh that are in use, as measured.
  */
-#ifndef GPUAGG_SHAPES_CUH
-#define GPUAGG_SHAPES_CUH
+#ifndef GPUAGG_PASS_SHAPES_CUH
+#define GPUAGG_PASS_SHAPES_CUH
 
-#include "kernels/pipeline.cuh"
-#include "kernels/scan_column.cuh"
+#include "kernels/pass_pipeline.cuh"
 
-/* Results wider than values leave less room for stages; those of segments need some too. */
+/* Results wider than values, and results of segments, take room from stages. */
 template <class E, Mode MODE> struct Shapes
 {
 	static constexpr bool WIDER = MODE != SEGMENTS &&
@@ -32,4 +31,4 @@ scan_launch_fitting(const ScanColumn &column, GpuStreamRef stream)
 											 : scan_launch<Small>(column, stream);
 }
 
-#endif /* GPUAGG_SHAPES_CUH */
+#endif /* GPUAGG_PASS_SHAPES_CUH */

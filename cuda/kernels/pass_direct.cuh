@@ -1,13 +1,13 @@
 /*
- * direct.cuh
- *	  The single-pass kernel of short columns: a tile a block, straight from
- *	  memory into registers and back, in as few steps as can be.
+ * pass_direct.cuh
+ *	  The single-pass scan of short columns: one tile a block, from memory into
+ *	  registers and back, in few steps.
  *
  * Without bitmaps and statuses.  A warp's rows are VECTORS times 32 vectors of
- * 16 bytes; the lanes take one vector of each 32.
+ * 16 bytes; a lane has one vector of each 32.
  */
-#ifndef GPUAGG_DIRECT_CUH
-#define GPUAGG_DIRECT_CUH
+#ifndef GPUAGG_PASS_DIRECT_CUH
+#define GPUAGG_PASS_DIRECT_CUH
 
 #include "kernels/scan_op.cuh"
 #include "device/tile.cuh"
@@ -52,9 +52,9 @@ __launch_bounds__(P::THREADS) scan_direct(ScanColumn column)
 	State sum = Op::identity();
 	State total = Op::identity();
 	State before_warp = Op::identity();
-	bool over = false;
+	bool overflowed = false;
 
-	/* somebody will want this tile, while the ticket is on its way */
+	/* one of the blocks will have this tile; the ticket takes time */
 	tile_prefetch((const Value *) column.values, (uint64_t) blockIdx.x * P::ROWS, P::ROWS,
 				  column.nrows);
 	launched_early();
@@ -94,7 +94,7 @@ __launch_bounds__(P::THREADS) scan_direct(ScanColumn column)
 		}
 	}
 
-	/* each 32 vectors are scanned apart, at the same time; then they are put together */
+	/* each 32 vectors are scanned on their own, at the same time, and then joined */
 	UNROLL
 	for (int v = 0; v < P::VECTORS; v++)
 	{
@@ -166,7 +166,7 @@ __launch_bounds__(P::THREADS) scan_direct(ScanColumn column)
 			typename E::Acc shown = column.exclusive ? acc : next;
 
 			results[j] = E::result(shown, column);
-			over |= row + (unsigned) j < column.nrows && E::overflows(shown);
+			overflowed |= row + (unsigned) j < column.nrows && E::overflows(shown);
 			acc = next;
 		}
 		if (whole)
@@ -191,9 +191,9 @@ __launch_bounds__(P::THREADS) scan_direct(ScanColumn column)
 		scan_write_state<E>(column, total.value, scan_plain_seen(column));
 	if (E::OVERFLOWS)
 	{
-		over = __syncthreads_or(over);
+		overflowed = __syncthreads_or(overflowed);
 		if (threadIdx.x == 0)
-			scan_close(column, look, gridDim.x, over);
+			scan_close(column, look, gridDim.x, overflowed);
 	}
 }
 
@@ -205,4 +205,4 @@ direct_launch(const ScanColumn &column, GpuStreamRef stream)
 	return gpu_launch_status();
 }
 
-#endif /* GPUAGG_DIRECT_CUH */
+#endif /* GPUAGG_PASS_DIRECT_CUH */

@@ -1,12 +1,12 @@
 /*
- * plan.cuh
- *	  The shape of a single-pass kernel and its shared memory.
+ * pass_plan.cuh
+ *	  The shape of a kernel of pass_pipeline.cuh, and its shared memory.
  */
-#ifndef GPUAGG_PLAN_CUH
-#define GPUAGG_PLAN_CUH
+#ifndef GPUAGG_PASS_PLAN_CUH
+#define GPUAGG_PASS_PLAN_CUH
 
-#include "kernels/scan_op.cuh"
 #include "device/tile.cuh"
+#include "kernels/scan_op.cuh"
 
 /* One kernel: what it computes, and its shape. */
 template <class Element, Mode M, int NCHUNKS, int NVECTORS, int NSTAGES, bool IS_LARGE = true>
@@ -30,7 +30,7 @@ struct Plan
 	static constexpr int ROWS = LANES * ITEMS;
 	static constexpr int BYTES = LANES * VECTORS * 16;
 
-	/* results of rows take the place of the tile's values where they fit it */
+	/* results of rows replace the tile's values if the sizes agree */
 	static constexpr bool IN_PLACE = M == SEGMENTS || sizeof(Result) == sizeof(Value);
 	static constexpr int OUTS = IN_PLACE ? 1 : 2;
 	static constexpr int OUT_BYTES = M == SEGMENTS ? BYTES
@@ -53,24 +53,23 @@ struct Plan
 	{
 		alignas(128) char stage[STAGES][BYTES];
 		alignas(16) char out[OUTS][OUT_BYTES];
-		CopyBarrier known[STAGES]; /* which tile it is */
+		CopyBarrier known[STAGES]; /* tile[] is set */
 		CopyBarrier loaded[STAGES];
 		CopyBarrier reduced[STAGES];
 		CopyBarrier published[STAGES];
 		CopyBarrier placed[STAGES];
 		CopyBarrier scanned[STAGES];
 		CopyBarrier stored[STAGES];
-		CopyBarrier left[OUTS]; /* results of a tile j have left out[j % OUTS] */
+		CopyBarrier left[OUTS]; /* out[] has been written out */
 		uint32_t tile[STAGES];
 		uint64_t ordinal[STAGES];			/* SEGMENTS: heads before the tile */
 		State before_lane[STAGES][LANES];	/* within the chunk */
-		State before_chunk[STAGES][CHUNKS]; /* within the tile; before that, of the chunk */
+		State before_chunk[STAGES][CHUNKS]; /* within the tile; at first the chunk's own total */
 		State total[STAGES];
 		State before[STAGES]; /* before the tile */
 		Bits bits[MODE == PLAIN ? 1 : STAGES][MODE == PLAIN ? 1 : LANES];
-		uint32_t over; /* whether a result overflows */
+		uint32_t overflowed; /* a result did */
 	};
 };
 
-
-#endif /* GPUAGG_PLAN_CUH */
+#endif /* GPUAGG_PASS_PLAN_CUH */

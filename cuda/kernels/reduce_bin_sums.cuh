@@ -1,251 +1,26 @@
 /*
- * bins.cuh
- *	  Exact sums of doubles of like size, by a few double additions each.
- *
- * A place p stands for the weight 2^(p - 1074).  Bins below `top` take doubles
- * of magnitude below that of place `top`; the unit of bin i is place
- * top - 51 (i + 1), but not below 0.  Adding 1.5 * 2^52 units to a value (its
- * magic number) rounds it to a multiple of the unit, which is then the low bits
- * of the sum; what that leaves of the value, at most half a unit, goes to the
- * next bin.  What is left after the last bin is a function of the value alone.
- * All these operations are exact: the value is at most 2^51 units, so that the
- * sum with the magic number stays in one binade, and both differences are
- * multiples of the value's last place and no larger than it.  (The bins are
- * those of Demmel and Nguyen, "Parallel reproducible summation".)
- *
- * A bin adds up the bits of sums, magic numbers included, modulo 2^64; a value
- * adds at most 2^51 units, so BINS_MOST values stay within 2^63.
+ * reduce_bin_sums.cuh
+ *	  Sums and sums of squares of a warp's values, in bins.
  */
-#ifndef GPUAGG_BINS_CUH
-#define GPUAGG_BINS_CUH
+#ifndef GPUAGG_REDUCE_BIN_SUMS_CUH
+#define GPUAGG_REDUCE_BIN_SUMS_CUH
 
-#include "device/chunks.cuh"
 #include "device/grid.cuh"
+#include "kernels/reduce_bins.cuh"
 
-#define BIN_WIDTH	 51
-#define BINS_MOST	 4095
-#define BINS_THREADS 256  /* of a block */
-#define BINS_LOWEST	 52	  /* top: magnitudes below 2^-1022, all subnormals */
-#define BINS_HIGHEST 2085 /* top: magnitudes below 2^1011; magic numbers stay finite */
-
-#define FAR_STEP	 4 /* values that go to far bins at a time */
+#define BINS_THREADS 256 /* of a block */
+#define FAR_STEP	 4	 /* values that go to far bins at a time */
 
 /*
- * A warp chooses again when so many of its values did not fit, or at once when
- * one in so many of a group do not.
+ * A warp chooses the top again when so many of its values did not fit, and at
+ * once when one in so many of a group do not.
  */
 #define MISSES 512
 #define MANY   8
 
-/* Lanes' sums are added by 22-bit pieces, so that 32 of them stay below 2^27. */
-#define FLUSH_BITS	 22
-#define FLUSH_PIECES 3
-
-static __device__ __forceinline__ double
-double_from(uint64_t bits)
-{
-	double x;
-
-	memcpy(&x, &bits, sizeof(x));
-	return x;
-}
-
-/* The place of a bin's unit. */
-static __device__ __forceinline__ int
-bin_place(int top, int bin)
-{
-	int place = top - BIN_WIDTH * (bin + 1);
-
-	return place > 0 ? place : 0;
-}
-
-static __device__ __forceinline__ uint64_t
-bin_magic_bits(int top, int bin)
-{
-	return (uint64_t) ((uint32_t) (bin_place(top, bin) + 1) << 20 | 0x80000) << 32;
-}
-
 /*
- * Adds a value, below the unit of bin FIRST - 1 if there is such a bin, to COUNT
- * bins from FIRST on, whose sums these are.  Returns what is left of it: 0, or
- * the bits below the last bin.  -0 leaves -0, and nothing else does.
- */
-template <int FIRST, int COUNT>
-static __device__ __forceinline__ double
-bins_add(uint64_t *sum, double v, int top)
-{
-	UNROLL
-	for (int i = 0; i < COUNT; i++)
-	{
-		double magic = double_from(bin_magic_bits(top, FIRST + i));
-		double t = v + magic;
-
-		sum[i] += bits_of(t);
-		v = v - (t - magic);
-	}
-	return v;
-}
-
-/* What bins_add() would leave. */
-template <int FIRST, int COUNT>
-static __device__ __forceinline__ double
-bins_rest(double v, int top)
-{
-	UNROLL
-	for (int i = 0; i < COUNT; i++)
-	{
-		double magic = double_from(bin_magic_bits(top, FIRST + i));
-
-		v = v - ((v + magic) - magic);
-	}
-	return v;
-}
-
-/*
- * Moves what the lanes of a warp hold in COUNT bins from FIRST on into chunks in
- * which place 0 is bit `units`; every lane has made so many additions to the
- * first of them, the second, and each further one.
- */
-template <int FIRST, int COUNT>
-static __device__ __forceinline__ void
-bins_flush(const uint64_t *sum, uint32_t first, uint32_t second, uint32_t further, int top,
-		   SplitWord *chunk, int units)
-{
-	static_assert(COUNT * FLUSH_PIECES <= WARP_SIZE, "a lane for each piece");
-	uint32_t mask = (UINT32_C(1) << FLUSH_BITS) - 1;
-	int bin = lane_id() / FLUSH_PIECES; /* whose piece this lane deposits */
-	int piece = lane_id() % FLUSH_PIECES;
-	int place = bin_place(top, FIRST + bin) + FLUSH_BITS * piece + units;
-	int64_t mine = 0;
-
-	UNROLL
-	for (int i = 0; i < COUNT; i++)
-	{
-		uint32_t additions = i == 0 ? first : i == 1 ? second : further;
-		uint64_t held = sum[i] - additions * bin_magic_bits(top, FIRST + i);
-		int64_t low = warp_reduce_add((uint32_t) held & mask);
-		int64_t middle = warp_reduce_add((uint32_t) (held >> FLUSH_BITS) & mask);
-		int64_t high = warp_reduce_add((int32_t) ((int64_t) held >> 2 * FLUSH_BITS));
-
-		if (bin == i)
-			mine = piece == 0 ? low : piece == 1 ? middle : high;
-	}
-	if (mine != 0)
-		chunks_deposit(chunk, place, (uint64_t) (mine < 0 ? -mine : mine), mine < 0);
-}
-
-/* Squares are hi + lo, both normal doubles, between these places of x: [2^-485, 2^505). */
-#define SQUARES_LOWEST	(1074 - 485)
-#define SQUARES_HIGHEST (1074 + 505)
-#define SQUARE_UNITS	1074 /* place of 2^-1074 in chunks of squares */
-
-static __device__ __forceinline__ float
-float_from(uint32_t bits)
-{
-	float x;
-
-	memcpy(&x, &bits, sizeof(x));
-	return x;
-}
-
-/*
- * Something that grows with |v|, compared as a float, and is not below any
- * limit for a NaN: of a double, its high word.  That one is a NaN from 2^1017
- * on, beyond every limit.
- */
-static __device__ __forceinline__ float
-magnitude(double v)
-{
-	return fabsf(float_from((uint32_t) (bits_of(v) >> 32)));
-}
-
-static __device__ __forceinline__ float
-magnitude(float v)
-{
-	return fabsf(v);
-}
-
-/* magnitude() of 2^(place - 1074), which is at least the least normal value of the type. */
-static __device__ __forceinline__ float
-limit_at(double, int place)
-{
-	return float_from((uint32_t) (place - 51) << 20);
-}
-
-#define FLOAT32_LOWEST 948 /* the place of 2^-126 */
-
-static __device__ __forceinline__ float
-limit_at(float, int place)
-{
-	int exponent = place - FLOAT32_LOWEST + 1;
-
-	return float_from((uint32_t) (exponent < 0xff ? exponent : 0xff) << 23);
-}
-
-static __device__ __forceinline__ int
-lowest_top(double)
-{
-	return BINS_LOWEST;
-}
-
-static __device__ __forceinline__ int
-lowest_top(float)
-{
-	return FLOAT32_LOWEST;
-}
-
-static __device__ __forceinline__ bool
-is_finite(double v)
-{
-	return bits_finite(bits_of(v));
-}
-
-static __device__ __forceinline__ bool
-is_finite(float v)
-{
-	return fabsf(v) < float_from(0x7f800000);
-}
-
-/*
- * A word that grows with |v|, 0 for zeros alone, from size_odd() on for what is not
- * finite; and the exponent field, as of a double, of a word that is neither.
- */
-static __device__ __forceinline__ uint32_t
-size_word(double v)
-{
-	uint64_t bits = bits_of(v);
-
-	return (uint32_t) (bits >> 31) | ((uint32_t) bits << 1 != 0);
-}
-
-static __device__ __forceinline__ uint32_t
-size_word(float v)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &v, sizeof(bits));
-	return bits << 1;
-}
-
-template <class T>
-static __device__ __forceinline__ uint32_t
-size_odd()
-{
-	return sizeof(T) == 8 ? 0xffe00000 : 0xff000000;
-}
-
-template <class T>
-static __device__ __forceinline__ int
-size_exponent(uint32_t size)
-{
-	int exponent = (int) (size >> (sizeof(T) == 8 ? 21 : 24));
-
-	return (exponent > 0 ? exponent : 1) + (sizeof(T) == 8 ? 0 : 1023 - 127);
-}
-
-/*
- * Moves values STEP places down, and the first ones to the end: a loop that
- * always looks at the first ones need not be unrolled to keep v in registers.
+ * Moves values STEP places down, and the first ones to the end: a loop that only
+ * uses the first ones keeps v in registers without being unrolled.
  */
 template <int STEP, class T, int N>
 static __device__ __forceinline__ void
@@ -264,17 +39,17 @@ rotate(T (&v)[N])
 		v[N - STEP + i] = first[i];
 }
 
-/* Bins of the second tier, a thread's in its own column. */
+/* Far bins: one column a thread. */
 template <int FAR> struct FarBins
 {
 	uint64_t sum[FAR][BINS_THREADS];
 };
 
 /*
- * Which bins each kind has.  Values go to the near ones, in registers; what they
- * leave goes to the far ones, in shared memory, when there is any.  A square of
- * a float is a double.  That of a double is two: the high one goes to the first
- * two bins, the low one, at most 2^-53 of it, to the second and third.
+ * The bins of each kind.  Values go to near bins, in registers; what is left of
+ * them goes to far bins, in shared memory.  The square of a float is one double;
+ * that of a double is two: high goes to the first two bins, low, at most 2^-53 of
+ * it, to the second and third.
  */
 template <class T, bool SQUARES> struct BinPlan;
 
@@ -326,10 +101,7 @@ template <> struct BinPlan<float, true>
 	static constexpr int NULLS_BLOCKS = 3;
 };
 
-/*
- * Sums of a warp, and of its squares if SQUARES.  All lanes call everything
- * together.
- */
+/* Sums of a warp's values, with SQUARES also of their squares.  All lanes call together. */
 template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struct BinSums
 {
 	typedef BinPlan<T, SQUARES> Plan;
@@ -347,15 +119,15 @@ template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struc
 	static constexpr int ALL = NEAR + FAR;
 	static constexpr int SQUARE_ALL = SQUARE_NEAR + SQUARE_FAR;
 	static constexpr int HIGHEST = HALVES ? SQUARES_HIGHEST : BINS_HIGHEST;
-	static_assert(TAKEN <= BINS_MOST && TAKEN % FAR_STEP == 0, "bins take a group");
+	static_assert(TAKEN <= BIN_MOST_VALUES && TAKEN % FAR_STEP == 0, "bins take a group");
 
 	typedef FarBins<FAR + SQUARE_FAR> Storage;
 
 	int top;			 /* of bins; the same in all lanes, as the next four */
-	float limit;		 /* magnitude() of values is below it; 0: the top is to be chosen */
+	float limit;		 /* on magnitude() of values; 0: the top is to be chosen */
 	uint32_t groups;	 /* in the near bins */
-	uint32_t far_groups; /* in the far ones */
-	int misses;			 /* values that did not fit, since the top was chosen */
+	uint32_t far_groups; /* in the far bins */
+	int misses;			 /* values that did not fit since the top was chosen */
 	uint64_t near[NEAR];
 	uint64_t squares[SQUARES ? SQUARE_NEAR : 1];
 
@@ -382,7 +154,7 @@ template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struc
 			far.sum[i][threadIdx.x] = 0;
 	}
 
-	/* The top of the bins of squares: 2 (top - 1074) + 1074, if that is possible. */
+	/* The top of the bins of squares: 2 (top - 1074) + 1074, but at least BINS_LOWEST. */
 	__device__ __forceinline__ int square_top() const
 	{
 		int place = 2 * top - 1074;
@@ -419,8 +191,8 @@ template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struc
 	}
 
 	/*
-	 * Chooses the top by the largest finite value of each lane: the largest of
-	 * them, unless fewer than one in eight come near it.
+	 * Chooses the top from the largest finite value of each lane: from the largest
+	 * of all of which one lane in eight has one within 2^40.
 	 */
 	__device__ __forceinline__ void choose(const T (&v)[TAKEN])
 	{
@@ -434,7 +206,7 @@ template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struc
 		{
 			uint32_t other = size_word(v[k]);
 
-			size = other > size && other < size_odd<T>() ? other : size;
+			size = other > size && other < size_nonfinite<T>() ? other : size;
 		}
 		exponent = size > 0 ? size_exponent<T>(size) : 0;
 		while (!found)
@@ -456,7 +228,7 @@ template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struc
 		limit = limit_at(T(), top);
 	}
 
-	/* Whether the square is not two doubles because it is too small. */
+	/* Whether the square is too small to be two normal doubles. */
 	static __device__ __forceinline__ bool tiny(T v)
 	{
 		return HALVES && magnitude(v) < limit_at(T(), SQUARES_LOWEST);
@@ -478,27 +250,27 @@ template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struc
 		return __all_sync(FULL_MASK, all);
 	}
 
-	/* Finite values of the warp's group that do not fit. */
-	__device__ __forceinline__ int count_out(const T (&v)[TAKEN], bool &odd) const
+	/* Finite values of the warp's group that do not fit; whether others are not finite. */
+	__device__ __forceinline__ int count_out(const T (&v)[TAKEN], bool &nonfinite) const
 	{
 		int out = 0;
 
-		odd = false;
+		nonfinite = false;
 		UNROLL
 		for (int k = 0; k < TAKEN; k++)
 		{
-			odd |= !is_finite(v[k]);
+			nonfinite |= !is_finite(v[k]);
 			out += is_finite(v[k]) && !fits(v[k]);
 		}
-		odd = __any_sync(FULL_MASK, odd);
+		nonfinite = __any_sync(FULL_MASK, nonfinite);
 		return warp_reduce_add(out);
 	}
 
-	/* Takes what does not fit out of a group, leaving zeros; chooses the top when that is due. */
+	/* Takes what does not fit out of a group, leaving zeros; chooses the top if that is due. */
 	__device__ __forceinline__ void take_out(T (&v)[TAKEN], SplitWord *word, Storage &far)
 	{
 		bool chosen = false;
-		bool odd = false;
+		bool nonfinite = false;
 		int out = 0;
 
 		do
@@ -510,12 +282,12 @@ template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struc
 				chosen = true;
 			}
 			if (!all_fit(v))
-				out = count_out(v, odd);
+				out = count_out(v, nonfinite);
 			if (!chosen && out >= WARP_SIZE * TAKEN / MANY)
 				limit = 0;
 		} while (limit == 0);
 		misses += out;
-		if (out > 0 || odd)
+		if (out > 0 || nonfinite)
 		{
 			ROLLED
 			for (int k = 0; k < TAKEN; k++)
@@ -531,8 +303,8 @@ template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struc
 					if (SQUARES)
 						chunks_deposit_square(word + WORD_SQUARE, x);
 				}
-				if (odd)
-					count_odd(word, !finite, bits);
+				if (nonfinite)
+					count_nonfinite(word, !finite, bits);
 				v[0] = takes || !finite ? (T) 0 : v[0];
 				rotate<1>(v);
 			}
@@ -546,7 +318,7 @@ template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struc
 		low = HALVES ? __fma_rn(x, x, -high) : 0;
 	}
 
-	/* Adds what the near bins left of a group to the far bins; true if that leaves anything. */
+	/* Adds what the near bins left of a group to the far bins; true if they leave anything. */
 	__device__ __forceinline__ bool take_far(T (&v)[TAKEN], Storage &far)
 	{
 		int square_at = square_top();
@@ -627,13 +399,13 @@ template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struc
 	__device__ __forceinline__ void take(T (&v)[TAKEN], SplitWord *word, Storage &far,
 										 uint32_t flush_groups)
 	{
-		bool inside = true;
+		bool below = true;
 		uint64_t left = 0;
 
 		UNROLL
 		for (int k = 0; k < TAKEN; k++)
-			inside = inside & (magnitude(v[k]) < limit) & !tiny(v[k]);
-		if (!__all_sync(FULL_MASK, inside))
+			below = below & (magnitude(v[k]) < limit) & !tiny(v[k]);
+		if (!__all_sync(FULL_MASK, below))
 			take_out(v, word, far);
 
 		UNROLL
@@ -655,9 +427,9 @@ template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struc
 		groups++;
 		if (__any_sync(FULL_MASK, left != 0) && take_far(v, far))
 			take_rest(v, word);
-		if (groups >= flush_groups || groups >= BINS_MOST / TAKEN || misses >= MISSES)
+		if (groups >= flush_groups || groups >= BIN_MOST_VALUES / TAKEN || misses >= MISSES)
 			limit = 0;
 	}
 };
 
-#endif /* GPUAGG_BINS_CUH */
+#endif /* GPUAGG_REDUCE_BIN_SUMS_CUH */

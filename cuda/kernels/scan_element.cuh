@@ -1,50 +1,27 @@
 /*
- * element.cuh
+ * scan_element.cuh
  *	  What scans and segmented reductions do with one value: sums of integers,
  *	  minima, maxima, counts.
  *
  * An element type has
- *	Value, Result	as they lie in memory
- *	Acc				what values are brought to and combined in
- *	READS			whether there are values at all
+ *	Value, Result	types in memory
+ *	Acc				what values are converted to and combined in
+ *	READS			whether values are read
  *	identity(), apply(a, b), from(value, column), result(acc, column)
- *	OVERFLOWS		whether there are results with status OVERFLOW
- *	overflows(acc)	whether its result is one
+ *	OVERFLOWS		whether results may have status OVERFLOW
+ *	overflows(acc)	whether its result has
  *	from_carry(state, column), to_carry(acc, column)
- *	low(acc), high(acc), joined(low, high): an aggregate of one tile, of at
- *					most TILE_ROWS_MAX rows, as 64 bits and 14 signed ones above
+ *	low(acc), high(acc), joined(low, high)
+ *					the aggregate of a tile, of at most TILE_ROWS_MAX rows, as 64
+ *					bits and 14 signed bits above them
  */
-#ifndef GPUAGG_ELEMENT_CUH
-#define GPUAGG_ELEMENT_CUH
+#ifndef GPUAGG_SCAN_ELEMENT_CUH
+#define GPUAGG_SCAN_ELEMENT_CUH
 
-#include "device/device.cuh"
-#include "kernels/kernels.h"
+#include "kernels/scan_column.cuh"
 
 #define TILE_ROWS_MAX 8192
-#define TILE_ROWS_MIN 768 /* what scratch is for */
-
-/* What a kernel is asked for.  Of a segmented reduction, results are one a segment. */
-struct ScanColumn
-{
-	const void *values;
-	const uint64_t *validity; /* or NULL */
-	const uint64_t *heads;	  /* or NULL */
-	uint64_t nrows;
-	const GpuScanState *state_in; /* or NULL */
-	GpuScanState *state_out;	  /* or NULL */
-	void *results;
-	uint8_t *status;	 /* or NULL */
-	uint64_t *nsegments; /* segmented reductions */
-	void *scratch;
-	uint32_t exclusive;
-
-	/* MIN and MAX */
-	uint32_t is_float;
-	int64_t flip; /* -1 for MAX, which is MIN of flipped keys; 0 */
-	int64_t cap;  /* flipped key of the result of no value */
-
-	uint64_t absent; /* bits of a value that changes nothing */
-};
+#define TILE_ROWS_MIN 768 /* scratch is for tiles of so many rows */
 
 /* Sums modulo 2^32 and 2^64. */
 template <class Unsigned, class Signed> struct NarrowSum
@@ -108,8 +85,8 @@ template <class Unsigned, class Signed> struct NarrowSum
 };
 
 /*
- * Sums in 128 bits.  Of a tile: below 2^13 * 2^63 in magnitude, so bits 64 to
- * 127 are a number from -2^12 to 2^12 - 1.
+ * Sums in 128 bits.  That of a tile is below 2^13 * 2^63 in magnitude, so its bits
+ * 64 to 127 are a number from -2^12 to 2^12 - 1.
  */
 template <class T, class R> struct WideSum
 {
@@ -223,7 +200,6 @@ template <class Key> struct Extreme
 		return gpuagg_order_key64((uint64_t) bits);
 	}
 
-	/* The way back is the same as the way there, but for NaN. */
 	static __device__ __forceinline__ int32_t bits(int32_t key)
 	{
 		return (int32_t) gpuagg_order_bits32(key);
@@ -283,7 +259,7 @@ template <class Key> struct Extreme
 	}
 };
 
-/* Numbers of valid rows: every valid row is worth 1. */
+/* Counts: every valid row adds 1. */
 struct Counter : NarrowSum<uint64_t, int64_t>
 {
 	static constexpr bool READS = false;
@@ -294,4 +270,4 @@ struct Counter : NarrowSum<uint64_t, int64_t>
 	}
 };
 
-#endif /* GPUAGG_ELEMENT_CUH */
+#endif /* GPUAGG_SCAN_ELEMENT_CUH */

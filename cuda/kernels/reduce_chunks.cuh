@@ -1,29 +1,25 @@
 /*
- * chunks.cuh
- *	  Exact sums of floats as a block keeps them: the words of a result.
+ * reduce_chunks.cuh
+ *	  Exact sums of floats as a block keeps them: the words of a GpuaggReduced.
  *
- * The counts, the chunks and the chunks of squares (float_sum.h) lie as in
- * GpuaggReduced, which is added up word by word.  A block's words are in shared
- * memory, in two halves: the multiprocessor adds to 32-bit words there at once,
- * to 64-bit words only by compare-and-swap loops.  A deposit adds less than 2^32
- * to any chunk.
+ * Words are added up one by one: counts, chunks, and chunks of squares
+ * (float_sum.h).  A block's words are in shared memory, each as two halves: a
+ * multiprocessor adds to 32-bit words in one step, to 64-bit words by
+ * compare-and-swap loops.  A deposit adds less than 2^32 to any chunk.
  */
-#ifndef GPUAGG_CHUNKS_CUH
-#define GPUAGG_CHUNKS_CUH
+#ifndef GPUAGG_REDUCE_CHUNKS_CUH
+#define GPUAGG_REDUCE_CHUNKS_CUH
 
-#include "device/sum256.cuh"
+#include "kernels/float_bits.cuh"
+#include "kernels/reduce.cuh"
 
-#define RESULT_WORD(field) ((int) (offsetof(GpuaggReduced, field) / sizeof(uint64_t)))
-#define WORD_N			   RESULT_WORD(n)
-#define WORD_VALID		   RESULT_WORD(f.counts.n)
-#define WORD_NAN		   RESULT_WORD(f.counts.n_nan)
-#define WORD_PINF		   RESULT_WORD(f.counts.n_pinf)
-#define WORD_NINF		   RESULT_WORD(f.counts.n_ninf)
-#define WORD_NEGZERO	   RESULT_WORD(f.counts.n_negzero)
-#define WORD_SHAPE		   RESULT_WORD(f.deposits) /* and base and width */
-#define WORD_CHUNK		   RESULT_WORD(f.chunk)
-#define WORD_SQUARE		   RESULT_WORD(f_squares)
-#define RESULT_WORDS	   ((int) (sizeof(GpuaggReduced) / sizeof(uint64_t)))
+#define WORD_VALID	 RESULT_WORD(f.counts.n)
+#define WORD_NAN	 RESULT_WORD(f.counts.n_nan)
+#define WORD_PINF	 RESULT_WORD(f.counts.n_pinf)
+#define WORD_NINF	 RESULT_WORD(f.counts.n_ninf)
+#define WORD_NEGZERO RESULT_WORD(f.counts.n_negzero)
+#define WORD_CHUNK	 RESULT_WORD(f.chunk)
+#define WORD_SQUARE	 RESULT_WORD(f_squares)
 
 static_assert(WORD_SQUARE == WORD_CHUNK + GPUAGG_CHUNKS &&
 				  RESULT_WORDS == WORD_SQUARE + GPUAGG_SQUARE_CHUNKS,
@@ -51,9 +47,9 @@ split_word(int64_t value)
 }
 
 /*
- * Adds to a word that other threads of the block add to.  Every wrap of the
- * low half is seen by the one addition that made it, so that the sum does not
- * depend on the order; it is whole after the next barrier.
+ * Adds to a word that other threads of the block also add to.  The addition that
+ * wraps the low half carries to the high half, so the order does not matter; the
+ * sum is complete after the next barrier.
  */
 static __device__ __forceinline__ void
 split_add(SplitWord *word, int64_t value)
@@ -105,9 +101,9 @@ chunks_deposit_square(SplitWord *chunk, double x)
 }
 
 #define CHUNKS_HELD	  5
-#define CHUNKS_MISSES 16 /* values outside before the place is chosen again */
+#define CHUNKS_MISSES 16 /* values that do not fit before the place is chosen again */
 
-/* Chunks that a thread holds in registers, placed around the exponents it meets. */
+/* A few chunks that a thread holds in registers, around the exponents of its values. */
 struct HeldChunks
 {
 	int base; /* chunk number of held[0]; chunks base .. base + 4 exist */
@@ -170,12 +166,12 @@ struct HeldChunks
 	}
 };
 
-/* Counts a value that is no finite number; all lanes of the warp call, those with `odd` have one. */
+/* Counts values that are not finite; all lanes of the warp call, `is`: the lane has one. */
 static __device__ __forceinline__ void
-count_odd(SplitWord *word, bool odd, uint64_t bits)
+count_nonfinite(SplitWord *word, bool is, uint64_t bits)
 {
-	unsigned all = __ballot_sync(FULL_MASK, odd);
-	unsigned nan = __ballot_sync(FULL_MASK, odd && bits_nan(bits));
+	unsigned all = __ballot_sync(FULL_MASK, is);
+	unsigned nan = __ballot_sync(FULL_MASK, is && bits_nan(bits));
 	unsigned negative = __ballot_sync(FULL_MASK, bits >> 63 != 0);
 
 	if (lane_id() == 0)
@@ -197,7 +193,7 @@ count_negative_zeros(SplitWord *word, bool is)
 
 #define WORD_WARPS (RESULT_WORDS / WARP_SIZE + 1)
 
-/* A block's words, and room to carry them. */
+/* A block's words, and room for carries. */
 struct WordStorage
 {
 	SplitWord word[RESULT_WORDS];
@@ -206,7 +202,7 @@ struct WordStorage
 	uint32_t nonzero[WORD_WARPS];
 };
 
-/* Whether a word is a chunk, and whether it is the top one of its kind. */
+/* Whether a word is a chunk; whether it is the top chunk of its sum. */
 static __device__ __forceinline__ bool
 word_is_chunk(int i)
 {
@@ -220,8 +216,8 @@ word_is_top(int i)
 }
 
 /*
- * Carries once, from each chunk to the next, with a thread for each word; true
- * in every thread when there was anything to carry.
+ * Carries once, from each chunk to the next; a thread has a word.  True in every
+ * thread when there was anything to carry.
  */
 static __device__ __forceinline__ bool
 carry_words(int64_t &word, WordStorage &shared)
@@ -243,7 +239,7 @@ carry_words(int64_t &word, WordStorage &shared)
 	return any;
 }
 
-/* As carry_words, for the block's words, that nobody adds to meanwhile. */
+/* As carry_words, for the block's words; no thread adds to them meanwhile. */
 static __device__ __forceinline__ void
 carry_block(WordStorage &shared)
 {
@@ -260,11 +256,12 @@ carry_block(WordStorage &shared)
 }
 
 /*
- * The chunk with carries propagated: in [0, 2^32) below the top one.
+ * The thread's word with carries propagated: chunks below the top one are in
+ * [0, 2^32).
  *
- * After one round of carries what is carried is -1, 0 or 1, and rarely more
- * than twice.  Balanced digits then lend to the next when the highest digit
- * below that is not zero is negative.
+ * After the first round carries are -1, 0 or 1, and a third round is rare.  Then
+ * a chunk must lend 1 to those below it if the highest of these that is not 0 is
+ * negative.
  */
 static __device__ __forceinline__ int64_t
 propagate_words(int64_t word, WordStorage &shared)
@@ -308,4 +305,4 @@ propagate_words(int64_t word, WordStorage &shared)
 	return word;
 }
 
-#endif /* GPUAGG_CHUNKS_CUH */
+#endif /* GPUAGG_REDUCE_CHUNKS_CUH */

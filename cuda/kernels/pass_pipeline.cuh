@@ -1,28 +1,27 @@
 /*
- * pipeline.cuh
+ * pass_pipeline.cuh
  *	  The single-pass kernel of scans and segmented reductions.
  *
- * A block has STAGES tiles in shared memory, each at some point of its way, and
- * warps that do one thing each:
+ * A block has STAGES tiles in shared memory, each at some step, and warps that do
+ * one step each:
  *	  the loader	takes tickets, loads tiles
- *	  reducers		each reduces its chunk of a tile as soon as that is there
- *	  the publisher	puts the chunks' aggregates together, publishes the tile's
- *	  the gatherer	finds out what stands before a tile (lookback.cuh)
- *	  scanners		each scans its chunk of every tile
- *	  the storer	writes results out
- * They meet at barriers of shared memory, one a stage for each step; nobody
- * waits for all.  Every lane arrives, for what it has read and written itself:
- * one for its warp is no faster, and racecheck takes it for a race.  Every warp sees all tiles of the block, in order, and in the
- * end that there is no more.
+ *	  reducers		reduce a chunk of each tile
+ *	  the publisher	combines the chunks' aggregates, publishes the tile's
+ *	  the gatherer	finds a tile's prefix (lookback.cuh)
+ *	  scanners		scan a chunk of each tile
+ *	  the storer	writes results to memory
+ * They meet at barriers in shared memory, one for each stage and step.  Every lane
+ * arrives for its own accesses: one arrival a warp is no faster, and racecheck takes
+ * it for a race.  Every warp sees all tiles of the block in order, then NO_TILE.
  *
- * The block's j-th tile is in stage j % STAGES.  A stage is loaded again when
- * the storer has done with it, and then so have all the others: what they leave
- * in shared memory for a tile lives until then.
+ * The block's j-th tile is in stage j % STAGES.  A stage is loaded again after the
+ * storer, the last to use it, is done; what the warps keep in shared memory for a
+ * tile stays until then.
  */
-#ifndef GPUAGG_PIPELINE_CUH
-#define GPUAGG_PIPELINE_CUH
+#ifndef GPUAGG_PASS_PIPELINE_CUH
+#define GPUAGG_PASS_PIPELINE_CUH
 
-#include "kernels/plan.cuh"
+#include "kernels/pass_plan.cuh"
 
 template <class P> struct Pipeline
 {
@@ -61,7 +60,7 @@ template <class P> struct Pipeline
 	 * The loader
 	 */
 
-	/* Loads a tile, or says that there are no more. */
+	/* Loads a tile, or marks the end. */
 	__device__ __forceinline__ void fill(int stage, uint32_t tile) const
 	{
 		const Value *from = (const Value *) column.values + first_row(tile);
@@ -92,9 +91,9 @@ template <class P> struct Pipeline
 	}
 
 	/*
-	 * A ticket is taken when its tile can be loaded at once, not before: one
-	 * that waits for a stage is a tile that all other blocks wait for.  A block
-	 * takes one tile when there are no more tiles than blocks.
+	 * A ticket is taken only when its tile can be loaded at once: all other blocks
+	 * wait for a tile that waits for a stage.  A block takes one tile if there are
+	 * no more tiles than blocks.
 	 */
 	__device__ __forceinline__ void load() const
 	{
@@ -121,7 +120,7 @@ template <class P> struct Pipeline
 	}
 
 	/*
-	 * The storer; results of segments have gone out already.
+	 * The storer; scanners have already written results of segments
 	 */
 	__device__ __forceinline__ void store() const
 	{
@@ -168,7 +167,7 @@ template <class P> struct Pipeline
 	 * Reducers
 	 */
 
-	/* Row 0 never ends a segment; whether the carry goes on there, carried_in() has seen. */
+	/* The head of row 0 ends no segment; whether it cuts the carry off, carried_in() decides. */
 	__device__ __forceinline__ Bits load_bits(uint32_t tile, int chunk) const
 	{
 		uint64_t row = first_row(tile) + (unsigned) (chunk * WARP_SIZE + lane_id()) * P::ITEMS;
@@ -206,7 +205,7 @@ template <class P> struct Pipeline
 		}
 	}
 
-	/* What row i adds. */
+	/* The contribution of row i. */
 	__device__ __forceinline__ Acc accept(int i, Value value, const Bits &bits) const
 	{
 		return P::MODE == PLAIN || (bits.valid >> i & 1) ? E::from(value, column) : E::identity();
@@ -310,14 +309,14 @@ template <class P> struct Pipeline
 	 * The gatherer
 	 */
 
-	/* Pieces of 2^18 tiles keep the number of heads in 32 bits. */
+	/* By 2^18 tiles, so that the number of heads fits 32 bits. */
 	__device__ __forceinline__ void gather() const
 	{
 		static_assert(TILE_ROWS_MAX <= 1 << 13, "2^18 tiles have at most 2^31 heads");
 
 		/*
-		 * With five looks at once a warp sees the tiles of 160 blocks in the time
-		 * of one.  Measured on an H200: faster but for MARKED.
+		 * Five loads at once: a warp reads the tiles of 160 blocks in the time of
+		 * one.  Measured on an H200: faster, except MARKED.
 		 */
 		constexpr bool FIRST_ALONE = P::MODE == MARKED;
 		constexpr int LOOKS = FIRST_ALONE ? 3 : 5;
@@ -372,7 +371,7 @@ template <class P> struct Pipeline
 		return 0;
 	}
 
-	/* After the last tile: the state, and the segment that is still open. */
+	/* After the last tile: the state, and the result of the segment still open. */
 	__device__ inline void finish(State running, uint64_t ordinal) const
 	{
 		bool seen = scan_plain_seen(column);
@@ -394,7 +393,7 @@ template <class P> struct Pipeline
 	__device__ __forceinline__ void set_status(uint64_t i, bool seen, bool overflow) const
 	{
 		if (overflow)
-			shared.over = 1;
+			shared.overflowed = 1;
 		if (column.status != nullptr)
 			column.status[i] = !seen	  ? GPUAGG_ROW_NULL
 							   : overflow ? GPUAGG_ROW_OVERFLOW
@@ -405,7 +404,7 @@ template <class P> struct Pipeline
 	 * Scanners
 	 */
 
-	/* The results of a lane's rows; those that overflow as bits. */
+	/* The results of a lane's rows; returns which of them overflow. */
 	template <bool EXCLUSIVE>
 	__device__ __forceinline__ uint32_t scan_rows(const Quad *vectors, Quad *out, const Bits &bits,
 												  Acc acc) const
@@ -413,7 +412,7 @@ template <class P> struct Pipeline
 		constexpr int WIDTH = (int) (sizeof(Result) /
 									 sizeof(Value)); /* quads of results a vector */
 		Result results[P::PER_VECTOR];
-		uint32_t over = 0;
+		uint32_t overflows = 0;
 
 		for_rows(vectors, [&](int i, Value value) {
 			int j = i % P::PER_VECTOR;
@@ -423,13 +422,13 @@ template <class P> struct Pipeline
 			if (EXCLUSIVE)
 			{
 				results[j] = E::result(acc, column);
-				over |= (uint32_t) E::overflows(acc) << i;
+				overflows |= (uint32_t) E::overflows(acc) << i;
 			}
 			acc = E::apply(acc, accept(i, value, bits));
 			if (!EXCLUSIVE)
 			{
 				results[j] = E::result(acc, column);
-				over |= (uint32_t) E::overflows(acc) << i;
+				overflows |= (uint32_t) E::overflows(acc) << i;
 			}
 			if (j == P::PER_VECTOR - 1)
 			{
@@ -438,7 +437,7 @@ template <class P> struct Pipeline
 				memcpy(quad, results, sizeof(quad));
 				if (WIDTH == 2)
 				{
-					/* lanes four apart would meet at one bank: half of them go the other way */
+					/* lanes four apart would use one bank: half of them store in reverse order */
 					int first = lane_id() / 4 % 2;
 
 					out[i / P::PER_VECTOR * 2 + first] = first ? quad[WIDTH - 1] : quad[0];
@@ -448,15 +447,16 @@ template <class P> struct Pipeline
 					out[i / P::PER_VECTOR] = quad[0];
 			}
 		});
-		return over;
+		return overflows;
 	}
 
 	/*
-	 * The statuses of a chunk, by way of the words of its bits.  seen: whether
-	 * anything stands before the lane's rows.
+	 * The statuses of a chunk, exchanged through the words of its bits.  seen:
+	 * whether there is a value before the lane's rows.
 	 */
 	__device__ __forceinline__ void scan_status(uint32_t tile, int chunk, Bits *words,
-												const Bits &bits, bool seen, uint32_t over) const
+												const Bits &bits, bool seen,
+												uint32_t overflows) const
 	{
 		uint64_t row = first_row(tile) + (unsigned) (chunk * WARP_SIZE * P::ITEMS);
 		uint32_t null = 0;
@@ -471,7 +471,7 @@ template <class P> struct Pipeline
 			null |= (uint32_t) !(column.exclusive ? before : seen) << i;
 		}
 		__syncwarp(FULL_MASK);
-		words[lane_id()] = {null, over};
+		words[lane_id()] = {null, overflows};
 		__syncwarp(FULL_MASK);
 		for (int i = lane_id(); i < WARP_SIZE * P::ITEMS; i += WARP_SIZE)
 			if (row + (unsigned) i < column.nrows)
@@ -484,10 +484,9 @@ template <class P> struct Pipeline
 	}
 
 	/*
-	 * A result for each head of a chunk, that of the segment which ends there.
-	 * They are put side by side, as many at a time as there is room for, and go
-	 * out from there.  in_tile: heads before the lane's rows, within the tile;
-	 * state: what stands before them.
+	 * A result for each head of a chunk: that of the segment which ends there.  They
+	 * are collected side by side, as many as there is room for, and then written.
+	 * in_tile: heads in the tile before the lane's rows; state: their prefix.
 	 */
 	__device__ __forceinline__ void scan_segments(const Quad *vectors, int chunk, const Bits &bits,
 												  uint32_t in_tile, State state,
@@ -547,18 +546,19 @@ template <class P> struct Pipeline
 		{
 			Quad *to = (Quad *) out + (vectors - (const Quad *) shared.stage[stage]) *
 										  (int) (sizeof(Result) / sizeof(Value));
-			uint32_t over = column.exclusive ? scan_rows<true>(vectors, to, bits, before.value)
-											 : scan_rows<false>(vectors, to, bits, before.value);
+			uint32_t overflows = column.exclusive
+									 ? scan_rows<true>(vectors, to, bits, before.value)
+									 : scan_rows<false>(vectors, to, bits, before.value);
 
-			over &= tile_rows(first_row(tile) +
-								  (unsigned) (chunk * WARP_SIZE + lane_id()) * P::ITEMS,
-							  P::ITEMS, column.nrows);
-			if (over != 0)
-				shared.over = 1;
+			overflows &= tile_rows(first_row(tile) +
+									   (unsigned) (chunk * WARP_SIZE + lane_id()) * P::ITEMS,
+								   P::ITEMS, column.nrows);
+			if (overflows != 0)
+				shared.overflowed = 1;
 			if constexpr (P::MODE == MARKED)
 				if (column.status != nullptr)
 					scan_status(tile, chunk, &shared.bits[stage][chunk * WARP_SIZE], bits,
-								before.seen, over);
+								before.seen, overflows);
 		}
 	}
 
@@ -606,9 +606,9 @@ scan_block(const ScanColumn &column, uint32_t ntiles, typename P::Shared &shared
 		}
 		for (int i = 0; i < P::OUTS; i++)
 			copy_barrier_init(&shared.left[i], WARP_SIZE);
-		shared.over = 0;
+		shared.overflowed = 0;
 	}
-	/* what the first tickets will be for */
+	/* the tiles that the first tickets are for */
 	if (E::READS)
 		for (uint64_t i = 0; i < 2; i++)
 			tile_prefetch((const typename P::Value *) column.values,
@@ -634,7 +634,7 @@ scan_block(const ScanColumn &column, uint32_t ntiles, typename P::Shared &shared
 
 	__syncthreads();
 	if (threadIdx.x == 0)
-		scan_close(column, pipe.look, ntiles, shared.over != 0);
+		scan_close(column, pipe.look, ntiles, shared.overflowed != 0);
 }
 
 template <class P>
@@ -664,4 +664,4 @@ scan_launch(const ScanColumn &column, GpuStreamRef stream)
 	return gpu_launch_status();
 }
 
-#endif /* GPUAGG_PIPELINE_CUH */
+#endif /* GPUAGG_PASS_PIPELINE_CUH */
