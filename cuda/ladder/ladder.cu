@@ -1,6 +1,6 @@
 /*
  * ladder.cu
- *	  Entry to the ladder: checks a run and passes it to the algorithm's family.
+ *	  gpu_ladder: checks a run and calls the algorithm's family.
  */
 #include "ladder/run.cuh"
 

@@ -5,13 +5,13 @@
  *
  * An Algorithm is a type with
  *
- *	rows(threads)		rows that one partial result is made of
+ *	rows(threads)		rows of one partial result
  *	partials(threads)	partial results of a block
- *	most<E>(run, threads)	the most partial results of a pass, 0: no limit; when
- *						there is one, a partial takes more rows
+ *	most<E>(run, threads)	the most partial results of a pass, 0: no limit; with
+ *						a limit, a partial result may have more rows
  *	kernel<E>(threads)	a ReduceKernel<E>
  *
- * No rows at all still give one partial result, the identity.
+ * No rows give one partial result, the identity.
  */
 #ifndef GPUAGG_LADDER_REDUCE_CUH
 #define GPUAGG_LADDER_REDUCE_CUH
@@ -29,7 +29,7 @@ load_or_identity(const E &element, const void *values, uint64_t i, uint64_t n)
 	return i < n ? element.load(values, i) : E::identity();
 }
 
-/* The kernel that has the block's size as a template parameter. */
+/* A kernel with the block's size as a template parameter. */
 #define KERNEL_OF_SIZE(kernel, E, threads) \
 	((threads) == 32	? kernel<E, 32>    \
 	 : (threads) == 64	? kernel<E, 64>    \
@@ -38,7 +38,7 @@ load_or_identity(const E &element, const void *values, uint64_t i, uint64_t n)
 	 : (threads) == 512 ? kernel<E, 512>   \
 						: kernel<E, 1024>)
 
-/* The Algorithms with one partial result a block, of ROWS rows a thread. */
+/* Algorithms with one partial result a block, of ROWS rows a thread. */
 template <int ROWS> struct RowsAThread
 {
 	static uint64_t rows(unsigned threads)

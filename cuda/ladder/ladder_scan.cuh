@@ -1,19 +1,19 @@
 /*
  * ladder_scan.cuh
- *	  Scans, plain and segmented: rows, where they come from and go to, and tiles.
+ *	  Scans, plain and segmented: sources and sinks of rows, and tiles.
  *
  * A Policy says what a scan combines:
  *
  *	State						what a thread holds
  *	identity(), combine(a, b)	associative, not commutative; a stands before b
- *	start()						what an exclusive scan has at a head
- *	SEGMENTED					a State knows of heads
+ *	start()						the result of an exclusive scan at a head
+ *	SEGMENTED					States have heads
  *	SUBTRACTS					subtract(combine(a, b), b) is a, always
  *	load(values, heads, i)		row i as a State
  *	store(results, i, s)		a State as result i
  *
- * Everything is computed inclusively; an exclusive scan stores each State one
- * row further down, behind the identity, unless its algorithm does otherwise.
+ * Scans are computed inclusively; an exclusive one stores each State one row later,
+ * after the identity, unless its algorithm does otherwise.
  */
 #ifndef GPUAGG_LADDER_SCAN_CUH
 #define GPUAGG_LADDER_SCAN_CUH
@@ -62,7 +62,7 @@ template <class E> struct PlainPolicy
 	}
 };
 
-/* (s, f) + (t, g) = (g ? t : s + t, f or g); as wide as s, so that a State has no padding. */
+/* (s, f) + (t, g) = (g ? t : s + t, f or g); head is as wide as value: no padding. */
 template <class S, size_t BYTES> struct SegmentedState;
 
 template <class S> struct SegmentedState<S, 4>
@@ -109,7 +109,7 @@ template <class E> struct SegmentedPolicy
 	}
 };
 
-/* Where rows come from: a column, or States of a pass before. */
+/* Where rows come from: a column, or States of an earlier pass. */
 template <class P> struct ScanSource
 {
 	P policy;
@@ -126,14 +126,14 @@ template <class P> struct ScanSource
 		return i < n ? at(i) : P::identity();
 	}
 
-	/* Row i starts a segment; never among States, which hold that themselves. */
+	/* Row i starts a segment; false for States, which have heads themselves. */
 	__device__ __forceinline__ bool starts(uint64_t i) const
 	{
 		return states == NULL && heads != NULL && head_bit(heads, i);
 	}
 };
 
-/* Where they go: the results, or States for a later pass. */
+/* Where rows go: results, or States for a later pass. */
 template <class P> struct ScanSink
 {
 	P policy;
@@ -200,8 +200,8 @@ sink_to_states(const P &policy, typename P::State *states, uint64_t n, bool excl
 }
 
 /*
- * `count` rows from `start` on, scanned within tiles of 2^tile_bits rows: what
- * stands before a tile is put before its rows.  scanned[0] is row `start`.
+ * Combines the prefixes of tiles of 2^tile_bits rows with `count` rows from `start`
+ * on, which have been scanned within tiles.  scanned[0] is row `start`.
  */
 template <class P>
 static __global__ void
@@ -225,18 +225,18 @@ log2_of(uint64_t power)
 	return bits;
 }
 
-/* first block, rows, n, where to, total of each tile (not of the only one) */
+/* first block, rows, n, sink, totals of the tiles (NULL if there is one) */
 template <class P>
 using TileKernel = void (*)(uint64_t, ScanSource<P>, uint64_t, ScanSink<P>, typename P::State *);
 
 /*
- * Scans n > 0 rows: tiles, then their totals by the same algorithm, exclusively,
- * then the two are added.  An Algorithm is a type with
+ * Scans n > 0 rows: tiles, then their totals by the same algorithm, exclusively;
+ * then combines the two.  An Algorithm is a type with
  *
  *	tile(threads)			rows of a tile, a power of two
  *	tiles(threads)			tiles of a block
  *	kernel<P>(exclusive)	a TileKernel<P>
- *	shifts<P>()				its kernels make exclusive scans of inclusive ones themselves
+ *	shifts<P>()				its kernels make exclusive scans themselves
  */
 template <class Algorithm, class P>
 static void

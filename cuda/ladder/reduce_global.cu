@@ -2,8 +2,8 @@
  * reduce_global.cu
  *	  Reductions in place in global memory, on a copy in scratch.
  *
- * A block owns `rows` values from data on, a tile or what is left of one, and
- * halves them until data[0] is all of them.
+ * A block has `rows` values from data on, a tile or the end of the column, and
+ * halves them until data[0] is their total.
  */
 #include "ladder/ladder_reduce.cuh"
 
@@ -18,7 +18,7 @@ __launch_bounds__(LADDER_THREADS) copy_to_states(uint64_t first, E element, cons
 		states[i] = element.load(values, i);
 }
 
-/* What a block works on; `values` is the copy. */
+/* A block's values; `values` is the copy. */
 template <class E> struct InPlace
 {
 	typename E::State *data;
@@ -38,7 +38,7 @@ template <class E> struct InPlace
 			data[i] = E::combine(data[i], data[from]);
 	}
 
-	/* Each thread adds the rows that lie a multiple of the block's size behind its own. */
+	/* Each thread adds the rows that are a multiple of the block's size after its own. */
 	template <int TILES> __device__ __forceinline__ void fold(unsigned threads)
 	{
 		unsigned t = threadIdx.x;
@@ -57,7 +57,7 @@ template <class E> struct InPlace
 		__syncthreads();
 	}
 
-	/* The last warp's part: 64 values to one. */
+	/* Warp 0: 64 values to one. */
 	__device__ __forceinline__ void last_warp()
 	{
 		unsigned t = threadIdx.x;
@@ -74,7 +74,7 @@ template <class E> struct InPlace
 		}
 	}
 
-	/* By thread 0. */
+	/* Thread 0 stores the result. */
 	__device__ __forceinline__ void finish(const typename E::Partial &out, void *results,
 										   uint64_t block) const
 	{
@@ -83,7 +83,7 @@ template <class E> struct InPlace
 	}
 };
 
-/* Neighbours, then neighbours of neighbours, ..; a thread's row is at its own number. */
+/* Adds rows 1, 2, 4, .. apart; row t belongs to thread t. */
 template <class E>
 static __global__ void
 __launch_bounds__(LADDER_THREADS) neighbored(uint64_t first, E, const void *values, uint64_t n,
@@ -123,7 +123,7 @@ __launch_bounds__(LADDER_THREADS)
 	tile.finish(out, results, block);
 }
 
-/* TILES data blocks folded, then the stride halves. */
+/* Folds TILES blocks of rows into one, then halves the stride. */
 template <class E, int TILES>
 static __global__ void
 __launch_bounds__(LADDER_THREADS)
@@ -166,7 +166,7 @@ __launch_bounds__(LADDER_THREADS)
 	tile.finish(out, results, block);
 }
 
-/* The loop written out by hand, for blocks of up to 1024. */
+/* The loop unrolled by hand, for blocks of up to 1024. */
 template <class E>
 static __global__ void
 __launch_bounds__(LADDER_THREADS)
@@ -194,7 +194,7 @@ __launch_bounds__(LADDER_THREADS)
 	tile.finish(out, results, block);
 }
 
-/* The same with tests that the compiler decides. */
+/* Unrolled by the compiler, which knows the block's size. */
 template <class E, int BLOCK>
 static __global__ void
 __launch_bounds__(BLOCK) unroll_8_templated(uint64_t first, E, const void *values, uint64_t n,

@@ -1,9 +1,9 @@
 /*
  * reduce_shared.cu
- *	  Reductions in shared memory, each a step better than the one before it.
+ *	  Reductions in shared memory, each better than the one before it.
  *
- * A block brings its rows into shared memory, one to a thread, and halves them
- * until one is left.  Rows beyond the end count as the identity.
+ * A block loads its rows into shared memory, one a thread, and halves them until one
+ * is left.  Rows beyond the end count as the identity.
  */
 #include "ladder/ladder_reduce.cuh"
 
@@ -15,7 +15,7 @@ template <class E, int N> struct SharedStates
 	typename E::State value[N];
 };
 
-/* Stride 1, 2, 4, ..; a thread works when its number divides by twice the stride. */
+/* Stride 1, 2, 4, ..; threads work whose number is a multiple of twice the stride. */
 template <class E>
 static __global__ void
 __launch_bounds__(LADDER_THREADS)
@@ -39,7 +39,7 @@ __launch_bounds__(LADDER_THREADS)
 		out.store(results, block, shared.value[0]);
 }
 
-/* The same additions by the first threads: whole warps work or rest, but banks collide. */
+/* The same additions by the first threads: whole warps work or not, but with bank conflicts. */
 template <class E>
 static __global__ void
 __launch_bounds__(LADDER_THREADS)
@@ -65,7 +65,7 @@ __launch_bounds__(LADDER_THREADS)
 		out.store(results, block, shared.value[0]);
 }
 
-/* Halves a block's values until the first is all of them: neighbours use neighbouring banks. */
+/* Halves a block's values to one; neighbouring threads use neighbouring banks. */
 template <class E>
 static __device__ __forceinline__ void
 halve(typename E::State *value)
@@ -98,7 +98,7 @@ __launch_bounds__(LADDER_THREADS)
 		out.store(results, block, shared.value[0]);
 }
 
-/* Half the blocks: each thread brings two rows. */
+/* Half the blocks: each thread loads two rows. */
 template <class E>
 static __global__ void
 __launch_bounds__(LADDER_THREADS)
@@ -120,8 +120,8 @@ __launch_bounds__(LADDER_THREADS)
 }
 
 /*
- * halve() with a block size that the compiler knows, so that nothing of the
- * loop is left; the last warp needs no block barriers.
+ * halve() with a block size that the compiler knows, so that it unrolls the loop;
+ * the last warp needs no block barriers.
  */
 template <class E, int BLOCK>
 static __device__ __forceinline__ void halve_unrolled(typename E::State (&value)[BLOCK])

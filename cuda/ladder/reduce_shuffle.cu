@@ -1,6 +1,6 @@
 /*
  * reduce_shuffle.cu
- *	  Reductions by registers that the lanes of a warp exchange.
+ *	  Reductions by shuffles.
  */
 #include "ladder/ladder_reduce.cuh"
 
@@ -29,10 +29,7 @@ shuffle_xor(typename E::State value)
 	return value;
 }
 
-/*
- * Sum by the hardware's reduction of 32-bit integers, in pieces of 27, 27 and
- * 10 bits: 32 lanes add up to at most 32 * (2^27 - 1) < 2^32.
- */
+/* Sum by the hardware's reduction of 32-bit integers, in pieces of which 32 stay below 2^32. */
 static __device__ __forceinline__ int64_t
 hardware_add(int64_t value)
 {
@@ -69,14 +66,14 @@ hardware_reduce(const LeastElement &, int64_t value)
 	return hardware_min(value);
 }
 
-/* The row of this thread, one of 32 that its warp makes one result of. */
+/* The row of this thread. */
 static __device__ __forceinline__ uint64_t
 row_of_thread(uint64_t first)
 {
 	return ladder_block(first) * blockDim.x + threadIdx.x;
 }
 
-/* Lane 0 stores its warp's result; the warps behind the last row have none. */
+/* Lane 0 stores its warp's result; warps after the last row have none. */
 template <class Out, class State>
 static __device__ __forceinline__ void
 store_of_warp(const Out &out, void *results, uint64_t row, uint64_t n, State value)
@@ -153,7 +150,7 @@ __launch_bounds__(LADDER_THREADS) block_shuffle(uint64_t first, E element, const
 		out.store(results, ladder_block(first), value);
 }
 
-/* Each thread adds up every row that lies a multiple of the grid behind its own first. */
+/* Each thread adds up rows a grid apart. */
 template <class E>
 static __global__ void
 __launch_bounds__(LADDER_THREADS) device_shuffle(uint64_t first, E element, const void *values,
@@ -230,7 +227,7 @@ two_passes(LadderRun *run, const E &element)
 	unsigned threads = ladder_threads(run);
 	uint64_t blocks = divide_up(n, threads);
 
-	/* in one grid, since they step over each other */
+	/* in one grid: its size is the stride */
 	if (blocks > TWO_PASS_BLOCKS)
 		blocks = TWO_PASS_BLOCKS;
 	if (blocks > LADDER_GRID)
@@ -251,7 +248,7 @@ two_passes(LadderRun *run, const E &element)
 	}
 }
 
-/* By the hardware's reduction, which there is for integers. */
+/* By the hardware's reduction, which is for integers only. */
 template <class V, class S>
 static void
 reduce_hardware(LadderRun *, const SumElement<V, S> &)

@@ -2,19 +2,19 @@
  * run.cuh
  *	  One run of a ladder algorithm: its scratch, its launches, its elements.
  *
- * A run is written once and walked twice: measuring, it only adds up scratch;
- * otherwise it launches.  What it takes must not depend on the device.
+ * The same code measures and runs: when measuring it only adds up scratch,
+ * otherwise it launches.  Scratch must not depend on the device.
  *
- * An Element says what a column is made of and how two of its values combine:
+ * An Element says what the values of a column are and how two of them combine:
  *
  *	State					what a thread holds
- *	identity()				of combine
+ *	identity()				neutral in combine
  *	combine(a, b)			associative; a stands before b
  *	SUBTRACTS				subtract(combine(a, b), b) is a, always
  *	load(values, i)			value i of a column as a State
  *	store(results, i, s)	a State as result i
- *	Partial, partial()		the Element of columns of States, kept as they are
- *	last()					the Partial that stores results
+ *	Partial, partial()		the Element of columns of States, stored unchanged
+ *	last()					the Partial whose store() makes results
  */
 #ifndef GPUAGG_LADDER_RUN_CUH
 #define GPUAGG_LADDER_RUN_CUH
@@ -24,7 +24,7 @@
 
 #define LADDER_THREADS 1024 /* the most that a block may have */
 
-/* Blocks of one launch.  Few on the simulated device, so that tests go beyond it. */
+/* Blocks of one grid, at most; few on the simulated device, so that tests need several grids. */
 #ifdef GPUAGG_SIM
 #define LADDER_GRID UINT64_C(37)
 #else
@@ -39,7 +39,7 @@ struct LadderRun
 	size_t used; /* bytes of scratch */
 };
 
-/* Room for `count` values in scratch; not to be looked at while measuring. */
+/* Room for `count` values in scratch; not accessed while measuring. */
 template <class T>
 static inline T *
 ladder_take(LadderRun *run, uint64_t count)
@@ -57,8 +57,8 @@ ladder_threads(const LadderRun *run)
 }
 
 /*
- * Launches as many blocks as are wanted, in several grids when one cannot have
- * them all.  The kernel's first argument is the number of a grid's first block.
+ * Launches so many blocks, in several grids if necessary.  The kernel's first
+ * argument is the number of its grid's first block.
  */
 #define LADDER_LAUNCH(run, kernel, blocks, threads, ...)                                    \
 	do                                                                                      \
@@ -145,9 +145,9 @@ template <class V, class S> struct SumElement
 };
 
 /*
- * Minima of order keys.  For maxima all bits of the keys are flipped, which
- * turns their order around.  The identity lies beyond the keys of narrower
- * kinds: it is stored as the greatest (MAX: least) value of the kind.
+ * Minima of order keys.  For maxima all bits of the keys are flipped, which reverses
+ * their order.  The identity may be beyond the keys of the kind; it is stored as the
+ * greatest (MAX: least) of them.
  */
 struct LeastElement
 {
@@ -186,15 +186,13 @@ struct LeastElement
 		int64_t key = s ^ flip;
 
 		if (kind == GPUAGG_INT32)
-			((int64_t *) results)[i] = clamp(key, INT32_MIN, INT32_MAX);
+			((int64_t *) results)[i] = clamp(key, GPUAGG_INT32);
 		else if (kind == GPUAGG_INT64)
 			((int64_t *) results)[i] = key;
 		else if (kind == GPUAGG_FLOAT32)
-			((uint32_t *) results)[i] = gpuagg_order_bits32(
-				(int32_t) clamp(key, gpuagg_order_key32(UINT32_C(0xff800000)), GPUAGG_NAN32));
+			((uint32_t *) results)[i] = gpuagg_order_bits32((int32_t) clamp(key, GPUAGG_FLOAT32));
 		else
-			((uint64_t *) results)[i] = gpuagg_order_bits64(
-				clamp(key, gpuagg_order_key64(UINT64_C(0xfff0000000000000)), GPUAGG_NAN64));
+			((uint64_t *) results)[i] = gpuagg_order_bits64(clamp(key, GPUAGG_FLOAT64));
 	}
 	Partial partial() const
 	{
@@ -206,8 +204,11 @@ struct LeastElement
 	}
 
   private:
-	static __device__ __forceinline__ int64_t clamp(int64_t key, int64_t least, int64_t greatest)
+	static __device__ __forceinline__ int64_t clamp(int64_t key, int kind)
 	{
+		int64_t least = gpuagg_least_key(kind);
+		int64_t greatest = gpuagg_greatest_key(kind);
+
 		return key < least ? least : key > greatest ? greatest : key;
 	}
 };

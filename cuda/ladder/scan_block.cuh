@@ -17,7 +17,7 @@ template <class P> struct SharedPair
 	typename P::State value[2][LADDER_THREADS];
 };
 
-/* In a register between two barriers a step: one array is enough. */
+/* One array, with two barriers a step: sums are in registers between them. */
 template <class P>
 static __global__ void
 __launch_bounds__(LADDER_THREADS) kogge_stone(uint64_t first, ScanSource<P> in, uint64_t n,
@@ -45,7 +45,7 @@ __launch_bounds__(LADDER_THREADS) kogge_stone(uint64_t first, ScanSource<P> in, 
 		totals[tile] = sum;
 }
 
-/* From one array into the other: one barrier a step. */
+/* From one array into another: one barrier a step. */
 template <class P>
 static __global__ void
 __launch_bounds__(LADDER_THREADS)
@@ -75,8 +75,8 @@ __launch_bounds__(LADDER_THREADS)
 }
 
 /*
- * Two rows a thread.  Up: sums of 2, 4, .. rows, at the last of them.  Down:
- * what is complete goes to those in the middle that follow it.
+ * Two rows a thread.  Up: sums of 2, 4, .. rows, in the last of them.  Down: a
+ * complete sum is added to the one half that distance after it.
  */
 template <class P>
 static __global__ void

@@ -1,13 +1,13 @@
 /*
  * scan_global.cuh
- *	  Scans over the whole array in global memory, without tiles.
+ *	  Scans of the whole array in global memory, without tiles.
  */
 #ifndef GPUAGG_LADDER_SCAN_GLOBAL_CUH
 #define GPUAGG_LADDER_SCAN_GLOBAL_CUH
 
 #include "ladder/ladder_scan.cuh"
 
-/* Every output summed on its own. */
+/* Every result summed on its own. */
 template <class P>
 static __global__ void
 __launch_bounds__(LADDER_THREADS)
@@ -25,7 +25,7 @@ __launch_bounds__(LADDER_THREADS)
 	}
 }
 
-/* One step: what lies `distance` rows before is put before each row. */
+/* One step: combines each row with the one `distance` rows before it. */
 template <class P>
 static __global__ void
 __launch_bounds__(LADDER_THREADS) hillis_steele_step(uint64_t first, ScanSource<P> in, uint64_t n,
@@ -55,9 +55,8 @@ __launch_bounds__(LADDER_THREADS)
 }
 
 /*
- * The array is scanned in place, but a block cannot know whether the rows that
- * it needs have been overwritten by another: each step goes to a second array
- * and is copied back.
+ * In place: since other blocks may already have overwritten the rows that a block
+ * needs, each step writes to a second array, which is copied back.
  */
 template <class P>
 static void
@@ -84,7 +83,7 @@ hillis_steele(LadderRun *run, const P &policy)
 				  sink_to_results(run, policy));
 }
 
-/* Two arrays swapped; the first step reads the column, the last writes the results. */
+/* Between two arrays; the first step reads the column, the last writes the results. */
 template <class P>
 static void
 hillis_steele_double_buffered(LadderRun *run, const P &policy)

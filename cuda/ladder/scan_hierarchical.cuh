@@ -7,12 +7,12 @@
 
 #include "ladder/scan_block.cuh"
 
-/* Strips of 32 rows that a warp scans one after the other; they stay in registers. */
+/* Strips of 32 rows that a warp scans, in registers. */
 template <class P> constexpr int STRIPS = sizeof(typename P::State) > 8 ? 4 : 8;
 
 /*
- * Blocks of one grid of grid_hierarchical: as many as one block scans the
- * totals of; on the simulated device fewer, so that tests need several grids.
+ * Blocks of one grid of grid_hierarchical: one block scans their totals.  Fewer on
+ * the simulated device, so that tests need several grids.
  */
 #ifdef GPUAGG_SIM
 #define GRID_THREADS 32
@@ -28,7 +28,7 @@ template <class P> struct WarpTotals
 	typename P::State warp[WARP_SIZE];
 };
 
-/* From the last lanes' sums, collected, to what stands before each warp; with two barriers. */
+/* The combination of all warps before this one, from each warp's total; two barriers. */
 template <class P>
 static __device__ __forceinline__ typename P::State
 before_warp(typename P::State sum, WarpTotals<P> &shared)
@@ -48,7 +48,7 @@ before_warp(typename P::State sum, WarpTotals<P> &shared)
 	return warp_id() > 0 ? shared.warp[warp_id() - 1] : P::identity();
 }
 
-/* Five steps: warp scans, last lanes collected, one warp scans them, added back, written. */
+/* Warps scan, one warp scans their totals, each row is combined with its warp's prefix. */
 template <class P>
 static __global__ void
 __launch_bounds__(LADDER_THREADS) block_hierarchical(uint64_t first, ScanSource<P> in, uint64_t n,
@@ -67,15 +67,15 @@ __launch_bounds__(LADDER_THREADS) block_hierarchical(uint64_t first, ScanSource<
 }
 
 /*
- * The block's tile, STRIPS rows a thread: strip by strip in a warp, then as in
- * block_hierarchical.  Row k of a thread is k * 32 after its first.
+ * The block's tile, STRIPS rows a thread: strips of a warp, then as in
+ * block_hierarchical.  Row k of a thread is k * 32 rows after its first.
  */
 template <class P> struct StripTile
 {
 	typename P::State sum[STRIPS<P>];
 	uint64_t row; /* of sum[0] */
 
-	/* Row numbers count from the first of the tile's block; n ends the column. */
+	/* start: the tile's first row; n: rows of the column. */
 	__device__ __forceinline__ void scan(const ScanSource<P> &in, uint64_t start, uint64_t n,
 										 WarpTotals<P> &shared)
 	{
@@ -97,7 +97,7 @@ template <class P> struct StripTile
 			sum[k] = P::combine(before, sum[k]);
 	}
 
-	/* In the block's last thread: the whole tile. */
+	/* In the block's last thread: the total of the tile. */
 	__device__ __forceinline__ typename P::State total() const
 	{
 		return sum[STRIPS<P> - 1];
@@ -105,7 +105,7 @@ template <class P> struct StripTile
 };
 
 /*
- * Rows start .. end - 1 in tiles: scanned[] gets them from [0] on, or out when
+ * Scans rows start .. end - 1 within tiles, into scanned[0] and on; into out if
  * scanned is NULL.
  */
 template <class P>
@@ -134,9 +134,8 @@ __launch_bounds__(LADDER_THREADS)
 }
 
 /*
- * One block: from the totals of a grid's tiles, what stands before each, after
- * *carry, which then is what stands before the next grid.  The first grid has
- * no carry to read.
+ * One block: the prefixes of a grid's tiles, from their totals and *carry, the
+ * grid's prefix; *carry becomes that of the next grid.  The first grid reads none.
  */
 template <class P>
 static __global__ void
@@ -165,7 +164,7 @@ __launch_bounds__(GRID_THREADS)
 }
 
 /*
- * Block scans, an exclusive scan of the block totals by one block, added; grid
+ * Blocks scan, one block scans their totals exclusively, the two are combined; grid
  * after grid, in scratch for one.
  */
 template <class P>
@@ -238,7 +237,7 @@ __launch_bounds__(LADDER_THREADS)
 		totals[tile] = total;
 }
 
-/* prefixes: what stands before each tile; NULL when there is one. */
+/* prefixes: those of the tiles; NULL if there is one tile. */
 template <class P>
 static __global__ void
 __launch_bounds__(LADDER_THREADS)
@@ -261,7 +260,7 @@ __launch_bounds__(LADDER_THREADS)
 	}
 }
 
-/* Tiles reduced, their totals scanned exclusively in the same way, tiles scanned after them. */
+/* Reduces tiles, scans their totals exclusively in the same way, then scans the tiles. */
 template <class P>
 static void
 hierarchical(LadderRun *run, const ScanSource<P> &in, uint64_t n, const ScanSink<P> &out)

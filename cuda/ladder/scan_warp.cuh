@@ -13,8 +13,8 @@ template <class P> struct SharedWarps
 };
 
 /*
- * In shared memory; warps wait for themselves alone.  An exclusive scan reads
- * its neighbour's sum, at a head what it starts with.
+ * In shared memory, with warp barriers only.  An exclusive scan reads the
+ * neighbour's sum, at a head the policy's start().
  */
 template <class P, bool EXCLUSIVE>
 static __global__ void
@@ -45,7 +45,7 @@ __launch_bounds__(LADDER_THREADS) warp_shared(uint64_t first, ScanSource<P> in, 
 		out.put(i, EXCLUSIVE && in.starts(i) ? P::start() : sum);
 }
 
-/* In registers.  What stands before a row is its sum without it, where that is exact. */
+/* In registers.  An exclusive result is the sum minus the row, where that is exact. */
 template <class P, bool SUBTRACT>
 static __global__ void
 __launch_bounds__(LADDER_THREADS) warp_shuffle(uint64_t first, ScanSource<P> in, uint64_t n,
