@@ -26,9 +26,9 @@
 
 #define FOLDS		  3
 #define FOLD_BITS	  40
-#define FOLD_CAPACITY 2048 /* values per lane between flushes */
-#define LANES		  4	   /* doubles in a vector */
-#define VECTORS		  2	   /* vectors in flight */
+#define FOLD_CAPACITY (1 << (51 - FOLD_BITS)) /* values per lane between flushes */
+#define LANES		  4						  /* doubles in a vector */
+#define VECTORS		  2						  /* vectors in flight */
 #define STEP		  (LANES * VECTORS)
 #define BLOCK		  512 /* values that are undone together */
 #define SPLAT(x)	  ((Vec){(x), (x), (x), (x)})

@@ -1,6 +1,6 @@
 /*
  * families.cc
- *	  Kinds of columns that sums get wrong.
+ *	  Columns whose sums are hard.
  */
 #include "harness.h"
 
@@ -101,7 +101,7 @@ smallest(Random &random, uint64_t, uint64_t)
 	return random.below(3) ? DBL_TRUE_MIN : -DBL_MIN;
 }
 
-/* Partial sums pass the largest double and come back. */
+/* Partial sums exceed the largest double and come back. */
 static double
 near_overflow(Random &random, uint64_t, uint64_t)
 {

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define PAD 64 /* bytes behind outputs that must stay */
+#define PAD 64 /* bytes after outputs, which must not change */
 
 /* kernels under test: every tile goes the wide way */
 extern bool gpu_scan_float_wide;
@@ -110,7 +110,6 @@ run_once(const Case &c, int byte, bool in_place)
 	return output;
 }
 
-/* Scans three times, in other places and the other way; reports when runs differ. */
 Output
 run_scan(const Case &c)
 {
@@ -138,7 +137,7 @@ carried_oracle(const GpuScanState &carry)
 	oracle.n_ninf = f.counts.n_ninf;
 	oracle.n_negzero = f.counts.n_negzero;
 
-	/* chunks are below 2^32 here, but for the top one */
+	/* these chunks are below 2^32, but for the top one */
 	for (int i = 0; i < GPUAGG_CHUNKS; i++)
 		oracle.sum.word[i] = (uint32_t) f.chunk[i];
 	for (int i = GPUAGG_CHUNKS; i < BIG_WORDS; i++)
@@ -164,7 +163,7 @@ state_of(const Oracle &oracle)
 	return s;
 }
 
-/* States tell the same: the same chunks, and counts of the same presence. */
+/* The same chunks; counts agree on being above 0. */
 static bool
 states_agree(const GpuScanState &a, const GpuScanState &b)
 {
@@ -208,7 +207,6 @@ carry_in_window(int window, const Oracle &carried)
 	return in_window(window, lowest, highest);
 }
 
-/* The lowest chunk in use by rows and carry. */
 int
 choose_window(const Case &c)
 {
@@ -257,15 +255,15 @@ check(const Case &c, const Output &output)
 	uint64_t n = c.values.size();
 	Oracle oracle = carried_oracle(c.has_carry ? c.carry : empty_state());
 	/* a head on row 0 cuts the carry off */
-	bool inside = bit(c.heads, 0, false) || carry_in_window(c.window, oracle);
+	bool fits = bit(c.heads, 0, false) || carry_in_window(c.window, oracle);
 	bool overflows = false;
 	uint64_t wrong = 0;
 	uint64_t first_wrong = 0;
 
-	for (uint64_t i = 0; i < n && inside; i++)
-		inside = !bit(c.validity, i, true) || value_in_window(c.window, c.values[i]);
-	report(output.state.out_of_window == !inside, c.what + ": out_of_window");
-	if (!inside)
+	for (uint64_t i = 0; i < n && fits; i++)
+		fits = !bit(c.validity, i, true) || value_in_window(c.window, c.values[i]);
+	report(output.state.out_of_window == !fits, c.what + ": out_of_window");
+	if (!fits)
 		return;
 
 	for (uint64_t i = 0; i < n; i++)
@@ -387,7 +385,6 @@ run_segments_once(const Case &c, int byte, bool in_place)
 	return output;
 }
 
-/* The same column by segment: a result where the next segment starts, and at the end. */
 void
 check_segments(const Case &c, const GpuScanState &scanned)
 {
@@ -448,7 +445,6 @@ cut(const Bitmap &bitmap, uint64_t from, uint64_t to)
 	return part;
 }
 
-/* Scans the column in batches of random size; the rows must be the same as in one. */
 void
 check_batches(const Case &whole, const Output &output, Random &random)
 {

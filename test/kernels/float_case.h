@@ -1,6 +1,6 @@
 /*
  * float_case.h
- *	  A column of floats, how to scan it, and what must come out of that.
+ *	  A column of floats, how to scan it, and what must come out.
  */
 #ifndef GPUAGG_TEST_FLOAT_CASE_H
 #define GPUAGG_TEST_FLOAT_CASE_H
@@ -55,13 +55,13 @@ extern GpuScanState state_of(const Oracle &oracle);
 /* The lowest chunk in use by rows and carry. */
 extern int choose_window(const Case &c);
 
-/* Scans three times, in other places and the other way; reports when runs differ. */
+/* Scans three times: also in place, and the wide way; reports when runs differ. */
 extern Output run_scan(const Case &c);
 
 /* Rows and state against the oracle. */
 extern void check(const Case &c, const Output &output);
 
-/* The same column by segment: a result where the next segment starts, and at the end. */
+/* The same column by segment. */
 extern void check_segments(const Case &c, const GpuScanState &scanned);
 
 /* Scans the column in batches of random size; the rows must be the same as in one. */

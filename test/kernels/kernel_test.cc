@@ -111,6 +111,9 @@ begin_pattern(int number)
 	return byte;
 }
 
+namespace
+{
+
 /* Several may share a name. */
 struct Suite
 {
@@ -118,13 +121,13 @@ struct Suite
 	void (*run)(const Options &options);
 };
 
-static const Suite suites[] = {
+const Suite suites[] = {
 	{"shuffle", shuffle_tests}, {"reduce", reduce_tests},	{"reduce", reduce_float_tests},
 	{"scan", scan_tests},		{"scan", scan_float_tests}, {"segmented", segmented_tests},
 	{"ladder", ladder_tests},
 };
 
-static bool
+bool
 suite_named(const char *name)
 {
 	for (const Suite &suite : suites)
@@ -133,7 +136,7 @@ suite_named(const char *name)
 	return false;
 }
 
-static void
+void
 run_suite(const Suite &suite, const Options &options)
 {
 	auto began = std::chrono::steady_clock::now();
@@ -143,6 +146,8 @@ run_suite(const Suite &suite, const Options &options)
 	printf("%s: %d passed, %.1f s\n", suite.name, npassed - passed,
 		   std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
 }
+
+} // namespace
 
 int
 main(int argc, char **argv)

@@ -8,6 +8,9 @@
 #include "cuda/ladder/scan_hierarchical.cuh"
 #include "cuda/ladder/scan_warp.cuh"
 
+namespace
+{
+
 /* A value is a in its low half and b in its high half. */
 struct AffineElement
 {
@@ -38,6 +41,8 @@ struct AffineElement
 		((uint64_t *) results)[i] = (uint64_t) s.b << 32 | s.a;
 	}
 };
+
+} // namespace
 
 template <class P>
 static void

@@ -22,11 +22,14 @@
 /* Of ladder_affine.cu: launches or measures one scan; returns bytes of scratch. */
 extern size_t ladder_affine(const GpuLadder *ladder, bool measuring, GpuStreamRef stream);
 
-static const int kinds[] = {GPUAGG_INT32, GPUAGG_INT64, GPUAGG_FLOAT32, GPUAGG_FLOAT64};
-static const int ops[] = {GPUAGG_SUM, GPUAGG_MIN, GPUAGG_MAX};
-static const GpuaggTask tasks[] = {GPUAGG_REDUCE, GPUAGG_SCAN, GPUAGG_SEGMENTED_SCAN};
+namespace
+{
 
-/* One value of any kind, and what sums of floats are judged by. */
+const int kinds[] = {GPUAGG_INT32, GPUAGG_INT64, GPUAGG_FLOAT32, GPUAGG_FLOAT64};
+const int ops[] = {GPUAGG_SUM, GPUAGG_MIN, GPUAGG_MAX};
+const GpuaggTask tasks[] = {GPUAGG_REDUCE, GPUAGG_SCAN, GPUAGG_SEGMENTED_SCAN};
+
+/* A result of any kind, and what sums of floats are compared with. */
 struct Total
 {
 	int64_t integer;
@@ -44,20 +47,20 @@ struct Column
 	std::vector<char> bytes;
 };
 
-static int64_t
+int64_t
 integer_at(int kind, const char *bytes, uint64_t i)
 {
 	return kind == GPUAGG_INT32 ? ((const int32_t *) bytes)[i] : ((const int64_t *) bytes)[i];
 }
 
-static double
+double
 real_at(int kind, const char *bytes, uint64_t i)
 {
 	return kind == GPUAGG_FLOAT32 ? ((const float *) bytes)[i] : ((const double *) bytes)[i];
 }
 
 /* Whether a stands before b: -inf < .. < -0 < +0 < .. < inf < NaN. */
-static bool
+bool
 real_less(double a, double b)
 {
 	if (isnan(a) || isnan(b))
@@ -65,7 +68,7 @@ real_less(double a, double b)
 	return a < b || (a == b && signbit(a) && !signbit(b));
 }
 
-static Total
+Total
 total_of_none(int kind, int op)
 {
 	Total t = {};
@@ -83,7 +86,7 @@ total_of_none(int kind, int op)
 	return t;
 }
 
-static void
+void
 total_add(Total *t, int kind, int op, const char *bytes, uint64_t i)
 {
 	t->n++;
@@ -110,7 +113,7 @@ total_add(Total *t, int kind, int op, const char *bytes, uint64_t i)
 	}
 }
 
-static bool
+bool
 total_is(const Total &t, int kind, int op, bool exact, const char *results, uint64_t i)
 {
 	if (!gpuagg_kind_is_float(kind))
@@ -141,14 +144,14 @@ total_is(const Total &t, int kind, int op, bool exact, const char *results, uint
 	return ((const uint64_t *) results)[i] == bits;
 }
 
-static void
+void
 set_value(Column *column, Random &random, uint64_t i)
 {
 	uint64_t bits = random.next();
 	double small = random.between(-8, 8);
 	double real = ldexp((double) (int64_t) bits, random.between(-90, -50));
 
-	/* any bits at all, and values that matter to an order */
+	/* any bits, and values that matter to an order */
 	if (column->op != GPUAGG_SUM)
 	{
 		static const double special[] = {NAN, -NAN, INFINITY, -INFINITY, 0.0, -0.0};
@@ -176,7 +179,7 @@ set_value(Column *column, Random &random, uint64_t i)
 	}
 }
 
-static Column
+Column
 make_column(int kind, int op, uint64_t n, bool exact, uint64_t seed)
 {
 	Column column = {kind, op, exact, std::vector<char>(n * gpuagg_kind_size(kind))};
@@ -187,14 +190,14 @@ make_column(int kind, int op, uint64_t n, bool exact, uint64_t seed)
 	return column;
 }
 
-static bool
+bool
 is_head(const std::vector<uint64_t> &heads, uint64_t i)
 {
 	return (heads[i / 64] >> i % 64 & 1) != 0;
 }
 
 /* Bits beyond the last row are set, to be ignored. */
-static std::vector<uint64_t>
+std::vector<uint64_t>
 make_heads(int pattern, uint64_t n, uint64_t seed)
 {
 	std::vector<uint64_t> heads((n + 63) / 64, 0);
@@ -232,7 +235,7 @@ make_heads(int pattern, uint64_t n, uint64_t seed)
 
 #define NHEAD_PATTERNS 6
 
-static std::string
+std::string
 name_of(const GpuLadder &run)
 {
 	return text("ladder %s, task %d, kind %d, op %d%s, %d threads, %llu rows",
@@ -245,7 +248,7 @@ name_of(const GpuLadder &run)
  * of `result_size` bytes each.  Reports when the two differ where they must not
  * or something else was written to.
  */
-static std::vector<char>
+std::vector<char>
 run_twice(GpuLadder ladder, bool affine, const std::vector<char> &values,
 		  const std::vector<uint64_t> &heads, size_t result_size, bool repeatable,
 		  const std::string &what)
@@ -297,7 +300,7 @@ run_twice(GpuLadder ladder, bool affine, const std::vector<char> &values,
 	return results[0];
 }
 
-static void
+void
 test_run(GpuLadder ladder, bool exact, int head_pattern, uint64_t seed)
 {
 	uint64_t n = ladder.nrows;
@@ -341,8 +344,8 @@ test_run(GpuLadder ladder, bool exact, int head_pattern, uint64_t seed)
 	report(wrong == UINT64_MAX, what);
 }
 
-/* Each step must keep the order of its two arguments. */
-static void
+/* Shows whether a step swaps its two arguments. */
+void
 test_affine(GpuLadder ladder, int head_pattern, uint64_t seed)
 {
 	uint64_t n = ladder.nrows;
@@ -379,7 +382,7 @@ test_affine(GpuLadder ladder, int head_pattern, uint64_t seed)
 }
 
 /* Every kind and operation at one size; block sizes and heads take turns. */
-static void
+void
 test_size(GpuaggTask task, int algorithm, uint64_t n, int *turn, const Options &options)
 {
 	const GpuaggAlgorithmInfo *info = gpuagg_algorithm(algorithm);
@@ -425,19 +428,19 @@ test_size(GpuaggTask task, int algorithm, uint64_t n, int *turn, const Options &
 }
 
 /* Rows 0 .. n - 1 of a column too long for the host, int32 sums. */
-static int32_t
+int32_t
 long_value(uint64_t i)
 {
 	return (int32_t) ((i * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 }
 
-static bool
+bool
 long_head(uint64_t i)
 {
 	return (i * UINT64_C(0xd1342543de82ef95)) >> 44 == 0 || i == (UINT64_C(1) << 31) + 1;
 }
 
-static void
+void
 test_long(GpuaggTask task, int algorithm, uint64_t n)
 {
 	GpuLadder ladder = {};
@@ -510,7 +513,7 @@ test_long(GpuaggTask task, int algorithm, uint64_t n)
 	report(right, name_of(ladder));
 }
 
-static void
+void
 test_table()
 {
 	int rows = 0;
@@ -546,7 +549,7 @@ test_table()
 		   "additions per element");
 }
 
-static void
+void
 test_refusals()
 {
 	DeviceMemory memory(4096);
@@ -608,6 +611,8 @@ test_refusals()
 			   text("ladder: refusal %d", i));
 	}
 }
+
+} // namespace
 
 void
 ladder_tests(const Options &options)

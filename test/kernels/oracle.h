@@ -43,7 +43,7 @@ struct BigSquares
 extern void squares_clear(BigSquares *sum);
 extern void squares_add(BigSquares *sum, double x);
 
-/* Everything that inputs can do to a sum. */
+/* Counts of inputs, and the sum of the finite ones. */
 struct Oracle
 {
 	int64_t n;

@@ -14,6 +14,9 @@
 
 #include "oracle.h"
 
+namespace
+{
+
 /* A way of computing that the kernel would not choose for a small column. */
 struct Method
 {
@@ -22,7 +25,7 @@ struct Method
 	GpuFloatMethod method; /* as gpu_reduce chooses, when all is 0 */
 };
 
-static const Method methods[] = {
+const Method methods[] = {
 	{"default", true, {0, 0, 0, 0}},   {"integers", false, {1, 0, 0, 0}},
 	{"one block", true, {0, 1, 0, 0}}, {"flushes", true, {0, 1, 1, 3}},
 	{"carries", true, {0, 2, 3, 1}},   {"integers, carries", false, {1, 1, 0, 1}},
@@ -41,7 +44,7 @@ struct FloatCase
 	std::string what;
 };
 
-static DeviceMemory &
+DeviceMemory &
 scratch()
 {
 	static std::unique_ptr<DeviceMemory> memory;
@@ -54,7 +57,7 @@ scratch()
 	return *memory;
 }
 
-static GpuaggReduced
+GpuaggReduced
 expected_result(const FloatCase &c)
 {
 	GpuaggReduced r;
@@ -90,7 +93,7 @@ expected_result(const FloatCase &c)
 }
 
 /* The column ends where its memory ends. */
-static GpuaggReduced
+GpuaggReduced
 run_once(const FloatCase &c, int byte)
 {
 	bool narrow = c.kind == GPUAGG_FLOAT32;
@@ -128,7 +131,7 @@ run_once(const FloatCase &c, int byte)
 	return r;
 }
 
-static void
+void
 check_case(const FloatCase &c)
 {
 	GpuaggReduced expected = expected_result(c);
@@ -145,48 +148,48 @@ check_case(const FloatCase &c)
 	}
 }
 
-/* Families about the places where values change their way through the kernel. */
+/* Families around the limits between ways through the kernel. */
 
 /*
- * A warp that has seen 1 takes values below 2^9 (doubles) or 2^7 (floats, and
- * all whose squares are wanted) into its bins; it has seen the first rows then.
+ * A warp that chose its bins' top from values of 1 takes values below 2^9 (doubles)
+ * or 2^7 (floats, and with squares) into them.  The top is chosen in the first rows.
  */
 #define FIRST_ROWS 8192
 #define TOP_64	   0x1p9
 #define TOP_32	   0x1p7
 
-static double
+double
 random_sign(Random &random, double x)
 {
 	return random.below(2) ? x : -x;
 }
 
-/* Everything is as close below the bins' top as it can be: they fill up fastest. */
-static double
+/* Just below the bins' top: the bins fill fastest. */
+double
 fullest(Random &, uint64_t row, uint64_t)
 {
 	return row < FIRST_ROWS ? 1 : nextafter(TOP_64, 0);
 }
 
-static double
+double
 fullest_negative(Random &, uint64_t row, uint64_t)
 {
 	return row < FIRST_ROWS ? -1 : -nextafter(TOP_64, 0);
 }
 
-static double
+double
 fullest_float(Random &, uint64_t row, uint64_t)
 {
 	return row < FIRST_ROWS ? 1 : nextafterf(TOP_32, 0);
 }
 
-static double
+double
 fullest_square(Random &, uint64_t row, uint64_t)
 {
 	return row < FIRST_ROWS ? -1 : -nextafter(TOP_32, 0);
 }
 
-static double
+double
 around_top(Random &random, uint64_t row, uint64_t)
 {
 	double top = ldexp(1, random.between(4, 10));
@@ -209,7 +212,7 @@ around_top(Random &random, uint64_t row, uint64_t)
 }
 
 /* Halves of the units of bins, and one last place beside them: ties in every bin. */
-static double
+double
 unit_ties(Random &random, uint64_t row, uint64_t)
 {
 	int unit = (random.below(2) ? 9 : 7) - 51 * random.between(1, 4);
@@ -229,7 +232,7 @@ unit_ties(Random &random, uint64_t row, uint64_t)
 	return random_sign(random, x);
 }
 
-static double
+double
 around_2_1011(Random &random, uint64_t, uint64_t)
 {
 	switch (random.below(4))
@@ -246,7 +249,7 @@ around_2_1011(Random &random, uint64_t, uint64_t)
 }
 
 /* Around every place where the way to square changes, and the type's limits. */
-static double
+double
 around_square_limits(Random &random, uint64_t, uint64_t)
 {
 	static const int places[] = {-1074, -1022, -538, -537, -486, -485, -484, 504, 505,
@@ -268,7 +271,7 @@ around_square_limits(Random &random, uint64_t, uint64_t)
 	return random_sign(random, x);
 }
 
-static double
+double
 tiny_squares(Random &random, uint64_t row, uint64_t)
 {
 	double x = ldexp((double) (random.next() >> 11), random.between(-560, -520));
@@ -277,13 +280,13 @@ tiny_squares(Random &random, uint64_t row, uint64_t)
 }
 
 /* Full mantissas over more places than the bins have. */
-static double
+double
 wide(Random &random, uint64_t, uint64_t)
 {
 	return random_sign(random, ldexp((double) (random.next() >> 11), -random.between(0, 160)));
 }
 
-static double
+double
 one_in_ten_large(Random &random, uint64_t, uint64_t)
 {
 	double x = (double) (random.next() >> 11);
@@ -292,7 +295,7 @@ one_in_ten_large(Random &random, uint64_t, uint64_t)
 }
 
 /* Mostly zeros, of either sign. */
-static double
+double
 sparse(Random &random, uint64_t, uint64_t)
 {
 	switch (random.below(100))
@@ -307,14 +310,14 @@ sparse(Random &random, uint64_t, uint64_t)
 }
 
 /* One place higher every 64 rows: tops are always too low. */
-static double
+double
 climbing(Random &random, uint64_t row, uint64_t)
 {
 	return random_sign(random,
 					   ldexp((double) (random.next() >> 11), (int) (row / 64 % 1900) - 1100));
 }
 
-static double
+double
 odd_first(Random &random, uint64_t row, uint64_t)
 {
 	static const double odd[] = {NAN, INFINITY, -INFINITY, -NAN};
@@ -322,13 +325,13 @@ odd_first(Random &random, uint64_t row, uint64_t)
 	return row < 2048 || random.below(50) == 0 ? odd[random.below(4)] : random_sign(random, 3.25);
 }
 
-static double
+double
 sentinels(Random &random, uint64_t row, uint64_t)
 {
 	return row % 100 == 0 ? random_sign(random, 1e300) : (double) (random.next() >> 11) * 0x1p-53;
 }
 
-static double
+double
 any_bits(Random &random, uint64_t, uint64_t)
 {
 	uint64_t bits = random.next();
@@ -338,7 +341,7 @@ any_bits(Random &random, uint64_t, uint64_t)
 	return x;
 }
 
-static const FloatFamily own_families[] = {
+const FloatFamily own_families[] = {
 	{"fullest", fullest, false},
 	{"fullest negative", fullest_negative, false},
 	{"fullest of floats", fullest_float, false},
@@ -357,7 +360,7 @@ static const FloatFamily own_families[] = {
 	{"any bits", any_bits, false},
 };
 
-static std::vector<FloatFamily>
+std::vector<FloatFamily>
 families()
 {
 	std::vector<FloatFamily> all(float_families);
@@ -367,7 +370,7 @@ families()
 }
 
 /* A float like the double: its exponent is made to fit, subnormals included. */
-static float
+float
 narrowed(double x)
 {
 	int exponent;
@@ -378,7 +381,7 @@ narrowed(double x)
 	return (float) ldexp(fraction, exponent / 8);
 }
 
-static void
+void
 fill(FloatCase &c, const FloatFamily &family, uint64_t seed)
 {
 	Random random(seed);
@@ -397,7 +400,7 @@ fill(FloatCase &c, const FloatFamily &family, uint64_t seed)
 }
 
 /* Every family at this size, in some of the ways. */
-static void
+void
 test_size(uint64_t n, const Options &options)
 {
 	constexpr unsigned NMETHODS = sizeof(methods) / sizeof(methods[0]);
@@ -418,8 +421,8 @@ test_size(uint64_t n, const Options &options)
 		}
 }
 
-/* Everything with everything. */
-static void
+/* All combinations. */
+void
 test_combinations(uint64_t n, const Options &options)
 {
 	FloatCase c;
@@ -444,7 +447,7 @@ test_combinations(uint64_t n, const Options &options)
 }
 
 /* One case of every kind and operation at a size. */
-static void
+void
 test_large(uint64_t n, const FloatFamily &family, const Method &method, const Options &options)
 {
 	FloatCase c;
@@ -463,8 +466,8 @@ test_large(uint64_t n, const FloatFamily &family, const Method &method, const Op
 		}
 }
 
-/* What is left in scratch by one launch must suit any next one. */
-static void
+/* Any launch must work on the scratch that any other left. */
+void
 hammer(uint64_t launches, uint64_t rows, const Options &options)
 {
 	constexpr int NCASES = 48;
@@ -549,7 +552,7 @@ hammer(uint64_t launches, uint64_t rows, const Options &options)
 							(unsigned long long) options.seed));
 }
 
-static void
+void
 test_refusals()
 {
 	GpuReduce reduce = {};
@@ -566,6 +569,8 @@ test_refusals()
 	report(gpu_reduce_float(&reduce, &method, stream) == GPUAGG_REFUSED, "float sum of too much");
 }
 
+} // namespace
+
 void
 reduce_float_tests(const Options &options)
 {
@@ -581,11 +586,11 @@ reduce_float_tests(const Options &options)
 	for (uint64_t n : sizes)
 		test_size(n, options);
 
-	/* several tiles a block, its first values gone by */
+	/* more groups than the first of each block */
 	if (!options.small)
 		test_combinations(options.simulated ? 9001 : 20011, options);
 
-	/* bins that fill up to the last value they may take, and the next ones */
+	/* bins that fill up to the last value that they may take */
 	if (!options.simulated && !options.small)
 		for (const FloatFamily &family :
 			 {own_families[0], own_families[1], own_families[2], own_families[3], own_families[4]})

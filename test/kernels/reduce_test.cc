@@ -12,6 +12,9 @@
 #include <memory>
 #include <string.h>
 
+namespace
+{
+
 enum Nulls
 {
 	NO_BITMAP,
@@ -35,11 +38,11 @@ struct ReduceCase
 	std::string what;
 };
 
-static const char *const op_names[] = {"", "sum", "min", "max", "count", "moments"};
-static const char *const nulls_names[] = {"no bitmap", "no NULL",	"all NULL",
-										  "some NULL", "one valid", "one NULL"};
+const char *const op_names[] = {"", "sum", "min", "max", "count", "moments"};
+const char *const nulls_names[] = {"no bitmap", "no NULL",	 "all NULL",
+								   "some NULL", "one valid", "one NULL"};
 
-static DeviceMemory &
+DeviceMemory &
 scratch()
 {
 	static std::unique_ptr<DeviceMemory> memory;
@@ -52,14 +55,14 @@ scratch()
 	return *memory;
 }
 
-static bool
+bool
 row_valid(const ReduceCase &c, uint64_t row)
 {
 	return c.nulls == NO_BITMAP || (c.validity[row / 64] >> (row % 64) & 1);
 }
 
 /* A row's value as an integer, or a float as the double that equals it. */
-static int64_t
+int64_t
 integer_at(const ReduceCase &c, uint64_t row)
 {
 	int32_t v32;
@@ -74,7 +77,7 @@ integer_at(const ReduceCase &c, uint64_t row)
 	return v64;
 }
 
-static double
+double
 float_at(const ReduceCase &c, uint64_t row)
 {
 	float v32;
@@ -89,8 +92,8 @@ float_at(const ReduceCase &c, uint64_t row)
 	return v64;
 }
 
-/* NaN stands above all, -0 below +0. */
-static bool
+/* NaN is the greatest; -0 is less than +0. */
+bool
 float_less(double a, double b)
 {
 	if (isnan(a) || isnan(b))
@@ -101,7 +104,7 @@ float_less(double a, double b)
 }
 
 /* The order key of a float of this kind: its bits, from -0 down -1, -2, .. */
-static int64_t
+int64_t
 order_key(int kind, double x)
 {
 	int64_t magnitude;
@@ -122,7 +125,7 @@ order_key(int kind, double x)
 	return !isnan(x) && signbit(x) ? -1 - magnitude : magnitude;
 }
 
-static void
+void
 add_square(uint64_t *squares, int64_t v)
 {
 	unsigned __int128 magnitude = v < 0 ? -(unsigned __int128) v : (unsigned __int128) v;
@@ -134,7 +137,7 @@ add_square(uint64_t *squares, int64_t v)
 	squares[1] = (uint64_t) (sum >> 64);
 }
 
-static GpuaggReduced
+GpuaggReduced
 expected_result(const ReduceCase &c)
 {
 	GpuaggReduced r;
@@ -182,7 +185,7 @@ expected_result(const ReduceCase &c)
 	return r;
 }
 
-static std::vector<uint64_t>
+std::vector<uint64_t>
 make_validity(Nulls nulls, uint64_t n, Random &random)
 {
 	std::vector<uint64_t> words((n + 63) / 64);
@@ -202,8 +205,8 @@ make_validity(Nulls nulls, uint64_t n, Random &random)
 	return words;
 }
 
-/* The column ends where its memory ends, so that a simulator's guard is right behind it. */
-static GpuaggReduced
+/* The column ends where its memory ends, right before the simulator's guard. */
+GpuaggReduced
 run_once(const ReduceCase &c, int byte)
 {
 	size_t size = gpuagg_kind_size(c.kind);
@@ -236,7 +239,7 @@ run_once(const ReduceCase &c, int byte)
 	return r;
 }
 
-static void
+void
 check_case(ReduceCase &c, Random &random)
 {
 	GpuaggReduced expected;
@@ -254,7 +257,7 @@ check_case(ReduceCase &c, Random &random)
 	}
 }
 
-static void
+void
 fill_integers(ReduceCase &c, const IntegerFamily &family, Random &random)
 {
 	bool narrow = c.kind == GPUAGG_INT32;
@@ -275,7 +278,7 @@ fill_integers(ReduceCase &c, const IntegerFamily &family, Random &random)
 }
 
 /* NULL family: any bits, NaNs of every kind among them. */
-static void
+void
 fill_floats(ReduceCase &c, const FloatFamily *family, Random &random)
 {
 	size_t size = gpuagg_kind_size(c.kind);
@@ -297,7 +300,7 @@ fill_floats(ReduceCase &c, const FloatFamily *family, Random &random)
 	}
 }
 
-static void
+void
 test_size(uint64_t n, const Options &options)
 {
 	Random random(options.seed * 1000003 + n);
@@ -344,7 +347,7 @@ test_size(uint64_t n, const Options &options)
 }
 
 /* Every combination of operation, kind, NULLs and misalignment, at a few sizes. */
-static void
+void
 test_combinations(const Options &options)
 {
 	for (uint64_t n : {0, 1, 63, 4096, 4103})
@@ -376,7 +379,7 @@ test_combinations(const Options &options)
  * One column that all operations share, reduced over and over in a random
  * order of operations, sizes and starts; results are looked at in bulk.
  */
-static void
+void
 hammer(uint64_t launches, uint64_t rows, const Options &options)
 {
 	constexpr int NCASES = 96;
@@ -453,7 +456,7 @@ hammer(uint64_t launches, uint64_t rows, const Options &options)
  * More than 2^31 rows: a block of random rows over and over, with extremes in
  * the rows beyond 2^31, and valid rows there whatever the block's bits are.
  */
-static void
+void
 test_beyond_31_bits(int kind, const Options &options)
 {
 	constexpr uint64_t BLOCK = UINT64_C(1) << 23;
@@ -535,7 +538,7 @@ test_beyond_31_bits(int kind, const Options &options)
 		}
 }
 
-static void
+void
 test_refusals()
 {
 	DeviceMemory memory(sizeof(GpuaggReduced));
@@ -563,6 +566,8 @@ test_refusals()
 	bad.nrows = GPU_MAX_ROWS + 1;
 	report(gpu_reduce(&bad, stream) == GPUAGG_REFUSED, "reduce of too many rows");
 }
+
+} // namespace
 
 void
 reduce_tests(const Options &options)

@@ -7,9 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#define NAN64 UINT64_C(0x7ff8000000000000)
-#define NAN32 UINT32_C(0x7fc00000)
-
 /* Sign and magnitude to a number; -0 is one below +0. */
 int64_t
 order_number(int kind, const void *value)
@@ -22,7 +19,7 @@ order_number(int kind, const void *value)
 		memcpy(&x, value, sizeof(x));
 		memcpy(&bits, &x, sizeof(bits));
 		if (isnan(x))
-			return (int64_t) NAN64;
+			return (int64_t) GPUAGG_NAN64;
 		return bits >> 63 ? -(int64_t) (bits << 1 >> 1) - 1 : (int64_t) bits;
 	}
 	if (kind == GPUAGG_FLOAT32)
@@ -33,7 +30,7 @@ order_number(int kind, const void *value)
 		memcpy(&x, value, sizeof(x));
 		memcpy(&bits, &x, sizeof(bits));
 		if (isnan(x))
-			return NAN32;
+			return GPUAGG_NAN32;
 		return bits >> 31 ? -(int64_t) (bits << 1 >> 1) - 1 : (int64_t) bits;
 	}
 	if (kind == GPUAGG_INT64)
@@ -50,7 +47,7 @@ order_number(int kind, const void *value)
 	return v;
 }
 
-/* The number that MIN or MAX of nothing stands at. */
+/* MIN or MAX of no value. */
 static int64_t
 nothing(int kind, int op)
 {
@@ -60,9 +57,9 @@ nothing(int kind, int op)
 	switch (kind)
 	{
 		case GPUAGG_FLOAT64:
-			return op == GPUAGG_MIN ? (int64_t) NAN64 : order_number(kind, &inf64);
+			return op == GPUAGG_MIN ? (int64_t) GPUAGG_NAN64 : order_number(kind, &inf64);
 		case GPUAGG_FLOAT32:
-			return op == GPUAGG_MIN ? NAN32 : order_number(kind, &inf32);
+			return op == GPUAGG_MIN ? GPUAGG_NAN32 : order_number(kind, &inf32);
 		case GPUAGG_INT64:
 			return op == GPUAGG_MIN ? INT64_MAX : INT64_MIN;
 		default:
@@ -129,7 +126,7 @@ Running::result(std::vector<unsigned char> *bytes) const
 	return !seen ? GPUAGG_ROW_NULL : overflow ? GPUAGG_ROW_OVERFLOW : GPUAGG_ROW_VALUE;
 }
 
-/* What an empty accumulator of floats is, but for presence, must be there too. */
+/* Of the accumulator of floats only the count of values may differ from an empty one. */
 bool
 Running::state_is(const GpuaggScanState &state) const
 {
@@ -154,6 +151,16 @@ make_validity(Nulls nulls, uint64_t n, Random &random)
 			(nulls == SOME_NULL && random.below(3) == 0))
 			bitmap[i / 64] &= ~(UINT64_C(1) << (i % 64));
 	return bitmap;
+}
+
+std::vector<uint64_t>
+cut(const std::vector<uint64_t> &bitmap, uint64_t from, uint64_t n)
+{
+	std::vector<uint64_t> part((n + 63) / 64, 0);
+
+	for (uint64_t i = 0; i < n; i++)
+		part[i / 64] |= (uint64_t) bit_of(bitmap, from + i) << (i % 64);
+	return part;
 }
 
 std::vector<uint64_t>

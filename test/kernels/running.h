@@ -59,12 +59,15 @@ enum Heads
 extern std::vector<uint64_t> make_validity(Nulls nulls, uint64_t n, Random &random);
 extern std::vector<uint64_t> make_heads(Heads heads, uint64_t n, uint64_t tile, Random &random);
 
+/* n bits of a bitmap from bit `from` on. */
+extern std::vector<uint64_t> cut(const std::vector<uint64_t> &bitmap, uint64_t from, uint64_t n);
+
 /* n values of a kind, by number of a family; a float column has NaN, infinities and zeros. */
 extern std::vector<unsigned char> make_values(int kind, int family, uint64_t n, Random &random);
 
 extern GpuScanState empty_state();
 
-/* A state as some rows before would have left it; edge: a sum near the end of int64. */
+/* A state as earlier rows would have left it; edge: a sum near the limits of int64. */
 extern GpuScanState some_state(int kind, int op, bool narrow, bool edge, Random &random);
 
 static inline bool

@@ -7,6 +7,9 @@
 
 #include "test/kernels/scan_affine.h"
 
+namespace
+{
+
 struct AffineMap
 {
 	uint32_t a;
@@ -73,6 +76,8 @@ struct Affine
 		return {(uint32_t) low, (uint32_t) (low >> 32)};
 	}
 };
+
+} // namespace
 
 bool
 affine_marked(int shape)

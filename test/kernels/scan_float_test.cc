@@ -119,7 +119,7 @@ make_carry(Carry carry, double like, Random &random)
 	return state_of(oracle);
 }
 
-/* Fills in what is about the column, scans and checks it, and now and then in batches too. */
+/* Completes a case, scans and checks it, sometimes in batches too. */
 void
 test_column(Case c, Nulls nulls, Heads heads, Carry carry, int window_off, Random &random,
 			const std::string &what)
@@ -150,7 +150,7 @@ test_column(Case c, Nulls nulls, Heads heads, Carry carry, int window_off, Rando
 		check_batches(c, output, random);
 }
 
-/* A column in a random one of all the ways. */
+/* A column with random choices. */
 void
 test_somehow(const std::vector<double> &values, const std::string &what, bool plain, Random &random)
 {
@@ -223,7 +223,7 @@ half_ways(uint64_t n, int precision, int spread, Random &random)
 	return values;
 }
 
-/* Stretches whose values lie together or far apart: tiles go this way and that. */
+/* Stretches of narrow and of wide spread: tiles are summed in both ways. */
 std::vector<double>
 changing_spread(uint64_t n, Random &random)
 {
@@ -243,7 +243,7 @@ changing_spread(uint64_t n, Random &random)
 	return values;
 }
 
-/* Something tiny first; what follows is large and cancels to nothing again and again. */
+/* Tiny values, then large ones that cancel again and again. */
 std::vector<double>
 cancelling_to_tail(uint64_t n, Random &random)
 {
@@ -265,7 +265,7 @@ cancelling_to_tail(uint64_t n, Random &random)
 	return values;
 }
 
-/* A large start, small steps. */
+/* Large values, then small ones. */
 std::vector<double>
 large_then_small(uint64_t n, int down, Random &random)
 {
@@ -291,7 +291,7 @@ test_constructed(uint64_t n, Random &random)
 					 random);
 }
 
-/* Values that just fit the window and that just do not, as a row and as the carry. */
+/* Values that just fit the window, and that just do not, as a row and as the carry. */
 void
 test_window_edges()
 {
@@ -338,9 +338,9 @@ test_window_edges()
 				}
 }
 
-/* A value outside the window in a segment that is long over is noticed too. */
+/* A value that does not fit is reported though its segment has ended long before. */
 void
-test_outside_segment(Random &random)
+test_misfit_segment(Random &random)
 {
 	Case c = {};
 
@@ -349,7 +349,7 @@ test_outside_segment(Random &random)
 	c.values[TILE / 2] = 1e300;
 	c.heads = make_heads(MANY_HEADS, c.values.size(), random);
 	c.window = 31;
-	c.what = "scan float64, outside in a segment";
+	c.what = "scan float64, misfit in a segment";
 	report(run_scan(c).state.out_of_window == 1, c.what);
 }
 
@@ -367,7 +367,7 @@ scan_float_tests(const Options &options)
 		sizes.insert(sizes.end(), {100003, (1 << 20) + 1, (1 << 24) + 3});
 
 	test_window_edges();
-	test_outside_segment(random);
+	test_misfit_segment(random);
 	for (uint64_t n : sizes)
 	{
 		test_families(n, random);

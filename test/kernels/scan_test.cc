@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+namespace
+{
+
 /* What a scan gives back. */
 struct Output
 {
@@ -41,19 +44,19 @@ struct Case
 	}
 };
 
-/* How it is run; none of it may show in the results. */
+/* How it is run, which must not change the results. */
 struct Manner
 {
 	bool status;
 	bool in_place;		 /* results over values, where the sizes agree */
 	bool state_in_place; /* one state for in and out */
-	int shift;			 /* values and results off their alignment, in elements */
+	int shift;			 /* of values and results from alignment, in elements */
 };
 
 /* One scratch for all launches of these tests. */
-static DeviceMemory *scratch;
+DeviceMemory *scratch;
 
-static void
+void
 make_scratch(uint64_t nrows)
 {
 	delete scratch;
@@ -61,7 +64,7 @@ make_scratch(uint64_t nrows)
 	must(gpu_memset(scratch->p, 0, scratch->bytes, stream), "gpu_memset");
 }
 
-static Output
+Output
 run_once(const Case &c, const Manner &manner, int byte)
 {
 	size_t words = c.validity.size() * 8;
@@ -111,7 +114,7 @@ run_once(const Case &c, const Manner &manner, int byte)
 	return output;
 }
 
-static void
+void
 check(const Case &c, const Output &output)
 {
 	Running running(c.kind, c.op, (c.flags & GPUAGG_SCAN_NARROW) != 0);
@@ -151,7 +154,7 @@ check(const Case &c, const Output &output)
 }
 
 /* Runs a case in two manners, against the oracle and each other. */
-static Output
+Output
 run_case(const Case &c, Random &random)
 {
 	Manner manner = {true, false, false, 0};
@@ -172,18 +175,8 @@ run_case(const Case &c, Random &random)
 	return first;
 }
 
-static std::vector<uint64_t>
-cut(const std::vector<uint64_t> &bitmap, uint64_t from, uint64_t n)
-{
-	std::vector<uint64_t> part((n + 63) / 64, 0);
-
-	for (uint64_t i = 0; i < n; i++)
-		part[i / 64] |= (uint64_t) bit_of(bitmap, from + i) << (i % 64);
-	return part;
-}
-
 /* The column in batches of random size, chained by their states, gives the same rows. */
-static void
+void
 check_batches(const Case &whole, const Output &output, Random &random)
 {
 	Output joined;
@@ -218,11 +211,11 @@ check_batches(const Case &whole, const Output &output, Random &random)
 		   whole.what + ": in batches");
 }
 
-static Case
+Case
 make_case(int kind, int op, unsigned flags, uint64_t n, Nulls nulls, Heads heads, int carry,
 		  int family, uint64_t seed)
 {
-	/* near the middle of what tiles have */
+	/* near the middle of the sizes of tiles */
 	constexpr uint64_t TILE = 3584;
 	Random random(seed * 1000003 + n * 31 + (unsigned) (nulls * 100 + heads * 10 + family));
 	Case c;
@@ -253,7 +246,7 @@ struct Kernel
 	unsigned flags;
 };
 
-static const Kernel kernels[] = {
+const Kernel kernels[] = {
 	{GPUAGG_INT32, GPUAGG_SUM, 0},
 	{GPUAGG_INT64, GPUAGG_SUM, 0},
 	{GPUAGG_INT32, GPUAGG_SUM, GPUAGG_SCAN_NARROW},
@@ -270,7 +263,7 @@ static const Kernel kernels[] = {
 };
 
 /* Every kernel at this size, the rest of the choices in turn. */
-static void
+void
 test_size(uint64_t n, int rounds, const Options &options)
 {
 	static unsigned turn;
@@ -279,7 +272,7 @@ test_size(uint64_t n, int rounds, const Options &options)
 	for (int round = 0; round < rounds; round++)
 		for (const Kernel &k : kernels)
 		{
-			/* 7, 5, 4 and 6 go round at different speeds */
+			/* choices change at different rates */
 			unsigned flags = k.flags | (turn / 3 % 2 ? GPUAGG_SCAN_EXCLUSIVE : 0);
 			Heads heads = (Heads) (turn % 5 == 0 ? 0 : turn % NHEADS);
 			Nulls nulls = (Nulls) (turn % 7 < 3 ? 0 : turn % NNULLS);
@@ -294,7 +287,7 @@ test_size(uint64_t n, int rounds, const Options &options)
 }
 
 /* All of kernels x exclusive x nulls x heads x carry at one size that has several tiles. */
-static void
+void
 test_all_choices(uint64_t n, const Options &options)
 {
 	Random random(options.seed);
@@ -312,8 +305,8 @@ test_all_choices(uint64_t n, const Options &options)
 				}
 }
 
-/* Tags come to their end and begin anew. */
-static void
+/* Tags are used up and start again. */
+void
 test_wrap(const Options &options)
 {
 	Random random(options.seed);
@@ -337,7 +330,7 @@ test_wrap(const Options &options)
 	}
 }
 
-static void
+void
 test_refusals()
 {
 	DeviceMemory memory(65536);
@@ -362,10 +355,10 @@ test_refusals()
 }
 
 /*
- * Maps x -> a x + b: who swaps the operator's arguments, or loses or repeats a
- * tile, is seen.
+ * Maps x -> a x + b: swapped arguments of the operator, and tiles lost or repeated,
+ * change the result.
  */
-static uint64_t
+uint64_t
 affine_after(uint64_t f, uint64_t g)
 {
 	uint32_t a = (uint32_t) g * (uint32_t) f;
@@ -374,7 +367,7 @@ affine_after(uint64_t f, uint64_t g)
 	return a | (uint64_t) b << 32;
 }
 
-static void
+void
 test_affine(int shape, uint64_t n, Nulls nulls, Heads heads, bool exclusive, bool carried,
 			DeviceMemory *affine_memory, const Options &options)
 {
@@ -454,7 +447,7 @@ test_affine(int shape, uint64_t n, Nulls nulls, Heads heads, bool exclusive, boo
 	}
 }
 
-static void
+void
 test_affine_shapes(const Options &options)
 {
 	std::vector<uint64_t> sizes = {0, 1, 63, 64, 65, 127, 128, 129, 191, 192, 193, 700, 5003};
@@ -477,9 +470,8 @@ test_affine_shapes(const Options &options)
 }
 
 /*
- * The same columns again and again, of all kernels and many sizes in turn, on
- * one scratch: every result must be, to the bit, that of the first time, which
- * the oracle has seen.
+ * Columns of all kernels and many sizes, repeated in random order on one scratch:
+ * every result must equal the first one, which the oracle has checked, to the bit.
  */
 struct Work
 {
@@ -494,7 +486,7 @@ struct Work
 	DeviceMemory *expected_out;
 };
 
-static DeviceMemory *
+DeviceMemory *
 copied(const void *from, size_t bytes)
 {
 	DeviceMemory *memory = new DeviceMemory((bytes + 7) / 8 * 8);
@@ -505,7 +497,7 @@ copied(const void *from, size_t bytes)
 	return memory;
 }
 
-static void
+void
 scan_again(const Work &w, uint64_t *differences)
 {
 	GpuScan scan = {};
@@ -531,7 +523,7 @@ scan_again(const Work &w, uint64_t *differences)
 		 "count_differences");
 }
 
-static void
+void
 test_hammer(const Options &options)
 {
 	const uint64_t sizes[] = {1, 1000, 4097, 30000, 100003, 1000003};
@@ -583,8 +575,8 @@ test_hammer(const Options &options)
 			delete memory;
 }
 
-/* More than 2^31 rows, the same few values again and again: the results are known. */
-static void
+/* More than 2^31 rows of repeated values, whose results are known. */
+void
 test_many_rows()
 {
 	const uint64_t n = (UINT64_C(1) << 31) + 5;
@@ -632,6 +624,8 @@ test_many_rows()
 		   text("scan of %llu rows: %llu wrong", (unsigned long long) n,
 				(unsigned long long) wrong));
 }
+
+} // namespace
 
 void
 scan_tests(const Options &options)

@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+namespace
+{
+
 struct Case
 {
 	int kind;
@@ -31,7 +34,7 @@ struct Case
 	}
 };
 
-/* What comes back, and what must; of segments the bytes one after the other. */
+/* What comes back, or must; results are bytes. */
 struct Output
 {
 	std::vector<unsigned char> results;
@@ -40,9 +43,9 @@ struct Output
 	GpuScanState state;
 };
 
-static DeviceMemory *scratch;
+DeviceMemory *scratch;
 
-static Output
+Output
 run_once(const Case &c, uint64_t room, bool with_status, bool state_in_place, int shift, int byte)
 {
 	size_t words = c.validity.size() * 8;
@@ -92,8 +95,8 @@ run_once(const Case &c, uint64_t room, bool with_status, bool state_in_place, in
 	return output;
 }
 
-/* What it must be; the final state in *running. */
-static Output
+/* The expected output; the final state in *running. */
+Output
 expected_of(const Case &c, Running *running, bool *overflows)
 {
 	Output output;
@@ -120,7 +123,7 @@ expected_of(const Case &c, Running *running, bool *overflows)
 	return output;
 }
 
-static Output
+Output
 run_case(const Case &c, Random &random)
 {
 	Running running(c.kind, c.op, false);
@@ -146,18 +149,8 @@ run_case(const Case &c, Random &random)
 	return first;
 }
 
-static std::vector<uint64_t>
-cut(const std::vector<uint64_t> &bitmap, uint64_t from, uint64_t n)
-{
-	std::vector<uint64_t> part((n + 63) / 64, 0);
-
-	for (uint64_t i = 0; i < n; i++)
-		part[i / 64] |= (uint64_t) bit_of(bitmap, from + i) << (i % 64);
-	return part;
-}
-
-/* Batches chained by their states: what each leaves open, the next one goes on with. */
-static void
+/* Batches chained by their states: each goes on with the segment left open. */
+void
 check_batches(const Case &whole, const Output &output, Random &random)
 {
 	size_t size = whole.result_size();
@@ -203,13 +196,13 @@ struct Kernel
 	int op;
 };
 
-static const Kernel kernels[] = {
+const Kernel kernels[] = {
 	{GPUAGG_INT32, GPUAGG_SUM},	  {GPUAGG_INT64, GPUAGG_SUM},	{GPUAGG_INT32, GPUAGG_MIN},
 	{GPUAGG_INT64, GPUAGG_MAX},	  {GPUAGG_FLOAT32, GPUAGG_MAX}, {GPUAGG_FLOAT64, GPUAGG_MIN},
 	{GPUAGG_INT64, GPUAGG_COUNT},
 };
 
-static Case
+Case
 make_case(const Kernel &k, uint64_t n, Nulls nulls, Heads heads, int carry, int family,
 		  uint64_t seed)
 {
@@ -231,7 +224,7 @@ make_case(const Kernel &k, uint64_t n, Nulls nulls, Heads heads, int carry, int 
 	return c;
 }
 
-static void
+void
 test_size(uint64_t n, const Options &options)
 {
 	static unsigned turn;
@@ -250,6 +243,8 @@ test_size(uint64_t n, const Options &options)
 			turn++;
 		}
 }
+
+} // namespace
 
 void
 segmented_tests(const Options &options)

@@ -3,8 +3,8 @@
  *	  Shuffles of every primitive, width, type and several masks against the
  *	  formula of PTX's shfl.sync; reductions of a warp against plain loops.
  *
- * Reading a lane outside the mask is undefined, so arguments that would are
- * drawn again.
+ * Reading a lane that is not in the mask is undefined: such arguments are drawn
+ * again.
  */
 #include "harness.h"
 
@@ -14,11 +14,14 @@
 
 #define LANES 32
 
+namespace
+{
+
 /*
  * The lane that is read, by PTX ISA's description: b is the argument, c holds
  * a segment mask of the lanes' upper bits and a clamp of the lower ones.
  */
-static unsigned
+unsigned
 source_by_formula(int primitive, unsigned lane, unsigned b, unsigned width)
 {
 	unsigned segment_mask = 32 - width;
@@ -26,31 +29,31 @@ source_by_formula(int primitive, unsigned lane, unsigned b, unsigned width)
 	unsigned max_lane = (lane & segment_mask) | (clamp & ~segment_mask);
 	unsigned min_lane = lane & segment_mask;
 	int j;
-	bool inside;
+	bool in_range;
 
 	switch (primitive)
 	{
 		case SHUFFLE_UP:
 			j = (int) lane - (int) b;
-			inside = j >= (int) max_lane;
+			in_range = j >= (int) max_lane;
 			break;
 		case SHUFFLE_DOWN:
 			j = (int) (lane + b);
-			inside = j <= (int) max_lane;
+			in_range = j <= (int) max_lane;
 			break;
 		case SHUFFLE_XOR:
 			j = (int) (lane ^ b);
-			inside = j <= (int) max_lane;
+			in_range = j <= (int) max_lane;
 			break;
 		default:
 			j = (int) (min_lane | (b & ~segment_mask & 31));
-			inside = j <= (int) max_lane;
+			in_range = j <= (int) max_lane;
 			break;
 	}
-	return inside ? (unsigned) j : lane;
+	return in_range ? (unsigned) j : lane;
 }
 
-static bool
+bool
 reads_its_mask(const ShuffleCase &c, unsigned lane)
 {
 	unsigned mask = c.mask >> lane & 1 ? c.mask : ~c.mask;
@@ -61,7 +64,7 @@ reads_its_mask(const ShuffleCase &c, unsigned lane)
 }
 
 /* Every primitive and width: under each mask, with one argument for all lanes and one for each. */
-static std::vector<ShuffleCase>
+std::vector<ShuffleCase>
 make_cases(Random &random)
 {
 	const uint32_t masks[] = {0xffffffff, 0x0000ffff, 0x55555555, 0x00000001,
@@ -80,7 +83,7 @@ make_cases(Random &random)
 						c.mask = (uint32_t) random.next();
 					for (unsigned lane = 0; lane < LANES; lane++)
 						do
-							/* a source lane outside the width wraps */
+							/* a source lane beyond the width wraps */
 							c.arg[lane] = (int32_t) random.below(LANES);
 						while (!reads_its_mask(c, lane));
 					cases.push_back(c);
@@ -98,7 +101,7 @@ make_cases(Random &random)
 }
 
 /* One test for each primitive and width. */
-static void
+void
 check_cases(const ShuffleType &type, const std::vector<ShuffleCase> &cases,
 			const unsigned char *values, const unsigned char *results, int pattern)
 {
@@ -125,7 +128,7 @@ check_cases(const ShuffleType &type, const std::vector<ShuffleCase> &cases,
 	}
 }
 
-static void
+void
 test_type(const ShuffleType &type, const std::vector<ShuffleCase> &cases, Random &random)
 {
 	size_t bytes = cases.size() * LANES * type.size;
@@ -153,7 +156,7 @@ test_type(const ShuffleType &type, const std::vector<ShuffleCase> &cases, Random
 	}
 }
 
-static void
+void
 test_warp_reductions(Random &random)
 {
 	constexpr uint64_t NWARPS = 30;
@@ -200,6 +203,8 @@ test_warp_reductions(Random &random)
 		}
 	}
 }
+
+} // namespace
 
 void
 shuffle_tests(const Options &options)

@@ -10,6 +10,9 @@
 #define SHUFFLE_THREADS 128
 #define SHUFFLE_WARPS	(SHUFFLE_THREADS / WARP_SIZE)
 
+namespace
+{
+
 /* Values of more than one register, as the states of scans are. */
 struct Words3
 {
@@ -20,6 +23,8 @@ struct Words8
 {
 	uint64_t word[4];
 };
+
+} // namespace
 
 template <class T>
 static __device__ T

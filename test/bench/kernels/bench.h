@@ -47,10 +47,10 @@ enum Pattern
 	ADVERSARIAL /* any finite bits */
 };
 
-/* Where windows of float scans start: chunk 30 is 2^-114, below the last bit of any but the last. */
+/* First chunk of sums of floats: 2^-114, below the last bit of all patterns but ADVERSARIAL. */
 constexpr int BENCH_WINDOW = 30;
 
-/* Where segments start: none, every so many rows, or one of the two others. */
+/* Where segments start: nowhere, every so many rows, or one of the two others. */
 constexpr int64_t SHAPE_NONE = 0;
 constexpr int64_t SHAPE_RANDOM = -1; /* one row in 64, at random */
 constexpr int64_t SHAPE_POWER_LAW =
@@ -75,7 +75,7 @@ extern void fill_head_flags(const uint64_t *heads, uint64_t n, int32_t *flags);
 extern uint64_t count_differences(int kind, uint64_t n, const void *a, int stride_a, const void *b,
 								  int stride_b, double tolerance);
 
-/* Sets of buffers, carved from two regions of device memory that are there once. */
+/* Sets of buffers, in two regions of device memory that all Sets share. */
 struct Sets
 {
 	uint64_t rows;
@@ -110,7 +110,7 @@ extern Times measure(const Sets &sets, const std::function<void(int)> &enqueue);
 extern Times measure_read(const Sets &sets);
 extern Times measure_copy(const Sets &sets);
 
-/* Lets a profiler that was told to wait see what is launched. */
+/* Launches while a profiler counts. */
 extern void profile(const std::function<void()> &launch);
 
 /* CUB's sums over the sets; keys are those of one set. */

@@ -42,7 +42,7 @@ finite(uint64_t bits)
 {
 	double v;
 
-	if ((bits & INT64_MAX) >= UINT64_C(0x7ff0000000000000))
+	if ((bits & INT64_MAX) >= GPUAGG_INFINITY64)
 		bits &= ~(UINT64_C(1) << 62);
 	memcpy(&v, &bits, sizeof(v));
 	return v;
@@ -84,7 +84,7 @@ make(float *v, int pattern, uint64_t seed, uint64_t i, uint64_t n)
 
 	if (pattern == ADVERSARIAL)
 	{
-		if ((bits & INT32_MAX) >= UINT32_C(0x7f800000))
+		if ((bits & INT32_MAX) >= GPUAGG_INFINITY32)
 			bits &= ~(UINT32_C(1) << 30);
 		memcpy(v, &bits, sizeof(bits));
 		return;

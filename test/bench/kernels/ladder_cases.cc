@@ -13,6 +13,9 @@
 
 #define LADDER_ROWS (UINT64_C(1) << 24)
 
+namespace
+{
+
 /* What a rung needs to run over the sets of its columns. */
 struct Rung
 {
@@ -39,7 +42,7 @@ struct Rung
 };
 
 /* Calls with_launch(launch), launch(set) being one run of the rung. */
-static void
+void
 with_ladder(const Rung &rung, const std::function<void(const std::function<void(int)> &)> &with)
 {
 	GpuLadder run = {};
@@ -62,7 +65,7 @@ with_ladder(const Rung &rung, const std::function<void(const std::function<void(
 	});
 }
 
-static Times
+Times
 measure_ladder(const Rung &rung)
 {
 	Times times = {};
@@ -73,7 +76,7 @@ measure_ladder(const Rung &rung)
 	return times;
 }
 
-static Times
+Times
 measure_production_reduce(const Rung &rung)
 {
 	DeviceMemory scratch(gpu_reduce_scratch(), true);
@@ -92,7 +95,7 @@ measure_production_reduce(const Rung &rung)
 	});
 }
 
-static Times
+Times
 measure_production_scan(const Rung &rung)
 {
 	DeviceMemory scratch(gpu_scan_scratch(rung.sets.rows), true);
@@ -113,7 +116,7 @@ measure_production_scan(const Rung &rung)
 	});
 }
 
-static const char *
+const char *
 task_name(int task)
 {
 	return task == GPUAGG_REDUCE ? "ladder: reduce"
@@ -121,7 +124,7 @@ task_name(int task)
 								 : "ladder: segmented scan";
 }
 
-static void
+void
 report_rung(const Rung &rung, const char *name, Times times)
 {
 	bool scan = rung.task != GPUAGG_REDUCE;
@@ -139,7 +142,7 @@ report_rung(const Rung &rung, const char *name, Times times)
 	report(result);
 }
 
-static bool
+bool
 on_device(int algorithm, int kind)
 {
 	const GpuaggAlgorithmInfo *info = gpuagg_algorithm(algorithm);
@@ -149,7 +152,7 @@ on_device(int algorithm, int kind)
 }
 
 /* The ladder's rungs in order, those that kernel_bench can run. */
-static void
+void
 each_algorithm(GpuaggTask task, int kind, const std::function<void(int)> &run)
 {
 	for (int a = gpuagg_algorithm_next(GPUAGG_ALG_NONE, task); a != GPUAGG_ALG_NONE;
@@ -157,6 +160,8 @@ each_algorithm(GpuaggTask task, int kind, const std::function<void(int)> &run)
 		if (on_device(a, kind))
 			run(a);
 }
+
+} // namespace
 
 void
 ladder_cases(const Options &options)
@@ -186,9 +191,8 @@ ladder_cases(const Options &options)
 }
 
 /*
- * Each reduction once, over as many rows of the type, and in blocks of the
- * size, that its source counted events with; a kernel named mark_kernel runs
- * before each.
+ * Each reduction once, with the type, rows and block size for which its source gives
+ * counts of events; a kernel named mark_kernel runs before each.
  */
 void
 counter_cases(const Options &)

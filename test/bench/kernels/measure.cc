@@ -65,7 +65,7 @@ DeviceMemory::~DeviceMemory()
 	must(gpu_free(p), "gpu_free");
 }
 
-/* Two regions that grow to the largest set asked for and stay. */
+/* Two regions, as large as the largest sets so far need. */
 static char *region[2];
 static size_t region_bytes[2];
 
@@ -154,7 +154,7 @@ median_time(const std::function<void(int)> &enqueue)
 	return median(times);
 }
 
-/* So many that they go through all sets, if that does not take long. */
+/* As many launches as sets, if that does not take long. */
 static int
 launches_in_row(const Sets &sets, const Times &times)
 {
@@ -171,7 +171,7 @@ measure(const Sets &sets, const std::function<void(int)> &enqueue)
 	cudaGraphExec_t replay;
 	Times times;
 
-	/* also lets the launch find out what it asks only once */
+	/* also does what a launch does only once */
 	times.single = median_time([&](int i) {
 		enqueue(i % sets.count);
 	});
@@ -191,7 +191,7 @@ measure(const Sets &sets, const std::function<void(int)> &enqueue)
 	return times;
 }
 
-/* What has been measured once holds for all columns of as many bytes. */
+/* Measures once for each number of bytes. */
 static Times
 measure_once(std::map<uint64_t, Times> *known, const Sets &sets,
 			 const std::function<Times()> &measure_now)
@@ -232,7 +232,7 @@ measure_copy_now(const Sets &sets)
 					  }) /
 					  launches;
 
-	/* a graph's copies may go another way through the device, slower for long ones */
+	/* the device may copy in another way in a graph, slower for long copies */
 	times.graph = std::min(times.graph, streamed);
 	return times;
 }

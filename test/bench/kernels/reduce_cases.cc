@@ -8,6 +8,8 @@
 #include <memory>
 #include <string.h>
 
+namespace
+{
 
 /* A sum and what it is of. */
 struct ReduceCase
@@ -19,7 +21,7 @@ struct ReduceCase
 	double share;
 };
 
-static const char *
+const char *
 op_name(int op)
 {
 	switch (op)
@@ -37,7 +39,7 @@ op_name(int op)
 	}
 }
 
-static bool
+bool
 close_enough(double a, double b, uint64_t n, double greatest)
 {
 	/* CUB's own error: n additions of what stays below n times the greatest value */
@@ -45,7 +47,7 @@ close_enough(double a, double b, uint64_t n, double greatest)
 }
 
 /* Our sum against CUB's, over the first set; both have been run on it. */
-static bool
+bool
 sums_agree(const ReduceCase &c, const Sets &sets, const GpuaggReduced &ours)
 {
 	union
@@ -70,7 +72,7 @@ sums_agree(const ReduceCase &c, const Sets &sets, const GpuaggReduced &ours)
 						c.kind == GPUAGG_FLOAT32 ? 0x1p29 : 1);
 }
 
-static void
+void
 run_case(const ReduceCase &c, uint64_t n, double graph_over_cub, double single_over_cub)
 {
 	size_t value_size = c.op == GPUAGG_COUNT ? 0 : gpuagg_kind_size(c.kind);
@@ -120,7 +122,7 @@ run_case(const ReduceCase &c, uint64_t n, double graph_over_cub, double single_o
 	finish();
 	result.right = c.nulls ? ours.n > n / 8 * 6 && ours.n < n : ours.n == n;
 
-	/* the plain read is of the values alone, and of so many bytes more as the bits are */
+	/* the plain read is of the values alone: its time is scaled to the bytes with bits */
 	result.bandwidth_run = measure_read(sets);
 	result.bandwidth_run.graph *= (double) result.bytes / (double) sets.bytes();
 	if (c.op == GPUAGG_SUM && !c.nulls)
@@ -131,6 +133,8 @@ run_case(const ReduceCase &c, uint64_t n, double graph_over_cub, double single_o
 	}
 	report(result);
 }
+
+} // namespace
 
 void
 reduce_cases(const Options &options)

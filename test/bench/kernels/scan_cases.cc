@@ -23,7 +23,7 @@ ScanRun::launch(int set)
 }
 
 bool
-ScanRun::inside_window() const
+ScanRun::fits_window() const
 {
 	GpuScanState host;
 
@@ -41,19 +41,11 @@ scan_tolerance(int kind, uint64_t n)
 									: 0;
 }
 
-size_t
-scan_result_size(int kind, unsigned flags)
-{
-	bool wide = !gpuagg_kind_is_float(kind) && !(flags & GPUAGG_SCAN_NARROW);
-
-	return gpuagg_kind_size(kind) * (wide ? 2 : 1);
-}
-
 static void
 run_scan(int kind, unsigned flags, Pattern pattern, uint64_t n, double over_cub, double share)
 {
 	size_t value_size = gpuagg_kind_size(kind);
-	size_t result_size = scan_result_size(kind, flags);
+	size_t result_size = gpuagg_scan_result_size(kind, GPUAGG_SUM, flags);
 	Sets sets(n, value_size, result_size);
 	GpuScan scan = {};
 	Result result = {};
@@ -81,7 +73,7 @@ run_scan(int kind, unsigned flags, Pattern pattern, uint64_t n, double over_cub,
 		run.launch(set);
 	});
 	run.launch(0);
-	result.right = run.inside_window();
+	result.right = run.fits_window();
 
 	DeviceMemory expected(n * value_size);
 

@@ -16,10 +16,9 @@ struct ScanRun
 
 	ScanRun(const Sets &s, const GpuScan &pattern);
 	void launch(int set);
-	bool inside_window() const;
+	bool fits_window() const;
 };
 
 extern double scan_tolerance(int kind, uint64_t n);
-extern size_t scan_result_size(int kind, unsigned flags);
 
 #endif /* GPUAGG_BENCH_SCAN_CASES_H */

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 
-static const int64_t shapes[] = {SHAPE_NONE,	 1, 2, 32, 1000, 1 << 20, SHAPE_RANDOM,
-								 SHAPE_POWER_LAW};
+namespace
+{
+
+const int64_t shapes[] = {SHAPE_NONE, 1, 2, 32, 1000, 1 << 20, SHAPE_RANDOM, SHAPE_POWER_LAW};
 
 /* Heads of one set, and the same as keys for CUB: the number of heads up to a row. */
 struct Segments
@@ -38,11 +40,11 @@ struct Segments
 };
 
 /* The time a byte takes, for comparison between shapes. */
-static double
+double
 run_scan(int kind, unsigned flags, int64_t shape, uint64_t n, double share)
 {
 	size_t value_size = gpuagg_kind_size(kind);
-	size_t result_size = scan_result_size(kind, flags);
+	size_t result_size = gpuagg_scan_result_size(kind, GPUAGG_SUM, flags);
 	Sets sets(n, value_size, result_size);
 	Segments segments(shape, n);
 	GpuScan scan = {};
@@ -68,7 +70,7 @@ run_scan(int kind, unsigned flags, int64_t shape, uint64_t n, double share)
 		run.launch(set);
 	});
 	run.launch(0);
-	result.right = run.inside_window();
+	result.right = run.fits_window();
 	{
 		DeviceMemory expected(n * value_size);
 
@@ -87,7 +89,7 @@ run_scan(int kind, unsigned flags, int64_t shape, uint64_t n, double share)
 }
 
 /* Ours sums every segment exactly; they add up to the sum of all rows. */
-static bool
+bool
 sums_add_up(int kind, const Sets &sets, const void *sums, uint64_t nsegments)
 {
 	DeviceMemory scratch(gpu_reduce_scratch(), true);
@@ -111,11 +113,11 @@ sums_add_up(int kind, const Sets &sets, const void *sums, uint64_t nsegments)
 	return totals[0].sum.lo == totals[1].sum.lo && totals[0].sum.hi == totals[1].sum.hi;
 }
 
-static double
+double
 run_reduce(int kind, int64_t shape, uint64_t n, double share)
 {
 	size_t value_size = gpuagg_kind_size(kind);
-	size_t sum_size = scan_result_size(kind, 0);
+	size_t sum_size = gpuagg_scan_result_size(kind, GPUAGG_SUM, 0);
 	Segments segments(shape, n);
 	uint64_t nsegments = segments.count(n);
 	Sets sets(n, value_size, sum_size);
@@ -163,7 +165,7 @@ run_reduce(int kind, int64_t shape, uint64_t n, double share)
 
 /* Runs every shape and compares the slowest with the fastest. */
 template <class F>
-static void
+void
 every_shape(const char *part, const char *what, double limit, F run)
 {
 	double best = 0;
@@ -178,6 +180,8 @@ every_shape(const char *part, const char *what, double limit, F run)
 	}
 	report_spread(part, what, worst, best, limit);
 }
+
+} // namespace
 
 void
 segmented_cases(const Options &options)

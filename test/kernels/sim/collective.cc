@@ -19,7 +19,7 @@ same_site(Site a, Site b)
 /*
  * The lane whose value a lane gets.  Lanes are in groups of `width`: a source
  * lane wraps inside the group; up and down stay within it, xor may also reach
- * earlier groups; who would leave those bounds gets his own value.
+ * earlier groups; a lane that would leave those bounds gets its own value.
  */
 static int
 source_lane(const Pending *p, int lane)
@@ -95,7 +95,7 @@ deliver(Thread *threads, const Pending *coming)
 
 /*
  * Two lanes wait for each other: they must meet with one mask in one place.
- * (A lane that waits for this one may have to wait until it has been elsewhere.)
+ * (A lane that waits for this one may wait until that has been in other collectives.)
  */
 static void
 check_meeting(const Pending *waiting, const Pending *coming)

@@ -1,6 +1,6 @@
 /*
  * cub_sim.cc
- *	  In place of cuda/cub.cu: the simulator has no CUB.
+ *	  In place of cuda/kernels/cub.cu: the simulator has no CUB.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,11 +1,10 @@
 /*
  * gpu_sim.cc
- *	  gpu.h over the simulator: a device that is not there.
+ *	  gpu.h over the simulator.
  *
- * Streams run their work at once, in the calling thread; only its completion
- * can be put off, so that requests stay in flight.  Device memory is host
- * memory, poisoned when fresh, with a guard on either side that the address
- * sanitizer, where there is one, lets nobody read.
+ * Streams run their work at once, in the calling thread; its completion can be
+ * delayed, so that requests stay in flight.  Device memory is host memory, poisoned
+ * when fresh, with a guard on either side, which the address sanitizer protects.
  *
  * Environment, read at the first call:
  *	GPUAGG_SIM_DEVICES		number of devices (1)
@@ -81,7 +80,7 @@ struct HostCall
 	}
 };
 
-/* Never destroyed: threads may still be about when the program ends. */
+/* Never destroyed: threads may still run when the program ends. */
 struct Shared
 {
 	std::mutex lock;
@@ -143,7 +142,7 @@ failure(GpuaggReason reason, const char *words)
 	return reason;
 }
 
-/* What every call answers first. */
+/* Every call returns this if it is not GPUAGG_OK. */
 GpuaggReason
 context_status()
 {
@@ -442,7 +441,7 @@ gpu_event_elapsed(GpuEventRef from, GpuEventRef to, uint64_t *ns)
 	return context_status();
 }
 
-/* Kernels have already run; what is left is to count launches. */
+/* Kernels have already run: only counts launches. */
 GpuaggReason
 gpu_launch_status(void)
 {

@@ -28,6 +28,9 @@ __asan_default_options()
 #define BLOCKS	20
 #define NRUNS	40
 
+namespace
+{
+
 struct Storage
 {
 	int value[THREADS];
@@ -36,7 +39,7 @@ struct Storage
 typedef std::vector<int> Output;
 
 template <class Kernel>
-static Output
+Output
 run(Kernel kernel, unsigned blocks = BLOCKS, unsigned threads = THREADS)
 {
 	Output out(BLOCKS * THREADS + 1, 0);
@@ -47,7 +50,7 @@ run(Kernel kernel, unsigned blocks = BLOCKS, unsigned threads = THREADS)
 	return out;
 }
 
-static unsigned
+unsigned
 global_id()
 {
 	return blockIdx.x * blockDim.x + threadIdx.x;
@@ -56,7 +59,7 @@ global_id()
 /*
  * Without a mistake
  */
-static __global__ void
+__global__ void
 reversed_in_block(int *out)
 {
 	SHARED(Storage, shared);
@@ -66,7 +69,7 @@ reversed_in_block(int *out)
 	out[global_id()] = shared.value[blockDim.x - 1 - threadIdx.x];
 }
 
-static __global__ void
+__global__ void
 half_warps(int *out)
 {
 	unsigned half = threadIdx.x % 32 < 16 ? 0xffffu : 0xffff0000u;
@@ -82,7 +85,7 @@ half_warps(int *out)
 }
 
 /* Blocks wait for the one before: the ticket says which that is, as in a look-back. */
-static __global__ void
+__global__ void
 chained(int *out)
 {
 	SHARED(Storage, shared);
@@ -135,14 +138,14 @@ struct SwappedMapOp : MapOp
 	}
 };
 
-static Map
+Map
 map_of(unsigned i)
 {
 	return {2 * i + 3, i * i + 1};
 }
 
 template <class Op>
-static __global__ void
+__global__ void
 scan_of_maps(int *out)
 {
 	typedef BlockScan<Op, THREADS> Scan;
@@ -156,7 +159,7 @@ scan_of_maps(int *out)
 }
 
 /* What scan_of_maps<MapOp> has to leave. */
-static Output
+Output
 maps_in_sequence()
 {
 	Output out(BLOCKS * THREADS + 1, 0);
@@ -177,7 +180,7 @@ maps_in_sequence()
 /*
  * With one
  */
-static __global__ void
+__global__ void
 missing_barrier(int *out)
 {
 	SHARED(Storage, shared);
@@ -188,7 +191,7 @@ missing_barrier(int *out)
 	out[global_id()] = shared.value[(threadIdx.x + 1) % blockDim.x];
 }
 
-static __global__ void
+__global__ void
 missing_warp_barrier(int *out)
 {
 	SHARED(Storage, shared);
@@ -199,7 +202,7 @@ missing_warp_barrier(int *out)
 	out[global_id()] = shared.value[threadIdx.x ^ 1];
 }
 
-static __global__ void
+__global__ void
 divergent_barrier(int *)
 {
 	if (threadIdx.x < 32)
@@ -208,7 +211,7 @@ divergent_barrier(int *)
 		__syncthreads();
 }
 
-static __global__ void
+__global__ void
 barrier_of_some(int *)
 {
 	if (threadIdx.x != 5)
@@ -217,7 +220,7 @@ barrier_of_some(int *)
 		__syncwarp(1u << 5);
 }
 
-static __global__ void
+__global__ void
 return_before_barrier(int *out)
 {
 	if (threadIdx.x >= 70)
@@ -226,20 +229,20 @@ return_before_barrier(int *out)
 	out[global_id()] = 1;
 }
 
-static __global__ void
+__global__ void
 mask_lacks_caller(int *out)
 {
 	out[global_id()] = __shfl_sync(0x7fffffffu, (int) threadIdx.x, 0);
 }
 
-static __global__ void
+__global__ void
 mask_of_other_lanes(int *out)
 {
 	/* warpSize - 1 is no mask of all lanes */
 	out[global_id()] = __shfl_down_sync(31u, (int) threadIdx.x, 1);
 }
 
-static __global__ void
+__global__ void
 masks_differ(int *out)
 {
 	unsigned mask = threadIdx.x % 2 ? FULL_MASK : 0x55555557u;
@@ -247,14 +250,14 @@ masks_differ(int *out)
 	out[global_id()] = __shfl_sync(mask, (int) threadIdx.x, 0);
 }
 
-static __global__ void
+__global__ void
 missing_lane(int *out)
 {
 	if (threadIdx.x % 32 != 7)
 		out[global_id()] = __shfl_sync(FULL_MASK, 1, 0);
 }
 
-static __global__ void
+__global__ void
 lane_at_barrier(int *out)
 {
 	if (threadIdx.x % 32 == 7)
@@ -264,7 +267,7 @@ lane_at_barrier(int *out)
 	__syncthreads();
 }
 
-static __global__ void
+__global__ void
 different_collectives(int *out)
 {
 	if (threadIdx.x % 2)
@@ -273,20 +276,20 @@ different_collectives(int *out)
 		out[global_id()] = __any_sync(FULL_MASK, 1);
 }
 
-static __global__ void
+__global__ void
 reads_outside_mask(int *out)
 {
 	if (threadIdx.x % 32 < 16)
 		out[global_id()] = __shfl_sync(0xffffu, 1, 20);
 }
 
-static __global__ void
+__global__ void
 short_warp(int *out)
 {
 	out[global_id()] = __shfl_sync(FULL_MASK, 1, 0);
 }
 
-static __global__ void
+__global__ void
 uninitialised_shared(int *out)
 {
 	SHARED(Storage, shared);
@@ -298,29 +301,29 @@ uninitialised_shared(int *out)
 }
 
 /* Device memory that nothing has been written to. */
-static int *fresh;
+int *fresh;
 
-static __global__ void
+__global__ void
 uninitialised_device(int *out)
 {
 	out[global_id()] = fresh[threadIdx.x];
 }
 
-static __global__ void
+__global__ void
 device_overrun(int *)
 {
 	fresh[threadIdx.x + 1] = 7;
 }
 
 #ifdef __SANITIZE_ADDRESS__
-static __global__ void
+__global__ void
 device_read_past(int *out)
 {
 	out[global_id()] = fresh[threadIdx.x + 1];
 }
 #endif
 
-static __global__ void
+__global__ void
 shared_overrun(int *out)
 {
 	SHARED(Storage, shared);
@@ -330,7 +333,7 @@ shared_overrun(int *out)
 	out[global_id()] = 1;
 }
 
-static __global__ void
+__global__ void
 shared_twice(int *out)
 {
 	SHARED(Storage, first);
@@ -340,15 +343,15 @@ shared_twice(int *out)
 	out[global_id()] = second.value[threadIdx.x];
 }
 
-static __global__ void
+__global__ void
 spins_for_nobody(int *out)
 {
 	while (load_relaxed(&out[BLOCKS * THREADS]) == 0)
 		spin_wait();
 }
 
-/* Who comes last lets the others go; he never becomes resident. */
-static __global__ void
+/* The last thread to come releases the others; its block never becomes resident. */
+__global__ void
 waits_for_later_block(int *out)
 {
 	if (atomic_add(&out[0], 1) == (int) (gridDim.x * blockDim.x) - 1)
@@ -358,7 +361,7 @@ waits_for_later_block(int *out)
 }
 
 /* A look-back in which one block forgets to publish. */
-static __global__ void
+__global__ void
 missing_publish(int *out)
 {
 	unsigned *ticket = (unsigned *) &out[BLOCKS * THREADS];
@@ -378,7 +381,7 @@ missing_publish(int *out)
 }
 
 /* A look-back whose tiles are blocks: nothing says that the one before has begun. */
-static __global__ void
+__global__ void
 tile_from_block_index(int *out)
 {
 	unsigned *slots = (unsigned *) out;
@@ -394,7 +397,7 @@ tile_from_block_index(int *out)
 	}
 }
 
-static __global__ void
+__global__ void
 more_shared_than_given(int *out)
 {
 	SHARED_LARGE(Storage, shared);
@@ -403,13 +406,13 @@ more_shared_than_given(int *out)
 	out[global_id()] = shared.value[threadIdx.x];
 }
 
-static __global__ void
+__global__ void
 width_of_no_group(int *out)
 {
 	out[global_id()] = warp_shfl(1, 0, 12);
 }
 
-static __global__ void
+__global__ void
 lost_update(int *out)
 {
 	int old = load_relaxed(&out[0]);
@@ -417,10 +420,10 @@ lost_update(int *out)
 	store_release(&out[0], old + 1);
 }
 
-static int npassed;
-static int nfailed;
+int npassed;
+int nfailed;
 
-static void
+void
 report(bool passed, const char *name, const char *why)
 {
 	if (passed)
@@ -432,8 +435,8 @@ report(bool passed, const char *name, const char *why)
 	}
 }
 
-/* Device memory of one int for each thread of a block, as full of poison as any. */
-static void
+/* Device memory of one int for each thread of a block, poisoned. */
+void
 allocate_fresh()
 {
 	if (gpu_malloc((void **) &fresh, THREADS * sizeof(int)) != GPUAGG_OK)
@@ -445,7 +448,7 @@ allocate_fresh()
 
 /* The child's messages; *aborted: it ended by abort(). */
 template <class F>
-static std::string
+std::string
 in_child(F f, bool *aborted)
 {
 	int pipe_fds[2];
@@ -479,7 +482,7 @@ in_child(F f, bool *aborted)
 }
 
 template <class Kernel>
-static void
+void
 must_abort(const char *name, Kernel kernel, const char *words, unsigned threads = THREADS)
 {
 	for (int i = 0; i < 4; i++)
@@ -503,7 +506,7 @@ must_abort(const char *name, Kernel kernel, const char *words, unsigned threads 
 
 /* All results of NRUNS runs in different orders, two patterns each. */
 template <class Kernel>
-static bool
+bool
 always_same(Kernel kernel)
 {
 	Output first;
@@ -523,6 +526,8 @@ always_same(Kernel kernel)
 	}
 	return true;
 }
+
+} // namespace
 
 int
 main()

@@ -214,7 +214,7 @@ prepare_fiber(Thread *t, unsigned number)
 #endif
 }
 
-/* Blocks start in any order: it permutes them, as the factor is prime to their number. */
+/* An order in which blocks start: a permutation, since the factor is prime to their number. */
 static void
 choose_start_order()
 {
@@ -289,7 +289,7 @@ run_fiber(Block *block, int warp, int lane)
 	current = nullptr;
 }
 
-/* Lets the spinning fibers look again. */
+/* Lets the spinning fibers check again. */
 static unsigned
 wake_spinning()
 {
@@ -326,7 +326,7 @@ nothing_runnable()
 	FAIL(NOWHERE, "deadlock");
 }
 
-/* Says where the threads spin, a few of the places. */
+/* Reports a few of the places where threads spin. */
 static void
 nothing_to_wait_for()
 {

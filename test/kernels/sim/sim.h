@@ -2,7 +2,7 @@
  * sim.h
  *	  The part of CUDA's device language that our kernels use, on the host.
  *
- * cuda/device.cuh includes this in place of <cuda_runtime.h> when GPUAGG_SIM is
+ * cuda/device/device.cuh includes this in place of <cuda_runtime.h> when GPUAGG_SIM is
  * defined; g++ then compiles the very same kernel source.  A launch runs one
  * fiber per thread and returns when the grid has ended.  The rules it enforces,
  * by a message on stderr and abort():
@@ -14,8 +14,8 @@
  * - a spin loop (spin_wait) makes progress possible;
  * - shared memory is asked for once per thread, and not overrun.
  *
- * Shared memory is poisoned before a block starts.  It shows neither weak
- * memory ordering nor speed.
+ * Shared memory is poisoned before a block starts.  Weak memory ordering and speed
+ * are not simulated.
  */
 #ifndef GPUAGG_SIM_H
 #define GPUAGG_SIM_H

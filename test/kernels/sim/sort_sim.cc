@@ -1,9 +1,9 @@
 /*
  * sort_sim.cc
- *	  In place of cuda/sort.cu: the simulator has no CUB.
+ *	  In place of cuda/kernels/sort.cu: the simulator has no CUB.
  *
- * Environment: with GPUAGG_SIM_WRONG_SORT=order two items change places, with
- * =item one comes back twice and another one not.
+ * Environment: GPUAGG_SIM_WRONG_SORT=order swaps two items, =item returns one twice
+ * and another not at all.
  */
 #include <algorithm>
 #include <stddef.h>

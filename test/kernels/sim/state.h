@@ -2,7 +2,7 @@
  * state.h
  *	  State of the simulated device, as its scheduler and collectives share it.
  *
- * All of it belongs to the launch that runs; there is one at a time.
+ * All of it belongs to the running launch; there is one at a time.
  */
 #ifndef GPUAGG_SIM_STATE_H
 #define GPUAGG_SIM_STATE_H
@@ -51,7 +51,7 @@ struct Context
 #endif
 };
 
-/* What the public Fiber needs besides: its stack. */
+/* A Fiber and its stack. */
 struct Thread : Fiber
 {
 	Context context;
