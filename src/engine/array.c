@@ -111,12 +111,12 @@ scan_on_device(const ArrayColumn *column, ColumnScan *batch, int64 first, Gpuagg
 	if (!gpuagg_scans_begin(&batch, 1, gpuagg_batch_rows))
 		return 0;
 	n = Min(batch->capacity, column->nrows - first);
-	memcpy(batch->values, values_from(column, first), n * gpuagg_kind_size(column->kind));
+	memcpy(batch->flight.values, values_from(column, first), n * gpuagg_kind_size(column->kind));
 	if (column->heads != NULL)
-		memcpy(batch->heads, column->heads + first / 64, (n + 63) / 64 * sizeof(uint64));
+		memcpy(batch->flight.heads, column->heads + first / 64, (n + 63) / 64 * sizeof(uint64));
 	batch->nrows = n;
 	gpuagg_scan_run(batch, carry);
-	put_results(column, batch->results, batch->status, n, results);
+	put_results(column, batch->flight.results, batch->flight.status, n, results);
 	return n;
 }
 
@@ -132,8 +132,9 @@ scan_on_cpu(const ArrayColumn *column, int64 first, GpuaggScanState *carry, char
 	scan.work.op = column->op;
 	scan.work.flags = column->exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0;
 	scan.work.nrows = (uint64) nrows;
-	scan.values = values_from(column, first);
-	scan.heads = column->heads == NULL ? NULL : column->heads + first / 64;
+	scan.values = unconstify(void *, values_from(column, first));
+	if (column->heads != NULL)
+		scan.heads = unconstify(uint64 *, column->heads) + first / 64;
 	scan.results = made;
 	scan.status = status;
 	gpuagg_cpu_scan(&scan, carry);

@@ -23,9 +23,9 @@ typedef struct Flight
 	 * The columns in this process; NULL: there is none.  Inputs are in staging
 	 * memory where there is a lease, those of a SORT in the caller's memory always.
 	 */
-	const void *values;
-	const uint64 *validity;
-	const uint64 *heads;
+	void *values;
+	uint64 *validity;
+	uint64 *heads;
 	void *results; /* the caller's own memory */
 	uint8 *status;
 	GpuaggReduced *total;	/* REDUCE: the rows are added to it */

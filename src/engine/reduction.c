@@ -94,7 +94,7 @@ drop_reduction(void *arg)
 
 /* The values as a flight that adds them to the total. */
 static void
-begin_flight(ReductionWork *work, Flight *flight, const char *values, int64 nrows)
+begin_flight(ReductionWork *work, Flight *flight, char *values, int64 nrows)
 {
 	memset(flight, 0, offsetof(Flight, request));
 	flight->type = GPUAGG_MSG_REDUCE;

@@ -15,9 +15,7 @@ leave_memory(ColumnScan *scan)
 {
 	gpuagg_flight_unlist(&scan->owner);
 	gpuagg_flight_leave(&scan->flight.lease);
-	scan->values = NULL;
-	scan->validity = NULL;
-	scan->heads = NULL;
+	scan->flight.values = NULL;
 }
 
 /* The context goes away, and with it the rows: never throws. */
@@ -31,10 +29,9 @@ drop_scan(void *arg)
 static void
 complete(ColumnScan *scan)
 {
-	if (scan->values == NULL)
+	if (scan->flight.values == NULL)
 		return;
 	(void) gpuagg_flight_finish(&scan->flight);
-	scan->engine = scan->flight.engine;
 	leave_memory(scan);
 }
 
@@ -49,9 +46,10 @@ gpuagg_scan_make(GpuaggKind kind, GpuaggOp op, unsigned flags, MemoryContext con
 {
 	ColumnScan *scan = MemoryContextAllocZero(context, sizeof(ColumnScan));
 
-	scan->kind = kind;
-	scan->op = op;
-	scan->flags = flags;
+	scan->flight.type = GPUAGG_MSG_SCAN;
+	scan->flight.work.kind = kind;
+	scan->flight.work.op = op;
+	scan->flight.work.flags = flags;
 	scan->owner.land = land;
 	scan->on_reset.func = drop_scan;
 	scan->on_reset.arg = scan;
@@ -72,108 +70,88 @@ replace_array(const ColumnScan *scan, void *array, Size bytes)
 static void
 make_room(ColumnScan *scan, int64 rows)
 {
+	Flight *flight = &scan->flight;
+
 	if (rows <= scan->result_rows)
 		return;
 	scan->result_rows = 0;
-	scan->results = replace_array(scan, scan->results,
-								  rows * gpuagg_scan_result_size(scan->kind, scan->op, 0));
-	if (scan->flags & GPUAGG_SCAN_STATUS)
-		scan->status = replace_array(scan, scan->status, rows);
+	flight->results = replace_array(scan, flight->results,
+									rows * (flight->work.column[GPUAGG_RESULTS].bits / 8));
+	if (flight->work.flags & GPUAGG_SCAN_STATUS)
+		flight->status = replace_array(scan, flight->status, rows);
 	scan->result_rows = rows;
-}
-
-/* Lays out the columns of so many rows from `origin` on; returns where they end. */
-static Size
-lay_out(const ColumnScan *scan, GpuaggWork *work, Size origin, int64 rows)
-{
-	work->kind = scan->kind;
-	work->op = scan->op;
-	work->flags = scan->flags;
-	return gpuagg_work_lay_out(GPUAGG_MSG_SCAN, work, origin, rows);
 }
 
 static Size
 bytes_of(ColumnScan *const *scans, int nscans, int64 rows)
 {
-	GpuaggWork work;
 	Size end = 0;
 
 	for (int i = 0; i < nscans; i++)
-		end = lay_out(scans[i], &work, end, rows);
+		end = gpuagg_work_lay_out(GPUAGG_MSG_SCAN, &scans[i]->flight.work, end, rows);
 	return end;
 }
 
-/* Makes a scan ready for so many rows in memory that starts at `base`; returns where its part ends. */
-static Size
-begin(ColumnScan *scan, char *base, Size origin, int64 rows)
+/* Makes a scan that has been laid out ready for so many rows in memory that starts at `base`. */
+static void
+begin(ColumnScan *scan, char *base, int64 rows)
 {
-	GpuaggWork *work = &scan->flight.work;
-	Size end = lay_out(scan, work, origin, rows);
+	Flight *flight = &scan->flight;
+	const GpuaggColumnRef *column = flight->work.column;
 
 	make_room(scan, rows);
-	scan->flight.type = GPUAGG_MSG_SCAN;
 	scan->capacity = rows;
 	scan->nrows = 0;
-	scan->values = base + work->column[GPUAGG_VALUES].at;
-	if (scan->flags & GPUAGG_SCAN_VALIDITY)
-		scan->validity = (uint64 *) (base + work->column[GPUAGG_VALIDITY].at);
-	if (scan->flags & GPUAGG_SCAN_HEADS)
-		scan->heads = (uint64 *) (base + work->column[GPUAGG_HEADS].at);
-	return end;
+	flight->values = base + column[GPUAGG_VALUES].at;
+	if (flight->work.flags & GPUAGG_SCAN_VALIDITY)
+		flight->validity = (uint64 *) (base + column[GPUAGG_VALIDITY].at);
+	if (flight->work.flags & GPUAGG_SCAN_HEADS)
+		flight->heads = (uint64 *) (base + column[GPUAGG_HEADS].at);
 }
 
 bool
 gpuagg_scans_begin(ColumnScan *const *scans, int nscans, int64 rows)
 {
 	FlightLease *lease;
-	Size origin = 0;
+	Size bytes;
 
 	rows = TYPEALIGN_DOWN(64, rows);
-	while (rows > 64 && bytes_of(scans, nscans, rows) > GPUAGG_SEGMENT_BYTES)
+	while ((bytes = bytes_of(scans, nscans, rows)) > GPUAGG_SEGMENT_BYTES && rows > 64)
 		rows = TYPEALIGN_DOWN(64, rows / 2);
-	lease = gpuagg_flight_lease(bytes_of(scans, nscans, rows), nscans,
-								GetMemoryChunkContext(scans[0]));
+	lease = gpuagg_flight_lease(bytes, nscans, GetMemoryChunkContext(scans[0]));
 	if (lease == NULL)
 		return false;
 	for (int i = 0; i < nscans; i++)
 		scans[i]->flight.lease = lease;
 	for (int i = 0; i < nscans; i++)
-		origin = begin(scans[i], gpuagg_flight_lease_base(lease), origin, rows);
+		begin(scans[i], gpuagg_flight_lease_base(lease), rows);
 	return true;
 }
 
 void
 gpuagg_scan_begin_in_memory(ColumnScan *scan, int64 rows)
 {
-	GpuaggWork work;
 	Size bytes;
 
-	(void) lay_out(scan, &work, 0, rows);
-	bytes = work.column[GPUAGG_RESULTS].at;
+	(void) bytes_of(&scan, 1, rows);
+	bytes = scan->flight.work.column[GPUAGG_RESULTS].at;
 	if (bytes > scan->input_bytes)
 	{
 		scan->input_bytes = 0;
 		scan->inputs = replace_array(scan, scan->inputs, bytes);
 		scan->input_bytes = bytes;
 	}
-	(void) begin(scan, scan->inputs, 0, rows);
+	begin(scan, scan->inputs, rows);
 }
 
 void
 gpuagg_scan_submit(ColumnScan *scan, const GpuaggScanState *carry)
 {
-	Flight *flight = &scan->flight;
-
-	flight->work.nrows = (uint64) scan->nrows;
-	flight->work.u.scan.carry = *carry;
-	flight->values = scan->values;
-	flight->validity = scan->validity;
-	flight->heads = scan->heads;
-	flight->results = scan->results;
-	flight->status = scan->status;
-	if (flight->lease != NULL)
+	scan->flight.work.nrows = (uint64) scan->nrows;
+	scan->flight.work.u.scan.carry = *carry;
+	if (scan->flight.lease != NULL)
 		gpuagg_flight_list(&scan->owner);
-	gpuagg_flight_submit(flight);
+	gpuagg_flight_submit(&scan->flight);
 }
 
 void

@@ -10,21 +10,17 @@
 /* The rows of one scan and, after it has run, its results. */
 typedef struct ColumnScan
 {
-	GpuaggKind kind;
-	GpuaggOp op;
-	unsigned flags; /* GPUAGG_SCAN_EXCLUSIVE, VALIDITY, HEADS, STATUS */
+	/*
+	 * What is computed over which columns.  values: NULL before the scan has begun
+	 * and when it is done; validity and heads: with these flags; results and status
+	 * stay until the next run.
+	 */
+	Flight flight;
 	int64 capacity; /* rows, a multiple of 64 */
 	int64 nrows;
-	void *values;	  /* NULL: the scan has not begun, or is done */
-	uint64 *validity; /* with VALIDITY; bit i: row i is not NULL */
-	uint64 *heads;	  /* with HEADS; bit i: row i starts a segment */
-	void *results;	  /* of gpuagg_scan_result_size(kind, op, 0) bytes a row */
-	uint8 *status;	  /* with STATUS; GPUAGG_ROW_* */
-	EngineId engine;  /* that they are from */
 
 	/* private */
-	Flight flight;
-	FlightOwner owner; /* listed from submit to finish, if it has a lease */
+	FlightOwner owner; /* listed from submit to finish, if there is a lease */
 	char *inputs;	   /* memory of its own for values and bitmaps */
 	Size input_bytes;
 	int64 result_rows; /* that results and status have room for */

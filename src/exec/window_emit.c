@@ -114,7 +114,8 @@ set_value(WindowScanState *node, int f, int64 i)
 	{
 		const WindowFunctionColumn *column = &p->current->columns[f];
 
-		function->value = gpuagg_running_result(op, column->scan->results, column->scan->status, i,
+		function->value = gpuagg_running_result(op, column->scan->flight.results,
+												column->scan->flight.status, i,
 												column->counts != NULL ? column->counts[i] : 0,
 												&function->isnull);
 	}
@@ -195,9 +196,9 @@ keep_last(WindowScanState *node)
 
 		if (scan == NULL)
 			continue;
-		width = gpuagg_scan_result_size(scan->kind, scan->op, 0);
-		memcpy(last->result, (const char *) scan->results + i * width, width);
-		last->status = scan->status[i];
+		width = gpuagg_scan_result_size(scan->flight.work.kind, scan->flight.work.op, 0);
+		memcpy(last->result, (const char *) scan->flight.results + i * width, width);
+		last->status = scan->flight.status[i];
 		last->count = column->counts != NULL ? column->counts[i] : 0;
 	}
 }

@@ -237,7 +237,7 @@ put_row(WindowScanState *node, WindowRows *rows)
 static void
 count_values(WindowRows *rows, WindowFunctionColumn *column, bool exclusive)
 {
-	const uint64 *validity = column->scan->validity;
+	const uint64 *validity = column->scan->flight.validity;
 	int64 n = column->open_count;
 
 	for (int64 i = 0; i < rows->nrows; i++)
@@ -264,11 +264,11 @@ put_column(WindowScanState *node, WindowRows *rows, int f)
 	Size stride = node->pipeline->stride;
 
 	scan->nrows = rows->nrows;
-	memcpy(scan->heads, rows->partition_heads, (rows->nrows + 63) / 64 * sizeof(uint64));
+	memcpy(scan->flight.heads, rows->partition_heads, (rows->nrows + 63) / 64 * sizeof(uint64));
 	for (int64 i = 0; i < rows->nrows; i++)
-		gpuagg_scan_set_bit(scan->validity, i,
+		gpuagg_scan_set_bit(scan->flight.validity, i,
 							function->every_row || !rows->isnull[place + i * stride]);
-	gpuagg_running_store_column(function->op, scan->values, rows->values + place,
+	gpuagg_running_store_column(function->op, scan->flight.values, rows->values + place,
 								rows->isnull + place, stride, rows->nrows);
 	count_values(rows, column, function->exclusive);
 }
@@ -356,14 +356,15 @@ finish(WindowScanState *node, WindowRows *rows)
 		}
 		gpuagg_scan_finish(scan, carry);
 		gpuagg_running_from_carry(function->op, function->state, carry, column->open_count);
-		column->has_values = node->spec->frame == WINDOW_ROWS &&
-							 gpuagg_running_result_column(function->op, scan->results, scan->status,
-														  scan->nrows, rows->values + place,
-														  rows->isnull + place,
-														  node->pipeline->stride);
-		node->work.report.batches[scan->engine]++;
-		node->work.report.rows[scan->engine] += scan->nrows;
-		node->work.report.bytes[scan->engine] += scan->nrows * (int64) gpuagg_kind_size(scan->kind);
+		column->has_values =
+			node->spec->frame == WINDOW_ROWS &&
+			gpuagg_running_result_column(function->op, scan->flight.results, scan->flight.status,
+										 scan->nrows, rows->values + place, rows->isnull + place,
+										 node->pipeline->stride);
+		node->work.report.batches[scan->flight.engine]++;
+		node->work.report.rows[scan->flight.engine] += scan->nrows;
+		node->work.report.bytes[scan->flight.engine] += scan->nrows * (int64) gpuagg_kind_size(
+																		  scan->flight.work.kind);
 	}
 	gpuagg_window_report_since(&node->work.report, &before);
 }

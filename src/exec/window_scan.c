@@ -9,6 +9,7 @@
 #include "utils/memutils.h"
 
 #include "device/client.h"
+#include "engine/flight.h"
 #include "exec/window_scan.h"
 #include "exec/window_pipeline.h"
 #include "operation/call.h"
@@ -92,26 +93,20 @@ begin(CustomScanState *css, EState *estate, int eflags)
 static int64
 choose_engine(WindowScanState *node)
 {
-	int64 device_from = PG_INT64_MAX;
+	GpuaggReason reason;
 
 	if (node->has_scans)
 		gpuagg_begin_engine();
-	if (gpuagg_device == DEVICE_CPU)
-		gpuagg_stat_reason(GPUAGG_DISABLED);
-	else if (!node->has_scans)
-		gpuagg_stat_reason(GPUAGG_CPU_ONLY);
-	else if (!node->can_read_ahead)
-		gpuagg_stat_reason(GPUAGG_NO_READ_AHEAD);
-	else if (gpuagg_device == DEVICE_AUTO) /* the CPU scans a set in a few ns a row */
-		gpuagg_stat_reason(GPUAGG_NO_GAIN);
-	else
-	{
-		if (gpuagg_device_min_rows > 0)
-			gpuagg_stat_reason(GPUAGG_SMALL);
-		device_from = gpuagg_device_min_rows;
-	}
+	/* in mode auto never: the CPU scans a set in a few ns a row */
+	reason = gpuagg_flight_wanted(0, FLIGHT_NEVER);
+	if (reason != GPUAGG_DISABLED && !node->has_scans)
+		reason = GPUAGG_CPU_ONLY;
+	else if (reason != GPUAGG_DISABLED && !node->can_read_ahead)
+		reason = GPUAGG_NO_READ_AHEAD;
+	if (reason != GPUAGG_OK)
+		gpuagg_stat_reason(reason);
 	node->work.report.reason = gpuagg_stat_last()->reason;
-	return device_from;
+	return reason == GPUAGG_OK || reason == GPUAGG_SMALL ? gpuagg_device_min_rows : FLIGHT_NEVER;
 }
 
 /* What happens when the first row is asked for. */

@@ -155,7 +155,7 @@ fill_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 {
 	MemoryContext old = MemoryContextSwitchTo(query->arguments);
 	ColumnScan *batch = query->batch;
-	Size width = gpuagg_kind_size(batch->kind);
+	Size width = gpuagg_kind_size(batch->flight.work.kind);
 	int64 n = part->state->n;
 	Datum value;
 	bool isnull;
@@ -165,12 +165,12 @@ fill_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 	{
 		int64 i = batch->nrows++;
 
-		gpuagg_scan_set_bit(batch->validity, i, !isnull);
+		gpuagg_scan_set_bit(batch->flight.validity, i, !isnull);
 		if (isnull)
-			memset((char *) batch->values + i * width, 0, width);
+			memset((char *) batch->flight.values + i * width, 0, width);
 		else
 		{
-			gpuagg_running_store(query->op, batch->values, i, value);
+			gpuagg_running_store(query->op, batch->flight.values, i, value);
 			n++;
 		}
 		if (query->counts != NULL)
@@ -265,7 +265,7 @@ value_at(RunningQuery *query, RunningPartition *part, WindowObject winobj, int64
 
 	batch = query->batch;
 	i = row - part->batch_first;
-	return gpuagg_running_result(query->op, batch->results, batch->status, i,
+	return gpuagg_running_result(query->op, batch->flight.results, batch->flight.status, i,
 								 query->counts != NULL ? query->counts[i] : 0, isnull);
 }
 
