@@ -132,6 +132,15 @@ use_device(void)
 	return reason;
 }
 
+/* How the functions below end that make one call on the open device. */
+#define RETURN_STATUS(call)                                   \
+	do                                                        \
+	{                                                         \
+		GpuaggReason status = use_device();                   \
+                                                              \
+		return status == GPUAGG_OK ? classify(call) : status; \
+	} while (0)
+
 GpuaggReason
 gpu_count(int *count)
 {
@@ -206,35 +215,26 @@ gpu_memory_info(uint64_t *free_bytes, uint64_t *total_bytes)
 GpuaggReason
 gpu_malloc(void **p, size_t bytes)
 {
-	GpuaggReason reason = use_device();
-
 	*p = NULL;
-	return reason == GPUAGG_OK ? classify(cudaMalloc(p, bytes)) : reason;
+	RETURN_STATUS(cudaMalloc(p, bytes));
 }
 
 GpuaggReason
 gpu_free(void *p)
 {
-	GpuaggReason reason = use_device();
-
-	return reason == GPUAGG_OK ? classify(cudaFree(p)) : reason;
+	RETURN_STATUS(cudaFree(p));
 }
 
 GpuaggReason
 gpu_host_register(void *p, size_t bytes)
 {
-	GpuaggReason reason = use_device();
-
-	return reason == GPUAGG_OK ? classify(cudaHostRegister(p, bytes, cudaHostRegisterPortable))
-							   : reason;
+	RETURN_STATUS(cudaHostRegister(p, bytes, cudaHostRegisterPortable));
 }
 
 GpuaggReason
 gpu_host_unregister(void *p)
 {
-	GpuaggReason reason = use_device();
-
-	return reason == GPUAGG_OK ? classify(cudaHostUnregister(p)) : reason;
+	RETURN_STATUS(cudaHostUnregister(p));
 }
 
 /* A stream that does not say otherwise has the least of all priorities. */
@@ -270,70 +270,47 @@ gpu_stream_create_background(GpuStreamRef *stream)
 GpuaggReason
 gpu_stream_destroy(GpuStreamRef stream)
 {
-	GpuaggReason reason = use_device();
-
-	return reason == GPUAGG_OK ? classify(cudaStreamDestroy((cudaStream_t) stream)) : reason;
+	RETURN_STATUS(cudaStreamDestroy((cudaStream_t) stream));
 }
 
 GpuaggReason
 gpu_copy_in(void *device, const void *host, size_t bytes, GpuStreamRef stream)
 {
-	GpuaggReason reason = use_device();
-
-	return reason == GPUAGG_OK
-			   ? classify(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice,
-										  (cudaStream_t) stream))
-			   : reason;
+	RETURN_STATUS(
+		cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, (cudaStream_t) stream));
 }
 
 GpuaggReason
 gpu_copy_out(void *host, const void *device, size_t bytes, GpuStreamRef stream)
 {
-	GpuaggReason reason = use_device();
-
-	return reason == GPUAGG_OK
-			   ? classify(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost,
-										  (cudaStream_t) stream))
-			   : reason;
+	RETURN_STATUS(
+		cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, (cudaStream_t) stream));
 }
 
 GpuaggReason
 gpu_copy_within(void *to, const void *from, size_t bytes, GpuStreamRef stream)
 {
-	GpuaggReason reason = use_device();
-
-	return reason == GPUAGG_OK ? classify(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice,
-														  (cudaStream_t) stream))
-							   : reason;
+	RETURN_STATUS(
+		cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, (cudaStream_t) stream));
 }
 
 GpuaggReason
 gpu_memset(void *device, int value, size_t bytes, GpuStreamRef stream)
 {
-	GpuaggReason reason = use_device();
-
-	return reason == GPUAGG_OK
-			   ? classify(cudaMemsetAsync(device, value, bytes, (cudaStream_t) stream))
-			   : reason;
+	RETURN_STATUS(cudaMemsetAsync(device, value, bytes, (cudaStream_t) stream));
 }
 
 GpuaggReason
 gpu_host_call(GpuStreamRef stream, void (*fn)(void *), void *arg)
 {
-	GpuaggReason reason = use_device();
-
-	return reason == GPUAGG_OK ? classify(cudaLaunchHostFunc((cudaStream_t) stream, fn, arg))
-							   : reason;
+	RETURN_STATUS(cudaLaunchHostFunc((cudaStream_t) stream, fn, arg));
 }
 
 static GpuaggReason
 create_event(GpuEventRef *event, unsigned flags)
 {
-	GpuaggReason reason = use_device();
-
 	*event = NULL;
-	return reason == GPUAGG_OK ? classify(cudaEventCreateWithFlags((cudaEvent_t *) event, flags))
-							   : reason;
+	RETURN_STATUS(cudaEventCreateWithFlags((cudaEvent_t *) event, flags));
 }
 
 GpuaggReason
@@ -351,19 +328,13 @@ gpu_event_create_timed(GpuEventRef *event)
 GpuaggReason
 gpu_event_destroy(GpuEventRef event)
 {
-	GpuaggReason reason = use_device();
-
-	return reason == GPUAGG_OK ? classify(cudaEventDestroy((cudaEvent_t) event)) : reason;
+	RETURN_STATUS(cudaEventDestroy((cudaEvent_t) event));
 }
 
 GpuaggReason
 gpu_event_record(GpuEventRef event, GpuStreamRef stream)
 {
-	GpuaggReason reason = use_device();
-
-	return reason == GPUAGG_OK
-			   ? classify(cudaEventRecord((cudaEvent_t) event, (cudaStream_t) stream))
-			   : reason;
+	RETURN_STATUS(cudaEventRecord((cudaEvent_t) event, (cudaStream_t) stream));
 }
 
 GpuaggReason

@@ -6,26 +6,43 @@
  * All of this happens in the set-up thread; until it is done the status says
  * GPUAGG_STARTING.
  */
-#include "host/gpud.h"
+#include "host/device.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "host/clients.h"
+#include "host/lane.h"
+#include "host/log.h"
+#include "host/probe.h"
+#include "host/setup.h"
 
 #ifndef GPUAGG_CUDA_ARCHS
 #define GPUAGG_CUDA_ARCHS "unknown architectures"
 #endif
 
-#define REFRESH_NS INT64_C(1000000000)
-
 DeviceStatus gpud_device = {.reason = GPUAGG_STARTING};
 
 static DeviceStatus found; /* belongs to the set-up thread until open_done() */
 static uint64_t free_now;
+static bool refreshing;
 
 static void
 say(char *detail, size_t size, const char *words)
 {
 	snprintf(detail, size, "%s", words != NULL ? words : "");
+}
+
+static GpuaggReason
+open_lanes(bool simulated)
+{
+	GpuaggReason reason = gpud_lanes_open(simulated);
+
+	if (reason == GPUAGG_OK)
+		reason = gpud_probe(&gpud_lanes[0]);
+	if (reason != GPUAGG_OK)
+		gpud_lanes_close();
+	return reason;
 }
 
 /* What makes one device unusable; its info says so too. */
@@ -44,7 +61,7 @@ try_device(int index)
 	if (reason == GPUAGG_OK)
 		reason = gpu_memory_info(&info->memory_free, &total);
 	if (reason == GPUAGG_OK)
-		reason = gpud_lanes_open(info->simulated != 0);
+		reason = open_lanes(info->simulated != 0);
 
 	if (reason == GPUAGG_NO_KERNEL)
 		snprintf(info->detail, sizeof(info->detail),
@@ -144,8 +161,6 @@ refresh_run(Task *task)
 		free_now = 0;
 }
 
-static bool refreshing;
-
 static void
 refresh_done(Task *task)
 {
@@ -161,7 +176,7 @@ gpud_device_refresh(void)
 	static int64_t last;
 	int64_t now = gpud_now();
 
-	if (!gpud_device.ready || refreshing || now - last < REFRESH_NS)
+	if (!gpud_device.ready || refreshing || now - last < GPUD_SECOND)
 		return;
 	last = now;
 	refreshing = true;

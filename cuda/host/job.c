@@ -1,12 +1,10 @@
 /*
  * job.c
- *	  Requests on the device: whose turn it is, and their answers.
+ *	  Requests that are worked on by the device: whose turn it is.
  *
- * A request (Job) is done in pieces of rows (piece.c), so that none holds the
- * device for long.
- *
- * Whose piece comes next: the client that has been served the fewest bytes,
- * where one that was away does not save up the time.
+ * The next piece is of the client that has been served the fewest bytes; one
+ * that was away does not save up the time.  The background lane has one job at a
+ * time, piece after piece.
  *
  * A piece is done when its event says so.  The wake-up by a host function only
  * shortens the wait: it does not come once the context has failed.
@@ -14,132 +12,57 @@
 #include "host/job.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#define DEADLINE_NS INT64_C(30000000000) /* a piece that takes longer hangs */
-#define MAX_CHUNK	(INT64_C(1) << 62)	 /* of a carried state */
-#define MAX_COUNT	MAX_CHUNK
-#define LAUNCH_NS	INT64_C(1000000) /* then the sockets have their turn */
+#include "host/device.h"
+#include "host/lane.h"
+#include "host/log.h"
 
-static int njobs;
+#define MAX_QUEUED		1024				/* jobs of all clients */
+#define DEADLINE_NS		(30 * GPUD_SECOND)	/* a piece that takes longer hangs */
+#define LAUNCH_NS		INT64_C(1000000)	/* then the sockets have their turn */
+#define TURN_NS			(GPUD_SECOND / 2)	/* a turn is kept so long for who asks again */
+#define PIECE_UNITS_MIN (UINT64_C(1) << 12) /* pieces are not cut smaller */
+
+static int njobs; /* but those in the background */
 static int nqueued;
 static uint64_t served_now; /* of the client served last */
 
+/* Who was refused because of another's job in the background comes next, if he asks again soon. */
+static const Client *next_client;
+static int64_t next_asked;
+
 int
-gpud_work_inflight(void)
+gpud_jobs_inflight(void)
 {
-	return njobs + gpud_bench_inflight();
+	return njobs + (GPUD_BACKGROUND->job != NULL);
 }
 
-uint64_t
-gpud_work_bytes(void)
+/* Answers a job, unless its client has gone, and frees it. */
+static void
+drop(Job *job, GpuaggReason reason, GpuaggReply *reply)
 {
-	return gpud_lanes_bytes() + gpud_bench_bytes();
-}
-
-void
-gpud_job_finish(Job *job, GpuaggReason reason)
-{
-	Client *client = job->client;
-
-	gpud_segment_let_go(job->segment);
-	njobs--;
-	if (client != NULL)
-	{
-		GpuaggReply reply;
-
-		client->inflight--;
-		memset(&reply, 0, sizeof(reply));
-		if (reason == GPUAGG_OK && job->request.h.type == GPUAGG_MSG_SCAN)
-		{
-			reply.u.scan.carry = job->request.u.work.u.scan.carry;
-			reply.u.scan.overflows = job->overflows;
-		}
-		else if (reason == GPUAGG_OK && job->request.h.type == GPUAGG_MSG_REDUCE)
-			reply.u.reduce = job->total;
-		else if (reason == GPUAGG_OK && job->request.h.type == GPUAGG_MSG_LADDER)
-			reply.u.ladder.result = job->ladder_result;
-		gpud_reply(client, &job->request.h, reason, &reply, -1);
-	}
+	if (job->type->forget != NULL)
+		job->type->forget(job);
+	gpud_pending_answer(&job->pending, reason, reply, -1);
 	free(job);
 }
 
-/*
- * Makes a carried state sane, whatever the client sent: the kernels are given
- * propagated chunks, or where no floats are summed no chunks at all.
- */
-static bool
-check_carry(int kind, int op, GpuaggScanState *carry)
+/* The same for one that was accepted. */
+static void
+finish(Job *job, GpuaggReason reason)
 {
-	GpuaggFloatSum *f = gpuagg_float_sum_of(&carry->f);
-	GpuaggFloatCounts c = carry->f.counts;
+	GpuaggReply reply;
 
-	if (c.n < 0 || c.n_nan < 0 || c.n_pinf < 0 || c.n_ninf < 0 || c.n_negzero < 0 ||
-		c.n > MAX_COUNT || c.n_nan > MAX_COUNT || c.n_pinf > MAX_COUNT || c.n_ninf > MAX_COUNT ||
-		c.n_negzero > MAX_COUNT)
-		return false;
-	if (!gpuagg_kind_is_float(kind) || op != GPUAGG_SUM)
-	{
-		gpuagg_float_sum_init(f, 0, GPUAGG_CHUNKS);
-		f->counts.n = c.n;
-		return true;
-	}
-	for (int i = 0; i < GPUAGG_CHUNKS; i++)
-		if (f->chunk[i] > MAX_CHUNK || f->chunk[i] < -MAX_CHUNK)
-			return false;
-	gpuagg_float_sum_propagate(f);
-	return true;
+	memset(&reply, 0, sizeof(reply));
+	if (reason == GPUAGG_OK && job->pending.client != NULL && job->type->answer != NULL)
+		job->type->answer(job, &reply);
+	if (job->pending.client != NULL)
+		job->pending.client->inflight--;
+	njobs -= !job->type->background;
+	drop(job, reason, &reply);
 }
 
-static Job *
-make_job(Client *client, Segment *segment, const GpuaggRequest *request)
-{
-	Job *job = calloc(1, sizeof(Job));
-
-	if (job == NULL)
-		return NULL;
-	job->client = client;
-	job->segment = segment;
-	job->request = *request;
-	job->kind = (int) request->u.work.kind;
-	job->op = (int) request->u.work.op;
-	job->nrows = request->u.work.nrows;
-	job->row_bytes = request->u.work.column[GPUAGG_VALUES].bits / 8;
-	if (job->row_bytes == 0) /* COUNT */
-		job->row_bytes = gpuagg_kind_size(job->kind);
-	gpuagg_reduced_init(&job->total);
-	return job;
-}
-
-static GpuaggReason
-accept(Client *client, const GpuaggRequest *request, Job **accepted)
-{
-	GpuaggReason reason = GPUAGG_OK;
-	Segment *segment;
-	Job *job;
-
-	if (!gpud_device.ready)
-		return gpud_device.reason;
-	segment = gpud_segment_of(client, request->u.work.region);
-	if (segment == NULL || gpuagg_request_check(request, gpud_segment_size(segment)) != GPUAGG_OK)
-		return GPUAGG_REFUSED;
-	if (client->inflight >= GPUAGG_MAX_INFLIGHT || njobs >= GPUD_MAX_QUEUED)
-		return GPUAGG_BUSY;
-
-	job = make_job(client, segment, request);
-	if (job == NULL)
-		return GPUAGG_BUSY;
-	if (request->h.type == GPUAGG_MSG_SCAN &&
-		!check_carry(job->kind, job->op, &job->request.u.work.u.scan.carry))
-		reason = GPUAGG_REFUSED;
-	else
-		reason = gpud_piece_plan(job);
-	if (reason != GPUAGG_OK)
-		free(job);
-	else
-		*accepted = job;
-	return reason;
-}
+/* ---- the queues of clients ---- */
 
 static void
 enqueue(Client *client, Job *job)
@@ -176,42 +99,94 @@ dequeue(Client *client)
 }
 
 void
-gpud_work_submit(Client *client, const GpuaggRequest *request)
+gpud_job_client_gone(Client *client)
 {
-	Job *job = NULL;
-	GpuaggReason reason;
-
-	if (request->h.type == GPUAGG_MSG_BENCH)
-	{
-		gpud_bench_submit(client, request);
-		return;
-	}
-	reason = accept(client, request, &job);
-	if (reason != GPUAGG_OK)
-	{
-		gpud_reply_reason(client, &request->h, reason);
-		return;
-	}
-	gpud_segment_hold(job->segment);
-	client->inflight++;
-	njobs++;
-	enqueue(client, job);
+	if (next_client == client)
+		next_client = NULL;
+	while (client->queue != NULL)
+		finish(dequeue(client), GPUAGG_OK);
 }
 
-void
-gpud_work_client_gone(Client *client)
+static Client *
+pick_client(void)
 {
-	while (client->queue != NULL)
-	{
-		Job *job = dequeue(client);
+	Client *picked = NULL;
 
-		job->client = NULL;
-		gpud_job_finish(job, GPUAGG_OK);
+	for (Client *client = gpud_clients; client != NULL; client = client->next)
+		if (client->queue != NULL && (picked == NULL || client->served < picked->served))
+			picked = client;
+	return picked;
+}
+
+/* ---- pieces ---- */
+
+static uint64_t
+next_piece_units(const Job *job)
+{
+	uint64_t left = job->units - job->units_done;
+
+	return left < job->piece_units ? left : job->piece_units;
+}
+
+/*
+ * Starts the next piece of the lane's job.  Also when something could not be
+ * enqueued, what was must end before the job may.
+ */
+static void
+launch(Lane *lane)
+{
+	Job *job = lane->job;
+	GpuaggReason reason = GPUAGG_OK;
+
+	lane->units = next_piece_units(job);
+	lane->started = gpud_now();
+	if (!job->type->background && !lane->scratch_ready)
+		reason = gpu_memset(lane->block, 0, gpud_scratch_end, lane->stream);
+	if (reason == GPUAGG_OK)
+		reason = job->type->launch(lane);
+	lane->scratch_ready = reason == GPUAGG_OK;
+	if (reason == GPUAGG_LOST)
+		gpud_lost(gpu_last_error());
+	if (reason != GPUAGG_OK)
+	{
+		static int64_t told;
+
+		if (reason != GPUAGG_REFUSED && gpud_due(&told))
+			gpud_warn("a request could not be started: %s: %s", gpuagg_reason_text(reason),
+					  gpu_last_error());
+		job->failure = reason;
 	}
-	for (int i = 0; i < GPUD_MAX_STREAMS; i++)
-		if (gpud_lanes[i].job != NULL && gpud_lanes[i].job->client == client)
-			gpud_lanes[i].job->client = NULL;
-	gpud_bench_client_gone(client);
+	if (gpu_event_record(lane->event, lane->stream) != GPUAGG_OK ||
+		gpu_host_call(lane->stream, gpud_wake, NULL) != GPUAGG_OK)
+		gpud_lost(gpu_last_error());
+}
+
+/* The lane's job ends; in the background once its memory has been freed. */
+static void
+end_job(Lane *lane, GpuaggReason unused)
+{
+	Job *job = lane->job;
+
+	(void) unused;
+	if (lane == GPUD_BACKGROUND && lane->block != NULL)
+	{
+		gpud_background_give_back(end_job);
+		return;
+	}
+	lane->job = NULL;
+	finish(job, job->failure);
+}
+
+static void
+resized(Lane *lane, GpuaggReason reason)
+{
+	if (reason == GPUAGG_OK && lane->job->pending.client != NULL)
+		launch(lane);
+	else
+	{
+		lane->job->failure = GPUAGG_NO_DEVICE_MEMORY;
+		end_job(lane, reason);
+	}
 }
 
 /* A piece has ended. */
@@ -220,26 +195,18 @@ collect(Lane *lane)
 {
 	Job *job = lane->job;
 
-	if (job->failure == GPUAGG_OK)
-		gpud_piece_collect(lane);
-	job->rows_done += lane->rows;
-	lane->job = NULL;
-
-	if (job->failure != GPUAGG_OK || job->client == NULL || job->rows_done == job->nrows)
-		gpud_job_finish(job, job->failure);
+	if (job->failure == GPUAGG_OK && job->type->collect != NULL)
+		job->type->collect(lane);
+	job->units_done += lane->units;
+	if (job->failure != GPUAGG_OK || job->pending.client == NULL || job->units_done == job->units)
+		end_job(lane, GPUAGG_OK);
+	else if (lane == GPUD_BACKGROUND)
+		launch(lane);
 	else
-		enqueue_again(job->client, job);
-}
-
-static Client *
-pick_client(void)
-{
-	Client *picked = NULL;
-
-	for (Client *client = gpud_clients(); client != NULL; client = client->next)
-		if (client->queue != NULL && (picked == NULL || client->served < picked->served))
-			picked = client;
-	return picked;
+	{
+		lane->job = NULL;
+		enqueue_again(job->pending.client, job);
+	}
 }
 
 /* Stops after LAUNCH_NS, so that the sockets have their turn: whether it did. */
@@ -252,22 +219,23 @@ start_pieces(void)
 	{
 		Client *client = pick_client();
 		Job *job = client->queue;
-		uint64_t left = job->nrows - job->rows_done;
-		uint64_t rows = left < job->piece_rows ? left : job->piece_rows;
 		Lane *lane = gpud_lane_find(job->block_bytes);
 
 		if (lane == NULL && job->block_bytes > gpud_lanes_budget())
 		{
-			/* it was planned before a benchmark took its share */
-			gpud_job_finish(dequeue(client), GPUAGG_NO_DEVICE_MEMORY);
+			/* it was planned before the background lane took its share */
+			finish(dequeue(client), GPUAGG_NO_DEVICE_MEMORY);
 			continue;
 		}
 		if (lane == NULL)
 			return false;
 		served_now = client->served;
-		client->served += rows * job->row_bytes;
+		client->served += next_piece_units(job) * job->unit_bytes;
 		lane->job = dequeue(client);
-		gpud_lane_start(lane);
+		if (lane->resizing)
+			gpud_lane_resize(lane, resized);
+		else
+			launch(lane);
 		if (gpud_now() > until)
 			return true;
 	}
@@ -275,18 +243,18 @@ start_pieces(void)
 }
 
 WorkState
-gpud_work_advance(void)
+gpud_job_advance(void)
 {
-	bool running;
+	bool running = false;
 
-	if (gpud_work_inflight() == 0)
+	if (gpud_jobs_inflight() == 0)
 		return WORK_NONE;
-	for (int i = 0; i < GPUD_MAX_STREAMS; i++)
+	for (int i = 0; i <= GPUD_LANES; i++)
 	{
 		Lane *lane = &gpud_lanes[i];
 		int done = 0;
 
-		if (lane->job == NULL || lane->growing)
+		if (lane->job == NULL || lane->resizing)
 			continue;
 		if (gpu_event_query(lane->event, &done) != GPUAGG_OK)
 			gpud_lost(gpu_last_error());
@@ -295,24 +263,108 @@ gpud_work_advance(void)
 		else if (gpud_now() - lane->started > DEADLINE_NS)
 			gpud_lost("a request did not end in time");
 	}
-	running = gpud_bench_advance();
 	if (start_pieces())
 		return WORK_TO_START;
-	for (int i = 0; i < GPUD_MAX_STREAMS; i++)
-		running |= gpud_lanes[i].job != NULL && !gpud_lanes[i].growing;
+	for (int i = 0; i <= GPUD_LANES; i++)
+		running |= gpud_lanes[i].job != NULL && !gpud_lanes[i].resizing;
 	return running ? WORK_RUNNING : WORK_NONE;
 }
 
-/* Answers all requests with GPUAGG_LOST; nothing is kept up to date any more. */
-void
-gpud_work_lost(void)
+/* ---- new jobs ---- */
+
+/* Decides how many units a piece has, and how much memory it needs. */
+static GpuaggReason
+plan(Job *job)
 {
-	for (int i = 0; i < GPUD_MAX_STREAMS; i++)
-		if (gpud_lanes[i].job != NULL && gpud_lanes[i].job->client != NULL)
-			gpud_reply_reason(gpud_lanes[i].job->client, &gpud_lanes[i].job->request.h,
-							  GPUAGG_LOST);
-	for (Client *client = gpud_clients(); client != NULL; client = client->next)
-		for (Job *job = client->queue; job != NULL; job = job->next)
-			gpud_reply_reason(client, &job->request.h, GPUAGG_LOST);
-	gpud_bench_lost();
+	const RequestType *type = job->type;
+	uint64_t most = type->background ? gpud_device_budget / 4 * 3 : gpud_device_budget;
+	uint64_t units = (job->units + 63) / 64 * 64;
+
+	/* two lanes at least should be able to work at the same time, and the background lane too */
+	job->piece_units = type->whole || units < gpud_piece_rows_max ? units : gpud_piece_rows_max;
+	for (;;)
+	{
+		GpuaggReason reason;
+
+		job->block_bytes = type->background ? 0 : gpud_scratch_end;
+		reason = type->plan(job);
+		if (reason != GPUAGG_OK)
+			return reason;
+		if (type->whole || job->block_bytes <= gpud_device_budget / 4 ||
+			job->piece_units <= PIECE_UNITS_MIN)
+			return job->block_bytes <= most ? GPUAGG_OK : GPUAGG_NO_DEVICE_MEMORY;
+		job->piece_units = (job->piece_units / 2 + 63) / 64 * 64;
+	}
+}
+
+/* Whether the background lane is the client's: who asks again at once leaves others no gap. */
+static bool
+has_turn(const Client *client)
+{
+	const Job *running = GPUD_BACKGROUND->job;
+
+	if (next_client != NULL && gpud_now() - next_asked > TURN_NS)
+		next_client = NULL;
+	if (running == NULL && (next_client == NULL || next_client == client))
+	{
+		next_client = NULL;
+		return true;
+	}
+	if (next_client == NULL && running->pending.client != client)
+		next_client = client;
+	if (next_client == client)
+		next_asked = gpud_now();
+	return false;
+}
+
+static GpuaggReason
+accept(Job *job)
+{
+	const Client *client = job->pending.client;
+	bool background = job->type->background;
+	GpuaggReason reason = job->type->check(job);
+
+	if (reason != GPUAGG_OK)
+		return reason;
+	if (client->inflight >= GPUAGG_MAX_INFLIGHT)
+		return GPUAGG_BUSY;
+	if (background ? !has_turn(client) : njobs >= MAX_QUEUED)
+		return GPUAGG_BUSY;
+	reason = plan(job);
+	if (reason == GPUAGG_OK && background && !gpud_background_take(job->block_bytes))
+		reason = GPUAGG_BUSY;
+	return reason;
+}
+
+void
+gpud_job_submit(Client *client, const RequestType *type, const GpuaggRequest *request)
+{
+	Job *job = gpud_device.ready ? calloc(1, type->job_bytes) : NULL;
+	GpuaggReason reason;
+
+	if (job == NULL)
+	{
+		gpud_reply_reason(client, &request->h,
+						  gpud_device.ready ? GPUAGG_BUSY : gpud_device.reason);
+		return;
+	}
+	job->type = type;
+	job->request = *request;
+	gpud_pending_take(&job->pending, client, &request->h);
+	reason = accept(job);
+	if (reason != GPUAGG_OK)
+	{
+		drop(job, reason, NULL);
+		return;
+	}
+
+	client->inflight++;
+	if (type->background)
+	{
+		GPUD_BACKGROUND->job = job;
+		gpud_lane_resize(GPUD_BACKGROUND, resized);
+		return;
+	}
+	njobs++;
+	enqueue(client, job);
 }

@@ -1,16 +1,14 @@
 /*
  * setup.c
  *	  The set-up thread: calls that stall the driver stay out of the loop.
- *
- * Tasks are run one at a time in the order they were submitted, and come back
- * to the loop in the same order.
  */
-#include "host/gpud.h"
+#include "host/setup.h"
 
 #include <pthread.h>
 #include <stddef.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
+
+#include "host/log.h"
+#include "host/watch.h"
 
 typedef struct TaskQueue
 {
@@ -22,7 +20,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t submitted_any = PTHREAD_COND_INITIALIZER;
 static TaskQueue submitted = {NULL, &submitted.first};
 static TaskQueue finished = {NULL, &finished.first};
-static int finished_fd = -1;
 static int64_t running_since; /* ns; 0: no task is running */
 
 static void
@@ -67,27 +64,17 @@ setup_main(void *unused)
 		pthread_mutex_lock(&lock);
 		running_since = 0;
 		put(&finished, task);
-		/* a full counter is readable too, which is all that is wanted of it */
-		(void) eventfd_write(finished_fd, 1);
+		gpud_wake(NULL);
 	}
 	return NULL;
 }
 
-/* Starts the thread.  It inherits the loop's mask of blocked signals. */
 bool
 gpud_setup_start(void)
 {
 	pthread_t thread;
 
-	finished_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	return finished_fd >= 0 && pthread_create(&thread, NULL, setup_main, NULL) == 0 &&
-		   pthread_detach(thread) == 0;
-}
-
-int
-gpud_setup_fd(void)
-{
-	return finished_fd;
+	return pthread_create(&thread, NULL, setup_main, NULL) == 0 && pthread_detach(thread) == 0;
 }
 
 void
@@ -113,9 +100,6 @@ gpud_setup_running_since(void)
 void
 gpud_setup_collect(void)
 {
-	eventfd_t count;
-
-	(void) eventfd_read(finished_fd, &count);
 	for (;;)
 	{
 		Task *task;

@@ -1,71 +1,43 @@
 /*
  * staging.c
- *	  Segments of pinned memory, shared with clients under lease.
+ *	  Segments of pinned memory, and who has them on lease.
  *
- * A segment is a memfd whose pages exist, are registered with the device and
- * can never go away under a client: it is sealed against shrinking.  It is
- * leased whole, to one client at a time.  Its region number is new with every
- * lease, so that an old number names nothing.  A segment is free again when
+ * A segment is leased whole, to one client at a time.  Its region number is new
+ * with every lease, so that an old number names nothing.  It is free again when
  * the client has released it, or is gone, and no request in flight uses it.
  *
- * Making and unmaking segments is work for the set-up thread, which takes
- * tasks in order: memory that is to be freed for a new segment is freed first.
+ * The set-up thread takes tasks in order: memory that is to be freed for a new
+ * segment is freed first.
  */
-#include "host/gpud.h"
+#include "host/staging.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "host/log.h"
+#include "host/options.h"
+
+#define CLIENT_LEASED_MAX  (UINT64_C(256) << 20) /* bytes leased to one client */
+#define CLIENT_WAITING_MAX 8					 /* LEASE requests not yet answered */
+#define WAITING_MAX		   64					 /* the same, of all clients */
 #define REGION_INDEX_BITS  12
 #define MAX_SEGMENTS	   (1 << REGION_INDEX_BITS)
-#define CLIENT_WAITING_MAX 8
-#define RETRY_NS		   INT64_C(1000000000)	 /* after a segment could not be made */
-#define TRIM_NS			   INT64_C(300000000000) /* free segments unused for so long go */
+#define RETRY_NS		   GPUD_SECOND		   /* after a segment could not be made */
+#define TRIM_NS			   (300 * GPUD_SECOND) /* free segments unused for so long go */
 #define TRIM_KEEP		   2
-
-typedef enum SegmentState
-{
-	SEGMENT_NONE,
-	SEGMENT_CREATING, /* with the set-up thread */
-	SEGMENT_FREE,
-	SEGMENT_LEASED,
-	SEGMENT_DRAINING,  /* released, but requests in flight use it */
-	SEGMENT_DESTROYING /* with the set-up thread */
-} SegmentState;
-
-struct Segment
-{
-	Task task; /* first: tasks are cast to segments */
-	SegmentState state;
-	int fd;
-	char *base;
-	uint64_t size;		   /* bytes */
-	uint32_t lease_number; /* counts up with every lease */
-	uint32_t region;
-	Client *owner;
-	int users; /* requests in flight */
-	int64_t free_since;
-	GpuaggReason failure; /* of the set-up thread's work */
-	int failure_errno;
-};
 
 /* A LEASE request that waits for a segment in the making. */
 typedef struct Waiting
 {
-	Client *client;
-	GpuaggHeader header;
+	Pending pending;
 	uint64_t size;
+	struct Waiting *next;
 } Waiting;
 
 static Segment *segments;
 static int nsegments;		 /* slots */
 static uint64_t total_bytes; /* of all segments but those being destroyed */
-static Waiting waiting[GPUD_MAX_LEASES_WAITING];
-static int nwaiting;
+static Waiting *waiting;	 /* first come, first served */
 static int64_t create_not_before;
 
 bool
@@ -85,86 +57,25 @@ gpud_staging_bytes(void)
 	return total_bytes;
 }
 
-char *
-gpud_segment_base(const Segment *segment)
+/* LEASE requests that wait: of one client, or of all. */
+static int
+nwaiting(const Client *client)
 {
-	return segment->base;
-}
+	int n = 0;
 
-uint64_t
-gpud_segment_size(const Segment *segment)
-{
-	return segment->size;
+	for (const Waiting *w = waiting; w != NULL; w = w->next)
+		n += client == NULL || w->pending.client == client;
+	return n;
 }
 
 int
 gpud_staging_leases(void)
 {
-	int n = nwaiting;
+	int n = nwaiting(NULL);
 
 	for (int i = 0; i < nsegments; i++)
 		n += segments[i].state == SEGMENT_LEASED || segments[i].state == SEGMENT_DRAINING;
 	return n;
-}
-
-/* Set-up thread: closes what create_run() opened. */
-static void
-dispose(Segment *segment)
-{
-	if (segment->base != NULL)
-		munmap(segment->base, segment->size);
-	if (segment->fd >= 0)
-		close(segment->fd);
-	segment->base = NULL;
-	segment->fd = -1;
-}
-
-static bool
-make_memory(Segment *segment)
-{
-	off_t size = (off_t) segment->size;
-	void *p;
-
-	segment->base = NULL;
-	segment->fd = memfd_create("gpuagg-staging", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (segment->fd < 0 || ftruncate(segment->fd, size) != 0)
-		return false;
-	/* the pages must exist: a client that touched a missing one would be killed */
-	while (fallocate(segment->fd, 0, 0, size) != 0)
-		if (errno != EINTR)
-			return false;
-	p = mmap(NULL, segment->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, segment->fd,
-			 0);
-	if (p == MAP_FAILED)
-		return false;
-	segment->base = p;
-	return fcntl(segment->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
-}
-
-static void
-create_run(Task *task)
-{
-	Segment *segment = (Segment *) task;
-
-	segment->failure_errno = 0;
-	if (!make_memory(segment))
-	{
-		segment->failure = GPUAGG_NO_STAGING;
-		segment->failure_errno = errno;
-	}
-	else
-		segment->failure = gpu_host_register(segment->base, segment->size);
-	if (segment->failure != GPUAGG_OK)
-		dispose(segment);
-}
-
-static void
-destroy_run(Task *task)
-{
-	Segment *segment = (Segment *) task;
-
-	segment->failure = gpu_host_unregister(segment->base);
-	dispose(segment);
 }
 
 static void
@@ -172,7 +83,7 @@ destroy_done(Task *task)
 {
 	Segment *segment = (Segment *) task;
 
-	if (segment->failure == GPUAGG_LOST)
+	if (segment->memory.reason == GPUAGG_LOST)
 		gpud_lost("staging memory could not be unregistered");
 	segment->state = SEGMENT_NONE;
 }
@@ -180,16 +91,14 @@ destroy_done(Task *task)
 static void
 destroy(Segment *segment)
 {
-	total_bytes -= segment->size;
+	total_bytes -= segment->memory.size;
 	segment->state = SEGMENT_DESTROYING;
-	segment->task.run = destroy_run;
-	segment->task.done = destroy_done;
-	gpud_setup_submit(&segment->task);
+	gpud_pinned_unmake(&segment->memory, destroy_done);
 }
 
-/* Gives a free segment to a client.  Its bytes are already counted as leased. */
+/* Gives a free segment to the client whose request this is. */
 static void
-grant(Segment *segment, Client *client, const GpuaggHeader *header)
+grant(Segment *segment, Pending *pending)
 {
 	GpuaggReply reply;
 	uint32_t index = (uint32_t) (segment - segments);
@@ -202,19 +111,25 @@ grant(Segment *segment, Client *client, const GpuaggHeader *header)
 		segment->region = 1u << REGION_INDEX_BITS | index;
 	}
 	segment->state = SEGMENT_LEASED;
-	segment->owner = client;
+	segment->owner = pending->client;
+	segment->owner->leased += segment->memory.size;
 
 	memset(&reply, 0, sizeof(reply));
 	reply.u.lease.region = segment->region;
-	reply.u.lease.bytes = segment->size;
-	gpud_reply(client, header, GPUAGG_OK, &reply, segment->fd);
+	reply.u.lease.bytes = segment->memory.size;
+	gpud_pending_answer(pending, GPUAGG_OK, &reply, segment->memory.fd);
 }
 
-static void
-drop_waiting(int i)
+/* Takes a request out of the list; its bytes no longer count as its client's. */
+static Waiting *
+take_out(Waiting **link)
 {
-	nwaiting--;
-	memmove(&waiting[i], &waiting[i + 1], (size_t) (nwaiting - i) * sizeof(Waiting));
+	Waiting *w = *link;
+
+	*link = w->next;
+	if (w->pending.client != NULL)
+		w->pending.client->leased -= w->size;
+	return w;
 }
 
 /* A segment has become free: to the first who waits for one like it. */
@@ -225,14 +140,13 @@ set_free(Segment *segment)
 	segment->owner = NULL;
 	segment->free_since = gpud_now();
 
-	for (int i = 0; i < nwaiting; i++)
-		if (waiting[i].size <= segment->size)
+	for (Waiting **link = &waiting; *link != NULL; link = &(*link)->next)
+		if ((*link)->size <= segment->memory.size)
 		{
-			Waiting first = waiting[i];
+			Waiting *w = take_out(link);
 
-			drop_waiting(i);
-			first.client->leased += segment->size - first.size;
-			grant(segment, first.client, &first.header);
+			grant(segment, &w->pending);
+			free(w);
 			return;
 		}
 }
@@ -242,32 +156,32 @@ create_done(Task *task)
 {
 	static int64_t told;
 	Segment *segment = (Segment *) task;
+	const Pinned *memory = &segment->memory;
 
-	if (segment->failure == GPUAGG_OK)
+	if (memory->reason == GPUAGG_OK)
 	{
 		set_free(segment);
 		return;
 	}
 
-	if (segment->failure == GPUAGG_LOST)
+	if (memory->reason == GPUAGG_LOST)
 		gpud_lost("staging memory could not be registered");
 	if (gpud_due(&told))
 		gpud_warn("could not make a staging segment of %llu bytes: %s",
-				  (unsigned long long) segment->size,
-				  segment->failure_errno != 0 ? strerror(segment->failure_errno)
-											  : gpuagg_reason_text(segment->failure));
-	total_bytes -= segment->size;
+				  (unsigned long long) memory->size,
+				  memory->error != 0 ? strerror(memory->error)
+									 : gpuagg_reason_text(memory->reason));
+	total_bytes -= memory->size;
 	segment->state = SEGMENT_NONE;
 	create_not_before = gpud_now() + RETRY_NS;
 
-	for (int i = 0; i < nwaiting; i++)
-		if (waiting[i].size == segment->size)
+	for (Waiting **link = &waiting; *link != NULL; link = &(*link)->next)
+		if ((*link)->size == memory->size)
 		{
-			Waiting first = waiting[i];
+			Waiting *w = take_out(link);
 
-			drop_waiting(i);
-			first.client->leased -= first.size;
-			gpud_reply_reason(first.client, &first.header, GPUAGG_NO_STAGING);
+			gpud_pending_answer(&w->pending, GPUAGG_NO_STAGING, NULL, -1);
+			free(w);
 			return;
 		}
 }
@@ -279,8 +193,8 @@ find_free(uint64_t size)
 	Segment *best = NULL;
 
 	for (int i = 0; i < nsegments; i++)
-		if (segments[i].state == SEGMENT_FREE && segments[i].size >= size &&
-			(best == NULL || segments[i].size < best->size))
+		if (segments[i].state == SEGMENT_FREE && segments[i].memory.size >= size &&
+			(best == NULL || segments[i].memory.size < best->memory.size))
 			best = &segments[i];
 	return best;
 }
@@ -295,7 +209,7 @@ make_room(uint64_t size)
 		return false;
 	for (int i = 0; i < nsegments; i++)
 		if (segments[i].state == SEGMENT_FREE)
-			free_bytes += segments[i].size;
+			free_bytes += segments[i].memory.size;
 	if (total_bytes - free_bytes > gpud_options.total_staging - size)
 		return false;
 	for (int i = 0; i < nsegments && total_bytes > gpud_options.total_staging - size; i++)
@@ -311,10 +225,10 @@ spare_in_the_making(uint64_t size)
 	int spare = 0;
 
 	for (int i = 0; i < nsegments; i++)
-		if (segments[i].state == SEGMENT_CREATING && segments[i].size >= size)
+		if (segments[i].state == SEGMENT_CREATING && segments[i].memory.size >= size)
 			spare++;
-	for (int i = 0; i < nwaiting; i++)
-		if (waiting[i].size >= size)
+	for (const Waiting *w = waiting; w != NULL; w = w->next)
+		if (w->size >= size)
 			spare--;
 	return spare > 0;
 }
@@ -332,70 +246,53 @@ start_segment(uint64_t size)
 	if (segment == NULL || !make_room(size))
 		return GPUAGG_NO_STAGING;
 
-	segment->size = size;
+	segment->memory.size = size;
 	segment->state = SEGMENT_CREATING;
 	segment->users = 0;
 	segment->owner = NULL;
-	segment->task.run = create_run;
-	segment->task.done = create_done;
 	total_bytes += size;
-	gpud_setup_submit(&segment->task);
+	gpud_pinned_make(&segment->memory, create_done);
 	return GPUAGG_OK;
 }
 
-static GpuaggReason
-try_lease(Client *client, const GpuaggRequest *request)
+GpuaggReason
+gpud_staging_lease(Client *client, const GpuaggHeader *request, uint64_t size)
 {
-	uint64_t bytes = request->u.lease.bytes;
-	uint64_t size = bytes <= GPUAGG_SEGMENT_BYTES ? GPUAGG_SEGMENT_BYTES : GPUAGG_SEGMENT_BYTES_MAX;
-	Segment *segment;
-	int mine = 0;
+	Segment *segment = find_free(size);
+	GpuaggReason reason = GPUAGG_OK;
+	Waiting **end = &waiting;
+	Waiting *w;
 
-	if (!gpud_device.ready)
-		return gpud_device.reason;
-	if (bytes == 0)
-		return GPUAGG_REFUSED;
-	if (bytes > GPUAGG_SEGMENT_BYTES_MAX)
-		return GPUAGG_NO_STAGING;
-
-	segment = find_free(size);
-	if (segment != NULL)
-		size = segment->size;
-	if (client->leased + size > GPUD_CLIENT_LEASED_MAX)
+	if (client->leased + (segment != NULL ? segment->memory.size : size) > CLIENT_LEASED_MAX)
 		return GPUAGG_BUSY;
 	if (segment != NULL)
 	{
-		client->leased += size;
-		grant(segment, client, &request->h);
+		Pending pending;
+
+		gpud_pending_take(&pending, client, request);
+		grant(segment, &pending);
 		return GPUAGG_OK;
 	}
 
-	for (int i = 0; i < nwaiting; i++)
-		mine += waiting[i].client == client;
-	if (nwaiting >= GPUD_MAX_LEASES_WAITING || mine >= CLIENT_WAITING_MAX)
+	if (nwaiting(NULL) >= WAITING_MAX || nwaiting(client) >= CLIENT_WAITING_MAX)
+		return GPUAGG_BUSY;
+	w = calloc(1, sizeof(Waiting));
+	if (w == NULL)
 		return GPUAGG_BUSY;
 	if (!spare_in_the_making(size))
-	{
-		GpuaggReason reason = start_segment(size);
-
-		if (reason != GPUAGG_OK)
-			return reason;
-	}
-	client->leased += size;
-	waiting[nwaiting].client = client;
-	waiting[nwaiting].header = request->h;
-	waiting[nwaiting].size = size;
-	nwaiting++;
-	return GPUAGG_OK;
-}
-
-void
-gpud_staging_lease(Client *client, const GpuaggRequest *request)
-{
-	GpuaggReason reason = try_lease(client, request);
-
+		reason = start_segment(size);
 	if (reason != GPUAGG_OK)
-		gpud_reply_reason(client, &request->h, reason);
+	{
+		free(w);
+		return reason;
+	}
+	gpud_pending_take(&w->pending, client, request);
+	w->size = size;
+	client->leased += size;
+	while (*end != NULL)
+		end = &(*end)->next;
+	*end = w;
+	return GPUAGG_OK;
 }
 
 Segment *
@@ -412,25 +309,14 @@ gpud_segment_of(const Client *client, uint32_t region)
 			   : NULL;
 }
 
-static void
-end_lease(Segment *segment)
+void
+gpud_segment_release(Segment *segment)
 {
+	segment->owner->leased -= segment->memory.size;
 	segment->owner = NULL;
 	segment->state = SEGMENT_DRAINING;
 	if (segment->users == 0)
 		set_free(segment);
-}
-
-void
-gpud_staging_release(Client *client, uint32_t region)
-{
-	Segment *segment = gpud_segment_of(client, region);
-
-	/* RELEASE has no reply: a wrong number is nobody's region and changes nothing */
-	if (segment == NULL)
-		return;
-	client->leased -= segment->size;
-	end_lease(segment);
 }
 
 void
@@ -450,16 +336,16 @@ gpud_segment_let_go(Segment *segment)
 void
 gpud_staging_client_gone(Client *client)
 {
-	for (int i = nwaiting - 1; i >= 0; i--)
-		if (waiting[i].client == client)
-			drop_waiting(i);
+	for (Waiting **link = &waiting; *link != NULL;)
+		if ((*link)->pending.client == NULL)
+			free(take_out(link));
+		else
+			link = &(*link)->next;
 	for (int i = 0; i < nsegments; i++)
 		if (segments[i].state == SEGMENT_LEASED && segments[i].owner == client)
-			end_lease(&segments[i]);
-	client->leased = 0;
+			gpud_segment_release(&segments[i]);
 }
 
-/* Gives back what has not been needed for long. */
 void
 gpud_staging_tick(int64_t now)
 {
@@ -475,11 +361,4 @@ gpud_staging_tick(int64_t now)
 		}
 	if (nfree > TRIM_KEEP && now - oldest->free_since > TRIM_NS)
 		destroy(oldest);
-}
-
-void
-gpud_staging_lost(void)
-{
-	for (int i = 0; i < nwaiting; i++)
-		gpud_reply_reason(waiting[i].client, &waiting[i].header, GPUAGG_LOST);
 }

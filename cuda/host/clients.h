@@ -1,0 +1,73 @@
+/*
+ * clients.h
+ *	  Who is connected, what each has asked for, and replies.
+ */
+#ifndef GPUAGG_CLIENTS_H
+#define GPUAGG_CLIENTS_H
+
+#include "common/protocol.h"
+#include "host/watch.h"
+
+/*
+ * A request that has been taken and not answered yet.  It is part of whatever
+ * knows more about the request, and is answered or forgotten before that goes.
+ */
+typedef struct Pending
+{
+	struct Client *client; /* NULL: it has gone, nobody wants the answer */
+	GpuaggHeader header;
+	struct Pending *next; /* of the client's */
+} Pending;
+
+typedef struct Client
+{
+	Source source;			 /* first: sources are cast to clients; fd -1: closed, to be freed */
+	bool greeted;			 /* HELLO was accepted */
+	bool closing;			 /* close when the outbox is empty */
+	int64_t heard_at;		 /* when its last message came, ns */
+	struct Outgoing *outbox; /* replies that the socket did not take */
+	struct Outgoing **outbox_end;
+	Pending *pending;
+	struct Client *next;
+	struct Client *previous;
+
+	/* staging.c */
+	uint64_t leased; /* bytes */
+
+	/* job.c */
+	int inflight;
+	struct Job *queue; /* waiting for a lane */
+	struct Job **queue_end;
+	uint64_t served; /* bytes; see pick_client() */
+} Client;
+
+extern Client *gpud_clients; /* all that are connected */
+
+/* Puts a new connection into the list, and takes one out.  NULL: no memory. */
+extern Client *gpud_client_add(int fd, void (*on_event)(Source *, uint32_t));
+
+/* Closes the connection; pending requests have no client any more.  The caller frees it. */
+extern void gpud_client_remove(Client *client);
+
+/*
+ * Answers a request: fills the reply's header and sends it, now or when the
+ * socket takes it.  fd: a descriptor that goes along, or -1; it must stay
+ * open as long as the client is there.
+ */
+extern void gpud_reply(Client *client, const GpuaggHeader *request, GpuaggReason reason,
+					   GpuaggReply *reply, int fd);
+extern void gpud_reply_reason(Client *client, const GpuaggHeader *request, GpuaggReason reason);
+
+/* Sends replies that wait.  False when the client is to be closed. */
+extern bool gpud_client_flush(Client *client);
+
+/* Notes that a request will be answered later. */
+extern void gpud_pending_take(Pending *pending, Client *client, const GpuaggHeader *request);
+
+/* Answers it then, as gpud_reply() does; reply NULL: with the reason alone. */
+extern void gpud_pending_answer(Pending *pending, GpuaggReason reason, GpuaggReply *reply, int fd);
+
+/* The device's context is gone: answers GPUAGG_LOST to all that wait and ends the process. */
+extern void gpud_lost(const char *what) __attribute__((noreturn));
+
+#endif /* GPUAGG_CLIENTS_H */

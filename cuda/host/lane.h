@@ -1,0 +1,99 @@
+/*
+ * lane.h
+ *	  Streams with device memory of their own; each works on one piece at a time.
+ *
+ * A Lane is a stream, a block of device memory and a pinned slot for what is
+ * small.  Blocks grow as pieces need it (in the set-up thread, since that may
+ * stall) and are kept.  One more lane is for work in the background: its stream
+ * yields to the others, and its block is there for one request only.
+ *
+ * A block of the other lanes begins with scratch for the kernels that keep
+ * something there from one launch to the next: since a lane is one stream, it
+ * is theirs for good.
+ */
+#ifndef GPUAGG_LANE_H
+#define GPUAGG_LANE_H
+
+#include "device/gpu.h"
+#include "host/setup.h"
+
+#define GPUD_LANES		8 /* without the background lane */
+#define GPUD_SLOT_BYTES 8192
+
+typedef struct Lane
+{
+	Task resize_task; /* first: tasks are cast to lanes */
+	void (*resized)(struct Lane *lane, GpuaggReason reason);
+	GpuStreamRef stream;
+	GpuEventRef start; /* background lane: timed, as `event` is then; else NULL */
+	GpuEventRef event; /* recorded behind each piece */
+	char *block;
+	uint64_t block_bytes;
+	bool scratch_ready; /* false: to be cleared before it is used */
+	void *slot;			/* GPUD_SLOT_BYTES of pinned host memory */
+	struct Job *job;	/* NULL: idle */
+	bool resizing;		/* with the set-up thread; the job waits for it */
+	uint64_t units;		/* of work in the piece under way */
+	int64_t started;	/* ns */
+
+	void *given_up[GPUD_LANES]; /* blocks to free before this one is allocated */
+	int ngiven_up;
+	GpuaggReason reason; /* of the set-up thread's work */
+} Lane;
+
+/* The last one is the background lane. */
+extern Lane gpud_lanes[GPUD_LANES + 1];
+#define GPUD_BACKGROUND (&gpud_lanes[GPUD_LANES])
+
+/* Set when the device is open: */
+
+/* Rows that a piece may have, whatever it does: a lane's scratch is made for them. */
+extern uint64_t gpud_piece_rows_max;
+
+/* A lane's own scratch: gpu_reduce()'s at 0, then gpu_scan()'s, up to the end. */
+extern size_t gpud_scan_scratch;
+extern size_t gpud_scratch_end;
+
+/* Bytes of device memory that all work together may have. */
+extern uint64_t gpud_device_budget;
+
+/* A place for so many bytes behind *end, which moves on. */
+static inline size_t
+gpud_place(size_t *end, size_t bytes)
+{
+	size_t at = *end;
+
+	*end += (bytes + GPUAGG_ALIGN - 1) / GPUAGG_ALIGN * GPUAGG_ALIGN;
+	return at;
+}
+
+/* Makes the lanes, after gpu_open(); in the set-up thread, as gpud_lanes_close() after a failure. */
+extern GpuaggReason gpud_lanes_open(bool simulated);
+extern void gpud_lanes_close(void);
+
+/* Device memory that the lanes have, and what of the budget is not the background lane's. */
+extern uint64_t gpud_lanes_bytes(void);
+extern uint64_t gpud_lanes_budget(void);
+
+/*
+ * Finds an idle lane for a block of this size.  NULL when all are at work, or
+ * those at work hold too much of the budget: some will be free later.  A lane
+ * whose block is too small has `resizing` set and is to be resized.
+ */
+extern Lane *gpud_lane_find(uint64_t need);
+
+/*
+ * The same for the background lane, which is idle.  The other lanes do without
+ * its bytes meanwhile.  False, with nothing changed, when those at work have them.
+ */
+extern bool gpud_background_take(uint64_t need);
+
+/*
+ * Has the set-up thread give the lane its block, or take the background lane's
+ * away, and then calls resized() in the loop; with GPUAGG_OK or the reason why
+ * it has none.
+ */
+extern void gpud_lane_resize(Lane *lane, void (*resized)(Lane *, GpuaggReason));
+extern void gpud_background_give_back(void (*resized)(Lane *, GpuaggReason));
+
+#endif /* GPUAGG_LANE_H */

@@ -1,0 +1,59 @@
+/*
+ * staging.h
+ *	  Segments of pinned memory, and who has them on lease.
+ */
+#ifndef GPUAGG_STAGING_H
+#define GPUAGG_STAGING_H
+
+#include "host/clients.h"
+#include "host/pinned.h"
+
+typedef enum SegmentState
+{
+	SEGMENT_NONE,
+	SEGMENT_CREATING, /* with the set-up thread */
+	SEGMENT_FREE,
+	SEGMENT_LEASED,
+	SEGMENT_DRAINING,  /* released, but requests in flight use it */
+	SEGMENT_DESTROYING /* with the set-up thread */
+} SegmentState;
+
+typedef struct Segment
+{
+	Pinned memory; /* first: tasks are cast to segments */
+	SegmentState state;
+	uint32_t lease_number; /* counts up with every lease */
+	uint32_t region;
+	Client *owner;
+	int users; /* requests in flight */
+	int64_t free_since;
+} Segment;
+
+extern bool gpud_staging_start(void);
+
+/*
+ * Leases a segment of at least this size, GPUAGG_SEGMENT_BYTES or
+ * GPUAGG_SEGMENT_BYTES_MAX, to the client: with GPUAGG_OK the request is answered,
+ * now or when there is one.
+ */
+extern GpuaggReason gpud_staging_lease(Client *client, const GpuaggHeader *request, uint64_t size);
+
+/* The segment of a region leased to this client, or NULL. */
+extern Segment *gpud_segment_of(const Client *client, uint32_t region);
+
+extern void gpud_segment_release(Segment *segment);
+
+/* A request in flight holds its segment: it is leased to nobody else before it is let go. */
+extern void gpud_segment_hold(Segment *segment);
+extern void gpud_segment_let_go(Segment *segment);
+
+/* After gpud_client_remove(). */
+extern void gpud_staging_client_gone(Client *client);
+
+/* Gives back what has not been needed for long; once a second. */
+extern void gpud_staging_tick(int64_t now);
+
+extern uint64_t gpud_staging_bytes(void);
+extern int gpud_staging_leases(void); /* given, or waited for */
+
+#endif /* GPUAGG_STAGING_H */
