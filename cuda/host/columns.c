@@ -62,11 +62,11 @@ copy(Lane *lane, int first, int end)
 	{
 		const GpuaggColumnRef *ref = &lane->job->request.u.work.column[c];
 		size_t bytes = gpuagg_column_bytes(ref, lane->units);
-		char *in_region = columns->segment->memory.base + ref->at +
-						  lane->job->units_done * ref->bits / 8;
+		char *in_region;
 
 		if (bytes == 0)
 			continue;
+		in_region = columns->segment->memory.base + ref->at + lane->job->units_done * ref->bits / 8;
 		if (c < GPUAGG_NINPUTS)
 			reason = gpu_copy_in(gpud_column(lane, c), in_region, bytes, lane->stream);
 		else

@@ -73,9 +73,7 @@ test_small(const char *const *args)
 				for (unsigned flags = 0; flags <= ALL_SCAN_FLAGS; flags++)
 					check_scan(fd, &a, kinds[k], op, flags, sizes[i]);
 	}
-	close(fd);
-	lease_forget(&a);
-	CHECK(daemon_end(&d, SIGTERM) == 0);
+	CHECK(client_end(&d, fd, &a));
 }
 
 /* Many pieces, since there is so little device memory, and all kinds after each other. */
@@ -93,9 +91,7 @@ test_pieces(void)
 			for (int i = 0; i < 3; i++)
 				check_scan(fd, &a, kinds[k], op, random_bits(&answers_seed) & ALL_SCAN_FLAGS,
 						   20011);
-	close(fd);
-	lease_forget(&a);
-	CHECK(daemon_end(&d, SIGTERM) == 0);
+	CHECK(client_end(&d, fd, &a));
 }
 
 /* Around the most rows that a piece has. */
@@ -116,9 +112,7 @@ test_large(void)
 			CHECK(reduce_is_right(fd, &a, kinds[k], GPUAGG_SUM, 0, sizes[i]));
 			check_scan(fd, &a, kinds[k], GPUAGG_SUM, flags, sizes[i]);
 		}
-	close(fd);
-	lease_forget(&a);
-	CHECK(daemon_end(&d, SIGTERM) == 0);
+	CHECK(client_end(&d, fd, &a));
 }
 
 static void
@@ -148,22 +142,20 @@ test_sort(void)
 			}
 
 	sort_init(&request, &a, 0, 8, 10);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	sort_init(&request, &a, GPUAGG_SORT_WORDS + 1, 8, 10);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	sort_init(&request, &a, 1, 0, 10);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	sort_init(&request, &a, 1, 65, 10);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	sort_init(&request, &a, 1, 8, 0);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	sort_init(&request, &a, 1, 8, GPUAGG_SEGMENT_BYTES / 16);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	sort_init(&request, &a, 1, 8, GPUAGG_SEGMENT_BYTES / 16 - GPUAGG_ALIGN / 16);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
-	close(fd);
-	lease_forget(&a);
-	CHECK(daemon_end(&d, SIGTERM) == 0);
+	CHECK(client_end(&d, fd, &a));
 }
 
 static void
@@ -192,7 +184,6 @@ test_ladder(void)
 	Daemon d;
 	Lease a;
 	GpuaggRequest request;
-	GpuaggReply reply;
 	int fd = client_start(&d, program, NULL, &a);
 	int n = 0;
 
@@ -207,7 +198,7 @@ test_ladder(void)
 			if (algorithm == GPUAGG_ALG_PRODUCTION || info->on_cpu)
 			{
 				ladder_init(&request, &a, tasks[t], algorithm, GPUAGG_INT32, GPUAGG_SUM, 0, 10);
-				CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+				CHECK(client_refused(fd, &request));
 				continue;
 			}
 			check_ladder(fd, &a, tasks[t], algorithm, 1);
@@ -215,13 +206,13 @@ test_ladder(void)
 			if (info->integers_only)
 			{
 				ladder_init(&request, &a, tasks[t], algorithm, GPUAGG_FLOAT64, GPUAGG_SUM, 0, 10);
-				CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+				CHECK(client_refused(fd, &request));
 			}
 			if (info->max_rows > 0 && info->max_rows < GPUAGG_LADDER_ROWS)
 			{
 				ladder_init(&request, &a, tasks[t], algorithm, GPUAGG_INT32, GPUAGG_SUM, 0,
 							info->max_rows + 1);
-				CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+				CHECK(client_refused(fd, &request));
 			}
 			n++;
 		}
@@ -231,12 +222,10 @@ test_ladder(void)
 	/* a scan is no reduction, and the other way round */
 	ladder_init(&request, &a, GPUAGG_REDUCE, GPUAGG_ALG_KOGGE_STONE, GPUAGG_INT32, GPUAGG_SUM, 0,
 				10);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	ladder_init(&request, &a, GPUAGG_SCAN, GPUAGG_ALG_NEIGHBORED, GPUAGG_INT32, GPUAGG_SUM, 0, 10);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
-	close(fd);
-	lease_forget(&a);
-	CHECK(daemon_end(&d, SIGTERM) == 0);
+	CHECK(client_refused(fd, &request));
+	CHECK(client_end(&d, fd, &a));
 }
 
 int

@@ -21,6 +21,7 @@ static const int kinds[] = {GPUAGG_INT32, GPUAGG_INT64, GPUAGG_FLOAT32, GPUAGG_F
 static const int tasks[] = {GPUAGG_REDUCE, GPUAGG_SCAN, GPUAGG_SEGMENTED_SCAN};
 
 static const char *program;
+static bool simulated;
 
 /* Every partial sum is a small integer: the bits of the result follow from it. */
 static uint64_t
@@ -125,7 +126,7 @@ test_checksums(void)
 			check_bench(fd, tasks[t], GPUAGG_ALG_PRODUCTION, kinds[k], 1);
 			check_bench(fd, tasks[t], GPUAGG_ALG_PRODUCTION, kinds[k], 30011);
 			bench_init(&request, tasks[t], GPUAGG_ALG_CUB, kinds[k], 3000);
-			if (client_simulated(fd))
+			if (simulated)
 				CHECK(client_call(fd, &request, &reply) == GPUAGG_NO_KERNEL);
 			else
 				check_bench(fd, tasks[t], GPUAGG_ALG_CUB, kinds[k], 3000);
@@ -137,16 +138,14 @@ test_checksums(void)
 				if (algorithm == GPUAGG_ALG_SEQUENTIAL ||
 					algorithm == GPUAGG_ALG_RECURSIVE_HALVING ||
 					(info->integers_only && gpuagg_kind_is_float(kinds[k])))
-					CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+					CHECK(client_refused(fd, &request));
 				else
 					check_bench(fd, tasks[t], algorithm, kinds[k], 700);
 			}
 		}
 	CHECK(free_memory(fd) == before);
 	CHECK(device_bytes(fd) == 0); /* no lane has had anything to do */
-	close(fd);
-	lease_forget(&a);
-	CHECK(daemon_end(&d, SIGTERM) == 0);
+	CHECK(client_end(&d, fd, &a));
 }
 
 static void
@@ -160,24 +159,24 @@ test_refusals(void)
 	int fd = client_start(&d, program, args, &a);
 
 	bench_init(&request, 3, GPUAGG_ALG_PRODUCTION, GPUAGG_INT32, 100);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	bench_init(&request, GPUAGG_SCAN, 999, GPUAGG_INT32, 100);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	bench_init(&request, GPUAGG_SCAN, GPUAGG_ALG_NONE, GPUAGG_INT32, 100);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	bench_init(&request, GPUAGG_SCAN, GPUAGG_ALG_NEIGHBORED, GPUAGG_INT32, 100);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	bench_init(&request, GPUAGG_SCAN, GPUAGG_ALG_PRODUCTION, 5, 100);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	bench_init(&request, GPUAGG_SCAN, GPUAGG_ALG_PRODUCTION, GPUAGG_INT32, 0);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	bench_init(&request, GPUAGG_SCAN, GPUAGG_ALG_PRODUCTION, GPUAGG_INT32, UINT64_MAX);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	bench_init(&request, GPUAGG_SCAN, GPUAGG_ALG_PRODUCTION, GPUAGG_INT32, 100);
 	request.u.bench.repetitions = 0;
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	request.u.bench.repetitions = GPUAGG_BENCH_REPETITIONS + 1;
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 
 	/* three quarters of the budget are 3 MiB */
 	bench_init(&request, GPUAGG_SCAN, GPUAGG_ALG_COPY, GPUAGG_INT64, 200000);
@@ -195,9 +194,7 @@ test_refusals(void)
 		check_bench(fd, GPUAGG_SCAN, GPUAGG_ALG_COPY, GPUAGG_INT64, 190000);
 		CHECK(device_bytes(fd) <= 1048576);
 	}
-	close(fd);
-	lease_forget(&a);
-	CHECK(daemon_end(&d, SIGTERM) == 0);
+	CHECK(client_end(&d, fd, &a));
 }
 
 /* A benchmark of many repetitions, each of which takes DELAY_MS. */
@@ -273,9 +270,7 @@ test_beside_others(void)
 			sleep_ms(5);
 		CHECK(reply.h.reason == GPUAGG_OK && now_ms() - begin < 1500);
 	}
-	close(fd);
-	lease_forget(&a);
-	CHECK(daemon_end(&d, SIGTERM) == 0);
+	CHECK(client_end(&d, fd, &a));
 	unsetenv("GPUAGG_SIM_DELAY_MS");
 }
 
@@ -317,9 +312,7 @@ test_turns(void)
 		}
 		CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
 	}
-	close(fd);
-	lease_forget(&a);
-	CHECK(daemon_end(&d, SIGTERM) == 0);
+	CHECK(client_end(&d, fd, &a));
 	unsetenv("GPUAGG_SIM_DELAY_MS");
 }
 
@@ -343,9 +336,7 @@ test_bounded(void)
 	CHECK(reply.u.bench.repetitions >= 5 && reply.u.bench.repetitions <= 13);
 	CHECK(now_ms() - begin < 8000);
 	CHECK(reply.u.bench.checksum == expected_checksum(GPUAGG_REDUCE, GPUAGG_FLOAT64, 1000));
-	close(fd);
-	lease_forget(&a);
-	CHECK(daemon_end(&d, SIGTERM) == 0);
+	CHECK(client_end(&d, fd, &a));
 	unsetenv("GPUAGG_SIM_DELAY_MS");
 }
 
@@ -367,9 +358,7 @@ test_short_device(void)
 	CHECK(device_bytes(fd) == 0);
 	check_bench(fd, GPUAGG_SCAN, GPUAGG_ALG_COPY, GPUAGG_INT64, 40000);
 	CHECK(device_bytes(fd) == 0);
-	close(fd);
-	lease_forget(&a);
-	CHECK(daemon_end(&d, SIGTERM) == 0);
+	CHECK(client_end(&d, fd, &a));
 	unsetenv("GPUAGG_SIM_MEMORY");
 }
 
@@ -398,21 +387,13 @@ test_lost(void)
 int
 main(int argc, char **argv)
 {
-	Daemon d;
-	bool simulated;
-	int fd;
-
 	if (argc != 2)
 	{
 		fprintf(stderr, "usage: %s PROGRAM\n", argv[0]);
 		return 2;
 	}
 	program = argv[1];
-	daemon_start(&d, program, NULL);
-	fd = client_greet(&d, NULL);
-	simulated = client_simulated(fd);
-	close(fd);
-	CHECK(daemon_end(&d, SIGTERM) == 0);
+	simulated = device_simulated(program);
 
 	test_checksums();
 	test_refusals();

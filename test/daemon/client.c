@@ -202,13 +202,21 @@ client_greet(const Daemon *daemon, GpuaggReply *reply)
 }
 
 bool
-client_simulated(int fd)
+device_simulated(const char *program)
 {
+	Daemon d;
 	GpuaggRequest request;
 	GpuaggReply reply;
+	bool simulated;
+	int fd;
 
+	daemon_start(&d, program, NULL);
+	fd = client_greet(&d, NULL);
 	request_init(&request, GPUAGG_MSG_DEVICE);
-	return client_call(fd, &request, &reply) == GPUAGG_OK && reply.u.device.simulated;
+	simulated = client_call(fd, &request, &reply) == GPUAGG_OK && reply.u.device.simulated;
+	close(fd);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+	return simulated;
 }
 
 void
@@ -281,6 +289,14 @@ client_call(int fd, const GpuaggRequest *request, GpuaggReply *reply)
 }
 
 bool
+client_refused(int fd, const GpuaggRequest *request)
+{
+	GpuaggReply reply;
+
+	return client_call(fd, request, &reply) == GPUAGG_REFUSED;
+}
+
+bool
 client_is_closed(int fd)
 {
 	GpuaggReply reply;
@@ -350,6 +366,14 @@ client_start(Daemon *daemon, const char *program, const char *const *args, Lease
 	fd = client_greet(daemon, NULL);
 	need(client_lease(fd, 1, lease) == GPUAGG_OK, "a lease");
 	return fd;
+}
+
+bool
+client_end(Daemon *daemon, int fd, Lease *lease)
+{
+	close(fd);
+	lease_forget(lease);
+	return daemon_end(daemon, SIGTERM) == 0;
 }
 
 /* Where columns start: COUNT, which has no values, leaves those alone that others have put there. */

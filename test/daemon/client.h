@@ -51,8 +51,8 @@ extern int client_connect(const Daemon *daemon);
 /* A new connection after HELLO and when the device is ready or found unusable. */
 extern int client_greet(const Daemon *daemon, GpuaggReply *reply);
 
-/* Whether the device of a gpuaggd is the simulated one. */
-extern bool client_simulated(int fd);
+/* Whether this gpuaggd's device is the simulated one. */
+extern bool device_simulated(const char *program);
 
 /* Fills in the header; ids count up. */
 extern void request_init(GpuaggRequest *request, int type);
@@ -65,6 +65,9 @@ extern int client_receive(int fd, GpuaggReply *reply, int *passed, int ms);
 
 /* Sends and waits for the reply to this request; its reason, or GPUAGG_LOST without a reply. */
 extern GpuaggReason client_call(int fd, const GpuaggRequest *request, GpuaggReply *reply);
+
+/* Whether the request is refused. */
+extern bool client_refused(int fd, const GpuaggRequest *request);
 
 /* Whether the other end closes the connection, whatever it says before. */
 extern bool client_is_closed(int fd);
@@ -85,6 +88,9 @@ extern bool client_release(int fd, Lease *lease);
 
 /* Starts a gpuaggd, connects and leases a region of the usual size; the connection. */
 extern int client_start(Daemon *daemon, const char *program, const char *const *args, Lease *lease);
+
+/* Ends what client_start() began; whether gpuaggd ends cleanly. */
+extern bool client_end(Daemon *daemon, int fd, Lease *lease);
 
 /* Requests over a region; the other columns lie behind the values, which are at `offset` (bytes). */
 extern void reduce_init(GpuaggRequest *request, const Lease *lease, int kind, int op,

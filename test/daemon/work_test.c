@@ -38,9 +38,7 @@ test_large(void)
 	state_init(&carry);
 	column_fill(&a, GPUAGG_INT32, 5000000, false);
 	CHECK(scan_is_right(fd, &a, GPUAGG_INT32, GPUAGG_SUM, GPUAGG_SCAN_VALIDITY, 5000000, &carry));
-	close(fd);
-	lease_forget(&a);
-	CHECK(daemon_end(&d, SIGTERM) == 0);
+	CHECK(client_end(&d, fd, &a));
 }
 
 /* Values that the device's window cannot hold, and special ones. */
@@ -77,9 +75,7 @@ test_float_extremes(void)
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
 	CHECK(reply.u.reduce.f.counts.n == 4 && reply.u.reduce.f.counts.n_pinf == 1 &&
 		  reply.u.reduce.f.counts.n_ninf == 1 && reply.u.reduce.f.counts.n_nan == 0);
-	close(fd);
-	lease_forget(&a);
-	CHECK(daemon_end(&d, SIGTERM) == 0);
+	CHECK(client_end(&d, fd, &a));
 }
 
 /* What is refused, and that nobody but its lessee can name a region. */
@@ -102,42 +98,42 @@ test_refusals(void)
 	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
 	request.u.work.region = b.region;
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	for (uint32_t bit = 0; bit < 32; bit++)
 	{
 		request.u.work.region = a.region ^ 1u << bit;
-		CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+		CHECK(client_refused(fd, &request));
 	}
 
 	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, a.bytes / 8);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
 	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, a.bytes / 8 + 1);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, a.bytes, 1);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, UINT64_MAX - 255, 64);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 8, 1);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	reduce_init(&request, &a, 9, GPUAGG_SUM, 0, 0, 1);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 0);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 
 	scan_init(&request, &a, GPUAGG_FLOAT64, GPUAGG_SUM, GPUAGG_SCAN_STATUS, 1000);
 	request.u.work.column[GPUAGG_RESULTS].at = request.u.work.column[GPUAGG_VALUES].at;
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	scan_init(&request, &a, GPUAGG_FLOAT64, GPUAGG_SUM, GPUAGG_SCAN_STATUS, 1000);
 	request.u.work.u.scan.carry.f.counts.n = 1;
 	request.u.work.u.scan.carry.f.counts.n_nan = -1;
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	scan_init(&request, &a, GPUAGG_FLOAT64, GPUAGG_SUM, GPUAGG_SCAN_STATUS, 1000);
 	request.u.work.u.scan.carry.f.chunk[66] = INT64_MIN;
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 
 	CHECK(client_release(fd, &a));
 	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 1);
-	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED);
+	CHECK(client_refused(fd, &request));
 	close(fd);
 	close(other);
 	lease_forget(&b);
@@ -257,9 +253,7 @@ test_device_memory(void)
 	column_fill(&a, GPUAGG_INT64, 100000, false);
 	scan_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, GPUAGG_SCAN_STATUS, 100000);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_NO_DEVICE_MEMORY);
-	close(fd);
-	lease_forget(&a);
-	CHECK(daemon_end(&d, SIGTERM) == 0);
+	CHECK(client_end(&d, fd, &a));
 
 	/* a device that has less than it was said to have */
 	setenv("GPUAGG_SIM_MEMORY", "1048576", 1);
@@ -269,9 +263,7 @@ test_device_memory(void)
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_NO_DEVICE_MEMORY);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_NO_DEVICE_MEMORY);
 	CHECK(reduce_is_right(fd, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 10000));
-	close(fd);
-	lease_forget(&a);
-	CHECK(daemon_end(&d, SIGTERM) == 0);
+	CHECK(client_end(&d, fd, &a));
 	unsetenv("GPUAGG_SIM_MEMORY");
 }
 
@@ -322,9 +314,6 @@ test_crowd(void)
 int
 main(int argc, char **argv)
 {
-	Daemon d;
-	int fd;
-
 	if (argc != 2)
 	{
 		fprintf(stderr, "usage: %s PROGRAM\n", argv[0]);
@@ -332,11 +321,7 @@ main(int argc, char **argv)
 	}
 	program = argv[1];
 	printf("seed %llu\n", (unsigned long long) answers_seed);
-	daemon_start(&d, program, NULL);
-	fd = client_greet(&d, NULL);
-	simulated = client_simulated(fd);
-	close(fd);
-	CHECK(daemon_end(&d, SIGTERM) == 0);
+	simulated = device_simulated(program);
 	test_float_extremes();
 	test_refusals();
 	if (simulated)
