@@ -16,6 +16,9 @@
 #include "host/log.h"
 #include "host/socket.h"
 
+#define MAX_CLIENTS 512				  /* connections beyond that are told so */
+#define RESTING_NS	(5 * GPUD_SECOND) /* a client silent for so long may have to make room */
+
 typedef struct Outgoing
 {
 	struct Outgoing *next;
@@ -24,14 +27,27 @@ typedef struct Outgoing
 } Outgoing;
 
 Client *gpud_clients;
+Client *gpud_closed_clients;
+int gpud_nclients;
 
-Client *
+static int nconnections;
+
+bool
 gpud_client_add(int fd, void (*on_event)(Source *, uint32_t))
 {
-	Client *client = calloc(1, sizeof(Client));
+	Client *client;
 
+	if (nconnections >= GPUD_MAX_CONNECTIONS)
+	{
+		close(fd);
+		return false;
+	}
+	client = calloc(1, sizeof(Client));
 	if (client == NULL)
-		return NULL;
+	{
+		close(fd);
+		return true;
+	}
 	client->source.on_event = on_event;
 	client->source.fd = fd;
 	client->outbox_end = &client->outbox;
@@ -40,12 +56,17 @@ gpud_client_add(int fd, void (*on_event)(Source *, uint32_t))
 	if (gpud_clients != NULL)
 		gpud_clients->previous = client;
 	gpud_clients = client;
-	return client;
+	nconnections++;
+	if (!gpud_watch(&client->source, EPOLLIN))
+		gpud_client_close(client);
+	return true;
 }
 
 void
-gpud_client_remove(Client *client)
+gpud_client_close(Client *client)
 {
+	if (client->source.fd < 0)
+		return;
 	close(client->source.fd);
 	client->source.fd = -1;
 	for (Pending *pending = client->pending; pending != NULL; pending = pending->next)
@@ -64,6 +85,51 @@ gpud_client_remove(Client *client)
 		gpud_clients = client->next;
 	if (client->next != NULL)
 		client->next->previous = client->previous;
+	nconnections--;
+	gpud_nclients -= client->greeted;
+	client->next = gpud_closed_clients;
+	gpud_closed_clients = client;
+}
+
+void
+gpud_clients_free(void)
+{
+	while (gpud_closed_clients != NULL)
+	{
+		Client *client = gpud_closed_clients;
+
+		gpud_closed_clients = client->next;
+		free(client);
+	}
+}
+
+/*
+ * Closes the connection of the client that has been at rest for longest: it
+ * connects again when it next has work.  False when all are at work.
+ */
+static bool
+make_room(void)
+{
+	Client *longest = NULL;
+
+	for (Client *client = gpud_clients; client != NULL; client = client->next)
+		if (client->greeted && client->leased == 0 && client->inflight == 0 &&
+			client->outbox == NULL && (longest == NULL || client->heard_at < longest->heard_at))
+			longest = client;
+	if (longest == NULL || gpud_now() - longest->heard_at < RESTING_NS)
+		return false;
+	gpud_client_close(longest);
+	return true;
+}
+
+bool
+gpud_client_greet(Client *client)
+{
+	if (gpud_nclients >= MAX_CLIENTS && !make_room())
+		return false;
+	client->greeted = true;
+	gpud_nclients++;
+	return true;
 }
 
 /* Returns 1 when sent, 0 when the socket is full, -1 when the client is gone. */

@@ -42,12 +42,21 @@ typedef struct Client
 } Client;
 
 extern Client *gpud_clients; /* all that are connected */
+extern int gpud_nclients;	 /* of them, those greeted */
 
-/* Puts a new connection into the list, and takes one out.  NULL: no memory. */
-extern Client *gpud_client_add(int fd, void (*on_event)(Source *, uint32_t));
+/* Takes a connection over, or closes it.  False: there are too many. */
+extern bool gpud_client_add(int fd, void (*on_event)(Source *, uint32_t));
 
-/* Closes the connection; pending requests have no client any more.  The caller frees it. */
-extern void gpud_client_remove(Client *client);
+/* Counts a client as one that is served.  False: there are too many at work. */
+extern bool gpud_client_greet(Client *client);
+
+/*
+ * Closes the connection; pending requests have no client any more.  The client
+ * is then in a list by itself until it is freed, when no event can name it.
+ */
+extern void gpud_client_close(Client *client);
+extern Client *gpud_closed_clients;
+extern void gpud_clients_free(void);
 
 /*
  * Answers a request: fills the reply's header and sends it, now or when the

@@ -37,7 +37,7 @@ extern WorkState gpud_job_advance(void);
 /* Jobs that have not ended. */
 extern int gpud_jobs_inflight(void);
 
-/* After gpud_client_remove(). */
+/* After gpud_client_close(). */
 extern void gpud_job_client_gone(Client *client);
 
 #endif /* GPUAGG_JOB_H */

@@ -12,9 +12,7 @@
  *	lane, probe, device		streams and memory; whether they work; which device is used
  *	pinned, staging			memory shared with clients, and who has it on lease
  *	request, job, columns	what a type of request is; whose turn it is; jobs over columns
- *	admission				new clients and those that go
- *	request_table			the types of request; its header is for their files too
- *	request_*				one file for each type
+ *	request_table, request_*	the types of request, and a file for each
  *	server, main			the loop; start
  */
 #include <errno.h>

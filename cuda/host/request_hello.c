@@ -7,7 +7,6 @@
  */
 #include <unistd.h>
 
-#include "host/admission.h"
 #include "host/device.h"
 #include "host/job.h"
 #include "host/lane.h"
@@ -25,7 +24,7 @@ answer_state(Client *client, const GpuaggHeader *request, GpuaggReason reason)
 	reply.u.hello.ready = gpud_device.ready;
 	reply.u.hello.inflight = (uint32_t) gpud_jobs_inflight();
 	reply.u.hello.leases = (uint32_t) gpud_staging_leases();
-	reply.u.hello.clients = (uint32_t) gpud_admission_count();
+	reply.u.hello.clients = (uint32_t) gpud_nclients;
 	reply.u.hello.staging_bytes = gpud_staging_bytes();
 	reply.u.hello.device_bytes = gpud_lanes_bytes();
 	memcpy(reply.u.hello.detail, gpud_device.detail, sizeof(reply.u.hello.detail));
@@ -45,7 +44,7 @@ serve_hello(Client *client, const GpuaggRequest *request)
 
 	if (request->h.version != GPUAGG_PROTOCOL_VERSION)
 		reason = GPUAGG_VERSION;
-	else if (!client->greeted && !gpud_admission_greet(client))
+	else if (!client->greeted && !gpud_client_greet(client))
 		reason = GPUAGG_BUSY;
 	client->closing = !client->greeted;
 	answer_state(client, &request->h, reason);

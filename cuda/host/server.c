@@ -14,7 +14,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "host/admission.h"
 #include "host/device.h"
 #include "host/job.h"
 #include "host/log.h"
@@ -56,33 +55,45 @@ handle_message(Client *client, const GpuaggRequest *request)
 	return !client->closing || client->outbox != NULL;
 }
 
+/* Drops what clients that have gone have asked for, and what they have on lease. */
 static void
-on_client(Source *source, uint32_t events)
+clean_up(void)
 {
-	Client *client = (Client *) source;
-
-	if (source->fd < 0)
-		return;
-	if (!gpud_client_flush(client) || (client->outbox != NULL && (events & (EPOLLHUP | EPOLLERR))))
+	for (Client *client = gpud_closed_clients; client != NULL; client = client->next)
 	{
-		gpud_admission_close(client);
-		return;
+		gpud_job_client_gone(client);
+		gpud_staging_client_gone(client);
 	}
+}
+
+/* False when the client must be closed. */
+static bool
+serve_client(Client *client, uint32_t events)
+{
+	if (!gpud_client_flush(client) || (client->outbox != NULL && (events & (EPOLLHUP | EPOLLERR))))
+		return false;
 	for (int i = 0; i < MESSAGES_AT_ONCE && client->outbox == NULL; i++)
 	{
 		GpuaggRequest request;
 		ssize_t got;
 
 		/* MSG_TRUNC: the packet's whole length, so that longer ones are seen */
-		got = recv(source->fd, &request, sizeof(request), MSG_DONTWAIT | MSG_TRUNC);
+		got = recv(client->source.fd, &request, sizeof(request), MSG_DONTWAIT | MSG_TRUNC);
 		if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
 			break;
 		if (got != (ssize_t) sizeof(request) || !handle_message(client, &request))
-		{
-			gpud_admission_close(client);
-			return;
-		}
+			return false;
 	}
+	return true;
+}
+
+static void
+on_client(Source *source, uint32_t events)
+{
+	if (source->fd < 0 || serve_client((Client *) source, events))
+		return;
+	gpud_client_close((Client *) source);
+	clean_up();
 }
 
 /* ---- connections ---- */
@@ -122,7 +133,7 @@ on_connection(Source *source, uint32_t events)
 			turned_away("it comes from another user");
 			close(fd);
 		}
-		else if (!gpud_admission_connect(fd, on_client))
+		else if (!gpud_client_add(fd, on_client))
 			turned_away("too many connections");
 	}
 }
@@ -214,6 +225,7 @@ gpud_server_run(int listening, int signals)
 						: work == WORK_RUNNING ? RUNNING_TICK_MS
 											   : (int) ((next_tick - now) / 1000000) + 1);
 		gpud_setup_collect();
-		gpud_admission_free();
+		clean_up();
+		gpud_clients_free();
 	}
 }

@@ -47,7 +47,7 @@ extern void gpud_segment_release(Segment *segment);
 extern void gpud_segment_hold(Segment *segment);
 extern void gpud_segment_let_go(Segment *segment);
 
-/* After gpud_client_remove(). */
+/* After gpud_client_close(). */
 extern void gpud_staging_client_gone(Client *client);
 
 /* Gives back what has not been needed for long; once a second. */
