@@ -105,7 +105,7 @@ gpuagg_request_check(const GpuaggRequest *request, uint64_t bytes)
 
 	if (type == GPUAGG_MSG_BENCH)
 		return check_bench(request);
-	if (type < GPUAGG_MSG_REDUCE || type > GPUAGG_MSG_LADDER ||
+	if (type >= (int) (sizeof(check) / sizeof(check[0])) || check[type] == NULL ||
 		!rows_allowed(work->nrows, GPUAGG_MAX_ROWS) || !check[type](work) ||
 		!gpuagg_work_columns_check(type, work, bytes))
 		return GPUAGG_REFUSED;
