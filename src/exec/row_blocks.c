@@ -115,7 +115,7 @@ add_block(RowBlocks *blocks, Size length, int64 limit)
 	{
 		if (blocks->first != NULL && blocks->bytes + (int64) size > limit)
 			return false;
-		/* An error here is core's own for rows that are too large. */
+		/* raises core's own error for rows that are too large */
 		block = MemoryContextAlloc(blocks->context, offsetof(RowBlock, data) + size);
 		block->size = size;
 		blocks->bytes += size;

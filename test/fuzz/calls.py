@@ -84,7 +84,7 @@ class Call:
         if result == 'money':
             return '(%s)::numeric' % value
         if result == 'numeric' and self.distinct:
-            # which of several equal values DISTINCT leaves depends on the plan
+            # which of several equal values DISTINCT keeps depends on the plan
             return 'trim_scale(%s)' % value
         return value
 
@@ -132,7 +132,7 @@ class Call:
 
 
 class Worth:
-    """What must come out for the values added so far: read with expected()."""
+    """The right result for the values added so far, given by expected()."""
 
     def __init__(self, call):
         self.call = call
@@ -186,7 +186,7 @@ class Worth:
         return value, len(text.partition('.')[2])
 
     def smaller(self, key):
-        """Of equal numerics that of the larger scale is both least and greatest."""
+        """Of equal numerics the one with the largest scale is both minimum and maximum."""
         if self.kind == 'numeric':
             return (key[0], -key[1]) < (self.best[0][0], -self.best[0][1])
         return key < self.best[0]

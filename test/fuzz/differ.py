@@ -121,7 +121,7 @@ class Case:
         script.sql('RESET ALL; SET client_min_messages = warning; SET statement_timeout = 60000')
 
     def run(self, script, statement, judge):
-        """Asks for a statement's rows in the case's way."""
+        """The statement's rows, fetched in the case's way."""
         if self.way in ('generic', 'custom'):
             script.sql('SET plan_cache_mode = force_%s_plan' % self.way)
             script.ask(self, 'PREPARE q (int) AS ' + statement('$1'), unjudged)
@@ -174,7 +174,7 @@ class Case:
         worths = [w for _, found in expected for w in found]
         failing = [w for w in worths if isinstance(w, tuple)]
         if state in OUT_OF_RANGE:
-            # a group that HAVING or LIMIT leaves out is computed all the same
+            # groups that HAVING or LIMIT leaves out are computed too
             if failing or calls.UNKNOWN in worths or (self.exact and self.hidden()) or (
                     self.query.lenient and arrays):
                 return None
@@ -265,7 +265,7 @@ class Case:
 
 
 def unjudged(rows, state):
-    """Of statements that fail only where the one after them does."""
+    """Of statements of which each fails only if the next one does too."""
 
 
 def settle(call, worth):
@@ -384,10 +384,10 @@ class Tester:
                 for kind in kinds)
 
     def outcomes(self):
-        """How the queries ended that did not differ."""
+        """How the queries without a difference ended."""
         return ', '.join('%s %d' % pair for pair in sorted(self.ended.items()))
 
     def missing(self):
-        """What was promised and not tested, as pairs of aggregate and type."""
+        """Pairs of aggregate and type that should have been tested and were not."""
         return {(name, kind) for name, kinds in calls.PROMISED.items() for kind in kinds
                 if not self.tested[name, kind]}

@@ -19,7 +19,7 @@ def total(order):
 
 
 class Query:
-    """lenient: rows that an error would be about may be left out.
+    """lenient: rows that would raise an error may be left out.
 
     walks: of running functions, (partition, order) of their one window.
     ours_text: the text for our functions where it is another.
@@ -44,7 +44,7 @@ class Query:
                            [call.ours(False) for call in self.calls], parameter)
 
     def core(self, parameter, arrays=()):
-        """With core's functions, but for calls whose rows are asked for."""
+        """The query with core's functions, except calls whose rows are compared instead."""
         text = self.text
         if arrays and self.walks:
             part, order = self.walks
@@ -123,7 +123,7 @@ class Maker:
 
     @staticmethod
     def distinct_says(call):
-        """Whether the result over distinct values is one and the same, but for how it is shown."""
+        """Whether the result over distinct values is always the same, except in how it is shown."""
         if call.core_name in ('min', 'max', 'count'):
             return True
         if call.kind == 'interval':

@@ -60,7 +60,7 @@ class Integer:
         return "'{%s}'::%s[]" % (','.join(map(str, values)), self.name)
 
     def running(self, op, values):
-        """What stands before the first value, and after each."""
+        """The running result before the first value, and after each."""
         state = self.identity[op]
         yield state
         for i, x in enumerate(values):
@@ -127,7 +127,7 @@ TAME = [families.uniform, families.signed, families.moderate, families.cancellin
 
 
 class Case:
-    """A column, what is asked of it, and the exact results."""
+    """A column, the operations on it, and their exact results."""
 
     def __init__(self, rng, function, kind, op, values):
         self.function, self.kind, self.op, self.values = function, kind, op, values
@@ -250,7 +250,7 @@ def all_names(script, rng, on_cpu, sizes):
 
 
 def production(script, rng, number, batches):
-    """Exact results of columns hard in their own way, in one batch and in many."""
+    """Exact results of columns of every hard family, in one batch and in many."""
     for function in NAMES:
         for kind in TYPES:
             for op in ('sum', 'sum', 'min', 'max'):

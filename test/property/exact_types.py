@@ -70,7 +70,7 @@ def whole_floats(rng):
 
 
 def cents(rng):
-    """Amounts of which a few thousand are never out of range: core refuses every sum that is."""
+    """Amounts whose sums of a few thousand stay in range, as core raises an error for others."""
     most = rng.choice((100, 10 ** 6, 2 ** 63 // 3000))
     return lambda: decimal_text(rng.randint(-most, most), 2)
 

@@ -58,7 +58,7 @@ class Case(Column):
 
 
 def some(names, expected):
-    """The aggregates whose results are in range, and these."""
+    """The aggregates whose results are in range, with their results."""
     good = [i for i, text in enumerate(expected) if text != oracle.OVERFLOW]
     return [names[i] for i in good], [expected[i] for i in good]
 

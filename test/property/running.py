@@ -234,7 +234,7 @@ def numeric_key(function):
 
 
 def numeric_show(value):
-    """As numeric's output writes what the input wrote."""
+    """A numeric's text as its output function writes it."""
     value = value.rstrip('.') if '.' in value[-1:] else value
     return value[1:] if value.startswith('-') and not value.strip('-0.') else value.lstrip('+')
 
@@ -316,7 +316,7 @@ PROMISED = {'float4': ('sum', 'avg', 'min', 'max'), 'float8': ('sum', 'avg', 'mi
 
 
 def limits(script, case):
-    """LIMIT above: nothing but the rows asked for, and those right."""
+    """LIMIT above: exactly the rows asked for, with the right values."""
     rows = len(case.values)
     if rows < 2 or case.kind not in ('int4', 'int8', 'date'):
         return

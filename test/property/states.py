@@ -5,8 +5,8 @@ Whole: seeded columns cut into random shards, whose states are merged in one ste
 or in several; the results must be those of the aggregate over all rows, as text.
 
 Forged: states whose bytes are changed at random and whose check sum is made to
-fit again.  Each is an error of a known kind, or it is taken: then the state that
-it merges into gives the same results, or errors, and so does a pair of them.
+fit again.  Each raises an error of a known kind or is accepted.  Then the state that it
+merges into gives the same results, or errors, and so does a pair of them.
 Connection: the environment's.
 """
 import argparse
@@ -119,7 +119,7 @@ def forge(rng, states):
     return bytes(data)
 
 
-# All results of some states, or the errors that they end with, as one text.
+# All results of some states, or their errors, as one text.
 OUTCOME = """CREATE FUNCTION outcome(VARIADIC states bytea[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     results text := '';
@@ -141,7 +141,7 @@ BEGIN
 END$$"""
 
 
-# Whether a state is refused, or taken and then means the same however it is merged.
+# Whether a state is refused, or accepted; then all ways to merge it must give the same.
 VERDICT = """CREATE FUNCTION verdict(state bytea) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     one bytea;
@@ -173,7 +173,7 @@ def calls(kind):
 
 
 def forged(script, rng, inputs):
-    """Forged states: taken by themselves, through a state, and in pairs."""
+    """Forged states: alone, merged into a state first, and in pairs."""
     script.sql(VERDICT)
     for kind, (_, _, variance) in TYPES.items():
         for made in ('sum', 'var') if variance else ('sum',):

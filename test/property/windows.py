@@ -3,7 +3,7 @@
 
 All three must give the same rows.  Arguments are chosen so that core is exact:
 floats are small multiples of 1/8, numerics have one scale.  Orders under ROWS
-are total.  Partitions and peer groups begin at batch boundaries and beside them.
+are total.  Partitions and peer groups begin at boundaries of sets of rows and beside them.
 Seeded.  Connection: the environment's.
 """
 import argparse
@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib
 import psql  # noqa: E402
 
 SCHEMA = 'property_windows'
-# Rows at which batches begin: on a device, and on the CPU, where the first ones are small.
+# Rows at which sets of rows begin: on a device, and on the CPU, where the first ones are small.
 EDGES = (tuple(range(1024, 6000, 1024)), tuple(2 ** n - 1 for n in range(1, 11)) + tuple(range(2047, 6000, 1024)))
 NODE = 'gpuagg.enable_window_scan'
 LIMIT_S = 1.0  # until a cancelled statement has ended
@@ -30,7 +30,7 @@ ORDERED = ('int2', 'int4', 'int8', 'float4', 'float8', 'numeric', 'money', 'date
 FUNCTIONS = {'sum': NUMBERS, 'avg': tuple(k for k in NUMBERS if k != 'money'), 'min': ORDERED,
              'max': ORDERED, 'count': ORDERED + ('interval', 'text')}
 
-# Keys made of a number: equal numbers, equal keys, however they look.
+# Keys made of a number: equal numbers make equal keys, which may look different.
 KEYS = {
     'int4': '{n}', 'int8': '{n} * 5000000000 - 7', 'int2': '({n} % 30000)::int2', 'bool': '{n} % 2 = 0',
     'float8': "CASE {n} WHEN 0 THEN (CASE WHEN i % 2 = 0 THEN '-0' ELSE '0' END)::float8 "
@@ -47,7 +47,7 @@ KEYS = {
     'interval': "CASE WHEN i % 2 = 0 THEN make_interval(months => {n}) ELSE make_interval(days => 30 * {n}) END",
     'bytea': "('k' || {n})::bytea",
 }
-# By which an own sort may order.
+# Types of keys by which the node itself can sort.
 FIXED = ('int4', 'int8', 'int2', 'bool', 'float8', 'float4', 'date', 'timestamp', 'timestamptz', 'time',
          'money', 'oid')
 
@@ -67,7 +67,7 @@ VALUES = {
 # ---- tables ----
 
 def starts(rng, rows):
-    """Row numbers at which something begins: at batch boundaries, beside them, and elsewhere."""
+    """Row numbers at which something begins: at boundaries of sets, beside them, and elsewhere."""
     style = rng.choice(('boundaries', 'boundaries', 'one', 'tiny', 'some', 'every'))
     if style == 'one':
         return set()
@@ -229,7 +229,7 @@ def beside(script, label, ours, core, settings=''):
 
 
 def same_lines(script, label, ours, core, prepare=None):
-    """The same lines in the same order, for queries that are ordered."""
+    """For ordered queries: both give the same lines in the same order."""
     kept = []
     script.check((label, 'core'), core, kept.append)
     for node in ('on', 'off'):
@@ -457,7 +457,7 @@ def big(script, rows):
             ours, core = (', '.join('%s OVER (%s) AS r%d' % (pair[side], window, n) for n, pair in enumerate(columns))
                           for side in (0, 1))
             for node in ('on', 'off') if mem == '256MB' else ('on',):
-                # without the node small partitions would be a request each
+                # without the node each small partition would be a request
                 script.sql('SET %s = %s; SET gpuagg.device_min_rows = %d' % (NODE, node, 0 if node == 'on' else 4096))
                 script.check(('big, work_mem ' + mem, window),
                              'SELECT count(*), count(*) FILTER (WHERE a.* IS DISTINCT FROM b.*) FROM '
@@ -501,7 +501,7 @@ class Session:
 
 
 def bounds(tally, rows):
-    """Memory within work_mem plus a batch; a cancel within a second."""
+    """Memory stays within work_mem plus a set of rows; a cancel takes less than a second."""
     table = SCHEMA + '.big'
     windows = ('ORDER BY one, u ROWS UNBOUNDED PRECEDING', 'PARTITION BY one', 'ORDER BY slow',
                'PARTITION BY tiny ORDER BY u', 'PARTITION BY one ORDER BY u')
@@ -523,7 +523,7 @@ def bounds(tally, rows):
             time.sleep(0.02)
         said = session.run.stderr.read() + session.run.stdout.read()
         grown = (most - before) / 1024
-        # two batches of two functions at 65,536 rows, and as many of core's own needs
+        # two sets of two functions at 65,536 rows, and as much again for core's own needs
         tally.add([('memory: ' + window, None if grown < 40 and '%d|' % rows in said else
                     '%.0f MB more with work_mem 4 MB; %s' % (grown, said[:200]))])
         for mem in ('4MB', '512MB'):

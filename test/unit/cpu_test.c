@@ -2,10 +2,10 @@
  * cpu_test.c
  *	  The CPU engine against row-by-row definitions, seeded.
  *
- * The oracle computes every row from scratch: it looks back to the row's head
- * and combines what is valid from there on.  Sums of floats are of values for
- * which a long double holds every partial sum exactly, and of hard ones, whose
- * exact sums are those of the accumulator (tested on its own).
+ * The oracle computes every row from scratch: it combines the valid values from the row's
+ * head on.  Sums of floats are tested with values for which a long double holds every
+ * partial sum exactly, and with hard values, against the accumulator (which has a test of
+ * its own).
  */
 #include "engine/cpu.c"
 #include "engine/cpu_scan.c"
@@ -42,7 +42,7 @@ make_bitmap(int64 nrows, int one_in)
 	for (int64 i = 0; i < nrows; i++)
 		if (one_in > 0 && next() % one_in == 0)
 			bits[i / 64] |= UINT64_C(1) << (i % 64);
-	if (nrows % 64 != 0) /* what stands beyond the rows has no meaning */
+	if (nrows % 64 != 0) /* bits beyond the rows have no meaning */
 		bits[nrows / 64] |= ~UINT64_C(0) << (nrows % 64);
 	return bits;
 }
@@ -110,7 +110,7 @@ head_at(const Column *c, int64 i)
 
 /* ---- the oracle ---- */
 
-/* What a range of rows gives; sums of floats as long double, exact for what any_float() makes. */
+/* The results of a range of rows; a long double is exact for sums of any_float()'s values. */
 typedef struct Answer
 {
 	int64 n;

@@ -1,7 +1,7 @@
 /*
  * decimal_sum_test.c
- *	  Sums of decimal numbers: whatever the order, the parts, what was taken away
- *	  again and the bytes between, the digits are the same.
+ *	  Sums of decimal numbers: the digits are the same in any order, in parts, after values
+ *	  were subtracted again, and after encoding.
  */
 #include "common/decimal_variance.h"
 
@@ -34,7 +34,7 @@ typedef struct Number
 	uint16_t digits[MAX_GROUPS];
 } Number;
 
-/* What numbers look like; each kind works another part of the accumulator. */
+/* Kinds of numbers; each tests another part of the accumulator. */
 typedef enum Shape
 {
 	SHAPE_SHORT, /* a 64-bit integer and few places */
@@ -144,7 +144,7 @@ decoded(const uint8_t *bytes, size_t n, GpuaggDecimalSum *acc)
 	return gpuagg_decimal_decode(&reader, acc) && reader.left == 0;
 }
 
-/* Whether an accumulator is the same after its bytes, and no shorter ones are any. */
+/* Whether decoding gives the same accumulator, and fails for every shorter prefix. */
 static int
 survives(GpuaggDecimalSum *acc)
 {
@@ -202,7 +202,7 @@ test_parts(Shape shape, int moments)
 	CHECK(allocated == 0);
 }
 
-/* A frame that moves over numbers; one that cannot go on starts anew. */
+/* A frame that moves over numbers; if a value cannot be subtracted, it starts anew. */
 static void
 test_frames(Shape shape, int moments)
 {
@@ -271,7 +271,7 @@ test_carries(void)
 	CHECK(allocated == 0);
 }
 
-/* Any bytes: what decodes has the same digits again after its own bytes. */
+/* Random bytes: what decodes has the same digits after encoding and decoding. */
 static void
 test_any_bytes(void)
 {

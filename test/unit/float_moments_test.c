@@ -2,10 +2,10 @@
  * float_moments_test.c
  *	  Sums of squares, averages, variances and deviations of doubles, seeded.
  *
- * Small cases are whole numbers times a power of two, of which 128 bits hold
- * n Q - S^2: a result is then checked against the definition of rounding, by
- * comparing exact integers.  Large ones are checked by identities that hold for
- * any exact arithmetic.  test/property/float_moments.py has fractions of any size.
+ * Small cases are whole numbers times a power of two, small enough that 128 bits hold
+ * n Q - S^2: results are checked against the definition of rounding, by comparing exact
+ * integers.  Large cases are checked by identities that hold for any exact arithmetic.
+ * test/property/float_moments.py has fractions of any size.
  */
 #include "common/float_codec.h"
 #include "common/float_moments.h"
@@ -159,8 +159,8 @@ compare_shifted(uint128 a, int shift, uint128 b)
 }
 
 /*
- * Whether r, which is normal, is p / q (or its root) * 2^scale to nearest, ties
- * to even: between the halves towards its neighbours.  q < 2^18.
+ * Whether the normal number r is p / q (or its root) * 2^scale rounded to nearest, ties to
+ * even: that lies between the middles to r's neighbours.  q < 2^18.
  */
 static int
 is_nearest(double r, uint128 p, uint64_t q, int scale, int root)
@@ -295,7 +295,7 @@ identities(void)
 		for (int how = 0; how < 4; how++)
 			CHECK(same(variance(&three, how & 1, how >> 1), 0));
 
-		/* what is taken away leaves nothing behind */
+		/* values that are subtracted leave nothing behind */
 		deposit(&three, -a, 1);
 		deposit(&three, a, -1);
 		deposit(&three, a, -1);
@@ -375,7 +375,7 @@ arrays(int family, int n)
 	gpuagg_float_squares_deposit_floats(&fast, f, n);
 	CHECK(equal(gpuagg_float_squares_of(&fast), floats.squares));
 
-	/* all of it taken away again */
+	/* all values subtracted again */
 	for (int i = 0; i < n; i++)
 		deposit(&state, x[i], -1);
 	CHECK(state.sum->counts.n == 0 && variance(&state, 0, 0) == -2);
@@ -410,7 +410,7 @@ bytes(int family, int n)
 							  gpuagg_float_squares_of(&read.squares), again) == size &&
 		  memcmp(room, again, size) == 0);
 
-	/* cut off anywhere they are no state; changed anywhere they do no harm */
+	/* a shorter prefix is no state; a change anywhere does no harm */
 	for (size_t k = 0; k < size; k++)
 	{
 		reader = (GpuaggReader){room, k, 0};
@@ -475,8 +475,8 @@ special_values(void)
 }
 
 /*
- * An average in the middle between two doubles, and what is least beside it, at
- * every distance: (6 + 6 * 2^-53 + least) / 6.
+ * An average in the middle between two doubles, and one that a tiny value moves off it,
+ * however tiny: (6 + 6 * 2^-53 + least) / 6.
  */
 static void
 averages_beside_a_tie(void)

@@ -1,6 +1,6 @@
 /*
  * int_sum_test.c
- *	  Sums of integers and of intervals: taken away, merged, written and read.
+ *	  Sums of integers and of intervals: subtracted, merged, written and read.
  */
 #include "common/int_sum.h"
 #include "common/interval_sum.h"
@@ -45,7 +45,7 @@ survives(const GpuaggIntSum *acc)
 		   !decoded(room, n - 1, &back);
 }
 
-/* What is added and taken away again in any order leaves nothing; what is merged is the whole. */
+/* Values that are added and subtracted again leave nothing; merged parts are the whole. */
 static void
 test_arithmetic(int moments)
 {
@@ -78,7 +78,7 @@ test_arithmetic(int moments)
 	CHECK(ok && survives(&empty));
 }
 
-/* The largest sums of n values, and what is one beyond them. */
+/* The largest sums that n values can have are accepted, and refused if one larger. */
 static void
 test_bounds(void)
 {

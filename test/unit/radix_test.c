@@ -56,7 +56,7 @@ compare(const void *a, const void *b)
 	return 0;
 }
 
-/* By key and what comes with it. */
+/* By key, then by the word that follows it. */
 static int
 compare_whole(const void *a, const void *b)
 {
@@ -203,7 +203,7 @@ main(void)
 			for (size_t s = 0; s < nsizes; s++)
 				for (size_t m = 0; m < nmosts; m++)
 				{
-					/* The large ones at widths that differ in kind. */
+					/* large sizes only at a few widths, one of each kind */
 					if (mosts[m] != 0 && w % 3 != s % 3)
 						continue;
 					if (sizes[s] > 10000 &&
@@ -214,7 +214,7 @@ main(void)
 				}
 	CHECK(!too_large);
 
-	/* It can be interrupted: every PIECE items at least. */
+	/* it pauses at least every PIECE items */
 	pauses = 0;
 	most = 0;
 	CHECK(sorts(1000000, 40, RANDOM));

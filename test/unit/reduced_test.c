@@ -37,7 +37,7 @@ merged_extreme(int op, const int64_t *keys, int nkeys, int empty_at)
 	return (int64_t) total.sum.lo;
 }
 
-/* What is empty has key 0, which must not count. */
+/* An empty result has key 0, which must not count. */
 static void
 test_extremes(void)
 {
@@ -76,7 +76,7 @@ test_integer_moments(void)
 	CHECK(a.n == 4 && a.sum.hi == -1 && a.sum.lo == (uint64_t) -3);
 	CHECK(a.squares[0] == 0 && a.squares[1] == 0 && a.squares[2] == 7);
 
-	/* a carry into a word that is all ones already */
+	/* a carry into a word whose bits are all set */
 	a.squares[0] = UINT64_MAX;
 	a.squares[1] = 0;
 	b.squares[0] = UINT64_MAX;

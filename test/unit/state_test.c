@@ -1,11 +1,11 @@
 /*
  * state_test.c
- *	  States between servers: exact round trips, and any bytes whatever.
+ *	  States between servers: exact round trips, and random bytes.
  *
  * The second part reads a million inputs, made from states of every family by
  * damage, cutting, joining and chance, half of them with a check sum that fits.
- * What is read must come back from its own bytes, and be fit for all that is
- * done with a state.  Run under sanitizers, and with a seed of one's own:
+ * What can be read must be equal after another round trip, and usable in every
+ * way.  Run it under sanitizers, with a seed of your own:
  *
  *	build/unit/state_test [SEED [INPUTS]]
  */
@@ -56,7 +56,7 @@ below(size_t n)
 	return (size_t) (next() % n);
 }
 
-/* Of every magnitude: as many with few bits as with many. */
+/* Numbers of every magnitude: as many with few bits as with many. */
 static int64_t
 random_int64(void)
 {
@@ -86,7 +86,7 @@ random_double(void)
 	return isfinite(x) && below(2) ? x : (double) random_int64();
 }
 
-/* What is done with the accumulators of a family; one of them, of any. */
+/* An accumulator of any family, and the functions of a family. */
 typedef union Accumulator
 {
 	GpuaggIntSum i;
@@ -158,7 +158,7 @@ int_merge(Accumulator *into, Accumulator *from)
 	gpuagg_int_sum_merge(&into->i, &from->i);
 }
 
-/* No sum of squares is negative, nor is one of values that are not all 0 nothing. */
+/* A sum of squares is not negative, and no values have the sum 0. */
 static void
 int_use(Accumulator *acc, int moments)
 {
@@ -472,7 +472,7 @@ family_of(GpuaggStateType type)
 }
 
 /*
- * Reads a state out of memory that ends where it does.  NULL when it is none;
+ * Reads a state from memory that ends where the state does.  NULL if it is none;
  * else its family, with the contents that it has.
  */
 static const Family *
@@ -490,7 +490,7 @@ read_state(const Bytes *in, Accumulator *acc, Family *found)
 	{
 		*found = *family_of(header.type);
 		found->contents = header.contents;
-		/* the lowest bit of the first byte says it again, but of intervals */
+		/* except in intervals, the lowest bit of the first byte repeats the contents */
 		if (found->decode(&body, acc) && body.left == 0 &&
 			(found->type == GPUAGG_STATE_INTERVAL ||
 			 (in->b[GPUAGG_STATE_HEADER_BYTES] & 1) == is_moments(found)))
@@ -512,7 +512,7 @@ same_bytes(const Bytes *a, const Bytes *b)
 	return a->n == b->n && memcmp(a->b, b->b, a->n) == 0;
 }
 
-/* Whether the digits of two numbers are the same; they have none at either end that is 0. */
+/* Whether two numbers have the same digits; neither first nor last is 0. */
 static int
 same_decimal(GpuaggDecimalSum *a, GpuaggDecimalSum *b, int squares)
 {
@@ -530,8 +530,8 @@ same_decimal(GpuaggDecimalSum *a, GpuaggDecimalSum *b, int squares)
 }
 
 /*
- * Whether two accumulators stand for the same rows.  Those of decimals may hold
- * the same sum in different parts, all others have one form only.
+ * Whether two accumulators have the same value.  Decimals may hold the same sum in
+ * different parts; all others have only one form.
  */
 static int
 same_rows(const Family *family, Accumulator *a, Accumulator *b)
@@ -676,7 +676,7 @@ test_envelope(void)
 	s.b[s.n++] = 0;
 	CHECK(fault_of(&s, &h) == GPUAGG_STATE_DAMAGED);
 
-	/* types and contents that there are not */
+	/* types and contents that do not exist */
 	for (int type = 0; type < 256; type++)
 		for (int contents = 0; contents < 256; contents++)
 		{
@@ -752,7 +752,7 @@ make_input(Bytes *s)
 				s->b[below(s->n)] = (uint8_t) next();
 			break;
 		case 2:
-		case 3: /* numbers that tell */
+		case 3: /* numbers at the limits written */
 			for (size_t i = below(3) + 1; i > 0; i--)
 				overwrite(s);
 			break;
@@ -774,7 +774,7 @@ make_input(Bytes *s)
 			s->n += other->n - skip;
 			break;
 		}
-		case 7: /* chance, behind a header or not */
+		case 7: /* random bytes, after a header or not */
 			s->n = below(300);
 			for (size_t i = below(2) * GPUAGG_STATE_HEADER_BYTES; i < s->n; i++)
 				s->b[i] = (uint8_t) next();
@@ -784,7 +784,7 @@ make_input(Bytes *s)
 		seal(s);
 }
 
-/* What was read comes back from its own bytes, and can be merged with itself. */
+/* A state that was read survives another round trip, and can be merged with itself. */
 static int
 try_state(const Family *family, Accumulator *acc)
 {

@@ -112,7 +112,7 @@ def infinities(rng, form, n):
 
 
 def sentinel(rng, form, n):
-    """One value so large that adding naively loses all others; sometimes taken away again."""
+    """One value so large that naive addition loses all others; sometimes subtracted again."""
     values = uniform(rng, form, n)
     large = math.ldexp(1, form.high - 28)
     if n:

@@ -105,7 +105,7 @@ SELECT gpu_reduce('{1}'::int2[]);
 SELECT gpu_reduce('{1}'::numeric[]);
 SELECT gpu_reduce('{1}'::text[]);
 \set VERBOSITY default
--- A NULL that is no more there; smaller types by a cast.
+-- An array that once had a NULL; smaller types by a cast.
 SELECT gpu_reduce(array_remove('{1,NULL,2}'::int4[], NULL)) AS removed, gpu_reduce('{1,2}'::int2[]::int4[]) AS int2;
 
 -- Many elements: in tables, out of line, compressed; the statement's report.

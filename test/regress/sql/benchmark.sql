@@ -16,7 +16,7 @@ SET gpuagg.device = 'cpu';
 SELECT * FROM gpuagg_kernel_benchmark('reduce', 'integer', 100);
 RESET gpuagg.device;
 
--- Whose it is.
+-- Who may call it.
 CREATE ROLE regress_gpuagg_bench;
 SET ROLE regress_gpuagg_bench;
 SELECT * FROM gpuagg_kernel_benchmark('sort', 'integer');

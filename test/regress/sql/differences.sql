@@ -19,7 +19,7 @@ FROM (SELECT 1 / i::float8 FROM generate_series(1, 1000) i) v(x);
 SELECT sum(x) AS core, gpu_sum(x) AS gpuagg
 FROM (SELECT 0.1::real FROM generate_series(1, 1000000)) v(x);
 
--- The exact result is what can be out of range.
+-- Only the exact result can be out of range.
 SELECT sum(x) FROM (VALUES (1e308::float8), (1e308), (-1e308)) v(x);
 SELECT gpu_sum(x) FROM (VALUES (1e308::float8), (1e308), (-1e308)) v(x);
 SELECT gpu_sum(x) FROM (VALUES (1e308::float8), (1e308)) v(x);
@@ -42,7 +42,7 @@ SELECT gpu_avg(x) FROM (VALUES (interval '2147483647 days'), ('1 day')) v(x);
 -- An average of nothing but -0.
 SELECT sum(x), avg(x) AS core, gpu_avg(x) AS gpuagg FROM (VALUES ('-0'::float8)) v(x);
 
--- Equal and yet not the same.
+-- Equal but not the same.
 SELECT max(x) AS core, gpu_max(x) AS gpuagg FROM (VALUES (0::float8), ('-0')) v(x);
 SELECT max(x) AS core, gpu_max(x) AS gpuagg FROM (VALUES ('-0'), (0::float8)) v(x);
 SELECT max(x) AS core, gpu_max(x) AS gpuagg FROM (VALUES (1.00), (1.0)) v(x);

@@ -61,7 +61,7 @@ SELECT gpu_min(x), gpu_max(x) FROM (VALUES ('NaN'::float4), ('NaN')) v(x);
 SELECT gpu_min(x), gpu_max(x) FROM (VALUES ('NaN'::numeric), ('Infinity'), ('-Infinity'), (1)) v(x);
 SELECT gpu_min(x), gpu_max(x) FROM (VALUES ('NaN'::float8), (2), ('NaN'), (3)) v(x);
 
--- Equal and yet not the same: one of them wins, whatever the order of rows.
+-- Equal but not the same: the same one wins in any order of rows.
 SELECT gpu_min(x), gpu_max(x) FROM (VALUES ('0'::float8), ('-0')) v(x);
 SELECT gpu_min(x), gpu_max(x) FROM (VALUES ('-0'::float8), ('0')) v(x);
 SELECT gpu_min(x), gpu_max(x) FROM (VALUES ('0'::float4), ('-0')) v(x);
@@ -72,7 +72,7 @@ SELECT gpu_min(x), gpu_max(x) FROM (VALUES (interval '1 month'), ('30 days'), ('
 SELECT gpu_min(x), gpu_max(x) FROM (VALUES (interval '720 hours'), ('30 days'), ('1 month')) v(x);
 SELECT gpu_min(x), gpu_max(x) FROM (VALUES (interval '29 days 24 hours'), ('31 days -24 hours')) v(x);
 
--- All that an aggregate takes.
+-- FILTER, DISTINCT, ORDER BY, grouping sets, frames.
 SELECT a % 3 AS r, gpu_min(c), gpu_max(n), gpu_max(f) FILTER (WHERE i < 50) AS filtered FROM extremes
 GROUP BY 1 ORDER BY 1;
 SELECT gpu_min(DISTINCT a % 3), gpu_max(f ORDER BY i), gpu_max(-b) FROM extremes;
@@ -82,7 +82,7 @@ SELECT i, gpu_max(e) OVER (ORDER BY i ROWS 2 PRECEDING),
        gpu_min(k) OVER (ORDER BY i DESC) FROM extremes WHERE i > 1994 ORDER BY i;
 SELECT gpu_max(gpu_max(a)) FROM extremes;
 
--- Large enough for batches, and back in the middle of one.
+-- More rows than a batch, and an error in the middle of one.
 SELECT gpu_min(x) = -9999 AS int4, gpu_max(x::int8) = 9999 AS int8, gpu_max(-x::float4) = 9999 AS float4,
        gpu_min(x::float8) = -9999 AS float8, gpu_max(x::int2) = 9999 AS int2,
        gpu_max(timestamptz '2026-01-01' + x * interval '1 s') =

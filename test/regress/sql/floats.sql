@@ -60,7 +60,7 @@ FROM (SELECT k, gpu_stddev(v ORDER BY sin(k * i)) AS gpu, stddev(v ORDER BY sin(
       FROM generate_series(1, 20) k, (SELECT i, 1 / i::float8 AS v FROM generate_series(1, 100) i) s
       GROUP BY k) s;
 
--- Moving frames: values that leave take all they brought with them.
+-- Moving frames: values that leave a frame leave nothing behind.
 SELECT i, v, gpu_sum(v) OVER w AS sum, gpu_avg(v) OVER w AS avg, gpu_var_pop(v) OVER w AS var_pop,
        gpu_stddev(v) OVER w AS stddev
 FROM (VALUES (1, 1e150::float8), (2, 1), (3, NULL), (4, 'NaN'), (5, 2), (6, 'Infinity'), (7, 3), (8, '-0'),

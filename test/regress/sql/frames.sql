@@ -78,7 +78,7 @@ SELECT gpu_sum(x4 ORDER BY i) OVER () FROM framed;
 SELECT g, gpu_sum(gpu_sum(x4)) OVER (ORDER BY g) AS gpu, sum(sum(x4)) OVER (ORDER BY g) AS core
 FROM framed GROUP BY g ORDER BY g;
 
--- What leaves a moving frame leaves no trace: exact, as core is not.
+-- Values that leave a moving frame leave nothing behind: exact, unlike core.
 SELECT i, gpu_sum(v) OVER (ORDER BY i ROWS 1 PRECEDING) FROM
     (VALUES (1, 1e300::float8), (2, 1), (3, 2), (4, -1e300), (5, 1e300), (6, 0.5)) t(i, v);
 SELECT i, gpu_sum(v) OVER (ORDER BY i ROWS 1 PRECEDING) FROM

@@ -121,7 +121,7 @@ SELECT count(*) FROM (TABLE groups EXCEPT ALL TABLE serial_groups) d;
 SET enable_hashagg = off;
 SELECT count(*) FROM (TABLE groups EXCEPT ALL TABLE serial_groups) d;
 RESET enable_hashagg;
--- More workers planned than can be had.
+-- More workers planned than there are.
 SET max_parallel_workers = 0;
 SELECT (SELECT sums FROM sums)::text = (SELECT serial_sums FROM serial_sums)::text AS same;
 RESET max_parallel_workers;

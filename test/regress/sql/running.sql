@@ -92,7 +92,7 @@ SELECT gpu_running_sum(v) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) FROM
 SELECT i, gpu_running_sum(v) OVER (ORDER BY i) AS gpu, sum(v) OVER (ORDER BY i) AS core FROM
     (VALUES (1, 9223372036854775807), (2, 9223372036854775807), (3, -1)) t(i, v);
 
--- Other frames: errors that name the way.
+-- Other frames: errors that name the aggregate to use.
 \set VERBOSITY default
 SELECT gpu_running_sum(x4) OVER (ORDER BY i ROWS 2 PRECEDING) FROM running;
 SELECT gpu_running_sum(x4, true) OVER (ORDER BY i) FROM running;
@@ -140,7 +140,7 @@ SELECT state_of('SELECT gpu_running_sum(x4, NULL) OVER (ORDER BY i ROWS UNBOUNDE
        state_of('SELECT gpu_running_sum(DISTINCT x4) OVER (ORDER BY i) FROM running') AS distinct_values,
        state_of('SELECT gpu_running_sum(''x''::text) OVER (ORDER BY i) FROM running') AS of_text,
        state_of('SELECT 1 FROM running WHERE gpu_running_sum(x4) OVER (ORDER BY i) > 1') AS in_where;
--- No rows, no frame: nothing to complain about, as for any window function.
+-- Without rows no frame is an error, as for any window function.
 SELECT gpu_running_sum(x4) OVER (ORDER BY i ROWS 2 PRECEDING) FROM running WHERE false;
 
 -- In larger queries: several windows, grouping below, LIMIT, a condition on the result, rescans.
@@ -197,7 +197,7 @@ SELECT i, gpu_running_avg(v) OVER (ORDER BY i) FROM
     (VALUES (1, 0.1::float4), (2, 0.2), (3, 'NaN')) t(i, v);
 SELECT i, gpu_running_avg(v) OVER (ORDER BY i) FROM
     (VALUES (1, 1::float8), (2, 'inf'), (3, '-inf')) t(i, v);
--- Values that are equal and yet differ: whatever the order of rows, the same one.
+-- Values that are equal but look different: the same one wins in any order of rows.
 SELECT i, v, gpu_running_min(v) OVER w, gpu_running_max(v) OVER w FROM
     (VALUES (1, 0::float8), (2, '-0'), (3, 0), (4, 'NaN'), (5, '-inf')) t(i, v)
 WINDOW w AS (ORDER BY i ROWS UNBOUNDED PRECEDING);
@@ -207,7 +207,7 @@ WINDOW w AS (ORDER BY i ROWS UNBOUNDED PRECEDING);
 SELECT i, v, gpu_running_min(v) OVER w, gpu_running_max(v) OVER w FROM
     (VALUES (1, interval '30 days'), (2, '1 mon'), (3, '720:00'), (4, '1 mon')) t(i, v)
 WINDOW w AS (ORDER BY i ROWS UNBOUNDED PRECEDING);
--- Counts: of anything, 0 where nothing is.
+-- Counts of any type; 0 without values.
 SELECT i, gpu_running_count(v) OVER w AS n, gpu_running_count(v, true) OVER w AS before,
        gpu_running_count(1) OVER w AS rows, gpu_running_count(t) OVER w AS whole,
        gpu_running_count(NULL) OVER w AS none
@@ -276,7 +276,7 @@ SELECT count(*) FROM (SELECT gpu_running_sum(x4, true) OVER (ORDER BY i ROWS UNB
     sum(e8) OVER (ORDER BY i ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS d FROM many) q
 WHERE (a, c) IS DISTINCT FROM (b, d);
 SELECT i, gpu_running_sum(x4) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) FROM many OFFSET 2998 LIMIT 3;
--- Begun again before it has come to its end.
+-- Rescanned before its end.
 SELECT z, l.* FROM generate_series(1, 3) z, LATERAL
     (SELECT i, gpu_running_sum(x8) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) AS x8,
             gpu_running_sum(e8) OVER (ORDER BY i) AS e8 FROM many WHERE i >= z * 5000 LIMIT 2) l;

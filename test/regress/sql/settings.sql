@@ -53,7 +53,7 @@ MOVE 9000 IN c;
 FETCH 1 FROM c;
 COMMIT;
 
--- The cluster's are not for a session, the superuser's not for everybody.
+-- Settings of the cluster cannot be set in a session, and the superuser's only by one.
 SET gpuagg.total_staging_memory = '1GB';
 SET gpuagg.device_memory = '1GB';
 SET gpuagg.visible_devices = '0';
@@ -80,7 +80,7 @@ SHOW gpuagg.device_program;
 \set VERBOSITY terse
 RESET gpuagg.batch_rows;
 RESET ROLE;
--- What is kept for a role or a database, or with a function.
+-- Settings of a role, a database or a function.
 ALTER ROLE regress_gpuagg_settings SET gpuagg.batch_rows = 3000;
 ALTER ROLE regress_gpuagg_settings SET gpuagg.idle_timeout = 3;
 ALTER ROLE regress_gpuagg_settings SET gpuagg.device = 'tpu';

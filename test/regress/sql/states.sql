@@ -29,7 +29,7 @@ SELECT gpu_sum_state(x * interval '1 day') AS "interval" FROM generate_series(1,
 -- They are read again: also what an earlier build of this version wrote.
 SELECT gpu_sum_merge(s) AS sum, gpu_avg_merge(s) AS avg FROM (VALUES
     ('\x474101020100000000000000000a00000000000000000000000000000037bf278dda'::bytea), (NULL)) q(s);
--- The state of no row is a state; merged, it is NULL.  A NULL among states is none.
+-- No rows give a state too; merged, it is NULL.  A NULL among states is skipped.
 SELECT gpu_sum_state(x) = gpu_avg_state(x) AS same, gpu_sum_state(x) FROM generate_series(1, 0) x;
 SELECT gpu_sum_merge(s), gpu_avg_merge(s), gpu_sum_merge(s, NULL::bigint)
 FROM (SELECT gpu_sum_state(x) AS s FROM generate_series(1, 0) x) q;
@@ -78,7 +78,7 @@ SELECT gpu_sum_merge(s) FROM (SELECT gpu_sum_state(x) FROM (VALUES ('-inf'::floa
 SELECT gpu_sum_merge(s), gpu_sum_merge(s, NULL::float8)
 FROM (SELECT gpu_sum_state(x) FROM (VALUES ('-0'::float8)) v(x)) q(s);
 SELECT gpu_sum_merge(s), gpu_stddev_merge(s) FROM (SELECT gpu_var_state(x) FROM (VALUES (1.10), (2.9)) v(x)) q(s);
--- Sums of squares have sums; states merge into a state.
+-- States with squares give sums too; states merge into a state.
 SELECT gpu_sum_merge(s, NULL::float8) = whole('sum', 'float8')::float8 AS sum,
     gpu_avg_merge(s, NULL::float8) = whole('avg', 'float8')::float8 AS avg,
     gpu_stddev_merge(t, NULL::float8) = whole('stddev', 'float8')::float8 AS stddev
@@ -102,7 +102,7 @@ PREPARE merging(bytea) AS SELECT gpu_sum_merge($1), gpu_sum_merge($1, NULL::bigi
 EXECUTE merging('\x474101020100000000000000000a00000000000000000000000000000037bf278dda');
 EXECUTE merging(NULL);
 
--- What does not go together.
+-- States that cannot be merged.
 \set VERBOSITY default
 CREATE TABLE states AS SELECT gpu_sum_state(int2) AS int2, gpu_sum_state(int4) AS int4, gpu_sum_state(money) AS money,
     gpu_sum_state("interval") AS "interval", gpu_sum_state(float4) AS float4, gpu_var_state(float8) AS float8 FROM vals;
@@ -120,7 +120,7 @@ SELECT gpu_avg_state(money) FROM vals;
 SELECT gpu_var_state("interval") FROM vals;
 SELECT gpu_sum_merge('\x4741010201'::bytea, NULL);
 
--- What is no state.
+-- Bytes that are no state.
 SELECT gpu_sum_merge('');
 SELECT gpu_sum_merge('GA');
 SELECT gpu_sum_merge('GB and so on');
@@ -144,7 +144,7 @@ SELECT gpu_sum_merge(s) FROM (VALUES ('\x474101020100100000000000000000000000000
 SELECT gpu_sum_merge(s) FROM (VALUES ('\x47410102010010000000000000000000000000000000000000000000003771bb3e05'::bytea), ('\x47410102010010000000000000000000000000000000000000000000003771bb3e05')) v(s);
 SELECT gpu_sum_merge(repeat('x', 1000000)::bytea);
 \set VERBOSITY terse
--- No byte of a state can be changed unseen.
+-- A change of any byte of a state is detected.
 CREATE FUNCTION refused(state bytea) RETURNS boolean LANGUAGE plpgsql AS
 $$BEGIN
     PERFORM gpu_state_merge(state);
@@ -159,7 +159,7 @@ SELECT bool_and(refused(substr(s, 1, i))) FROM
     (SELECT unnest(ARRAY[int2, int4, money, "interval", float4, float8]) AS s FROM states) q,
     generate_series(0, length(s) - 1) i;
 
--- Every aggregate of ours is computed in parallel, and in partitions, and then is what it was.
+-- Every aggregate gives the same in parallel and partition-wise plans.
 CREATE TABLE parts (LIKE vals) PARTITION BY LIST (s);
 CREATE TABLE parts_0 PARTITION OF parts FOR VALUES IN (0);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);

@@ -102,7 +102,7 @@ SELECT * FROM windows(
 -- Run conditions.
     '* FROM (SELECT gpu_sum(i4) OVER (ORDER BY t), row_number() OVER (ORDER BY d) r FROM w) x WHERE r < 3',
     '* FROM (SELECT gpu_sum(i4) OVER (ORDER BY t) r FROM w) x WHERE r < 3',
--- Where windows can be.
+-- Windows at different places of a query.
     'g + gpu_sum(sum(i4)) OVER (ORDER BY g) FROM w GROUP BY g HAVING count(*) > 2',
     'gpu_sum(gpu_sum(i4)) OVER () FROM w',
     'DISTINCT gpu_sum(i4) OVER (PARTITION BY g) FROM w',
@@ -179,7 +179,7 @@ SELECT nodes('SELECT elsewhere.gpu_sum(i4) OVER (ORDER BY t) FROM w');
 ALTER EXTENSION gpuagg SET SCHEMA public;
 DROP SCHEMA elsewhere;
 
--- Changed functions are core's, and prepared plans follow; settings count when planning.
+-- Functions that were changed are left to core, also in prepared plans; settings count when planning.
 PREPARE p AS SELECT gpu_running_sum(i4, false) OVER (ORDER BY t) FROM w;
 SELECT nodes('EXECUTE p');
 ALTER FUNCTION gpu_running_sum(int, boolean) SET work_mem = '1MB';
@@ -199,7 +199,7 @@ SELECT nodes('EXECUTE p(false)');
 DEALLOCATE p;
 RESET plan_cache_mode;
 
--- Below what hides rows.
+-- Above and below security barriers and row security.
 CREATE VIEW guarded WITH (security_barrier) AS
 SELECT g, i4, gpu_sum(i4) OVER (PARTITION BY g ORDER BY t) AS s FROM w WHERE g < 3;
 SELECT nodes('SELECT * FROM guarded WHERE i4::text ~ ''1''');
@@ -231,7 +231,7 @@ FROM unnest(ARRAY['SELECT $(i4) OVER (ORDER BY t) FROM w',
                    UNION ALL SELECT $(i4) OVER (ORDER BY d) FROM w) x WHERE s > 3']) q;
 RESET max_parallel_workers_per_gather;
 
--- In the first statement of a session, of either kind of function.
+-- In the first statement of a session, for either kind of function.
 \c -
 EXPLAIN (COSTS OFF) SELECT gpu_sum(i4) OVER (PARTITION BY t) FROM w;
 \c -

@@ -32,7 +32,7 @@ BEGIN
 	RETURN n;
 END $$;
 
--- every frame, over every kind of key, by the functions that have batches and by others
+-- every frame, over every kind of key, by functions that an engine scans and by others
 CREATE TABLE definitions (definition text);
 INSERT INTO definitions VALUES
 	('PARTITION BY g ORDER BY o'),
@@ -75,7 +75,7 @@ SELECT definition,
 FROM definitions WHERE definition !~ 'ROWS';
 RESET work_mem;
 
--- an error is that of the row that has it: rows before it can be had
+-- an error is raised by the row that causes it: rows before it come out
 CREATE TABLE steps AS
 SELECT i, i AS o, CASE WHEN i > 3 THEN '92233720368547758.07' ELSE '1' END::money AS x
 FROM generate_series(1, 10) i;
