@@ -42,7 +42,7 @@ StaticAssertDecl(sizeof(MinimalTuple) <= sizeof(uint64), "a row's address fits a
 typedef struct SortKey
 {
 	AttrNumber attno;
-	SortKeyKind kind;
+	SqlForm form;
 	bool descending;
 	bool nulls_first;
 	const WindowColumn *column;
@@ -139,7 +139,7 @@ gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, int64 limit, Memor
 		key->column = column;
 		key->nulls_first = column->nulls_first;
 		if (!gpuagg_sort_key_find(TupleDescAttr(desc, key->attno - 1)->atttypid,
-								  column->sort_operator, &key->kind, &key->descending))
+								  column->sort_operator, &key->form, &key->descending))
 			elog(ERROR, "operator %u is no order of column %d", column->sort_operator, key->attno);
 		sort->last_attno = Max(sort->last_attno, key->attno);
 	}
@@ -289,7 +289,7 @@ gpuagg_row_sort_put(RowSort *sort, TupleTableSlot *slot)
 			item[k] = 0;
 			continue;
 		}
-		word = gpuagg_sort_key_word(key->kind, slot->tts_values[key->attno - 1]);
+		word = gpuagg_sort_key_word(key->form, slot->tts_values[key->attno - 1]);
 		item[k] = word;
 		if (unlikely(!key->has_values))
 		{
@@ -443,7 +443,7 @@ compare_to_last(RowSort *sort, TupleTableSlot *slot, bool *new_partition, bool *
 		const SortKey *key = &sort->keys[k];
 		bool isnull = slot->tts_isnull[key->attno - 1];
 		uint64 word = isnull ? 0
-							 : gpuagg_sort_key_word(key->kind, slot->tts_values[key->attno - 1]);
+							 : gpuagg_sort_key_word(key->form, slot->tts_values[key->attno - 1]);
 
 		if (first || word != sort->last_words[k] || isnull != (bool) (sort->last_nulls >> k & 1))
 		{

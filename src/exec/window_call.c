@@ -94,7 +94,7 @@ gpuagg_window_functions_init(WindowScanState *node)
 		bool by_value;
 
 		check_permissions(spec->functions[i].winfnoid);
-		function->op = gpuagg_running_operation(spec->functions[i].function,
+		function->op = gpuagg_running_operation(spec->functions[i].aggregate,
 												spec->functions[i].type);
 		get_typlenbyval(exprType((Node *) argument), &length, &by_value);
 		function->argument_length = by_value ? 0 : length;

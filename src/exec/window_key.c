@@ -10,33 +10,19 @@
 #include "catalog/objectaccess.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "exec/window_key.h"
+#include "types/sql_type.h"
 
 /* Bits that tell values of the type apart, if its equality is that of bits. */
 static uint64
 mask_of(Oid function, Form_pg_attribute att)
 {
-	switch (function)
-	{
-		case F_BOOLEQ:
-		case F_CHAREQ:
-		case F_INT2EQ:
-		case F_INT4EQ:
-		case F_INT8EQ:
-		case F_OIDEQ:
-		case F_CASH_EQ:
-		case F_DATE_EQ:
-		case F_TIME_EQ:
-		case F_TIMESTAMP_EQ:
-		case F_TIMESTAMPTZ_EQ:
-			return att->attbyval ? PG_UINT64_MAX >> (64 - 8 * att->attlen) : 0;
-		default:
-			return 0;
-	}
+	if (!att->attbyval || !gpuagg_sql_compares_bits(function))
+		return 0;
+	return PG_UINT64_MAX >> (64 - 8 * att->attlen);
 }
 
 WindowKey *

@@ -109,7 +109,7 @@ make_room(WindowScanState *node, WindowRows *rows, int64 n)
 	rows->partition_heads = make_array(rows->partition_heads, n / 8);
 	rows->group_heads = make_array(rows->group_heads, n / 8);
 	for (int f = 0; f < node->nfunctions; f++)
-		if (node->functions[f].op->function == RUNNING_AVG && rows->columns[f].scan != NULL)
+		if (node->functions[f].op->aggregate == AGGREGATE_AVG && rows->columns[f].scan != NULL)
 			rows->columns[f].counts = make_array(rows->columns[f].counts, n * sizeof(int64));
 	MemoryContextSwitchTo(old);
 	rows->capacity = n;

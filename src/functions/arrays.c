@@ -16,6 +16,7 @@
 #include "utils/memutils.h"
 
 #include "engine/named.h"
+#include "types/sql_type.h"
 #include "types/value.h"
 #include "operation/call.h"
 
@@ -84,24 +85,6 @@ check_array(ArrayType *array, const char *what)
 	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 }
 
-static GpuaggKind
-kind_of_array(ArrayType *array)
-{
-	switch (ARR_ELEMTYPE(array))
-	{
-		case INT4OID:
-			return GPUAGG_INT32;
-		case INT8OID:
-			return GPUAGG_INT64;
-		case FLOAT4OID:
-			return GPUAGG_FLOAT32;
-		case FLOAT8OID:
-			return GPUAGG_FLOAT64;
-		default:
-			elog(ERROR, "unexpected array of type %u", ARR_ELEMTYPE(array));
-	}
-}
-
 static uint64 *
 heads_argument(ArrayType *array, int64 nrows)
 {
@@ -139,7 +122,9 @@ begin_call(FunctionCallInfo fcinfo, ArrayCall *call, GpuaggTask task, const char
 		call->column.exclusive = PG_GETARG_BOOL(next++);
 	call->algorithm = algorithm_argument(PG_GETARG_TEXT_PP(next), task, function);
 
-	call->column.kind = kind_of_array(call->array);
+	call->column.kind = gpuagg_sql_array_kind(ARR_ELEMTYPE(call->array));
+	if (call->column.kind == 0)
+		elog(ERROR, "unexpected array of type %u", ARR_ELEMTYPE(call->array));
 	call->column.nrows = check_array(call->array, "values");
 	call->column.values = ARR_DATA_PTR(call->array);
 	if (heads >= 0)
@@ -196,9 +181,7 @@ reduced_as_datum(const ArrayColumn *column, const GpuaggReduced *total)
 static ArrayType *
 make_results(const ArrayCall *call)
 {
-	Oid type = call->column.kind == GPUAGG_FLOAT32	 ? FLOAT4OID
-			   : call->column.kind == GPUAGG_FLOAT64 ? FLOAT8OID
-													 : INT8OID;
+	Oid type = gpuagg_kind_is_float(call->column.kind) ? ARR_ELEMTYPE(call->array) : INT8OID;
 	Size size;
 	ArrayType *results;
 

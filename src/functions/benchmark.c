@@ -11,7 +11,6 @@
 #include <math.h>
 
 #include "catalog/pg_authid.h"
-#include "catalog/pg_type.h"
 #include "common/algorithm.h"
 #include "device/client.h"
 #include "engine/plain.h"
@@ -21,6 +20,7 @@
 #include "device/shared_state.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "types/sql_type.h"
 #include "utils/memutils.h"
 #include "common/bench_column.h"
 
@@ -86,17 +86,11 @@ task_argument(const char *name)
 static GpuaggKind
 kind_argument(const char *name)
 {
-	switch (DatumGetObjectId(DirectFunctionCall1(regtypein, CStringGetDatum(name))))
-	{
-		case INT4OID:
-			return GPUAGG_INT32;
-		case INT8OID:
-			return GPUAGG_INT64;
-		case FLOAT4OID:
-			return GPUAGG_FLOAT32;
-		case FLOAT8OID:
-			return GPUAGG_FLOAT64;
-	}
+	GpuaggKind kind = gpuagg_sql_array_kind(
+		DatumGetObjectId(DirectFunctionCall1(regtypein, CStringGetDatum(name))));
+
+	if (kind != 0)
+		return kind;
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					errmsg("there is no benchmark over type \"%s\"", name),
 					errhint("Types are integer, bigint, real, double precision.")));

@@ -3,8 +3,7 @@
  *	  Aggregate states between servers: gpu_sum_state and the like make them,
  *	  gpu_sum_merge and the like put them together again.
  *
- * A state is the exact accumulator of its family in the envelope of
- * common/state.h.  Merging adds accumulators; a result is rounded once, at the
+ * A state is the exact accumulator of its family in an envelope (envelope.h).  Merging adds accumulators; a result is rounded once, at the
  * end, by the function that rounds the aggregate's own.  States of different
  * argument types are never merged: their results would have different types.
  */
@@ -15,90 +14,44 @@
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
-#include "operation/family.h"
+#include "functions/aggregate_group.h"
 #include "operation/call.h"
 #include "operation/wire.h"
 
-PG_FUNCTION_INFO_V1(gpuagg_sum_state);
-PG_FUNCTION_INFO_V1(gpuagg_var_state);
-PG_FUNCTION_INFO_V1(gpuagg_merge_sums);
-PG_FUNCTION_INFO_V1(gpuagg_merge_moments);
-PG_FUNCTION_INFO_V1(gpuagg_merge_states);
 PG_FUNCTION_INFO_V1(gpuagg_merge_combine);
 PG_FUNCTION_INFO_V1(gpuagg_merge_serialize);
 PG_FUNCTION_INFO_V1(gpuagg_merge_deserialize);
 PG_FUNCTION_INFO_V1(gpuagg_merged_state);
-PG_FUNCTION_INFO_V1(gpuagg_merged_sum);
-PG_FUNCTION_INFO_V1(gpuagg_merged_avg);
-PG_FUNCTION_INFO_V1(gpuagg_merged_var_pop);
-PG_FUNCTION_INFO_V1(gpuagg_merged_var_samp);
-PG_FUNCTION_INFO_V1(gpuagg_merged_stddev_pop);
-PG_FUNCTION_INFO_V1(gpuagg_merged_stddev_samp);
-
-#define WIRE_TAG 'm'
-
-/* A type of arguments, and of which types its aggregates' results are; InvalidOid: has none. */
-typedef struct ArgumentType
-{
-	GpuaggStateType type;
-	Oid oid;
-	const StateFamily *family;
-	Oid sum;
-	Oid average;
-	Oid variance;
-} ArgumentType;
-
-static const ArgumentType argument_types[] = {
-	{GPUAGG_STATE_INT2, INT2OID, &gpuagg_int_family, INT8OID, NUMERICOID, NUMERICOID},
-	{GPUAGG_STATE_INT4, INT4OID, &gpuagg_int_family, INT8OID, NUMERICOID, NUMERICOID},
-	{GPUAGG_STATE_INT8, INT8OID, &gpuagg_int_family, NUMERICOID, NUMERICOID, NUMERICOID},
-	{GPUAGG_STATE_MONEY, MONEYOID, &gpuagg_int_family, MONEYOID, InvalidOid, InvalidOid},
-	{GPUAGG_STATE_FLOAT4, FLOAT4OID, &gpuagg_float_family, FLOAT4OID, FLOAT8OID, FLOAT8OID},
-	{GPUAGG_STATE_FLOAT8, FLOAT8OID, &gpuagg_float_family, FLOAT8OID, FLOAT8OID, FLOAT8OID},
-	{GPUAGG_STATE_NUMERIC, NUMERICOID, &gpuagg_numeric_family, NUMERICOID, NUMERICOID, NUMERICOID},
-	{GPUAGG_STATE_INTERVAL, INTERVALOID, &gpuagg_interval_family, INTERVALOID, INTERVALOID,
-	 InvalidOid},
-};
 
 /* The state of a merge; the first state that comes says what it is of. */
 typedef struct MergeState
 {
-	const ArgumentType *of; /* or NULL */
+	const SqlType *of; /* or NULL */
 	GpuaggStateContents contents;
-	void *state; /* of the family */
+	Accumulator *acc;
 } MergeState;
 
-static const ArgumentType *
-argument_type(GpuaggStateType type)
+static Accumulator *
+make_accumulator(MemoryContext context, const SqlType *of, GpuaggStateContents contents)
 {
-	for (int i = 0; i < lengthof(argument_types); i++)
-		if (argument_types[i].type == type)
-			return &argument_types[i];
-	return NULL;
-}
-
-static const ArgumentType *
-argument_type_of_oid(Oid oid)
-{
-	for (int i = 0; i < lengthof(argument_types); i++)
-		if (argument_types[i].oid == oid)
-			return &argument_types[i];
-	elog(ERROR, "no aggregate states of type %u", oid);
+	return gpuagg_accumulator_make(context, 0, of->sums,
+								   contents == GPUAGG_STATE_MOMENTS ? GPUAGG_MOMENTS : GPUAGG_SUM,
+								   0);
 }
 
 static bytea *
-encode(const ArgumentType *of, GpuaggStateContents contents, void *state)
+encode(const SqlType *of, GpuaggStateContents contents, const Accumulator *acc)
 {
 	StringInfoData buf;
 	GpuaggWriter w;
 
 	initStringInfo(&buf);
 	appendStringInfoSpaces(&buf, VARHDRSZ + GPUAGG_STATE_HEADER_BYTES);
-	of->family->encode(state, &buf);
+	gpuagg_family_of(acc)->encode(acc, &buf);
 	appendStringInfoSpaces(&buf, GPUAGG_STATE_CRC_BYTES);
 
 	w.next = (uint8_t *) buf.data + VARHDRSZ;
-	gpuagg_state_begin(&w, of->type, contents);
+	gpuagg_state_begin(&w, of->state, contents);
 	w.next = (uint8_t *) buf.data + buf.len - GPUAGG_STATE_CRC_BYTES;
 	gpuagg_state_end(&w, (uint8_t *) buf.data + VARHDRSZ);
 	SET_VARSIZE(buf.data, buf.len);
@@ -109,28 +62,22 @@ encode(const ArgumentType *of, GpuaggStateContents contents, void *state)
 static Datum
 state_bytes(FunctionCallInfo fcinfo, GpuaggStateContents contents)
 {
-	const ArgumentType *of = argument_type_of_oid(get_fn_expr_argtype(fcinfo->flinfo, 1));
-	void *state;
+	Oid oid = get_fn_expr_argtype(fcinfo->flinfo, 1);
+	const SqlType *of = gpuagg_sql_type(oid);
+	AggregateGroup *group;
 
+	if (of == NULL || of->state == 0)
+		elog(ERROR, "no aggregate states of type %u", oid);
 	if (PG_ARGISNULL(0))
-		state = of->family->make(CurrentMemoryContext, contents == GPUAGG_STATE_MOMENTS);
-	else
-		state = PG_GETARG_POINTER(0);
-	of->family->gather(state);
-	PG_RETURN_BYTEA_P(encode(of, contents, state));
+		PG_RETURN_BYTEA_P(
+			encode(of, contents, make_accumulator(CurrentMemoryContext, of, contents)));
+	group = (AggregateGroup *) PG_GETARG_POINTER(0);
+	gpuagg_group_gather(group);
+	PG_RETURN_BYTEA_P(encode(of, contents, &group->acc));
 }
 
-Datum
-gpuagg_sum_state(PG_FUNCTION_ARGS)
-{
-	return state_bytes(fcinfo, GPUAGG_STATE_SUMS);
-}
-
-Datum
-gpuagg_var_state(PG_FUNCTION_ARGS)
-{
-	return state_bytes(fcinfo, GPUAGG_STATE_MOMENTS);
-}
+DEFINE_FUNCTION(gpuagg_sum_state, state_bytes(fcinfo, GPUAGG_STATE_SUMS))
+DEFINE_FUNCTION(gpuagg_var_state, state_bytes(fcinfo, GPUAGG_STATE_MOMENTS))
 
 static void
 invalid_state(const char *detail)
@@ -180,11 +127,10 @@ decode(const bytea *bytes)
 	check_fault(gpuagg_state_open((const uint8_t *) VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes),
 								  &header, &body),
 				&header);
-	result.of = argument_type(header.type);
+	result.of = gpuagg_sql_type_of_state(header.type);
 	result.contents = header.contents;
-	result.state = result.of->family->decode(&body);
-	if (result.state == NULL || body.left > 0 ||
-		result.of->family->moments(result.state) != (header.contents == GPUAGG_STATE_MOMENTS))
+	result.acc = make_accumulator(CurrentMemoryContext, result.of, header.contents);
+	if (!gpuagg_family_of(result.acc)->decode(result.acc, result.acc, &body) || body.left > 0)
 		invalid_state("The value holds no sums that rows can have.");
 	return result;
 }
@@ -193,14 +139,14 @@ decode(const bytea *bytes)
 static void
 merge(MergeState *into, const MergeState *from, MemoryContext context)
 {
-	const StateFamily *family = from->of->family;
+	const StateFamily *family = gpuagg_families[from->of->sums];
 
 	if (into->of == NULL)
 	{
 		into->of = from->of;
 		if (into->contents == 0)
 			into->contents = from->contents;
-		into->state = family->make(context, into->contents == GPUAGG_STATE_MOMENTS);
+		into->acc = make_accumulator(context, into->of, into->contents);
 	}
 	else if (into->of != from->of)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -208,9 +154,9 @@ merge(MergeState *into, const MergeState *from, MemoryContext context)
 							   format_type_be(into->of->oid), format_type_be(from->of->oid)),
 						errhint("Cast the argument to one type where the states are made.")));
 
-	family->merge(into->state, from->state);
+	family->merge(into->acc, into->acc, from->acc);
 	/* two such counts cannot overflow, nor then can sums of so many rows */
-	if (family->count(into->state) > GPUAGG_MAX_COUNT)
+	if (family->count(into->acc) > GPUAGG_MAX_COUNT)
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 						errmsg("aggregate states of too many rows")));
 }
@@ -224,7 +170,7 @@ make_merge(MemoryContext context, GpuaggStateContents contents)
 	return merge_state;
 }
 
-/* Transition: NULLs are passed over.  contents: of what the merge is; 0: of what comes first. */
+/* Transition: NULLs change nothing.  contents: of what the merge is; 0: of what comes first. */
 static Datum
 transition(FunctionCallInfo fcinfo, GpuaggStateContents contents)
 {
@@ -249,23 +195,9 @@ transition(FunctionCallInfo fcinfo, GpuaggStateContents contents)
 	PG_RETURN_POINTER(into);
 }
 
-Datum
-gpuagg_merge_sums(PG_FUNCTION_ARGS)
-{
-	return transition(fcinfo, GPUAGG_STATE_SUMS);
-}
-
-Datum
-gpuagg_merge_moments(PG_FUNCTION_ARGS)
-{
-	return transition(fcinfo, GPUAGG_STATE_MOMENTS);
-}
-
-Datum
-gpuagg_merge_states(PG_FUNCTION_ARGS)
-{
-	return transition(fcinfo, 0);
-}
+DEFINE_FUNCTION(gpuagg_merge_sums, transition(fcinfo, GPUAGG_STATE_SUMS))
+DEFINE_FUNCTION(gpuagg_merge_moments, transition(fcinfo, GPUAGG_STATE_MOMENTS))
+DEFINE_FUNCTION(gpuagg_merge_states, transition(fcinfo, 0))
 
 Datum
 gpuagg_merge_combine(PG_FUNCTION_ARGS)
@@ -296,11 +228,11 @@ gpuagg_merge_serialize(PG_FUNCTION_ARGS)
 	StringInfoData buf;
 
 	(void) gpuagg_aggregate_context(fcinfo, &window);
-	gpuagg_wire_begin(&buf, WIRE_TAG);
+	gpuagg_wire_begin(&buf, WIRE_MERGE);
 	pq_sendbyte(&buf, merged->contents);
-	pq_sendbyte(&buf, merged->of == NULL ? 0 : merged->of->type);
+	pq_sendbyte(&buf, merged->of == NULL ? 0 : merged->of->state);
 	if (merged->of != NULL)
-		merged->of->family->encode(merged->state, &buf);
+		gpuagg_accumulator_write(merged->acc, &buf);
 	PG_RETURN_BYTEA_P(gpuagg_wire_end(&buf));
 }
 
@@ -312,11 +244,11 @@ gpuagg_merge_deserialize(PG_FUNCTION_ARGS)
 	StringInfoData buf;
 
 	(void) gpuagg_aggregate_context(fcinfo, &window);
-	gpuagg_wire_open(&buf, PG_GETARG_BYTEA_PP(0), WIRE_TAG);
+	gpuagg_wire_open(&buf, PG_GETARG_BYTEA_PP(0), WIRE_MERGE);
 	merged = make_merge(CurrentMemoryContext, (GpuaggStateContents) pq_getmsgbyte(&buf));
-	merged->of = argument_type((GpuaggStateType) pq_getmsgbyte(&buf));
+	merged->of = gpuagg_sql_type_of_state((GpuaggStateType) pq_getmsgbyte(&buf));
 	if (merged->of != NULL)
-		merged->state = gpuagg_family_receive(merged->of->family, &buf);
+		merged->acc = gpuagg_accumulator_read(&buf, 0, merged->of->sums);
 	gpuagg_wire_close(&buf);
 	PG_RETURN_POINTER(merged);
 }
@@ -337,7 +269,7 @@ gpuagg_merged_state(PG_FUNCTION_ARGS)
 
 	if (merged == NULL)
 		PG_RETURN_NULL();
-	PG_RETURN_BYTEA_P(encode(merged->of, merged->contents, merged->state));
+	PG_RETURN_BYTEA_P(encode(merged->of, merged->contents, merged->acc));
 }
 
 /* The shortest decimal that rounds to this double or, with `single`, to this float. */
@@ -359,26 +291,36 @@ shortest_numeric(double value, bool single)
  * become a numeric.
  */
 static void
-check_result_type(FunctionCallInfo fcinfo, const ArgumentType *of, const char *aggregate, Oid type)
+check_result_type(FunctionCallInfo fcinfo, const SqlType *of, Aggregate aggregate, Oid type)
 {
+	const char *name = gpuagg_aggregates[aggregate].name;
 	bool typed = PG_NARGS() > 1;
 	Oid wanted = typed ? get_fn_expr_rettype(fcinfo->flinfo) : NUMERICOID;
 
 	if (!OidIsValid(type))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("aggregate %s is not defined for type %s", aggregate,
+						errmsg("aggregate gpu_%s is not defined for type %s", name,
 							   format_type_be(of->oid))));
 	if (typed ? wanted != type : type == MONEYOID || type == INTERVALOID)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("%s of type %s has a result of type %s, not %s", aggregate,
+				 errmsg("gpu_%s of type %s has a result of type %s, not %s", name,
 						format_type_be(of->oid), format_type_be(type), format_type_be(wanted)),
-				 errhint("Use %s_merge(state, NULL::%s).", aggregate, format_type_be(type))));
+				 errhint("Use gpu_%s_merge(state, NULL::%s).", name, format_type_be(type))));
 }
 
 static Datum
-result_value(FunctionCallInfo fcinfo, Datum value, Oid type)
+merged_value(FunctionCallInfo fcinfo, Aggregate aggregate)
 {
+	MergeState *merged = final_merge(fcinfo);
+	Oid type;
+	Datum value;
+
+	if (merged == NULL)
+		PG_RETURN_NULL();
+	type = gpuagg_aggregate_result(aggregate, merged->of);
+	check_result_type(fcinfo, merged->of, aggregate, type);
+	value = gpuagg_family_of(merged->acc)->finish(merged->acc, aggregate, type, &fcinfo->isnull);
 	if (fcinfo->isnull || PG_NARGS() > 1)
 		return value;
 	switch (type)
@@ -394,65 +336,9 @@ result_value(FunctionCallInfo fcinfo, Datum value, Oid type)
 	}
 }
 
-Datum
-gpuagg_merged_sum(PG_FUNCTION_ARGS)
-{
-	MergeState *merged = final_merge(fcinfo);
-	Datum value;
-
-	if (merged == NULL)
-		PG_RETURN_NULL();
-	check_result_type(fcinfo, merged->of, "gpu_sum", merged->of->sum);
-	value = merged->of->family->sum(merged->state, merged->of->type, &fcinfo->isnull);
-	return result_value(fcinfo, value, merged->of->sum);
-}
-
-Datum
-gpuagg_merged_avg(PG_FUNCTION_ARGS)
-{
-	MergeState *merged = final_merge(fcinfo);
-	Datum value;
-
-	if (merged == NULL)
-		PG_RETURN_NULL();
-	check_result_type(fcinfo, merged->of, "gpu_avg", merged->of->average);
-	value = merged->of->family->average(merged->state, &fcinfo->isnull);
-	return result_value(fcinfo, value, merged->of->average);
-}
-
-static Datum
-merged_variance(FunctionCallInfo fcinfo, const char *aggregate, bool sample, bool root)
-{
-	MergeState *merged = final_merge(fcinfo);
-	Datum value;
-
-	if (merged == NULL)
-		PG_RETURN_NULL();
-	check_result_type(fcinfo, merged->of, aggregate, merged->of->variance);
-	value = merged->of->family->variance(merged->state, sample, root, &fcinfo->isnull);
-	return result_value(fcinfo, value, merged->of->variance);
-}
-
-Datum
-gpuagg_merged_var_pop(PG_FUNCTION_ARGS)
-{
-	return merged_variance(fcinfo, "gpu_var_pop", false, false);
-}
-
-Datum
-gpuagg_merged_var_samp(PG_FUNCTION_ARGS)
-{
-	return merged_variance(fcinfo, "gpu_var_samp", true, false);
-}
-
-Datum
-gpuagg_merged_stddev_pop(PG_FUNCTION_ARGS)
-{
-	return merged_variance(fcinfo, "gpu_stddev_pop", false, true);
-}
-
-Datum
-gpuagg_merged_stddev_samp(PG_FUNCTION_ARGS)
-{
-	return merged_variance(fcinfo, "gpu_stddev_samp", true, true);
-}
+DEFINE_FUNCTION(gpuagg_merged_sum, merged_value(fcinfo, AGGREGATE_SUM))
+DEFINE_FUNCTION(gpuagg_merged_avg, merged_value(fcinfo, AGGREGATE_AVG))
+DEFINE_FUNCTION(gpuagg_merged_var_pop, merged_value(fcinfo, AGGREGATE_VAR_POP))
+DEFINE_FUNCTION(gpuagg_merged_var_samp, merged_value(fcinfo, AGGREGATE_VAR_SAMP))
+DEFINE_FUNCTION(gpuagg_merged_stddev_pop, merged_value(fcinfo, AGGREGATE_STDDEV_POP))
+DEFINE_FUNCTION(gpuagg_merged_stddev_samp, merged_value(fcinfo, AGGREGATE_STDDEV_SAMP))

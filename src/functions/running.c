@@ -25,27 +25,8 @@
 #include "gpuagg.h"
 #include "device/stat.h"
 
-PG_FUNCTION_INFO_V1(gpuagg_running_sum);
-PG_FUNCTION_INFO_V1(gpuagg_running_avg);
-PG_FUNCTION_INFO_V1(gpuagg_running_min);
-PG_FUNCTION_INFO_V1(gpuagg_running_max);
-PG_FUNCTION_INFO_V1(gpuagg_running_count);
-
 #define RETRY_ROWS 65536 /* rows on the CPU before asking for the device again */
 #define RESET_ROWS 1024	 /* argument evaluations between resets of their memory */
-
-/* What users call: a function, and the aggregate for other frames. */
-static const struct
-{
-	const char *name;
-	const char *aggregate;
-} names[] = {
-	[RUNNING_SUM] = {"gpu_running_sum", "gpu_sum"},
-	[RUNNING_AVG] = {"gpu_running_avg", "gpu_avg"},
-	[RUNNING_MIN] = {"gpu_running_min", "gpu_min"},
-	[RUNNING_MAX] = {"gpu_running_max", "gpu_max"},
-	[RUNNING_COUNT] = {"gpu_running_count", "gpu_count"},
-};
 
 /* Of one call site in one query. */
 typedef struct RunningQuery
@@ -87,25 +68,25 @@ can_read_ahead(FunctionCallInfo fcinfo)
 }
 
 static RunningQuery *
-begin_query(FunctionCallInfo fcinfo, WindowObject winobj, RunningFunction function)
+begin_query(FunctionCallInfo fcinfo, WindowObject winobj, Aggregate aggregate)
 {
-	RunningFrame frame = gpuagg_running_frame(winobj, names[function].name,
-											  names[function].aggregate);
+	RunningFrame frame = gpuagg_running_frame(winobj, aggregate);
 	bool exclusive = gpuagg_running_exclusive(fcinfo, winobj, 1, frame);
-	const RunningOperation *op = gpuagg_running_operation(function,
+	MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	const RunningOperation *op = gpuagg_running_operation(aggregate,
 														  get_fn_expr_argtype(fcinfo->flinfo, 0));
-	RunningQuery *query;
+	RunningQuery *query = palloc0(sizeof(RunningQuery));
 
 	gpuagg_begin_report(fcinfo->flinfo);
 	if (op->kind != 0) /* else never on the device */
 		gpuagg_begin_engine();
-	query = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(RunningQuery));
 	query->op = op;
 	query->frame = frame;
 	query->exclusive = exclusive;
 	query->read_ahead = can_read_ahead(fcinfo);
-	query->arguments = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "running function arguments",
+	query->arguments = AllocSetContextCreate(CurrentMemoryContext, "running function arguments",
 											 ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(old);
 	fcinfo->flinfo->fn_extra = query;
 	return query;
 }
@@ -135,7 +116,7 @@ fetch(RunningQuery *query, WindowObject winobj, int64 row, Datum *value, bool *i
 static void
 make_counts(RunningQuery *query)
 {
-	if (query->op->function != RUNNING_AVG || query->counts_room >= query->batch->capacity)
+	if (query->op->aggregate != AGGREGATE_AVG || query->counts_room >= query->batch->capacity)
 		return;
 	if (query->counts != NULL)
 		pfree(query->counts);
@@ -166,13 +147,9 @@ fill_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 		int64 i = batch->nrows++;
 
 		gpuagg_scan_set_bit(batch->flight.validity, i, !isnull);
-		if (isnull)
-			memset((char *) batch->flight.values + i * width, 0, width);
-		else
-		{
-			gpuagg_running_store(query->op, batch->flight.values, i, value);
-			n++;
-		}
+		gpuagg_running_store_column(query->op, (char *) batch->flight.values + i * width, &value, &isnull,
+									1, 1);
+		n += !isnull;
 		if (query->counts != NULL)
 			query->counts[i] = n;
 	}
@@ -297,7 +274,7 @@ peers_value(RunningQuery *query, RunningPartition *part, WindowObject winobj, in
 }
 
 static Datum
-running(FunctionCallInfo fcinfo, RunningFunction function)
+running(FunctionCallInfo fcinfo, Aggregate aggregate)
 {
 	WindowObject winobj = PG_WINDOW_OBJECT();
 	RunningQuery *query = fcinfo->flinfo->fn_extra;
@@ -305,7 +282,7 @@ running(FunctionCallInfo fcinfo, RunningFunction function)
 	int64 row = WinGetCurrentPosition(winobj);
 
 	if (query == NULL)
-		query = begin_query(fcinfo, winobj, function);
+		query = begin_query(fcinfo, winobj, aggregate);
 	part = WinGetPartitionLocalMemory(winobj, sizeof(RunningPartition));
 	if (part->state == NULL)
 		part->state = gpuagg_running_state_make(query->op, GetMemoryChunkContext(part));
@@ -323,32 +300,16 @@ running(FunctionCallInfo fcinfo, RunningFunction function)
 	return value_at(query, part, winobj, row, &fcinfo->isnull);
 }
 
-Datum
-gpuagg_running_sum(PG_FUNCTION_ARGS)
-{
-	return running(fcinfo, RUNNING_SUM);
-}
+#define DEFINE_RUNNING(name, aggregate)           \
+	PG_FUNCTION_INFO_V1(gpuagg_running_##name);   \
+                                                  \
+	Datum gpuagg_running_##name(PG_FUNCTION_ARGS) \
+	{                                             \
+		return running(fcinfo, aggregate);        \
+	}
 
-Datum
-gpuagg_running_avg(PG_FUNCTION_ARGS)
-{
-	return running(fcinfo, RUNNING_AVG);
-}
-
-Datum
-gpuagg_running_min(PG_FUNCTION_ARGS)
-{
-	return running(fcinfo, RUNNING_MIN);
-}
-
-Datum
-gpuagg_running_max(PG_FUNCTION_ARGS)
-{
-	return running(fcinfo, RUNNING_MAX);
-}
-
-Datum
-gpuagg_running_count(PG_FUNCTION_ARGS)
-{
-	return running(fcinfo, RUNNING_COUNT);
-}
+DEFINE_RUNNING(sum, AGGREGATE_SUM)
+DEFINE_RUNNING(avg, AGGREGATE_AVG)
+DEFINE_RUNNING(min, AGGREGATE_MIN)
+DEFINE_RUNNING(max, AGGREGATE_MAX)
+DEFINE_RUNNING(count, AGGREGATE_COUNT)

@@ -1,117 +1,107 @@
 /*
  * family.c
- *	  Combine, serialize, deserialize and final functions, of every family of
- *	  aggregates.
+ *	  The two tables of aggregates, and what all accumulators have in common.
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
+
 #include "operation/family.h"
-#include "operation/call.h"
 #include "operation/wire.h"
 
-Datum
-gpuagg_family_combine(FunctionCallInfo fcinfo, const StateFamily *family)
-{
-	bool window;
-	MemoryContext context = gpuagg_aggregate_context(fcinfo, &window);
-	void *state = PG_ARGISNULL(0) ? NULL : PG_GETARG_POINTER(0);
-	void *other = PG_ARGISNULL(1) ? NULL : PG_GETARG_POINTER(1);
+const AggregateInfo gpuagg_aggregates[] = {
+	[AGGREGATE_SUM] = {"sum", true, GPUAGG_SUM, offsetof(SqlType, sum)},
+	[AGGREGATE_AVG] = {"avg", true, GPUAGG_SUM, offsetof(SqlType, average)},
+	[AGGREGATE_MIN] = {"min", true, GPUAGG_MIN, offsetof(SqlType, oid)},
+	[AGGREGATE_MAX] = {"max", true, GPUAGG_MAX, offsetof(SqlType, oid)},
+	[AGGREGATE_COUNT] = {"count", true, GPUAGG_COUNT},
+	[AGGREGATE_VAR_POP] = {"var_pop", false, GPUAGG_MOMENTS, offsetof(SqlType, variance), false,
+						   false},
+	[AGGREGATE_VAR_SAMP] = {"var_samp", false, GPUAGG_MOMENTS, offsetof(SqlType, variance), true,
+							false},
+	[AGGREGATE_STDDEV_POP] = {"stddev_pop", false, GPUAGG_MOMENTS, offsetof(SqlType, variance),
+							  false, true},
+	[AGGREGATE_STDDEV_SAMP] = {"stddev_samp", false, GPUAGG_MOMENTS, offsetof(SqlType, variance),
+							   true, true},
+};
 
-	if (other == NULL)
-	{
-		if (state == NULL)
-			PG_RETURN_NULL();
-		PG_RETURN_POINTER(state);
-	}
-	family->gather(other);
-	if (state == NULL)
-	{
-		family->begin(fcinfo->flinfo);
-		state = family->make(context, family->moments(other));
-	}
-	else
-		family->gather(state);
-	family->merge(state, other);
-	PG_RETURN_POINTER(state);
+const StateFamily *const gpuagg_families[SQL_FAMILIES] = {
+	[SQL_FAMILY_COUNT] = &gpuagg_count_family,
+	[SQL_FAMILY_INT] = &gpuagg_int_family,
+	[SQL_FAMILY_FLOAT] = &gpuagg_float_family,
+	[SQL_FAMILY_NUMERIC] = &gpuagg_numeric_family,
+	[SQL_FAMILY_INTERVAL] = &gpuagg_interval_family,
+	[SQL_FAMILY_KEY] = &gpuagg_key_family,
+	[SQL_FAMILY_NUMERIC_EXTREME] = &gpuagg_numeric_extreme_family,
+	[SQL_FAMILY_INTERVAL_EXTREME] = &gpuagg_interval_extreme_family,
+};
+
+SqlFamily
+gpuagg_aggregate_family(Aggregate aggregate, const SqlType *type)
+{
+	GpuaggOp op = gpuagg_aggregates[aggregate].op;
+
+	if (op == GPUAGG_COUNT)
+		return SQL_FAMILY_COUNT;
+	if (type == NULL || !OidIsValid(gpuagg_aggregate_result(aggregate, type)))
+		return SQL_FAMILY_NONE;
+	return op == GPUAGG_MIN || op == GPUAGG_MAX ? type->extremes : type->sums;
 }
 
-Datum
-gpuagg_family_serialize(FunctionCallInfo fcinfo, const StateFamily *family)
+Oid
+gpuagg_aggregate_result(Aggregate aggregate, const SqlType *type)
 {
-	bool window;
-	void *state = PG_GETARG_POINTER(0);
-	StringInfoData buf;
-
-	(void) gpuagg_aggregate_context(fcinfo, &window);
-	family->gather(state);
-	gpuagg_wire_begin(&buf, family->tag);
-	family->encode(state, &buf);
-	PG_RETURN_BYTEA_P(gpuagg_wire_end(&buf));
+	if (aggregate == AGGREGATE_COUNT)
+		return INT8OID;
+	return *(const Oid *) ((const char *) type + gpuagg_aggregates[aggregate].result);
 }
 
-void *
-gpuagg_family_receive(const StateFamily *family, StringInfo buf)
+void
+gpuagg_accumulator_init(Accumulator *acc, MemoryContext context, SqlFamily family, GpuaggOp op,
+						GpuaggKind kind)
 {
+	*acc = (Accumulator){.family = family, .op = op, .kind = kind};
+	gpuagg_families[family]->init(acc, context);
+}
+
+Accumulator *
+gpuagg_accumulator_make(MemoryContext context, Size before, SqlFamily family, GpuaggOp op,
+						GpuaggKind kind)
+{
+	const StateFamily *functions = gpuagg_families[family];
+	Size size = op == GPUAGG_MOMENTS ? functions->size_of_moments : functions->size;
+	char *chunk = MemoryContextAllocZero(context, before + size);
+	Accumulator *acc = (Accumulator *) (chunk + before);
+
+	gpuagg_accumulator_init(acc, context, family, op, kind);
+	return acc;
+}
+
+void
+gpuagg_accumulator_write(const Accumulator *acc, StringInfo buf)
+{
+	pq_sendbyte(buf, acc->family);
+	pq_sendbyte(buf, acc->op);
+	pq_sendbyte(buf, acc->kind);
+	gpuagg_family_of(acc)->encode(acc, buf);
+}
+
+Accumulator *
+gpuagg_accumulator_read(StringInfo buf, Size before, SqlFamily family)
+{
+	int written = pq_getmsgbyte(buf);
+	GpuaggOp op = (GpuaggOp) pq_getmsgbyte(buf);
+	GpuaggKind kind = (GpuaggKind) pq_getmsgbyte(buf);
+	Accumulator *acc = NULL;
 	GpuaggReader reader;
-	void *state;
+	bool decoded = false;
 
 	gpuagg_wire_reader(buf, &reader);
-	state = family->decode(&reader);
-	gpuagg_wire_read(buf, &reader, state != NULL);
-	return state;
-}
-
-Datum
-gpuagg_family_deserialize(FunctionCallInfo fcinfo, const StateFamily *family)
-{
-	bool window;
-	void *state;
-	StringInfoData buf;
-
-	(void) gpuagg_aggregate_context(fcinfo, &window);
-	gpuagg_wire_open(&buf, PG_GETARG_BYTEA_PP(0), family->tag);
-	state = gpuagg_family_receive(family, &buf);
-	gpuagg_wire_close(&buf);
-	PG_RETURN_POINTER(state);
-}
-
-/* The gathered state, or NULL when it has not been made. */
-static void *
-final_state(FunctionCallInfo fcinfo, const StateFamily *family)
-{
-	void *state = PG_ARGISNULL(0) ? NULL : PG_GETARG_POINTER(0);
-
-	if (state != NULL)
-		family->gather(state);
-	return state;
-}
-
-Datum
-gpuagg_family_sum(FunctionCallInfo fcinfo, const StateFamily *family, GpuaggStateType type)
-{
-	void *state = final_state(fcinfo, family);
-
-	if (state == NULL)
-		PG_RETURN_NULL();
-	return family->sum(state, type, &fcinfo->isnull);
-}
-
-Datum
-gpuagg_family_average(FunctionCallInfo fcinfo, const StateFamily *family)
-{
-	void *state = final_state(fcinfo, family);
-
-	if (state == NULL)
-		PG_RETURN_NULL();
-	return family->average(state, &fcinfo->isnull);
-}
-
-Datum
-gpuagg_family_variance(FunctionCallInfo fcinfo, const StateFamily *family, bool sample, bool root)
-{
-	void *state = final_state(fcinfo, family);
-
-	if (state == NULL)
-		PG_RETURN_NULL();
-	return family->variance(state, sample, root, &fcinfo->isnull);
+	if (written == family)
+	{
+		acc = gpuagg_accumulator_make(CurrentMemoryContext, before, family, op, kind);
+		decoded = gpuagg_families[family]->decode(acc, (char *) acc - before, &reader);
+	}
+	gpuagg_wire_read(buf, &reader, decoded);
+	return acc;
 }

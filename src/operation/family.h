@@ -1,106 +1,139 @@
 /*
  * family.h
- *	  What the states of every family of aggregates have in common: they are
- *	  combined, cross to another process, and cross to another server.
+ *	  The two tables of aggregates: what each of them is, and how families of types
+ *	  keep their states.
  *
- * A family is the arguments' types whose sums are held in the same way.  Its
- * state stays its own; the table below is all that others know of it.
+ * A state is an accumulator: exact, so that any split of the rows and any order of
+ * merging gives the same result, which is rounded once, by finish().  It lies in
+ * memory of its caller's, alone or behind something else; what it grows into lies
+ * in the memory context of `owner`, an allocated chunk.  Nothing of this knows how
+ * rows come or who asks.
  */
 #ifndef GPUAGG_FAMILY_H
 #define GPUAGG_FAMILY_H
 
-#include "fmgr.h"
 #include "lib/stringinfo.h"
 
 #include "common/codec.h"
-#include "common/envelope.h"
+#include "common/protocol.h"
+#include "types/sql_type.h"
 
+typedef enum Aggregate
+{
+	AGGREGATE_SUM,
+	AGGREGATE_AVG,
+	AGGREGATE_MIN,
+	AGGREGATE_MAX,
+	AGGREGATE_COUNT,
+	AGGREGATE_VAR_POP,
+	AGGREGATE_VAR_SAMP,
+	AGGREGATE_STDDEV_POP,
+	AGGREGATE_STDDEV_SAMP
+} Aggregate;
+
+typedef struct AggregateInfo
+{
+	const char *name; /* gpu_<name>; where it is running, also gpu_running_<name> */
+	bool running;
+	GpuaggOp op; /* what its state has: SUM, MOMENTS, MIN, MAX or COUNT */
+	Size result; /* place in SqlType of its result's type, unless that is bigint */
+	bool sample; /* variances: over n - 1 */
+	bool root;	 /* its root: the standard deviation */
+} AggregateInfo;
+
+extern const AggregateInfo gpuagg_aggregates[];
+
+#define AGGREGATES (AGGREGATE_STDDEV_SAMP + 1)
+
+/* Where a state over a type is kept, and its result's type; NONE, InvalidOid: there is none. */
+extern SqlFamily gpuagg_aggregate_family(Aggregate aggregate, const SqlType *type);
+extern Oid gpuagg_aggregate_result(Aggregate aggregate, const SqlType *type);
+
+/* What every accumulator begins with. */
+typedef struct Accumulator
+{
+	uint64 family : 8;	  /* SqlFamily */
+	uint64 op : 8;		  /* GpuaggOp */
+	uint64 kind : 8;	  /* of a column of its values; 0: they are in none */
+	uint64 reported : 40; /* values that the statistics know of, as its owner counts them */
+} Accumulator;
+
+/*
+ * Functions that are NULL are asked for nowhere: only families with a kind have
+ * values reduced by engines.
+ */
 typedef struct StateFamily
 {
-	char tag; /* of its states on the wire */
+	/* bytes of an accumulator, without squares and with them (MOMENTS) */
+	Size size;
+	Size size_of_moments;
+	int16 width;   /* bytes of a value, where there is no kind */
+	bool in_place; /* init() of a used accumulator leaves nothing behind */
 
-	/* Of the query that uses it: gpuagg_begin(), or what it needs thereof. */
-	void (*begin)(FmgrInfo *flinfo);
+	/* Makes it empty; its head is there. */
+	void (*init)(Accumulator *acc, MemoryContext context);
 
-	/* An empty state, of sums or of moments; it opens no batch and reports no row. */
-	void *(*make)(MemoryContext context, bool moments);
+	/* Values taken, none of them NULL. */
+	int64 (*count)(const Accumulator *acc);
 
-	/* Whether it has sums of squares; how many rows it has, once gathered. */
-	bool (*moments)(const void *state);
-	int64 (*count)(const void *state);
+	/* Adds a value, not NULL. */
+	void (*deposit)(Accumulator *acc, void *owner, SqlForm form, Datum value);
 
-	/* Ends the state's batch, so that the state itself holds every row; again: nothing. */
-	void (*gather)(void *state);
+	/* Takes away one that was added; false, with nothing changed: cannot. */
+	bool (*remove)(Accumulator *acc, void *owner, SqlForm form, Datum value);
+
+	/* Adds what an engine has made of values of its kind. */
+	void (*add_reduced)(Accumulator *acc, void *owner, const GpuaggReduced *total);
+
+	/* Adds another accumulator, which has squares if this has; it may be changed. */
+	void (*merge)(Accumulator *into, void *owner, Accumulator *from);
 
 	/*
-	 * Adds the rows of a gathered state; the result lies where `into` does.  Where
-	 * into has squares, from must have them too.
+	 * Appends the accumulator's bytes, which mean the same on every machine; reads
+	 * them into an empty one of the same op, or returns false: they are none.
 	 */
-	void (*merge)(void *into, void *from);
+	void (*encode)(const Accumulator *acc, StringInfo buf);
+	bool (*decode)(Accumulator *acc, void *owner, GpuaggReader *reader);
 
-	/* Appends the bytes of a gathered state. */
-	void (*encode)(void *state, StringInfo buf);
-
-	/* Reads a state into the current context; NULL when the bytes are none. */
-	void *(*decode)(GpuaggReader *reader);
-
-	/* Of a gathered state; NULL pointers where the family has no such aggregate. */
-	Datum (*sum)(void *state, GpuaggStateType type, bool *isnull);
-	Datum (*average)(void *state, bool *isnull);
-	Datum (*variance)(void *state, bool sample, bool root, bool *isnull);
+	/*
+	 * The value of an aggregate of this op, of that type, in the current context or,
+	 * by reference, in the accumulator until that changes; an error when it is out
+	 * of range.  What the accumulator stands for stays the same.
+	 */
+	Datum (*finish)(Accumulator *acc, Aggregate aggregate, Oid result, bool *isnull);
 } StateFamily;
 
 extern const StateFamily gpuagg_int_family;
 extern const StateFamily gpuagg_float_family;
 extern const StateFamily gpuagg_numeric_family;
 extern const StateFamily gpuagg_interval_family;
+extern const StateFamily gpuagg_key_family;
+extern const StateFamily gpuagg_numeric_extreme_family;
+extern const StateFamily gpuagg_interval_extreme_family;
+extern const StateFamily gpuagg_count_family;
 
-/* Bodies of the SQL functions of the same names. */
-extern Datum gpuagg_family_combine(FunctionCallInfo fcinfo, const StateFamily *family);
-extern Datum gpuagg_family_serialize(FunctionCallInfo fcinfo, const StateFamily *family);
-extern Datum gpuagg_family_deserialize(FunctionCallInfo fcinfo, const StateFamily *family);
+extern const StateFamily *const gpuagg_families[SQL_FAMILIES];
 
-/* Final functions; type: that of the sum's argument. */
-extern Datum gpuagg_family_sum(FunctionCallInfo fcinfo, const StateFamily *family,
-							   GpuaggStateType type);
-extern Datum gpuagg_family_average(FunctionCallInfo fcinfo, const StateFamily *family);
-extern Datum gpuagg_family_variance(FunctionCallInfo fcinfo, const StateFamily *family, bool sample,
-									bool root);
+static inline const StateFamily *
+gpuagg_family_of(const Accumulator *acc)
+{
+	return gpuagg_families[acc->family];
+}
 
-/* The SQL functions gpuagg_NAME_...; of sums, their name and argument type. */
-#define DEFINE_FAMILY_FUNCTION(name, body) \
-	PG_FUNCTION_INFO_V1(name);             \
-                                           \
-	Datum name(PG_FUNCTION_ARGS)           \
-	{                                      \
-		return body;                       \
-	}
+/* Makes empty what lies at acc, of the family's size; and the same again. */
+extern void gpuagg_accumulator_init(Accumulator *acc, MemoryContext context, SqlFamily family,
+									GpuaggOp op, GpuaggKind kind);
 
-#define DEFINE_FAMILY_SUM(name, sum, type)        \
-	DEFINE_FAMILY_FUNCTION(gpuagg_##name##_##sum, \
-						   gpuagg_family_sum(fcinfo, &gpuagg_##name##_family, type))
+/* An empty one in a new chunk, behind `before` bytes of zeros. */
+extern Accumulator *gpuagg_accumulator_make(MemoryContext context, Size before, SqlFamily family,
+											GpuaggOp op, GpuaggKind kind);
 
-#define DEFINE_FAMILY_FUNCTIONS(name)                                                  \
-	DEFINE_FAMILY_FUNCTION(gpuagg_##name##_combine,                                    \
-						   gpuagg_family_combine(fcinfo, &gpuagg_##name##_family))     \
-	DEFINE_FAMILY_FUNCTION(gpuagg_##name##_serialize,                                  \
-						   gpuagg_family_serialize(fcinfo, &gpuagg_##name##_family))   \
-	DEFINE_FAMILY_FUNCTION(gpuagg_##name##_deserialize,                                \
-						   gpuagg_family_deserialize(fcinfo, &gpuagg_##name##_family)) \
-	DEFINE_FAMILY_FUNCTION(gpuagg_##name##_avg,                                        \
-						   gpuagg_family_average(fcinfo, &gpuagg_##name##_family))
-
-#define DEFINE_FAMILY_VARIANCES(name)                                                             \
-	DEFINE_FAMILY_FUNCTION(gpuagg_##name##_var_pop,                                               \
-						   gpuagg_family_variance(fcinfo, &gpuagg_##name##_family, false, false)) \
-	DEFINE_FAMILY_FUNCTION(gpuagg_##name##_var_samp,                                              \
-						   gpuagg_family_variance(fcinfo, &gpuagg_##name##_family, true, false))  \
-	DEFINE_FAMILY_FUNCTION(gpuagg_##name##_stddev_pop,                                            \
-						   gpuagg_family_variance(fcinfo, &gpuagg_##name##_family, false, true))  \
-	DEFINE_FAMILY_FUNCTION(gpuagg_##name##_stddev_samp,                                           \
-						   gpuagg_family_variance(fcinfo, &gpuagg_##name##_family, true, true))
-
-/* Reads a state that encode() wrote out of a message; raises an error when there is none. */
-extern void *gpuagg_family_receive(const StateFamily *family, StringInfo buf);
+/*
+ * An accumulator with its head, for another process of the cluster; read in the
+ * current context, behind `before` bytes of zeros.  Raises an error when there is
+ * none of this family.
+ */
+extern void gpuagg_accumulator_write(const Accumulator *acc, StringInfo buf);
+extern Accumulator *gpuagg_accumulator_read(StringInfo buf, Size before, SqlFamily family);
 
 #endif /* GPUAGG_FAMILY_H */

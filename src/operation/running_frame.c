@@ -20,9 +20,9 @@ typedef struct WindowObjectHead
 	WindowAggState *winstate;
 } WindowObjectHead;
 
-#define FRAME_NOISE		 (FRAMEOPTION_NONDEFAULT | FRAMEOPTION_BETWEEN)
+#define FRAME_SYNTAX	 (FRAMEOPTION_NONDEFAULT | FRAMEOPTION_BETWEEN) /* not its meaning */
+#define FRAME_TO_CURRENT (FRAMEOPTION_START_UNBOUNDED_PRECEDING | FRAMEOPTION_END_CURRENT_ROW)
 #define CHECK_ROWS		 1024 /* rows between checks for interrupts */
-#define FRAME_UP_TO_HERE (FRAMEOPTION_START_UNBOUNDED_PRECEDING | FRAMEOPTION_END_CURRENT_ROW)
 
 static WindowAggState *
 window_state(WindowObject winobj)
@@ -64,18 +64,20 @@ gpuagg_peers_end(WindowObject winobj, int argno)
 }
 
 RunningFrame
-gpuagg_running_frame(WindowObject winobj, const char *function, const char *instead)
+gpuagg_running_frame(WindowObject winobj, Aggregate aggregate)
 {
-	int options = window_state(winobj)->frameOptions & ~FRAME_NOISE;
+	const char *name = gpuagg_aggregates[aggregate].name;
+	int options = window_state(winobj)->frameOptions & ~FRAME_SYNTAX;
 
-	if (options == (FRAMEOPTION_ROWS | FRAME_UP_TO_HERE))
+	if (options == (FRAMEOPTION_ROWS | FRAME_TO_CURRENT))
 		return FRAME_ROWS;
-	if (options == (FRAMEOPTION_RANGE | FRAME_UP_TO_HERE))
+	if (options == (FRAMEOPTION_RANGE | FRAME_TO_CURRENT))
 		return FRAME_PEERS;
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("%s supports only the default frame and ROWS UNBOUNDED PRECEDING", function),
-			 errhint("Use %s(...) OVER (...) for other frames.", instead)));
+			 errmsg("gpu_running_%s supports only the default frame and ROWS UNBOUNDED PRECEDING",
+					name),
+			 errhint("Use gpu_%s(...) OVER (...) for other frames.", name)));
 }
 
 bool

@@ -7,6 +7,8 @@
 
 #include "windowapi.h"
 
+#include "operation/family.h"
+
 typedef enum RunningFrame
 {
 	FRAME_ROWS, /* ROWS UNBOUNDED PRECEDING */
@@ -14,11 +16,10 @@ typedef enum RunningFrame
 } RunningFrame;
 
 /*
- * The frame of a running function; raises 0A000 when it is neither of the two,
- * naming `instead` as the way.
+ * The frame of a running function of this aggregate; raises 0A000 when it is
+ * neither of the two, naming the aggregate as the way.
  */
-extern RunningFrame gpuagg_running_frame(WindowObject winobj, const char *function,
-										 const char *instead);
+extern RunningFrame gpuagg_running_frame(WindowObject winobj, Aggregate aggregate);
 
 /*
  * The row after the last peer of the current row.  Whether a row exists is asked
@@ -35,7 +36,7 @@ extern int64 gpuagg_peers_end(WindowObject winobj, int argno);
 extern bool gpuagg_running_exclusive(FunctionCallInfo fcinfo, WindowObject winobj, int argno,
 									 RunningFrame frame);
 
-/* The same of a value that was evaluated elsewhere. */
+/* The same of its value, which has been evaluated. */
 extern bool gpuagg_running_exclusive_value(Datum value, bool isnull, RunningFrame frame);
 
 #endif /* GPUAGG_RUNNING_FRAME_H */

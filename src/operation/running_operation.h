@@ -2,71 +2,37 @@
  * running_operation.h
  *	  Running functions as operations: what a row adds, and the value up to it.
  *
- * One operation for each function and argument type.  Its state takes the rows
+ * One operation for each aggregate and type of arguments.  Its state takes the rows
  * of a partition one by one; where it has a kind, whole batches of them can be
- * scanned by an engine instead, from the state on and back into it.  Nothing
- * here knows where rows come from.
+ * scanned by an engine instead, from the state on and back into it.  It does not
+ * know where rows come from.
  */
 #ifndef GPUAGG_RUNNING_OPERATION_H
 #define GPUAGG_RUNNING_OPERATION_H
 
 #include "nodes/nodes.h"
 
-#include "common/protocol.h"
-#include "operation/float_state.h"
-#include "operation/interval_state.h"
-#include "operation/numeric_state.h"
-
-typedef enum RunningFunction
-{
-	RUNNING_SUM,
-	RUNNING_AVG,
-	RUNNING_MIN,
-	RUNNING_MAX,
-	RUNNING_COUNT
-} RunningFunction;
-
-typedef struct RunningOperation RunningOperation;
+#include "operation/family.h"
 
 /* Of the rows taken so far; an allocated chunk. */
 typedef struct RunningState
 {
 	MemoryContext context; /* where it lies, with all that it refers to */
 	int64 n;			   /* values taken, none of them NULL */
-	GpuaggInt128 number;   /* sums of integers; of numbers, min's and max's order key */
-	union
-	{
-		Datum extreme; /* minimum or maximum, when n > 0 */
-		NumericState *numeric;
-		IntervalState *interval;
-	} ref;			   /* of types by reference */
-	GrowingSum floats; /* only in states of float sums and averages */
+	Accumulator acc;	   /* its head, behind which it goes on */
 } RunningState;
 
-struct RunningOperation
+typedef struct RunningOperation
 {
-	RunningFunction function;
-	Oid type;			 /* of the argument; ANYOID: whatever it is */
-	int16 width;		 /* bytes of a value, for the statistics; 0: they vary */
+	Aggregate aggregate;
+	Oid result;			 /* type of its values */
 	int16 result_length; /* of values by reference, as pg_type.typlen; 0: by value */
-
+	int16 width;		 /* bytes of an argument, for the statistics; 0: they vary */
+	SqlForm form;		 /* of an argument */
+	SqlFamily family;
 	GpuaggKind kind; /* of its batches; 0: rows are taken one by one */
 	GpuaggOp op;	 /* of engines, or what they would do */
-
-	/* the argument as a number: an integer, or the order key of min and max */
-	int64 (*number_of)(Datum value);
-
-	/* gpuagg_running_take() but for n, which is what it was before the value */
-	void (*take)(const RunningOperation *op, RunningState *state, Datum value);
-
-	/*
-	 * The value up to here, of n > 0 rows whose state is that number, or of a
-	 * state: one of the two.  By reference it lies in the current context, or in
-	 * the state until that changes.  Raise an error when it is out of range.
-	 */
-	Datum (*number_value)(const RunningOperation *op, int64 n, GpuaggInt128 number);
-	Datum (*state_value)(const RunningOperation *op, const RunningState *state, bool *isnull);
-};
+} RunningOperation;
 
 /*
  * Whether x may be evaluated for rows that the query perhaps never asks for: it
@@ -76,11 +42,11 @@ struct RunningOperation
 extern bool gpuagg_running_can_read_ahead(Node *x);
 
 /*
- * The operation of a function for an argument type.  If there is none: NULL, and
- * an error.
+ * Whether there is an operation for a type of arguments; and it, in the current
+ * context, or an error.
  */
-extern const RunningOperation *gpuagg_running_find(RunningFunction function, Oid type);
-extern const RunningOperation *gpuagg_running_operation(RunningFunction function, Oid type);
+extern bool gpuagg_running_exists(Aggregate aggregate, Oid type);
+extern const RunningOperation *gpuagg_running_operation(Aggregate aggregate, Oid type);
 
 /* An empty state. */
 extern RunningState *gpuagg_running_state_make(const RunningOperation *op, MemoryContext context);
@@ -95,20 +61,23 @@ extern bool gpuagg_running_state_clear(const RunningOperation *op, RunningState 
 static inline void
 gpuagg_running_take(const RunningOperation *op, RunningState *state, Datum value)
 {
-	op->take(op, state, value);
+	gpuagg_families[op->family]->deposit(&state->acc, state, op->form, value);
 	state->n++;
 }
 
-/* The value up to the last row taken. */
-extern Datum gpuagg_running_value(const RunningOperation *op, const RunningState *state,
-								  bool *isnull);
-
-/* Stores a value at row i of a batch's values. */
-extern void gpuagg_running_store(const RunningOperation *op, void *values, int64 i, Datum value);
+/*
+ * The value up to the last row taken, in the current context or, by reference, in
+ * the state until that changes.  Raises an error when it is out of range.
+ */
+static inline Datum
+gpuagg_running_value(const RunningOperation *op, RunningState *state, bool *isnull)
+{
+	return gpuagg_families[op->family]->finish(&state->acc, op->aggregate, op->result, isnull);
+}
 
 /*
- * The same for rows 0 to nrows - 1 of a column of Datums, of which each is `stride`
- * after the one before; a NULL as 0.
+ * Stores rows 0 to nrows - 1 of a column of Datums, of which each is `stride` after
+ * the one before, as values of a batch; a NULL as 0.
  */
 extern void gpuagg_running_store_column(const RunningOperation *op, void *values,
 										const Datum *column, const bool *isnull, Size stride,

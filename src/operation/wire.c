@@ -17,7 +17,7 @@ typedef enum ReportForm
 } ReportForm;
 
 void
-gpuagg_wire_begin(StringInfo buf, char tag)
+gpuagg_wire_begin(StringInfo buf, WireTag tag)
 {
 	pq_begintypsend(buf);
 	pq_sendbyte(buf, WIRE_VERSION);
@@ -68,7 +68,7 @@ refuse(void)
 }
 
 void
-gpuagg_wire_open(StringInfo buf, bytea *state, char tag)
+gpuagg_wire_open(StringInfo buf, bytea *state, WireTag tag)
 {
 	initStringInfo(buf);
 	appendBinaryStringInfo(buf, VARDATA_ANY(state), VARSIZE_ANY_EXHDR(state));

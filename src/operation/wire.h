@@ -12,13 +12,19 @@
 
 #include "common/codec.h"
 
-extern void gpuagg_wire_begin(StringInfo buf, char tag);
+typedef enum WireTag
+{
+	WIRE_STATE, /* of an aggregate over values */
+	WIRE_MERGE	/* of an aggregate over states between servers */
+} WireTag;
+
+extern void gpuagg_wire_begin(StringInfo buf, WireTag tag);
 
 /* Appends this process's work report and returns the finished bytea. */
 extern bytea *gpuagg_wire_end(StringInfo buf);
 
 /* Opens a serialized state; raises an error when it is not one of this tag. */
-extern void gpuagg_wire_open(StringInfo buf, bytea *state, char tag);
+extern void gpuagg_wire_open(StringInfo buf, bytea *state, WireTag tag);
 
 /*
  * A reader of what is left; afterwards `decoded` says whether a decoder took it

@@ -69,25 +69,20 @@ is_member(Oid function)
 		   getExtensionOfObject(ProcedureRelationId, function) == extension;
 }
 
-/* gpu_<word> or gpu_running_<word>. */
+/* gpu_<name> or gpu_running_<name>, of an aggregate that has running functions. */
 static bool
-find_by_name(const char *name, RunningFunction *function, bool *running)
+find_by_name(const char *name, Aggregate *aggregate, bool *running)
 {
-	static const char *const words[] = {
-		[RUNNING_SUM] = "sum", [RUNNING_AVG] = "avg",	  [RUNNING_MIN] = "min",
-		[RUNNING_MAX] = "max", [RUNNING_COUNT] = "count",
-	};
-
 	if (strncmp(name, "gpu_", 4) != 0)
 		return false;
 	name += 4;
 	*running = strncmp(name, "running_", 8) == 0;
 	if (*running)
 		name += 8;
-	for (int i = 0; i < lengthof(words); i++)
-		if (strcmp(name, words[i]) == 0)
+	for (int i = 0; i < AGGREGATES; i++)
+		if (gpuagg_aggregates[i].running && strcmp(name, gpuagg_aggregates[i].name) == 0)
 		{
-			*function = (RunningFunction) i;
+			*aggregate = (Aggregate) i;
 			return true;
 		}
 	return false;
@@ -129,14 +124,14 @@ examine(HeapTuple tuple, KnownFunction *found)
 	Form_pg_proc form = (Form_pg_proc) GETSTRUCT(tuple);
 	WindowFunction *function = &found->function;
 
-	if (!find_by_name(NameStr(form->proname), &function->function, &found->running) ||
+	if (!find_by_name(NameStr(form->proname), &function->aggregate, &found->running) ||
 		!is_member(found->winfnoid))
 		return false;
 	if (found->running ? !is_as_made(tuple) : !has_our_transition(found->winfnoid))
 		return false;
 	function->winfnoid = found->winfnoid;
 	function->type = form->pronargs == 0 ? ANYOID : form->proargtypes.values[0];
-	return gpuagg_running_find(function->function, function->type) != NULL;
+	return gpuagg_running_exists(function->aggregate, function->type);
 }
 
 bool

@@ -58,10 +58,10 @@ can_sort_keys(const Rebuild *rebuild, const List *clauses)
 	{
 		SortGroupClause *clause = lfirst(cell);
 		Node *key = get_sortgroupclause_expr(clause, rebuild->root->processed_tlist);
-		SortKeyKind kind;
+		SqlForm form;
 		bool descending;
 
-		if (!gpuagg_sort_key_find(exprType(key), clause->sortop, &kind, &descending))
+		if (!gpuagg_sort_key_find(exprType(key), clause->sortop, &form, &descending))
 			return false;
 	}
 	return clauses != NIL && list_length(clauses) <= SORT_MAX_KEYS;

@@ -39,7 +39,7 @@ typedef struct WindowColumn
 
 typedef struct WindowFunction
 {
-	RunningFunction function;
+	Aggregate aggregate;
 	Oid type;	  /* of the argument, for gpuagg_running_operation() */
 	Oid winfnoid; /* for the permission that core checks when its node starts */
 } WindowFunction;

@@ -2,18 +2,21 @@
  * value.c
  *	  Exact results as SQL values; errors where they are out of range.
  */
-#include "postgres.h"
+#include "compat.h"
 
+#include "utils/cash.h"
 #include "utils/float.h"
+#include "utils/fmgrprotos.h"
 
 #include "common/float_moments.h"
 #include "types/value.h"
 
-void
-gpuagg_bigint_overflow(void)
-{
-	ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("bigint out of range")));
-}
+/* Numerics hold four decimal digits in each of theirs: so many of these are cut off at a time. */
+#define CUT_GROUPS 4
+#define CUT		   UINT64CONST(10000000000000000)
+#define MAX_GROUPS 20 /* 2^256 has 78 digits */
+
+/* ---- floats ---- */
 
 /* "value out of range: overflow", as core raises it. */
 static void
@@ -59,4 +62,203 @@ gpuagg_float_variance_value(const GpuaggFloatSum *acc, const GpuaggFloatSum *squ
 
 	check_rounded(gpuagg_float_variance(acc, squares, sample, root, &result), isnull);
 	return *isnull ? (Datum) 0 : Float8GetDatum(result);
+}
+
+/* ---- integers ---- */
+
+void
+gpuagg_bigint_overflow(void)
+{
+	ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("bigint out of range")));
+}
+
+/* Divides the n words, least significant first, by CUT; returns the remainder. */
+static uint64
+cut_off(uint64 *words, int n)
+{
+	uint64 rest = 0;
+
+	for (int i = n - 1; i >= 0; i--)
+	{
+		unsigned __int128 above = (unsigned __int128) rest << 64 | words[i];
+
+		words[i] = (uint64) (above / CUT);
+		rest = (uint64) (above % CUT);
+	}
+	return rest;
+}
+
+/* Groups of four digits of what n words hold, the lowest first; returns how many.  Spoils the words. */
+static int
+groups_of(uint64 *words, int n, uint16 *group)
+{
+	int count = 0;
+
+	for (;;)
+	{
+		uint64 low;
+
+		while (n > 1 && words[n - 1] == 0)
+			n--;
+		if (n == 1)
+			break;
+		low = cut_off(words, n);
+		for (int i = 0; i < CUT_GROUPS; i++, low /= 10000)
+			group[count++] = (uint16) (low % 10000);
+	}
+	for (uint64 rest = words[0]; rest > 0; rest /= 10000)
+		group[count++] = (uint16) (rest % 10000);
+	return count;
+}
+
+/*
+ * The number that n <= 4 words hold, least significant first, which are spoilt, in
+ * the short form (numeric_read.h), without the groups of zeros at its end.
+ */
+static Numeric
+words_numeric(uint64 *words, int n, bool negative)
+{
+	uint16 group[MAX_GROUPS];
+	int count = groups_of(words, n, group);
+	int zeros = 0;
+	Size size;
+	char *result;
+	uint16 *word;
+
+	while (zeros < count && group[zeros] == 0)
+		zeros++;
+	size = VARHDRSZ + sizeof(uint16) * (1 + count - zeros);
+	result = palloc(size);
+	SET_VARSIZE(result, size);
+	word = (uint16 *) VARDATA(result);
+	*word++ = 0x8000 | (negative ? 0x2000 : 0) | (count > 0 ? count - 1 : 0);
+	for (int i = count - 1; i >= zeros; i--)
+		*word++ = group[i];
+	return (Numeric) result;
+}
+
+Numeric
+gpuagg_int128_to_numeric(GpuaggInt128 value)
+{
+	bool negative = value.hi < 0;
+	GpuaggInt128 magnitude = negative ? gpuagg_int128_neg(value) : value;
+	uint64 words[] = {magnitude.lo, (uint64) magnitude.hi};
+
+	return words_numeric(words, lengthof(words), negative);
+}
+
+Datum
+gpuagg_money_value(GpuaggInt128 sum)
+{
+	if (!gpuagg_int128_is_int64(sum))
+		ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("money out of range")));
+	return CashGetDatum((Cash) sum.lo);
+}
+
+Datum
+gpuagg_int_average(int64 n, GpuaggInt128 sum)
+{
+	return DirectFunctionCall2(numeric_div, NumericGetDatum(gpuagg_int128_to_numeric(sum)),
+							   NumericGetDatum(int64_to_numeric(n)));
+}
+
+/* into = a * b, of na + nb words. */
+static void
+multiply(uint64 *into, const uint64 *a, int na, const uint64 *b, int nb)
+{
+	memset(into, 0, (na + nb) * sizeof(uint64));
+	for (int i = 0; i < na; i++)
+	{
+		uint64 carry = 0;
+
+		for (int k = 0; k < nb; k++)
+		{
+			/* at most (2^64 - 1)^2 + 2 * (2^64 - 1), which is 2^128 - 1 */
+			unsigned __int128 sum = (unsigned __int128) a[i] * b[k] + into[i + k] + carry;
+
+			into[i + k] = (uint64) sum;
+			carry = (uint64) (sum >> 64);
+		}
+		into[i + nb] = carry;
+	}
+}
+
+/* a -= b, of n words. */
+static void
+subtract(uint64 *a, const uint64 *b, int n)
+{
+	unsigned __int128 borrow = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		unsigned __int128 difference = (unsigned __int128) a[i] - b[i] - borrow;
+
+		a[i] = (uint64) difference;
+		borrow = difference >> 64 != 0;
+	}
+}
+
+/*
+ * numeric_sqrt() rounds half up to a scale of its own, never below v's.  Where
+ * that is higher, rounding once more gives c, which is right unless the first
+ * rounding went up to the very middle h = c - ulp / 2, from below.  All middles
+ * are numbers of the higher scale and rounding keeps order: so the root is below
+ * h + ulp, and c is right if and only if the root is not below h.
+ */
+Datum
+gpuagg_numeric_root(Datum v)
+{
+	int32 scale = DatumGetInt32(DirectFunctionCall1(numeric_scale, v));
+	Datum root = DirectFunctionCall1(numeric_sqrt, v);
+	Datum half;
+	Datum middle;
+
+	if (DatumGetInt32(DirectFunctionCall1(numeric_scale, root)) == scale)
+		return root;
+	root = DirectFunctionCall2(numeric_round, root, Int32GetDatum(scale));
+	half = NumericGetDatum(int64_div_fast_to_numeric(5, scale + 1));
+	middle = DirectFunctionCall2(numeric_sub, root, half);
+	if (DatumGetBool(
+			DirectFunctionCall2(numeric_ge, v, DirectFunctionCall2(numeric_mul, middle, middle))))
+		return root;
+	middle = DirectFunctionCall2(numeric_sub, middle, half);
+	return DirectFunctionCall2(numeric_round, middle, Int32GetDatum(scale));
+}
+
+/*
+ * Core divides n * squares - sum * sum by n * n or n * (n - 1), at the scale that
+ * division of numerics chooses.  Both products are at most n^2 * 2^126, below
+ * 2^255 for the n of the width table, so that four words hold them and the sign of
+ * their difference.
+ */
+Datum
+gpuagg_int_variance(const GpuaggIntSum *acc, bool sample, bool root, bool *isnull)
+{
+	uint64 n[] = {(uint64) acc->n};
+	uint64 others = sample ? n[0] - 1 : n[0];
+	GpuaggInt128 magnitude = acc->sum.hi < 0 ? gpuagg_int128_neg(acc->sum) : acc->sum;
+	uint64 sum[] = {magnitude.lo, (uint64) magnitude.hi};
+	uint64 above[GPUAGG_INT192_WORDS + 1];
+	uint64 square[lengthof(above)];
+	uint64 below[2];
+	Datum variance;
+
+	*isnull = acc->n < (sample ? 2 : 1);
+	if (*isnull)
+		return (Datum) 0;
+	multiply(above, acc->squares, GPUAGG_INT192_WORDS, n, 1);
+	multiply(square, sum, lengthof(sum), sum, lengthof(sum));
+	subtract(above, square, lengthof(above));
+	/* negative: of no integers at all */
+	if ((int64) above[3] < 0 || (above[0] | above[1] | above[2] | above[3]) == 0)
+		return NumericGetDatum(int64_to_numeric(0));
+	multiply(below, n, 1, &others, 1);
+	variance = DirectFunctionCall2(numeric_div,
+								   NumericGetDatum(words_numeric(above, lengthof(above), false)),
+								   NumericGetDatum(words_numeric(below, lengthof(below), false)));
+	/* a variance of many digits after the point can round to zero, of the same scale */
+	if (!root || DatumGetBool(DirectFunctionCall2(numeric_eq, variance,
+												  NumericGetDatum(int64_to_numeric(0)))))
+		return variance;
+	return gpuagg_numeric_root(variance);
 }

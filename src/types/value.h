@@ -7,9 +7,15 @@
 
 #include "compat.h"
 
+#include "utils/numeric.h"
+
 #include "common/column.h"
 #include "common/float_sum.h"
-#include "common/int128.h"
+#include "common/int_sum.h"
+
+/*
+ * All values are made in the current context, where the work on the way stays too.
+ */
 
 /* "bigint out of range", as core raises it. */
 pg_noreturn extern void gpuagg_bigint_overflow(void);
@@ -24,8 +30,8 @@ gpuagg_int64_value(GpuaggInt128 sum)
 }
 
 /*
- * The value with this order key (column.h), of the SQL type that the kind
- * stands for; INT32 serves smallint too, INT64 whatever is passed as such.
+ * The value of an SQL type with columns of that kind, which has this order key
+ * (column.h).
  */
 static inline Datum
 gpuagg_key_value(GpuaggKind kind, int64 key)
@@ -66,5 +72,24 @@ extern Datum gpuagg_float_value(GpuaggKind kind, const GpuaggFloatSum *acc, bool
 extern Datum gpuagg_float_average_value(const GpuaggFloatSum *acc, bool *isnull);
 extern Datum gpuagg_float_variance_value(const GpuaggFloatSum *acc, const GpuaggFloatSum *squares,
 										 bool sample, bool root, bool *isnull);
+
+/* The exact value as numeric, display scale 0. */
+extern Numeric gpuagg_int128_to_numeric(GpuaggInt128 value);
+
+/* The sum as money; raises "money out of range" when it does not fit. */
+extern Datum gpuagg_money_value(GpuaggInt128 sum);
+
+/* The average of n > 0 integers, with the digits of core's avg. */
+extern Datum gpuagg_int_average(int64 n, GpuaggInt128 sum);
+
+/*
+ * The variance of the values in acc, of moments, over n or (sample) n - 1; root:
+ * the standard deviation.  *isnull when there are too few of them.  Digits and
+ * display scale are core's.
+ */
+extern Datum gpuagg_int_variance(const GpuaggIntSum *acc, bool sample, bool root, bool *isnull);
+
+/* The square root of the numeric v > 0, rounded half up to v's own display scale, as core's. */
+extern Datum gpuagg_numeric_root(Datum v);
 
 #endif /* GPUAGG_VALUE_H */

@@ -1,0 +1,122 @@
+/*
+ * aggregate_group.c
+ *	  A group's state in an aggregate that SQL calls.
+ */
+#include "postgres.h"
+
+#include "functions/aggregate_group.h"
+#include "operation/call.h"
+#include "operation/wire.h"
+
+#define BEFORE (offsetof(AggregateGroup, acc))
+
+/* As the families' assertions on sizes have it. */
+StaticAssertDecl(BEFORE == 16, "what a group has beside its accumulator is 16 bytes");
+
+static AggregateGroup *
+group_of(Accumulator *acc, bool window)
+{
+	AggregateGroup *group = (AggregateGroup *) ((char *) acc - BEFORE);
+
+	gpuagg_group_reduction_init(&group->reduction, window);
+	return group;
+}
+
+AggregateGroup *
+gpuagg_group_make(FunctionCallInfo fcinfo, SqlFamily family, GpuaggOp op, GpuaggKind kind)
+{
+	bool window;
+	MemoryContext context = gpuagg_aggregate_context(fcinfo, &window);
+
+	if (kind != 0)
+		gpuagg_begin(fcinfo->flinfo);
+	else
+		gpuagg_begin_report(fcinfo->flinfo);
+	return group_of(gpuagg_accumulator_make(context, BEFORE, family, op, kind), window);
+}
+
+void
+gpuagg_group_gather(AggregateGroup *group)
+{
+	Accumulator *acc = &group->acc;
+	const StateFamily *family = gpuagg_family_of(acc);
+	int width = acc->kind != 0 ? (int) gpuagg_kind_size(acc->kind) : family->width;
+	const GpuaggReduced *total =
+		gpuagg_group_reduction_gather(&group->reduction, family->count(acc) - (int64) acc->reported,
+									  width);
+
+	if (total != NULL)
+		family->add_reduced(acc, group, total);
+	acc->reported = (uint64) family->count(acc);
+}
+
+Datum
+gpuagg_group_remove(FunctionCallInfo fcinfo, SqlFamily family, GpuaggOp op, GpuaggKind kind,
+					SqlForm form)
+{
+	AggregateGroup *group = gpuagg_group_of(fcinfo, family, op, kind);
+
+	if (!PG_ARGISNULL(1) &&
+		!gpuagg_families[family]->remove(&group->acc, group, form, PG_GETARG_DATUM(1)))
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(group);
+}
+
+Datum
+gpuagg_group_combine(FunctionCallInfo fcinfo)
+{
+	AggregateGroup *group = PG_ARGISNULL(0) ? NULL : (AggregateGroup *) PG_GETARG_POINTER(0);
+	AggregateGroup *other = PG_ARGISNULL(1) ? NULL : (AggregateGroup *) PG_GETARG_POINTER(1);
+
+	if (other == NULL)
+	{
+		if (group == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(group);
+	}
+	gpuagg_group_gather(other);
+	if (group == NULL)
+		group = gpuagg_group_make(fcinfo, other->acc.family, other->acc.op, other->acc.kind);
+	gpuagg_group_gather(group); /* no reduction from now on: its rows are reported */
+	gpuagg_family_of(&group->acc)->merge(&group->acc, group, &other->acc);
+	PG_RETURN_POINTER(group);
+}
+
+Datum
+gpuagg_group_serialize(FunctionCallInfo fcinfo)
+{
+	bool window;
+	AggregateGroup *group = (AggregateGroup *) PG_GETARG_POINTER(0);
+	StringInfoData buf;
+
+	(void) gpuagg_aggregate_context(fcinfo, &window);
+	gpuagg_group_gather(group);
+	gpuagg_wire_begin(&buf, WIRE_STATE);
+	gpuagg_accumulator_write(&group->acc, &buf);
+	PG_RETURN_BYTEA_P(gpuagg_wire_end(&buf));
+}
+
+Datum
+gpuagg_group_deserialize(FunctionCallInfo fcinfo, SqlFamily family)
+{
+	bool window;
+	StringInfoData buf;
+	AggregateGroup *group;
+
+	(void) gpuagg_aggregate_context(fcinfo, &window);
+	gpuagg_wire_open(&buf, PG_GETARG_BYTEA_PP(0), WIRE_STATE);
+	group = group_of(gpuagg_accumulator_read(&buf, BEFORE, family), true);
+	gpuagg_wire_close(&buf);
+	PG_RETURN_POINTER(group);
+}
+
+Datum
+gpuagg_group_final(FunctionCallInfo fcinfo, Aggregate aggregate, Oid result)
+{
+	AggregateGroup *group = PG_ARGISNULL(0) ? NULL : (AggregateGroup *) PG_GETARG_POINTER(0);
+
+	if (group == NULL)
+		PG_RETURN_NULL();
+	gpuagg_group_gather(group);
+	return gpuagg_family_of(&group->acc)->finish(&group->acc, aggregate, result, &fcinfo->isnull);
+}

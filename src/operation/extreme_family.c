@@ -1,0 +1,218 @@
+/*
+ * extreme_family.c
+ *	  Minima and maxima: as order keys (column.h) or, of types by reference, as
+ *	  copies of values.
+ *
+ * Order keys are a total order, and so is each order of values: no order of rows,
+ * split into batches or worker changes the result.
+ */
+#include "postgres.h"
+
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+#include "utils/numeric.h"
+#include "utils/timestamp.h"
+
+#include "operation/accumulators.h"
+#include "types/value.h"
+
+/* ---- order keys ---- */
+
+static void
+key_init(Accumulator *acc, MemoryContext context)
+{
+	KeyAccumulator *key = (KeyAccumulator *) acc;
+
+	key->n = 0;
+	key->key = acc->op == GPUAGG_MIN ? PG_INT64_MAX : PG_INT64_MIN;
+}
+
+static int64
+key_count(const Accumulator *acc)
+{
+	return ((const KeyAccumulator *) acc)->n;
+}
+
+static void
+key_deposit(Accumulator *acc, void *owner, SqlForm form, Datum value)
+{
+	gpuagg_key_take((KeyAccumulator *) acc, (GpuaggOp) acc->op, gpuagg_sql_number(form, value), 1);
+}
+
+static void
+key_add_reduced(Accumulator *acc, void *owner, const GpuaggReduced *total)
+{
+	if (total->n > 0)
+		gpuagg_key_take((KeyAccumulator *) acc, (GpuaggOp) acc->op, (int64) total->sum.lo,
+						(int64) total->n);
+}
+
+static void
+key_merge(Accumulator *into, void *owner, Accumulator *from)
+{
+	const KeyAccumulator *other = (KeyAccumulator *) from;
+
+	gpuagg_key_take((KeyAccumulator *) into, (GpuaggOp) into->op, other->key, other->n);
+}
+
+static void
+key_encode(const Accumulator *acc, StringInfo buf)
+{
+	const KeyAccumulator *key = (const KeyAccumulator *) acc;
+	GpuaggWriter w;
+
+	enlargeStringInfo(buf, 2 * sizeof(int64));
+	w.next = (uint8_t *) buf->data + buf->len;
+	gpuagg_put(&w, (uint64) key->n, 8);
+	gpuagg_put(&w, (uint64) key->key, 8);
+	buf->len += 2 * sizeof(int64);
+}
+
+static bool
+key_decode(Accumulator *acc, void *owner, GpuaggReader *reader)
+{
+	KeyAccumulator *key = (KeyAccumulator *) acc;
+
+	key->n = gpuagg_get_count(reader);
+	key->key = (int64) gpuagg_get(reader, 8);
+	return !reader->bad;
+}
+
+static Datum
+key_finish(Accumulator *acc, Aggregate aggregate, Oid result, bool *isnull)
+{
+	const KeyAccumulator *key = (KeyAccumulator *) acc;
+
+	*isnull = key->n == 0;
+	return *isnull ? (Datum) 0 : gpuagg_key_value((GpuaggKind) acc->kind, key->key);
+}
+
+const StateFamily gpuagg_key_family = {
+	.size = sizeof(KeyAccumulator),
+	.in_place = true,
+	.init = key_init,
+	.count = key_count,
+	.deposit = key_deposit,
+	.add_reduced = key_add_reduced,
+	.merge = key_merge,
+	.encode = key_encode,
+	.decode = key_decode,
+	.finish = key_finish,
+};
+
+/* ---- values by reference ---- */
+
+typedef struct ExtremeAccumulator
+{
+	Accumulator head;
+	MemoryContext context; /* where the value lies */
+	Datum value;		   /* NULL: none yet */
+} ExtremeAccumulator;
+
+/* Digits after the point; of NaN and infinities, whose equals are the same, 0. */
+static int32
+display_scale(Datum value)
+{
+	if (numeric_is_nan(DatumGetNumeric(value)) || numeric_is_inf(DatumGetNumeric(value)))
+		return 0;
+	return DatumGetInt32(DirectFunctionCall1(numeric_scale, value));
+}
+
+bool
+gpuagg_numeric_wins(Datum a, Datum b, bool least)
+{
+	int32 order = DatumGetInt32(DirectFunctionCall2(numeric_cmp, a, b));
+
+	if (order == 0)
+		return display_scale(a) > display_scale(b);
+	return (order < 0) == least;
+}
+
+static int
+compare_numbers(int64 a, int64 b)
+{
+	return (a > b) - (a < b);
+}
+
+bool
+gpuagg_interval_wins(Datum a, Datum b, bool least)
+{
+	const Interval *x = DatumGetIntervalP(a);
+	const Interval *y = DatumGetIntervalP(b);
+	int order = DatumGetInt32(DirectFunctionCall2(interval_cmp, a, b));
+
+	if (order == 0)
+		order = compare_numbers(x->month, y->month);
+	if (order == 0)
+		order = compare_numbers(x->day, y->day);
+	if (order == 0)
+		order = compare_numbers(x->time, y->time);
+	return least ? order < 0 : order > 0;
+}
+
+static void
+extreme_init(Accumulator *acc, MemoryContext context)
+{
+	ExtremeAccumulator *extreme = (ExtremeAccumulator *) acc;
+
+	extreme->context = context;
+	extreme->value = (Datum) 0;
+}
+
+/* Makes a copy of the value the accumulator's, in place of the one it has. */
+static void
+replace(ExtremeAccumulator *extreme, Datum value, int length)
+{
+	MemoryContext old = MemoryContextSwitchTo(extreme->context);
+
+	if (extreme->value != (Datum) 0)
+		pfree(DatumGetPointer(extreme->value));
+	extreme->value = datumCopy(value, false, length);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+numeric_extreme_deposit(Accumulator *acc, void *owner, SqlForm form, Datum value)
+{
+	ExtremeAccumulator *extreme = (ExtremeAccumulator *) acc;
+	Datum whole = NumericGetDatum(DatumGetNumeric(value));
+
+	if (extreme->value == (Datum) 0 ||
+		gpuagg_numeric_wins(whole, extreme->value, acc->op == GPUAGG_MIN))
+		replace(extreme, whole, -1);
+}
+
+static void
+interval_extreme_deposit(Accumulator *acc, void *owner, SqlForm form, Datum value)
+{
+	ExtremeAccumulator *extreme = (ExtremeAccumulator *) acc;
+
+	if (extreme->value == (Datum) 0 ||
+		gpuagg_interval_wins(value, extreme->value, acc->op == GPUAGG_MIN))
+		replace(extreme, value, sizeof(Interval));
+}
+
+static Datum
+extreme_finish(Accumulator *acc, Aggregate aggregate, Oid result, bool *isnull)
+{
+	Datum value = ((ExtremeAccumulator *) acc)->value;
+
+	*isnull = value == (Datum) 0;
+	return value;
+}
+
+/* The aggregates have values for states, which they compare in pairs; these are for windows. */
+const StateFamily gpuagg_numeric_extreme_family = {
+	.size = sizeof(ExtremeAccumulator),
+	.init = extreme_init,
+	.deposit = numeric_extreme_deposit,
+	.finish = extreme_finish,
+};
+
+const StateFamily gpuagg_interval_extreme_family = {
+	.size = sizeof(ExtremeAccumulator),
+	.init = extreme_init,
+	.deposit = interval_extreme_deposit,
+	.finish = extreme_finish,
+};
