@@ -28,26 +28,6 @@ crc32c(const uint8_t *bytes, size_t nbytes)
 	return ~crc;
 }
 
-int
-gpuagg_state_exists(int type, int contents)
-{
-	switch (type)
-	{
-		case GPUAGG_STATE_INT2:
-		case GPUAGG_STATE_INT4:
-		case GPUAGG_STATE_INT8:
-		case GPUAGG_STATE_FLOAT4:
-		case GPUAGG_STATE_FLOAT8:
-		case GPUAGG_STATE_NUMERIC:
-			return contents == GPUAGG_STATE_SUMS || contents == GPUAGG_STATE_MOMENTS;
-		case GPUAGG_STATE_MONEY:
-		case GPUAGG_STATE_INTERVAL:
-			return contents == GPUAGG_STATE_SUMS;
-		default:
-			return 0;
-	}
-}
-
 void
 gpuagg_state_begin(GpuaggWriter *w, GpuaggStateType type, GpuaggStateContents contents)
 {
@@ -89,11 +69,6 @@ gpuagg_state_open(const uint8_t *bytes, size_t nbytes, GpuaggStateHeader *header
 	crc = (GpuaggReader){r.next + r.left, GPUAGG_STATE_CRC_BYTES, 0};
 	if (gpuagg_get(&crc, GPUAGG_STATE_CRC_BYTES) != crc32c(bytes, nbytes - GPUAGG_STATE_CRC_BYTES))
 		return GPUAGG_STATE_DAMAGED;
-
-	if (!gpuagg_state_exists(header->type, GPUAGG_STATE_SUMS))
-		return GPUAGG_STATE_UNKNOWN_TYPE;
-	if (!gpuagg_state_exists(header->type, header->contents))
-		return GPUAGG_STATE_UNKNOWN_CONTENTS;
 	*body = r;
 	return GPUAGG_STATE_GOOD;
 }

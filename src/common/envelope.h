@@ -48,15 +48,10 @@ typedef struct GpuaggStateHeader
 typedef enum GpuaggStateFault
 {
 	GPUAGG_STATE_GOOD,
-	GPUAGG_STATE_FOREIGN,		  /* no aggregate state at all */
-	GPUAGG_STATE_OTHER_VERSION,	  /* header->version says which */
-	GPUAGG_STATE_DAMAGED,		  /* cut off, or the check sum is wrong */
-	GPUAGG_STATE_UNKNOWN_TYPE,	  /* header->type says which */
-	GPUAGG_STATE_UNKNOWN_CONTENTS /* or not of this type */
+	GPUAGG_STATE_FOREIGN,		/* no aggregate state at all */
+	GPUAGG_STATE_OTHER_VERSION, /* header->version says which */
+	GPUAGG_STATE_DAMAGED		/* cut off, or the check sum is wrong */
 } GpuaggStateFault;
-
-/* Whether there are states of this type with these contents. */
-extern int gpuagg_state_exists(int type, int contents);
 
 /*
  * Writes what comes before an accumulator's bytes; and what comes after them, of
@@ -65,7 +60,10 @@ extern int gpuagg_state_exists(int type, int contents);
 extern void gpuagg_state_begin(GpuaggWriter *w, GpuaggStateType type, GpuaggStateContents contents);
 extern void gpuagg_state_end(GpuaggWriter *w, const uint8_t *start);
 
-/* Reads the header of these bytes and, when it is good, leaves the accumulator's own to `body`. */
+/*
+ * Reads the header of these bytes and, when they are good, leaves the accumulator's
+ * own to `body`.  Whether such a type has such contents is the caller's to ask.
+ */
 extern GpuaggStateFault gpuagg_state_open(const uint8_t *bytes, size_t nbytes,
 										  GpuaggStateHeader *header, GpuaggReader *body);
 

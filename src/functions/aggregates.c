@@ -19,6 +19,10 @@
 
 /* ---- transitions ---- */
 
+/*
+ * Of accumulators of a Type, whose values go to a reduction as ctype; acc->count:
+ * the values taken; take: the statement that takes `value` into `acc`.
+ */
 #define DEFINE_TRANSITION(name, family, op, kind, ctype, getarg, Type, count, take)            \
 	static pg_noinline Datum name##_slowly(FunctionCallInfo fcinfo)                            \
 	{                                                                                          \
@@ -111,7 +115,7 @@ accumulate_interval(FunctionCallInfo fcinfo)
 
 	if (!PG_ARGISNULL(1))
 	{
-		gpuagg_interval_family.deposit(&group->acc, group, SQL_REFERENCE, PG_GETARG_DATUM(1));
+		gpuagg_interval_family.deposit(&group->acc, group, SQL_OPAQUE, PG_GETARG_DATUM(1));
 		gpuagg_group_reduction_report(&group->reduction, sizeof(Interval));
 	}
 	PG_RETURN_POINTER(group);
@@ -119,7 +123,7 @@ accumulate_interval(FunctionCallInfo fcinfo)
 
 DEFINE_FUNCTION(gpuagg_interval_accum, accumulate_interval(fcinfo))
 DEFINE_FUNCTION(gpuagg_interval_accum_inv,
-				gpuagg_group_remove(fcinfo, SQL_FAMILY_INTERVAL, GPUAGG_SUM, 0, SQL_REFERENCE))
+				gpuagg_group_remove(fcinfo, SQL_FAMILY_INTERVAL, GPUAGG_SUM, 0, SQL_OPAQUE))
 
 /* The state is the value so far; transition and combine function are one, of two values. */
 static Datum

@@ -2,9 +2,9 @@
  * benchmark.c
  *	  gpuagg_kernel_benchmark(kind, type, rows): the ladder as a table.
  *
- * The columns are made from a seed, on the device by gpuaggd and here once
- * more: here the right results are computed as the rows go by, in no more
- * memory than a few numbers, and compared as checksums.
+ * The columns are made from a seed, on the device by gpuaggd and once more by this
+ * process, which computes the right results as the rows go by, in no more memory
+ * than a few numbers, and compares checksums.
  */
 #include "compat.h"
 

@@ -44,7 +44,7 @@ deposit_slowly(AggregateGroup *group, Datum value)
 		gpuagg_group_gather(group);
 		gpuagg_group_reduction_init(&group->reduction, false);
 	}
-	gpuagg_numeric_family.deposit(&group->acc, group, SQL_REFERENCE, value);
+	gpuagg_numeric_family.deposit(&group->acc, group, SQL_OPAQUE, value);
 	gpuagg_group_reduction_report(&group->reduction, VALUE_BYTES);
 }
 
@@ -86,9 +86,8 @@ transition(FunctionCallInfo fcinfo, GpuaggOp op)
 
 DEFINE_FUNCTION(gpuagg_numeric_accum, transition(fcinfo, GPUAGG_SUM))
 DEFINE_FUNCTION(gpuagg_numeric_moments, transition(fcinfo, GPUAGG_MOMENTS))
-DEFINE_FUNCTION(gpuagg_numeric_accum_inv,
-				gpuagg_group_remove(fcinfo, SQL_FAMILY_NUMERIC, GPUAGG_SUM, GPUAGG_INT64,
-									SQL_REFERENCE))
+DEFINE_FUNCTION(gpuagg_numeric_accum_inv, gpuagg_group_remove(fcinfo, SQL_FAMILY_NUMERIC,
+															  GPUAGG_SUM, GPUAGG_INT64, SQL_OPAQUE))
 DEFINE_FUNCTION(gpuagg_numeric_moments_inv,
 				gpuagg_group_remove(fcinfo, SQL_FAMILY_NUMERIC, GPUAGG_MOMENTS, GPUAGG_INT64,
-									SQL_REFERENCE))
+									SQL_OPAQUE))

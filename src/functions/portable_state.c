@@ -105,14 +105,6 @@ check_fault(GpuaggStateFault fault, const GpuaggStateHeader *header)
 					 errmsg("aggregate state of version %d is not supported", header->version),
 					 errdetail("This release of gpuagg reads version %d.", GPUAGG_STATE_VERSION)));
 			return;
-		case GPUAGG_STATE_UNKNOWN_TYPE:
-			ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-							errmsg("aggregate state of unknown type %d", header->type)));
-			return;
-		case GPUAGG_STATE_UNKNOWN_CONTENTS:
-			ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-							errmsg("aggregate state with unknown contents %d", header->contents)));
-			return;
 	}
 }
 
@@ -129,6 +121,13 @@ decode(const bytea *bytes)
 				&header);
 	result.of = gpuagg_sql_type_of_state(header.type);
 	result.contents = header.contents;
+	if (result.of == NULL)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+						errmsg("aggregate state of unknown type %d", header.type)));
+	if (header.contents != GPUAGG_STATE_SUMS &&
+		(header.contents != GPUAGG_STATE_MOMENTS || !OidIsValid(result.of->variance)))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+						errmsg("aggregate state with unknown contents %d", header.contents)));
 	result.acc = make_accumulator(CurrentMemoryContext, result.of, header.contents);
 	if (!gpuagg_family_of(result.acc)->decode(result.acc, result.acc, &body) || body.left > 0)
 		invalid_state("The value holds no sums that rows can have.");

@@ -1,6 +1,6 @@
 /*
  * group_reduction.c
- *	  The batch of an aggregate's state.
+ *	  The reduction of a group's rows.
  */
 #include "postgres.h"
 

@@ -1,11 +1,11 @@
 /*
  * group_reduction.h
- *	  The batch of an aggregate's state: when it is opened, filled and gathered.
+ *	  The reduction of a group's rows: when it is opened, filled and gathered.
  *
- * A state starts without one and takes its rows itself.  Past
- * gpuagg_reduction_threshold() rows it asks for a batch, into which its rows go from
- * then on; the batch's result is merged into the state when the group is
- * finished, combined or serialized.
+ * A group starts without one and takes its rows itself.  Past
+ * gpuagg_reduction_threshold() rows it asks for a reduction, into which its rows go
+ * from then on; its result is merged into the group's accumulator when the group
+ * is finished, combined or serialized.
  */
 #ifndef GPUAGG_GROUP_REDUCTION_H
 #define GPUAGG_GROUP_REDUCTION_H
@@ -20,11 +20,11 @@
 typedef struct GroupReduction
 {
 	GpuaggReduction *reduction; /* or NULL */
-	int64 open_at;				/* ask for a batch when the state has so many rows; or NEVER_OPEN */
+	int64 open_at;				/* ask for one when the group has so many rows; or NEVER_OPEN */
 } GroupReduction;
 
 /*
- * Of a new state.  In a window function there is no batch, as final functions
+ * Of a new group.  In a window function there is no reduction, as final functions
  * are called for every row.
  */
 static inline void
@@ -34,12 +34,12 @@ gpuagg_group_reduction_init(GroupReduction *group, bool window)
 	group->open_at = window ? NEVER_OPEN : gpuagg_reduction_threshold();
 }
 
-/* Asks for a batch; apart, so that transition functions stay small enough for JIT to inline. */
+/* Asks for a reduction; apart, so that transition functions stay small enough for JIT to inline. */
 extern void gpuagg_group_reduction_open(FunctionCallInfo fcinfo, GroupReduction *group,
 										GpuaggKind kind, GpuaggOp op);
 
 /*
- * Where the next value goes while there is a batch with room for it; else NULL.
+ * Where the next value goes while there is a reduction with room for it; else NULL.
  * Calls nothing: a transition function that tries this first, and leaves the rest
  * to another function, has next to no prologue.
  */
@@ -57,7 +57,7 @@ gpuagg_group_reduction_room(GroupReduction *group, GpuaggKind kind)
 }
 
 /*
- * Where the next value goes, of a state that has taken n rows itself; NULL when
+ * Where the next value goes, of a group that has taken n rows itself; NULL when
  * it has to take this one too.
  */
 static inline void *
@@ -77,7 +77,7 @@ gpuagg_group_reduction_place(FunctionCallInfo fcinfo, GroupReduction *group, int
 	return gpuagg_group_reduction_room(group, kind);
 }
 
-/* Reports a row that the state has taken itself, where there is no end to report at. */
+/* Reports a row that the group has taken itself, where there is no end to report at. */
 static inline void
 gpuagg_group_reduction_report(const GroupReduction *group, int bytes)
 {
@@ -86,8 +86,8 @@ gpuagg_group_reduction_report(const GroupReduction *group, int bytes)
 }
 
 /*
- * Ends the batch: what the caller has to merge into its state, or NULL.  Reports
- * the n rows that the state has taken itself, once.
+ * Ends the reduction: what the caller has to merge into its accumulator, or NULL.
+ * Reports the n rows that the group has taken itself, once.
  */
 extern const GpuaggReduced *gpuagg_group_reduction_gather(GroupReduction *group, int64 n,
 														  int bytes);

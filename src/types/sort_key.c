@@ -15,7 +15,7 @@ gpuagg_sort_key_find(Oid oid, Oid sort_operator, SqlForm *form, bool *descending
 	const SqlType *type = gpuagg_sql_type(getBaseType(oid));
 	TypeCacheEntry *entry;
 
-	if (type == NULL || type->form == SQL_REFERENCE)
+	if (type == NULL || type->form == SQL_OPAQUE)
 		return false;
 	*form = type->form;
 	entry = lookup_type_cache(type->oid, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);

@@ -44,7 +44,7 @@ gpuagg_sort_key_word(SqlForm form, Datum value)
 			value8 = DatumGetFloat8(value);
 			memcpy(&bits64, &value8, sizeof(bits64));
 			return (uint64) gpuagg_order_key64(bits64 == sign64 ? 0 : bits64) ^ sign64;
-		case SQL_REFERENCE:
+		case SQL_OPAQUE:
 			break;
 	}
 	pg_unreachable();

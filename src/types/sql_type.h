@@ -15,7 +15,7 @@
 /* What a Datum holds. */
 typedef enum SqlForm
 {
-	SQL_REFERENCE, /* or what nothing is done with but to compare bits */
+	SQL_OPAQUE, /* a reference, or bits that are only compared */
 	SQL_BOOL,
 	SQL_INT16,
 	SQL_INT32,
@@ -97,7 +97,7 @@ gpuagg_sql_number(SqlForm form, Datum value)
 			value8 = DatumGetFloat8(value);
 			memcpy(&bits64, &value8, sizeof(bits64));
 			return gpuagg_order_key64(bits64);
-		case SQL_REFERENCE:
+		case SQL_OPAQUE:
 			break;
 	}
 	pg_unreachable();
