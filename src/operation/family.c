@@ -9,7 +9,7 @@
 #include "operation/family.h"
 #include "operation/wire.h"
 
-const AggregateInfo gpuagg_aggregates[] = {
+const AggregateInfo gpuagg_aggregates[AGGREGATES] = {
 	[AGGREGATE_SUM] = {"sum", true, GPUAGG_SUM, offsetof(SqlType, sum)},
 	[AGGREGATE_AVG] = {"avg", true, GPUAGG_SUM, offsetof(SqlType, average)},
 	[AGGREGATE_MIN] = {"min", true, GPUAGG_MIN, offsetof(SqlType, oid)},

@@ -28,7 +28,8 @@ typedef enum Aggregate
 	AGGREGATE_VAR_POP,
 	AGGREGATE_VAR_SAMP,
 	AGGREGATE_STDDEV_POP,
-	AGGREGATE_STDDEV_SAMP
+	AGGREGATE_STDDEV_SAMP,
+	AGGREGATES
 } Aggregate;
 
 typedef struct AggregateInfo
@@ -41,9 +42,7 @@ typedef struct AggregateInfo
 	bool root;	 /* its root: the standard deviation */
 } AggregateInfo;
 
-extern const AggregateInfo gpuagg_aggregates[];
-
-#define AGGREGATES (AGGREGATE_STDDEV_SAMP + 1)
+extern const AggregateInfo gpuagg_aggregates[AGGREGATES];
 
 /* Where a state over a type is kept, and its result's type; NONE, InvalidOid: there is none. */
 extern SqlFamily gpuagg_aggregate_family(Aggregate aggregate, const SqlType *type);
