@@ -147,8 +147,8 @@ fill_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 		int64 i = batch->nrows++;
 
 		gpuagg_scan_set_bit(batch->flight.validity, i, !isnull);
-		gpuagg_running_store_column(query->op, (char *) batch->flight.values + i * width, &value, &isnull,
-									1, 1);
+		gpuagg_running_store_column(query->op, (char *) batch->flight.values + i * width, &value,
+									&isnull, 1, 1);
 		n += !isnull;
 		if (query->counts != NULL)
 			query->counts[i] = n;
