@@ -5,8 +5,8 @@
  * Every size is measured over several sets of buffers in turn, together well
  * above the L2 cache, so that each launch finds its column in device memory.
  */
-#ifndef GPUAGG_BENCH_KERNELS_H
-#define GPUAGG_BENCH_KERNELS_H
+#ifndef GPUAGG_TEST_BENCH_H
+#define GPUAGG_TEST_BENCH_H
 
 #include <functional>
 #include <stdint.h>
@@ -158,4 +158,4 @@ extern void counter_cases(const Options &options);
 
 extern const char *kind_name(int kind);
 
-#endif /* GPUAGG_BENCH_KERNELS_H */
+#endif /* GPUAGG_TEST_BENCH_H */
