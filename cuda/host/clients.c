@@ -3,8 +3,8 @@
  *	  Who is connected, what each has asked for, and replies.
  *
  * Replies that a client's socket does not take are kept, and nothing more is
- * read from it meanwhile; so what one client can make us hold is bounded by its
- * requests in flight.
+ * read from that client until they are sent.  So the memory that one client can
+ * make gpuaggd use is bounded by its requests in flight.
  */
 #include "host/clients.h"
 
@@ -104,8 +104,8 @@ gpud_clients_free(void)
 }
 
 /*
- * Closes the connection of the client that has been at rest for longest: it
- * connects again when it next has work.  False when all are at work.
+ * Closes the connection of the client that has been idle for longest: it
+ * connects again when it next has work.  False when none is idle.
  */
 static bool
 make_room(void)
@@ -191,13 +191,13 @@ gpud_reply(Client *client, const GpuaggHeader *request, GpuaggReason reason, Gpu
 			out->reply = *reply;
 			*client->outbox_end = out;
 			client->outbox_end = &out->next;
-			/* no input before it has gone */
+			/* nothing is read before it is sent */
 			if (gpud_watch(&client->source, EPOLLOUT))
 				return;
 		}
 		sent = -1;
 	}
-	/* our callers may be walking lists that closing would change: the loop closes it */
+	/* the loop closes it: our callers may be walking lists that closing would change */
 	if (sent < 0)
 		shutdown(client->source.fd, SHUT_RDWR);
 }

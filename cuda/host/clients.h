@@ -9,8 +9,8 @@
 #include "host/watch.h"
 
 /*
- * A request that has been taken and not answered yet.  It is part of whatever
- * knows more about the request, and is answered or forgotten before that goes.
+ * A request that will be answered later.  It is part of the struct that knows the
+ * rest, and is answered before that struct is freed.
  */
 typedef struct Pending
 {
@@ -52,7 +52,8 @@ extern bool gpud_client_greet(Client *client);
 
 /*
  * Closes the connection; pending requests have no client any more.  The client
- * is then in a list by itself until it is freed, when no event can name it.
+ * stays in a list of closed ones until these are freed, when no event can name
+ * them any more.
  */
 extern void gpud_client_close(Client *client);
 extern Client *gpud_closed_clients;
@@ -73,7 +74,7 @@ extern bool gpud_client_flush(Client *client);
 /* Notes that a request will be answered later. */
 extern void gpud_pending_take(Pending *pending, Client *client, const GpuaggHeader *request);
 
-/* Answers it then, as gpud_reply() does; reply NULL: with the reason alone. */
+/* Answers it, as gpud_reply() does; reply NULL: with the reason alone. */
 extern void gpud_pending_answer(Pending *pending, GpuaggReason reason, GpuaggReply *reply, int fd);
 
 /* The device's context is gone: answers GPUAGG_LOST to all that wait and ends the process. */

@@ -45,7 +45,7 @@ open_lanes(bool simulated)
 	return reason;
 }
 
-/* What makes one device unusable; its info says so too. */
+/* GPUAGG_OK: the device is open.  Else why it is not usable; its info says so too. */
 static GpuaggReason
 try_device(int index)
 {

@@ -2,9 +2,9 @@
  * job.c
  *	  Requests that are worked on by the device: whose turn it is.
  *
- * The next piece is of the client that has been served the fewest bytes; one
- * that was away does not save up the time.  The background lane has one job at a
- * time, piece after piece.
+ * The next piece is one of the client that has been served the fewest bytes.  A
+ * client that comes back after a pause starts level with the others.  The
+ * background lane works on one job until that has ended.
  *
  * A piece is done when its event says so.  The wake-up by a host function only
  * shortens the wait: it does not come once the context has failed.
@@ -20,14 +20,14 @@
 #define MAX_QUEUED		1024				/* jobs of all clients */
 #define DEADLINE_NS		(30 * GPUD_SECOND)	/* a piece that takes longer hangs */
 #define LAUNCH_NS		INT64_C(1000000)	/* then the sockets have their turn */
-#define TURN_NS			(GPUD_SECOND / 2)	/* a turn is kept so long for who asks again */
+#define TURN_NS			(GPUD_SECOND / 2)	/* a turn is kept for so long */
 #define PIECE_UNITS_MIN (UINT64_C(1) << 12) /* pieces are not cut smaller */
 
-static int njobs; /* but those in the background */
+static int njobs; /* without the one in the background */
 static int nqueued;
 static uint64_t served_now; /* of the client served last */
 
-/* Who was refused because of another's job in the background comes next, if he asks again soon. */
+/* A client that was refused the background lane is next, if it asks again soon. */
 static const Client *next_client;
 static int64_t next_asked;
 
@@ -75,7 +75,7 @@ enqueue(Client *client, Job *job)
 	nqueued++;
 }
 
-/* A job with more pieces to do goes first of its client's. */
+/* A job with more pieces to do goes to the head of its client's queue. */
 static void
 enqueue_again(Client *client, Job *job)
 {
@@ -129,8 +129,8 @@ next_piece_units(const Job *job)
 }
 
 /*
- * Starts the next piece of the lane's job.  Also when something could not be
- * enqueued, what was must end before the job may.
+ * Starts the next piece of the lane's job.  When only part of it
+ * could be enqueued, the job still must not end before that part has.
  */
 static void
 launch(Lane *lane)
@@ -161,7 +161,7 @@ launch(Lane *lane)
 		gpud_lost(gpu_last_error());
 }
 
-/* The lane's job ends; in the background once its memory has been freed. */
+/* Ends the lane's job; on the background lane after its memory has been freed. */
 static void
 end_job(Lane *lane, GpuaggReason unused)
 {
@@ -209,7 +209,7 @@ collect(Lane *lane)
 	}
 }
 
-/* Stops after LAUNCH_NS, so that the sockets have their turn: whether it did. */
+/* Stops after LAUNCH_NS, so that the sockets have their turn; true when it did. */
 static bool
 start_pieces(void)
 {
@@ -280,7 +280,7 @@ plan(Job *job)
 	uint64_t most = type->background ? gpud_device_budget / 4 * 3 : gpud_device_budget;
 	uint64_t units = (job->units + 63) / 64 * 64;
 
-	/* two lanes at least should be able to work at the same time, and the background lane too */
+	/* small enough for two lanes at least and the background lane to work at the same time */
 	job->piece_units = type->whole || units < gpud_piece_rows_max ? units : gpud_piece_rows_max;
 	for (;;)
 	{
@@ -297,7 +297,10 @@ plan(Job *job)
 	}
 }
 
-/* Whether the background lane is the client's: who asks again at once leaves others no gap. */
+/*
+ * Whether the client may have the background lane.  Without turns a client that
+ * asks again at once would leave others no gap.
+ */
 static bool
 has_turn(const Client *client)
 {

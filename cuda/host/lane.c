@@ -71,7 +71,7 @@ resize_done(Task *task)
 	{
 		static int64_t told;
 
-		/* others use the device's memory: this request must do without */
+		/* other programs use the device's memory: this request fails, gpuaggd goes on */
 		if (gpud_due(&told))
 			gpud_warn("could not allocate %llu bytes of device memory",
 					  (unsigned long long) lane->block_bytes);
@@ -88,7 +88,7 @@ gpud_lane_resize(Lane *lane, void (*resized)(Lane *, GpuaggReason))
 	gpud_setup_submit(&lane->resize_task);
 }
 
-/* A lane's block becomes one that `taker` frees. */
+/* Takes a lane's block away; `taker` will have it freed. */
 static void
 give_up_block(Lane *lane, Lane *taker)
 {
@@ -105,7 +105,7 @@ gpud_background_give_back(void (*resized)(Lane *, GpuaggReason))
 	gpud_lane_resize(GPUD_BACKGROUND, resized);
 }
 
-/* Bytes of the lanes but the background lane: of all, or of those at work. */
+/* Bytes of all lanes without the background lane, or of those of them at work. */
 static uint64_t
 held_bytes(bool at_work)
 {
@@ -173,7 +173,7 @@ gpud_lane_find(uint64_t need)
 	return smallest;
 }
 
-/* What cannot be undone either is of no use to anybody. */
+/* Failures are not looked at: what cannot be undone is lost anyway. */
 void
 gpud_lanes_close(void)
 {

@@ -8,8 +8,7 @@
  * yields to the others, and its block is there for one request only.
  *
  * A block of the other lanes begins with scratch for the kernels that keep
- * something there from one launch to the next: since a lane is one stream, it
- * is theirs for good.
+ * something there from one launch to the next.
  */
 #ifndef GPUAGG_LANE_H
 #define GPUAGG_LANE_H
@@ -83,15 +82,14 @@ extern uint64_t gpud_lanes_budget(void);
 extern Lane *gpud_lane_find(uint64_t need);
 
 /*
- * The same for the background lane, which is idle.  The other lanes do without
- * its bytes meanwhile.  False, with nothing changed, when those at work have them.
+ * Reserves so many bytes for the background lane, which is idle and is to be
+ * resized.  False, with nothing changed, when other lanes at work have them.
  */
 extern bool gpud_background_take(uint64_t need);
 
 /*
- * Has the set-up thread give the lane its block, or take the background lane's
- * away, and then calls resized() in the loop; with GPUAGG_OK or the reason why
- * it has none.
+ * Has the set-up thread allocate the lane's block, or free the background lane's.
+ * Then calls resized() in the loop, with GPUAGG_OK or the reason of a failure.
  */
 extern void gpud_lane_resize(Lane *lane, void (*resized)(Lane *, GpuaggReason));
 extern void gpud_background_give_back(void (*resized)(Lane *, GpuaggReason));

@@ -17,7 +17,7 @@
 
 #define GPUD_SECOND INT64_C(1000000000) /* ns */
 
-/* Makes sure that a reader of the log that has stopped does not stop gpuaggd too. */
+/* Comes first: a reader of the log that has stopped must not stop gpuaggd too. */
 extern void gpud_log_open(void);
 
 extern void gpud_log(const char *format, ...) __attribute__((format(printf, 1, 2)));

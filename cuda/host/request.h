@@ -5,8 +5,8 @@
  * There is a file for each type, request_*.c, and a row in request_table.h.
  *
  * A type with serve() is answered by that alone, now or later.  All others are
- * jobs (job.h): they are done on the device, a piece of their units at a time,
- * so that none holds it for long.  Each piece is complete in itself: what has
+ * jobs (job.h): the device does them a piece at a time, so that none holds it for
+ * long.  A piece is some of the job's units of work: rows, or what the type takes.  Each piece is complete in itself: what has
  * been found so far is kept in the job, and merging is exact, so pieces cannot
  * change a bit of the result.
  */

@@ -3,7 +3,7 @@
  *	  HELLO and PING: the version, and the state of gpuaggd and its device.
  *
  * HELLO is the first message of a connection.  A client of another version, or
- * one too many, is told so and then closed.
+ * one too many, is told so, and then its connection is closed.
  */
 #include <unistd.h>
 

@@ -55,7 +55,7 @@ handle_message(Client *client, const GpuaggRequest *request)
 	return !client->closing || client->outbox != NULL;
 }
 
-/* Drops what clients that have gone have asked for, and what they have on lease. */
+/* Drops the jobs and leases of clients whose connections have been closed. */
 static void
 clean_up(void)
 {

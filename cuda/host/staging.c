@@ -132,7 +132,7 @@ take_out(Waiting **link)
 	return w;
 }
 
-/* A segment has become free: to the first who waits for one like it. */
+/* Sets a segment free, and gives it to the first client that waits for one of its size. */
 static void
 set_free(Segment *segment)
 {

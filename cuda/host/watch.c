@@ -67,7 +67,7 @@ gpud_watch_wait(int ms)
 	}
 }
 
-/* A full counter is readable too, which is all that is wanted of it. */
+/* A write that fails has found the counter full: it is readable then too. */
 void
 gpud_wake(void *unused)
 {

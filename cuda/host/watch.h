@@ -24,12 +24,12 @@ extern bool gpud_watch(Source *source, uint32_t events);
 
 /*
  * Waits so long at most, and calls on_event() of every source that has events.
- * It may be called once more for a source that another one's has closed: a
- * source must stay in place until this returns.
+ * That may be called for a source that another source's on_event() has just
+ * closed: no source may be freed before this returns.
  */
 extern void gpud_watch_wait(int ms);
 
-/* Ends the wait.  Any thread may call it; the argument makes it fit gpu_host_call(). */
+/* Ends the wait.  Any thread may call it; the argument is for gpu_host_call(). */
 extern void gpud_wake(void *unused);
 
 #endif /* GPUAGG_WATCH_H */

@@ -377,7 +377,7 @@ row_is_right(const char *results, int kind, int op, unsigned flags, uint64_t i,
 	}
 }
 
-/* Presence is all that the counts of a carried state tell. */
+/* The counts of a carried state tell only whether there was one. */
 static bool
 same_presence(const GpuaggFloatCounts *a, const GpuaggFloatCounts *b)
 {

@@ -20,7 +20,7 @@ static const int kinds[] = {GPUAGG_INT32, GPUAGG_INT64, GPUAGG_FLOAT32, GPUAGG_F
 
 static const char *program;
 
-/* Infinities would hide all sums after them, but for the segments that follow. */
+/* After an infinity all sums of a segment are alike. */
 static bool
 specials_wanted(int op, unsigned flags)
 {
@@ -41,19 +41,19 @@ check_reduce(int fd, Lease *lease, uint64_t nrows)
 			}
 }
 
-/* Two batches, of which the second goes on where the first has ended. */
+/* Two requests; the second goes on where the first has ended. */
 static void
 check_scan(int fd, Lease *lease, int kind, int op, unsigned flags, uint64_t nrows)
 {
 	GpuaggScanState state;
 
 	state_init(&state);
-	for (int batch = 0; batch < 2; batch++)
+	for (int part = 0; part < 2; part++)
 	{
 		column_fill(lease, kind, nrows, specials_wanted(op, flags));
 		if (!CHECK(scan_is_right(fd, lease, kind, op, flags, nrows, &state)))
-			printf("scan: kind %d op %d flags %u rows %llu batch %d\n", kind, op, flags,
-				   (unsigned long long) nrows, batch);
+			printf("scan: kind %d op %d flags %u rows %llu part %d\n", kind, op, flags,
+				   (unsigned long long) nrows, part);
 	}
 }
 

@@ -69,7 +69,7 @@ device_bytes(int fd)
 	return client_call(fd, &request, &reply) == GPUAGG_OK ? reply.u.hello.device_bytes : UINT64_MAX;
 }
 
-/* And what the device has left, which gpuaggd looks up once a second. */
+/* Device memory that is free, which gpuaggd looks up once a second. */
 static uint64_t
 free_memory(int fd)
 {
@@ -223,7 +223,7 @@ test_beside_others(void)
 	begin = now_ms();
 	CHECK(client_send(other, &request));
 
-	/* others are served all the while, out of the memory that is left to them */
+	/* others are served beside it, out of the memory that is left to them */
 	while (client_receive(other, &reply, NULL, 0) != 1 && now_ms() - begin < WAIT_MS)
 	{
 		int64_t asked = now_ms();
@@ -240,7 +240,7 @@ test_beside_others(void)
 	CHECK(reply.u.bench.checksum == copy_checksum(GPUAGG_INT64, 700000));
 	CHECK(now_ms() - begin >= 33 * 50 && served >= 5 && slowest < 1000);
 
-	/* there is one at a time, for all clients */
+	/* one benchmark at a time, for all clients together */
 	CHECK(client_send(other, &request));
 	CHECK(device_bytes(other) > 0); /* it has been seen */
 	bench_init(&second, GPUAGG_REDUCE, GPUAGG_ALG_READ, GPUAGG_INT32, 100);
@@ -256,7 +256,7 @@ test_beside_others(void)
 	CHECK(reply.h.reason == GPUAGG_OK && now_ms() - begin < 800);
 	CHECK(device_bytes(fd) <= 2 * 1048576);
 
-	/* at any moment, and nothing is left behind */
+	/* the same at any moment; no memory is left behind */
 	for (int ms = 0; ms < 160; ms += 20)
 	{
 		other = client_greet(&d, NULL);
@@ -274,7 +274,7 @@ test_beside_others(void)
 	unsetenv("GPUAGG_SIM_DELAY_MS");
 }
 
-/* Who was refused meanwhile comes before him whose benchmark it was, unless he gives up. */
+/* A client that was refused comes before the one whose benchmark it was, unless it gives up. */
 static void
 test_turns(void)
 {
@@ -316,7 +316,7 @@ test_turns(void)
 	unsetenv("GPUAGG_SIM_DELAY_MS");
 }
 
-/* However long a repetition takes, they come to an end. */
+/* A benchmark ends in time however long a repetition takes. */
 static void
 test_bounded(void)
 {
@@ -340,7 +340,7 @@ test_bounded(void)
 	unsetenv("GPUAGG_SIM_DELAY_MS");
 }
 
-/* What others have of the device is not there for a benchmark, and it says so. */
+/* A benchmark that finds too little free memory says so. */
 static void
 test_short_device(void)
 {
@@ -362,7 +362,7 @@ test_short_device(void)
 	unsetenv("GPUAGG_SIM_MEMORY");
 }
 
-/* A context that is lost meanwhile is told. */
+/* A context that is lost during a benchmark is told. */
 static void
 test_lost(void)
 {

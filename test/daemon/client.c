@@ -376,7 +376,7 @@ client_end(Daemon *daemon, int fd, Lease *lease)
 	return daemon_end(daemon, SIGTERM) == 0;
 }
 
-/* Where columns start: COUNT, which has no values, leaves those alone that others have put there. */
+/* Where columns start.  COUNT has none of values, and must not write where the others' are. */
 static uint64_t
 columns_at(uint64_t offset, int kind, int op, uint64_t nrows)
 {

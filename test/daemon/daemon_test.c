@@ -70,7 +70,7 @@ test_greeting(void)
 	request.u.device.index = 1;
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_REFUSED && reply.u.device.count == 1);
 
-	/* what is no message of the protocol costs the connection */
+	/* a message that is not of the protocol ends the connection */
 	request_init(&request, 99);
 	CHECK(client_send(fd, &request) && client_is_closed(fd));
 	close(fd);
@@ -146,12 +146,12 @@ test_leases(void)
 	CHECK(ftruncate(a.fd, 4096) != 0);
 	a.base[a.bytes - 1] = 7;
 
-	/* released: leased again, under another number */
+	/* a released segment is leased again under another number */
 	old = a.region;
 	CHECK(client_release(fd, &a) && client_lease(fd, 32 * MB, &a) == GPUAGG_OK);
 	CHECK(a.region != old);
 
-	/* not ours, and old numbers: released by nobody */
+	/* a region that is another client's is not released */
 	c = b;
 	c.base = NULL;
 	c.fd = -1;
@@ -167,7 +167,7 @@ test_leases(void)
 	CHECK(client_release(fd, &a));
 	CHECK(client_lease(other, 1, &b) == GPUAGG_OK);
 
-	/* gone without a word */
+	/* a client that closes its connection gives its segment back */
 	close(other);
 	lease_forget(&b);
 	for (int i = 0; i < 100 && client_lease(fd, 64 * MB, &a) == GPUAGG_NO_STAGING; i++)
@@ -413,7 +413,7 @@ test_idle_timeout(void)
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK); /* not while memory is on lease */
 	CHECK(client_release(fd, &a));
 
-	/* questions after its health are no work */
+	/* PING is no work */
 	begin = now_ms();
 	while (now_ms() - begin < 5000)
 	{

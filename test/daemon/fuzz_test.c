@@ -103,7 +103,7 @@ random_scan(GpuaggRequest *request, const Lease *lease, int kind, uint64_t nrows
 		f->counts.n = (int64_t) below(3);
 }
 
-/* Algorithms with numbers around those that there are. */
+/* The number of an algorithm, or one beside those that exist. */
 static int
 random_algorithm(void)
 {
@@ -231,7 +231,7 @@ test_mutations(int nrequests)
 		close(fd);
 	lease_forget(&lease);
 
-	/* all that the others had is given back: the good client can have it */
+	/* what the others had has been given back: the good client can have it */
 	{
 		Lease more[7];
 		int got = 0;
@@ -383,7 +383,7 @@ test_growth(void)
 	CHECK(daemon_end(&d, SIGTERM) == 0);
 }
 
-/* A client that asks and never listens gets no further than its socket holds. */
+/* A client that never reads replies can send no more than its socket holds. */
 static void
 test_deaf_client(void)
 {

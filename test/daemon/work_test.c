@@ -255,7 +255,7 @@ test_device_memory(void)
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_NO_DEVICE_MEMORY);
 	CHECK(client_end(&d, fd, &a));
 
-	/* a device that has less than it was said to have */
+	/* a device that has less memory than the command line says */
 	setenv("GPUAGG_SIM_MEMORY", "1048576", 1);
 	fd = client_start(&d, program, plenty, &a);
 	column_fill(&a, GPUAGG_INT64, 1 << 17, false);
