@@ -36,8 +36,8 @@ typedef struct NumericAccumulator
 } NumericAccumulator;
 
 /*
- * Each sum starts with a few chunks of its own, which lie behind the pointer to
- * what it has; most never need more.
+ * Each sum starts in a few chunks of the accumulator's, which lie behind the pointer
+ * to it; most never need more.
  */
 typedef struct FloatAccumulator
 {
@@ -48,13 +48,16 @@ typedef struct FloatAccumulator
 	int64_t squares_small[GPUAGG_FLOAT_SUM_SIZE(GPUAGG_SQUARES_SMALL_WIDTH) / sizeof(int64_t)];
 } FloatAccumulator;
 
-/* Makes room for x in a sum of all in all `chunks` chunks, of which a deposit touches some. */
+/*
+ * Makes room for a deposit into the chunks from `place` on, `touched` of them, of a
+ * sum that has at most `chunks`.
+ */
 extern void gpuagg_float_fit(GpuaggFloatSum **sum, void *owner, int place, int touched, int chunks);
 
 /* Frees what a float accumulator has grown into; it is to be initialised again. */
 extern void gpuagg_float_free(FloatAccumulator *acc);
 
-/* Adds a propagated sum. */
+/* Adds a sum whose carries have been propagated; the same `chunks`. */
 extern void gpuagg_float_merge(GpuaggFloatSum **sum, void *owner, const GpuaggFloatSum *other,
 							   int chunks);
 

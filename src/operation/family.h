@@ -54,12 +54,12 @@ typedef struct Accumulator
 	uint64 family : 8;	  /* SqlFamily */
 	uint64 op : 8;		  /* GpuaggOp */
 	uint64 kind : 8;	  /* of a column of its values; 0: they are in none */
-	uint64 reported : 40; /* values that the statistics know of, as its owner counts them */
+	uint64 reported : 40; /* values that its owner has reported to the statistics */
 } Accumulator;
 
 /*
- * Functions that are NULL are asked for nowhere: only families with a kind have
- * values reduced by engines.
+ * A function that nothing asks for is NULL: only families with a kind have values
+ * that engines reduce.
  */
 typedef struct StateFamily
 {
@@ -81,7 +81,7 @@ typedef struct StateFamily
 	/* Takes away one that was added; false, with nothing changed: cannot. */
 	bool (*remove)(Accumulator *acc, void *owner, SqlForm form, Datum value);
 
-	/* Adds what an engine has made of values of its kind. */
+	/* Adds an engine's result for the same op over values of its kind. */
 	void (*add_reduced)(Accumulator *acc, void *owner, const GpuaggReduced *total);
 
 	/* Adds another accumulator, which has squares if this has; it may be changed. */
@@ -119,7 +119,7 @@ gpuagg_family_of(const Accumulator *acc)
 	return gpuagg_families[acc->family];
 }
 
-/* Makes empty what lies at acc, of the family's size; and the same again. */
+/* Makes what lies at acc, of the family's size, an empty accumulator. */
 extern void gpuagg_accumulator_init(Accumulator *acc, MemoryContext context, SqlFamily family,
 									GpuaggOp op, GpuaggKind kind);
 
