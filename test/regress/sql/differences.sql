@@ -1,4 +1,4 @@
--- Where results differ from core's: the examples of README.md, and no more than they say.
+-- Where results differ from core's: the examples of doc/differences.md, and no more than they say.
 SET client_min_messages = warning;
 \set VERBOSITY terse
 CREATE EXTENSION IF NOT EXISTS gpuagg;
