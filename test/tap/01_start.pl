@@ -10,7 +10,6 @@ use GpuaggTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(time);
 
 my $node = gpuagg_node('start', conf => "gpuagg.device = cpu\n");
 my $expected = core_sums($node);
@@ -30,10 +29,9 @@ is(scalar(launcher_pids($node)), 0, 'no launcher after loading and in mode cpu')
 is(device_stat($node, 'device_state'), 'idle', 'state before the first start');
 
 # Mode auto does not wait, and asks for the device.
-my $before = time;
 my ($answer) = run_query($node, sums_sql('gpu_sum'), set => ['gpuagg.device = auto']);
 is($answer, $expected, 'mode auto, first query: right answer');
-ok(wait_until(sub { device_stat($node, 'device_state') eq 'ready' }, 10),
+ok(wait_until(sub { device_stat($node, 'device_state') eq 'ready' }),
 	'mode auto has the device started');
 right_on($node, 'device', 'mode auto, later', expected => $expected,
 	set => ['gpuagg.device = auto']);
@@ -57,7 +55,7 @@ is($node->safe_psql('postgres', 'SELECT device, name, usable FROM gpuagg_devices
 # A device that is back in a moment is waited for in mode gpu.
 is($node->safe_psql('postgres', 'SELECT gpuagg_stop()'), 't', 'gpuagg_stop()');
 is(scalar(launcher_pids($node)), 0, 'no launcher after gpuagg_stop()');
-ok(wait_gone($node, 1), 'no gpuaggd after gpuagg_stop()');
+ok(wait_gone($node), 'no gpuaggd after gpuagg_stop()');
 ok(!-e $socket, 'gpuaggd has removed its socket');
 my ($code, $out, $err) = $node->psql('postgres', 'SET gpuagg.device = gpu; SELECT gpu_sum(i) FROM t');
 is($code, 3, 'mode gpu fails when stopped');
@@ -93,10 +91,15 @@ is($node->safe_psql('postgres', 'SET ROLE plain; SELECT calls > 0 FROM gpuagg_st
 # Many at once: one launcher, one gpuaggd.
 $node->safe_psql('postgres', 'SELECT gpuagg_stop()');
 my $sum = $node->safe_psql('postgres', 'SELECT sum(i) FROM t');
+my $gate = $node->background_psql('postgres');
+$gate->query_safe('SELECT pg_advisory_lock(1)');
 my @sessions = map {
-	start_sql($node, 'SELECT pg_sleep(0.5); SET gpuagg.device = gpu; SELECT gpu_sum(i) FROM t')
+	start_sql($node, 'SELECT pg_advisory_lock_shared(1); SET gpuagg.device = gpu; SELECT gpu_sum(i) FROM t')
 } 1 .. 12;
+$node->poll_query_until('postgres',
+	q(SELECT count(*) = 12 FROM pg_stat_activity WHERE wait_event = 'advisory'));
 $node->safe_psql('postgres', 'SELECT gpuagg_restart()');
+$gate->quit;
 my $right = grep { end_sql($_) =~ /^\Q$sum\E$/m } @sessions;
 is($right, 12, 'twelve sessions at once: right answers');
 is(scalar(launcher_pids($node)), 1, 'one launcher');
@@ -105,7 +108,7 @@ is(scalar(gpuaggd_pids($node)), 1, 'one gpuaggd');
 # Changed settings reach gpuaggd.
 $node->append_conf('postgresql.conf', "gpuagg.total_staging_memory = '96MB'\n");
 $node->reload;
-ok(wait_until(sub { child_arguments() =~ /--total-staging 100663296 / }, 10),
+ok(wait_until(sub { child_arguments() =~ /--total-staging 100663296 / }),
 	'gpuaggd is started again with changed settings');
 right_on($node, 'device', 'with changed settings', expected => $expected,
 	set => ['gpuagg.device = gpu']);
@@ -113,13 +116,13 @@ right_on($node, 'device', 'with changed settings', expected => $expected,
 # Idle: the device is given back, and fetched again.
 $node->append_conf('postgresql.conf', "gpuagg.idle_timeout = '1s'\n");
 $node->reload;
-ok(wait_until(sub { child_arguments() =~ /--idle-timeout 1 / }, 10), 'a short idle time');
-ok(wait_until(sub { !launcher_pids($node) && !gpuaggd_pids($node) }, 15),
+ok(wait_until(sub { child_arguments() =~ /--idle-timeout 1 / }), 'a short idle time');
+ok(wait_until(sub { !launcher_pids($node) && !gpuaggd_pids($node) }),
 	'an idle device is given back');
 is(device_stat($node, 'device_state'), 'idle', 'state when idle');
 my $idle = background($node, 'gpuagg.device = gpu');
 is($idle->query_safe('SELECT gpu_sum(i) FROM t'), $sum, 'and fetched again');
-ok(wait_until(sub { !launcher_pids($node) && !gpuaggd_pids($node) }, 15), 'given back once more');
+ok(wait_until(sub { !launcher_pids($node) && !gpuaggd_pids($node) }), 'given back once more');
 my $fallbacks = device_stat($node, 'fallbacks');
 is($idle->query_safe('SELECT gpu_sum(i) FROM t'), $sum, 'the same session fetches it again');
 is(device_stat($node, 'fallbacks'), $fallbacks, 'without a fallback');

@@ -5,6 +5,7 @@
 use strict;
 use warnings;
 
+use Cwd qw(realpath);
 use FindBin;
 use lib $FindBin::RealBin;
 use GpuaggTest;
@@ -32,6 +33,18 @@ sub use_program
 	$node->reload;
 }
 
+# Whether $program runs, which for /proc is a program of perl's.
+sub script_runs
+{
+	for my $proc (glob '/proc/[0-9]*')
+	{
+		next unless (readlink("$proc/cwd") // '') eq realpath($node->data_dir);
+		open(my $file, '<', "$proc/cmdline") or next;
+		return 1 if (readline($file) // '') =~ /\Q$program\E/;
+	}
+	return 0;
+}
+
 # Mode gpu fails with this DETAIL, mode auto uses the CPU, the view says why.
 sub unusable
 {
@@ -39,6 +52,7 @@ sub unusable
 	my $start = time;
 	my ($code, $out, $err) = $node->psql('postgres',
 		"\\set VERBOSITY verbose\nSET gpuagg.device = gpu;\nSELECT gpu_sum(i) FROM t");
+	my $took = time - $start;
 
 	is($code, 3, "$what: mode gpu fails");
 	like($err, qr/ERROR:  55000: no usable GPU device$/m, "$what: message and code");
@@ -47,8 +61,8 @@ sub unusable
 	right_on($node, 'cpu', "$what, mode auto", expected => $expected,
 		set => ['gpuagg.device = auto']);
 	is(device_stat($node, 'device_state'), 'unavailable', "$what: state");
-	ok(wait_until(sub { !launcher_pids($node) }, 5), "$what: the launcher has gone");
-	cmp_ok(time - $start, '<', 10, "$what: all this within 10 s");
+	ok(wait_until(sub { !launcher_pids($node) }), "$what: the launcher has gone");
+	cmp_ok($took, '<', 15, "$what: nobody has waited for a device to come");
 
 	# Not tried again for each query.
 	my $log = -s $node->logfile;
@@ -105,7 +119,7 @@ while (accept(my $client, $listener))
 END
 unusable('another version', 'version',
 	qr/The device program or its launcher is of another version: the library is version 0\.1\.0, the device program is version 9\.9\.9\./);
-ok(wait_gone($node, 5), 'the program of another version has been ended');
+ok(wait_until(sub { !script_runs() }), 'the program of another version has been ended');
 
 # The right one in its place: the next demand finds it.
 install(0755, qq(#!/bin/sh\nexec "$ENV{GPUAGGD_SIM}" "\$@"\n));
@@ -114,7 +128,7 @@ right_on($node, 'device', 'right program installed, mode gpu', expected => $expe
 $node->safe_psql('postgres', 'SELECT gpuagg_stop()');
 unlink $program;
 $node->safe_psql('postgres', 'SELECT gpuagg_restart()');
-ok(wait_until(sub { device_stat($node, 'device_state') eq 'unavailable' }, 10), 'removed again');
+ok(wait_until(sub { device_stat($node, 'device_state') eq 'unavailable' }), 'removed again');
 install(0755, qq(#!/bin/sh\nexec "$ENV{GPUAGGD_SIM}" "\$@"\n));
 is($node->safe_psql('postgres', 'SELECT gpuagg_restart()'), 't', 'gpuagg_restart()');
 ok(wait_device($node), 'brings the device up');

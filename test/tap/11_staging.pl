@@ -5,14 +5,14 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpuaggTest;
+use IPC::Run;
 use Test::More;
 
-# Room for one region; requests take long enough for sessions to meet.
+# Room for one region.
 my $node = gpuagg_node(
 	'staging',
 	mode => 'gpu',
-	conf => "gpuagg.total_staging_memory = '32MB'\ngpuagg.device_timeout = '20s'",
-	env => { GPUAGG_SIM_DELAY_MS => 50 });
+	conf => "gpuagg.total_staging_memory = '32MB'\ngpuagg.device_timeout = '10min'");
 
 ok(wait_device($node), 'the device is usable');
 my @sums = split /\|/, core_sums($node);
@@ -22,8 +22,20 @@ is("$answer|$last->{engine}|$last->{fallbacks}", "$sums[1]|device|0",
 
 my $device = device_stat($node, 'device_batches');
 my $script = check_script($node, "gpu_sum(b) = $sums[1]");
-$node->command_ok(pgbench_command($node, $script, '-c', '12', '-j', '2', '-t', '4'),
-	'twelve sessions with a budget for one: all answers are right');
+# One session has the region and keeps it while the others begin.
+my $first = background($node);
+hold_device();
+send_query($first, 'SELECT gpu_sum(b) FROM t');
+wait_held();
+my $log = '';
+my $pgbench = IPC::Run::start(pgbench_command($node, $script, '-c', '12', '-j', '2', '-t', '6'),
+	'>&', \$log, IPC::Run::timeout(600));
+wait_until(sub { device_stat($node, 'fallbacks.no_staging') > 12 });
+release_device();
+$pgbench->finish;
+is($pgbench->result(0), 0, 'twelve sessions with a budget for one: all answers are right')
+  or diag($log);
+$first->quit;
 cmp_ok(device_stat($node, 'fallbacks.no_staging'), '>', 0, 'those without are counted');
 cmp_ok(device_stat($node, 'device_batches'), '>', $device, 'some have used the device');
 is(device_stat($node, "fallbacks - coalesce((fallbacks_by_reason->>'no_staging')::bigint, 0)"),

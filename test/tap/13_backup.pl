@@ -72,7 +72,7 @@ is(gpuaggd_pid($b), $pid, 'with the same gpuaggd');
 $a->safe_psql('postgres', 'INSERT INTO t SELECT n, 1, n, n, n FROM generate_series(300001, 302000) n');
 right_on($a, 'device', 'the old primary', set => ['gpuagg.device = gpu']);
 $a->stop('immediate');
-ok(wait_gone($a, 5), 'no gpuaggd is left after an immediate stop');
+ok(wait_gone($a), 'no gpuaggd is left after an immediate stop');
 $b->safe_psql('postgres', 'CHECKPOINT');
 
 $busy = background($b);

@@ -34,7 +34,7 @@ for my $preload ('', 'gpuagg')
 	my $postgres = IPC::Run::start(
 		[ 'postgres', '--single', '-F', '-j', '-D', $node->data_dir,
 			'-c', "shared_preload_libraries=$preload", 'postgres' ],
-		'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout(60));
+		'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout(600));
 
 	$in .= sums_sql('gpu_sum') . ";\n\nSELECT engine FROM gpuagg_last_query();\n\n";
 	$postgres->pump until $out =~ /engine = "/;
@@ -74,7 +74,7 @@ $node->start;
 ok(wait_device($node), 'as usual: the device is usable');
 right_on($node, 'device', 'as usual');
 $node->stop;
-ok(wait_gone($node, 5), 'no gpuaggd is left after the stop');
+ok(wait_gone($node), 'no gpuaggd is left after the stop');
 
 # pg_upgrade: the library check, and the whole.
 my $new = PostgreSQL::Test::Cluster->new('upgraded');

@@ -21,8 +21,7 @@ my $pid = gpuaggd_pid($node);
 my @sums = split /\|/, core_sums($node);
 my $engine = 'SELECT engine FROM gpuagg_last_query()';
 
-# Whether the one region can be had; when requests that were given up have
-# left it, which takes some time.
+# Whether the one region can be had, once requests that were given up have left it.
 sub region_is_free
 {
 	my ($what) = @_;
@@ -33,8 +32,7 @@ sub region_is_free
 		sub {
 			($answer, $last) = run_query($node, 'SELECT gpu_sum(b) FROM t');
 			return $answer ne $sums[1] || $last->{fallbacks} == 0;
-		},
-		5);
+		});
 	is("$answer $last->{engine} $last->{fallbacks}", "$sums[1] device 0", "$what: no lease is held");
 	return;
 }

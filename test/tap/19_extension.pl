@@ -20,7 +20,7 @@ is($first, $sums, 'the first statement of all: right answer');
 ok($how->{engine} =~ /^(cpu|both)$/ && $how->{cpu_batches} > 0 && $how->{fallbacks} == 0,
 	'the first statement of all: starts on the CPU')
   or diag(join ', ', map { "$_: $how->{$_}" } sort keys %$how);
-ok(wait_until(sub { gpuaggd_pid($node) }, 15), 'it has the device started');
+ok(wait_until(sub { gpuaggd_pid($node) }), 'it has the device started');
 ok($node->poll_query_until('postgres', "SELECT device_state = 'ready' FROM gpuagg_stat"),
 	'the device is ready');
 
@@ -97,7 +97,7 @@ stop_and_look($node);
 # Preloaded: the device is warm at once, before any query.
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'gpuagg'");
 $node->start;
-ok(wait_until(sub { gpuaggd_pid($node) }, 15), 'preloaded: gpuaggd starts with the server');
+ok(wait_until(sub { gpuaggd_pid($node) }), 'preloaded: gpuaggd starts with the server');
 ok($node->poll_query_until('postgres', "SELECT device_state = 'ready' FROM other.gpuagg_stat"),
 	'preloaded: ready without any query');
 is($node->safe_psql('postgres',
@@ -105,7 +105,7 @@ is($node->safe_psql('postgres',
 	"$sums\ndevice", 'preloaded: the first query uses the device');
 is(scalar(launcher_pids($node)), 1, 'preloaded: one launcher');
 $node->restart;
-ok(wait_until(sub { gpuaggd_pid($node) }, 15), 'preloaded: also after a restart');
+ok(wait_until(sub { gpuaggd_pid($node) }), 'preloaded: also after a restart');
 stop_and_look($node);
 
 # Preloaded in sessions only.

@@ -9,16 +9,14 @@ use GpuaggTest;
 use Test::More;
 use Time::HiRes qw(time);
 
-# Each batch takes the device 1.5 s; eight regions in all.
-my $delay = 1.5;
+# Eight regions in all.  What is held ends by what is done to it alone.
 my $node = gpuagg_node(
 	'cancel',
 	rows => 60_000,
 	mode => 'gpu',
-	conf => "gpuagg.total_staging_memory = '256MB'\ngpuagg.device_timeout = '30s'",
-	env => { GPUAGG_SIM_DELAY_MS => 1000 * $delay });
+	conf => "gpuagg.total_staging_memory = '256MB'\ngpuagg.device_timeout = '10min'");
 
-ok(wait_until(sub { wait_device($node) }, 30), 'the device is usable');
+ok(wait_device($node), 'the device is usable');
 my $pid = gpuaggd_pid($node);
 my @sums = split /\|/, core_sums($node);
 my $session = background($node);
@@ -44,6 +42,7 @@ sub next_is_right
 	my ($what) = @_;
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	release_device();
 	is($session->query_safe('SELECT gpu_sum(b) FROM t WHERE id <= 20000'),
 		$node->safe_psql('postgres', 'SELECT sum(b) FROM t WHERE id <= 20000'),
 		"$what: the next query is right");
@@ -66,22 +65,24 @@ for my $what (sort keys(%slow), 'parallel gpu_sum')
 
 	# statement_timeout
 	$session->query_safe("SET statement_timeout = '300ms'");
+	hold_device();
 	my $start = time();
 	$session->query($slow{$what});
 	my $took = time() - $start;
 	like($session->{stderr}, qr/canceling statement due to statement timeout/, "$what: statement_timeout");
-	cmp_ok($took, '<', 1.3, sprintf('%s: ends %.2f s after its start', $what, $took));
+	cmp_ok($took, '<', 60, sprintf('%s: ends %.2f s after its start', $what, $took));
 	$session->{stderr} = '';
 	$session->query_safe('SET statement_timeout = 0');
 	next_is_right("$what, timed out");
 
 	# pg_cancel_backend
+	hold_device();
 	send_query($session, $slow{$what});
-	ok(in_flight(), "$what: at work");
+	ok(wait_held(), "$what: at work");
 	$node->safe_psql('postgres', "SELECT pg_cancel_backend($backend)");
 	$took = answered_after();
 	like($session->{stderr}, qr/canceling statement due to user request/, "$what: pg_cancel_backend");
-	cmp_ok($took, '<', 1, sprintf('%s: ends %.2f s after it', $what, $took));
+	cmp_ok($took, '<', 60, sprintf('%s: ends %.2f s after it', $what, $took));
 	$session->{stderr} = '';
 	next_is_right("$what, cancelled");
 }
@@ -89,6 +90,7 @@ for my $what (sort keys(%slow), 'parallel gpu_sum')
 $session->query_safe('RESET max_parallel_workers_per_gather');
 
 # Cancelled again and again: requests that nobody waits for do not pile up.
+hold_device();
 for (1 .. 8)
 {
 	$session->query_safe("SET statement_timeout = '100ms'");
@@ -96,15 +98,17 @@ for (1 .. 8)
 	$session->{stderr} = '';
 }
 $session->query_safe('SET statement_timeout = 0');
+release_device();
 is($session->query_safe($slow{gpu_sum}), $sums[2], 'cancelled eight times: the next query is right');
 ok(wait_until(sub { $session->query_safe('SELECT gpu_sum(b) FROM t WHERE id <= 20000');
-			$session->query_safe($engine) eq 'device' }, 20),
+			$session->query_safe($engine) eq 'device' }),
 	'and once they have ended, the device is used again');
 
 # Inside a transaction with a savepoint.
 $session->query_safe('BEGIN; SAVEPOINT s');
+hold_device();
 send_query($session, $slow{gpu_sum});
-ok(in_flight(), 'in a savepoint: at work');
+ok(wait_held(), 'in a savepoint: at work');
 $node->safe_psql('postgres', "SELECT pg_cancel_backend($backend)");
 $session->query('ROLLBACK TO s');
 $session->{stderr} = '';
@@ -114,12 +118,13 @@ $session->query_safe('COMMIT');
 # Terminated.
 my $victim = background($node);
 my $victim_pid = $victim->query_safe('SELECT pg_backend_pid()');
+hold_device();
 send_query($victim, $slow{gpu_sum});
-ok(in_flight($victim_pid), 'a session at work');
+ok(wait_held(), 'a session at work');
 my $start = time();
 $node->safe_psql('postgres', "SELECT pg_terminate_backend($victim_pid)");
-ok(wait_until(sub { !-e "/proc/$victim_pid" }, 5), 'pg_terminate_backend');
-cmp_ok(time() - $start, '<', 1.5, 'the session ends at once');
+ok(wait_until(sub { !-e "/proc/$victim_pid" }), 'pg_terminate_backend');
+cmp_ok(time() - $start, '<', 60, 'the session ends at once');
 eval { $victim->quit };
 next_is_right('another session was terminated');
 
@@ -134,13 +139,3 @@ $session->quit;
 stop_and_look($node);
 
 done_testing();
-
-# Waits until a backend waits for the device.
-sub in_flight
-{
-	my ($of) = @_;
-
-	$of //= $backend;
-	return wait_until(sub { $node->safe_psql('postgres',
-		"SELECT wait_event_type = 'Extension' FROM pg_stat_activity WHERE pid = $of") eq 't' }, 10);
-}

@@ -12,8 +12,7 @@ use Test::More;
 my $node = gpuagg_node(
 	'crash',
 	rows => 60_000,
-	conf => "restart_after_crash = on\nlog_min_messages = log",
-	env => { GPUAGG_SIM_DELAY_MS => 200 });
+	conf => "restart_after_crash = on\nlog_min_messages = log");
 my $expected = core_sums($node);
 
 sub crash
@@ -24,14 +23,14 @@ sub crash
 	my $old = gpuaggd_pid($node);
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	hold_device();
 	send_query($session, sums_sql('gpu_sum'));
-	ok(wait_until(sub { $node->safe_psql('postgres',
-					"SELECT wait_event_type = 'Extension' FROM pg_stat_activity WHERE pid = $backend") eq 't' },
-			10), "$what: a session is at work");
+	ok(wait_held(), "$what: a session is at work");
 	kill('KILL', $victim->($backend));
+	release_device();
 	eval { $session->query('SELECT 1') };
 	eval { $session->quit };
-	ok(wait_until(sub { !-e "/proc/$old" }, 5), "$what: the old gpuaggd is gone");
+	ok(wait_until(sub { !-e "/proc/$old" }), "$what: the old gpuaggd is gone");
 	ok($node->poll_query_until('postgres', 'SELECT true'), "$what: the server starts again");
 	right_on($node, 'device', "$what: afterwards", expected => $expected,
 		set => ['gpuagg.device = gpu']);
@@ -54,12 +53,11 @@ for my $preload ('', 'gpuagg')
 	next if $preload;
 	$node->stop;
 	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'gpuagg'");
-	local $ENV{GPUAGG_SIM_DELAY_MS} = 200;
 	$node->start;
 }
 my @dead = slurp_file($node->logfile) =~ /terminated by signal (\d+)/g;
 is(join(' ', grep { $_ != 9 } @dead), '', 'nothing has died of another signal');
 $node->stop;
-ok(wait_gone($node, 5), 'no gpuaggd is left after the stop');
+ok(wait_gone($node), 'no gpuaggd is left after the stop');
 
 done_testing();

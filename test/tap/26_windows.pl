@@ -11,7 +11,6 @@ use JSON::PP;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 my $rows = 'PARTITION BY g ORDER BY id ROWS UNBOUNDED PRECEDING';
 my @modes = qw(on off);
@@ -54,7 +53,7 @@ sub plan_of
 	return $node->safe_psql('postgres', 'EXPLAIN (' . ($options // 'COSTS OFF') . ") $sql");
 }
 
-my $node = gpuagg_node('windows', rows => 200_000, env => { GPUAGG_SIM_DELAY_MS => 30 });
+my $node = gpuagg_node('windows', rows => 200_000);
 
 # The first statement of a session
 like(plan_of($node, "SELECT gpu_running_sum(i) OVER ($rows) FROM t"), qr/Custom Scan \(GpuWindow\)/,
@@ -270,12 +269,14 @@ for my $window ($rows, 'PARTITION BY g', 'ORDER BY id / 30000')
 
 	for my $mode (qw(auto gpu))
 	{
-		$node->safe_psql('postgres', 'SET gpuagg.device = gpu; SELECT gpu_sum(i) FROM t');
 		ok(wait_device($node), "a device program: $window, mode $mode");
+		hold_device(3);
 		my $killed = start_sql($node, "SET gpuagg.device = $mode; SET gpuagg.batch_rows = 4096; "
 			  . sprintf($sql, 'gpu_running_sum') . '; SELECT engine, fallbacks FROM gpuagg_last_query();');
-		usleep(500_000);
+		# in mode auto a window is the CPU's
+		$mode eq 'gpu' ? wait_held() : sql_pid($node, $killed);
 		kill_gpuaggd($node);
+		release_device();
 		my ($answer, $report) = split /\n/, end_sql($killed);
 		is($killed->{err}, '', "killed in mid-query, $window, mode $mode: no error");
 		is($answer, $right, "killed in mid-query, $window, mode $mode: right answer");
@@ -297,21 +298,22 @@ SELECT count(s), count(a) FROM (SELECT gpu_running_sum(b) OVER ($window) AS s, g
 $session->quit;
 is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), 0, 'no temporary files are left');
 $node->stop;
-ok(wait_gone($node, 5), 'no device program is left after the stop');
+ok(wait_gone($node), 'no device program is left after the stop');
 
-# Killed while it sorts: some 60 pieces, four at a time, each of which takes 200 ms
-$node = gpuagg_node('sorting', rows => 200_000, env => { GPUAGG_SIM_DELAY_MS => 200 });
+# Killed while it sorts: some 60 pieces, of which ten get done
+$node = gpuagg_node('sorting', rows => 200_000);
 my $by_two = "SELECT $digest FROM (SELECT id, %s(b) OVER (PARTITION BY f ORDER BY b, i, id) AS s FROM t OFFSET 0) q";
 my $sorted = $node->safe_psql('postgres', sprintf $by_two, 'sum');
 for my $explain ('', 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ')
 {
-	$node->safe_psql('postgres', 'SET gpuagg.device = gpu; SELECT gpu_sum(i) FROM t');
 	ok(wait_device($node), "a device program, to sort $explain");
 	my $before = device_stat($node, 'device_batches');
+	hold_device(10);
 	my $sorting = start_sql($node, "SET work_mem = '64MB'; SET gpuagg.device = gpu; SET gpuagg.batch_rows = 1024; "
 		  . $explain . sprintf($by_two, 'gpu_running_sum') . ';');
-	ok(wait_until(sub { device_stat($node, 'device_batches') > $before + 4 }, 20), 'it is at work');
+	ok(wait_batches($node, $before + 4), 'it is at work');
 	kill_gpuaggd($node);
+	release_device();
 	my $output = end_sql($sorting);
 	is($sorting->{err}, '', 'killed while it sorts: no error');
 	if ($explain)

@@ -10,13 +10,15 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Time::HiRes qw(time);
 
-our @EXPORT = qw(start_sql end_sql);
+my $count = 0;
 
-# Starts a session with the script.
+our @EXPORT = qw(start_sql end_sql sql_pid);
+
+# Starts a session with the script, under a name of its own.
 sub start_sql
 {
 	my ($node, $sql, $db) = @_;
-	my %session = (in => '', out => '', err => '', started => time());
+	my %session = (in => '', out => '', err => '', started => time(), name => 'script' . ++$count);
 	my $script = PostgreSQL::Test::Utils::tempdir . '/script.sql';
 
 	append_to_file($script, $sql);
@@ -24,11 +26,27 @@ sub start_sql
 	$session{run} = IPC::Run::start(
 		[
 			$node->installed_command('psql'), '-XqAt', '-v', 'ON_ERROR_STOP=1',
-			'-d', $node->connstr($db // 'postgres'), '-f', $script
+			'-d', $node->connstr($db // 'postgres') . " application_name=$session{name}",
+			'-f', $script
 		],
 		'<', \$session{in}, '>', \$session{out}, '2>', \$session{err},
-		IPC::Run::timeout(180));
+		IPC::Run::timeout(600));
 	return \%session;
+}
+
+# The backend of a session; waits for it to be there.
+sub sql_pid
+{
+	my ($node, $session) = @_;
+	my $pid = '';
+
+	while ($pid eq '')
+	{
+		$pid = $node->safe_psql('postgres',
+			"SELECT pid FROM pg_stat_activity WHERE application_name = '$session->{name}' "
+			  . "AND backend_type = 'client backend'");
+	}
+	return $pid;
 }
 
 # Waits for its end.  Returns its output; {err} holds the errors, {took} the

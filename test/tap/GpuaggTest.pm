@@ -1,8 +1,9 @@
 # GpuaggTest.pm: clusters whose device program runs on the simulated device.
 #
 # What the server-level tests share: making a cluster with a table of known
-# sums, running a query with some settings, and looking at gpuaggd from outside
-# through /proc.  Nothing here needs the library to be loaded.
+# sums, running a query with some settings, holding the simulated device until
+# told, and looking at gpuaggd from outside through /proc.  Nothing here needs the
+# library to be loaded.
 package GpuaggTest;
 
 use strict;
@@ -19,8 +20,13 @@ our @EXPORT = qw(
   gpuagg_node make_table core_sums wait_until wait_device wait_gone
   gpuaggd_pids gpuaggd_pid kill_gpuaggd launcher_pids run_query right_on device_stat
   descriptors resident_kb background send_query sums_sql no_crash stop_and_look
-  check_script pgbench_command
+  check_script pgbench_command hold_device wait_held release_device wait_batches
 );
+
+# While this file exists, the simulated device completes nothing more; servers and
+# so device programs know its name from the environment.
+my $hold = realpath(PostgreSQL::Test::Utils::tempdir) . '/hold';
+$ENV{GPUAGG_SIM_HOLD} = $hold;
 
 # Columns of the table that gpu_sum is tried on.
 my @columns = qw(i b f);
@@ -40,7 +46,7 @@ sub gpuagg_node
 
 	die "GPUAGGD_SIM does not name the simulated device program"
 	  unless -x ($ENV{GPUAGGD_SIM} // '');
-	$node->init(%{ $params{init} // {} });
+	init_node($node, %{ $params{init} // {} });
 	$node->append_conf(
 		'postgresql.conf', qq(
 log_statement = none
@@ -51,6 +57,7 @@ gpuagg.device = $mode
 gpuagg.device_program = '$ENV{GPUAGGD_SIM}'
 gpuagg.device_min_rows = 0
 gpuagg.batch_rows = 20000
+gpuagg.device_timeout = '60s'
 ));
 	$node->append_conf('postgresql.conf', $params{conf}) if defined $params{conf};
 	if ($params{start} // 1)
@@ -60,6 +67,25 @@ gpuagg.batch_rows = 20000
 		make_table($node, 'postgres', $rows) if $rows > 0;
 	}
 	return $node;
+}
+
+# A cluster is a copy of one that initdb has made, where the caller has one; from
+# 17 on PostgreSQL's own init() does that.
+sub init_node
+{
+	my ($node, %params) = @_;
+	my $run = \&PostgreSQL::Test::Utils::system_or_bail;
+
+	no warnings 'redefine';
+	local *PostgreSQL::Test::Utils::system_or_bail = sub {
+		my @command = @_;
+
+		@command = ('cp', '-a', $ENV{INITDB_TEMPLATE}, $command[2])
+		  if $command[0] eq 'initdb' && defined $ENV{INITDB_TEMPLATE} && !$params{extra};
+		return $run->(@command);
+	};
+	$node->init(%params);
+	return;
 }
 
 # Extension, and table t(id, g, i, b, f): sums of f are exact in any order.
@@ -109,19 +135,20 @@ FROM gpuagg_last_query();));
 }
 
 # Two tests: the sums are right, and the engine was the expected one.  On a host
-# with too much to do a session may give up waiting; it is then tried again.
+# with too much to do a session may give up waiting; it is then tried again, once
+# the device is trusted again.
 sub right_on
 {
 	my ($node, $engine, $what, %params) = @_;
 	my $expected = $params{expected} // core_sums($node, $params{db});
 	my ($answer, $last);
 
-	for (1 .. 3)
+	for (1 .. 5)
 	{
 		($answer, $last) = run_query($node, sums_sql('gpu_sum'), %params);
 		last if $answer ne $expected || $last->{engine} eq $engine
 		  || $last->{reason} !~ /did not answer in time/;
-		usleep(500_000);
+		wait_until(sub { device_stat($node, 'device_state') eq 'ready' });
 	}
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	is($answer, $expected, "$what: right answer");
@@ -140,17 +167,18 @@ sub device_stat
 	return $node->safe_psql('postgres', "SELECT $column FROM gpuagg_stat");
 }
 
-# Waits, at most so many seconds, for a condition to become true.
+# Waits for a condition to become true.  How long at most decides nothing but when
+# a test that has failed ends.
 sub wait_until
 {
 	my ($condition, $seconds) = @_;
-	my $deadline = time() + ($seconds // 30);
+	my $deadline = time() + ($seconds // 180);
 
 	for (;;)
 	{
 		return 1 if $condition->();
 		return 0 if time() > $deadline;
-		usleep(50_000);
+		usleep(20_000);
 	}
 }
 
@@ -196,7 +224,7 @@ sub kill_gpuaggd
 	my $pid = gpuaggd_pid($node) or die 'no device program to kill';
 
 	kill 'KILL', $pid;
-	wait_until(sub { !-e "/proc/$pid" }, 10) or die "device program $pid does not end";
+	wait_until(sub { !-e "/proc/$pid" }) or die "device program $pid does not end";
 	return $pid;
 }
 
@@ -222,7 +250,7 @@ sub wait_gone
 {
 	my ($node, $seconds) = @_;
 
-	return wait_until(sub { !gpuaggd_pids($node) }, $seconds // 10);
+	return wait_until(sub { !gpuaggd_pids($node) }, $seconds);
 }
 
 # Descriptors of a process but for the server's own data files, which come and
@@ -252,6 +280,38 @@ sub background
 
 	$session->query_safe("SET $_") for @set;
 	return $session;
+}
+
+# The device completes so many requests more (0), and no others before release_device().
+# Not while a device program starts, as that tries the device.
+sub hold_device
+{
+	my ($more) = @_;
+
+	unlink "$hold.reached";
+	append_to_file("$hold.new", $more // 0);
+	rename("$hold.new", $hold) or die "$hold: $!";
+	return;
+}
+
+# Waits until there is a request that is held.
+sub wait_held
+{
+	return wait_until(sub { -e "$hold.reached" });
+}
+
+sub release_device
+{
+	unlink $hold;
+	return;
+}
+
+# Waits until the device has done more than so many batches.
+sub wait_batches
+{
+	my ($node, $done) = @_;
+
+	return wait_until(sub { device_stat($node, 'device_batches') > $done });
 }
 
 # Sends a query without waiting for its end.
@@ -306,7 +366,7 @@ sub stop_and_look
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	$node->stop;
-	ok(wait_gone($node, 5), 'no gpuaggd is left after the stop of ' . $node->name);
+	ok(wait_gone($node), 'no gpuaggd is left after the stop of ' . $node->name);
 	no_crash($node, 'nothing has crashed in ' . $node->name);
 	return;
 }

@@ -10,6 +10,9 @@
  *	GPUAGG_SIM_DEVICES		number of devices (1)
  *	GPUAGG_SIM_MEMORY		bytes of device memory (1 GiB)
  *	GPUAGG_SIM_DELAY_MS		an event is done so long after it was recorded (0)
+ *	GPUAGG_SIM_HOLD			while a file of this name exists, no event recorded since gets
+ *							done but the first few, as many as the file says (0); the first
+ *							that does not makes another file, with .reached to its name
  *	GPUAGG_SIM_FAIL			gpu_open fails with the reason of this name
  *	GPUAGG_SIM_LOST_AFTER	the context is lost after so many kernel launches
  *	GPUAGG_SIM_SEED			order in which fibers are resumed (1)
@@ -32,6 +35,7 @@ extern "C" {
 #include <sanitizer/asan_interface.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -50,6 +54,7 @@ struct GpuEvent
 	Clock::time_point recorded_at; /* all work before it has run by then */
 	Clock::time_point done_at;
 	bool recorded;
+	uint64_t under_hold; /* the how many-th under this hold, or 0 */
 };
 
 namespace
@@ -63,6 +68,7 @@ struct Settings
 	int devices;
 	uint64_t memory;
 	int64_t delay_ms;
+	const char *hold; /* or nullptr */
 	int64_t lost_after;
 	GpuaggReason fail;
 };
@@ -94,6 +100,7 @@ struct Shared
 
 Shared &shared = *new Shared();
 std::atomic<int64_t> nlaunches;
+std::atomic<uint64_t> nunder_hold;
 std::atomic<bool> lost;
 thread_local char last_error[128];
 
@@ -114,6 +121,7 @@ read_settings()
 	s.devices = (int) env_number("GPUAGG_SIM_DEVICES", 1);
 	s.memory = (uint64_t) env_number("GPUAGG_SIM_MEMORY", INT64_C(1) << 30);
 	s.delay_ms = env_number("GPUAGG_SIM_DELAY_MS", 0);
+	s.hold = getenv("GPUAGG_SIM_HOLD");
 	s.lost_after = env_number("GPUAGG_SIM_LOST_AFTER", -1);
 	s.fail = GPUAGG_OK;
 	if (fail != nullptr && *fail != '\0')
@@ -155,6 +163,41 @@ Clock::time_point
 completion_time()
 {
 	return Clock::now() + std::chrono::milliseconds(settings().delay_ms);
+}
+
+/* How many events recorded under a hold get done; without one, all do. */
+uint64_t
+hold_limit()
+{
+	FILE *file = settings().hold != nullptr ? fopen(settings().hold, "r") : nullptr;
+	unsigned long long limit = 0;
+
+	if (file == nullptr)
+		return UINT64_MAX;
+	if (fscanf(file, "%llu", &limit) != 1)
+		limit = 0;
+	fclose(file);
+	return limit;
+}
+
+void
+count_under_hold(GpuEvent *event)
+{
+	uint64_t limit = hold_limit();
+
+	if (limit == UINT64_MAX)
+	{
+		event->under_hold = nunder_hold = 0;
+		return;
+	}
+	event->under_hold = ++nunder_hold;
+	if (event->under_hold == limit + 1)
+	{
+		FILE *file = fopen((std::string(settings().hold) + ".reached").c_str(), "w");
+
+		if (file != nullptr)
+			fclose(file);
+	}
 }
 
 /* Makes the calls that are due, as a thread of the runtime would. */
@@ -422,13 +465,15 @@ gpu_event_record(GpuEventRef event, GpuStreamRef stream)
 	event->recorded_at = Clock::now();
 	event->done_at = completion_time();
 	event->recorded = true;
+	count_under_hold(event);
 	return context_status();
 }
 
 GpuaggReason
 gpu_event_query(GpuEventRef event, int *done)
 {
-	*done = !event->recorded || Clock::now() >= event->done_at;
+	*done = !event->recorded ||
+			(Clock::now() >= event->done_at && event->under_hold <= hold_limit());
 	return context_status();
 }
 
