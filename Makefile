@@ -33,7 +33,8 @@ SHLIB_LINK = -lm
 EXTRA_CLEAN = build $(OBJS:.o=.d)
 
 # Goals that are scripts or plain programs and work without PGXS.
-script_goals = check demo lint format bench fuzz sim test-programs setup gpu-bundle
+script_goals = check demo lint format bench fuzz setup gpu-bundle \
+	sim test-programs unit-tests kernel-tests daemon-tests sanitized-tests
 goals = $(or $(MAKECMDGOALS),all)
 
 ifneq ($(filter-out $(script_goals),$(goals)),)

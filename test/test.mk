@@ -5,12 +5,15 @@ build/regress build/isolation:
 
 # Unit tests see src/common, and stand-ins for what the CPU engine uses of PostgreSQL.
 unit_tests = $(patsubst test/unit/%.c,build/unit/%,$(sort $(wildcard test/unit/*.c)))
+UNIT_SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -g
 
-build/unit/%: test/unit/%.c $(common_c)
+build/unit/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -g \
-		-I. -Isrc -Itest/unit/pg -D_GNU_SOURCE -ffp-contract=off $(HOST_WARNINGS) \
-		-MMD -MP -MF $@.d -o $@ $(filter %.c,$^) -lm
+	$(CC) -std=gnu11 $(UNIT_SANITIZE) -I. -Isrc -Itest/unit/pg -D_GNU_SOURCE -ffp-contract=off \
+		$(HOST_WARNINGS) -MMD -MP -c -o $@ $<
+
+$(unit_tests): build/unit/%: build/unit/test/unit/%.o $(patsubst %.c,build/unit/%.o,$(common_c))
+	$(CC) $(UNIT_SANITIZE) -o $@ $^ -lm
 
 # Kernel tests: the same sources on the simulated and on a real device.
 kernel_test_cc = $(sort $(wildcard test/kernels/*.cc))
@@ -23,23 +26,23 @@ $(SIM)/kernel_test: $(patsubst %.cc,$(SIM)/%.o,$(kernel_test_cc)) \
 $(SIM)/sim_test: $(SIM)/test/kernels/sim/planted.o $(kernel_sim_objs)
 	$(sim_link)
 
-build/gpuaggd/%.o: %.cc build/cuda.mk
+$(GPUAGGD)/%.o: %.cc $(GPUAGGD)/cuda.mk
 	@mkdir -p $(@D)
 	$(CXX) -std=gnu++17 $(HOST_CXXFLAGS) -fPIE $(HOST_FLAGS) -isystem $(CUDA_INCLUDE) -c -o $@ $<
 
-build/gpuaggd/kernel_test: $(patsubst %.cc,build/gpuaggd/%.o,$(kernel_test_cc)) \
-		$(patsubst %.cu,build/gpuaggd/%.cu.o,$(kernel_test_cu)) \
-		$(filter-out build/gpuaggd/cuda/host/%.o,$(gpuaggd_objs))
+$(GPUAGGD)/kernel_test: $(patsubst %.cc,$(GPUAGGD)/%.o,$(kernel_test_cc)) \
+		$(patsubst %.cu,$(GPUAGGD)/%.cu.o,$(kernel_test_cu)) \
+		$(filter-out $(GPUAGGD)/cuda/host/%.o,$(gpuaggd_objs))
 	$(cuda_link)
 
 # The kernels beside CUB's; on a real device alone.
-kernel_bench_objs = $(patsubst %.cc,build/gpuaggd/%.o,$(sort $(wildcard test/bench/kernels/*.cc))) \
-	$(patsubst %.cu,build/gpuaggd/%.cu.o,$(sort $(wildcard test/bench/kernels/*.cu)))
+kernel_bench_objs = $(patsubst %.cc,$(GPUAGGD)/%.o,$(sort $(wildcard test/bench/kernels/*.cc))) \
+	$(patsubst %.cu,$(GPUAGGD)/%.cu.o,$(sort $(wildcard test/bench/kernels/*.cu)))
 
 $(kernel_bench_objs): HOST_FLAGS += -isystem $(CUDA_INCLUDE)/cccl
 
-build/gpuaggd/kernel_bench: $(kernel_bench_objs) \
-		$(filter-out build/gpuaggd/cuda/host/%.o,$(gpuaggd_objs))
+$(GPUAGGD)/kernel_bench: $(kernel_bench_objs) \
+		$(filter-out $(GPUAGGD)/cuda/host/%.o,$(gpuaggd_objs))
 	$(cuda_link)
 
 # Tests of the device program itself, against the simulated one.
@@ -49,10 +52,13 @@ $(daemon_tests): $(SIM)/%: $(SIM)/test/daemon/%.o \
 		$(patsubst %.c,$(SIM)/%.o,$(filter-out %_test.c,$(wildcard test/daemon/*.c)) $(common_c))
 	$(CC) $(SIM_SANITIZE) -pthread -o $@ $(filter %.o,$^) -lm
 
-.PHONY: test-programs
-test-programs: $(unit_tests) $(daemon_tests) $(SIM)/gpuaggd-sim \
-	$(if $(kernel_test_cc),$(SIM)/kernel_test) \
-	$(if $(wildcard test/kernels/sim/planted.cc),$(SIM)/sim_test)
+.PHONY: unit-tests kernel-tests daemon-tests sanitized-tests test-programs
+unit-tests: $(unit_tests)
+kernel-tests: $(SIM)/kernel_test $(SIM)/sim_test
+daemon-tests: $(daemon_tests) $(SIM)/gpuaggd-sim
+# What test/check runs under SANITIZE.
+sanitized-tests: kernel-tests $(SIM)/fuzz_test $(SIM)/gpuaggd-sim
+test-programs: unit-tests kernel-tests daemon-tests
 
 # Scripts; they call the same make again.
 export MAKE PG_CONFIG WITH_CUDA CUDA_HOME CUDA_ARCHS
