@@ -74,6 +74,55 @@ sleep_ms(int ms)
 		continue;
 }
 
+static int holds;
+
+/* The file whose name gpuaggd has from the environment, or that with this ending. */
+static const char *
+hold_file(const char *ending)
+{
+	static char name[64];
+
+	snprintf(name, sizeof(name), "/tmp/gpuagg-hold.%d%s", (int) getpid(), ending);
+	return name;
+}
+
+void
+device_hold(int more)
+{
+	char whole[64];
+	FILE *file;
+
+	/* a hold that is there gets another limit */
+	if (access(hold_file(""), F_OK) != 0 && holds++ == 0)
+		atexit(device_release);
+	unlink(hold_file(".reached"));
+	file = fopen(hold_file(".new"), "w");
+	need(file != NULL && fprintf(file, "%d %d", holds, more) > 0 && fclose(file) == 0, "hold");
+	strcpy(whole, hold_file(""));
+	need(rename(hold_file(".new"), whole) == 0, "hold");
+}
+
+void
+device_release(void)
+{
+	unlink(hold_file(""));
+	unlink(hold_file(".reached"));
+}
+
+bool
+device_held(void)
+{
+	int64_t until = now_ms() + WAIT_MS;
+
+	while (access(hold_file(".reached"), F_OK) != 0)
+	{
+		if (now_ms() > until)
+			return false;
+		sleep_ms(1);
+	}
+	return true;
+}
+
 void
 daemon_start_in(Daemon *daemon, const char *program, const char *const *args)
 {
@@ -83,6 +132,7 @@ daemon_start_in(Daemon *daemon, const char *program, const char *const *args)
 	for (int i = 0; args != NULL && args[i] != NULL && i < MAX_ARGS; i++)
 		argv[n++] = args[i];
 	argv[n] = NULL;
+	setenv("GPUAGG_SIM_HOLD", hold_file(""), 1);
 
 	daemon->pid = fork();
 	need(daemon->pid >= 0, "fork");

@@ -13,7 +13,7 @@
 
 #include "common/protocol.h"
 
-#define WAIT_MS 20000
+#define WAIT_MS 60000
 
 /* Counts a test; prints those that fail. */
 #define CHECK(condition) test_check((condition), #condition, __FILE__, __LINE__)
@@ -25,6 +25,16 @@ extern int test_end(void);
 
 extern int64_t now_ms(void);
 extern void sleep_ms(int ms);
+
+/*
+ * The simulated device of every gpuaggd completes so many pieces of requests more, since the first
+ * call, and no others before device_release().  Not while one starts, as that tries the device.
+ */
+extern void device_hold(int more);
+extern void device_release(void);
+
+/* Waits until there is a request that is held. */
+extern bool device_held(void);
 
 /* A gpuaggd in a directory of its own. */
 typedef struct Daemon

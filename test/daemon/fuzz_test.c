@@ -236,7 +236,7 @@ test_mutations(int nrequests)
 		Lease more[7];
 		int got = 0;
 
-		for (int tries = 0; tries < 200 && got < 3; tries++)
+		for (int tries = 0; tries < 3000 && got < 3; tries++)
 			if (client_lease(good.fd, 64 << 20, &more[got]) == GPUAGG_OK)
 				got++;
 			else
@@ -285,12 +285,12 @@ test_storm(void)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	CHECK(good_works(&good));
-	for (int i = 0; i < 300; i++)
+	for (int i = 0; i < 3000; i++)
 	{
 		int fd = client_greet(&d, &reply);
 
 		if (reply.u.hello.clients == 2)
-			i = 300;
+			i = 3000;
 		else
 			sleep_ms(10);
 		close(fd);

@@ -27,6 +27,7 @@ our @EXPORT = qw(
 # so device programs know its name from the environment.
 my $hold = realpath(PostgreSQL::Test::Utils::tempdir) . '/hold';
 $ENV{GPUAGG_SIM_HOLD} = $hold;
+my $holds = 0;
 
 # Columns of the table that gpu_sum is tried on.
 my @columns = qw(i b f);
@@ -288,8 +289,9 @@ sub hold_device
 {
 	my ($more) = @_;
 
+	$holds++;
 	unlink "$hold.reached";
-	append_to_file("$hold.new", $more // 0);
+	append_to_file("$hold.new", "$holds " . ($more // 0));
 	rename("$hold.new", $hold) or die "$hold: $!";
 	return;
 }

@@ -10,9 +10,10 @@
  *	GPUAGG_SIM_DEVICES		number of devices (1)
  *	GPUAGG_SIM_MEMORY		bytes of device memory (1 GiB)
  *	GPUAGG_SIM_DELAY_MS		an event is done so long after it was recorded (0)
- *	GPUAGG_SIM_HOLD			while a file of this name exists, no event recorded since gets
- *							done but the first few, as many as the file says (0); the first
- *							that does not makes another file, with .reached to its name
+ *	GPUAGG_SIM_HOLD			while a file of this name exists, events recorded since do not
+ *							get done but for the first few.  In it: the number of the hold,
+ *							from 1, and how many do; when one does not, a file of the same
+ *							name with .reached to it is made
  *	GPUAGG_SIM_FAIL			gpu_open fails with the reason of this name
  *	GPUAGG_SIM_LOST_AFTER	the context is lost after so many kernel launches
  *	GPUAGG_SIM_SEED			order in which fibers are resumed (1)
@@ -54,7 +55,8 @@ struct GpuEvent
 	Clock::time_point recorded_at; /* all work before it has run by then */
 	Clock::time_point done_at;
 	bool recorded;
-	uint64_t under_hold; /* the how many-th under this hold, or 0 */
+	unsigned long long hold;  /* that it was recorded under, or 0 */
+	unsigned long long place; /* among the events of that hold, from 1 */
 };
 
 namespace
@@ -100,7 +102,6 @@ struct Shared
 
 Shared &shared = *new Shared();
 std::atomic<int64_t> nlaunches;
-std::atomic<uint64_t> nunder_hold;
 std::atomic<bool> lost;
 thread_local char last_error[128];
 
@@ -165,39 +166,60 @@ completion_time()
 	return Clock::now() + std::chrono::milliseconds(settings().delay_ms);
 }
 
-/* How many events recorded under a hold get done; without one, all do. */
-uint64_t
-hold_limit()
+/* What a test holds back, if anything. */
+struct Hold
 {
-	FILE *file = settings().hold != nullptr ? fopen(settings().hold, "r") : nullptr;
-	unsigned long long limit = 0;
+	unsigned long long number; /* or 0 */
+	unsigned long long limit;
+};
 
-	if (file == nullptr)
-		return UINT64_MAX;
-	if (fscanf(file, "%llu", &limit) != 1)
-		limit = 0;
-	fclose(file);
-	return limit;
+Hold
+current_hold()
+{
+	Hold hold = {0, 0};
+	FILE *file = settings().hold != nullptr ? fopen(settings().hold, "r") : nullptr;
+
+	if (file != nullptr)
+	{
+		if (fscanf(file, "%llu %llu", &hold.number, &hold.limit) != 2)
+			hold.number = 0;
+		fclose(file);
+	}
+	return hold;
 }
 
 void
 count_under_hold(GpuEvent *event)
 {
-	uint64_t limit = hold_limit();
+	static std::mutex lock;
+	static Hold last;
+	static unsigned long long count;
+	std::lock_guard<std::mutex> guard(lock);
+	Hold hold = current_hold();
 
-	if (limit == UINT64_MAX)
-	{
-		event->under_hold = nunder_hold = 0;
-		return;
-	}
-	event->under_hold = ++nunder_hold;
-	if (event->under_hold == limit + 1)
+	if (hold.number != last.number)
+		count = 0;
+	last = hold;
+	event->hold = hold.number;
+	event->place = hold.number != 0 ? ++count : 0;
+	if (event->place > hold.limit && hold.number != 0)
 	{
 		FILE *file = fopen((std::string(settings().hold) + ".reached").c_str(), "w");
 
 		if (file != nullptr)
 			fclose(file);
 	}
+}
+
+bool
+held_back(const GpuEvent *event)
+{
+	Hold hold;
+
+	if (event->hold == 0)
+		return false;
+	hold = current_hold();
+	return event->hold == hold.number && event->place > hold.limit;
 }
 
 /* Makes the calls that are due, as a thread of the runtime would. */
@@ -472,8 +494,7 @@ gpu_event_record(GpuEventRef event, GpuStreamRef stream)
 GpuaggReason
 gpu_event_query(GpuEventRef event, int *done)
 {
-	*done = !event->recorded ||
-			(Clock::now() >= event->done_at && event->under_hold <= hold_limit());
+	*done = !event->recorded || (Clock::now() >= event->done_at && !held_back(event));
 	return context_status();
 }
 
