@@ -33,7 +33,7 @@ HOST_FLAGS = -I. -Isrc -Icuda -DGPUAGG_HOST_PROGRAM -D_GNU_SOURCE -ffp-contract=
 	-fstack-protector-strong -pthread $(HOST_WARNINGS) -MMD -MP
 NVCC_OPTIMISE = -O3
 ifneq ($(CUDA_DRAFT),)
-NVCC_OPTIMISE = -O1 $(and $(NVCC),$(shell $(NVCC) --help | grep -q Ofast-compile && echo -Ofc=max))
+NVCC_OPTIMISE = -O0 $(and $(NVCC),$(shell $(NVCC) --help | grep -q Ofast-compile && echo -Ofc=max))
 endif
 NVCC_FLAGS = $(NVCC_OPTIMISE) -std=c++17 -fmad=false -lineinfo -Xfatbin=-compress-all -I. -Isrc -Icuda -MMD -MP \
 	-Xcompiler -Wall,-Wextra,-Wno-unused-parameter,-ffp-contract=off,-fPIE
