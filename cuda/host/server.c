@@ -61,8 +61,9 @@ clean_up(void)
 {
 	for (Client *client = gpud_closed_clients; client != NULL; client = client->next)
 	{
-		gpud_job_client_gone(client);
+		/* first, as jobs that end let go of segments, which go to those who wait for one */
 		gpud_staging_client_gone(client);
+		gpud_job_client_gone(client);
 	}
 }
 

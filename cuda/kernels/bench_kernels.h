@@ -3,7 +3,7 @@
  *	  Kernels around a benchmark: its column, a plain read of it, a checksum.
  *
  * As in kernels.h: device pointers, aligned to GPUAGG_ALIGN; functions enqueue
- * and return.  What the column holds is written in protocol.h.
+ * and return.  What the column holds is written in common/bench_column.h.
  */
 #ifndef GPUAGG_BENCH_KERNELS_H
 #define GPUAGG_BENCH_KERNELS_H

@@ -131,6 +131,26 @@ test_refusals(void)
 	request.u.work.u.scan.carry.f.chunk[66] = INT64_MIN;
 	CHECK(client_refused(fd, &request));
 
+	/* columns that are not those of such work */
+	for (int c = 0; c < GPUAGG_NCOLUMNS; c++)
+	{
+		scan_init(&request, &a, GPUAGG_INT32, GPUAGG_SUM, GPUAGG_SCAN_STATUS, 64);
+		request.u.work.column[c].bits ^= 8;
+		CHECK(client_refused(fd, &request));
+		request.u.work.column[c].bits ^= 8;
+		request.u.work.column[c].place = 1;
+		CHECK(client_refused(fd, &request));
+	}
+	sort_init(&request, &a, 1, 64, 64);
+	request.u.work.column[GPUAGG_RESULTS].at += GPUAGG_ALIGN;
+	CHECK(client_refused(fd, &request));
+	sort_init(&request, &a, 1, 64, 64);
+	request.u.work.kind = GPUAGG_INT64;
+	CHECK(client_refused(fd, &request));
+	ladder_init(&request, &a, GPUAGG_SCAN, GPUAGG_ALG_KOGGE_STONE, GPUAGG_INT32, GPUAGG_SUM,
+				GPUAGG_SCAN_STATUS, 64);
+	CHECK(client_refused(fd, &request));
+
 	CHECK(client_release(fd, &a));
 	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 1);
 	CHECK(client_refused(fd, &request));
@@ -331,6 +351,45 @@ test_crowd(void)
 	CHECK(daemon_end(&d, SIGTERM) == 0);
 }
 
+/*
+ * A client that goes while a request of its is queued, whose region it has released,
+ * and while it waits for a lease: the region must not go to it.
+ */
+static void
+test_gone_while_waiting(void)
+{
+	Daemon d;
+	Lease a;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	int status;
+	int fd;
+
+	fd = client_start(&d, program, NULL, &a);
+	memset(a.base, 0, 4096);
+	kill(d.pid, SIGSTOP);
+	CHECK(waitpid(d.pid, &status, WUNTRACED) == d.pid && WIFSTOPPED(status));
+	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
+	CHECK(client_send(fd, &request));
+	request_init(&request, GPUAGG_MSG_RELEASE);
+	request.u.release.region = a.region;
+	CHECK(client_send(fd, &request));
+	request_init(&request, GPUAGG_MSG_LEASE);
+	request.u.lease.bytes = 1;
+	CHECK(client_send(fd, &request));
+	close(fd);
+	lease_forget(&a);
+	kill(d.pid, SIGCONT);
+
+	fd = client_greet(&d, NULL);
+	CHECK(client_lease(fd, 1, &a) == GPUAGG_OK);
+	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
+	close(fd);
+	lease_forget(&a);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -344,6 +403,7 @@ main(int argc, char **argv)
 	simulated = device_simulated(program);
 	test_float_extremes();
 	test_refusals();
+	test_gone_while_waiting();
 	if (simulated)
 	{
 		test_in_flight();
