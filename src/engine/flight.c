@@ -138,12 +138,16 @@ gpuagg_flight_finish(Flight *flight)
 
 	if (flight->engine == ENGINE_DEVICE)
 	{
-		GpuaggReason reason = gpuagg_device_engine.finish(flight);
+		GpuaggReason reason;
 
-		if (reason != GPUAGG_OK)
+		/* whoever finishes it again, after this wait was cancelled, does so in this process */
+		flight->engine = ENGINE_CPU;
+		reason = gpuagg_device_engine.finish(flight);
+		if (reason == GPUAGG_OK)
+			flight->engine = ENGINE_DEVICE;
+		else
 		{
 			gpuagg_stat_fallback(reason);
-			flight->engine = ENGINE_CPU;
 			fell_back = true;
 		}
 	}

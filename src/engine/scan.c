@@ -57,13 +57,14 @@ gpuagg_scan_make(GpuaggKind kind, GpuaggOp op, unsigned flags, MemoryContext con
 	return scan;
 }
 
-/* A larger array in place of one whose content is not kept. */
-static void *
-replace_array(const ColumnScan *scan, void *array, Size bytes)
+/* Puts a larger array in the place of one whose content is not kept. */
+static void
+replace_array(ColumnScan *scan, void **array, Size bytes)
 {
-	if (array != NULL)
-		pfree(array);
-	return MemoryContextAlloc(GetMemoryChunkContext((void *) scan), bytes);
+	if (*array != NULL)
+		pfree(*array);
+	*array = NULL;
+	*array = MemoryContextAlloc(GetMemoryChunkContext(scan), bytes);
 }
 
 /* The settings may change while a cursor is open, and with them the rows of a batch. */
@@ -75,10 +76,9 @@ make_room(ColumnScan *scan, int64 rows)
 	if (rows <= scan->result_rows)
 		return;
 	scan->result_rows = 0;
-	flight->results = replace_array(scan, flight->results,
-									rows * (flight->work.column[GPUAGG_RESULTS].bits / 8));
+	replace_array(scan, &flight->results, rows * (flight->work.column[GPUAGG_RESULTS].bits / 8));
 	if (flight->work.flags & GPUAGG_SCAN_STATUS)
-		flight->status = replace_array(scan, flight->status, rows);
+		replace_array(scan, (void **) &flight->status, rows);
 	scan->result_rows = rows;
 }
 
@@ -138,7 +138,7 @@ gpuagg_scan_begin_in_memory(ColumnScan *scan, int64 rows)
 	if (bytes > scan->input_bytes)
 	{
 		scan->input_bytes = 0;
-		scan->inputs = replace_array(scan, scan->inputs, bytes);
+		replace_array(scan, (void **) &scan->inputs, bytes);
 		scan->input_bytes = bytes;
 	}
 	begin(scan, scan->inputs, rows);

@@ -52,7 +52,7 @@ finish_part(SortRun *run, int p)
 	run->busy[p] = false;
 	if (!gpuagg_flight_finish(&run->part[p]))
 		run->failed = true;
-	else
+	else if (run->part[p].engine == ENGINE_DEVICE)
 		run->device_pieces++;
 }
 

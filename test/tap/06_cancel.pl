@@ -87,6 +87,22 @@ $session->query_safe('ROLLBACK');
 $session->query_safe('RESET statement_timeout');
 is($session->query_safe($query), $sum, 'the session itself goes on');
 
+# A cursor that was cancelled while it waited for the device: nobody waits for that again.
+$session->query_safe('BEGIN');
+$session->query_safe('DECLARE c CURSOR FOR SELECT id, gpu_running_sum(i) OVER (ORDER BY id) FROM t');
+$session->query_safe('FETCH 1 FROM c');
+$session->query_safe('SAVEPOINT s');
+$session->query_safe("SET LOCAL statement_timeout = '300ms'");
+hold_device();
+$session->query('MOVE 390000 FROM c');
+like($session->{stderr}, qr/canceling statement due to statement timeout/, 'a cursor waits for the device');
+$session->{stderr} = '';
+$session->query_safe('ROLLBACK TO s');
+release_device();
+is($session->query_safe("SELECT 'another'"), 'another', 'and the next statement does not');
+$session->query_safe('ROLLBACK');
+all_is_free('a cursor cancelled');
+
 # Cursors that idle.
 $session->query_safe('BEGIN');
 $session->query_safe('DECLARE c CURSOR FOR SELECT id, gpu_running_sum(i) OVER (ORDER BY id) FROM t');
