@@ -1,14 +1,14 @@
 /*
  * compat.h
- *	  The one place that knows PostgreSQL versions: 15 to 18.
+ *	  Differences between PostgreSQL versions 15 to 18.
  *
- * No other file tests PG_VERSION_NUM.  Each macro below states what differs.
+ * No other file tests PG_VERSION_NUM.  Each comment states what differs.
  */
 #ifndef GPUAGG_COMPAT_H
 #define GPUAGG_COMPAT_H
 
 #ifdef __CUDACC__
-#error "PostgreSQL headers and CUDA do not meet in one file"
+#error "PostgreSQL headers and CUDA must not be in one file"
 #endif
 
 #include "postgres.h"
@@ -30,7 +30,7 @@
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
 
-/* 16 took the macros for values of variable length out of postgres.h. */
+/* 16 moved the macros for values of variable length out of postgres.h. */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif
@@ -39,18 +39,18 @@
 #include "storage/dsm_registry.h"
 #endif
 
-/* 18 took what writes EXPLAIN's output out of explain.h. */
+/* 18 moved the functions that write EXPLAIN's output out of explain.h. */
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
 #endif
 
-/* 18 says before a declaration that a function does not return. */
+/* 18 has pg_noreturn, which stands before the declaration. */
 #if PG_VERSION_NUM < 180000
 #define pg_noreturn __attribute__((noreturn))
 #endif
 
-/* 18 lets a module say its name and version. */
+/* 18 stores a module's name and version. */
 #if PG_VERSION_NUM >= 180000
 #define GPUAGG_MODULE_MAGIC(name_, version_) \
 	PG_MODULE_MAGIC_EXT(.name = (name_), .version = (version_))
@@ -68,7 +68,7 @@
 #define EXECUTOR_RUN_ARGS queryDesc, direction, count, execute_once
 #endif
 
-/* 17 replaced the memory context by a resource owner; both sets live as long as the process. */
+/* 17 replaced the memory context by a resource owner; the set lives as long as the process. */
 static inline WaitEventSet *
 compat_create_wait_event_set(int nevents)
 {
@@ -80,9 +80,9 @@ compat_create_wait_event_set(int nevents)
 }
 
 /*
- * A named piece of shared memory, zeroed or initialised by `init` when new.
- * Raises an error when there is no room.  17 has a registry for it; before, the
- * main segment's slack is used, as without preloading nothing is reserved.
+ * A named piece of shared memory, initialised by `init` when new.  Raises an error
+ * when there is no room.  17 has a registry for such memory; before 17 it is taken
+ * from the main segment, from its slack when the library is not preloaded.
  */
 static inline void *
 compat_shared_struct(const char *name, Size size, void (*init)(void *))
@@ -102,7 +102,7 @@ compat_shared_struct(const char *name, Size size, void (*init)(void *))
 	return p;
 }
 
-/* Whether room for compat_shared_struct() is to be reserved when preloaded. */
+/* Whether a preloaded library reserves memory for compat_shared_struct(). */
 #if PG_VERSION_NUM >= 170000
 #define SHARED_STRUCT_NEEDS_RESERVATION false
 #else
@@ -110,8 +110,8 @@ compat_shared_struct(const char *name, Size size, void (*init)(void *))
 #endif
 
 /*
- * 17 has infinite intervals: +1, -1, or 0 for a finite one.  Before, the same
- * fields are ordinary values.
+ * +1 or -1 for an infinite interval, 0 for a finite one.  17 has infinite
+ * intervals; before, the same fields are ordinary values.
  */
 static inline int
 compat_interval_infinity(const Interval *value)
@@ -124,8 +124,8 @@ compat_interval_infinity(const Interval *value)
 }
 
 /*
- * Makes *value infinite, of that sign.  Where there are no infinite intervals, an
- * aggregate state from a server that has them ends up here: out of range.
+ * Makes *value infinite, of that sign.  Raises an error before 17, which happens
+ * with an aggregate state from a server that has infinite intervals.
  */
 static inline void
 compat_interval_set_infinity(Interval *value, int sign)
@@ -147,7 +147,7 @@ compat_interval_set_infinity(Interval *value, int sign)
 #define WINDOW_PATH_RUN_CONDITION(path) ((path)->winclause->runCondition)
 #endif
 
-/* 18 counts disabled nodes; before, they are in the cost. */
+/* 18 counts disabled nodes; before, they add to the cost. */
 static inline void
 compat_path_disabled_like(Path *path, const Path *other)
 {
@@ -156,7 +156,7 @@ compat_path_disabled_like(Path *path, const Path *other)
 #endif
 }
 
-/* 17 made what EXPLAIN does with a query a function, which before was its hook's absence. */
+/* 17 has a function for EXPLAIN of one query; before, its code has to be repeated. */
 static inline void
 compat_explain_one_query(Query *query, int cursorOptions, IntoClause *into, struct ExplainState *es,
 						 const char *queryString, ParamListInfo params, QueryEnvironment *queryEnv)

@@ -2,8 +2,8 @@
  * gpuagg.c
  *	  Module entry: settings and hooks.
  *
- * Loading starts nothing by itself; only when the library is preloaded does it
- * register the launcher and reserve room for the shared state.
+ * Loading starts no process.  When the library is preloaded, it registers the
+ * launcher and, before PostgreSQL 17, reserves memory for the shared state.
  */
 #include "compat.h"
 
@@ -19,7 +19,7 @@
 
 GPUAGG_MODULE_MAGIC("gpuagg", GPUAGG_VERSION_STRING);
 
-#define SEGMENT_KB ((int) (GPUAGG_SEGMENT_BYTES / 1024)) /* smallest lease */
+#define SEGMENT_KB ((int) (GPUAGG_SEGMENT_BYTES / 1024)) /* of the smallest lease */
 
 int gpuagg_device = DEVICE_AUTO;
 bool gpuagg_enable_agg_scan = true;
@@ -133,8 +133,8 @@ request_shared_memory(void)
 }
 
 /*
- * Before control returns to the client, work in flight is finished and leases
- * are given back: a cursor may stay open for hours.
+ * Before control returns to the client, finishes work in flight and gives leases
+ * back, because a cursor may stay open for hours.
  */
 static void
 executor_run(EXECUTOR_RUN_PARAMS)

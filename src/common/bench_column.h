@@ -1,12 +1,12 @@
 /*
  * bench_column.h
- *	  The columns that benchmarks make, and checksums of results over them.
+ *	  The columns of benchmarks, and checksums of results over them.
  *
- * Benchmarks are inclusive sums over columns that a seed makes.  Value i is one of
- * -8 .. -1, 1 .. 8, each as likely as the other: sums of up to 2^31 of them have
- * a standard deviation below 2^18 and so, but for a chance of nothing, stay
- * below 2^24, so that plain float32 additions are exact too and every result
- * can be checked to the bit.  (splitmix64, Steele, Lea and Flood, OOPSLA 2014)
+ * Benchmarks are inclusive sums over columns made from a seed.  Value i is one of
+ * -8 .. -1, 1 .. 8 with equal probability.  Sums of up to 2^31 of them have a
+ * standard deviation below 2^18, so they almost surely stay below 2^24.  Plain
+ * float32 additions are then exact too, and every bit of a result can be checked.
+ * (splitmix64, Steele, Lea and Flood, OOPSLA 2014)
  */
 #ifndef GPUAGG_BENCH_COLUMN_H
 #define GPUAGG_BENCH_COLUMN_H
@@ -29,7 +29,7 @@ gpuagg_bench_value(uint64_t seed, uint64_t i)
 	return v < 0 ? v : v + 1;
 }
 
-/* Whether row i of such a column starts a segment: row 0, and then one in 64. */
+/* Whether row i of such a column starts a segment: row 0, and about one in 64. */
 static inline GPUAGG_HD int
 gpuagg_bench_head(uint64_t seed, uint64_t i)
 {
@@ -37,8 +37,8 @@ gpuagg_bench_head(uint64_t seed, uint64_t i)
 }
 
 /*
- * The bits of a result: of int32 columns the sum modulo 2^32, sign-extended; of
- * int64 columns modulo 2^64; of float columns the double of the same value.
+ * The bits of a result: for int32 columns the sum modulo 2^32, sign-extended; for
+ * int64 columns modulo 2^64; for float columns those of the result as a double.
  */
 static inline GPUAGG_HD uint64_t
 gpuagg_bench_integer_bits(int kind, uint64_t sum)
@@ -56,8 +56,8 @@ gpuagg_bench_float_bits(double sum)
 }
 
 /*
- * What result i adds to a checksum, which is the sum of these modulo 2^64.  The
- * one result of a reduction is number 0.
+ * What result i adds to a checksum; the checksum is the sum modulo 2^64.  The one
+ * result of a reduction is number 0.
  */
 static inline GPUAGG_HD uint64_t
 gpuagg_bench_mix(uint64_t i, uint64_t bits)

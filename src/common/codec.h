@@ -2,10 +2,10 @@
  * codec.h
  *	  Portable bytes of accumulators: big-endian, bounded, checked when read.
  *
- * A writer's room is the caller's, of the accumulator's MAX_BYTES.  A reader
- * that runs out of bytes gives zeros and stays bad; who decodes asks once, at
- * the end.  Decoders take any bytes whatever: they either fill in an accumulator
- * on which every other function is safe, or say that it is none.
+ * The caller gives a writer room for the accumulator's MAX_BYTES.  A reader that
+ * runs out of bytes gives zeros and stays bad; a decoder checks this once, at the
+ * end.  Decoders are safe for any bytes: they either fill in an accumulator on
+ * which every other function is safe, or report that it is none.
  */
 #ifndef GPUAGG_CODEC_H
 #define GPUAGG_CODEC_H
@@ -24,7 +24,7 @@ typedef struct GpuaggReader
 {
 	const uint8_t *next;
 	size_t left;
-	int bad; /* it was asked for more than there was, or told so */
+	int bad; /* it ran out of bytes, or a value was invalid */
 } GpuaggReader;
 
 /* The `bytes` <= 8 low bytes of v, most significant first. */
@@ -69,7 +69,7 @@ gpuagg_get_int128(GpuaggReader *r)
 	return v;
 }
 
-/* A count: 8 bytes, never negative and far from overflow when a few are added. */
+/* A count: 8 bytes, not negative; the sum of a few counts cannot overflow. */
 #define GPUAGG_MAX_COUNT (INT64_C(1) << 60)
 
 static inline int64_t

@@ -1,8 +1,8 @@
 /*
  * column.h
- *	  Kinds of column values that batches carry, and operations on them.
+ *	  Kinds of column values, and operations on them.
  *
- * The numbers are part of the protocol between the two programs.
+ * The numbers are part of the protocol between backends and gpuaggd.
  */
 #ifndef GPUAGG_COLUMN_H
 #define GPUAGG_COLUMN_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* device.cuh defines this as __host__ __device__ before including us */
+/* device.cuh defines this as __host__ __device__ before it includes this file */
 #ifndef GPUAGG_HD
 #define GPUAGG_HD
 #endif
@@ -56,9 +56,9 @@ gpuagg_kind_is_float(int kind)
 }
 
 /*
- * Order keys: the one total order of min and max.  Floats compare as their
- * keys do as signed integers: -inf < .. < -0 < +0 < .. < +inf < NaN, every NaN
- * being the canonical one.  An integer is its own key.
+ * Order keys: the total order of min and max.  Floats are ordered as their keys
+ * are as signed integers: -inf < .. < -0 < +0 < .. < +inf < NaN; every NaN has the
+ * key of the canonical one.  An integer is its own key.
  */
 #define GPUAGG_NAN64	  UINT64_C(0x7ff8000000000000)
 #define GPUAGG_NAN32	  UINT32_C(0x7fc00000)

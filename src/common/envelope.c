@@ -1,6 +1,6 @@
 /*
  * envelope.c
- *	  What surrounds an accumulator's bytes in a state between servers.
+ *	  Header and check sum of portable aggregate states.
  */
 #include "common/envelope.h"
 
@@ -44,8 +44,8 @@ gpuagg_state_end(GpuaggWriter *w, const uint8_t *start)
 }
 
 /*
- * The version is looked at before anything that a later one might do in another
- * way, the check sum included.
+ * The version is checked first, because a later version may change the rest, the
+ * check sum included.
  */
 GpuaggStateFault
 gpuagg_state_open(const uint8_t *bytes, size_t nbytes, GpuaggStateHeader *header,

@@ -1,13 +1,13 @@
 /*
  * envelope.h
- *	  Aggregate states between servers: what surrounds an accumulator's bytes.
+ *	  Header and check sum of portable aggregate states.
  *
- * A state is 'G' 'A', a version, the type of the argument, what has been summed
- * up, the accumulator's own bytes (codec.h) and a CRC-32C of all that.  It means
- * the same on every machine, and a version once released is read for ever.
+ * A state is 'G' 'A', a version, the type of the argument, the contents (which sums),
+ * the accumulator's bytes (codec.h) and a CRC-32C of all these.  It means the same
+ * on every machine, and every released version stays readable.
  *
- * The check sum finds what happened on the way, not malice: whoever reads a state
- * takes any bytes.
+ * The check sum finds accidental damage, not malice, so readers must be safe for
+ * any bytes.
  */
 #ifndef GPUAGG_ENVELOPE_H
 #define GPUAGG_ENVELOPE_H
@@ -35,7 +35,7 @@ typedef enum GpuaggStateType
 typedef enum GpuaggStateContents
 {
 	GPUAGG_STATE_SUMS = 1,	 /* count and sum */
-	GPUAGG_STATE_MOMENTS = 2 /* and sum of squares */
+	GPUAGG_STATE_MOMENTS = 2 /* count, sum and sum of squares */
 } GpuaggStateContents;
 
 typedef struct GpuaggStateHeader
@@ -54,15 +54,15 @@ typedef enum GpuaggStateFault
 } GpuaggStateFault;
 
 /*
- * Writes what comes before an accumulator's bytes; and what comes after them, of
+ * Write the header before an accumulator's bytes, and the check sum after them for
  * a state that began at `start`.
  */
 extern void gpuagg_state_begin(GpuaggWriter *w, GpuaggStateType type, GpuaggStateContents contents);
 extern void gpuagg_state_end(GpuaggWriter *w, const uint8_t *start);
 
 /*
- * Reads the header of these bytes and, when they are good, leaves the accumulator's
- * own to `body`.  Whether such a type has such contents is the caller's to ask.
+ * Reads the header and, if the bytes are good, sets `body` to the accumulator's
+ * bytes.  The caller checks whether the type can have these contents.
  */
 extern GpuaggStateFault gpuagg_state_open(const uint8_t *bytes, size_t nbytes,
 										  GpuaggStateHeader *header, GpuaggReader *body);

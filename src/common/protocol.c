@@ -1,6 +1,6 @@
 /*
  * protocol.c
- *	  The checks that both ends make of requests and replies.
+ *	  The checks of requests and replies that both ends make.
  */
 #include "common/protocol.h"
 

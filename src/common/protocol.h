@@ -2,16 +2,13 @@
  * protocol.h
  *	  Messages between a backend (client) and gpuaggd.
  *
- * Transport: SOCK_SEQPACKET, one message a packet, every request exactly
- * sizeof(GpuaggRequest) and every reply exactly sizeof(GpuaggReply).  Both
+ * Transport: SOCK_SEQPACKET, one message per packet.  A request has exactly
+ * sizeof(GpuaggRequest) bytes and a reply exactly sizeof(GpuaggReply).  Both
  * ends run on one host, so numbers are in host byte order.  Requests are
- * stateless: all a request needs is in it and in the staging region it names,
+ * stateless: a request and the staging region that it names hold all it needs,
  * and its reply carries the whole partial result.  A client may have up to
- * GPUAGG_MAX_INFLIGHT requests under way; replies may come in any order and
- * are matched by id.  RELEASE has no reply.
- *
- * Width table: rows that one request may hold (GPUAGG_MAX_ROWS = 2^31) keep
- * int64 sums within 2^94 and chunks of float sums within 2^63.
+ * GPUAGG_MAX_INFLIGHT requests under way.  Replies may come in any order and
+ * are matched by id.  RELEASE has no reply.  work.h has the width table.
  */
 #ifndef GPUAGG_PROTOCOL_H
 #define GPUAGG_PROTOCOL_H
@@ -86,12 +83,12 @@ typedef struct GpuaggRequest
 		struct
 		{
 			uint32_t task;
-			uint32_t algorithm; /* also PRODUCTION, CUB, READ, COPY; none of the CPU */
+			uint32_t algorithm; /* also PRODUCTION, CUB, READ, COPY; no algorithm of the CPU */
 			uint32_t kind;
 			uint32_t repetitions; /* 1 to GPUAGG_BENCH_REPETITIONS */
 			uint64_t nrows;		  /* at most GPUAGG_MAX_ROWS, and the algorithm's max_rows */
 			uint64_t seed;
-		} bench; /* under way for as long as its connection: closing that ends it soon */
+		} bench; /* closing its connection ends it soon */
 		char pad[752];
 	} u;
 } GpuaggRequest;
@@ -110,7 +107,7 @@ typedef struct GpuaggDeviceInfo
 	uint64_t memory_free;
 	uint64_t l2_bytes;
 	char name[64];
-	char detail[128]; /* the driver's own words, or empty */
+	char detail[128]; /* the driver's message, or empty */
 } GpuaggDeviceInfo;
 
 typedef struct GpuaggReply
@@ -144,13 +141,13 @@ typedef struct GpuaggReply
 		} scan;
 		struct
 		{
-			uint64_t result; /* of a reduction: gpuagg_ladder_result_size() bytes, and zeros */
+			uint64_t result; /* of a reduction: gpuagg_ladder_result_size() bytes, then zeros */
 		} ladder;
 		struct
 		{
 			uint64_t median_ns;	  /* of a repetition, by the device's clock */
 			uint64_t bytes;		  /* read and written by one, each input and output once */
-			uint64_t repetitions; /* made; fewer than asked for when they take long */
+			uint64_t repetitions; /* done; fewer than asked for when they take long */
 			uint64_t checksum;	  /* of the results; COPY: of the copy; READ: 0 */
 		} bench;
 		char pad[2032];
@@ -167,16 +164,16 @@ static_assert(sizeof(GpuaggReply) == 2048, "reply size crosses the process bound
 
 /*
  * Checks a REDUCE, SCAN, SORT or LADDER request against a region of `bytes` bytes:
- * what is asked for, rows, and the columns (gpuagg_work_columns_check()); of a
- * BENCH request, which has no region, all there is.  Returns GPUAGG_OK or
- * GPUAGG_REFUSED.  Both ends call it: the client before it sends, gpuaggd because
- * it trusts nobody.
+ * its operation, rows and columns (gpuagg_work_columns_check()).  Checks all fields
+ * of a BENCH request, which has no region.  Returns GPUAGG_OK or GPUAGG_REFUSED.
+ * Both ends call it: the client before it sends, gpuaggd because it trusts no
+ * client.
  */
 extern GpuaggReason gpuagg_request_check(const GpuaggRequest *request, uint64_t bytes);
 
 /*
- * Whether the accumulator that a REDUCE or SCAN reply carries has the shape that
- * the accumulator functions rely on.
+ * Whether the accumulator in a REDUCE or SCAN reply has the base and width that the
+ * accumulator functions require.
  */
 extern int gpuagg_reply_check(const GpuaggReply *reply);
 

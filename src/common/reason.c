@@ -1,6 +1,6 @@
 /*
  * reason.c
- *	  Names and words of the reasons why the device is not used.
+ *	  Names, texts and hints of the reasons why the device is not used.
  */
 #include <stddef.h>
 

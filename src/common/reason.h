@@ -1,6 +1,6 @@
 /*
  * reason.h
- *	  Why the device is not used, or was not for one batch.
+ *	  Reasons why the device is not used, or was not used for one batch.
  *
  * The numbers are part of the protocol and index the fallback counters.
  */
@@ -11,7 +11,7 @@ typedef enum GpuaggReason
 {
 	GPUAGG_OK = 0,
 
-	/* there is no device to be had */
+	/* there is no usable device */
 	GPUAGG_STARTING,		 /* launcher or gpuaggd not ready yet */
 	GPUAGG_NO_PROGRAM,		 /* gpuaggd missing or not executable */
 	GPUAGG_START_FAILED,	 /* gpuaggd started and ended at once */
@@ -28,7 +28,7 @@ typedef enum GpuaggReason
 	GPUAGG_DEVICE_ERROR, /* any other CUDA error at start */
 	GPUAGG_VERSION,		 /* gpuaggd speaks another protocol version */
 
-	/* there is one, but not for this batch */
+	/* there is a device, but not for this batch */
 	GPUAGG_BUSY,	   /* backlog or quota full */
 	GPUAGG_NO_STAGING, /* budget of staging memory spent */
 	GPUAGG_NO_DEVICE_MEMORY,
@@ -37,12 +37,12 @@ typedef enum GpuaggReason
 	GPUAGG_RANGE,	/* exponents too far apart for the device's window */
 	GPUAGG_REFUSED, /* the request did not pass its check */
 
-	/* nobody asked for it */
+	/* the device was not asked */
 	GPUAGG_DISABLED,	  /* gpuagg.device is cpu */
-	GPUAGG_NO_READ_AHEAD, /* the argument could fail, or do something, before its row is asked for */
+	GPUAGG_NO_READ_AHEAD, /* evaluating the argument early could fail or have effects */
 	GPUAGG_SMALL,		  /* fewer rows than gpuagg.device_min_rows */
-	GPUAGG_NO_GAIN,		  /* bringing the rows to the device takes longer than the work */
-	GPUAGG_CPU_ONLY,	  /* there is no kernel for this */
+	GPUAGG_NO_GAIN,		  /* sending the rows to the device takes longer than the work */
+	GPUAGG_CPU_ONLY,	  /* there is no kernel for the function over this type */
 
 	GPUAGG_NREASONS
 } GpuaggReason;

@@ -1,6 +1,6 @@
 /*
  * reduced.c
- *	  Partial results of reductions, and how two become one.
+ *	  Partial results of reductions and their merging.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
  * reduced.h
- *	  Partial results of reductions, and how two become one.
+ *	  Partial results of reductions and their merging.
  *
  * Merging is exact, associative and commutative for every operation.
  */
@@ -13,17 +13,17 @@
 #include "common/int128.h"
 
 /*
- * What a reduction delivers, by operation:
- *	COUNT	n, the number of rows that are not NULL; so do all others.
+ * What each operation sets:
+ *	COUNT	n, the number of rows that are not NULL; all others set it too.
  *	SUM		integer kinds: sum.  Floats: f, carries propagated (chunks below the
  *			top one in [0, 2^32)), deposits 0, all chunks.
  *	MIN,MAX	sum: the order key of the value (column.h), when n > 0.
- *	MOMENTS	as SUM, and the sum of squares.  Integer kinds: squares, 192 bits in
+ *	MOMENTS	as SUM, plus the sum of squares.  Integer kinds: squares, 192 bits in
  *			two's complement, least significant word first.  Floats: f_squares
  *			of the finite inputs, carries propagated.
  * Width table, for the 2^40 rows that a kernel takes: int32 squares stay below
- * 2^102, int64 sums below 2^103 and squares below 2^166; chunks of floats are
- * propagated before they could reach 2^63, the top one stays below 2^58.
+ * 2^102, int64 sums below 2^103 and squares below 2^166.  Carries of chunks of
+ * floats are propagated before a chunk can reach 2^63; the top one stays below 2^58.
  */
 typedef struct GpuaggReduced
 {
@@ -38,8 +38,8 @@ typedef struct GpuaggReduced
 extern void gpuagg_reduced_init(GpuaggReduced *reduced);
 
 /*
- * Adds the rows of `from` to `into`; both are of this kind and operation, with
- * carries propagated, and so is the result.
+ * Adds the rows of `from` to `into`.  Both must be of this kind and operation, with
+ * carries propagated; the result has its carries propagated too.
  */
 extern void gpuagg_reduced_merge(GpuaggReduced *into, const GpuaggReduced *from, int kind, int op);
 

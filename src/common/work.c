@@ -1,7 +1,6 @@
 /*
  * work.c
- *	  The columns of a piece of work: which there are, where they lie, whether they
- *	  fit.
+ *	  The columns of a piece of work: which it has, their layout, their check.
  */
 #include "common/protocol.h"
 

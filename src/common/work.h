@@ -1,13 +1,13 @@
 /*
  * work.h
- *	  What an engine is asked to do with columns of rows, and where they lie.
+ *	  A piece of work for an engine: the operation and its columns.
  *
- * One record from whoever has the rows to the device: the engines of a backend
- * take it, a request carries it, and gpuaggd plans its pieces by it.  Its type,
- * GPUAGG_MSG_REDUCE, SCAN, SORT or LADDER, stands beside it.
+ * The same record is used everywhere: engines of a backend take it, a request
+ * carries it, and gpuaggd plans its pieces by it.  Its type, GPUAGG_MSG_REDUCE,
+ * SCAN, SORT or LADDER, is kept beside it.
  *
- * Width table: rows that one record may have (GPUAGG_MAX_ROWS = 2^31) keep
- * int64 sums within 2^94 and chunks of float sums within 2^63.
+ * Width table: with at most GPUAGG_MAX_ROWS = 2^31 rows in one record, int64 sums
+ * stay within 2^94 and chunks of float sums within 2^63.
  */
 #ifndef GPUAGG_WORK_H
 #define GPUAGG_WORK_H
@@ -26,14 +26,14 @@ typedef enum GpuaggColumn
 {
 	GPUAGG_VALUES,	 /* of the kind; SORT: the items */
 	GPUAGG_VALIDITY, /* bit i % 64 of 64-bit word i / 64: row i is not NULL */
-	GPUAGG_HEADS,	 /* the same: row i starts a segment */
+	GPUAGG_HEADS,	 /* the same layout: row i starts a segment */
 	GPUAGG_NINPUTS,
 	GPUAGG_RESULTS = GPUAGG_NINPUTS, /* one a row */
 	GPUAGG_STATUS,					 /* GPUAGG_ROW_* of each row */
 	GPUAGG_NCOLUMNS
 } GpuaggColumn;
 
-/* What the reference to a column is. */
+/* What a reference to a column is relative to. */
 typedef enum GpuaggPlace
 {
 	GPUAGG_IN_REGION /* bytes from the start of the region, or of the caller's memory */
@@ -42,7 +42,7 @@ typedef enum GpuaggPlace
 typedef struct GpuaggColumnRef
 {
 	uint64_t at;
-	uint32_t bits;	/* of a row; 0: there is no such column */
+	uint32_t bits;	/* of a row; 0: no such column */
 	uint32_t place; /* GpuaggPlace */
 } GpuaggColumnRef;
 
@@ -58,13 +58,12 @@ typedef struct GpuaggColumnRef
 #define GPUAGG_SCAN_STATUS	  16u /* a status byte a row is wanted */
 
 /*
- * The running state of a scan: what has been summed up to a row.  For integer
- * kinds, MIN, MAX and COUNT `sum` and counts.n are used, for sums of floats the
- * full accumulator.
+ * The state of a scan after a row.  Integer kinds, MIN, MAX and COUNT use `sum` and
+ * counts.n, sums of floats the full accumulator.
  *
- * The counts need only tell presence: n > 0 when a row was not NULL, n_nan,
- * n_pinf and n_ninf > 0 when there was one, n > n_negzero when there was
- * anything but -0.  COUNT has the exact number in `sum`.
+ * The counts need only be right as to presence: n > 0 if a row was not NULL, n_nan,
+ * n_pinf and n_ninf > 0 if there was such a value, n > n_negzero if there was a
+ * value other than -0.  COUNT has the exact number in `sum`.
  */
 typedef struct GpuaggScanState
 {
@@ -89,9 +88,9 @@ typedef struct GpuaggWork
 		} scan;
 		struct
 		{
-			uint32_t words; /* of an item's key, 1 to GPUAGG_SORT_WORDS; one more follows them */
-			uint32_t bits;	/* 1 to 64 * words: by the key's low bits, stably */
-		} sort;				/* sorted items come in the place of the items */
+			uint32_t words; /* of an item's key, 1 to GPUAGG_SORT_WORDS; one more follows the key */
+			uint32_t bits;	/* 1 to 64 * words: stable sort by so many low bits of the key */
+		} sort;				/* sorted items replace the items */
 		struct
 		{
 			uint32_t task; /* GpuaggTask */
@@ -100,7 +99,7 @@ typedef struct GpuaggWork
 	} u;
 } GpuaggWork;
 
-/* Bytes of one result row of a scan; kernels.h says of what type. */
+/* Bytes of a scan's result for one row; kernels.h gives the types. */
 static inline size_t
 gpuagg_scan_result_size(int kind, int op, unsigned flags)
 {
@@ -111,14 +110,14 @@ gpuagg_scan_result_size(int kind, int op, unsigned flags)
 	return kind == GPUAGG_INT64 ? sizeof(GpuaggInt128) : 8;
 }
 
-/* Bytes of an item of a sort whose key has so many words. */
+/* Bytes of a sort's item whose key has `words` words. */
 static inline size_t
 gpuagg_sort_item_size(int words)
 {
 	return ((size_t) words + 1) * sizeof(uint64_t);
 }
 
-/* Bytes of so many rows of a column; bitmaps are of whole words. */
+/* Bytes of a column of nrows rows; bitmaps have whole words. */
 static inline uint64_t
 gpuagg_column_bytes(const GpuaggColumnRef *column, uint64_t nrows)
 {
@@ -126,21 +125,21 @@ gpuagg_column_bytes(const GpuaggColumnRef *column, uint64_t nrows)
 }
 
 /*
- * Says which columns work of this type has and how wide they are: sets column[].bits
- * from all else but `at`.  A kind, operation or number of words out of range has
- * no values.
+ * Sets column[].bits, that is, which columns work of this type has and their widths,
+ * from the other fields except `at`.  If kind, operation or number of words is out
+ * of range, there are no values.
  */
 extern void gpuagg_work_set_columns(int type, GpuaggWork *work);
 
 /*
- * Lays the columns of so many rows one behind the other from `start` on, aligned;
- * those of a sort at one place.  Returns where they end, aligned too.
+ * Places the columns of nrows rows one after the other from `start` on, aligned;
+ * those of a sort share one place.  Returns the aligned end.
  */
 extern uint64_t gpuagg_work_lay_out(int type, GpuaggWork *work, uint64_t start, uint64_t nrows);
 
 /*
- * Whether the columns are those of such work, aligned, within `bytes` bytes, and
- * no output overlaps an input or another output (but sorted items their items).
+ * Whether the columns are those of such work, aligned and within `bytes` bytes, and
+ * no output overlaps an input or another output, except sorted items their items.
  */
 extern int gpuagg_work_columns_check(int type, const GpuaggWork *work, uint64_t bytes);
 

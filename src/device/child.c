@@ -2,8 +2,8 @@
  * child.c
  *	  Starting, listening to and ending the device program.
  *
- * Only the launcher uses this.  The child is told by the kernel to die with
- * its parent, so that nothing here has to run for it not to be left behind.
+ * Only the launcher uses this.  The kernel kills the child when its parent dies,
+ * so no code has to run to clean it up.
  */
 #include "compat.h"
 
@@ -24,7 +24,7 @@
 #define STOP_TERM_MS  2000
 #define STOP_KILL_MS  3000
 #define OOM_SCORE_ADJ "500" /* gpuaggd's death is harmless: prefer it to a backend */
-#define EXEC_FAILED	  127	/* exit status of a child that executed nothing */
+#define EXEC_FAILED	  127	/* exit status of a child whose exec failed */
 
 const char *
 gpuagg_program_path(void)
@@ -62,7 +62,7 @@ write_oom_score(void)
 
 	if (fd < 0)
 		return;
-	/* not being allowed to is no reason not to start */
+	/* a failure is ignored: the program can start without it */
 	if (write(fd, OOM_SCORE_ADJ, strlen(OOM_SCORE_ADJ)) < 0)
 		errno = 0;
 	close(fd);
@@ -163,7 +163,7 @@ gpuagg_program_start(Program *program)
 		return false;
 	}
 
-	/* no handler of ours may run in the child */
+	/* the launcher's signal handlers must not run in the child */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &saved);
 	pid = fork();
@@ -236,7 +236,7 @@ gpuagg_program_log(Program *program)
 			log_line(program, start);
 			start = end + 1;
 		}
-		/* a line that fills the buffer, or is the last, is logged as it stands */
+		/* log a line that fills the buffer, or is the last, without its newline */
 		if (n <= 0 || (start == program->line && program->used == sizeof(program->line) - 1))
 		{
 			log_line(program, start);
@@ -263,7 +263,7 @@ gpuagg_program_ended(Program *program)
 	if (pid == 0 || (pid < 0 && errno == EINTR))
 		return false;
 	if (pid < 0)
-		program->status = 0; /* reaped by nobody we know: take it as gone */
+		program->status = 0; /* something else reaped it: it is gone */
 
 	program->pid = 0;
 	gpuagg_program_log(program);

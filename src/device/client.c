@@ -1,8 +1,8 @@
 /*
  * client.c
- *	  The device as a client sees it: staging memory on lease, requests, replies.
+ *	  The client's side of gpuaggd: leases of staging memory, requests, replies.
  *
- * gpuagg_device_release() runs in abort paths, and so neither waits nor throws.
+ * gpuagg_device_release() runs in abort paths, so it neither waits nor throws.
  */
 #include "compat.h"
 
@@ -19,18 +19,18 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 
-#define LEASE_MS	   500 /* in mode auto, where memory may have to be made first */
+#define LEASE_MS	   500 /* in mode auto; gpuaggd may have to allocate memory first */
 #define RETRY_TICK_MS  100
 #define RECONNECT_MS   100
-#define DEMAND_MS	   15000 /* how long to wait for a device where nothing else will do */
-#define BENCH_MS	   60000 /* for a benchmark: gpuaggd ends it much earlier */
+#define DEMAND_MS	   15000 /* wait for work that only a device can do */
+#define BENCH_MS	   60000 /* for a benchmark; gpuaggd ends it much earlier */
 #define REQUIRED_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 static uint64 lease_tick = 0;
 static Size leased_bytes = 0;	 /* of all connections */
 static Size smallest_region = 0; /* that gpuaggd has given so far */
 
-/* Whether the connection that there is will do, as far as can be seen. */
+/* Whether there is a current connection that seems usable.  Retires an unusable one. */
 static bool
 connection_usable(SharedState *state)
 {
@@ -45,8 +45,8 @@ connection_usable(SharedState *state)
 }
 
 /*
- * GPUAGG_OK with a connection, or why there is none.  After a connection that
- * failed the next is tried a little later, unless it is wanted now.
+ * Connects if needed: GPUAGG_OK, or why there is no connection.  After a failure
+ * it waits RECONNECT_MS before the next attempt, unless `now` is set.
  */
 static GpuaggReason
 reach_device(SharedState *state, bool now)
@@ -85,7 +85,7 @@ no_device(const char *message, SharedState *state, GpuaggReason reason)
 			 errdetail_internal("%s", words), hint != NULL ? errhint("%s", hint) : 0));
 }
 
-/* Waits for a device to come up; with `demand` one that failed is started again. */
+/* Waits for a device to be ready; with `demand`, restarts one that failed. */
 static GpuaggReason
 await_device(SharedState *state, bool demand)
 {
@@ -110,7 +110,7 @@ await_device(SharedState *state, bool demand)
 void
 gpuagg_device_require(void)
 {
-	static TimestampTz demanded_by = 0; /* statement that has demanded a device */
+	static TimestampTz demanded_by = 0; /* start of the last statement that demanded a device */
 	TimestampTz statement = GetCurrentStatementStartTimestamp();
 	SharedState *state;
 	GpuaggReason reason;
@@ -122,16 +122,16 @@ gpuagg_device_require(void)
 	if (reach_device(state, false) == GPUAGG_OK)
 		return;
 
-	/* a device that was there when the statement began, and died, is no error */
+	/* no error if a device was ready after the statement began: its loss is a fallback */
 	if (state != NULL && state->last_ready >= statement)
 		return;
 
-	/* once a statement, an earlier failure does not keep us from trying */
+	/* try once in each statement, even after an earlier failure */
 	demand = statement != demanded_by;
 	demanded_by = statement;
 	reason = await_device(state, demand);
 
-	/* a device that is there and busy leaves the work to the CPU */
+	/* while the device is busy the CPU does the work */
 	if (reason != GPUAGG_OK && reason != GPUAGG_BUSY)
 		no_device("no usable GPU device", state, reason);
 }
@@ -166,9 +166,9 @@ gpuagg_device_ready(void)
 /* ---- leases ---- */
 
 /*
- * A place for a memory file: the one where it is mapped still, a free one, or
- * the one longest unused.  Numbers of regions are new with every lease, so it
- * is the file that tells segments apart.
+ * An entry for a memory file: the one that still maps it, else a free one, else
+ * the least recently used one.  Region numbers change with every lease, so the
+ * file identifies the segment.
  */
 static Region *
 find_place(Connection *c, const struct stat *st)
@@ -195,8 +195,8 @@ find_place(Connection *c, const struct stat *st)
 }
 
 /*
- * Maps the memory file that came with a lease.  It must be sealed against
- * changes of its size, or reading it could end in SIGBUS.
+ * Maps the memory file that came with a lease.  The file must be sealed against
+ * changes of size, because reading a shrunk file would raise SIGBUS.
  */
 static Region *
 map_region(Connection *c, uint32 id, Size size, int fd)
@@ -250,7 +250,7 @@ gpuagg_device_lease(Size bytes, DeviceLease **lease)
 											? gpuagg_device_timeout
 											: Min(LEASE_MS, gpuagg_device_timeout));
 	if (reason == GPUAGG_TIMEOUT)
-		reason = GPUAGG_BUSY; /* making memory may take long; that is no silence */
+		reason = GPUAGG_BUSY; /* allocating memory may take long; gpuaggd is not silent */
 	if (reason == GPUAGG_OK)
 	{
 		Size size = c->control.u.lease.bytes;
@@ -320,7 +320,7 @@ gpuagg_device_rest(void)
 
 /* ---- requests ---- */
 
-/* What an answer that did not come means for its connection. */
+/* Handles a missing answer: trips the breaker or retires the connection as needed. */
 static GpuaggReason
 give_up(Connection *c, Awaited awaited)
 {
@@ -378,14 +378,14 @@ gpuagg_device_submit(DeviceLease *lease, GpuaggRequest *request, uint32 *id)
 }
 
 static Slot *
-find_slot(uint32 id, Connection **of)
+find_slot(uint32 id, Connection **connection)
 {
 	for (Connection *c = gpuagg_connections; c != NULL; c = c->next)
 		for (int i = 0; i < MAX_SLOTS; i++)
 			if (c->slot[i].id == id &&
 				(c->slot[i].state == SLOT_WAITING || c->slot[i].state == SLOT_ANSWERED))
 			{
-				*of = c;
+				*connection = c;
 				return &c->slot[i];
 			}
 	return NULL;

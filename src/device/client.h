@@ -1,14 +1,14 @@
 /*
  * client.h
- *	  The device as a client sees it: staging memory on lease, requests, replies.
+ *	  The client's side of gpuaggd: leases of staging memory, requests, replies.
  *
- * One connection a backend, kept across queries.  gpuagg_device_require() and
- * gpuagg_device_demand() wait for a device, gpuagg_device_lease() and
- * gpuagg_device_submit() shortly for an answer where one is due first,
- * gpuagg_device_wait() and gpuagg_device_call() for a result; all are bounded
- * and can be cancelled.  Nothing else waits.  Every failure leaves the caller's
- * rows intact in the region (but not the items of a SORT, which are sorted in
- * place).  Nothing is counted by these functions.
+ * Each backend has one connection, kept across queries.  gpuagg_device_require()
+ * and gpuagg_device_demand() wait for a device, gpuagg_device_lease() and
+ * gpuagg_device_submit() briefly for a reply they need first, gpuagg_device_wait()
+ * and gpuagg_device_call() for a result.  These waits are bounded and can be
+ * cancelled; no other function waits.  A failure leaves the caller's rows in the
+ * region intact, except the items of a SORT, which are sorted in place.  These
+ * functions count no work.
  */
 #ifndef GPUAGG_CLIENT_H
 #define GPUAGG_CLIENT_H
@@ -17,7 +17,7 @@
 
 /*
  * Staging memory on lease.  The mapping stays valid until
- * gpuagg_device_release(), whatever happens to gpuaggd in between.
+ * gpuagg_device_release(), even if gpuaggd ends before that.
  */
 typedef struct DeviceLease
 {
@@ -27,62 +27,61 @@ typedef struct DeviceLease
 } DeviceLease;
 
 /*
- * In mode gpu, waits for a device to come up and raises 55000 with the reason
- * when there is none; in the other modes does nothing.  Called when a query
- * begins to use gpuagg: what happens to the device after that is a fallback.
+ * In mode gpu, waits for a device and raises 55000 with the reason when there
+ * is none; in the other modes does nothing.  Called when a query begins to use
+ * gpuagg: if the device is lost after that, the query falls back to the CPU.
  */
 extern void gpuagg_device_require(void);
 
 /*
- * For work that nothing but a device can do: waits for one in mode auto too,
- * and raises 55000 with this message and the reason when there is none.
+ * For work that only a device can do: waits for one in mode auto too, and raises
+ * 55000 with this message and the reason when there is none.
  */
 extern void gpuagg_device_demand(const char *message);
 
 /*
- * Whether a device can be used now.  Never waits and never raises.  Mode cpu:
- * false.  Otherwise asks for the launcher where that makes sense, and records
- * the reason (gpuagg_stat_reason) when the answer is no.  Cheap enough to be
- * called once a batch.
+ * Whether a device can be used now.  Never waits and never raises.  False in mode
+ * cpu.  In the other modes asks for the launcher when a start is due, and records
+ * the reason (gpuagg_stat_reason) when it returns false.  Cheap enough to call
+ * for every batch.
  */
 extern bool gpuagg_device_ready(void);
 
 /*
- * Leases at least `bytes` of staging memory, at most gpuagg.staging_memory a
- * backend: GPUAGG_OK, or why it cannot be had now.
+ * Leases at least `bytes` of staging memory, within gpuagg.staging_memory for
+ * each backend.  Returns GPUAGG_OK, or why there is none now.
  */
 extern GpuaggReason gpuagg_device_lease(Size bytes, DeviceLease **lease);
 
 /*
- * Gives a lease back.  Requests still in flight on it are forgotten, their
- * replies dropped.  Neither waits nor throws; safe in abort paths.
+ * Gives a lease back.  Replies to requests still in flight on it are dropped.
+ * Neither waits nor throws; safe in abort paths.
  */
 extern void gpuagg_device_release(DeviceLease *lease);
 
 /*
- * Forgets where memory without a lease was mapped, so that a session that idles
- * does not keep it from being freed.  Called when a query has come to rest.
+ * Unmaps memory without a lease, so that an idle session does not keep it from
+ * being freed.  Called when the executor is about to return to the client.
  */
 extern void gpuagg_device_rest(void);
 
 /*
- * Sends a REDUCE, SCAN, SORT or LADDER request (region and header but for the type
- * are filled in): GPUAGG_OK with its id, or why not.  With GPUAGG_MAX_INFLIGHT
- * requests under way it waits for one of them to be answered.
+ * Sends a REDUCE, SCAN, SORT or LADDER request; fills in the region, and the
+ * header except the type.  GPUAGG_OK with its id, or why it was not sent.  With
+ * GPUAGG_MAX_INFLIGHT requests under way it first waits for one reply.
  */
 extern GpuaggReason gpuagg_device_submit(DeviceLease *lease, GpuaggRequest *request, uint32 *id);
 
 /*
- * Waits for the reply to a request, at most gpuagg.device_timeout ms: GPUAGG_OK, or
- * why there is none, or why the device could not do it.  The id is forgotten either
- * way.
+ * Waits at most gpuagg.device_timeout ms for the reply to a request: GPUAGG_OK, why
+ * no reply came, or why the device failed.  The id is invalid after this call.
  */
 extern GpuaggReason gpuagg_device_wait(uint32 id, GpuaggReply *reply);
 
 /*
- * Sends a request and waits for its reply: GPUAGG_OK, or why there is none.
- * Without a lease, a BENCH request, waited for as long as it takes (about 10 s
- * at most); cancelling that ends it in gpuaggd too, by hanging up.
+ * Sends a request and waits for its reply: GPUAGG_OK, or why it failed.  A request
+ * without a lease is a BENCH request, which takes about 10 s at most; cancelling
+ * it closes the connection, which ends it in gpuaggd too.
  */
 extern GpuaggReason gpuagg_device_call(DeviceLease *lease, GpuaggRequest *request,
 									   GpuaggReply *reply);

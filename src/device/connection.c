@@ -2,8 +2,8 @@
  * connection.c
  *	  A session's connections to gpuaggd, with the leases and requests on them.
  *
- * What runs in abort paths (release, retire, lost, destroy) only closes, unmaps
- * and frees.
+ * Functions called in abort paths (release, retire, lost, destroy) neither wait
+ * nor throw.
  */
 #include "compat.h"
 
@@ -106,12 +106,12 @@ gpuagg_connection_release(Connection *c, uint32 region)
 	request.h.id = gpuagg_connection_next_id();
 	request.u.release.region = region;
 
-	/* if it cannot be said now, hanging up will say it */
+	/* if it cannot be sent now, closing the connection releases the region */
 	if (c->link.sock >= 0 && !gpuagg_link_send(&c->link, &request))
 		gpuagg_connection_retire(c);
 }
 
-/* Files a reply where it belongs, or drops it. */
+/* Stores a reply for its request, or drops it if nobody waits for it. */
 static void
 deliver(Connection *c, const GpuaggReply *reply, int fd)
 {
@@ -126,7 +126,7 @@ deliver(Connection *c, const GpuaggReply *reply, int fd)
 		close(fd);
 	if (reply->h.type == GPUAGG_MSG_LEASE)
 	{
-		/* came too late for whoever asked */
+		/* the caller has stopped waiting for this lease */
 		if (reply->h.reason == GPUAGG_OK)
 			gpuagg_connection_release(c, reply->u.lease.region);
 		return;
@@ -172,7 +172,7 @@ gpuagg_connection_drain(Connection *c)
 }
 
 static bool
-has_come(const Connection *c, AwaitWhat what, const Slot *slot)
+is_complete(const Connection *c, AwaitWhat what, const Slot *slot)
 {
 	switch (what)
 	{
@@ -199,7 +199,7 @@ gpuagg_connection_await(Connection *c, AwaitWhat what, const Slot *slot, int tim
 		int64 now;
 
 		gpuagg_connection_drain(c);
-		if (has_come(c, what, slot))
+		if (is_complete(c, what, slot))
 			return AWAITED;
 		if (c->link.sock < 0)
 			return AWAIT_LOST;
@@ -208,7 +208,7 @@ gpuagg_connection_await(Connection *c, AwaitWhat what, const Slot *slot, int tim
 		now = gpuagg_monotonic_ms();
 		if (deadline == 0)
 			deadline = now + timeout_ms;
-		deadline += gpuagg_kept_ms(&last, WAIT_TICK_MS);
+		deadline += gpuagg_delay_ms(&last, WAIT_TICK_MS);
 		if (now >= deadline)
 			return AWAIT_TIMEOUT;
 		if (WaitEventSetWait(c->wait_set, Min(WAIT_TICK_MS, deadline - now), &event, 1,
@@ -219,7 +219,7 @@ gpuagg_connection_await(Connection *c, AwaitWhat what, const Slot *slot, int tim
 	}
 }
 
-/* A lease may be on its way, and a session that idles would keep it. */
+/* Retires and, if possible, closes: an idle session could keep a lease that comes late. */
 static void
 abandon(Connection *c)
 {
@@ -270,7 +270,7 @@ gpuagg_connection_converse(Connection *c, GpuaggRequest *request, int timeout_ms
 	return GPUAGG_TIMEOUT;
 }
 
-/* A wait set takes a descriptor too, and raises an error where there is none. */
+/* Creating a wait set needs a descriptor and raises an error when none is free. */
 static bool
 descriptor_to_spare(void)
 {
@@ -295,7 +295,7 @@ gpuagg_connection_open(SharedState *state)
 	c = MemoryContextAllocZero(TopMemoryContext, sizeof(Connection));
 	c->link.sock = -1;
 	c->control_fd = -1;
-	c->retired = true; /* until hands are shaken */
+	c->retired = true; /* until the handshake is done */
 	c->generation = pg_atomic_read_u32(&state->generation);
 	c->next = gpuagg_connections;
 	gpuagg_connections = c;

@@ -2,15 +2,15 @@
  * connection.h
  *	  A session's connections to gpuaggd, with the leases and requests on them.
  *
- * A connection is current, or retired: it was lost, or something on it timed
- * out.  A retired connection takes no new requests, but stays, and its socket
- * with it where it still has one, until its last lease is released: while it
- * is open gpuaggd gives none of its regions to anybody else, and we may still
- * be reading them.
+ * A connection is current or retired.  It is retired when it was lost, or when
+ * something on it timed out.  A retired connection takes no new requests.  It
+ * and its socket, if still open, stay until its last lease is released: while
+ * the socket is open gpuaggd gives its regions to no other client, so this
+ * session may still read them.
  *
- * A request counts as under way until its reply has come, even when nobody
- * wants the reply any more: there are never more than GPUAGG_MAX_INFLIGHT.
- * Replies that nobody has fetched yet keep slots of their own beyond those.
+ * A request is under way until its reply arrives, even when nobody wants the
+ * reply any more; at most GPUAGG_MAX_INFLIGHT are under way.  Replies not yet
+ * fetched keep slots in addition to those.
  */
 #ifndef GPUAGG_CONNECTION_H
 #define GPUAGG_CONNECTION_H
@@ -30,9 +30,9 @@ typedef struct Connection Connection;
 
 typedef struct Region
 {
-	DeviceLease lease; /* first: a lease is its region */
+	DeviceLease lease; /* must be first: a DeviceLease is cast to its Region */
 	Connection *connection;
-	dev_t dev; /* which memory file is mapped */
+	dev_t dev; /* device and inode of the mapped memory file */
 	ino_t ino;
 	bool leased;
 	uint64 used; /* tick of the last lease, for eviction */
@@ -66,7 +66,7 @@ struct Connection
 	int inflight; /* slots waiting or forgotten */
 	Slot slot[MAX_SLOTS];
 
-	/* the one HELLO or LEASE under way */
+	/* the one HELLO, LEASE or BENCH under way */
 	uint32 control_id; /* 0: none */
 	bool control_done;
 	GpuaggReply control;
@@ -77,7 +77,7 @@ typedef enum Awaited
 {
 	AWAITED,
 	AWAIT_TIMEOUT,
-	AWAIT_TRIPPED, /* somebody has found it silent before */
+	AWAIT_TRIPPED, /* the breaker is open, or the connection is retired */
 	AWAIT_LOST
 } Awaited;
 
@@ -85,29 +85,28 @@ typedef enum AwaitWhat
 {
 	AWAIT_CONTROL, /* the control reply */
 	AWAIT_SLOT,	   /* one slot's reply */
-	AWAIT_ROOM	   /* any reply, so that another request may be sent */
+	AWAIT_ROOM	   /* fewer than GPUAGG_MAX_INFLIGHT requests under way */
 } AwaitWhat;
-
 
 extern Connection *gpuagg_connections; /* all: the current one and retired ones */
 extern Connection *gpuagg_connection;  /* the current one, or NULL */
 
-/* Connects and shakes hands, a device having been announced.  Can be cancelled. */
+/* Connects and exchanges HELLO; a device must be ready.  Can be cancelled. */
 extern GpuaggReason gpuagg_connection_open(SharedState *state);
 
-/* Takes no new requests from now on; is not freed here. */
+/* Stops new requests on the connection; does not free it. */
 extern void gpuagg_connection_retire(Connection *c);
 
-/* Closes and retires; what is mapped stays mapped. */
+/* Closes and retires it; its regions stay mapped. */
 extern void gpuagg_connection_lost(Connection *c);
 
 /* Frees a retired connection without leases. */
 extern void gpuagg_connection_destroy(Connection *c);
 
-/* Frees all such.  No pointer to a retired connection may be in use. */
+/* Frees all retired connections without leases; no pointer to one may be in use. */
 extern void gpuagg_connection_sweep(void);
 
-/* Reads all replies that are there.  Finds out when gpuaggd is gone. */
+/* Reads all replies that have come.  Marks the connection lost if gpuaggd is gone. */
 extern void gpuagg_connection_drain(Connection *c);
 
 /* Waits for a reply, at most timeout_ms.  Can be cancelled. */
@@ -115,8 +114,8 @@ extern Awaited gpuagg_connection_await(Connection *c, AwaitWhat what, const Slot
 									   int timeout_ms);
 
 /*
- * Sends a HELLO or LEASE and waits for its reply, which is then in c->control.
- * When none comes in time the connection is retired: a lease may be on its way.
+ * Sends a HELLO, LEASE or BENCH and waits for its reply, which is then in
+ * c->control.  Without one in time it retires the connection: a lease may come late.
  */
 extern GpuaggReason gpuagg_connection_converse(Connection *c, GpuaggRequest *request,
 											   int timeout_ms);

@@ -2,17 +2,15 @@
  * launcher.c
  *	  The background worker that starts, watches and ends gpuaggd.
  *
- * It does no work that can crash: it forks and executes, waits, asks gpuaggd
- * every second whether it is well, and writes down in the shared state what it
- * learns.  It is a client of gpuaggd like any session.  How it ends says what
- * is to happen next:
+ * It does no work that can crash: it forks and executes, waits, pings gpuaggd
+ * every second and records the answers in the shared state.  It is a client of
+ * gpuaggd like any session.  Its exit code decides what comes next:
  *
- *	exit code 0	nothing until a session asks again, and not before the time
- *				that it has written down: stopped, idle, no usable device
- *	exit code 1	the postmaster starts it again after some seconds: gpuaggd was
- *				lost
+ *	exit code 0	stopped, idle, or no usable device: it starts again only when a
+ *				session asks, and not before the recorded time
+ *	exit code 1	gpuaggd was lost: the postmaster starts it again after 3 s
  *
- * Silence of gpuaggd opens the breaker first and costs it its life later.
+ * When gpuaggd is silent, the launcher first opens the breaker and later kills it.
  */
 #include "compat.h"
 
@@ -41,7 +39,7 @@
 #define CONNECT_WITHIN	 15000
 #define READY_WITHIN	 60000
 #define TICK_STARTING	 20
-#define SOON			 10000 /* a crash so soon after the start counts */
+#define EARLY_CRASH		 10000 /* a crash so soon after it was ready counts */
 #define RETRY_NO_DEVICE	 300000
 #define RETRY_NO_PROGRAM 60000
 
@@ -51,13 +49,13 @@ typedef enum Outcome
 {
 	GO_ON,
 	END_ASKED,	  /* shutdown, gpuagg_stop(), gpuagg_restart() */
-	END_IDLE,	  /* gpuaggd gave the device back by itself */
-	END_UNUSABLE, /* no device; reason and time written down */
+	END_IDLE,	  /* gpuaggd was idle and ended by itself */
+	END_UNUSABLE, /* no device; reason and time of the next try are recorded */
 	END_LOST,	  /* gpuaggd crashed, hung or lost its context */
 	START_AGAIN	  /* the settings have changed */
 } Outcome;
 
-/* What gpuaggd's command line was made from. */
+/* The settings in gpuaggd's command line. */
 typedef struct Settings
 {
 	int total_staging_memory;
@@ -67,21 +65,21 @@ typedef struct Settings
 	char program[MAXPGPATH];
 } Settings;
 
-/* One life of gpuaggd as the launcher sees it. */
+/* What the launcher knows of one run of gpuaggd.  Times in ms. */
 typedef struct Watch
 {
 	int64 started_at;
 	int64 ready_at; /* 0: not yet */
-	int64 asked_at; /* first question without an answer, or 0 */
+	int64 asked_at; /* when the request under way was sent, or 0 */
 	int64 answered_at;
 	int64 described_at;
-	int64 judged_at;
-	int64 apart_since; /* without a connection since then, or 0 */
+	int64 checked_at;		  /* last check for silence */
+	int64 disconnected_since; /* or 0 */
 	uint32 id;
-	bool busy;			   /* by the last answer: requests under way, or leases */
-	uint32 describing;	   /* device that the question under way is about */
-	bool describe;		   /* that question is to be asked */
-	GpuaggReason unusable; /* known by now: there is no device */
+	bool busy;			   /* the last answer showed requests under way, or leases */
+	uint32 device_index;   /* device to ask about */
+	bool ask_device;	   /* the next request asks about that device */
+	GpuaggReason unusable; /* why there is no device, once known */
 	char detail[128];
 	bool settings_changed;
 } Watch;
@@ -109,7 +107,7 @@ set_not_ready(void)
 	state->gpuaggd_pid = 0;
 }
 
-/* Callback of the launcher's end, whatever its cause. */
+/* Callback when the launcher exits, for any reason. */
 static void
 launcher_exit(int code, Datum arg)
 {
@@ -127,7 +125,7 @@ launcher_exit(int code, Datum arg)
 	LWLockRelease(&state->lock);
 }
 
-/* Becomes the launcher.  False when there is one already or none is wanted. */
+/* Registers as the launcher.  False when there is one already or gpuagg is stopped. */
 static bool
 become_launcher(void)
 {
@@ -151,7 +149,7 @@ become_launcher(void)
 	return alone;
 }
 
-/* Writes down why there is no device and when to look again. */
+/* Records why there is no device and when to try again. */
 static void
 record_unusable(GpuaggReason reason, const char *detail, int64 retry_ms)
 {
@@ -186,7 +184,7 @@ record_ready(Watch *watch)
 						 state->ndevices > 0 ? state->device[0].name : "")));
 }
 
-/* An answer to HELLO or PING. */
+/* Handles a reply to HELLO or PING. */
 static void
 on_health(Watch *watch, GpuaggReply *reply)
 {
@@ -196,7 +194,7 @@ on_health(Watch *watch, GpuaggReply *reply)
 	if (watch->ready_at != 0)
 	{
 		if (reason != GPUAGG_OK || !reply->u.hello.ready)
-			return; /* it is about to end; we see that soon */
+			return; /* it is about to end */
 		gpuagg_breaker_close(state);
 		return;
 	}
@@ -210,7 +208,7 @@ on_health(Watch *watch, GpuaggReply *reply)
 		snprintf(watch->detail, sizeof(watch->detail),
 				 "the library is version %s, the device program is version %s",
 				 GPUAGG_VERSION_STRING, reply->u.hello.version);
-		watch->describe = false;
+		watch->ask_device = false;
 		return;
 	}
 	if (!reply->u.hello.ready)
@@ -218,33 +216,34 @@ on_health(Watch *watch, GpuaggReply *reply)
 		watch->unusable = reason != GPUAGG_OK ? reason : GPUAGG_DEVICE_ERROR;
 		strlcpy(watch->detail, reply->u.hello.detail, sizeof(watch->detail));
 	}
-	/* ready or not: know the devices first */
-	watch->describing = 0;
-	watch->describe = true;
+	/* ready or not, ask about the devices first */
+	watch->device_index = 0;
+	watch->ask_device = true;
 }
 
-/* An answer to DEVICE: asks on for the next one, then draws the conclusion. */
+/* Handles a reply to DEVICE: asks about the next device, or decides after the last. */
 static Outcome
 on_device(Watch *watch, GpuaggReply *reply)
 {
 	const GpuaggDeviceInfo *info = &reply->u.device;
 
-	if (gpuagg_link_reason(reply) == GPUAGG_OK && watch->describing < info->count &&
-		watch->describing < SHARED_DEVICES)
+	if (gpuagg_link_reason(reply) == GPUAGG_OK && watch->device_index < info->count &&
+		watch->device_index < SHARED_DEVICES)
 	{
 		LWLockAcquire(&state->lock, LW_EXCLUSIVE);
-		state->device[watch->describing] = *info;
-		state->device[watch->describing].name[sizeof(info->name) - 1] = '\0';
-		state->device[watch->describing].detail[sizeof(info->detail) - 1] = '\0';
-		state->ndevices = Max(state->ndevices, watch->describing + 1);
+		state->device[watch->device_index] = *info;
+		state->device[watch->device_index].name[sizeof(info->name) - 1] = '\0';
+		state->device[watch->device_index].detail[sizeof(info->detail) - 1] = '\0';
+		state->ndevices = Max(state->ndevices, watch->device_index + 1);
 		LWLockRelease(&state->lock);
-		watch->describing++;
-		watch->describe = watch->describing < info->count && watch->describing < SHARED_DEVICES;
+		watch->device_index++;
+		watch->ask_device = watch->device_index < info->count &&
+							watch->device_index < SHARED_DEVICES;
 	}
 	else
-		watch->describe = false;
+		watch->ask_device = false;
 
-	if (watch->describe)
+	if (watch->ask_device)
 		return GO_ON;
 	watch->described_at = gpuagg_monotonic_ms();
 	if (watch->unusable != GPUAGG_OK)
@@ -254,7 +253,7 @@ on_device(Watch *watch, GpuaggReply *reply)
 	return GO_ON;
 }
 
-/* Reads answers, asks questions.  Nothing here waits. */
+/* Reads replies and sends the next request.  Does not wait. */
 static Outcome
 converse(Link *link, Watch *watch)
 {
@@ -264,12 +263,12 @@ converse(Link *link, Watch *watch)
 
 	if (link->sock < 0)
 	{
-		/* a program that ends closes its sockets some time before it can be reaped */
-		if (watch->apart_since == 0)
-			watch->apart_since = now;
+		/* a program that exits closes its sockets before it can be reaped */
+		if (watch->disconnected_since == 0)
+			watch->disconnected_since = now;
 		if (gpuagg_link_open(link, program.pid) != GPUAGG_OK)
-			return now - watch->apart_since > CONNECT_WITHIN ? END_LOST : GO_ON;
-		watch->apart_since = 0;
+			return now - watch->disconnected_since > CONNECT_WITHIN ? END_LOST : GO_ON;
+		watch->disconnected_since = 0;
 		gpuagg_link_hello(&request, ++watch->id);
 		if (!gpuagg_link_send(link, &request))
 			return GO_ON;
@@ -284,7 +283,7 @@ converse(Link *link, Watch *watch)
 
 		if (status == LINK_CLOSED)
 		{
-			/* refused for its version, or ended: the caller looks which */
+			/* another version, or the program has ended; the caller finds out */
 			gpuagg_link_close(link);
 			return watch->unusable != GPUAGG_OK ? END_UNUSABLE : GO_ON;
 		}
@@ -307,10 +306,10 @@ converse(Link *link, Watch *watch)
 	if (watch->asked_at != 0)
 		return GO_ON;
 	memset(&request, 0, sizeof(request));
-	if (watch->describe)
+	if (watch->ask_device)
 	{
 		request.h.type = GPUAGG_MSG_DEVICE;
-		request.u.device.index = watch->describing;
+		request.u.device.index = watch->device_index;
 	}
 	else if (now - watch->answered_at >= (watch->ready_at != 0 ? PING_EVERY : TICK_STARTING))
 		request.h.type = GPUAGG_MSG_PING;
@@ -319,15 +318,15 @@ converse(Link *link, Watch *watch)
 	request.h.id = ++watch->id;
 	if (gpuagg_link_send(link, &request))
 		watch->asked_at = now;
-	if (watch->ready_at != 0 && !watch->describe && now - watch->described_at >= DESCRIBE_EVERY)
+	if (watch->ready_at != 0 && !watch->ask_device && now - watch->described_at >= DESCRIBE_EVERY)
 	{
-		watch->describing = 0;
-		watch->describe = true;
+		watch->device_index = 0;
+		watch->ask_device = true;
 	}
 	return GO_ON;
 }
 
-/* What the end of gpuaggd means. */
+/* Finds out why gpuaggd ended. */
 static Outcome
 judge_end(Watch *watch)
 {
@@ -361,15 +360,15 @@ judge_end(Watch *watch)
 	return END_LOST;
 }
 
-/* Opens the breaker, or gives up, when gpuaggd has been silent for too long. */
+/* Opens the breaker, or gives up gpuaggd, when it has been silent too long. */
 static Outcome
 judge_silence(Watch *watch)
 {
 	int64 now = gpuagg_monotonic_ms();
-	int64 kept = gpuagg_kept_ms(&watch->judged_at, TICK_ASKED);
+	int64 delay = gpuagg_delay_ms(&watch->checked_at, TICK_ASKED);
 
 	if (watch->asked_at != 0)
-		watch->asked_at += kept;
+		watch->asked_at += delay;
 	if (watch->asked_at != 0 && now - watch->asked_at > SILENCE_TRIPS)
 	{
 		if (watch->ready_at != 0)
@@ -389,7 +388,7 @@ judge_silence(Watch *watch)
 }
 
 static Outcome
-heed_requests(Watch *watch)
+check_requests(Watch *watch)
 {
 	uint32 request = pg_atomic_read_u32(&state->restart_request);
 
@@ -428,7 +427,7 @@ build_wait_set(const Link *link)
 	return set;
 }
 
-/* Watches gpuaggd to its end, or to the end of our interest in it. */
+/* Watches gpuaggd until it ends or is to be ended. */
 static Outcome
 watch_program(Watch *watch, Link *link)
 {
@@ -445,7 +444,7 @@ watch_program(Watch *watch, Link *link)
 		gpuagg_program_log(&program);
 		if (gpuagg_program_ended(&program))
 		{
-			/* its last answer may explain why */
+			/* its last reply may say why */
 			if (ShutdownRequestPending)
 				outcome = END_ASKED; /* the signal goes to the whole process group */
 			else if (link->sock < 0 || converse(link, watch) != END_UNUSABLE)
@@ -454,7 +453,7 @@ watch_program(Watch *watch, Link *link)
 				outcome = END_UNUSABLE;
 			break;
 		}
-		if ((outcome = heed_requests(watch)) != GO_ON ||
+		if ((outcome = check_requests(watch)) != GO_ON ||
 			(outcome = judge_silence(watch)) != GO_ON || (outcome = converse(link, watch)) != GO_ON)
 			break;
 
@@ -466,7 +465,7 @@ watch_program(Watch *watch, Link *link)
 			set_log_fd = program.log_fd;
 			set_sock = link->sock;
 		}
-		if (watch->ready_at != 0 && watch->asked_at == 0 && !watch->describe)
+		if (watch->ready_at != 0 && watch->asked_at == 0 && !watch->ask_device)
 			tick = Max(watch->answered_at + PING_EVERY - gpuagg_monotonic_ms(), 1);
 		else if (watch->asked_at != 0)
 			tick = TICK_ASKED;
@@ -480,7 +479,7 @@ watch_program(Watch *watch, Link *link)
 	return outcome;
 }
 
-/* Gives the outcome its reason and time, so that sessions know both. */
+/* Records the outcome's reason and the time of the next try for the sessions. */
 static Outcome
 conclude(const Watch *watch, Outcome outcome)
 {
@@ -498,7 +497,7 @@ conclude(const Watch *watch, Outcome outcome)
 	return outcome;
 }
 
-/* One life of gpuaggd, from start to end. */
+/* Runs gpuaggd once, from start to end. */
 static Outcome
 run_program(Watch *watch)
 {
@@ -529,11 +528,11 @@ run_program(Watch *watch)
 	return conclude(watch, outcome);
 }
 
-/* Whether to be started again after a loss; not when losses follow each other. */
+/* Whether to restart after a loss: not after MAX_FAILURES early ones in a row. */
 static bool
-worth_restarting(const Watch *watch)
+should_restart(const Watch *watch)
 {
-	bool soon = watch->ready_at == 0 || gpuagg_monotonic_ms() - watch->ready_at < SOON;
+	bool soon = watch->ready_at == 0 || gpuagg_monotonic_ms() - watch->ready_at < EARLY_CRASH;
 	uint32 failures;
 
 	LWLockAcquire(&state->lock, LW_EXCLUSIVE);
@@ -571,7 +570,7 @@ gpuagg_launcher_main(Datum arg)
 
 	if (outcome == END_LOST)
 	{
-		if (worth_restarting(&watch))
+		if (should_restart(&watch))
 			proc_exit(1);
 		record_unusable(GPUAGG_START_FAILED, "it ended soon after its start several times",
 						RETRY_NO_DEVICE);

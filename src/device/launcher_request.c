@@ -1,11 +1,11 @@
 /*
  * launcher_request.c
- *	  The sessions' side of the launcher: asking for it, waiting for it, ending it.
+ *	  What sessions do with the launcher: ask for it, wait for it, end it.
  *
- * The launcher is registered under the lock of the shared state, and a start
- * that failed is not tried again before its time: otherwise each query on a
- * host without a device would start a process, and a dozen sessions would take
- * all worker slots.
+ * The launcher is registered under the lock of the shared state, so that many
+ * sessions cannot take all worker slots.  A failed start is not repeated before
+ * state->not_before; otherwise each query on a host without a device would start
+ * a process.
  */
 #include "compat.h"
 
@@ -19,7 +19,7 @@
 #include "utils/acl.h"
 
 #define RESTART_INTERVAL_S 3	 /* back-off after gpuaggd was lost */
-#define ASKED_TIMEOUT_MS   30000 /* then a registration counts as lost */
+#define ASKED_TIMEOUT_MS   30000 /* after that a registration counts as lost */
 #define NO_SLOT_RETRY_MS   60000
 #define AWAIT_TICK_MS	   50
 
@@ -47,7 +47,7 @@ gpuagg_launcher_preload(void)
 	RegisterBackgroundWorker(&worker);
 }
 
-/* With the lock held: whether a launcher is there or about to be. */
+/* With the lock held: whether a launcher runs or is about to start. */
 static bool
 launcher_expected(const SharedState *state)
 {
@@ -77,7 +77,7 @@ register_launcher(SharedState *state)
 	return GPUAGG_STARTING;
 }
 
-/* With the lock held: the answer without starting anything, or GPUAGG_OK when a start is due. */
+/* With the lock held: why no start is due, or GPUAGG_OK if one is. */
 static GpuaggReason
 reason_not_to_start(const SharedState *state, bool demand)
 {
@@ -115,7 +115,7 @@ gpuagg_launcher_check(SharedState *state, bool demand)
 	{
 		if (strncmp(state->version, GPUAGG_VERSION_STRING, sizeof(state->version)) != 0)
 		{
-			/* the library was replaced: an older launcher goes, an older session stays out */
+			/* library replaced: an older launcher must end, an older session must not connect */
 			if (version_number(state->version) > version_number(GPUAGG_VERSION_STRING))
 				return GPUAGG_VERSION;
 			pg_atomic_write_u32(&state->restart_request, RESTART_WHEN_IDLE);
@@ -161,7 +161,7 @@ gpuagg_launcher_detail(SharedState *state, GpuaggReason reason, char *words, Siz
 	words[0] = '\0';
 	if (state == NULL)
 		return;
-	/* these may hold a path that is for superusers, as the setting is */
+	/* these may hold the path of the program, a superuser-only setting */
 	if ((reason == GPUAGG_NO_PROGRAM || reason == GPUAGG_START_FAILED) &&
 		!has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_SETTINGS))
 		return;

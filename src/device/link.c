@@ -3,7 +3,7 @@
  *	  A connection to gpuaggd: open, send, receive, close; nothing waits.
  *
  * The socket is non-blocking from its creation: a blocking connect on a full
- * backlog could neither be cancelled nor answer a ProcSignalBarrier.
+ * backlog could not be cancelled and would not answer a ProcSignalBarrier.
  */
 #include "compat.h"
 
@@ -32,7 +32,7 @@ gpuagg_link_open(Link *link, pid_t peer)
 		ReleaseExternalFD();
 		return GPUAGG_BUSY;
 	}
-	/* relative to the data directory, our working directory: always short enough */
+	/* relative to the data directory, the working directory, so always short enough */
 	strlcpy(address.sun_path, GPUAGG_SOCKET_PATH, sizeof(address.sun_path));
 	if (connect(sock, (struct sockaddr *) &address, sizeof(address)) != 0)
 	{
@@ -115,7 +115,7 @@ gpuagg_link_receive(const Link *link, GpuaggReply *reply, int *fd)
 			memcpy(&received, CMSG_DATA(c), sizeof(int));
 	}
 
-	/* Header and version of a HELLO's answer are the same for ever, its length is not. */
+	/* Header and version of a HELLO reply never change; its length may. */
 	if (n >= (ssize_t) (offsetof(GpuaggReply, u.hello.version) + sizeof(reply->u.hello.version)) &&
 		reply->h.magic == GPUAGG_MAGIC && reply->h.version != GPUAGG_PROTOCOL_VERSION)
 	{

@@ -2,8 +2,8 @@
  * shared_state.c
  *	  Attaching to the shared state, and the breaker in it.
  *
- * Without preloading nothing is reserved for us, so attaching may fail; a
- * session then works on the CPU with counters of its own.
+ * Without preloading no memory is reserved, so attaching may fail.  A session
+ * then works on the CPU with its own counters.
  */
 #include "compat.h"
 
@@ -16,7 +16,7 @@
 
 #define BREAKER_HOLD_MS		1000
 #define BREAKER_MAX_STRIKES 4	  /* 1 s << 4 = 16 s */
-#define BREAKER_CALM_MS		60000 /* closed for so long: the strikes are forgotten */
+#define BREAKER_CALM_MS		60000 /* strikes are reset once closed for so long */
 
 int64
 gpuagg_monotonic_ms(void)
@@ -28,7 +28,7 @@ gpuagg_monotonic_ms(void)
 }
 
 int64
-gpuagg_kept_ms(int64 *last_ms, int tick_ms)
+gpuagg_delay_ms(int64 *last_ms, int tick_ms)
 {
 	int64 now = gpuagg_monotonic_ms();
 	int64 late = *last_ms != 0 ? now - *last_ms - tick_ms : 0;
@@ -81,9 +81,9 @@ gpuagg_state(void)
 	PG_CATCH();
 	{
 		/*
-		 * Raising an error reset the hold-off count that each lock still held
-		 * counts on; LWLockReleaseAll() raises it again for each.  Callers
-		 * hold no locks here.
+		 * Raising the error reset InterruptHoldoffCount, but releasing a lock
+		 * lowers it; LWLockReleaseAll() raises it first for each lock held.
+		 * Callers hold no locks, so releasing all is safe.
 		 */
 		LWLockReleaseAll();
 		InterruptHoldoffCount = holdoff;

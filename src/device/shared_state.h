@@ -2,14 +2,13 @@
  * shared_state.h
  *	  What the sessions of a cluster share about the device.
  *
- * One struct of fixed size, created at first use and lost when the server
- * stops.  Fields under "atomic" may be read at any time; all else is protected
- * by the lock.  Times are of the monotonic clock, in ms, which all processes
- * of a host share.
+ * One struct of fixed size, created at first use and gone when the server stops.
+ * Fields marked "atomic" may be read at any time; the lock protects all others.
+ * Times are in ms of the monotonic clock, which all processes of a host share.
  *
- * A library that was replaced while the server runs meets the struct of its
- * predecessor: the fields up to restart_request keep their places in every
- * layout, so that a newer session can ask an older launcher to go.
+ * If the library is replaced while the server runs, the new library finds the
+ * struct of the old one.  The fields up to restart_request keep their places in
+ * every layout, so that a newer session can ask an older launcher to end.
  */
 #ifndef GPUAGG_SHARED_STATE_H
 #define GPUAGG_SHARED_STATE_H
@@ -35,11 +34,11 @@ typedef enum LauncherPhase
 typedef enum RestartRequest
 {
 	RESTART_NONE,
-	RESTART_WHEN_IDLE, /* go when no request is under way */
+	RESTART_WHEN_IDLE, /* end when no request is under way */
 	RESTART_NOW
 } RestartRequest;
 
-/* What gpuagg_stat shows; atomic but for the time of the reset. */
+/* What gpuagg_stat shows; all atomic except the time of the reset. */
 typedef struct StatCounters
 {
 	TimestampTz reset;
@@ -60,21 +59,21 @@ typedef struct SharedState
 
 	/* atomic: read once a batch */
 	pg_atomic_uint32 ready;		 /* 1: gpuaggd answers and has a device */
-	pg_atomic_uint32 trips;		 /* odd: the breaker is open, keep away */
+	pg_atomic_uint32 trips;		 /* odd: the breaker is open, do not use the device */
 	pg_atomic_uint32 generation; /* counts starts of gpuaggd */
 
 	LauncherPhase phase;
 	pid_t launcher_pid;
 	pid_t gpuaggd_pid;
 	int64 asked_at;			/* when the phase became ASKED */
-	int64 not_before;		/* no start on our own before this time */
-	int64 breaker_until;	/* stays open at least so long */
-	uint32 breaker_strikes; /* trips in a row: each holds twice as long */
+	int64 not_before;		/* no start before this time unless demanded */
+	int64 breaker_until;	/* stays open until then at least */
+	uint32 breaker_strikes; /* trips in a row; each holds twice as long as the last */
 	uint32 failures;		/* crashes in a row, each soon after the start */
 	bool stopped;			/* by gpuagg_stop() */
 	uint32 reason;			/* GpuaggReason why there is no device */
-	char detail[128];		/* more words, or empty */
-	TimestampTz last_ready; /* when the device was last seen to go */
+	char detail[128];		/* details of the reason, or empty */
+	TimestampTz last_ready; /* when the device was last known to be ready */
 
 	uint32 ndevices;
 	GpuaggDeviceInfo device[SHARED_DEVICES];
@@ -84,13 +83,13 @@ typedef struct SharedState
 
 StaticAssertDecl(sizeof(SharedState) <= SHARED_STATE_SIZE, "the shared state must stay small");
 
-/* The shared struct, attached at first use; NULL when it cannot be had. */
+/* The shared struct, attached at first use; NULL when there is none. */
 extern SharedState *gpuagg_state(void);
 
-/* Opens the breaker: every session gives up its waits and keeps to the CPU. */
+/* Opens the breaker: all sessions stop waiting and use the CPU. */
 extern void gpuagg_breaker_trip(SharedState *state);
 
-/* Closes it once its time is over.  Called after gpuaggd has answered. */
+/* Closes it if its time is over.  Called after gpuaggd has answered. */
 extern void gpuagg_breaker_close(SharedState *state);
 
 static inline bool
@@ -102,22 +101,22 @@ gpuagg_breaker_open(SharedState *state)
 extern int64 gpuagg_monotonic_ms(void);
 
 /*
- * For who waits tick by tick for gpuaggd: how many ms later than after one tick it
- * comes here again, or 0 where that is less than another tick.  What kept it from
- * running, the machine's own rest, may have kept gpuaggd from it too, and is no
- * silence.  *last_ms: when it came before; 0 to begin with.
+ * For loops that wait for gpuaggd in ticks: how many ms later than expected this
+ * call comes, or 0 if not more than one tick.  The machine was then suspended or
+ * overloaded; gpuaggd may have been stopped too, so this time is not its silence.
+ * *last_ms: time of the last call; 0 at first.
  */
-extern int64 gpuagg_kept_ms(int64 *last_ms, int tick_ms);
+extern int64 gpuagg_delay_ms(int64 *last_ms, int tick_ms);
 
-/* Waits until the process's latch is set, at most so long.  Can be cancelled. */
+/* Waits for the process's latch, at most `ms`.  Can be cancelled. */
 extern void gpuagg_wait_tick(int ms);
 
-/* The cluster's counters, or this session's own where there is no shared state (stat.c). */
+/* The cluster's counters, or this session's own without shared state (stat.c). */
 extern StatCounters *gpuagg_stat_counters(void);
 extern void gpuagg_stat_init(StatCounters *counters);
 extern void gpuagg_stat_reset_counters(StatCounters *counters);
 
-/* Adds what this process has counted and not yet added. */
+/* Adds this process's pending counts to the counters. */
 extern void gpuagg_stat_flush(void);
 
 #endif /* GPUAGG_SHARED_STATE_H */

@@ -2,9 +2,9 @@
  * stat.c
  *	  Counters of work done: for the cluster, and for the session's last statement.
  *
- * A statement is known by its start time: the first call in a statement of
- * another time begins a new report.  Rows outside of batches are counted once a
- * group, so they are added to the cluster's counters only now and then.
+ * A statement is identified by its start time; the first call with another start
+ * time begins a new report.  Rows outside of batches are counted once for each
+ * group, so they are added to the cluster's counters only from time to time.
  */
 #include "compat.h"
 
@@ -19,10 +19,10 @@
 static WorkReport statement; /* the last statement that used gpuagg */
 static WorkReport untaken;	 /* since the last gpuagg_stat_take() */
 static TimestampTz statement_start = 0;
-static int64 direct_rows = 0; /* not yet among the cluster's */
+static int64 direct_rows = 0; /* not yet in the cluster's counters */
 static int64 direct_bytes = 0;
 
-/* A counter that others may be using is written to, not made anew. */
+/* fresh: nobody else uses the counter yet, so it is initialised, not written. */
 static void
 zero_counter(pg_atomic_uint64 *counter, bool fresh)
 {
@@ -95,7 +95,7 @@ flush_at_exit(int code, Datum arg)
 	gpuagg_stat_flush();
 }
 
-/* Begins a new report if the last one is of another statement. */
+/* Begins a new report if this is another statement. */
 static void
 open_statement(void)
 {
@@ -171,7 +171,7 @@ gpuagg_stat_reason(GpuaggReason reason)
 void
 gpuagg_stat_take(WorkReport *report)
 {
-	/* the leader's own work is in its statement already */
+	/* the leader's own work is already in its statement */
 	if (IsParallelWorker())
 		*report = untaken;
 	else
@@ -179,7 +179,7 @@ gpuagg_stat_take(WorkReport *report)
 	memset(&untaken, 0, sizeof(untaken));
 }
 
-/* Workers count in the shared counters themselves; a session's own need telling. */
+/* For a session's own counters only: workers add to shared counters themselves. */
 static void
 add_to_counters(StatCounters *counters, const WorkReport *report)
 {
@@ -196,7 +196,7 @@ add_to_counters(StatCounters *counters, const WorkReport *report)
 void
 gpuagg_stat_give(const WorkReport *report)
 {
-	open_statement(); /* a worker's state may come before the leader's first call */
+	open_statement(); /* a worker's report may come before the leader's first call */
 	for (int e = 0; e < NENGINES; e++)
 	{
 		statement.batches[e] += report->batches[e];

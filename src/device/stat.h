@@ -15,19 +15,19 @@ typedef enum EngineId
 } EngineId;
 
 /*
- * Work done.  A statement's copy is kept per session; a parallel worker hands
- * its own to the leader inside the states that it serializes.
+ * Work done.  Each session keeps one for its last statement; a parallel worker
+ * passes its own to the leader in the states that it serializes.
  */
 typedef struct WorkReport
 {
 	int64 batches[NENGINES];
 	int64 rows[NENGINES];
 	int64 bytes[NENGINES];			  /* of column values given to the engine */
-	int64 fallbacks[GPUAGG_NREASONS]; /* batches meant for the device that the CPU did */
+	int64 fallbacks[GPUAGG_NREASONS]; /* batches for the device that the CPU did */
 	int32 reason;					  /* GpuaggReason why the device was last not used, or 0 */
 } WorkReport;
 
-/* A call of one of our functions begins work in this statement. */
+/* Counts a call of a gpuagg function and begins its statement's report. */
 extern void gpuagg_stat_begin(void);
 
 extern void gpuagg_stat_batch(EngineId engine, int64 rows, int64 bytes);
@@ -37,10 +37,10 @@ extern void gpuagg_stat_direct(int64 rows, int64 bytes);
 
 extern void gpuagg_stat_fallback(GpuaggReason reason);
 
-/* Why the device is not being used, without a fallback. */
+/* Records why the device is not used, without counting a fallback. */
 extern void gpuagg_stat_reason(GpuaggReason reason);
 
-/* A parallel worker's work since its last call of this function; nothing elsewhere. */
+/* In a parallel worker: its work since the last call of this function.  Else zeros. */
 extern void gpuagg_stat_take(WorkReport *report);
 
 /* Adds a worker's report to the session's statement (not to the cluster's counters). */

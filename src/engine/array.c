@@ -1,8 +1,8 @@
 /*
  * array.c
- *	  Whole columns in memory: the production engines over them, in chunks.
+ *	  Runs the production engines over whole columns in memory, in chunks.
  *
- * Chunks of scans begin at multiples of 64 rows, so that heads are copied by
+ * Chunks of scans begin at multiples of 64 rows, so that heads are copied in
  * whole words.
  */
 #include "postgres.h"
@@ -21,12 +21,12 @@
 #include "gpuagg.h"
 #include "device/stat.h"
 
-#define CPU_ROWS   4096	 /* of a chunk on the CPU: what it makes stays in the cache */
+#define CPU_ROWS   4096	 /* of a chunk on the CPU, so that its results stay in the cache */
 #define RETRY_ROWS 65536 /* rows on the CPU before asking for the device again */
 
 StaticAssertDecl(RETRY_ROWS % CPU_ROWS == 0 && CPU_ROWS % 64 == 0, "chunks end at whole words");
 
-/* Whether a device is wanted; records why not. */
+/* Whether the column should go to a device; records why not. */
 static bool
 wants_device(const ArrayColumn *column)
 {
@@ -82,8 +82,8 @@ values_from(const ArrayColumn *column, int64 first)
 }
 
 /*
- * Turns what a scan gave for n rows into results.  Sums of int32 cannot leave
- * int64, nor can they here: 2^31 rows are below 2^62.
+ * Converts n rows of a scan to results.  Sums of int32 cannot leave int64, as 2^31
+ * rows sum to at most 2^62.
  */
 static void
 put_results(const ArrayColumn *column, const void *from, const uint8 *status, int64 n, void *to)
@@ -101,50 +101,50 @@ put_results(const ArrayColumn *column, const void *from, const uint8 *status, in
 		float_overflow_error();
 }
 
-/* Scans rows from `first` on; returns how many, none when there is no device now. */
+/* Scans rows from `first` on; returns how many, 0 when there is no device now. */
 static int64
-scan_on_device(const ArrayColumn *column, ColumnScan *batch, int64 first, GpuaggScanState *carry,
+scan_on_device(const ArrayColumn *column, ColumnScan *scan, int64 first, GpuaggScanState *carry,
 			   char *results)
 {
 	int64 n;
 
-	if (!gpuagg_scans_begin(&batch, 1, gpuagg_batch_rows))
+	if (!gpuagg_scans_begin(&scan, 1, gpuagg_batch_rows))
 		return 0;
-	n = Min(batch->capacity, column->nrows - first);
-	memcpy(batch->flight.values, values_from(column, first), n * gpuagg_kind_size(column->kind));
+	n = Min(scan->capacity, column->nrows - first);
+	memcpy(scan->flight.values, values_from(column, first), n * gpuagg_kind_size(column->kind));
 	if (column->heads != NULL)
-		memcpy(batch->flight.heads, column->heads + first / 64, (n + 63) / 64 * sizeof(uint64));
-	batch->nrows = n;
-	gpuagg_scan_run(batch, carry);
-	put_results(column, batch->flight.results, batch->flight.status, n, results);
+		memcpy(scan->flight.heads, column->heads + first / 64, (n + 63) / 64 * sizeof(uint64));
+	scan->nrows = n;
+	gpuagg_scan_run(scan, carry);
+	put_results(column, scan->flight.results, scan->flight.status, n, results);
 	return n;
 }
 
 static int64
 scan_on_cpu(const ArrayColumn *column, int64 first, GpuaggScanState *carry, char *results)
 {
-	GpuaggInt128 made[CPU_ROWS]; /* results of any kind */
+	GpuaggInt128 scanned[CPU_ROWS]; /* results of any kind */
 	uint8 status[CPU_ROWS];
 	int64 nrows = Min(CPU_ROWS, column->nrows - first);
-	Flight scan = {0};
+	Flight flight = {0};
 
-	scan.work.kind = column->kind;
-	scan.work.op = column->op;
-	scan.work.flags = column->exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0;
-	scan.work.nrows = (uint64) nrows;
-	scan.values = unconstify(void *, values_from(column, first));
+	flight.work.kind = column->kind;
+	flight.work.op = column->op;
+	flight.work.flags = column->exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0;
+	flight.work.nrows = (uint64) nrows;
+	flight.values = unconstify(void *, values_from(column, first));
 	if (column->heads != NULL)
-		scan.heads = unconstify(uint64 *, column->heads) + first / 64;
-	scan.results = made;
-	scan.status = status;
-	gpuagg_cpu_scan(&scan, carry);
+		flight.heads = unconstify(uint64 *, column->heads) + first / 64;
+	flight.results = scanned;
+	flight.status = status;
+	gpuagg_cpu_scan(&flight, carry);
 	gpuagg_stat_direct(nrows, nrows * (int64) gpuagg_kind_size(column->kind));
-	put_results(column, made, status, nrows, results);
+	put_results(column, scanned, status, nrows, results);
 	return nrows;
 }
 
 static ColumnScan *
-make_batch(const ArrayColumn *column, MemoryContext context)
+make_scan(const ArrayColumn *column, MemoryContext context)
 {
 	unsigned flags = (column->exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0) |
 					 (column->heads != NULL ? GPUAGG_SCAN_HEADS : 0) |
@@ -158,14 +158,14 @@ gpuagg_array_scan(const ArrayColumn *column, void *results)
 {
 	Size width = gpuagg_ladder_result_size(column->kind);
 	MemoryContext context = NULL;
-	ColumnScan *batch = NULL;
+	ColumnScan *scan = NULL;
 	GpuaggScanState carry;
 	int64 retry_at = 0;
 
 	if (wants_device(column))
 	{
 		context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg array", ALLOCSET_SMALL_SIZES);
-		batch = make_batch(column, context);
+		scan = make_scan(column, context);
 	}
 	memset(&carry, 0, sizeof(carry));
 	gpuagg_float_sum_init(gpuagg_float_sum_of(&carry.f), 0, GPUAGG_CHUNKS);
@@ -175,9 +175,9 @@ gpuagg_array_scan(const ArrayColumn *column, void *results)
 		int64 n = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		if (batch != NULL && done >= retry_at)
+		if (scan != NULL && done >= retry_at)
 		{
-			n = scan_on_device(column, batch, done, &carry, to);
+			n = scan_on_device(column, scan, done, &carry, to);
 			if (n == 0)
 				retry_at = done + RETRY_ROWS;
 		}

@@ -1,13 +1,13 @@
 /*
  * array.h
- *	  Whole columns in memory: the production engines over them, in chunks.
+ *	  Runs the production engines over whole columns in memory, in chunks.
  */
 #ifndef GPUAGG_ARRAY_H
 #define GPUAGG_ARRAY_H
 
 #include "common/protocol.h"
 
-/* A column without NULLs, and what is wanted of it. */
+/* A column without NULLs, and what to compute over it. */
 typedef struct ArrayColumn
 {
 	GpuaggKind kind;
@@ -22,10 +22,10 @@ typedef struct ArrayColumn
 extern void gpuagg_array_reduce(const ArrayColumn *column, GpuaggReduced *total);
 
 /*
- * Scans the column, on the device or on the CPU.  results: of
- * gpuagg_ladder_result_size(kind) bytes a row, bigint or the column's float
- * type; sums of floats are exact and rounded once at every row.  Raises an
- * error when a sum is out of range.
+ * Scans the column, on the device or on the CPU.  results takes
+ * gpuagg_ladder_result_size(kind) bytes for each row, bigint or the column's
+ * float type.  Sums of floats are exact and rounded once at every row.  Raises
+ * an error when a sum is out of range.
  */
 extern void gpuagg_array_scan(const ArrayColumn *column, void *results);
 

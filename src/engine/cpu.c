@@ -2,9 +2,8 @@
  * cpu.c
  *	  The CPU engine: reductions.
  *
- * Each kind and operation has a function over values none of which is NULL;
- * where there is a bitmap, the valid values of a block are brought together
- * first.
+ * Each kind and operation has a function over values that are not NULL.  With a
+ * bitmap, the valid values of each block are first copied together.
  */
 #include "postgres.h"
 
@@ -17,14 +16,14 @@
 #include "engine/cpu.h"
 
 #define PIECE_ROWS 65536 /* rows between checks for interrupts */
-#define BLOCK_ROWS 512	 /* rows that are brought together or widened at a time */
+#define BLOCK_ROWS 512	 /* rows that are compacted or widened at a time */
 
-/* Adds nrows values, at most PIECE_ROWS; total->n is the caller's. */
+/* Adds nrows values, at most PIECE_ROWS; the caller sets total->n. */
 typedef void (*ReduceFunction)(const void *values, int64 nrows, GpuaggReduced *total);
 
 /* ---- sums ---- */
 
-/* A piece has at most 2^16 rows, so that int64 takes the sum of its int32. */
+/* A piece has at most 2^16 rows, so its int32 values sum within 2^47. */
 static pg_attribute_always_inline int64
 sum_int32_loop(const int32 *values, int64 nrows)
 {
@@ -107,8 +106,8 @@ sum_float32(const void *values, int64 nrows, GpuaggReduced *total)
 /* ---- moments: sums, and sums of squares ---- */
 
 /*
- * A square of int32 is at most 2^62, and a piece has at most 2^16 rows: its
- * squares stay below 2^79, its sum within 2^47.
+ * A square of int32 is at most 2^62 and a piece has at most 2^16 rows, so its sum
+ * of squares stays below 2^79 and its sum within 2^47.
  */
 static void
 moments_int32(const void *values, int64 nrows, GpuaggReduced *total)
@@ -226,10 +225,10 @@ static const ReduceFunction reduce_functions[][GPUAGG_MOMENTS + 1] = {
 						[GPUAGG_MOMENTS] = moments_float64},
 };
 
-/* The values whose bit is 1, brought together; returns how many. */
+/* Copies the values whose bit is 1 to `block`; returns how many. */
 static int64
-bring_together(Size width, const char *values, const uint64 *validity, int64 first, int64 nrows,
-			   char *block)
+compact(Size width, const char *values, const uint64 *validity, int64 first, int64 nrows,
+		char *block)
 {
 	int64 n = 0;
 
@@ -257,7 +256,7 @@ gpuagg_cpu_reduce(GpuaggKind kind, GpuaggOp op, const void *values, const uint64
 {
 	Size width = gpuagg_kind_size(kind);
 	int64 step = validity == NULL ? PIECE_ROWS : BLOCK_ROWS;
-	int64 block[BLOCK_ROWS]; /* takes values of any kind */
+	int64 block[BLOCK_ROWS]; /* room for values of any kind */
 
 	if (op == GPUAGG_COUNT)
 	{
@@ -275,7 +274,7 @@ gpuagg_cpu_reduce(GpuaggKind kind, GpuaggOp op, const void *values, const uint64
 			CHECK_FOR_INTERRUPTS();
 		if (validity != NULL)
 		{
-			n = bring_together(width, values, validity, done, n, (char *) block);
+			n = compact(width, values, validity, done, n, (char *) block);
 			piece = (char *) block;
 		}
 		if (n == 0)

@@ -2,8 +2,8 @@
  * cpu.h
  *	  Reductions and scans in this process.
  *
- * Takes and gives exactly what the device does (cuda/kernels/kernels.h), with the same
- * bits, for the operations SUM, MOMENTS, MIN, MAX and COUNT.
+ * Input and results are the same as the device's (cuda/kernels/kernels.h), bit for
+ * bit, for the operations SUM, MOMENTS, MIN, MAX and COUNT.
  */
 #ifndef GPUAGG_CPU_H
 #define GPUAGG_CPU_H
@@ -11,22 +11,19 @@
 #include "engine/engine.h"
 
 /*
- * Adds the rows whose validity bit is 1 (validity NULL: all) to *total, which
- * gpuagg_reduced_init() has made.  Can be cancelled.
+ * Adds the rows whose validity bit is 1 (validity NULL: all) to *total, which was
+ * set up by gpuagg_reduced_init().  Can be cancelled.
  */
 extern void gpuagg_cpu_reduce(GpuaggKind kind, GpuaggOp op, const void *values,
 							  const uint64 *validity, int64 nrows, GpuaggReduced *total);
 
 /*
- * Scans the rows of the flight from the state `carry` on, which is left as it is
- * after the last row.  Rows whose validity bit is 0 add nothing; a row whose head
- * bit is 1 starts anew.  What results and status hold, row by row, and what an
- * empty segment gives, is written at GpuScan in cuda/kernels/kernels.h.  Can be
- * cancelled.
+ * Scans the rows of the flight, starting from the state `carry`, which is set to
+ * the state after the last row.  Rows whose validity bit is 0 add nothing; a row
+ * whose head bit is 1 starts a segment.  GpuScan in cuda/kernels/kernels.h defines
+ * results and status of each row and of an empty segment.  Can be cancelled.
  */
 extern void gpuagg_cpu_scan(const Flight *scan, GpuaggScanState *carry);
-
-/* The least order key of a kind, and the greatest: the identities of MAX and MIN. */
 
 static inline bool
 gpuagg_bit(const uint64 *bitmap, int64 i)

@@ -1,6 +1,6 @@
 /*
  * cpu_engine.c
- *	  The engine that is always there: the work is done when it is finished.
+ *	  The CPU engine: does all the work in finish().
  */
 #include "postgres.h"
 

@@ -2,10 +2,9 @@
  * cpu_scan.c
  *	  The CPU engine: scans.
  *
- * Integers, minima, maxima and counts have one number as their state.  Sums of
- * floats have an accumulator; since a row is rounded as often as it is added
- * to, each block of rows gets one that is only as wide as the block's values
- * and the carry make it.
+ * The state of integers, minima, maxima and counts is one number.  Sums of floats
+ * have an accumulator.  Every row rounds it, so each block of rows uses one that
+ * is only as wide as the block's values and the carry need.
  */
 #include "postgres.h"
 
@@ -50,7 +49,7 @@ identity_of(GpuaggKind kind, GpuaggOp op)
 	}
 }
 
-/* Stores a row: the number as a result of the scan, and its status; n values are in it. */
+/* Stores a row's result and status; the number is over n values. */
 static pg_attribute_always_inline void
 put_number(GpuaggKind kind, GpuaggOp op, const Flight *scan, int64 i, __int128 number, int64 n)
 {
@@ -157,8 +156,8 @@ float_at(GpuaggKind kind, const void *values, int64 i)
 }
 
 /*
- * An accumulator with what the carry holds, wide enough for rows first to last;
- * a value takes three chunks.
+ * Sets *sum to the carry, wide enough for the rows [first, last) too; a value takes
+ * three chunks.
  */
 static pg_attribute_always_inline void
 begin_block(GpuaggKind kind, const Flight *scan, int64 first, int64 last, BlockSum *sum,

@@ -1,10 +1,10 @@
 /*
  * device_engine.c
- *	  The engine that works in gpuaggd: what goes there, and what comes back.
+ *	  The device engine: sends work to gpuaggd and takes its results.
  *
- * Inputs are in staging memory already, but for items to be sorted, which are
- * copied there, as the device sorts in place and the CPU may have to.  What is
- * sorted is checked before an address in it is followed.
+ * Inputs are already in staging memory, except items to be sorted: these are
+ * copied, because the device sorts in place and the CPU may have to sort the
+ * originals.  Sorted items are checked, because callers follow addresses in them.
  */
 #include "postgres.h"
 
@@ -31,7 +31,7 @@ take_total(Flight *flight, const GpuaggReply *reply)
 
 /* ---- scans ---- */
 
-/* The bits of a value as a double; 0 for a row that adds none to a sum's chunks. */
+/* The bits of a value as a double; 0 for a row that adds nothing to a sum's chunks. */
 static inline uint64
 finite_bits(const Flight *scan, int64 i)
 {
@@ -46,8 +46,8 @@ finite_bits(const Flight *scan, int64 i)
 }
 
 /*
- * Sets where the device's window of 256 bits must start to hold all values and the
- * carry.  GPUAGG_RANGE when no window does.
+ * Sets where the device's window of 256 bits starts so that it holds all values and
+ * the carry.  GPUAGG_RANGE when no window holds them.
  */
 static GpuaggReason
 choose_window(Flight *scan)
@@ -107,7 +107,7 @@ take_scan(Flight *scan, const GpuaggReply *reply)
 
 /* ---- sorts ---- */
 
-/* What an item adds to a digest, which is the same in any order of the items. */
+/* What an item adds to a digest; the digest does not depend on the items' order. */
 static inline uint64
 digest_of(const uint64 *item, int words)
 {
@@ -163,7 +163,7 @@ are_sorted(const uint64 *items, size_t n, int words, uint64 digest)
 	return ordered && digest == 0;
 }
 
-/* Takes the items if they are those that were sent, in order: their addresses will be followed. */
+/* Takes the items if they are the ones sent, sorted: callers follow their addresses. */
 static GpuaggReason
 take_sorted(Flight *sort, const GpuaggReply *reply)
 {
@@ -196,8 +196,8 @@ static const DeviceWork device_work[] = {
 static GpuaggReason
 submit(Flight *flight)
 {
-	const DeviceWork *kind = &device_work[flight->type];
-	GpuaggReason reason = kind->prepare == NULL ? GPUAGG_OK : kind->prepare(flight);
+	const DeviceWork *work = &device_work[flight->type];
+	GpuaggReason reason = work->prepare == NULL ? GPUAGG_OK : work->prepare(flight);
 	GpuaggRequest request;
 
 	if (reason != GPUAGG_OK)

@@ -1,9 +1,9 @@
 /*
  * engine.h
- *	  What computes over columns: one interface, two engines.
+ *	  The interface of the two engines that compute over columns.
  *
- * A piece of work goes through an engine in two halves, between which the caller
- * may do something else.  Both engines give the same bits.
+ * An engine does work in two steps, submit and finish; the caller may do something
+ * else between them.  Both engines give the same bits.
  */
 #ifndef GPUAGG_ENGINE_H
 #define GPUAGG_ENGINE_H
@@ -13,38 +13,38 @@
 #include "common/work.h"
 #include "device/stat.h"
 
-/* A piece of work, its columns, and its way through an engine (flight.h). */
+/* A piece of work, its columns, and its progress in an engine (flight.h). */
 typedef struct Flight
 {
 	int type;		 /* GPUAGG_MSG_REDUCE, SCAN or SORT */
-	GpuaggWork work; /* a scan's carry is that after the last row, once it is finished */
+	GpuaggWork work; /* when finished, a scan's carry is the one after the last row */
 
 	/*
-	 * The columns in this process; NULL: there is none.  Inputs are in staging
-	 * memory where there is a lease, those of a SORT in the caller's memory always.
+	 * The columns in this process; NULL: no such column.  With a lease, inputs are
+	 * in staging memory, except those of a SORT, which are in the caller's.
 	 */
 	void *values;
 	uint64 *validity;
 	uint64 *heads;
-	void *results; /* the caller's own memory */
+	void *results; /* in the caller's memory */
 	uint8 *status;
 	GpuaggReduced *total;	/* REDUCE: the rows are added to it */
-	GpuaggRadixPiece items; /* SORT: sorted in place of results */
+	GpuaggRadixPiece items; /* SORT: sorted in place; no results */
 
-	struct FlightLease *lease; /* NULL: no device takes part */
+	struct FlightLease *lease; /* NULL: the CPU does the work */
 	uint32 request;			   /* under way on the device, or 0 */
-	uint64 digest;			   /* of the items that the device sorts */
-	EngineId engine;		   /* that has it, or had it */
+	uint64 digest;			   /* of the items that the device sorts, to check them */
+	EngineId engine;		   /* that does or did the work */
 } Flight;
 
 typedef struct Engine
 {
-	/* Begins.  Not GPUAGG_OK: it cannot, and nothing has changed. */
+	/* Starts the work.  If not GPUAGG_OK, nothing has changed. */
 	GpuaggReason (*submit)(Flight *flight);
 
 	/*
-	 * Ends: GPUAGG_OK, and the results are where the flight says.  Not GPUAGG_OK: it
-	 * could not, inputs are as they were and no result counts.  Can be cancelled.
+	 * Ends the work.  GPUAGG_OK: the results are where the flight says.  Otherwise
+	 * inputs are unchanged and results are not valid.  Can be cancelled.
 	 */
 	GpuaggReason (*finish)(Flight *flight);
 } Engine;

@@ -1,6 +1,6 @@
 /*
  * flight.c
- *	  Work on its way through an engine.
+ *	  Runs work on an engine: leases, falling back, counting.
  */
 #include "postgres.h"
 
@@ -33,7 +33,7 @@ gpuagg_flight_wanted(int64 rows, int64 auto_rows)
 
 /* ---- staging memory ---- */
 
-/* A refusal holds for a moment, so that not every batch asks again. */
+/* After a refusal, no batch asks again for LEASE_AGAIN_MS. */
 static DeviceLease *
 lease_memory(Size bytes)
 {
@@ -153,7 +153,7 @@ gpuagg_flight_finish(Flight *flight)
 	}
 	if (flight->engine == ENGINE_CPU)
 		(void) gpuagg_cpu_engine.finish(flight);
-	/* a sort in this process is no batch */
+	/* sorts on the CPU are not counted as batches */
 	if (flight->engine == ENGINE_DEVICE || flight->type != GPUAGG_MSG_SORT)
 		gpuagg_stat_batch(flight->engine, (int64) flight->work.nrows, bytes_of(flight));
 	return !fell_back;

@@ -1,12 +1,12 @@
 /*
  * flight.h
- *	  Work on its way through an engine: staging memory, submitting, finishing,
- *	  falling back, counting.
+ *	  Runs work on an engine: staging memory, submitting, finishing, falling
+ *	  back, counting.
  *
- * Whoever has rows lays out their columns, in staging memory where a device is
- * wanted and to be had, else in memory of their own, submits the flight and
- * finishes it.  What the device did not do is done in this process from the same
- * columns, so a finished flight always has its results.
+ * The caller lays out its columns, in staging memory if a device is wanted and
+ * available, else in its own memory; then it submits the flight and finishes it.
+ * What the device did not do, the CPU does from the same columns, so a finished
+ * flight always has its results.
  */
 #ifndef GPUAGG_FLIGHT_H
 #define GPUAGG_FLIGHT_H
@@ -19,8 +19,8 @@
 
 /*
  * Whether work of so many rows should go to a device: GPUAGG_OK, DISABLED, SMALL or
- * NO_GAIN.  auto_rows: rows from which on the device gains in mode auto, or
- * FLIGHT_NEVER; gpuagg.device_min_rows counts in every mode.
+ * NO_GAIN.  auto_rows: least rows for which the device is faster in mode auto, or
+ * FLIGHT_NEVER.  gpuagg.device_min_rows applies in modes auto and gpu.
  */
 extern GpuaggReason gpuagg_flight_wanted(int64 rows, int64 auto_rows);
 
@@ -28,9 +28,9 @@ extern GpuaggReason gpuagg_flight_wanted(int64 rows, int64 auto_rows);
 typedef struct FlightLease FlightLease;
 
 /*
- * Leases at least so many bytes for so many flights; NULL, with the reason recorded
- * or counted, when there is no device for them now.  Never waits for a device.
- * What describes the lease lies in `context` and must not outlive it.
+ * Leases at least `bytes` bytes for `users` flights.  NULL if there is no device
+ * for them now; the reason is recorded or counted.  Never waits for a device.  The
+ * FlightLease is allocated in `context` and must be left before that is freed.
  */
 extern FlightLease *gpuagg_flight_lease(Size bytes, int users, MemoryContext context);
 
@@ -39,36 +39,36 @@ extern Size gpuagg_flight_lease_bytes(const FlightLease *lease);
 extern struct DeviceLease *gpuagg_flight_device_lease(const FlightLease *lease);
 
 /*
- * One of the users has done with *lease, which becomes NULL; the last one gives it
- * back.  Neither waits nor throws: safe in abort paths.
+ * Ends one flight's use of *lease and sets it to NULL; the last user gives it back.
+ * Neither waits nor throws: safe in abort paths.
  */
 extern void gpuagg_flight_leave(FlightLease **lease);
 
-/* Starts a flight, on the device if it has a lease. */
+/* Starts a flight: on the device if it has a lease, else on the CPU. */
 extern void gpuagg_flight_submit(Flight *flight);
 
 /*
- * Brings it to its results; flight->engine says where they are from.  Counts it, and
- * a fallback with its reason.  False: the device should have done it and did not.
- * Can be cancelled.
+ * Completes a flight; flight->engine says which engine gave the results.  Counts it,
+ * and a fallback with its reason.  False: the device should have done it and did
+ * not.  Can be cancelled.
  */
 extern bool gpuagg_flight_finish(Flight *flight);
 
-/* Has flights under way, or a lease: what it holds on the device can be taken off it. */
+/* An owner of flights under way or of a lease, which can be asked to give them up. */
 typedef struct FlightOwner
 {
 	dlist_node node;
 	bool listed;
-	void (*land)(struct FlightOwner *owner); /* finishes its flights, leaves its leases */
+	void (*land)(struct FlightOwner *owner); /* finishes its flights and gives back its leases */
 } FlightOwner;
 
-/* Safe to call again; unlisting neither waits nor throws. */
+/* Both may be called twice; unlisting neither waits nor throws. */
 extern void gpuagg_flight_list(FlightOwner *owner);
 extern void gpuagg_flight_unlist(FlightOwner *owner);
 
 /*
- * Lands everything that this backend has listed.  Called when the executor is about
- * to return to the client, as a cursor may stay open for hours.
+ * Lands all listed owners of this backend.  Called when the executor is about to
+ * return to the client, as a cursor may stay open for hours.
  */
 extern void gpuagg_flights_land(void);
 

@@ -2,10 +2,10 @@
  * named.c
  *	  The algorithms of common/algorithm.h by name, over columns in memory.
  *
- * On the device a column goes in chunks, each with a request of its own, and
- * the chunks' results are joined here: the rows of a chunk up to its first head
- * are combined with what came before.  Sums of integers come modulo 2^64, which
- * joining keeps, after it has been made sure that none leaves int64.
+ * A column goes to the device in chunks, one request each.  This file joins their
+ * results: the rows of a chunk before its first head are combined with the carry
+ * of the chunks before.  Sums of integers are modulo 2^64, before and after joining;
+ * a check before the run raises an error if one leaves int64.
  */
 #include "compat.h"
 
@@ -19,9 +19,9 @@
 #include "device/stat.h"
 #include "device/shared_state.h"
 
-#define RETRY_TICK_MS 20 /* while others keep the device busy */
+#define RETRY_TICK_MS 20 /* between tries while the device is busy */
 
-/* A column on its way through an algorithm on the device. */
+/* The run of an algorithm over a column on the device. */
 typedef struct LadderRun
 {
 	const ArrayColumn *column;
@@ -36,12 +36,12 @@ typedef struct LadderRun
 
 /* ---- what can go wrong ---- */
 
-/* Raises an error when a sum that will be asked for is no bigint. */
+/* Raises an error when a sum among the results is out of the range of bigint. */
 static void
 check_sums(const ArrayColumn *column, GpuaggTask task)
 {
 	if (column->op != GPUAGG_SUM || column->kind != GPUAGG_INT64)
-		return; /* sums of int32 cannot: 2^31 rows are below 2^62 */
+		return; /* sums of int32 stay in range: 2^31 rows sum to at most 2^62 */
 	if (task == GPUAGG_REDUCE)
 	{
 		GpuaggReduced total;
@@ -59,7 +59,7 @@ check_sums(const ArrayColumn *column, GpuaggTask task)
 	}
 }
 
-/* The device has not done it: waits a little where others hold it up, until the deadline. */
+/* Waits a tick if the device is busy and the deadline not over; else raises an error. */
 static void
 wait_or_fail(const LadderRun *run, GpuaggReason reason)
 {
@@ -105,12 +105,12 @@ begin_run(LadderRun *run)
 	while ((reason = gpuagg_device_lease(end, &run->lease)) != GPUAGG_OK)
 	{
 		if (reason == GPUAGG_NO_STAGING)
-			gpuagg_flights_land(); /* it may be our own that hold it all */
+			gpuagg_flights_land(); /* this backend may hold all of it */
 		wait_or_fail(run, reason);
 	}
 }
 
-/* Runs the algorithm over n rows from `first` on; returns its results, of a reduction one. */
+/* Runs the algorithm over n rows from `first` on; returns its results, one if a reduction. */
 static const void *
 run_chunk(LadderRun *run, int64 first, int64 n)
 {
@@ -169,16 +169,16 @@ scan_on_device(LadderRun *run, void *results)
 	for (int64 first = 0; first < column->nrows; first += run->chunk_rows)
 	{
 		int64 n = Min(run->chunk_rows, column->nrows - first);
-		const void *made = run_chunk(run, first, n);
-		bool goes_on = first > 0; /* the segment that the chunk before it ended in */
+		const void *results_modulo = run_chunk(run, first, n);
+		bool continued = first > 0; /* row i is in a segment that began in an earlier chunk */
 		PlainValue value = carry;
 
 		for (int64 i = 0; i < n; i++)
 		{
-			if (goes_on && column->heads != NULL && gpuagg_bit(column->heads, first + i))
-				goes_on = false;
-			value = gpuagg_plain_result(kind, op, made, i);
-			if (goes_on)
+			if (continued && column->heads != NULL && gpuagg_bit(column->heads, first + i))
+				continued = false;
+			value = gpuagg_plain_result(kind, op, results_modulo, i);
+			if (continued)
 				value = gpuagg_plain_combine(kind, op, carry, value);
 			gpuagg_plain_store(kind, op, value, results, first + i);
 		}

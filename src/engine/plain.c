@@ -16,7 +16,7 @@
 
 #define PIECE_ROWS 65536 /* rows between checks for interrupts */
 
-/* Calls an inlined function with kind and operation as constants. */
+/* Calls an inlined function with constant kind and operation. */
 #define CALL_OP(function, kind, op, ...)                               \
 	switch (op)                                                        \
 	{                                                                  \
@@ -84,7 +84,7 @@ combine(GpuaggKind kind, GpuaggOp op, PlainValue a, PlainValue b)
 		a.f4 += b.f4;
 	else if (kind == GPUAGG_FLOAT64)
 		a.f8 += b.f8;
-	else if (kind == GPUAGG_INT32) /* 2^32 of them stay below 2^63 */
+	else if (kind == GPUAGG_INT32) /* 2^32 values stay within int64 */
 		a.i = gpuagg_int128_from((int64) (a.i.lo + b.i.lo));
 	else
 		a.i = gpuagg_int128_add(a.i, b.i);
@@ -111,7 +111,7 @@ result_at(GpuaggKind kind, GpuaggOp op, const void *results, int64 i)
 	return value_at(gpuagg_kind_is_float(kind) ? kind : GPUAGG_INT64, op, results, i);
 }
 
-/* Stores a result, integers modulo 2^64. */
+/* Stores a result; integers are stored modulo 2^64. */
 static pg_attribute_always_inline void
 store_modulo(GpuaggKind kind, GpuaggOp op, PlainValue value, void *results, int64 i)
 {
@@ -215,7 +215,7 @@ halve_rows(GpuaggKind kind, GpuaggOp op, const void *values, int64 nrows, void *
 	*total = result_at(kind, op, workspace, 0);
 }
 
-/* ---- what others call ---- */
+/* ---- exported functions ---- */
 
 PlainValue
 gpuagg_plain_identity(GpuaggKind kind, GpuaggOp op)

@@ -1,10 +1,10 @@
 /*
  * reduction.c
- *	  Reductions of one column: its rows in batches, double buffering.
+ *	  Reductions of one column, whose rows are gathered into batches.
  *
- * In this process a batch is one local buffer that stays in the cache.  On the
- * device it is a slot of staging memory: one slot is being filled while the
- * others are under way.
+ * On the CPU a batch is one local buffer that stays in the cache.  On the device
+ * it is a slot of staging memory: one slot is filled while the others are under
+ * way.
  */
 #include "postgres.h"
 
@@ -17,9 +17,9 @@
 #include "engine/reduction.h"
 #include "gpuagg.h"
 
-#define LOCAL_ROWS 2048 /* of the local buffer, and before a reduction is opened */
-#define MAX_OPEN   16	/* reductions of one backend */
-#define MAX_LEASES 4	/* of them on the device */
+#define LOCAL_ROWS 2048 /* of the local buffer; at most so many before a reduction opens */
+#define MAX_OPEN   16	/* reductions in one backend */
+#define MAX_LEASES 4	/* reductions on the device in one backend */
 #define MAX_SLOTS  4
 
 typedef struct Slot
@@ -36,15 +36,15 @@ typedef struct ReductionWork
 	GpuaggOp op;
 	MemoryContextCallback on_reset;
 	bool open;
-	FlightOwner owner; /* listed while there is a lease */
-	char *start;	   /* of the values that have been stored and not handed over */
+	FlightOwner owner; /* listed while it has a lease */
+	char *start;	   /* of the values stored and not yet handed over */
 	int64 rows_done;   /* handed to an engine so far */
-	int64 rows_known;  /* that will come in all, at least */
+	int64 rows_known;  /* least number of rows to come in all, or 0 */
 	char *local;	   /* LOCAL_ROWS values, or NULL */
 	FlightLease *lease;
 	Slot slots[MAX_SLOTS];
 	int nslots;
-	int current; /* slot being filled, when there is a lease */
+	int current; /* with a lease: slot being filled */
 	int64 slot_rows;
 	GpuaggReduced total;
 } ReductionWork;
@@ -70,9 +70,9 @@ leave_lease(ReductionWork *work)
 		work->slots[i].under_way = false;
 }
 
-/* Of a reduction that is open or not; never throws. */
+/* Releases what the reduction holds, if it is open or not; never throws. */
 static void
-shut(ReductionWork *work)
+release_all(ReductionWork *work)
 {
 	leave_lease(work);
 	if (work->open)
@@ -83,16 +83,16 @@ shut(ReductionWork *work)
 	work->local = NULL;
 }
 
-/* The context of the group goes away, with or without a result: never throws. */
+/* Callback when the group's context is reset or deleted; never throws. */
 static void
 drop_reduction(void *arg)
 {
-	shut(arg);
+	release_all(arg);
 }
 
 /* ---- through an engine ---- */
 
-/* The values as a flight that adds them to the total. */
+/* Submits a flight that adds the values to the total. */
 static void
 begin_flight(ReductionWork *work, Flight *flight, char *values, int64 nrows)
 {
@@ -120,7 +120,7 @@ finish_slot(Slot *slot)
 	return gpuagg_flight_finish(&slot->flight);
 }
 
-/* Ends all that is under way and gives the lease back. */
+/* Finishes all slots under way and gives the lease back. */
 static void
 leave_device(ReductionWork *work)
 {
@@ -129,7 +129,7 @@ leave_device(ReductionWork *work)
 	leave_lease(work);
 }
 
-/* Lets the owner store so many rows from `start` on. */
+/* Lets the owner store `rows` rows from `start` on. */
 static void
 make_room(ReductionWork *work, char *start, int64 rows)
 {
@@ -138,7 +138,7 @@ make_room(ReductionWork *work, char *start, int64 rows)
 	work->reduction.end = start + rows * (int64) gpuagg_kind_size(work->kind);
 }
 
-/* Hands over the rows that have been stored.  After it there is no room for any. */
+/* Hands the stored rows to an engine.  Leaves no room for more. */
 static void
 hand_over(ReductionWork *work)
 {
@@ -146,7 +146,7 @@ hand_over(ReductionWork *work)
 	int64 nrows = (work->reduction.next - start) / (int64) gpuagg_kind_size(work->kind);
 	Slot *slot = &work->slots[work->current];
 
-	/* now, so that an error does not bring us back here with the same rows */
+	/* first, so that after an error the same rows are not handed over again */
 	make_room(work, NULL, 0);
 	work->rows_done += nrows;
 	if (nrows == 0)
@@ -170,7 +170,7 @@ land(FlightOwner *owner)
 
 /* ---- memory for rows ---- */
 
-/* Leases staging memory and cuts it into slots; false when it cannot be had. */
+/* Leases staging memory and divides it into slots; false if there is none. */
 static bool
 take_lease(ReductionWork *work)
 {
@@ -202,7 +202,7 @@ take_lease(ReductionWork *work)
 static void
 use_local(ReductionWork *work)
 {
-	/* not in the group's context, where it would count as the group's memory and spill others */
+	/* not in the group's context: there it would count as the group's memory and cause spills */
 	if (work->local == NULL)
 		work->local = MemoryContextAlloc(TopMemoryContext,
 										 LOCAL_ROWS * gpuagg_kind_size(work->kind));
@@ -289,7 +289,7 @@ gpuagg_reduction_close(GpuaggReduction *reduction)
 		leave_device(work);
 		if (gpuagg_kind_is_float(work->kind))
 			gpuagg_float_sum_propagate(gpuagg_float_sum_of(&work->total.f));
-		shut(work);
+		release_all(work);
 	}
 	return &work->total;
 }

@@ -9,7 +9,7 @@
 #include "common/protocol.h"
 #include "engine/scan.h"
 
-/* Forgets the rows; never throws. */
+/* Gives back the lease and forgets the rows; never throws. */
 static void
 leave_memory(ColumnScan *scan)
 {
@@ -18,14 +18,14 @@ leave_memory(ColumnScan *scan)
 	scan->flight.values = NULL;
 }
 
-/* The context goes away, and with it the rows: never throws. */
+/* Callback when the scan's context is reset or deleted; never throws. */
 static void
 drop_scan(void *arg)
 {
 	leave_memory(arg);
 }
 
-/* Brings a scan to its results. */
+/* Finishes a scan, if it has begun. */
 static void
 complete(ColumnScan *scan)
 {
@@ -57,7 +57,7 @@ gpuagg_scan_make(GpuaggKind kind, GpuaggOp op, unsigned flags, MemoryContext con
 	return scan;
 }
 
-/* Puts a larger array in the place of one whose content is not kept. */
+/* Replaces an array by a larger one; its content is lost. */
 static void
 replace_array(ColumnScan *scan, void **array, Size bytes)
 {
@@ -67,7 +67,7 @@ replace_array(ColumnScan *scan, void **array, Size bytes)
 	*array = MemoryContextAlloc(GetMemoryChunkContext(scan), bytes);
 }
 
-/* The settings may change while a cursor is open, and with them the rows of a batch. */
+/* Rows may differ from the last batch's: settings may change while a cursor is open. */
 static void
 make_room(ColumnScan *scan, int64 rows)
 {
@@ -92,7 +92,7 @@ bytes_of(ColumnScan *const *scans, int nscans, int64 rows)
 	return end;
 }
 
-/* Makes a scan that has been laid out ready for so many rows in memory that starts at `base`. */
+/* Prepares a scan that is laid out for `rows` rows in memory that starts at `base`. */
 static void
 begin(ColumnScan *scan, char *base, int64 rows)
 {

@@ -11,41 +11,41 @@
 typedef struct ColumnScan
 {
 	/*
-	 * What is computed over which columns.  values: NULL before the scan has begun
-	 * and when it is done; validity and heads: with these flags; results and status
-	 * stay until the next run.
+	 * What is computed over which columns.  values is NULL before the scan begins
+	 * and after it is finished; validity and heads are set with their flags; results
+	 * and status stay until the next run.
 	 */
 	Flight flight;
 	int64 capacity; /* rows, a multiple of 64 */
 	int64 nrows;
 
 	/* private */
-	FlightOwner owner; /* listed from submit to finish, if there is a lease */
-	char *inputs;	   /* memory of its own for values and bitmaps */
+	FlightOwner owner; /* with a lease, listed from submit to finish */
+	char *inputs;	   /* its own memory for values and bitmaps */
 	Size input_bytes;
 	int64 result_rows; /* that results and status have room for */
 	MemoryContextCallback on_reset;
 } ColumnScan;
 
 /*
- * A scan in `context`; its results stay there until the next run.  Staging memory
- * goes back with the context if it has not before.
+ * Makes a scan in `context`; its results stay there until the next run.  Deleting
+ * the context gives back staging memory that the scan still holds.
  */
 extern ColumnScan *gpuagg_scan_make(GpuaggKind kind, GpuaggOp op, unsigned flags,
 									MemoryContext context);
 
 /*
- * Leases staging memory for scans of the same rows on the device: `rows` of them,
- * or as many as a segment holds.  False when there is no device for it now.  Then
- * nothing has begun; otherwise values, the bitmaps and capacity are set and
- * nrows is 0: the caller fills in rows and runs each scan.
+ * Leases staging memory for scans of the same rows on the device: `rows` rows, or
+ * as many as a segment holds.  False when there is no device now; then no scan has
+ * begun.  Otherwise values, bitmaps and capacity are set and nrows is 0: the caller
+ * fills in rows and runs each scan.
  */
 extern bool gpuagg_scans_begin(ColumnScan *const *scans, int nscans, int64 rows);
 
-/* The same in memory of the scan's own, without a device; rows: a multiple of 64. */
+/* The same in the scan's own memory, for the CPU; rows: a multiple of 64. */
 extern void gpuagg_scan_begin_in_memory(ColumnScan *scan, int64 rows);
 
-/* Bits are set in order of rows: the first of a word clears the others. */
+/* Bits must be set in order of rows: the first bit of a word clears the others. */
 static inline void
 gpuagg_scan_set_bit(uint64 *bitmap, int64 row, bool value)
 {
@@ -55,14 +55,14 @@ gpuagg_scan_set_bit(uint64 *bitmap, int64 row, bool value)
 }
 
 /*
- * Scans nrows rows, from `carry` on, which is left as it is after the last row.
- * Gives staging memory back.
+ * Scans nrows rows, starting from `carry`, which is set to the state after the last
+ * row.  Gives staging memory back.
  */
 extern void gpuagg_scan_run(ColumnScan *scan, GpuaggScanState *carry);
 
 /*
- * The two halves of it: between them the device works, and the caller may.
- * Every scan that is submitted is to be finished, or dropped with its context.
+ * The two halves of gpuagg_scan_run(); the caller may do other work between them.
+ * Every submitted scan must be finished, or dropped with its context.
  */
 extern void gpuagg_scan_submit(ColumnScan *scan, const GpuaggScanState *carry);
 extern void gpuagg_scan_finish(ColumnScan *scan, GpuaggScanState *carry);

@@ -1,10 +1,10 @@
 /*
  * sort.c
- *	  Sorts items of packed keys, in this process or, in pieces, on the device.
+ *	  Sorts items of packed keys, on the CPU or, in pieces, on the device.
  *
- * For the device the items are split by their upper bits into pieces, which go
- * there one behind the other, some of them at a time, each in its own part of one
- * lease.
+ * For the device the items are split by their upper bits into pieces.  The pieces
+ * are sent one after the other, up to PARTS of them under way at a time, each in
+ * its own part of one lease.
  */
 #include "postgres.h"
 
@@ -15,10 +15,10 @@
 #include "engine/sort.h"
 #include "gpuagg.h"
 
-#define AUTO_ROWS	(1 << 20)							  /* from here on it pays, measured */
-#define PARTS		4									  /* of the lease, at most */
+#define AUTO_ROWS	(1 << 20) /* the device is faster from here on (measured) */
+#define PARTS		4		  /* of the lease, at most */
 #define PART_BYTES	((Size) GPUAGG_SEGMENT_BYTES / PARTS) /* at most */
-#define LEAST_PIECE 1024 /* fewer items the CPU sorts in less time than asking takes */
+#define LEAST_PIECE 1024 /* the CPU sorts fewer items faster than a request takes */
 
 StaticAssertDecl(PARTS <= GPUAGG_MAX_INFLIGHT, "all parts may be under way");
 StaticAssertDecl(PART_BYTES % GPUAGG_ALIGN == 0, "parts are aligned");
@@ -27,8 +27,8 @@ typedef struct SortRun
 {
 	int words;
 	FlightLease *lease;
-	bool failed;		/* the device gets no more */
-	size_t piece_items; /* that a piece has at most */
+	bool failed;		/* send no more to the device */
+	size_t piece_items; /* most items of a piece */
 	Size part_bytes;
 	int nparts;
 	int next;
@@ -43,7 +43,7 @@ check_for_interrupts(void)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* Takes the piece from the device that is there with this part, if any. */
+/* Finishes the piece that is under way in this part, if any. */
 static void
 finish_part(SortRun *run, int p)
 {
@@ -90,13 +90,13 @@ take_piece(void *arg, const GpuaggRadixPiece *piece)
 		submit_piece(run, piece);
 }
 
-/* Leases memory for the pieces of n items; false when there is no device for it now. */
+/* Leases memory for the pieces of n items; false when there is no device now. */
 static bool
 begin_run(SortRun *run, int64 n)
 {
 	Size width = gpuagg_sort_item_size(run->words);
 
-	/* most pieces have a good part of that, and so more than the least */
+	/* most pieces have a large part of this, so they are not below LEAST_PIECE */
 	run->piece_items = Min(PART_BYTES / width, (Size) Max(gpuagg_batch_rows, 4 * LEAST_PIECE));
 	run->nparts = n <= (int64) run->piece_items ? 1 : PARTS;
 	run->part_bytes = TYPEALIGN(GPUAGG_ALIGN, Min(run->piece_items, (Size) n) * width);

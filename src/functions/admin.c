@@ -1,6 +1,6 @@
 /*
  * admin.c
- *	  Functions about the device and about the work done.
+ *	  SQL functions about the device and about work done.
  */
 #include "compat.h"
 
@@ -53,8 +53,8 @@ put_device(ReturnSetInfo *rsinfo, const GpuaggDeviceInfo *info)
 }
 
 /*
- * One row a device; or, when none is known, one row with the reason alone.
- * Outside of mode cpu this asks for the launcher and waits a little for it.
+ * One row for each device, or, when none is known, one row with only the reason.
+ * Except in mode cpu, asks for the launcher and waits at most 3 s for it.
  */
 Datum
 gpuagg_devices(PG_FUNCTION_ARGS)
@@ -80,7 +80,7 @@ gpuagg_devices(PG_FUNCTION_ARGS)
 
 	for (uint32 i = 0; i < n; i++)
 	{
-		/* what is known of the device counts only while the program is there */
+		/* a device is usable only while the device program runs */
 		if (device[i].usable && reason != GPUAGG_OK && reason != GPUAGG_DISABLED)
 		{
 			device[i].usable = 0;
@@ -138,7 +138,7 @@ gpuagg_last_query(PG_FUNCTION_ARGS)
 	return return_row(fcinfo, values, nulls);
 }
 
-/* Fallbacks by the name of their reason, those that happened. */
+/* The fallbacks that happened, by name of their reason. */
 static Datum
 fallbacks_as_jsonb(StatCounters *counters, int64 *sum)
 {
@@ -161,7 +161,7 @@ fallbacks_as_jsonb(StatCounters *counters, int64 *sum)
 	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 }
 
-/* The device's state in a word; nothing is started by looking. */
+/* The device's state in one word.  Starts nothing. */
 static const char *
 device_state(SharedState *state, GpuaggReason *reason)
 {
@@ -240,7 +240,7 @@ gpuagg_stat_reset(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* EXECUTE can be granted, yet the device belongs to the whole cluster. */
+/* Checked although EXECUTE can be granted: the whole cluster shares the device. */
 static SharedState *
 state_for_superuser(void)
 {
@@ -258,8 +258,8 @@ state_for_superuser(void)
 }
 
 /*
- * Ends launcher and device program, and keeps them from being started again
- * until gpuagg_restart().  False when they have not ended within 5 s.
+ * Ends launcher and device program; they do not start again before
+ * gpuagg_restart().  False when they have not ended within 5 s.
  */
 Datum
 gpuagg_stop(PG_FUNCTION_ARGS)
@@ -273,8 +273,8 @@ gpuagg_stop(PG_FUNCTION_ARGS)
 }
 
 /*
- * Ends launcher and device program if they run, forgets why an earlier start
- * failed, and asks for a new launcher.  False when that was not possible.
+ * Ends launcher and device program if they run, clears the reason of an earlier
+ * failure, and asks for a new launcher.  False when that was not possible.
  */
 Datum
 gpuagg_restart(PG_FUNCTION_ARGS)

@@ -2,9 +2,9 @@
  * arrays.c
  *	  gpu_reduce, gpu_scan, gpu_segmented_scan: every algorithm by name, over arrays.
  *
- * `production` is exact and runs wherever it pays; all other algorithms are
- * there to be compared with it, each on the processor that it was made for.
- * One function serves arrays of all types: an array knows what it is of.
+ * `production` is exact and runs on the device or the CPU.  The other algorithms
+ * are for comparison, and each runs on one of the two.  Each function takes arrays
+ * of all types, since an array stores its element type.
  */
 #include "compat.h"
 
@@ -71,7 +71,7 @@ algorithm_argument(const text *argument, GpuaggTask task, const char *function)
 			 errhint("Algorithms of %s() are %s.", function, known.data)));
 }
 
-/* What all arrays must be: of one dimension, or empty, and without NULLs.  Returns the length. */
+/* Checks that an array has one dimension or is empty, and no NULLs.  Returns its length. */
 static int64
 check_array(ArrayType *array, const char *what)
 {
@@ -177,7 +177,7 @@ reduced_as_datum(const ArrayColumn *column, const GpuaggReduced *total)
 	return plain_as_datum(column, value);
 }
 
-/* A new array for the results, with the subscripts of the values; its elements are to be set. */
+/* A new array for the results, with the values' subscripts; its elements are not set. */
 static ArrayType *
 make_results(const ArrayCall *call)
 {

@@ -1,10 +1,10 @@
 /*
  * benchmark.c
- *	  gpuagg_kernel_benchmark(kind, type, rows): the ladder as a table.
+ *	  gpuagg_kernel_benchmark(kind, type, rows): measures the ladder's algorithms.
  *
- * The columns are made from a seed, on the device by gpuaggd and once more by this
- * process, which computes the right results as the rows go by, in no more memory
- * than a few numbers, and compares checksums.
+ * The columns are made from a seed, by gpuaggd on the device and again by this
+ * process.  This process computes the right results row by row, without storing
+ * the column, and compares checksums.
  */
 #include "compat.h"
 
@@ -29,15 +29,15 @@ PG_FUNCTION_INFO_V1(gpuagg_kernel_benchmark);
 #define SEED			1
 #define REPETITIONS		21
 #define CPU_REPETITIONS 5
-#define CPU_ROWS		(INT64CONST(1) << 24) /* that the algorithms of the CPU take at most */
-#define CPU_SECONDS		1.0					  /* after that no repetition is begun */
+#define CPU_ROWS		(INT64CONST(1) << 24) /* most rows for algorithms of the CPU */
+#define CPU_SECONDS		1.0					  /* after that no repetition begins */
 #define CHECK_ROWS		65536				  /* rows between checks for interrupts */
-#define BUSY_MS			15000				  /* how long to wait for others' benchmarks */
+#define BUSY_MS			15000				  /* how long to wait for benchmarks of others */
 #define BUSY_TICK_MS	20
 #define MAX_LENGTHS		8
 #define NCOLUMNS		9
 
-/* What the first n rows of the column must give. */
+/* The right checksums of the column's first nrows rows. */
 typedef struct Length
 {
 	int64 nrows;
@@ -54,7 +54,7 @@ typedef struct Benchmark
 	int nlengths;
 	ReturnSetInfo *rsinfo;
 	double bandwidth;	  /* of the read or copy, bytes a ns */
-	double first_per_row; /* ns; 0: no rung yet */
+	double first_per_row; /* ns, of the first algorithm; 0: none yet */
 	double previous_per_row;
 } Benchmark;
 
@@ -96,7 +96,7 @@ kind_argument(const char *name)
 					errhint("Types are integer, bigint, real, double precision.")));
 }
 
-/* Rows that an algorithm is measured with. */
+/* Number of rows that an algorithm is measured with. */
 static int64
 rows_for(const Benchmark *bench, int algorithm)
 {
@@ -109,7 +109,7 @@ rows_for(const Benchmark *bench, int algorithm)
 	return bench->nrows;
 }
 
-/* ---- what the results must be ---- */
+/* ---- right results ---- */
 
 static Length *
 length_of(Benchmark *bench, int64 nrows)
@@ -135,7 +135,7 @@ add_length(Benchmark *bench, int64 nrows)
 	bench->nlengths++;
 }
 
-/* The bits of an exact result: sums stay below 2^24, so that a float has no other. */
+/* The bits of an exact result; sums stay below 2^24, so float32 is exact too. */
 static inline uint64
 bits_of(GpuaggKind kind, int64 sum)
 {
@@ -143,7 +143,7 @@ bits_of(GpuaggKind kind, int64 sum)
 									  : gpuagg_bench_integer_bits(kind, (uint64) sum);
 }
 
-/* Goes through the column once, and notes the checksums at each of the lengths. */
+/* Computes the checksums at all lengths in one pass over the column. */
 static void
 find_checksums(Benchmark *bench)
 {
@@ -213,7 +213,7 @@ put_row(Benchmark *bench, const char *name, const Measured *measured, bool rung,
 /* ---- measuring on the device ---- */
 
 static void
-failed(const Benchmark *bench, const char *name, GpuaggReason reason)
+raise_failure(const Benchmark *bench, const char *name, GpuaggReason reason)
 {
 	if (reason == GPUAGG_NO_DEVICE_MEMORY)
 		ereport(ERROR,
@@ -254,7 +254,7 @@ measure(const Benchmark *bench, int algorithm, const char *name, Measured *measu
 	if (reason == GPUAGG_NO_KERNEL)
 		return false;
 	if (reason != GPUAGG_OK)
-		failed(bench, name, reason);
+		raise_failure(bench, name, reason);
 	measured->nrows = rows_for(bench, algorithm);
 	measured->ns = (double) Max(reply.u.bench.median_ns, 1);
 	measured->bytes = (double) reply.u.bench.bytes;
@@ -262,7 +262,7 @@ measure(const Benchmark *bench, int algorithm, const char *name, Measured *measu
 	return true;
 }
 
-/* The plain read or copy that all else is compared with; first, since it may not fit. */
+/* Measures the read or copy that all are compared with; first, as it may not fit. */
 static const char *
 measure_bandwidth(Benchmark *bench, Measured *measured)
 {
@@ -270,14 +270,14 @@ measure_bandwidth(Benchmark *bench, Measured *measured)
 	const char *name = reads ? "read" : "copy";
 
 	if (!measure(bench, reads ? GPUAGG_ALG_READ : GPUAGG_ALG_COPY, name, measured))
-		failed(bench, name, GPUAGG_NO_KERNEL);
+		raise_failure(bench, name, GPUAGG_NO_KERNEL);
 	bench->bandwidth = measured->bytes / measured->ns;
 	return name;
 }
 
 /* ---- measuring on the CPU ---- */
 
-/* The column in memory, and room for what an algorithm makes of it. */
+/* The column in memory, and room for an algorithm's results. */
 typedef struct CpuColumn
 {
 	int64 nrows;
@@ -420,7 +420,7 @@ free_column(CpuColumn *column)
 /* ---- all of it ---- */
 
 static bool
-takes(const Benchmark *bench, int algorithm)
+is_for_kind(const Benchmark *bench, int algorithm)
 {
 	return !(gpuagg_algorithm(algorithm)->integers_only && gpuagg_kind_is_float(bench->kind));
 }
@@ -437,7 +437,7 @@ put_ladder(Benchmark *bench)
 		Measured measured;
 		bool correct;
 
-		if (!takes(bench, algorithm))
+		if (!is_for_kind(bench, algorithm))
 			continue;
 		if (info->on_cpu)
 		{
@@ -479,7 +479,7 @@ gpuagg_kernel_benchmark(PG_FUNCTION_ARGS)
 	Measured measured;
 	bool correct;
 
-	/* EXECUTE can be granted, yet it takes the device from the whole cluster */
+	/* checked although EXECUTE can be granted: it takes the device from the cluster */
 	if (!superuser() && !has_privs_of_role(GetUserId(), ROLE_PG_MONITOR))
 		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 						errmsg("must be superuser or a member of pg_monitor to run benchmarks")));

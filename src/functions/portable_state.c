@@ -1,11 +1,11 @@
 /*
  * portable_state.c
- *	  Aggregate states between servers: gpu_sum_state and the like make them,
- *	  gpu_sum_merge and the like put them together again.
+ *	  Portable aggregate states: gpu_sum_state and the like make them,
+ *	  gpu_sum_merge and the like merge them.
  *
- * A state is the exact accumulator of its family in an envelope (envelope.h).  Merging adds accumulators; a result is rounded once, at the
- * end, by the function that rounds the aggregate's own.  States of different
- * argument types are never merged: their results would have different types.
+ * A state is the exact accumulator of its family in an envelope (envelope.h).
+ * Merging adds accumulators; a result is rounded once, at the end, as the aggregate
+ * does.  States of different argument types, whose results differ in type, do not merge.
  */
 #include "compat.h"
 
@@ -23,24 +23,24 @@ PG_FUNCTION_INFO_V1(gpuagg_merge_serialize);
 PG_FUNCTION_INFO_V1(gpuagg_merge_deserialize);
 PG_FUNCTION_INFO_V1(gpuagg_merged_state);
 
-/* The state of a merge; the first state that comes says what it is of. */
+/* The state of a merge; the first state merged decides the type. */
 typedef struct MergeState
 {
-	const SqlType *of; /* or NULL */
+	const SqlType *type; /* of the argument; NULL: no state yet */
 	GpuaggStateContents contents;
 	Accumulator *acc;
 } MergeState;
 
 static Accumulator *
-make_accumulator(MemoryContext context, const SqlType *of, GpuaggStateContents contents)
+make_accumulator(MemoryContext context, const SqlType *argument, GpuaggStateContents contents)
 {
-	return gpuagg_accumulator_make(context, 0, of->sums,
+	return gpuagg_accumulator_make(context, 0, argument->sums,
 								   contents == GPUAGG_STATE_MOMENTS ? GPUAGG_MOMENTS : GPUAGG_SUM,
 								   0);
 }
 
 static bytea *
-encode(const SqlType *of, GpuaggStateContents contents, const Accumulator *acc)
+encode(const SqlType *argument, GpuaggStateContents contents, const Accumulator *acc)
 {
 	StringInfoData buf;
 	GpuaggWriter w;
@@ -51,29 +51,29 @@ encode(const SqlType *of, GpuaggStateContents contents, const Accumulator *acc)
 	appendStringInfoSpaces(&buf, GPUAGG_STATE_CRC_BYTES);
 
 	w.next = (uint8_t *) buf.data + VARHDRSZ;
-	gpuagg_state_begin(&w, of->state, contents);
+	gpuagg_state_begin(&w, argument->state, contents);
 	w.next = (uint8_t *) buf.data + buf.len - GPUAGG_STATE_CRC_BYTES;
 	gpuagg_state_end(&w, (uint8_t *) buf.data + VARHDRSZ);
 	SET_VARSIZE(buf.data, buf.len);
 	return (bytea *) buf.data;
 }
 
-/* The state of an aggregate as bytes; that of no row when it has not been made. */
+/* The state of an aggregate as bytes; without a group, the state of no rows. */
 static Datum
 state_bytes(FunctionCallInfo fcinfo, GpuaggStateContents contents)
 {
 	Oid oid = get_fn_expr_argtype(fcinfo->flinfo, 1);
-	const SqlType *of = gpuagg_sql_type(oid);
+	const SqlType *argument = gpuagg_sql_type(oid);
 	AggregateGroup *group;
 
-	if (of == NULL || of->state == 0)
+	if (argument == NULL || argument->state == 0)
 		elog(ERROR, "no aggregate states of type %u", oid);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_BYTEA_P(
-			encode(of, contents, make_accumulator(CurrentMemoryContext, of, contents)));
+			encode(argument, contents, make_accumulator(CurrentMemoryContext, argument, contents)));
 	group = (AggregateGroup *) PG_GETARG_POINTER(0);
 	gpuagg_group_gather(group);
-	PG_RETURN_BYTEA_P(encode(of, contents, &group->acc));
+	PG_RETURN_BYTEA_P(encode(argument, contents, &group->acc));
 }
 
 DEFINE_FUNCTION(gpuagg_sum_state, state_bytes(fcinfo, GPUAGG_STATE_SUMS))
@@ -108,7 +108,7 @@ check_fault(GpuaggStateFault fault, const GpuaggStateHeader *header)
 	}
 }
 
-/* Reads any bytes, into the current context. */
+/* Reads a state, in the current context; safe for any bytes. */
 static MergeState
 decode(const bytea *bytes)
 {
@@ -119,42 +119,42 @@ decode(const bytea *bytes)
 	check_fault(gpuagg_state_open((const uint8_t *) VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes),
 								  &header, &body),
 				&header);
-	result.of = gpuagg_sql_type_of_state(header.type);
+	result.type = gpuagg_sql_type_of_state(header.type);
 	result.contents = header.contents;
-	if (result.of == NULL)
+	if (result.type == NULL)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 						errmsg("aggregate state of unknown type %d", header.type)));
 	if (header.contents != GPUAGG_STATE_SUMS &&
-		(header.contents != GPUAGG_STATE_MOMENTS || !OidIsValid(result.of->variance)))
+		(header.contents != GPUAGG_STATE_MOMENTS || !OidIsValid(result.type->variance)))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 						errmsg("aggregate state with unknown contents %d", header.contents)));
-	result.acc = make_accumulator(CurrentMemoryContext, result.of, header.contents);
+	result.acc = make_accumulator(CurrentMemoryContext, result.type, header.contents);
 	if (!gpuagg_family_of(result.acc)->decode(result.acc, result.acc, &body) || body.left > 0)
 		invalid_state("The value holds no sums that rows can have.");
 	return result;
 }
 
-/* Adds a state to a merge, whose memory lies in `context`. */
+/* Adds a state to a merge; the merge's memory is in `context`. */
 static void
 merge(MergeState *into, const MergeState *from, MemoryContext context)
 {
-	const StateFamily *family = gpuagg_families[from->of->sums];
+	const StateFamily *family = gpuagg_families[from->type->sums];
 
-	if (into->of == NULL)
+	if (into->type == NULL)
 	{
-		into->of = from->of;
+		into->type = from->type;
 		if (into->contents == 0)
 			into->contents = from->contents;
-		into->acc = make_accumulator(context, into->of, into->contents);
+		into->acc = make_accumulator(context, into->type, into->contents);
 	}
-	else if (into->of != from->of)
+	else if (into->type != from->type)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("cannot merge aggregate states of types %s and %s",
-							   format_type_be(into->of->oid), format_type_be(from->of->oid)),
+							   format_type_be(into->type->oid), format_type_be(from->type->oid)),
 						errhint("Cast the argument to one type where the states are made.")));
 
 	family->merge(into->acc, into->acc, from->acc);
-	/* two such counts cannot overflow, nor then can sums of so many rows */
+	/* the sum of two such counts cannot overflow, nor can sums of so many rows */
 	if (family->count(into->acc) > GPUAGG_MAX_COUNT)
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 						errmsg("aggregate states of too many rows")));
@@ -169,7 +169,7 @@ make_merge(MemoryContext context, GpuaggStateContents contents)
 	return merge_state;
 }
 
-/* Transition: NULLs change nothing.  contents: of what the merge is; 0: of what comes first. */
+/* Transition; ignores NULLs.  contents: of the merge; 0: those of the first state. */
 static Datum
 transition(FunctionCallInfo fcinfo, GpuaggStateContents contents)
 {
@@ -186,7 +186,7 @@ transition(FunctionCallInfo fcinfo, GpuaggStateContents contents)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("aggregate state has no sum of squares"),
 						errhint("Make the state with gpu_var_state.")));
-	if (contents == 0 && into->of != NULL && from.contents != into->contents)
+	if (contents == 0 && into->type != NULL && from.contents != into->contents)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("cannot merge aggregate states with and without sums of squares"),
 						errhint("Make all of them with gpu_var_state, or none.")));
@@ -214,7 +214,7 @@ gpuagg_merge_combine(PG_FUNCTION_ARGS)
 	}
 	if (into == NULL)
 		into = make_merge(context, from->contents);
-	if (from->of != NULL)
+	if (from->type != NULL)
 		merge(into, from, context);
 	PG_RETURN_POINTER(into);
 }
@@ -229,8 +229,8 @@ gpuagg_merge_serialize(PG_FUNCTION_ARGS)
 	(void) gpuagg_aggregate_context(fcinfo, &window);
 	gpuagg_wire_begin(&buf, WIRE_MERGE);
 	pq_sendbyte(&buf, merged->contents);
-	pq_sendbyte(&buf, merged->of == NULL ? 0 : merged->of->state);
-	if (merged->of != NULL)
+	pq_sendbyte(&buf, merged->type == NULL ? 0 : merged->type->state);
+	if (merged->type != NULL)
 		gpuagg_accumulator_write(merged->acc, &buf);
 	PG_RETURN_BYTEA_P(gpuagg_wire_end(&buf));
 }
@@ -245,20 +245,20 @@ gpuagg_merge_deserialize(PG_FUNCTION_ARGS)
 	(void) gpuagg_aggregate_context(fcinfo, &window);
 	gpuagg_wire_open(&buf, PG_GETARG_BYTEA_PP(0), WIRE_MERGE);
 	merged = make_merge(CurrentMemoryContext, (GpuaggStateContents) pq_getmsgbyte(&buf));
-	merged->of = gpuagg_sql_type_of_state((GpuaggStateType) pq_getmsgbyte(&buf));
-	if (merged->of != NULL)
-		merged->acc = gpuagg_accumulator_read(&buf, 0, merged->of->sums);
+	merged->type = gpuagg_sql_type_of_state((GpuaggStateType) pq_getmsgbyte(&buf));
+	if (merged->type != NULL)
+		merged->acc = gpuagg_accumulator_read(&buf, 0, merged->type->sums);
 	gpuagg_wire_close(&buf);
 	PG_RETURN_POINTER(merged);
 }
 
-/* What has been merged, or NULL when no state has come. */
+/* The merge, or NULL when it has no state. */
 static MergeState *
 final_merge(FunctionCallInfo fcinfo)
 {
 	MergeState *merged = PG_ARGISNULL(0) ? NULL : (MergeState *) PG_GETARG_POINTER(0);
 
-	return merged == NULL || merged->of == NULL ? NULL : merged;
+	return merged == NULL || merged->type == NULL ? NULL : merged;
 }
 
 Datum
@@ -268,7 +268,7 @@ gpuagg_merged_state(PG_FUNCTION_ARGS)
 
 	if (merged == NULL)
 		PG_RETURN_NULL();
-	PG_RETURN_BYTEA_P(encode(merged->of, merged->contents, merged->acc));
+	PG_RETURN_BYTEA_P(encode(merged->type, merged->contents, merged->acc));
 }
 
 /* The shortest decimal that rounds to this double or, with `single`, to this float. */
@@ -286,11 +286,11 @@ shortest_numeric(double value, bool single)
 }
 
 /*
- * The result's type must be the one asked for, by a second argument, or else can
- * become a numeric.
+ * Checks that `type`, the result's, is the one that a second argument asks for or,
+ * without one, that it converts to numeric.
  */
 static void
-check_result_type(FunctionCallInfo fcinfo, const SqlType *of, Aggregate aggregate, Oid type)
+check_result_type(FunctionCallInfo fcinfo, const SqlType *argument, Aggregate aggregate, Oid type)
 {
 	const char *name = gpuagg_aggregates[aggregate].name;
 	bool typed = PG_NARGS() > 1;
@@ -299,13 +299,13 @@ check_result_type(FunctionCallInfo fcinfo, const SqlType *of, Aggregate aggregat
 	if (!OidIsValid(type))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("aggregate gpu_%s is not defined for type %s", name,
-							   format_type_be(of->oid))));
+							   format_type_be(argument->oid))));
 	if (typed ? wanted != type : type == MONEYOID || type == INTERVALOID)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("gpu_%s of type %s has a result of type %s, not %s", name,
-						format_type_be(of->oid), format_type_be(type), format_type_be(wanted)),
-				 errhint("Use gpu_%s_merge(state, NULL::%s).", name, format_type_be(type))));
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("gpu_%s of type %s has a result of type %s, not %s", name,
+							   format_type_be(argument->oid), format_type_be(type),
+							   format_type_be(wanted)),
+						errhint("Use gpu_%s_merge(state, NULL::%s).", name, format_type_be(type))));
 }
 
 static Datum
@@ -317,8 +317,8 @@ merged_value(FunctionCallInfo fcinfo, Aggregate aggregate)
 
 	if (merged == NULL)
 		PG_RETURN_NULL();
-	type = gpuagg_aggregate_result(aggregate, merged->of);
-	check_result_type(fcinfo, merged->of, aggregate, type);
+	type = gpuagg_aggregate_result(aggregate, merged->type);
+	check_result_type(fcinfo, merged->type, aggregate, type);
 	value = gpuagg_family_of(merged->acc)->finish(merged->acc, aggregate, type, &fcinfo->isnull);
 	if (fcinfo->isnull || PG_NARGS() > 1)
 		return value;

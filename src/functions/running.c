@@ -3,13 +3,13 @@
  *	  gpu_running_sum, _avg, _min, _max, _count(x, exclusive): running values,
  *	  partition by partition.
  *
- * A cursor walks the partition's rows in order and knows the value up to the row
- * it has reached; each call asks it for the value up to one row: the current one
- * (ROWS), the one before (exclusive), or the last peer (the default frame).
- * Rows are taken one at a time on the CPU, so that nothing is read ahead.  Past
+ * A cursor takes the partition's rows in order and keeps the value up to the last
+ * row taken.  Each call asks for the value up to one row: the current one (ROWS),
+ * the one before (exclusive), or the last peer (the default frame).  On the CPU
+ * rows are taken one at a time, without reading ahead.  After
  * gpuagg.device_min_rows rows of a partition, whole batches are read ahead and
- * scanned on the device.  Memory is bounded by one batch; an overflow is raised
- * by the row that shows it.
+ * scanned on the device.  Memory is bounded by one batch.  The row whose result
+ * overflows raises the error.
  */
 #include "postgres.h"
 
@@ -28,27 +28,27 @@
 #define RETRY_ROWS 65536 /* rows on the CPU before asking for the device again */
 #define RESET_ROWS 1024	 /* argument evaluations between resets of their memory */
 
-/* Of one call site in one query. */
+/* State of one call site in one query. */
 typedef struct RunningQuery
 {
 	const RunningOperation *op;
 	RunningFrame frame;
 	bool exclusive;
-	bool read_ahead;		 /* evaluating x early changes nothing */
+	bool read_ahead;		 /* evaluating x early has no visible effect */
 	MemoryContext arguments; /* for their evaluation, reset often */
-	ColumnScan *batch;		 /* made at first use */
+	ColumnScan *scan;		 /* of a batch of rows; made at first use */
 	int64 *counts;			 /* of averages: values not NULL up to each row of the batch */
 	int64 counts_room;
 } RunningQuery;
 
-/* Of one partition, all zero at its start. */
+/* State of one partition, all zero at its start. */
 typedef struct RunningPartition
 {
 	RunningState *state; /* of the rows taken */
 	int64 reached;		 /* rows taken so far */
 	int64 retry_at;		 /* ask for the device when reached gets there */
 
-	/* rows of the partition whose values the batch holds: [first, reached) */
+	/* if in_batch, the scan holds the results of rows [batch_first, reached) */
 	int64 batch_first;
 	bool in_batch;
 
@@ -78,7 +78,7 @@ begin_query(FunctionCallInfo fcinfo, WindowObject winobj, Aggregate aggregate)
 	RunningQuery *query = palloc0(sizeof(RunningQuery));
 
 	gpuagg_begin_report(fcinfo->flinfo);
-	if (op->kind != 0) /* else never on the device */
+	if (op->kind != 0) /* else the device cannot do it */
 		gpuagg_begin_engine();
 	query->op = op;
 	query->frame = frame;
@@ -92,8 +92,8 @@ begin_query(FunctionCallInfo fcinfo, WindowObject winobj, Aggregate aggregate)
 }
 
 /*
- * The argument at a row, evaluated in memory that is reset every RESET_ROWS
- * rows, which stays the current one.  False when the partition has no such row.
+ * Evaluates the argument at a row, in query->arguments, which must be the current
+ * context and is reset every RESET_ROWS rows.  False when there is no such row.
  */
 static bool
 fetch(RunningQuery *query, WindowObject winobj, int64 row, Datum *value, bool *isnull)
@@ -112,42 +112,42 @@ fetch(RunningQuery *query, WindowObject winobj, int64 row, Datum *value, bool *i
 
 /* ---- batches on the device ---- */
 
-/* Room for the counts of a batch, where they are wanted. */
+/* For averages, makes room for the counts of a batch. */
 static void
 make_counts(RunningQuery *query)
 {
-	if (query->op->aggregate != AGGREGATE_AVG || query->counts_room >= query->batch->capacity)
+	if (query->op->aggregate != AGGREGATE_AVG || query->counts_room >= query->scan->capacity)
 		return;
 	if (query->counts != NULL)
 		pfree(query->counts);
 	query->counts = NULL;
 	query->counts_room = 0;
 	query->counts = MemoryContextAlloc(GetMemoryChunkContext(query),
-									   query->batch->capacity * sizeof(int64));
-	query->counts_room = query->batch->capacity;
+									   query->scan->capacity * sizeof(int64));
+	query->counts_room = query->scan->capacity;
 }
 
 /*
- * Reads rows into the batch, as many as there are and it holds.  Returns how many
- * values are not NULL up to the last of them.
+ * Reads rows into the scan until it is full or the partition ends.  Returns how
+ * many values of the partition up to there are not NULL.
  */
 static int64
 fill_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 {
 	MemoryContext old = MemoryContextSwitchTo(query->arguments);
-	ColumnScan *batch = query->batch;
-	Size width = gpuagg_kind_size(batch->flight.work.kind);
+	ColumnScan *scan = query->scan;
+	Size width = gpuagg_kind_size(scan->flight.work.kind);
 	int64 n = part->state->n;
 	Datum value;
 	bool isnull;
 
-	while (batch->nrows < batch->capacity &&
-		   fetch(query, winobj, part->reached + batch->nrows, &value, &isnull))
+	while (scan->nrows < scan->capacity &&
+		   fetch(query, winobj, part->reached + scan->nrows, &value, &isnull))
 	{
-		int64 i = batch->nrows++;
+		int64 i = scan->nrows++;
 
-		gpuagg_scan_set_bit(batch->flight.validity, i, !isnull);
-		gpuagg_running_store_column(query->op, (char *) batch->flight.values + i * width, &value,
+		gpuagg_scan_set_bit(scan->flight.validity, i, !isnull);
+		gpuagg_running_store_column(query->op, (char *) scan->flight.values + i * width, &value,
 									&isnull, 1, 1);
 		n += !isnull;
 		if (query->counts != NULL)
@@ -157,7 +157,7 @@ fill_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 	return n;
 }
 
-/* Takes a batch of rows at once; false when there is no device for it. */
+/* Takes a batch of rows on the device; false when it is not to be used now. */
 static bool
 take_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 {
@@ -186,10 +186,10 @@ take_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 		part->retry_at = gpuagg_device_min_rows;
 		return false;
 	}
-	if (query->batch == NULL)
-		query->batch = gpuagg_scan_make(op->kind, op->op, GPUAGG_SCAN_VALIDITY | GPUAGG_SCAN_STATUS,
-										GetMemoryChunkContext(query));
-	if (!gpuagg_scans_begin(&query->batch, 1, gpuagg_batch_rows))
+	if (query->scan == NULL)
+		query->scan = gpuagg_scan_make(op->kind, op->op, GPUAGG_SCAN_VALIDITY | GPUAGG_SCAN_STATUS,
+									   GetMemoryChunkContext(query));
+	if (!gpuagg_scans_begin(&query->scan, 1, gpuagg_batch_rows))
 	{
 		part->retry_at = part->reached + RETRY_ROWS;
 		return false;
@@ -197,11 +197,11 @@ take_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 	make_counts(query);
 	n = fill_batch(query, part, winobj);
 	gpuagg_running_to_carry(op, part->state, &carry);
-	gpuagg_scan_run(query->batch, &carry);
+	gpuagg_scan_run(query->scan, &carry);
 	gpuagg_running_from_carry(op, part->state, &carry, n);
 	part->in_batch = true;
 	part->batch_first = part->reached;
-	part->reached += query->batch->nrows;
+	part->reached += query->scan->nrows;
 	return true;
 }
 
@@ -224,11 +224,11 @@ take_row(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 	part->reached++;
 }
 
-/* The value up to and with a row; rows must be asked for in order. */
+/* The value up to and including a row; rows must be asked for in order. */
 static Datum
 value_at(RunningQuery *query, RunningPartition *part, WindowObject winobj, int64 row, bool *isnull)
 {
-	const ColumnScan *batch;
+	const ColumnScan *scan;
 	int64 i;
 
 	while (part->reached <= row)
@@ -240,9 +240,9 @@ value_at(RunningQuery *query, RunningPartition *part, WindowObject winobj, int64
 	if (!part->in_batch)
 		return gpuagg_running_value(query->op, part->state, isnull);
 
-	batch = query->batch;
+	scan = query->scan;
 	i = row - part->batch_first;
-	return gpuagg_running_result(query->op, batch->flight.results, batch->flight.status, i,
+	return gpuagg_running_result(query->op, scan->flight.results, scan->flight.status, i,
 								 query->counts != NULL ? query->counts[i] : 0, isnull);
 }
 
@@ -257,7 +257,7 @@ peers_value(RunningQuery *query, RunningPartition *part, WindowObject winobj, in
 
 		if (length != 0 && part->peers_end > 0 && !part->isnull)
 			pfree(DatumGetPointer(part->value));
-		part->isnull = true; /* in case of an error on the way */
+		part->isnull = true; /* in case of an error below */
 		part->peers_end = gpuagg_peers_end(winobj, 1);
 		part->value = value_at(query, part, winobj, part->peers_end - 1, &part->isnull);
 		if (length != 0 && !part->isnull)

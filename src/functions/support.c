@@ -9,9 +9,9 @@
 PG_FUNCTION_INFO_V1(gpuagg_support);
 
 /*
- * The planner calls this while it plans a query that uses one of our functions.
- * It has nothing to say; being called loads the library before the planner
- * hooks of this very query fire.
+ * The planner calls this while it plans a query that uses a gpuagg function.  It
+ * does nothing, but the call loads the library before the planner hooks of this
+ * query run.
  */
 Datum
 gpuagg_support(PG_FUNCTION_ARGS)
