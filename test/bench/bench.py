@@ -43,23 +43,29 @@ def title():
     return psql('SELECT version()').split(' on ')[0] + ', ' + processor() + f', {os.cpu_count()} cores'
 
 
-def timed(contenders, runs, settings=''):
+def timed(contenders, runs, settings='', after="SELECT ''"):
     """Runs queries in turn in one session.  contenders: name -> (settings, query).
 
-    Returns the least seconds, without each one's first run, and the sets of lines printed.
-    What else the machine does only adds to them.
+    Returns, by name, the least seconds without the first run, the set of lines printed, and
+    the line that the query `after` printed after the last run.  What else the machine does only
+    adds to the times.
     """
     script = [settings]
     for _ in range(runs + 1):
         for name, (own, query) in contenders.items():
-            script.append(f'{own}\n\\echo case {name}\n\\timing on\n{query};\n\\timing off')
-    times, results = {}, {}
-    name = None
+            script.append(f'{own}\n\\echo case {name}\n\\timing on\n{query};\n\\timing off\n'
+                          f'\\echo after\n{after};')
+    times, results, told = {}, {}, {}
+    name, telling = None, False
     for line in psql('\n'.join(script)).splitlines():
         if line.startswith('case '):
-            name = line[5:]
+            name, telling = line[5:], False
+        elif line == 'after':
+            telling = True
         elif line.startswith('Time: '):
             times.setdefault(name, []).append(float(line.split()[1]) / 1000)
+        elif telling:
+            told[name] = line
         elif name:
             results.setdefault(name, set()).add(line)
-    return {n: min(t[1:]) for n, t in times.items()}, results
+    return {n: min(t[1:]) for n, t in times.items()}, results, told
