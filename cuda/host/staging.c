@@ -26,7 +26,7 @@
 #define TRIM_NS			   (300 * GPUD_SECOND) /* free segments unused for so long go */
 #define TRIM_KEEP		   2
 
-/* A LEASE request that waits for a segment in the making. */
+/* A LEASE request that waits for a segment; its size counts as leased by its client. */
 typedef struct Waiting
 {
 	Pending pending;
@@ -132,23 +132,130 @@ take_out(Waiting **link)
 	return w;
 }
 
-/* Sets a segment free, and gives it to the first client that waits for one of its size. */
+/* Destroys free segments until this many bytes more are within the budget. */
+static bool
+make_room(uint64_t size)
+{
+	uint64_t free_bytes = 0;
+
+	if (size > gpud_options.total_staging)
+		return false;
+	for (int i = 0; i < nsegments; i++)
+		if (segments[i].state == SEGMENT_FREE)
+			free_bytes += segments[i].memory.size;
+	if (total_bytes - free_bytes > gpud_options.total_staging - size)
+		return false;
+	for (int i = 0; i < nsegments && total_bytes > gpud_options.total_staging - size; i++)
+		if (segments[i].state == SEGMENT_FREE)
+			destroy(&segments[i]);
+	return true;
+}
+
+static void create_done(Task *task);
+
+/* Has a segment made; NULL: it cannot be, now. */
+static Segment *
+start_segment(uint64_t size)
+{
+	Segment *segment = NULL;
+
+	if (gpud_now() < create_not_before)
+		return NULL;
+	for (int i = 0; i < nsegments && segment == NULL; i++)
+		if (segments[i].state == SEGMENT_NONE)
+			segment = &segments[i];
+	if (segment == NULL || !make_room(size))
+		return NULL;
+
+	segment->memory.size = size;
+	segment->state = SEGMENT_CREATING;
+	segment->users = 0;
+	segment->owner = NULL;
+	total_bytes += size;
+	gpud_pinned_make(&segment->memory, create_done);
+	return segment;
+}
+
+/* ---- requests that wait ---- */
+
+/* Whether its client may have this segment for what it waits for. */
+static bool
+fits(const Segment *segment, const Waiting *w)
+{
+	return segment->memory.size >= w->size &&
+		   w->pending.client->leased - w->size + segment->memory.size <= CLIENT_LEASED_MAX;
+}
+
+/* The smallest segment in this state that fits and is promised to nobody, or NULL. */
+static Segment *
+find_segment(SegmentState state, const Waiting *w)
+{
+	Segment *best = NULL;
+
+	for (int i = 0; i < nsegments; i++)
+		if (segments[i].state == state && !segments[i].promised && fits(&segments[i], w) &&
+			(best == NULL || segments[i].memory.size < best->memory.size))
+			best = &segments[i];
+	return best;
+}
+
+/*
+ * Gives a request a segment, promises it one in the making, or answers that there
+ * is none.  True: it has been answered.
+ */
+static bool
+provide(Waiting **link)
+{
+	Waiting *w = *link;
+	Segment *segment = find_segment(SEGMENT_FREE, w);
+
+	if (segment != NULL)
+	{
+		w = take_out(link);
+		grant(segment, &w->pending);
+		free(w);
+		return true;
+	}
+	segment = find_segment(SEGMENT_CREATING, w);
+	if (segment == NULL)
+		segment = start_segment(w->size);
+	if (segment != NULL)
+	{
+		segment->promised = true;
+		return false;
+	}
+	w = take_out(link);
+	gpud_pending_answer(&w->pending, GPUAGG_NO_STAGING, NULL, -1);
+	free(w);
+	return true;
+}
+
+/*
+ * Compares what waits with what is free and in the making, anew after every change
+ * of either, so that each request is given a segment, has one promised to it alone,
+ * or is answered.  Requests for large segments come first: small ones have
+ * use for either size.
+ */
+static void
+serve_waiting(void)
+{
+	static const uint64_t sizes[] = {GPUAGG_SEGMENT_BYTES_MAX, GPUAGG_SEGMENT_BYTES};
+
+	for (int i = 0; i < nsegments; i++)
+		segments[i].promised = false;
+	for (int i = 0; i < 2; i++)
+		for (Waiting **link = &waiting; *link != NULL;)
+			if ((*link)->size != sizes[i] || !provide(link))
+				link = &(*link)->next;
+}
+
 static void
 set_free(Segment *segment)
 {
 	segment->state = SEGMENT_FREE;
 	segment->owner = NULL;
 	segment->free_since = gpud_now();
-
-	for (Waiting **link = &waiting; *link != NULL; link = &(*link)->next)
-		if ((*link)->size <= segment->memory.size)
-		{
-			Waiting *w = take_out(link);
-
-			grant(segment, &w->pending);
-			free(w);
-			return;
-		}
+	serve_waiting();
 }
 
 static void
@@ -174,124 +281,28 @@ create_done(Task *task)
 	total_bytes -= memory->size;
 	segment->state = SEGMENT_NONE;
 	create_not_before = gpud_now() + RETRY_NS;
-
-	for (Waiting **link = &waiting; *link != NULL; link = &(*link)->next)
-		if ((*link)->size == memory->size)
-		{
-			Waiting *w = take_out(link);
-
-			gpud_pending_answer(&w->pending, GPUAGG_NO_STAGING, NULL, -1);
-			free(w);
-			return;
-		}
-}
-
-/* The smallest free segment of at least this size, or NULL. */
-static Segment *
-find_free(uint64_t size)
-{
-	Segment *best = NULL;
-
-	for (int i = 0; i < nsegments; i++)
-		if (segments[i].state == SEGMENT_FREE && segments[i].memory.size >= size &&
-			(best == NULL || segments[i].memory.size < best->memory.size))
-			best = &segments[i];
-	return best;
-}
-
-/* Destroys free segments until this many bytes more are within the budget. */
-static bool
-make_room(uint64_t size)
-{
-	uint64_t free_bytes = 0;
-
-	if (size > gpud_options.total_staging)
-		return false;
-	for (int i = 0; i < nsegments; i++)
-		if (segments[i].state == SEGMENT_FREE)
-			free_bytes += segments[i].memory.size;
-	if (total_bytes - free_bytes > gpud_options.total_staging - size)
-		return false;
-	for (int i = 0; i < nsegments && total_bytes > gpud_options.total_staging - size; i++)
-		if (segments[i].state == SEGMENT_FREE)
-			destroy(&segments[i]);
-	return true;
-}
-
-/* Whether a segment in the making is promised to nobody. */
-static bool
-spare_in_the_making(uint64_t size)
-{
-	int spare = 0;
-
-	for (int i = 0; i < nsegments; i++)
-		if (segments[i].state == SEGMENT_CREATING && segments[i].memory.size >= size)
-			spare++;
-	for (const Waiting *w = waiting; w != NULL; w = w->next)
-		if (w->size >= size)
-			spare--;
-	return spare > 0;
-}
-
-static GpuaggReason
-start_segment(uint64_t size)
-{
-	Segment *segment = NULL;
-
-	if (gpud_now() < create_not_before)
-		return GPUAGG_NO_STAGING;
-	for (int i = 0; i < nsegments && segment == NULL; i++)
-		if (segments[i].state == SEGMENT_NONE)
-			segment = &segments[i];
-	if (segment == NULL || !make_room(size))
-		return GPUAGG_NO_STAGING;
-
-	segment->memory.size = size;
-	segment->state = SEGMENT_CREATING;
-	segment->users = 0;
-	segment->owner = NULL;
-	total_bytes += size;
-	gpud_pinned_make(&segment->memory, create_done);
-	return GPUAGG_OK;
+	serve_waiting();
 }
 
 GpuaggReason
 gpud_staging_lease(Client *client, const GpuaggHeader *request, uint64_t size)
 {
-	Segment *segment = find_free(size);
-	GpuaggReason reason = GPUAGG_OK;
 	Waiting **end = &waiting;
 	Waiting *w;
 
-	if (client->leased + (segment != NULL ? segment->memory.size : size) > CLIENT_LEASED_MAX)
-		return GPUAGG_BUSY;
-	if (segment != NULL)
-	{
-		Pending pending;
-
-		gpud_pending_take(&pending, client, request);
-		grant(segment, &pending);
-		return GPUAGG_OK;
-	}
-
-	if (nwaiting(NULL) >= WAITING_MAX || nwaiting(client) >= CLIENT_WAITING_MAX)
+	if (client->leased + size > CLIENT_LEASED_MAX || nwaiting(NULL) >= WAITING_MAX ||
+		nwaiting(client) >= CLIENT_WAITING_MAX)
 		return GPUAGG_BUSY;
 	w = calloc(1, sizeof(Waiting));
 	if (w == NULL)
 		return GPUAGG_BUSY;
-	if (!spare_in_the_making(size))
-		reason = start_segment(size);
-	if (reason != GPUAGG_OK)
-	{
-		free(w);
-		return reason;
-	}
 	gpud_pending_take(&w->pending, client, request);
 	w->size = size;
 	client->leased += size;
 	while (*end != NULL)
 		end = &(*end)->next;
 	*end = w;
+	serve_waiting();
 	return GPUAGG_OK;
 }
 
@@ -344,6 +355,7 @@ gpud_staging_client_gone(Client *client)
 	for (int i = 0; i < nsegments; i++)
 		if (segments[i].state == SEGMENT_LEASED && segments[i].owner == client)
 			gpud_segment_release(&segments[i]);
+	serve_waiting();
 }
 
 void

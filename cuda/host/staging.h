@@ -27,6 +27,7 @@ typedef struct Segment
 	Client *owner;
 	int users; /* requests in flight */
 	int64_t free_since;
+	bool promised; /* in the making, for a request that waits */
 } Segment;
 
 extern bool gpud_staging_start(void);

@@ -123,6 +123,49 @@ device_held(void)
 	return true;
 }
 
+static const char *
+pin_file(void)
+{
+	static char name[64];
+
+	snprintf(name, sizeof(name), "/tmp/gpuagg-pin.%d", (int) getpid());
+	return name;
+}
+
+static void
+pin_say(const char *word)
+{
+	static bool cleans_up;
+	char whole[80];
+	FILE *file;
+
+	if (!cleans_up)
+		atexit(pin_release);
+	cleans_up = true;
+	snprintf(whole, sizeof(whole), "%s.new", pin_file());
+	file = fopen(whole, "w");
+	need(file != NULL && fputs(word, file) >= 0 && fclose(file) == 0, "hold");
+	need(rename(whole, pin_file()) == 0, "hold");
+}
+
+void
+pin_hold(void)
+{
+	pin_say("hold");
+}
+
+void
+pin_fail(void)
+{
+	pin_say("fail");
+}
+
+void
+pin_release(void)
+{
+	unlink(pin_file());
+}
+
 void
 daemon_start_in(Daemon *daemon, const char *program, const char *const *args)
 {
@@ -133,6 +176,7 @@ daemon_start_in(Daemon *daemon, const char *program, const char *const *args)
 		argv[n++] = args[i];
 	argv[n] = NULL;
 	setenv("GPUAGG_SIM_HOLD", hold_file(""), 1);
+	setenv("GPUAGG_SIM_PIN", pin_file(), 1);
 
 	daemon->pid = fork();
 	need(daemon->pid >= 0, "fork");
@@ -336,6 +380,16 @@ client_call(int fd, const GpuaggRequest *request, GpuaggReply *reply)
 		if (reply->h.id == request->h.id)
 			return (GpuaggReason) reply->h.reason;
 	return GPUAGG_LOST;
+}
+
+bool
+client_is_read(int fd)
+{
+	GpuaggRequest request;
+	GpuaggReply reply;
+
+	request_init(&request, GPUAGG_MSG_PING);
+	return client_call(fd, &request, &reply) == GPUAGG_OK;
 }
 
 bool

@@ -36,6 +36,14 @@ extern void device_release(void);
 /* Waits until there is a request that is held. */
 extern bool device_held(void);
 
+/*
+ * While it is held, the simulated device pins no memory; pin_fail() has it fail, until
+ * pin_release().  Not while a gpuaggd starts, which pins memory too.
+ */
+extern void pin_hold(void);
+extern void pin_fail(void);
+extern void pin_release(void);
+
 /* A gpuaggd in a directory of its own. */
 typedef struct Daemon
 {
@@ -72,6 +80,9 @@ extern bool client_send(int fd, const GpuaggRequest *request);
 /* 1: a reply; 0: the connection was closed; -1: none in time.  *passed (may be NULL): -1 or a
  * descriptor. */
 extern int client_receive(int fd, GpuaggReply *reply, int *passed, int ms);
+
+/* Asks after gpuaggd's health: it has then read all that this client sent before. */
+extern bool client_is_read(int fd);
 
 /* Sends and waits for the reply to this request; its reason, or GPUAGG_LOST without a reply. */
 extern GpuaggReason client_call(int fd, const GpuaggRequest *request, GpuaggReply *reply);

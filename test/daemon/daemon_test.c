@@ -238,6 +238,98 @@ test_lease_crowd(void)
 	CHECK(daemon_end(&d, SIGTERM) == 0);
 }
 
+/* Asks for a lease and does not wait for the answer; gpuaggd has read it. */
+static void
+ask_lease(int fd, uint64_t bytes)
+{
+	GpuaggRequest request;
+
+	request_init(&request, GPUAGG_MSG_LEASE);
+	request.u.lease.bytes = bytes;
+	CHECK(client_send(fd, &request) && client_is_read(fd));
+}
+
+/* The reason in the next reply, and the leased bytes. */
+static GpuaggReason
+lease_answer(int fd, uint64_t *bytes)
+{
+	GpuaggReply reply;
+
+	memset(&reply, 0, sizeof(reply));
+	if (!CHECK(client_receive(fd, &reply, NULL, WAIT_MS / 6) == 1))
+		return GPUAGG_LOST;
+	*bytes = reply.u.lease.bytes;
+	return (GpuaggReason) reply.h.reason;
+}
+
+/*
+ * A large segment in the making, whose client has gone, serves one that waits and not
+ * two; all are answered, with a segment or, where pinning fails, a reason.
+ */
+static void
+test_lease_made_for_one(void)
+{
+	const char *const args[] = {"--total-staging", "268435456", NULL};
+	uint64_t bytes;
+
+	for (int fails = 0; fails < 2; fails++)
+	{
+		Daemon d;
+		int gone;
+		int small;
+		int large;
+
+		daemon_start(&d, program, args);
+		gone = client_greet(&d, NULL);
+		small = client_greet(&d, NULL);
+		large = client_greet(&d, NULL);
+		pin_hold();
+		ask_lease(gone, 64 * MB);
+		close(gone);
+		ask_lease(small, 1);
+		ask_lease(large, 64 * MB);
+		if (fails)
+			pin_fail();
+		else
+			pin_release();
+		CHECK(lease_answer(small, &bytes) == (fails ? GPUAGG_NO_STAGING : GPUAGG_OK));
+		CHECK(lease_answer(large, &bytes) == (fails ? GPUAGG_NO_STAGING : GPUAGG_OK));
+		pin_release();
+		close(small);
+		close(large);
+		CHECK(daemon_end(&d, SIGTERM) == 0);
+	}
+}
+
+/* Nor may a client that asked for small segments get more in large ones. */
+static void
+test_lease_quota_waiting(void)
+{
+	const char *const args[] = {"--total-staging", "671088640", NULL};
+	Daemon d;
+	uint64_t bytes;
+	uint64_t all = 0;
+	int gone;
+	int fd;
+
+	daemon_start(&d, program, args);
+	gone = client_greet(&d, NULL);
+	fd = client_greet(&d, NULL);
+	pin_hold();
+	for (int i = 0; i < 4; i++)
+		ask_lease(gone, 64 * MB);
+	close(gone);
+	for (int i = 0; i < 8; i++)
+		ask_lease(fd, 32 * MB);
+	pin_release();
+	for (int i = 0; i < 8; i++)
+		if (CHECK(lease_answer(fd, &bytes) == GPUAGG_OK))
+			all += bytes;
+	CHECK(all <= 256 * MB);
+	close(fd);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+}
+
 static void
 test_signals(void)
 {
@@ -572,6 +664,8 @@ main(int argc, char **argv)
 	test_leases();
 	test_lease_quota();
 	test_lease_crowd();
+	test_lease_made_for_one();
+	test_lease_quota_waiting();
 	test_signals();
 	test_lock_and_socket();
 	test_bad_start();

@@ -224,17 +224,6 @@ test_in_flight(void)
 /* Two for each of gpuaggd's streams: no large request gets done by so many. */
 #define ENOUGH_PIECES 16
 
-/* Asks after gpuaggd's health: it has then read all that was sent before. */
-static bool
-has_read(int fd)
-{
-	GpuaggRequest request;
-	GpuaggReply reply;
-
-	request_init(&request, GPUAGG_MSG_PING);
-	return client_call(fd, &request, &reply) == GPUAGG_OK;
-}
-
 /* A small request need not wait for all the large ones of others. */
 static void
 test_fairness(void)
@@ -260,7 +249,7 @@ test_fairness(void)
 		CHECK(client_send(fd, &request));
 	}
 	reduce_init(&request, &b, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 100);
-	CHECK(has_read(fd) && client_send(other, &request) && has_read(other));
+	CHECK(client_is_read(fd) && client_send(other, &request) && client_is_read(other));
 	device_hold(ENOUGH_PIECES);
 	CHECK(client_receive(other, &reply, NULL, WAIT_MS) == 1 && reply.h.id == request.h.id &&
 		  reply.h.reason == GPUAGG_OK);

@@ -14,6 +14,8 @@
  *							get done but for the first few.  In it: the number of the hold,
  *							from 1, and how many do; when one does not, a file of the same
  *							name with .reached to it is made
+ *	GPUAGG_SIM_PIN			while a file of this name exists that says "hold", pinning memory
+ *							takes on; while it says "fail", it fails
  *	GPUAGG_SIM_FAIL			gpu_open fails with the reason of this name
  *	GPUAGG_SIM_LOST_AFTER	the context is lost after so many kernel launches
  *	GPUAGG_SIM_SEED			order in which fibers are resumed (1)
@@ -71,6 +73,7 @@ struct Settings
 	uint64_t memory;
 	int64_t delay_ms;
 	const char *hold; /* or nullptr */
+	const char *pin;  /* the same */
 	int64_t lost_after;
 	GpuaggReason fail;
 };
@@ -123,6 +126,7 @@ read_settings()
 	s.memory = (uint64_t) env_number("GPUAGG_SIM_MEMORY", INT64_C(1) << 30);
 	s.delay_ms = env_number("GPUAGG_SIM_DELAY_MS", 0);
 	s.hold = getenv("GPUAGG_SIM_HOLD");
+	s.pin = getenv("GPUAGG_SIM_PIN");
 	s.lost_after = env_number("GPUAGG_SIM_LOST_AFTER", -1);
 	s.fail = GPUAGG_OK;
 	if (fail != nullptr && *fail != '\0')
@@ -368,11 +372,32 @@ gpu_free(void *p)
 	return context_status();
 }
 
+/* The first letter of what the file for pinning says, or 0. */
+static int
+pin_order()
+{
+	FILE *file = settings().pin != nullptr ? fopen(settings().pin, "r") : nullptr;
+	int letter = 0;
+
+	if (file != nullptr)
+	{
+		letter = fgetc(file);
+		fclose(file);
+	}
+	return letter;
+}
+
 GpuaggReason
 gpu_host_register(void *p, size_t bytes)
 {
+	int order;
+
 	(void) p;
 	(void) bytes;
+	while ((order = pin_order()) == 'h')
+		std::this_thread::sleep_for(std::chrono::milliseconds(1));
+	if (order == 'f')
+		return failure(GPUAGG_DEVICE_ERROR, "memory could not be pinned");
 	return context_status();
 }
 
