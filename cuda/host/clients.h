@@ -38,7 +38,8 @@ typedef struct Client
 	int inflight;
 	struct Job *queue; /* waiting for a lane */
 	struct Job **queue_end;
-	uint64_t served; /* bytes; see pick_client() */
+	int lanes;		 /* that work for it */
+	uint64_t served; /* bytes, or time on the device as bytes; see job.c */
 } Client;
 
 extern Client *gpud_clients; /* all that are connected */

@@ -2,9 +2,16 @@
  * job.c
  *	  Requests that are worked on by the device: whose turn it is.
  *
- * The next piece is one of the client that has been served the fewest bytes.  A
- * client that comes back after a pause starts level with the others.  The
- * background lane works on one job until that has ended.
+ * The next piece is one of the client that has been served least.  A client is
+ * charged with a piece's bytes when it starts and, when it has ended, with what it
+ * had of the device's time beyond that, at BYTES_A_NS.  Lanes at work share the
+ * device: the clock of shares advances by the time that passed over their number.
+ * A client that comes back after a pause starts level with the others.
+ *
+ * No client has more than CLIENT_LANES at a time, so that others need not wait for
+ * what it has started; of requests that may take long, one piece of all clients is
+ * under way, on a stream that yields.  The background lane works on one job
+ * until that has ended.
  *
  * A piece is done when its event says so.  The wake-up by a host function only
  * shortens the wait: it does not come once the context has failed.
@@ -21,11 +28,19 @@
 #define DEADLINE_NS		(30 * GPUD_SECOND)	/* a piece that takes longer hangs */
 #define LAUNCH_NS		INT64_C(1000000)	/* then the sockets have their turn */
 #define TURN_NS			(GPUD_SECOND / 2)	/* a turn is kept for so long */
+#define CLIENT_LANES	4					/* enough to copy and compute at the same time */
+#define BYTES_A_NS		50					/* PCIe 5 copies so many */
 #define PIECE_UNITS_MIN (UINT64_C(1) << 12) /* pieces are not cut smaller */
 
 static int njobs; /* without the one in the background */
 static int nqueued;
 static uint64_t served_now; /* of the client served last */
+static int nslow;			/* lanes with a piece that may take long */
+static int nworking;		/* lanes at work, without the one in the background */
+
+/* The clock of shares, ns: what a lane would have had that was at work all the time. */
+static uint64_t shares;
+static int64_t shares_at;
 
 /* A client that was refused the background lane is next, if it asks again soon. */
 static const Client *next_client;
@@ -107,15 +122,72 @@ gpud_job_client_gone(Client *client)
 		finish(dequeue(client), GPUAGG_OK);
 }
 
+/* Whose turn it is; NULL: nobody's before a lane is done. */
 static Client *
 pick_client(void)
 {
 	Client *picked = NULL;
 
 	for (Client *client = gpud_clients; client != NULL; client = client->next)
-		if (client->queue != NULL && (picked == NULL || client->served < picked->served))
+		if (client->queue != NULL && client->lanes < CLIENT_LANES &&
+			!(client->queue->type->slow && nslow > 0) &&
+			(picked == NULL || client->served < picked->served))
 			picked = client;
 	return picked;
+}
+
+/* ---- what clients are charged ---- */
+
+/* Brings the clock of shares up to now; before a lane starts or stops working. */
+static void
+advance_shares(void)
+{
+	int64_t now = gpud_now();
+
+	if (nworking > 0)
+		shares += (uint64_t) (now - shares_at) / (uint64_t) nworking;
+	shares_at = now;
+}
+
+/* A lane has been given a client's job, for a piece of so many bytes. */
+static void
+charge(Lane *lane, Client *client, uint64_t bytes)
+{
+	served_now = client->served;
+	client->served += bytes;
+	client->lanes++;
+	lane->charged = bytes;
+	nslow += lane->job->type->slow;
+}
+
+static void
+begin_share(Lane *lane)
+{
+	advance_shares();
+	nworking++;
+	lane->share = shares;
+}
+
+/* The lane's piece has ended; had: what it had of the device's time, ns. */
+static void
+settle(Lane *lane, uint64_t had)
+{
+	Client *client = lane->job->pending.client;
+
+	nslow -= lane->job->type->slow;
+	if (client == NULL)
+		return;
+	client->lanes--;
+	if (had * BYTES_A_NS > lane->charged)
+		client->served += had * BYTES_A_NS - lane->charged;
+}
+
+static void
+end_share(Lane *lane)
+{
+	advance_shares();
+	nworking--;
+	settle(lane, shares - lane->share);
 }
 
 /* ---- pieces ---- */
@@ -140,6 +212,11 @@ launch(Lane *lane)
 
 	lane->units = next_piece_units(job);
 	lane->started = gpud_now();
+	if (!job->type->background)
+	{
+		lane->stream = job->type->slow ? lane->yielding : lane->prompt;
+		begin_share(lane);
+	}
 	if (!job->type->background && !lane->scratch_ready)
 		reason = gpu_memset(lane->block, 0, gpud_scratch_end, lane->stream);
 	if (reason == GPUAGG_OK)
@@ -184,6 +261,8 @@ resized(Lane *lane, GpuaggReason reason)
 		launch(lane);
 	else
 	{
+		if (lane != GPUD_BACKGROUND)
+			settle(lane, 0);
 		lane->job->failure = GPUAGG_NO_DEVICE_MEMORY;
 		end_job(lane, reason);
 	}
@@ -195,6 +274,8 @@ collect(Lane *lane)
 {
 	Job *job = lane->job;
 
+	if (lane != GPUD_BACKGROUND)
+		end_share(lane);
 	if (job->failure == GPUAGG_OK && job->type->collect != NULL)
 		job->type->collect(lane);
 	job->units_done += lane->units;
@@ -218,9 +299,13 @@ start_pieces(void)
 	while (nqueued > 0)
 	{
 		Client *client = pick_client();
-		Job *job = client->queue;
-		Lane *lane = gpud_lane_find(job->block_bytes);
+		Job *job;
+		Lane *lane;
 
+		if (client == NULL)
+			return false;
+		job = client->queue;
+		lane = gpud_lane_find(job->block_bytes);
 		if (lane == NULL && job->block_bytes > gpud_lanes_budget())
 		{
 			/* it was planned before the background lane took its share */
@@ -229,9 +314,8 @@ start_pieces(void)
 		}
 		if (lane == NULL)
 			return false;
-		served_now = client->served;
-		client->served += next_piece_units(job) * job->unit_bytes;
 		lane->job = dequeue(client);
+		charge(lane, client, next_piece_units(job) * job->unit_bytes);
 		if (lane->resizing)
 			gpud_lane_resize(lane, resized);
 		else

@@ -183,8 +183,10 @@ gpud_lanes_close(void)
 			(void) gpu_event_destroy(gpud_lanes[i].start);
 		if (gpud_lanes[i].event != NULL)
 			(void) gpu_event_destroy(gpud_lanes[i].event);
-		if (gpud_lanes[i].stream != NULL)
-			(void) gpu_stream_destroy(gpud_lanes[i].stream);
+		if (gpud_lanes[i].prompt != NULL)
+			(void) gpu_stream_destroy(gpud_lanes[i].prompt);
+		if (gpud_lanes[i].yielding != NULL)
+			(void) gpu_stream_destroy(gpud_lanes[i].yielding);
 	}
 	memset(gpud_lanes, 0, sizeof(gpud_lanes));
 	if (slots != NULL)
@@ -222,9 +224,11 @@ set_budget(bool simulated)
 static GpuaggReason
 open_lane(Lane *lane, bool background)
 {
-	GpuaggReason reason = background ? gpu_stream_create_background(&lane->stream)
-									 : gpu_stream_create(&lane->stream);
+	GpuaggReason reason = gpu_stream_create_background(&lane->yielding);
 
+	if (reason == GPUAGG_OK && !background)
+		reason = gpu_stream_create(&lane->prompt);
+	lane->stream = background ? lane->yielding : lane->prompt;
 	lane->resize_task.run = resize_run;
 	lane->resize_task.done = resize_done;
 	if (reason == GPUAGG_OK && background)

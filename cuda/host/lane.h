@@ -3,7 +3,7 @@
  *	  Streams with device memory of their own; each works on one piece at a time.
  *
  * A Lane is a stream, a block of device memory and a pinned slot for what is
- * small.  Blocks grow as pieces need it (in the set-up thread, since that may
+ * small.  A piece that may take long has a stream that yields to the others'.  Blocks grow as pieces need it (in the set-up thread, since that may
  * stall) and are kept.  One more lane is for work in the background: its stream
  * yields to the others, and its block is there for one request only.
  *
@@ -23,9 +23,11 @@ typedef struct Lane
 {
 	Task resize_task; /* first: tasks are cast to lanes */
 	void (*resized)(struct Lane *lane, GpuaggReason reason);
-	GpuStreamRef stream;
-	GpuEventRef start; /* background lane: timed, as `event` is then; else NULL */
-	GpuEventRef event; /* recorded behind each piece */
+	GpuStreamRef stream; /* that of the piece under way: one of the next two */
+	GpuStreamRef prompt;
+	GpuStreamRef yielding; /* its work yields to that on prompt streams */
+	GpuEventRef start;	   /* background lane: timed, as `event` is then; else NULL */
+	GpuEventRef event;	   /* recorded behind each piece */
 	char *block;
 	uint64_t block_bytes;
 	bool scratch_ready; /* false: to be cleared before it is used */
@@ -34,6 +36,8 @@ typedef struct Lane
 	bool resizing;		/* with the set-up thread; the job waits for it */
 	uint64_t units;		/* of work in the piece under way */
 	int64_t started;	/* ns */
+	uint64_t charged;	/* bytes that its client has been charged with for the piece */
+	uint64_t share;		/* ns, of the clock of shares when the piece started; see job.c */
 
 	void *given_up[GPUD_LANES]; /* blocks to free before this one is allocated */
 	int ngiven_up;

@@ -27,6 +27,7 @@ typedef struct RequestType
 	size_t job_bytes; /* of its own struct, which begins with a Job and is zero at first */
 	bool whole;		  /* one piece, or pieces that plan() cuts */
 	bool background;  /* on the background lane */
+	bool slow;		  /* pieces may take long: one at a time of all clients, and they yield */
 
 	/*
 	 * Checks job->request, which nobody else has looked at, and sets units and

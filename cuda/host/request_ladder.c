@@ -81,6 +81,7 @@ const RequestType gpud_request_ladder = {
 	.works = true,
 	.job_bytes = sizeof(LadderJob),
 	.whole = true,
+	.slow = true,
 	.check = gpud_columns_check,
 	.plan = plan,
 	.launch = launch,

@@ -266,6 +266,237 @@ test_fairness(void)
 	CHECK(daemon_end(&d, SIGTERM) == 0);
 }
 
+/* A LADDER request that takes long on a device. */
+static void
+slow_init(GpuaggRequest *request, const Lease *lease, uint64_t nrows)
+{
+	ladder_init(request, lease, GPUAGG_SCAN, GPUAGG_ALG_QUADRATIC, GPUAGG_INT32, GPUAGG_SUM, 0,
+				nrows);
+}
+
+/* Replies to requests that went well, until there is none. */
+static int
+replies_there(int fd)
+{
+	GpuaggReply reply;
+	int n = 0;
+
+	while (client_receive(fd, &reply, NULL, 0) == 1)
+		n += CHECK(reply.h.reason == GPUAGG_OK);
+	return n;
+}
+
+/*
+ * Two clients with a region each; all lanes have worked for them, so that from now on a
+ * request for which a lane is free starts as soon as it has been read.
+ */
+static void
+start_two(Daemon *d, int fd[2], Lease lease[2])
+{
+	GpuaggRequest request;
+	GpuaggReply reply;
+
+	fd[0] = client_start(d, program, NULL, &lease[0]);
+	fd[1] = client_greet(d, NULL);
+	CHECK(client_lease(fd[1], 1, &lease[1]) == GPUAGG_OK);
+	device_hold(0);
+	for (int c = 0; c < 2; c++)
+	{
+		memset(lease[c].base, 0, 65536);
+		for (int i = 0; i < GPUAGG_MAX_INFLIGHT; i++)
+		{
+			reduce_init(&request, &lease[c], GPUAGG_INT64, GPUAGG_SUM, 0, 0, 100);
+			CHECK(client_send(fd[c], &request));
+		}
+		CHECK(client_is_read(fd[c]));
+	}
+	device_release();
+	for (int i = 0; i < 2 * GPUAGG_MAX_INFLIGHT; i++)
+		CHECK(client_receive(fd[i % 2], &reply, NULL, WAIT_MS) == 1);
+}
+
+static void
+end_two(Daemon *d, int fd[2], Lease lease[2])
+{
+	close(fd[1]);
+	lease_forget(&lease[1]);
+	CHECK(client_end(d, fd[0], &lease[0]));
+}
+
+/* One slow request of a client is under way: those of others are done beside it. */
+static void
+test_slow_requests(void)
+{
+	Daemon d;
+	Lease lease[2];
+	GpuaggRequest request;
+	GpuaggReply reply;
+	int fd[2];
+
+	start_two(&d, fd, lease);
+	device_hold(0);
+	for (int i = 0; i < GPUAGG_MAX_INFLIGHT; i++)
+	{
+		slow_init(&request, &lease[0], 100);
+		CHECK(client_send(fd[0], &request));
+	}
+	CHECK(client_is_read(fd[0]) && device_held());
+	reduce_init(&request, &lease[1], GPUAGG_INT64, GPUAGG_SUM, 0, 0, 100);
+	CHECK(client_send(fd[1], &request) && client_is_read(fd[1]));
+
+	/* the first of the slow ones, and what came after all of them */
+	device_hold(2);
+	CHECK(client_receive(fd[1], &reply, NULL, WAIT_MS / 6) == 1 && reply.h.reason == GPUAGG_OK);
+	CHECK(replies_there(fd[0]) <= 1);
+	device_release();
+	end_two(&d, fd, lease);
+}
+
+/* Who has had the device for long comes after who has had it for short, whatever their bytes. */
+static void
+test_time_is_charged(void)
+{
+	Daemon d;
+	Lease lease[2];
+	GpuaggRequest request;
+	GpuaggReply reply;
+	int fd[2];
+
+	start_two(&d, fd, lease);
+	device_hold(0);
+	for (int i = 0; i < 3; i++)
+	{
+		slow_init(&request, &lease[0], 100);
+		CHECK(client_send(fd[0], &request));
+	}
+	CHECK(client_is_read(fd[0]) && device_held());
+	for (int i = 0; i < 2; i++)
+	{
+		slow_init(&request, &lease[1], 1000);
+		CHECK(client_send(fd[1], &request));
+	}
+	CHECK(client_is_read(fd[1]));
+	sleep_ms(2000); /* the simulated device takes some milliseconds for the others */
+
+	/* the first, then both of the other client */
+	device_hold(3);
+	for (int i = 0; i < 2; i++)
+		CHECK(client_receive(fd[1], &reply, NULL, WAIT_MS / 6) == 1 && reply.h.reason == GPUAGG_OK);
+	device_release();
+	end_two(&d, fd, lease);
+}
+
+/* However many requests a client has, it leaves lanes to others. */
+static void
+test_lanes_left(void)
+{
+	Daemon d;
+	Lease lease[2];
+	GpuaggRequest request;
+	GpuaggReply reply;
+	int fd[2];
+
+	start_two(&d, fd, lease);
+	device_hold(0);
+	for (int i = 0; i < GPUAGG_MAX_INFLIGHT; i++)
+	{
+		reduce_init(&request, &lease[0], GPUAGG_INT64, GPUAGG_SUM, 0, 0, 100);
+		CHECK(client_send(fd[0], &request));
+	}
+	CHECK(client_is_read(fd[0]) && device_held());
+	reduce_init(&request, &lease[1], GPUAGG_INT64, GPUAGG_SUM, 0, 0, 100);
+	CHECK(client_send(fd[1], &request) && client_is_read(fd[1]));
+
+	/* four of the first client, and what came after all of its */
+	device_hold(5);
+	CHECK(client_receive(fd[1], &reply, NULL, WAIT_MS / 6) == 1 && reply.h.reason == GPUAGG_OK);
+	CHECK(replies_there(fd[0]) <= 4);
+	device_release();
+	end_two(&d, fd, lease);
+}
+
+/* On a real device: a reduction beside eight algorithms that take long; prints its time. */
+static void
+test_slow_neighbour(void)
+{
+	Daemon d;
+	Lease a;
+	Lease b;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	int64_t begin;
+	int before;
+	int fd;
+	int other;
+
+	fd = client_start(&d, program, NULL, &a);
+	other = client_greet(&d, NULL);
+	CHECK(client_lease(other, 1, &b) == GPUAGG_OK);
+	memset(a.base, 0, GPUAGG_LADDER_ROWS * sizeof(int32_t));
+	column_fill(&b, GPUAGG_INT64, 1 << 20, false);
+	reduce_init(&request, &b, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 1 << 20);
+	CHECK(client_call(other, &request, &reply) == GPUAGG_OK);
+	for (int i = 0; i < GPUAGG_MAX_INFLIGHT; i++)
+	{
+		slow_init(&request, &a, GPUAGG_LADDER_ROWS);
+		CHECK(client_send(fd, &request));
+	}
+	begin = now_ms();
+	reduce_init(&request, &b, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 1 << 20);
+	CHECK(client_call(other, &request, &reply) == GPUAGG_OK);
+	printf("a reduction beside slow requests: %lld ms", (long long) (now_ms() - begin));
+	before = replies_there(fd);
+	CHECK(before <= 1);
+	for (int i = before; i < GPUAGG_MAX_INFLIGHT; i++)
+		CHECK(client_receive(fd, &reply, NULL, WAIT_MS) == 1 && reply.h.reason == GPUAGG_OK);
+	printf("; all of those: %lld ms\n", (long long) (now_ms() - begin));
+	CHECK(client_end(&d, fd, &a));
+	close(other);
+	lease_forget(&b);
+}
+
+/* Many ask for memory while one segment is in the making: all are answered, none gets too much. */
+static void
+test_staging_asked_at_once(void)
+{
+	const char *const args[] = {"--total-staging", "671088640", NULL};
+	Daemon d;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	uint64_t all = 0;
+	int gone;
+	int small;
+	int large;
+
+	daemon_start(&d, program, args);
+	gone = client_greet(&d, NULL);
+	small = client_greet(&d, NULL);
+	large = client_greet(&d, NULL);
+	request_init(&request, GPUAGG_MSG_LEASE);
+	request.u.lease.bytes = GPUAGG_SEGMENT_BYTES_MAX;
+	CHECK(client_send(gone, &request));
+	close(gone);
+	for (int i = 0; i < 8; i++)
+	{
+		request_init(&request, GPUAGG_MSG_LEASE);
+		request.u.lease.bytes = 1;
+		CHECK(client_send(small, &request));
+	}
+	request_init(&request, GPUAGG_MSG_LEASE);
+	request.u.lease.bytes = GPUAGG_SEGMENT_BYTES_MAX;
+	CHECK(client_call(large, &request, &reply) == GPUAGG_OK);
+	for (int i = 0; i < 8; i++)
+	{
+		if (!CHECK(client_receive(small, &reply, NULL, WAIT_MS / 6) == 1))
+			break;
+		all += reply.h.reason == GPUAGG_OK ? reply.u.lease.bytes : 0;
+	}
+	CHECK(all > 0 && all <= 8 * GPUAGG_SEGMENT_BYTES);
+	close(small);
+	close(large);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+}
+
 static void
 test_device_memory(void)
 {
@@ -397,10 +628,17 @@ main(int argc, char **argv)
 	{
 		test_in_flight();
 		test_fairness();
+		test_slow_requests();
+		test_time_is_charged();
+		test_lanes_left();
 		test_device_memory();
 	}
 	else
+	{
 		test_large();
+		test_slow_neighbour();
+	}
+	test_staging_asked_at_once();
 	test_crowd();
 	return test_end();
 }
