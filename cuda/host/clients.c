@@ -17,6 +17,7 @@
 #include "host/socket.h"
 
 #define MAX_CLIENTS 512				  /* connections beyond that are told so */
+#define GREETING_NS (2 * GPUD_SECOND) /* a connection without HELLO is closed after so long */
 #define RESTING_NS	(5 * GPUD_SECOND) /* a client silent for so long may have to make room */
 
 typedef struct Outgoing
@@ -50,6 +51,7 @@ gpud_client_add(int fd, void (*on_event)(Source *, uint32_t))
 	}
 	client->source.on_event = on_event;
 	client->source.fd = fd;
+	client->heard_at = gpud_now();
 	client->outbox_end = &client->outbox;
 	client->queue_end = &client->queue;
 	client->next = gpud_clients;
@@ -89,6 +91,19 @@ gpud_client_close(Client *client)
 	gpud_nclients -= client->greeted;
 	client->next = gpud_closed_clients;
 	gpud_closed_clients = client;
+}
+
+void
+gpud_clients_tick(int64_t now)
+{
+	Client *next;
+
+	for (Client *client = gpud_clients; client != NULL; client = next)
+	{
+		next = client->next;
+		if (!client->greeted && now - client->heard_at > GREETING_NS)
+			gpud_client_close(client);
+	}
 }
 
 void

@@ -24,7 +24,7 @@ typedef struct Client
 	Source source;			 /* first: sources are cast to clients; fd -1: closed, to be freed */
 	bool greeted;			 /* HELLO was accepted */
 	bool closing;			 /* close when the outbox is empty */
-	int64_t heard_at;		 /* when its last message came, ns */
+	int64_t heard_at;		 /* when its last message came, or it connected, ns */
 	struct Outgoing *outbox; /* replies that the socket did not take */
 	struct Outgoing **outbox_end;
 	Pending *pending;
@@ -44,6 +44,9 @@ typedef struct Client
 
 extern Client *gpud_clients; /* all that are connected */
 extern int gpud_nclients;	 /* of them, those greeted */
+
+/* Closes connections that have said nothing for long; once a second. */
+extern void gpud_clients_tick(int64_t now);
 
 /* Takes a connection over, or closes it.  False: there are too many. */
 extern bool gpud_client_add(int fd, void (*on_event)(Source *, uint32_t));

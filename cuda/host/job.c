@@ -26,6 +26,7 @@
 
 #define MAX_QUEUED		1024				/* jobs of all clients */
 #define DEADLINE_NS		(30 * GPUD_SECOND)	/* a piece that takes longer hangs */
+#define STARVED_NS		(5 * GPUD_SECOND)	/* then a benchmark that others keep waiting fails */
 #define LAUNCH_NS		INT64_C(1000000)	/* then the sockets have their turn */
 #define TURN_NS			(GPUD_SECOND / 2)	/* a turn is kept for so long */
 #define CLIENT_LANES	4					/* enough to copy and compute at the same time */
@@ -211,7 +212,7 @@ launch(Lane *lane)
 	GpuaggReason reason = GPUAGG_OK;
 
 	lane->units = next_piece_units(job);
-	lane->started = gpud_now();
+	lane->started = lane->unhindered = gpud_now();
 	if (!job->type->background)
 	{
 		lane->stream = job->type->slow ? lane->yielding : lane->prompt;
@@ -290,6 +291,39 @@ collect(Lane *lane)
 	}
 }
 
+/*
+ * Answers a job whose piece does not get done, as if its client had gone: the lane
+ * works on until that piece has ended.
+ */
+static void
+abandon(Job *job, GpuaggReason reason)
+{
+	Client *client = job->pending.client;
+
+	if (client == NULL)
+		return;
+	client->inflight--;
+	gpud_pending_answer(&job->pending, reason, NULL, -1);
+	job->pending.client = NULL;
+}
+
+/* Looks at a piece that has not ended; hindered: other lanes have been at work. */
+static void
+check_deadline(Lane *lane, bool hindered)
+{
+	int64_t now = gpud_now();
+
+	/* the background lane yields: only the time while nobody else works counts */
+	if (lane == GPUD_BACKGROUND && hindered)
+	{
+		if (now - lane->started > STARVED_NS)
+			abandon(lane->job, GPUAGG_BUSY);
+		lane->unhindered = now;
+	}
+	if (now - lane->unhindered > DEADLINE_NS)
+		gpud_lost("a request did not end in time");
+}
+
 /* Stops after LAUNCH_NS, so that the sockets have their turn; true when it did. */
 static bool
 start_pieces(void)
@@ -330,6 +364,7 @@ WorkState
 gpud_job_advance(void)
 {
 	bool running = false;
+	bool hindered = nworking > 0;
 
 	if (gpud_jobs_inflight() == 0)
 		return WORK_NONE;
@@ -344,8 +379,8 @@ gpud_job_advance(void)
 			gpud_lost(gpu_last_error());
 		if (done)
 			collect(lane);
-		else if (gpud_now() - lane->started > DEADLINE_NS)
-			gpud_lost("a request did not end in time");
+		else
+			check_deadline(lane, hindered);
 	}
 	if (start_pieces())
 		return WORK_TO_START;

@@ -185,6 +185,7 @@ tick(int64_t now)
 		gpud_log("ending after %d s without a request", gpud_options.idle_timeout);
 		gpud_end(0);
 	}
+	gpud_clients_tick(now);
 	gpud_staging_tick(now);
 	watch(&listening_source, listening_source.fd, on_connection);
 }

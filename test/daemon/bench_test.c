@@ -319,6 +319,45 @@ test_turns(void)
 	unsetenv("GPUAGG_SIM_DELAY_MS");
 }
 
+/* A benchmark that others leave no time fails; gpuaggd serves on, and later the next one. */
+static void
+test_starving(void)
+{
+	Daemon d;
+	Lease a;
+	GpuaggRequest bench;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	int64_t until = now_ms() + WAIT_MS;
+	bool answered = false;
+	int other;
+	int fd;
+
+	fd = client_start(&d, program, NULL, &a);
+	other = client_greet(&d, NULL);
+	memset(a.base, 0, 1 << 20);
+	device_starve(true);
+	bench_init(&bench, GPUAGG_REDUCE, GPUAGG_ALG_READ, GPUAGG_INT64, 100);
+	CHECK(client_send(other, &bench));
+	while (!answered && now_ms() < until)
+	{
+		reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 1 << 17);
+		if (!CHECK(client_call(fd, &request, &reply) == GPUAGG_OK))
+			break;
+		answered = client_receive(other, &reply, NULL, 0) == 1;
+	}
+	CHECK(answered && reply.h.id == bench.h.id && reply.h.reason == GPUAGG_BUSY);
+	CHECK(client_is_read(other));
+	bench_init(&bench, GPUAGG_REDUCE, GPUAGG_ALG_READ, GPUAGG_INT64, 100);
+	CHECK(client_call(other, &bench, &reply) == GPUAGG_BUSY); /* the lane still has the first */
+	device_starve(false);
+	while (client_call(other, &bench, &reply) == GPUAGG_BUSY && now_ms() < until)
+		sleep_ms(5);
+	CHECK(reply.h.reason == GPUAGG_OK);
+	CHECK(client_end(&d, fd, &a));
+	close(other);
+}
+
 /* A benchmark ends in time however long a repetition takes. */
 static void
 test_bounded(void)
@@ -404,6 +443,7 @@ main(int argc, char **argv)
 	{
 		test_beside_others();
 		test_turns();
+		test_starving();
 		test_bounded();
 		test_short_device();
 		test_lost();

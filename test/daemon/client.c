@@ -124,6 +124,30 @@ device_held(void)
 }
 
 static const char *
+starve_file(void)
+{
+	static char name[64];
+
+	snprintf(name, sizeof(name), "/tmp/gpuagg-starve.%d", (int) getpid());
+	return name;
+}
+
+void
+device_starve(bool starve)
+{
+	int fd;
+
+	if (!starve)
+	{
+		unlink(starve_file());
+		return;
+	}
+	fd = open(starve_file(), O_WRONLY | O_CREAT, 0600);
+	need(fd >= 0, "starve");
+	close(fd);
+}
+
+static const char *
 pin_file(void)
 {
 	static char name[64];
@@ -177,6 +201,7 @@ daemon_start_in(Daemon *daemon, const char *program, const char *const *args)
 	argv[n] = NULL;
 	setenv("GPUAGG_SIM_HOLD", hold_file(""), 1);
 	setenv("GPUAGG_SIM_PIN", pin_file(), 1);
+	setenv("GPUAGG_SIM_STARVE", starve_file(), 1);
 
 	daemon->pid = fork();
 	need(daemon->pid >= 0, "fork");

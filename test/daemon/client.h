@@ -36,6 +36,9 @@ extern void device_release(void);
 /* Waits until there is a request that is held. */
 extern bool device_held(void);
 
+/* Whether the simulated device does nothing of what yields to other work: benchmarks. */
+extern void device_starve(bool starve);
+
 /*
  * While it is held, the simulated device pins no memory; pin_fail() has it fail, until
  * pin_release().  Not while a gpuaggd starts, which pins memory too.

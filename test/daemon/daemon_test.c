@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -110,6 +111,51 @@ test_greeting(void)
 	CHECK(client_is_closed(fd));
 	close(fd);
 
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+}
+
+/* Connections that say nothing keep nobody out for long. */
+static void
+test_silent_connections(void)
+{
+	enum
+	{
+		MANY = 1100 /* more than gpuaggd takes */
+	};
+
+	static int silent[MANY];
+	struct rlimit limit;
+	Daemon d;
+	int64_t until = now_ms() + WAIT_MS / 3;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	bool served = false;
+	int fd;
+
+	CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+	limit.rlim_cur = limit.rlim_max < 4096 ? limit.rlim_max : 4096;
+	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	daemon_start(&d, program, NULL);
+	fd = client_greet(&d, NULL);
+	for (int i = 0; i < MANY; i++)
+		silent[i] = client_connect(&d);
+	while (!served && now_ms() < until)
+	{
+		int other = client_connect(&d);
+
+		request_init(&request, GPUAGG_MSG_HELLO);
+		served = other >= 0 && client_call(other, &request, &reply) == GPUAGG_OK;
+		if (other >= 0)
+			close(other);
+		if (!served)
+			sleep_ms(20);
+	}
+	CHECK(served);
+	CHECK(client_is_read(fd)); /* one that has said HELLO may rest */
+	for (int i = 0; i < MANY; i++)
+		if (silent[i] >= 0)
+			close(silent[i]);
+	close(fd);
 	CHECK(daemon_end(&d, SIGTERM) == 0);
 }
 
@@ -661,6 +707,7 @@ main(int argc, char **argv)
 	}
 	program = argv[1];
 	test_greeting();
+	test_silent_connections();
 	test_leases();
 	test_lease_quota();
 	test_lease_crowd();

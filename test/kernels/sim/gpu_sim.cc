@@ -14,6 +14,8 @@
  *							get done but for the first few.  In it: the number of the hold,
  *							from 1, and how many do; when one does not, a file of the same
  *							name with .reached to it is made
+ *	GPUAGG_SIM_STARVE		while a file of this name exists, no event on a stream that yields
+ *							gets done
  *	GPUAGG_SIM_PIN			while a file of this name exists that says "hold", pinning memory
  *							takes on; while it says "fail", it fails
  *	GPUAGG_SIM_FAIL			gpu_open fails with the reason of this name
@@ -40,6 +42,7 @@ extern "C" {
 #include <stdlib.h>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <unordered_map>
 #include <vector>
 
@@ -50,6 +53,7 @@ typedef std::chrono::steady_clock Clock;
 struct GpuStream
 {
 	uint64_t nqueued;
+	bool yields;
 };
 
 struct GpuEvent
@@ -57,6 +61,7 @@ struct GpuEvent
 	Clock::time_point recorded_at; /* all work before it has run by then */
 	Clock::time_point done_at;
 	bool recorded;
+	bool yields;			  /* its stream does */
 	unsigned long long hold;  /* that it was recorded under, or 0 */
 	unsigned long long place; /* among the events of that hold, from 1 */
 };
@@ -74,6 +79,7 @@ struct Settings
 	int64_t delay_ms;
 	const char *hold; /* or nullptr */
 	const char *pin;  /* the same */
+	const char *starve;
 	int64_t lost_after;
 	GpuaggReason fail;
 };
@@ -127,6 +133,7 @@ read_settings()
 	s.delay_ms = env_number("GPUAGG_SIM_DELAY_MS", 0);
 	s.hold = getenv("GPUAGG_SIM_HOLD");
 	s.pin = getenv("GPUAGG_SIM_PIN");
+	s.starve = getenv("GPUAGG_SIM_STARVE");
 	s.lost_after = env_number("GPUAGG_SIM_LOST_AFTER", -1);
 	s.fail = GPUAGG_OK;
 	if (fail != nullptr && *fail != '\0')
@@ -220,6 +227,8 @@ held_back(const GpuEvent *event)
 {
 	Hold hold;
 
+	if (event->yields && settings().starve != nullptr && access(settings().starve, F_OK) == 0)
+		return true;
 	if (event->hold == 0)
 		return false;
 	hold = current_hold();
@@ -418,7 +427,10 @@ gpu_stream_create(GpuStreamRef *stream)
 GpuaggReason
 gpu_stream_create_background(GpuStreamRef *stream)
 {
-	return gpu_stream_create(stream);
+	GpuaggReason reason = gpu_stream_create(stream);
+
+	(*stream)->yields = true;
+	return reason;
 }
 
 GpuaggReason
@@ -508,7 +520,7 @@ gpu_event_destroy(GpuEventRef event)
 GpuaggReason
 gpu_event_record(GpuEventRef event, GpuStreamRef stream)
 {
-	(void) stream;
+	event->yields = stream->yields;
 	event->recorded_at = Clock::now();
 	event->done_at = completion_time();
 	event->recorded = true;
