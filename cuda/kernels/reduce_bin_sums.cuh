@@ -119,6 +119,18 @@ template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struc
 	static constexpr int ALL = NEAR + FAR;
 	static constexpr int SQUARE_ALL = SQUARE_NEAR + SQUARE_FAR;
 	static constexpr int HIGHEST = HALVES ? SQUARES_HIGHEST : BINS_HIGHEST;
+
+	/*
+	 * The least top.  Where squares are two doubles, every tiny() value is below the unit
+	 * of the last near bin, and its square below half the unit of the last near bin of
+	 * squares: near bins leave all of them to take_rest().
+	 */
+	static constexpr int LOWEST = HALVES		   ? SQUARES_LOWEST + BIN_BITS * NEAR
+								  : sizeof(T) == 8 ? BINS_LOWEST
+												   : FLOAT32_LOWEST;
+	static_assert(!HALVES || 2 * LOWEST - 1074 - BIN_BITS * SQUARE_NEAR > 2 * SQUARES_LOWEST - 1074,
+				  "squares of tiny values are left by near bins");
+	static_assert(!SQUARES || 2 * LOWEST - 1074 >= BINS_LOWEST, "bins of squares have a top");
 	static_assert(TAKEN <= BIN_MOST_VALUES && TAKEN % FAR_STEP == 0, "bins take a group");
 
 	typedef FarBins<FAR + SQUARE_FAR> Storage;
@@ -133,7 +145,7 @@ template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struc
 
 	__device__ __forceinline__ void start(Storage &far)
 	{
-		top = lowest_top(T());
+		top = LOWEST;
 		limit = 0;
 		clear(far);
 	}
@@ -154,12 +166,10 @@ template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struc
 			far.sum[i][threadIdx.x] = 0;
 	}
 
-	/* The top of the bins of squares: 2 (top - 1074) + 1074, but at least BINS_LOWEST. */
+	/* The top of the bins of squares: 2 (top - 1074) + 1074. */
 	__device__ __forceinline__ int square_top() const
 	{
-		int place = 2 * top - 1074;
-
-		return place > BINS_LOWEST ? place : BINS_LOWEST;
+		return 2 * top - 1074;
 	}
 
 	__device__ __forceinline__ void flush(SplitWord *word, Storage &far)
@@ -221,22 +231,22 @@ template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struc
 			exponent = exponent > most - 40 ? 0 : exponent;
 		}
 		top = (most > 0 ? most : 1023) + BINS_LOWEST + Plan::SLACK;
-		if (top < lowest_top(T()))
-			top = lowest_top(T());
+		if (top < LOWEST)
+			top = LOWEST;
 		if (top > HIGHEST)
 			top = HIGHEST;
 		limit = limit_at(T(), top);
 	}
 
-	/* Whether the square is too small to be two normal doubles. */
-	static __device__ __forceinline__ bool tiny(T v)
+	/* Whether the square is not 0, but too small to be two normal doubles. */
+	static __device__ __forceinline__ bool tiny(double x)
 	{
-		return HALVES && magnitude(v) < limit_at(T(), SQUARES_LOWEST);
+		return HALVES && x != 0 && magnitude(x) < limit_at(double(), SQUARES_LOWEST);
 	}
 
 	__device__ __forceinline__ bool fits(T v) const
 	{
-		return magnitude(v) < limit && !(tiny(v) && v != 0);
+		return magnitude(v) < limit;
 	}
 
 	/* Whether all values of the warp's group fit. */
@@ -338,6 +348,11 @@ template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struc
 				left |= bits_of(bins_add<NEAR, FAR>(sum, bins_rest<0, NEAR>(x, top), top));
 				if (SQUARES)
 				{
+					if (tiny(x))
+					{
+						left = 1;
+						x = 0;
+					}
 					square(x, high, low);
 					high = bins_rest<0, 2>(high, square_at);
 					if (HALVES)
@@ -360,7 +375,7 @@ template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struc
 		return __any_sync(FULL_MASK, left != 0);
 	}
 
-	/* Deposits what all bins left of a group. */
+	/* Deposits what all bins left of a group, and the squares of tiny values. */
 	__device__ __forceinline__ void take_rest(T (&v)[TAKEN], SplitWord *word)
 	{
 		ROLLED
@@ -377,6 +392,12 @@ template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struc
 				double high;
 				double low;
 
+				if (tiny(x))
+				{
+					chunks_deposit_square(word + WORD_SQUARE, x);
+					missed = true;
+					x = 0;
+				}
 				square(x, high, low);
 				high = bins_rest<0, SQUARE_ALL>(high, square_top());
 				missed |= high != 0;
@@ -404,7 +425,7 @@ template <class T, bool SQUARES, int LOADS = BinPlan<T, SQUARES>::VECTORS> struc
 
 		UNROLL
 		for (int k = 0; k < TAKEN; k++)
-			below = below & (magnitude(v[k]) < limit) & !tiny(v[k]);
+			below = below & fits(v[k]);
 		if (!__all_sync(FULL_MASK, below))
 			take_out(v, word, far);
 

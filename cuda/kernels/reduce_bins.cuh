@@ -143,18 +143,6 @@ limit_at(float, int place)
 	return float_from((uint32_t) (exponent < 0xff ? exponent : 0xff) << 23);
 }
 
-static __device__ __forceinline__ int
-lowest_top(double)
-{
-	return BINS_LOWEST;
-}
-
-static __device__ __forceinline__ int
-lowest_top(float)
-{
-	return FLOAT32_LOWEST;
-}
-
 static __device__ __forceinline__ bool
 is_finite(double v)
 {

@@ -60,6 +60,12 @@ extern void finish();
 #define NPATTERNS 2
 extern int begin_pattern(int number);
 
+/*
+ * Warp collectives that launches have made so far: a measure of the ways they went
+ * that is the same in every run.  0 on a real device.
+ */
+extern uint64_t collectives_made();
+
 struct Options
 {
 	uint64_t seed;

@@ -111,6 +111,16 @@ begin_pattern(int number)
 	return byte;
 }
 
+uint64_t
+collectives_made()
+{
+#ifdef GPUAGG_SIM
+	return sim::collectives_completed();
+#else
+	return 0;
+#endif
+}
+
 namespace
 {
 

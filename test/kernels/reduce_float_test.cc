@@ -294,6 +294,36 @@ one_in_ten_large(Random &random, uint64_t, uint64_t)
 	return random_sign(random, random.below(10) == 0 ? x * 0x1p100 : x);
 }
 
+/* Zeros of either sign among values whose squares are too small for two doubles, or not. */
+double
+zeros_and_tiny(Random &random, uint64_t row, uint64_t)
+{
+	double x = (double) (random.next() >> (row % 5 == 0 ? 11 : 50));
+
+	switch (random.below(8))
+	{
+		case 0:
+			return -0.0;
+		case 1:
+			return random_sign(random, ldexp(x, -1074));
+		case 2:
+			return random_sign(random, ldexp(x, random.between(-600, -480)));
+		case 3:
+			return random_sign(random, ldexp(x, random.between(-480, -330)));
+		case 4:
+			return row % 1000 < 500 ? 0 : random_sign(random, x);
+		default:
+			return 0;
+	}
+}
+
+/* The bins take each of these whole, but not its square. */
+double
+tiny_powers(Random &random, uint64_t, uint64_t)
+{
+	return random.below(2) ? random_sign(random, ldexp(1, random.between(-530, -486))) : 0;
+}
+
 /* Mostly zeros, of either sign. */
 double
 sparse(Random &random, uint64_t, uint64_t)
@@ -354,6 +384,8 @@ const FloatFamily own_families[] = {
 	{"wide", wide, false},
 	{"one in ten large", one_in_ten_large, false},
 	{"sparse", sparse, false},
+	{"zeros and tiny", zeros_and_tiny, false},
+	{"tiny powers", tiny_powers, false},
 	{"climbing", climbing, false},
 	{"odd first", odd_first, false},
 	{"sentinels", sentinels, false},
@@ -552,6 +584,53 @@ hammer(uint64_t launches, uint64_t rows, const Options &options)
 							(unsigned long long) options.seed));
 }
 
+/*
+ * Zeros and NULLs go the same way as other values, through no further vote or
+ * sum of a warp.
+ */
+void
+test_zeros_cost_nothing(const Options &options)
+{
+	Random random(options.seed);
+	FloatCase c;
+
+	c.method = &methods[0];
+	c.n = 100003;
+	c.misaligned = 0;
+	for (int kind : {GPUAGG_FLOAT64, GPUAGG_FLOAT32})
+		for (int op : {GPUAGG_SUM, GPUAGG_MOMENTS})
+			for (int nulls = 0; nulls < 2; nulls++)
+			{
+				uint64_t made[3];
+
+				c.kind = kind;
+				c.op = op;
+				c.nulls = nulls;
+				for (int with = 0; with < 3; with++)
+				{
+					uint64_t before = collectives_made();
+
+					c.what = text("ones and twos, %d in 3 zero or NULL", with);
+					c.values.resize(c.n);
+					for (uint64_t i = 0; i < c.n; i++)
+						c.values[i] = (int) random.below(3) < with ? 0 : 1 + (double) (i % 2);
+					c.validity.assign(nulls ? (c.n + 63) / 64 : 0, UINT64_MAX);
+					for (uint64_t &word : c.validity)
+						for (int i = 0; i < with; i++)
+							word &= random.next() | random.next();
+					check_case(c);
+					made[with] = collectives_made() - before;
+				}
+				report(
+					made[0] == made[1] && made[0] == made[2],
+					text("reduce float%d, %s, %s: %llu, %llu, %llu warp collectives without zeros, "
+						 "with some, with more",
+						 kind == GPUAGG_FLOAT32 ? 32 : 64, op == GPUAGG_SUM ? "sum" : "moments",
+						 nulls ? "NULLs" : "no bitmap", (unsigned long long) made[0],
+						 (unsigned long long) made[1], (unsigned long long) made[2]));
+			}
+}
+
 void
 test_refusals()
 {
@@ -583,6 +662,7 @@ reduce_float_tests(const Options &options)
 		sizes.insert(sizes.end(), {40009, 100003});
 
 	test_refusals();
+	test_zeros_cost_nothing(options);
 	for (uint64_t n : sizes)
 		test_size(n, options);
 

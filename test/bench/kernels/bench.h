@@ -43,6 +43,7 @@ enum Pattern
 {
 	ORDINARY,	/* floats: near to normal, of mean 0 and variance 1/3 */
 	SENTINEL,	/* the same, and 1e300 in the middle */
+	ZEROS,		/* the same, but one in eight is 0 */
 	SPREAD_60,	/* each scaled by a power of two from 2^-60 to 1 */
 	ADVERSARIAL /* any finite bits */
 };

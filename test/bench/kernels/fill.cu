@@ -71,6 +71,9 @@ make(double *v, int pattern, uint64_t seed, uint64_t i, uint64_t n)
 		case SPREAD_60:
 			*v = ordinary(seed, i) / (double) (UINT64_C(1) << random_bits(~seed, i) % 61);
 			break;
+		case ZEROS:
+			*v = random_bits(~seed, i) % 8 == 0 ? 0 : ordinary(seed, i);
+			break;
 		default:
 			*v = pattern == SENTINEL && i == n / 2 ? 1e300 : ordinary(seed, i);
 	}

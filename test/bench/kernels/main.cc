@@ -51,6 +51,8 @@ pattern_name(Pattern pattern)
 			return "ordinary";
 		case SENTINEL:
 			return "one sentinel";
+		case ZEROS:
+			return "ordinary, zeros";
 		case SPREAD_60:
 			return "spread 2^60";
 		default:

@@ -136,6 +136,14 @@ lanes_met(const Warp *warp, const Thread *threads, const Pending *coming, unsign
 	return met;
 }
 
+static uint64_t ncompleted;
+
+uint64_t
+collectives_completed()
+{
+	return ncompleted;
+}
+
 void
 collective(const Pending &part)
 {
@@ -166,6 +174,7 @@ collective(const Pending &part)
 	}
 
 	deliver(threads, &self->pending);
+	ncompleted++;
 	for (unsigned lanes = mask; lanes != 0; lanes &= lanes - 1)
 		threads[__builtin_ctz(lanes)].pending.op = OP_NONE;
 	warp->whole &= ~mask;

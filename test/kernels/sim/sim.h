@@ -122,6 +122,9 @@ extern void set_poison(int byte);
 extern int get_poison();
 extern void set_order(Order order, uint64_t seed);
 
+/* Warp collectives that have been completed so far, in all launches. */
+extern uint64_t collectives_completed();
+
 /* What the simulated device looks like to code that chooses a grid. */
 constexpr unsigned MULTIPROCESSORS = 4;
 constexpr unsigned BLOCKS_PER_MULTIPROCESSOR = 2;
