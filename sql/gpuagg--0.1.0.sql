@@ -10,6 +10,15 @@
 CREATE FUNCTION gpuagg_support(internal) RETURNS internal
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
 
+-- States of aggregates over values
+
+CREATE FUNCTION gpuagg_state_combine(internal, internal) RETURNS internal
+	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
+CREATE FUNCTION gpuagg_state_serialize(internal) RETURNS bytea
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
+CREATE FUNCTION gpuagg_state_deserialize(bytea, internal) RETURNS internal
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
+
 -- Integers and money
 
 CREATE FUNCTION gpuagg_int2_accum(internal, smallint) RETURNS internal
@@ -41,13 +50,6 @@ CREATE FUNCTION gpuagg_int8_moments(internal, bigint) RETURNS internal
 CREATE FUNCTION gpuagg_int8_moments_inv(internal, bigint) RETURNS internal
 	LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT gpuagg_support AS 'MODULE_PATHNAME';
 
-CREATE FUNCTION gpuagg_int_combine(internal, internal) RETURNS internal
-	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
-CREATE FUNCTION gpuagg_int_serialize(internal) RETURNS bytea
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
-CREATE FUNCTION gpuagg_int_deserialize(bytea, internal) RETURNS internal
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
-
 CREATE FUNCTION gpuagg_int_sum_int8(internal) RETURNS bigint
 	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
 CREATE FUNCTION gpuagg_int_sum_numeric(internal) RETURNS numeric
@@ -67,119 +69,119 @@ CREATE FUNCTION gpuagg_int_stddev_samp(internal) RETURNS numeric
 
 CREATE AGGREGATE gpu_sum(smallint) (STYPE = internal, SSPACE = 64,
 	SFUNC = gpuagg_int2_accum, FINALFUNC = gpuagg_int_sum_int8,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 64, MFINALFUNC = gpuagg_int_sum_int8,
 	MSFUNC = gpuagg_int2_accum, MINVFUNC = gpuagg_int2_accum_inv);
 COMMENT ON AGGREGATE gpu_sum(smallint) IS 'exact sum of all non-null smallint values';
 CREATE AGGREGATE gpu_sum(integer) (STYPE = internal, SSPACE = 64,
 	SFUNC = gpuagg_int4_accum, FINALFUNC = gpuagg_int_sum_int8,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 64, MFINALFUNC = gpuagg_int_sum_int8,
 	MSFUNC = gpuagg_int4_accum, MINVFUNC = gpuagg_int4_accum_inv);
 COMMENT ON AGGREGATE gpu_sum(integer) IS 'exact sum of all non-null integer values';
 CREATE AGGREGATE gpu_sum(bigint) (STYPE = internal, SSPACE = 64,
 	SFUNC = gpuagg_int8_accum, FINALFUNC = gpuagg_int_sum_numeric,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 64, MFINALFUNC = gpuagg_int_sum_numeric,
 	MSFUNC = gpuagg_int8_accum, MINVFUNC = gpuagg_int8_accum_inv);
 COMMENT ON AGGREGATE gpu_sum(bigint) IS 'exact sum of all non-null bigint values';
 CREATE AGGREGATE gpu_sum(money) (STYPE = internal, SSPACE = 64,
 	SFUNC = gpuagg_money_accum, FINALFUNC = gpuagg_int_sum_money,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 64, MFINALFUNC = gpuagg_int_sum_money,
 	MSFUNC = gpuagg_money_accum, MINVFUNC = gpuagg_money_accum_inv);
 COMMENT ON AGGREGATE gpu_sum(money) IS 'exact sum of all non-null money values';
 
 CREATE AGGREGATE gpu_avg(smallint) (STYPE = internal, SSPACE = 64,
 	SFUNC = gpuagg_int2_accum, FINALFUNC = gpuagg_int_avg,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 64, MFINALFUNC = gpuagg_int_avg,
 	MSFUNC = gpuagg_int2_accum, MINVFUNC = gpuagg_int2_accum_inv);
 COMMENT ON AGGREGATE gpu_avg(smallint) IS 'average of all non-null smallint values';
 CREATE AGGREGATE gpu_avg(integer) (STYPE = internal, SSPACE = 64,
 	SFUNC = gpuagg_int4_accum, FINALFUNC = gpuagg_int_avg,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 64, MFINALFUNC = gpuagg_int_avg,
 	MSFUNC = gpuagg_int4_accum, MINVFUNC = gpuagg_int4_accum_inv);
 COMMENT ON AGGREGATE gpu_avg(integer) IS 'average of all non-null integer values';
 CREATE AGGREGATE gpu_avg(bigint) (STYPE = internal, SSPACE = 64,
 	SFUNC = gpuagg_int8_accum, FINALFUNC = gpuagg_int_avg,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 64, MFINALFUNC = gpuagg_int_avg,
 	MSFUNC = gpuagg_int8_accum, MINVFUNC = gpuagg_int8_accum_inv);
 COMMENT ON AGGREGATE gpu_avg(bigint) IS 'average of all non-null bigint values';
 
 CREATE AGGREGATE gpu_var_pop(smallint) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_int2_moments, FINALFUNC = gpuagg_int_var_pop,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_int_var_pop,
 	MSFUNC = gpuagg_int2_moments, MINVFUNC = gpuagg_int2_moments_inv);
 COMMENT ON AGGREGATE gpu_var_pop(smallint) IS 'population variance of all non-null smallint values';
 CREATE AGGREGATE gpu_var_pop(integer) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_int4_moments, FINALFUNC = gpuagg_int_var_pop,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_int_var_pop,
 	MSFUNC = gpuagg_int4_moments, MINVFUNC = gpuagg_int4_moments_inv);
 COMMENT ON AGGREGATE gpu_var_pop(integer) IS 'population variance of all non-null integer values';
 CREATE AGGREGATE gpu_var_pop(bigint) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_int8_moments, FINALFUNC = gpuagg_int_var_pop,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_int_var_pop,
 	MSFUNC = gpuagg_int8_moments, MINVFUNC = gpuagg_int8_moments_inv);
 COMMENT ON AGGREGATE gpu_var_pop(bigint) IS 'population variance of all non-null bigint values';
 
 CREATE AGGREGATE gpu_var_samp(smallint) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_int2_moments, FINALFUNC = gpuagg_int_var_samp,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_int_var_samp,
 	MSFUNC = gpuagg_int2_moments, MINVFUNC = gpuagg_int2_moments_inv);
 COMMENT ON AGGREGATE gpu_var_samp(smallint) IS 'sample variance of all non-null smallint values';
 CREATE AGGREGATE gpu_var_samp(integer) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_int4_moments, FINALFUNC = gpuagg_int_var_samp,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_int_var_samp,
 	MSFUNC = gpuagg_int4_moments, MINVFUNC = gpuagg_int4_moments_inv);
 COMMENT ON AGGREGATE gpu_var_samp(integer) IS 'sample variance of all non-null integer values';
 CREATE AGGREGATE gpu_var_samp(bigint) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_int8_moments, FINALFUNC = gpuagg_int_var_samp,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_int_var_samp,
 	MSFUNC = gpuagg_int8_moments, MINVFUNC = gpuagg_int8_moments_inv);
 COMMENT ON AGGREGATE gpu_var_samp(bigint) IS 'sample variance of all non-null bigint values';
 
 CREATE AGGREGATE gpu_variance(smallint) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_int2_moments, FINALFUNC = gpuagg_int_var_samp,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_int_var_samp,
 	MSFUNC = gpuagg_int2_moments, MINVFUNC = gpuagg_int2_moments_inv);
 COMMENT ON AGGREGATE gpu_variance(smallint) IS
 	'sample variance, as gpu_var_samp, of all non-null smallint values';
 CREATE AGGREGATE gpu_variance(integer) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_int4_moments, FINALFUNC = gpuagg_int_var_samp,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_int_var_samp,
 	MSFUNC = gpuagg_int4_moments, MINVFUNC = gpuagg_int4_moments_inv);
 COMMENT ON AGGREGATE gpu_variance(integer) IS
 	'sample variance, as gpu_var_samp, of all non-null integer values';
 CREATE AGGREGATE gpu_variance(bigint) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_int8_moments, FINALFUNC = gpuagg_int_var_samp,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_int_var_samp,
 	MSFUNC = gpuagg_int8_moments, MINVFUNC = gpuagg_int8_moments_inv);
 COMMENT ON AGGREGATE gpu_variance(bigint) IS
@@ -187,24 +189,24 @@ COMMENT ON AGGREGATE gpu_variance(bigint) IS
 
 CREATE AGGREGATE gpu_stddev_pop(smallint) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_int2_moments, FINALFUNC = gpuagg_int_stddev_pop,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_int_stddev_pop,
 	MSFUNC = gpuagg_int2_moments, MINVFUNC = gpuagg_int2_moments_inv);
 COMMENT ON AGGREGATE gpu_stddev_pop(smallint) IS
 	'population standard deviation of all non-null smallint values';
 CREATE AGGREGATE gpu_stddev_pop(integer) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_int4_moments, FINALFUNC = gpuagg_int_stddev_pop,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_int_stddev_pop,
 	MSFUNC = gpuagg_int4_moments, MINVFUNC = gpuagg_int4_moments_inv);
 COMMENT ON AGGREGATE gpu_stddev_pop(integer) IS
 	'population standard deviation of all non-null integer values';
 CREATE AGGREGATE gpu_stddev_pop(bigint) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_int8_moments, FINALFUNC = gpuagg_int_stddev_pop,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_int_stddev_pop,
 	MSFUNC = gpuagg_int8_moments, MINVFUNC = gpuagg_int8_moments_inv);
 COMMENT ON AGGREGATE gpu_stddev_pop(bigint) IS
@@ -212,24 +214,24 @@ COMMENT ON AGGREGATE gpu_stddev_pop(bigint) IS
 
 CREATE AGGREGATE gpu_stddev_samp(smallint) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_int2_moments, FINALFUNC = gpuagg_int_stddev_samp,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_int_stddev_samp,
 	MSFUNC = gpuagg_int2_moments, MINVFUNC = gpuagg_int2_moments_inv);
 COMMENT ON AGGREGATE gpu_stddev_samp(smallint) IS
 	'sample standard deviation of all non-null smallint values';
 CREATE AGGREGATE gpu_stddev_samp(integer) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_int4_moments, FINALFUNC = gpuagg_int_stddev_samp,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_int_stddev_samp,
 	MSFUNC = gpuagg_int4_moments, MINVFUNC = gpuagg_int4_moments_inv);
 COMMENT ON AGGREGATE gpu_stddev_samp(integer) IS
 	'sample standard deviation of all non-null integer values';
 CREATE AGGREGATE gpu_stddev_samp(bigint) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_int8_moments, FINALFUNC = gpuagg_int_stddev_samp,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_int_stddev_samp,
 	MSFUNC = gpuagg_int8_moments, MINVFUNC = gpuagg_int8_moments_inv);
 COMMENT ON AGGREGATE gpu_stddev_samp(bigint) IS
@@ -237,24 +239,24 @@ COMMENT ON AGGREGATE gpu_stddev_samp(bigint) IS
 
 CREATE AGGREGATE gpu_stddev(smallint) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_int2_moments, FINALFUNC = gpuagg_int_stddev_samp,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_int_stddev_samp,
 	MSFUNC = gpuagg_int2_moments, MINVFUNC = gpuagg_int2_moments_inv);
 COMMENT ON AGGREGATE gpu_stddev(smallint) IS
 	'sample standard deviation, as gpu_stddev_samp, of all non-null smallint values';
 CREATE AGGREGATE gpu_stddev(integer) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_int4_moments, FINALFUNC = gpuagg_int_stddev_samp,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_int_stddev_samp,
 	MSFUNC = gpuagg_int4_moments, MINVFUNC = gpuagg_int4_moments_inv);
 COMMENT ON AGGREGATE gpu_stddev(integer) IS
 	'sample standard deviation, as gpu_stddev_samp, of all non-null integer values';
 CREATE AGGREGATE gpu_stddev(bigint) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_int8_moments, FINALFUNC = gpuagg_int_stddev_samp,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_int_stddev_samp,
 	MSFUNC = gpuagg_int8_moments, MINVFUNC = gpuagg_int8_moments_inv);
 COMMENT ON AGGREGATE gpu_stddev(bigint) IS
@@ -271,13 +273,6 @@ CREATE FUNCTION gpuagg_float8_accum(internal, double precision) RETURNS internal
 CREATE FUNCTION gpuagg_float8_accum_inv(internal, double precision) RETURNS internal
 	LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT gpuagg_support AS 'MODULE_PATHNAME';
 
-CREATE FUNCTION gpuagg_float_combine(internal, internal) RETURNS internal
-	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
-CREATE FUNCTION gpuagg_float_serialize(internal) RETURNS bytea
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
-CREATE FUNCTION gpuagg_float_deserialize(bytea, internal) RETURNS internal
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
-
 CREATE FUNCTION gpuagg_float_sum_float4(internal) RETURNS real
 	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
 CREATE FUNCTION gpuagg_float_sum_float8(internal) RETURNS double precision
@@ -287,15 +282,15 @@ CREATE FUNCTION gpuagg_float_avg(internal) RETURNS double precision
 
 CREATE AGGREGATE gpu_sum(real) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_float4_accum, FINALFUNC = gpuagg_float_sum_float4,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_float_sum_float4,
 	MSFUNC = gpuagg_float4_accum, MINVFUNC = gpuagg_float4_accum_inv);
 COMMENT ON AGGREGATE gpu_sum(real) IS 'exact sum of all non-null real values, rounded once';
 CREATE AGGREGATE gpu_sum(double precision) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_float8_accum, FINALFUNC = gpuagg_float_sum_float8,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_float_sum_float8,
 	MSFUNC = gpuagg_float8_accum, MINVFUNC = gpuagg_float8_accum_inv);
 COMMENT ON AGGREGATE gpu_sum(double precision) IS
@@ -303,15 +298,15 @@ COMMENT ON AGGREGATE gpu_sum(double precision) IS
 
 CREATE AGGREGATE gpu_avg(real) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_float4_accum, FINALFUNC = gpuagg_float_avg,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_float_avg,
 	MSFUNC = gpuagg_float4_accum, MINVFUNC = gpuagg_float4_accum_inv);
 COMMENT ON AGGREGATE gpu_avg(real) IS 'exact average of all non-null real values, rounded once';
 CREATE AGGREGATE gpu_avg(double precision) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_float8_accum, FINALFUNC = gpuagg_float_avg,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_float_avg,
 	MSFUNC = gpuagg_float8_accum, MINVFUNC = gpuagg_float8_accum_inv);
 COMMENT ON AGGREGATE gpu_avg(double precision) IS
@@ -339,16 +334,16 @@ CREATE FUNCTION gpuagg_float_stddev_samp(internal) RETURNS double precision
 
 CREATE AGGREGATE gpu_var_pop(real) (STYPE = internal, SSPACE = 256,
 	SFUNC = gpuagg_float4_moments, FINALFUNC = gpuagg_float_var_pop,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 256, MFINALFUNC = gpuagg_float_var_pop,
 	MSFUNC = gpuagg_float4_moments, MINVFUNC = gpuagg_float4_moments_inv);
 COMMENT ON AGGREGATE gpu_var_pop(real) IS
 	'exact population variance of all non-null real values, rounded once';
 CREATE AGGREGATE gpu_var_pop(double precision) (STYPE = internal, SSPACE = 256,
 	SFUNC = gpuagg_float8_moments, FINALFUNC = gpuagg_float_var_pop,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 256, MFINALFUNC = gpuagg_float_var_pop,
 	MSFUNC = gpuagg_float8_moments, MINVFUNC = gpuagg_float8_moments_inv);
 COMMENT ON AGGREGATE gpu_var_pop(double precision) IS
@@ -356,16 +351,16 @@ COMMENT ON AGGREGATE gpu_var_pop(double precision) IS
 
 CREATE AGGREGATE gpu_var_samp(real) (STYPE = internal, SSPACE = 256,
 	SFUNC = gpuagg_float4_moments, FINALFUNC = gpuagg_float_var_samp,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 256, MFINALFUNC = gpuagg_float_var_samp,
 	MSFUNC = gpuagg_float4_moments, MINVFUNC = gpuagg_float4_moments_inv);
 COMMENT ON AGGREGATE gpu_var_samp(real) IS
 	'exact sample variance of all non-null real values, rounded once';
 CREATE AGGREGATE gpu_var_samp(double precision) (STYPE = internal, SSPACE = 256,
 	SFUNC = gpuagg_float8_moments, FINALFUNC = gpuagg_float_var_samp,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 256, MFINALFUNC = gpuagg_float_var_samp,
 	MSFUNC = gpuagg_float8_moments, MINVFUNC = gpuagg_float8_moments_inv);
 COMMENT ON AGGREGATE gpu_var_samp(double precision) IS
@@ -373,16 +368,16 @@ COMMENT ON AGGREGATE gpu_var_samp(double precision) IS
 
 CREATE AGGREGATE gpu_variance(real) (STYPE = internal, SSPACE = 256,
 	SFUNC = gpuagg_float4_moments, FINALFUNC = gpuagg_float_var_samp,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 256, MFINALFUNC = gpuagg_float_var_samp,
 	MSFUNC = gpuagg_float4_moments, MINVFUNC = gpuagg_float4_moments_inv);
 COMMENT ON AGGREGATE gpu_variance(real) IS
 	'exact sample variance of all non-null real values, rounded once';
 CREATE AGGREGATE gpu_variance(double precision) (STYPE = internal, SSPACE = 256,
 	SFUNC = gpuagg_float8_moments, FINALFUNC = gpuagg_float_var_samp,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 256, MFINALFUNC = gpuagg_float_var_samp,
 	MSFUNC = gpuagg_float8_moments, MINVFUNC = gpuagg_float8_moments_inv);
 COMMENT ON AGGREGATE gpu_variance(double precision) IS
@@ -390,16 +385,16 @@ COMMENT ON AGGREGATE gpu_variance(double precision) IS
 
 CREATE AGGREGATE gpu_stddev_pop(real) (STYPE = internal, SSPACE = 256,
 	SFUNC = gpuagg_float4_moments, FINALFUNC = gpuagg_float_stddev_pop,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 256, MFINALFUNC = gpuagg_float_stddev_pop,
 	MSFUNC = gpuagg_float4_moments, MINVFUNC = gpuagg_float4_moments_inv);
 COMMENT ON AGGREGATE gpu_stddev_pop(real) IS
 	'exact population standard deviation of all non-null real values, rounded once';
 CREATE AGGREGATE gpu_stddev_pop(double precision) (STYPE = internal, SSPACE = 256,
 	SFUNC = gpuagg_float8_moments, FINALFUNC = gpuagg_float_stddev_pop,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 256, MFINALFUNC = gpuagg_float_stddev_pop,
 	MSFUNC = gpuagg_float8_moments, MINVFUNC = gpuagg_float8_moments_inv);
 COMMENT ON AGGREGATE gpu_stddev_pop(double precision) IS
@@ -407,16 +402,16 @@ COMMENT ON AGGREGATE gpu_stddev_pop(double precision) IS
 
 CREATE AGGREGATE gpu_stddev_samp(real) (STYPE = internal, SSPACE = 256,
 	SFUNC = gpuagg_float4_moments, FINALFUNC = gpuagg_float_stddev_samp,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 256, MFINALFUNC = gpuagg_float_stddev_samp,
 	MSFUNC = gpuagg_float4_moments, MINVFUNC = gpuagg_float4_moments_inv);
 COMMENT ON AGGREGATE gpu_stddev_samp(real) IS
 	'exact sample standard deviation of all non-null real values, rounded once';
 CREATE AGGREGATE gpu_stddev_samp(double precision) (STYPE = internal, SSPACE = 256,
 	SFUNC = gpuagg_float8_moments, FINALFUNC = gpuagg_float_stddev_samp,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 256, MFINALFUNC = gpuagg_float_stddev_samp,
 	MSFUNC = gpuagg_float8_moments, MINVFUNC = gpuagg_float8_moments_inv);
 COMMENT ON AGGREGATE gpu_stddev_samp(double precision) IS
@@ -424,16 +419,16 @@ COMMENT ON AGGREGATE gpu_stddev_samp(double precision) IS
 
 CREATE AGGREGATE gpu_stddev(real) (STYPE = internal, SSPACE = 256,
 	SFUNC = gpuagg_float4_moments, FINALFUNC = gpuagg_float_stddev_samp,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 256, MFINALFUNC = gpuagg_float_stddev_samp,
 	MSFUNC = gpuagg_float4_moments, MINVFUNC = gpuagg_float4_moments_inv);
 COMMENT ON AGGREGATE gpu_stddev(real) IS
 	'exact sample standard deviation of all non-null real values, rounded once';
 CREATE AGGREGATE gpu_stddev(double precision) (STYPE = internal, SSPACE = 256,
 	SFUNC = gpuagg_float8_moments, FINALFUNC = gpuagg_float_stddev_samp,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 256, MFINALFUNC = gpuagg_float_stddev_samp,
 	MSFUNC = gpuagg_float8_moments, MINVFUNC = gpuagg_float8_moments_inv);
 COMMENT ON AGGREGATE gpu_stddev(double precision) IS
@@ -450,13 +445,6 @@ CREATE FUNCTION gpuagg_numeric_moments(internal, numeric) RETURNS internal
 CREATE FUNCTION gpuagg_numeric_moments_inv(internal, numeric) RETURNS internal
 	LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT gpuagg_support AS 'MODULE_PATHNAME';
 
-CREATE FUNCTION gpuagg_numeric_combine(internal, internal) RETURNS internal
-	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
-CREATE FUNCTION gpuagg_numeric_serialize(internal) RETURNS bytea
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
-CREATE FUNCTION gpuagg_numeric_deserialize(bytea, internal) RETURNS internal
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
-
 CREATE FUNCTION gpuagg_numeric_sum(internal) RETURNS numeric
 	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
 CREATE FUNCTION gpuagg_numeric_avg(internal) RETURNS numeric
@@ -472,40 +460,40 @@ CREATE FUNCTION gpuagg_numeric_stddev_samp(internal) RETURNS numeric
 
 CREATE AGGREGATE gpu_sum(numeric) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_numeric_accum, FINALFUNC = gpuagg_numeric_sum,
-	COMBINEFUNC = gpuagg_numeric_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_numeric_serialize, DESERIALFUNC = gpuagg_numeric_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_numeric_sum,
 	MSFUNC = gpuagg_numeric_accum, MINVFUNC = gpuagg_numeric_accum_inv);
 COMMENT ON AGGREGATE gpu_sum(numeric) IS 'exact sum of all non-null numeric values';
 
 CREATE AGGREGATE gpu_avg(numeric) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_numeric_accum, FINALFUNC = gpuagg_numeric_avg,
-	COMBINEFUNC = gpuagg_numeric_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_numeric_serialize, DESERIALFUNC = gpuagg_numeric_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_numeric_avg,
 	MSFUNC = gpuagg_numeric_accum, MINVFUNC = gpuagg_numeric_accum_inv);
 COMMENT ON AGGREGATE gpu_avg(numeric) IS 'average of all non-null numeric values';
 
 CREATE AGGREGATE gpu_var_pop(numeric) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_numeric_moments, FINALFUNC = gpuagg_numeric_var_pop,
-	COMBINEFUNC = gpuagg_numeric_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_numeric_serialize, DESERIALFUNC = gpuagg_numeric_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_numeric_var_pop,
 	MSFUNC = gpuagg_numeric_moments, MINVFUNC = gpuagg_numeric_moments_inv);
 COMMENT ON AGGREGATE gpu_var_pop(numeric) IS 'population variance of all non-null numeric values';
 
 CREATE AGGREGATE gpu_var_samp(numeric) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_numeric_moments, FINALFUNC = gpuagg_numeric_var_samp,
-	COMBINEFUNC = gpuagg_numeric_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_numeric_serialize, DESERIALFUNC = gpuagg_numeric_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_numeric_var_samp,
 	MSFUNC = gpuagg_numeric_moments, MINVFUNC = gpuagg_numeric_moments_inv);
 COMMENT ON AGGREGATE gpu_var_samp(numeric) IS 'sample variance of all non-null numeric values';
 
 CREATE AGGREGATE gpu_variance(numeric) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_numeric_moments, FINALFUNC = gpuagg_numeric_var_samp,
-	COMBINEFUNC = gpuagg_numeric_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_numeric_serialize, DESERIALFUNC = gpuagg_numeric_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_numeric_var_samp,
 	MSFUNC = gpuagg_numeric_moments, MINVFUNC = gpuagg_numeric_moments_inv);
 COMMENT ON AGGREGATE gpu_variance(numeric) IS
@@ -513,8 +501,8 @@ COMMENT ON AGGREGATE gpu_variance(numeric) IS
 
 CREATE AGGREGATE gpu_stddev_pop(numeric) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_numeric_moments, FINALFUNC = gpuagg_numeric_stddev_pop,
-	COMBINEFUNC = gpuagg_numeric_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_numeric_serialize, DESERIALFUNC = gpuagg_numeric_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_numeric_stddev_pop,
 	MSFUNC = gpuagg_numeric_moments, MINVFUNC = gpuagg_numeric_moments_inv);
 COMMENT ON AGGREGATE gpu_stddev_pop(numeric) IS
@@ -522,8 +510,8 @@ COMMENT ON AGGREGATE gpu_stddev_pop(numeric) IS
 
 CREATE AGGREGATE gpu_stddev_samp(numeric) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_numeric_moments, FINALFUNC = gpuagg_numeric_stddev_samp,
-	COMBINEFUNC = gpuagg_numeric_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_numeric_serialize, DESERIALFUNC = gpuagg_numeric_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_numeric_stddev_samp,
 	MSFUNC = gpuagg_numeric_moments, MINVFUNC = gpuagg_numeric_moments_inv);
 COMMENT ON AGGREGATE gpu_stddev_samp(numeric) IS
@@ -531,8 +519,8 @@ COMMENT ON AGGREGATE gpu_stddev_samp(numeric) IS
 
 CREATE AGGREGATE gpu_stddev(numeric) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_numeric_moments, FINALFUNC = gpuagg_numeric_stddev_samp,
-	COMBINEFUNC = gpuagg_numeric_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_numeric_serialize, DESERIALFUNC = gpuagg_numeric_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_numeric_stddev_samp,
 	MSFUNC = gpuagg_numeric_moments, MINVFUNC = gpuagg_numeric_moments_inv);
 COMMENT ON AGGREGATE gpu_stddev(numeric) IS
@@ -545,13 +533,6 @@ CREATE FUNCTION gpuagg_interval_accum(internal, interval) RETURNS internal
 CREATE FUNCTION gpuagg_interval_accum_inv(internal, interval) RETURNS internal
 	LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT gpuagg_support AS 'MODULE_PATHNAME';
 
-CREATE FUNCTION gpuagg_interval_combine(internal, internal) RETURNS internal
-	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
-CREATE FUNCTION gpuagg_interval_serialize(internal) RETURNS bytea
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
-CREATE FUNCTION gpuagg_interval_deserialize(bytea, internal) RETURNS internal
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
-
 CREATE FUNCTION gpuagg_interval_sum(internal) RETURNS interval
 	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
 CREATE FUNCTION gpuagg_interval_avg(internal) RETURNS interval
@@ -559,16 +540,16 @@ CREATE FUNCTION gpuagg_interval_avg(internal) RETURNS interval
 
 CREATE AGGREGATE gpu_sum(interval) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_interval_accum, FINALFUNC = gpuagg_interval_sum,
-	COMBINEFUNC = gpuagg_interval_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_interval_serialize, DESERIALFUNC = gpuagg_interval_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_interval_sum,
 	MSFUNC = gpuagg_interval_accum, MINVFUNC = gpuagg_interval_accum_inv);
 COMMENT ON AGGREGATE gpu_sum(interval) IS 'exact sum of all non-null interval values';
 
 CREATE AGGREGATE gpu_avg(interval) (STYPE = internal, SSPACE = 128,
 	SFUNC = gpuagg_interval_accum, FINALFUNC = gpuagg_interval_avg,
-	COMBINEFUNC = gpuagg_interval_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_interval_serialize, DESERIALFUNC = gpuagg_interval_deserialize,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize,
 	MSTYPE = internal, MSSPACE = 128, MFINALFUNC = gpuagg_interval_avg,
 	MSFUNC = gpuagg_interval_accum, MINVFUNC = gpuagg_interval_accum_inv);
 COMMENT ON AGGREGATE gpu_avg(interval) IS 'average of all non-null interval values';
@@ -638,16 +619,26 @@ CREATE FUNCTION gpuagg_timestamptz_min(internal, timestamptz) RETURNS internal L
 CREATE FUNCTION gpuagg_timestamptz_max(internal, timestamptz) RETURNS internal LANGUAGE C
 	IMMUTABLE PARALLEL SAFE SUPPORT gpuagg_support AS 'MODULE_PATHNAME', 'gpuagg_int8_max';
 
-CREATE FUNCTION gpuagg_extreme_combine(internal, internal) RETURNS internal
-	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
-CREATE FUNCTION gpuagg_extreme_serialize(internal) RETURNS bytea
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
-CREATE FUNCTION gpuagg_extreme_deserialize(bytea, internal) RETURNS internal
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
-
--- FINALFUNC_EXTRA passes the aggregate's argument type, which is also the type of the result.
-CREATE FUNCTION gpuagg_extreme_value(internal, anyelement) RETURNS anyelement
-	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
+CREATE FUNCTION gpuagg_int2_extreme(internal) RETURNS smallint LANGUAGE C
+	IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'gpuagg_extreme_value';
+CREATE FUNCTION gpuagg_int4_extreme(internal) RETURNS integer LANGUAGE C
+	IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'gpuagg_extreme_value';
+CREATE FUNCTION gpuagg_int8_extreme(internal) RETURNS bigint LANGUAGE C
+	IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'gpuagg_extreme_value';
+CREATE FUNCTION gpuagg_float4_extreme(internal) RETURNS real LANGUAGE C
+	IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'gpuagg_extreme_value';
+CREATE FUNCTION gpuagg_float8_extreme(internal) RETURNS double precision LANGUAGE C
+	IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'gpuagg_extreme_value';
+CREATE FUNCTION gpuagg_money_extreme(internal) RETURNS money LANGUAGE C
+	IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'gpuagg_extreme_value';
+CREATE FUNCTION gpuagg_date_extreme(internal) RETURNS date LANGUAGE C
+	IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'gpuagg_extreme_value';
+CREATE FUNCTION gpuagg_time_extreme(internal) RETURNS time LANGUAGE C
+	IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'gpuagg_extreme_value';
+CREATE FUNCTION gpuagg_timestamp_extreme(internal) RETURNS timestamp LANGUAGE C
+	IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'gpuagg_extreme_value';
+CREATE FUNCTION gpuagg_timestamptz_extreme(internal) RETURNS timestamptz LANGUAGE C
+	IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'gpuagg_extreme_value';
 
 CREATE FUNCTION gpuagg_numeric_min(numeric, numeric) RETURNS numeric
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT gpuagg_support AS 'MODULE_PATHNAME';
@@ -663,54 +654,54 @@ CREATE FUNCTION gpuagg_interval_max(interval, interval) RETURNS interval
 -- and 30 days.
 
 CREATE AGGREGATE gpu_min(smallint) (STYPE = internal, SSPACE = 64, SORTOP = <,
-	SFUNC = gpuagg_int2_min, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_int2_min, FINALFUNC = gpuagg_int2_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_min(smallint) IS 'least of all non-null smallint values';
 CREATE AGGREGATE gpu_min(integer) (STYPE = internal, SSPACE = 64, SORTOP = <,
-	SFUNC = gpuagg_int4_min, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_int4_min, FINALFUNC = gpuagg_int4_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_min(integer) IS 'least of all non-null integer values';
 CREATE AGGREGATE gpu_min(bigint) (STYPE = internal, SSPACE = 64, SORTOP = <,
-	SFUNC = gpuagg_int8_min, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_int8_min, FINALFUNC = gpuagg_int8_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_min(bigint) IS 'least of all non-null bigint values';
 CREATE AGGREGATE gpu_min(real) (STYPE = internal, SSPACE = 64,
-	SFUNC = gpuagg_float4_min, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_float4_min, FINALFUNC = gpuagg_float4_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_min(real) IS 'least of all non-null real values';
 CREATE AGGREGATE gpu_min(double precision) (STYPE = internal, SSPACE = 64,
-	SFUNC = gpuagg_float8_min, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_float8_min, FINALFUNC = gpuagg_float8_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_min(double precision) IS 'least of all non-null double precision values';
 CREATE AGGREGATE gpu_min(money) (STYPE = internal, SSPACE = 64, SORTOP = <,
-	SFUNC = gpuagg_money_min, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_money_min, FINALFUNC = gpuagg_money_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_min(money) IS 'least of all non-null money values';
 CREATE AGGREGATE gpu_min(date) (STYPE = internal, SSPACE = 64, SORTOP = <,
-	SFUNC = gpuagg_date_min, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_date_min, FINALFUNC = gpuagg_date_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_min(date) IS 'least of all non-null date values';
 CREATE AGGREGATE gpu_min(time) (STYPE = internal, SSPACE = 64, SORTOP = <,
-	SFUNC = gpuagg_time_min, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_time_min, FINALFUNC = gpuagg_time_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_min(time) IS 'least of all non-null time values';
 CREATE AGGREGATE gpu_min(timestamp) (STYPE = internal, SSPACE = 64, SORTOP = <,
-	SFUNC = gpuagg_timestamp_min, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_timestamp_min, FINALFUNC = gpuagg_timestamp_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_min(timestamp) IS 'least of all non-null timestamp values';
 CREATE AGGREGATE gpu_min(timestamptz) (STYPE = internal, SSPACE = 64, SORTOP = <,
-	SFUNC = gpuagg_timestamptz_min, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_timestamptz_min, FINALFUNC = gpuagg_timestamptz_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_min(timestamptz) IS 'least of all non-null timestamptz values';
 CREATE AGGREGATE gpu_min(numeric) (STYPE = numeric,
 	SFUNC = gpuagg_numeric_min, COMBINEFUNC = gpuagg_numeric_min, PARALLEL = SAFE);
@@ -720,55 +711,55 @@ CREATE AGGREGATE gpu_min(interval) (STYPE = interval,
 COMMENT ON AGGREGATE gpu_min(interval) IS 'least of all non-null interval values';
 
 CREATE AGGREGATE gpu_max(smallint) (STYPE = internal, SSPACE = 64, SORTOP = >,
-	SFUNC = gpuagg_int2_max, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_int2_max, FINALFUNC = gpuagg_int2_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_max(smallint) IS 'greatest of all non-null smallint values';
 CREATE AGGREGATE gpu_max(integer) (STYPE = internal, SSPACE = 64, SORTOP = >,
-	SFUNC = gpuagg_int4_max, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_int4_max, FINALFUNC = gpuagg_int4_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_max(integer) IS 'greatest of all non-null integer values';
 CREATE AGGREGATE gpu_max(bigint) (STYPE = internal, SSPACE = 64, SORTOP = >,
-	SFUNC = gpuagg_int8_max, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_int8_max, FINALFUNC = gpuagg_int8_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_max(bigint) IS 'greatest of all non-null bigint values';
 CREATE AGGREGATE gpu_max(real) (STYPE = internal, SSPACE = 64,
-	SFUNC = gpuagg_float4_max, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_float4_max, FINALFUNC = gpuagg_float4_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_max(real) IS 'greatest of all non-null real values';
 CREATE AGGREGATE gpu_max(double precision) (STYPE = internal, SSPACE = 64,
-	SFUNC = gpuagg_float8_max, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_float8_max, FINALFUNC = gpuagg_float8_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_max(double precision) IS
 	'greatest of all non-null double precision values';
 CREATE AGGREGATE gpu_max(money) (STYPE = internal, SSPACE = 64, SORTOP = >,
-	SFUNC = gpuagg_money_max, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_money_max, FINALFUNC = gpuagg_money_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_max(money) IS 'greatest of all non-null money values';
 CREATE AGGREGATE gpu_max(date) (STYPE = internal, SSPACE = 64, SORTOP = >,
-	SFUNC = gpuagg_date_max, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_date_max, FINALFUNC = gpuagg_date_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_max(date) IS 'greatest of all non-null date values';
 CREATE AGGREGATE gpu_max(time) (STYPE = internal, SSPACE = 64, SORTOP = >,
-	SFUNC = gpuagg_time_max, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_time_max, FINALFUNC = gpuagg_time_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_max(time) IS 'greatest of all non-null time values';
 CREATE AGGREGATE gpu_max(timestamp) (STYPE = internal, SSPACE = 64, SORTOP = >,
-	SFUNC = gpuagg_timestamp_max, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_timestamp_max, FINALFUNC = gpuagg_timestamp_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_max(timestamp) IS 'greatest of all non-null timestamp values';
 CREATE AGGREGATE gpu_max(timestamptz) (STYPE = internal, SSPACE = 64, SORTOP = >,
-	SFUNC = gpuagg_timestamptz_max, FINALFUNC = gpuagg_extreme_value, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_extreme_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_extreme_serialize, DESERIALFUNC = gpuagg_extreme_deserialize);
+	SFUNC = gpuagg_timestamptz_max, FINALFUNC = gpuagg_timestamptz_extreme,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_max(timestamptz) IS 'greatest of all non-null timestamptz values';
 CREATE AGGREGATE gpu_max(numeric) (STYPE = numeric,
 	SFUNC = gpuagg_numeric_max, COMBINEFUNC = gpuagg_numeric_max, PARALLEL = SAFE);
@@ -986,137 +977,162 @@ COMMENT ON FUNCTION gpu_running_count("any", boolean) IS
 
 -- States between servers
 
-CREATE FUNCTION gpuagg_sum_state(internal, "any") RETURNS bytea
+-- A state tells the type of its values, so there is a final function for each type.
+CREATE FUNCTION gpuagg_int2_sum_state(internal) RETURNS bytea
 	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
-CREATE FUNCTION gpuagg_var_state(internal, "any") RETURNS bytea
+CREATE FUNCTION gpuagg_int4_sum_state(internal) RETURNS bytea
+	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
+CREATE FUNCTION gpuagg_int8_sum_state(internal) RETURNS bytea
+	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
+CREATE FUNCTION gpuagg_money_sum_state(internal) RETURNS bytea
+	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
+CREATE FUNCTION gpuagg_float4_sum_state(internal) RETURNS bytea
+	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
+CREATE FUNCTION gpuagg_float8_sum_state(internal) RETURNS bytea
+	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
+CREATE FUNCTION gpuagg_numeric_sum_state(internal) RETURNS bytea
+	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
+CREATE FUNCTION gpuagg_interval_sum_state(internal) RETURNS bytea
+	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
+CREATE FUNCTION gpuagg_int2_var_state(internal) RETURNS bytea
+	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
+CREATE FUNCTION gpuagg_int4_var_state(internal) RETURNS bytea
+	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
+CREATE FUNCTION gpuagg_int8_var_state(internal) RETURNS bytea
+	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
+CREATE FUNCTION gpuagg_float4_var_state(internal) RETURNS bytea
+	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
+CREATE FUNCTION gpuagg_float8_var_state(internal) RETURNS bytea
+	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
+CREATE FUNCTION gpuagg_numeric_var_state(internal) RETURNS bytea
 	LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
 
 CREATE AGGREGATE gpu_sum_state(smallint) (STYPE = internal, SSPACE = 64,
-	SFUNC = gpuagg_int2_accum, FINALFUNC = gpuagg_sum_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize);
+	SFUNC = gpuagg_int2_accum, FINALFUNC = gpuagg_int2_sum_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_sum_state(smallint) IS
 	'exact sum of all non-null smallint values as a state to merge';
 CREATE AGGREGATE gpu_sum_state(integer) (STYPE = internal, SSPACE = 64,
-	SFUNC = gpuagg_int4_accum, FINALFUNC = gpuagg_sum_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize);
+	SFUNC = gpuagg_int4_accum, FINALFUNC = gpuagg_int4_sum_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_sum_state(integer) IS
 	'exact sum of all non-null integer values as a state to merge';
 CREATE AGGREGATE gpu_sum_state(bigint) (STYPE = internal, SSPACE = 64,
-	SFUNC = gpuagg_int8_accum, FINALFUNC = gpuagg_sum_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize);
+	SFUNC = gpuagg_int8_accum, FINALFUNC = gpuagg_int8_sum_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_sum_state(bigint) IS
 	'exact sum of all non-null bigint values as a state to merge';
 CREATE AGGREGATE gpu_sum_state(money) (STYPE = internal, SSPACE = 64,
-	SFUNC = gpuagg_money_accum, FINALFUNC = gpuagg_sum_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize);
+	SFUNC = gpuagg_money_accum, FINALFUNC = gpuagg_money_sum_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_sum_state(money) IS
 	'exact sum of all non-null money values as a state to merge';
 CREATE AGGREGATE gpu_sum_state(real) (STYPE = internal, SSPACE = 128,
-	SFUNC = gpuagg_float4_accum, FINALFUNC = gpuagg_sum_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize);
+	SFUNC = gpuagg_float4_accum, FINALFUNC = gpuagg_float4_sum_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_sum_state(real) IS
 	'exact sum of all non-null real values as a state to merge';
 CREATE AGGREGATE gpu_sum_state(double precision) (STYPE = internal, SSPACE = 128,
-	SFUNC = gpuagg_float8_accum, FINALFUNC = gpuagg_sum_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize);
+	SFUNC = gpuagg_float8_accum, FINALFUNC = gpuagg_float8_sum_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_sum_state(double precision) IS
 	'exact sum of all non-null double precision values as a state to merge';
 CREATE AGGREGATE gpu_sum_state(numeric) (STYPE = internal, SSPACE = 128,
-	SFUNC = gpuagg_numeric_accum, FINALFUNC = gpuagg_sum_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_numeric_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_numeric_serialize, DESERIALFUNC = gpuagg_numeric_deserialize);
+	SFUNC = gpuagg_numeric_accum, FINALFUNC = gpuagg_numeric_sum_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_sum_state(numeric) IS
 	'exact sum of all non-null numeric values as a state to merge';
 CREATE AGGREGATE gpu_sum_state(interval) (STYPE = internal, SSPACE = 128,
-	SFUNC = gpuagg_interval_accum, FINALFUNC = gpuagg_sum_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_interval_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_interval_serialize, DESERIALFUNC = gpuagg_interval_deserialize);
+	SFUNC = gpuagg_interval_accum, FINALFUNC = gpuagg_interval_sum_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_sum_state(interval) IS
 	'exact sum of all non-null interval values as a state to merge';
 
 CREATE AGGREGATE gpu_avg_state(smallint) (STYPE = internal, SSPACE = 64,
-	SFUNC = gpuagg_int2_accum, FINALFUNC = gpuagg_sum_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize);
+	SFUNC = gpuagg_int2_accum, FINALFUNC = gpuagg_int2_sum_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_avg_state(smallint) IS
 	'exact count and sum of all non-null smallint values as a state to merge';
 CREATE AGGREGATE gpu_avg_state(integer) (STYPE = internal, SSPACE = 64,
-	SFUNC = gpuagg_int4_accum, FINALFUNC = gpuagg_sum_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize);
+	SFUNC = gpuagg_int4_accum, FINALFUNC = gpuagg_int4_sum_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_avg_state(integer) IS
 	'exact count and sum of all non-null integer values as a state to merge';
 CREATE AGGREGATE gpu_avg_state(bigint) (STYPE = internal, SSPACE = 64,
-	SFUNC = gpuagg_int8_accum, FINALFUNC = gpuagg_sum_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize);
+	SFUNC = gpuagg_int8_accum, FINALFUNC = gpuagg_int8_sum_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_avg_state(bigint) IS
 	'exact count and sum of all non-null bigint values as a state to merge';
 CREATE AGGREGATE gpu_avg_state(real) (STYPE = internal, SSPACE = 128,
-	SFUNC = gpuagg_float4_accum, FINALFUNC = gpuagg_sum_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize);
+	SFUNC = gpuagg_float4_accum, FINALFUNC = gpuagg_float4_sum_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_avg_state(real) IS
 	'exact count and sum of all non-null real values as a state to merge';
 CREATE AGGREGATE gpu_avg_state(double precision) (STYPE = internal, SSPACE = 128,
-	SFUNC = gpuagg_float8_accum, FINALFUNC = gpuagg_sum_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize);
+	SFUNC = gpuagg_float8_accum, FINALFUNC = gpuagg_float8_sum_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_avg_state(double precision) IS
 	'exact count and sum of all non-null double precision values as a state to merge';
 CREATE AGGREGATE gpu_avg_state(numeric) (STYPE = internal, SSPACE = 128,
-	SFUNC = gpuagg_numeric_accum, FINALFUNC = gpuagg_sum_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_numeric_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_numeric_serialize, DESERIALFUNC = gpuagg_numeric_deserialize);
+	SFUNC = gpuagg_numeric_accum, FINALFUNC = gpuagg_numeric_sum_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_avg_state(numeric) IS
 	'exact count and sum of all non-null numeric values as a state to merge';
 CREATE AGGREGATE gpu_avg_state(interval) (STYPE = internal, SSPACE = 128,
-	SFUNC = gpuagg_interval_accum, FINALFUNC = gpuagg_sum_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_interval_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_interval_serialize, DESERIALFUNC = gpuagg_interval_deserialize);
+	SFUNC = gpuagg_interval_accum, FINALFUNC = gpuagg_interval_sum_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_avg_state(interval) IS
 	'exact count and sum of all non-null interval values as a state to merge';
 
 CREATE AGGREGATE gpu_var_state(smallint) (STYPE = internal, SSPACE = 128,
-	SFUNC = gpuagg_int2_moments, FINALFUNC = gpuagg_var_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize);
+	SFUNC = gpuagg_int2_moments, FINALFUNC = gpuagg_int2_var_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_var_state(smallint) IS
 	'exact count, sum and sum of squares of all non-null smallint values as a state to merge';
 CREATE AGGREGATE gpu_var_state(integer) (STYPE = internal, SSPACE = 128,
-	SFUNC = gpuagg_int4_moments, FINALFUNC = gpuagg_var_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize);
+	SFUNC = gpuagg_int4_moments, FINALFUNC = gpuagg_int4_var_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_var_state(integer) IS
 	'exact count, sum and sum of squares of all non-null integer values as a state to merge';
 CREATE AGGREGATE gpu_var_state(bigint) (STYPE = internal, SSPACE = 128,
-	SFUNC = gpuagg_int8_moments, FINALFUNC = gpuagg_var_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_int_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_int_serialize, DESERIALFUNC = gpuagg_int_deserialize);
+	SFUNC = gpuagg_int8_moments, FINALFUNC = gpuagg_int8_var_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_var_state(bigint) IS
 	'exact count, sum and sum of squares of all non-null bigint values as a state to merge';
 CREATE AGGREGATE gpu_var_state(real) (STYPE = internal, SSPACE = 256,
-	SFUNC = gpuagg_float4_moments, FINALFUNC = gpuagg_var_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize);
+	SFUNC = gpuagg_float4_moments, FINALFUNC = gpuagg_float4_var_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_var_state(real) IS
 	'exact count, sum and sum of squares of all non-null real values as a state to merge';
 CREATE AGGREGATE gpu_var_state(double precision) (STYPE = internal, SSPACE = 256,
-	SFUNC = gpuagg_float8_moments, FINALFUNC = gpuagg_var_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_float_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_float_serialize, DESERIALFUNC = gpuagg_float_deserialize);
+	SFUNC = gpuagg_float8_moments, FINALFUNC = gpuagg_float8_var_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_var_state(double precision) IS
 	'exact count, sum and sum of squares of all non-null double precision values as a state to merge';
 CREATE AGGREGATE gpu_var_state(numeric) (STYPE = internal, SSPACE = 128,
-	SFUNC = gpuagg_numeric_moments, FINALFUNC = gpuagg_var_state, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_numeric_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_numeric_serialize, DESERIALFUNC = gpuagg_numeric_deserialize);
+	SFUNC = gpuagg_numeric_moments, FINALFUNC = gpuagg_numeric_var_state,
+	COMBINEFUNC = gpuagg_state_combine, PARALLEL = SAFE,
+	SERIALFUNC = gpuagg_state_serialize, DESERIALFUNC = gpuagg_state_deserialize);
 COMMENT ON AGGREGATE gpu_var_state(numeric) IS
 	'exact count, sum and sum of squares of all non-null numeric values as a state to merge';
 
@@ -1178,9 +1194,7 @@ CREATE AGGREGATE gpu_sum_merge(bytea) (STYPE = internal, SSPACE = 256,
 COMMENT ON AGGREGATE gpu_sum_merge(bytea) IS
 	'sum over all rows of all states that gpu_sum_state, gpu_avg_state or gpu_var_state made, as numeric';
 CREATE AGGREGATE gpu_sum_merge(bytea, anyelement) (STYPE = internal, SSPACE = 256,
-	SFUNC = gpuagg_merge_sums, FINALFUNC = gpuagg_merged_sum, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_merge_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_merge_serialize, DESERIALFUNC = gpuagg_merge_deserialize);
+	SFUNC = gpuagg_merge_sums, FINALFUNC = gpuagg_merged_sum, FINALFUNC_EXTRA, PARALLEL = SAFE);
 COMMENT ON AGGREGATE gpu_sum_merge(bytea, anyelement) IS
 	'sum over all rows of all states that gpu_sum_state, gpu_avg_state or gpu_var_state made, of the second argument''s type';
 
@@ -1191,9 +1205,7 @@ CREATE AGGREGATE gpu_avg_merge(bytea) (STYPE = internal, SSPACE = 256,
 COMMENT ON AGGREGATE gpu_avg_merge(bytea) IS
 	'average over all rows of all states that gpu_sum_state, gpu_avg_state or gpu_var_state made, as numeric';
 CREATE AGGREGATE gpu_avg_merge(bytea, anyelement) (STYPE = internal, SSPACE = 256,
-	SFUNC = gpuagg_merge_sums, FINALFUNC = gpuagg_merged_avg, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_merge_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_merge_serialize, DESERIALFUNC = gpuagg_merge_deserialize);
+	SFUNC = gpuagg_merge_sums, FINALFUNC = gpuagg_merged_avg, FINALFUNC_EXTRA, PARALLEL = SAFE);
 COMMENT ON AGGREGATE gpu_avg_merge(bytea, anyelement) IS
 	'average over all rows of all states that gpu_sum_state, gpu_avg_state or gpu_var_state made, of the second argument''s type';
 
@@ -1204,9 +1216,7 @@ CREATE AGGREGATE gpu_var_pop_merge(bytea) (STYPE = internal, SSPACE = 256,
 COMMENT ON AGGREGATE gpu_var_pop_merge(bytea) IS
 	'population variance over all rows of all states that gpu_var_state made, as numeric';
 CREATE AGGREGATE gpu_var_pop_merge(bytea, anyelement) (STYPE = internal, SSPACE = 256,
-	SFUNC = gpuagg_merge_moments, FINALFUNC = gpuagg_merged_var_pop, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_merge_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_merge_serialize, DESERIALFUNC = gpuagg_merge_deserialize);
+	SFUNC = gpuagg_merge_moments, FINALFUNC = gpuagg_merged_var_pop, FINALFUNC_EXTRA, PARALLEL = SAFE);
 COMMENT ON AGGREGATE gpu_var_pop_merge(bytea, anyelement) IS
 	'population variance over all rows of all states that gpu_var_state made, of the second argument''s type';
 
@@ -1217,9 +1227,7 @@ CREATE AGGREGATE gpu_var_samp_merge(bytea) (STYPE = internal, SSPACE = 256,
 COMMENT ON AGGREGATE gpu_var_samp_merge(bytea) IS
 	'sample variance over all rows of all states that gpu_var_state made, as numeric';
 CREATE AGGREGATE gpu_var_samp_merge(bytea, anyelement) (STYPE = internal, SSPACE = 256,
-	SFUNC = gpuagg_merge_moments, FINALFUNC = gpuagg_merged_var_samp, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_merge_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_merge_serialize, DESERIALFUNC = gpuagg_merge_deserialize);
+	SFUNC = gpuagg_merge_moments, FINALFUNC = gpuagg_merged_var_samp, FINALFUNC_EXTRA, PARALLEL = SAFE);
 COMMENT ON AGGREGATE gpu_var_samp_merge(bytea, anyelement) IS
 	'sample variance over all rows of all states that gpu_var_state made, of the second argument''s type';
 
@@ -1230,9 +1238,7 @@ CREATE AGGREGATE gpu_variance_merge(bytea) (STYPE = internal, SSPACE = 256,
 COMMENT ON AGGREGATE gpu_variance_merge(bytea) IS
 	'sample variance over all rows of all states that gpu_var_state made, as numeric';
 CREATE AGGREGATE gpu_variance_merge(bytea, anyelement) (STYPE = internal, SSPACE = 256,
-	SFUNC = gpuagg_merge_moments, FINALFUNC = gpuagg_merged_var_samp, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_merge_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_merge_serialize, DESERIALFUNC = gpuagg_merge_deserialize);
+	SFUNC = gpuagg_merge_moments, FINALFUNC = gpuagg_merged_var_samp, FINALFUNC_EXTRA, PARALLEL = SAFE);
 COMMENT ON AGGREGATE gpu_variance_merge(bytea, anyelement) IS
 	'sample variance over all rows of all states that gpu_var_state made, of the second argument''s type';
 
@@ -1243,9 +1249,7 @@ CREATE AGGREGATE gpu_stddev_pop_merge(bytea) (STYPE = internal, SSPACE = 256,
 COMMENT ON AGGREGATE gpu_stddev_pop_merge(bytea) IS
 	'population standard deviation over all rows of all states that gpu_var_state made, as numeric';
 CREATE AGGREGATE gpu_stddev_pop_merge(bytea, anyelement) (STYPE = internal, SSPACE = 256,
-	SFUNC = gpuagg_merge_moments, FINALFUNC = gpuagg_merged_stddev_pop, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_merge_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_merge_serialize, DESERIALFUNC = gpuagg_merge_deserialize);
+	SFUNC = gpuagg_merge_moments, FINALFUNC = gpuagg_merged_stddev_pop, FINALFUNC_EXTRA, PARALLEL = SAFE);
 COMMENT ON AGGREGATE gpu_stddev_pop_merge(bytea, anyelement) IS
 	'population standard deviation over all rows of all states that gpu_var_state made, of the second argument''s type';
 
@@ -1256,9 +1260,7 @@ CREATE AGGREGATE gpu_stddev_samp_merge(bytea) (STYPE = internal, SSPACE = 256,
 COMMENT ON AGGREGATE gpu_stddev_samp_merge(bytea) IS
 	'sample standard deviation over all rows of all states that gpu_var_state made, as numeric';
 CREATE AGGREGATE gpu_stddev_samp_merge(bytea, anyelement) (STYPE = internal, SSPACE = 256,
-	SFUNC = gpuagg_merge_moments, FINALFUNC = gpuagg_merged_stddev_samp, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_merge_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_merge_serialize, DESERIALFUNC = gpuagg_merge_deserialize);
+	SFUNC = gpuagg_merge_moments, FINALFUNC = gpuagg_merged_stddev_samp, FINALFUNC_EXTRA, PARALLEL = SAFE);
 COMMENT ON AGGREGATE gpu_stddev_samp_merge(bytea, anyelement) IS
 	'sample standard deviation over all rows of all states that gpu_var_state made, of the second argument''s type';
 
@@ -1269,9 +1271,7 @@ CREATE AGGREGATE gpu_stddev_merge(bytea) (STYPE = internal, SSPACE = 256,
 COMMENT ON AGGREGATE gpu_stddev_merge(bytea) IS
 	'sample standard deviation over all rows of all states that gpu_var_state made, as numeric';
 CREATE AGGREGATE gpu_stddev_merge(bytea, anyelement) (STYPE = internal, SSPACE = 256,
-	SFUNC = gpuagg_merge_moments, FINALFUNC = gpuagg_merged_stddev_samp, FINALFUNC_EXTRA,
-	COMBINEFUNC = gpuagg_merge_combine, PARALLEL = SAFE,
-	SERIALFUNC = gpuagg_merge_serialize, DESERIALFUNC = gpuagg_merge_deserialize);
+	SFUNC = gpuagg_merge_moments, FINALFUNC = gpuagg_merged_stddev_samp, FINALFUNC_EXTRA, PARALLEL = SAFE);
 COMMENT ON AGGREGATE gpu_stddev_merge(bytea, anyelement) IS
 	'sample standard deviation over all rows of all states that gpu_var_state made, of the second argument''s type';
 

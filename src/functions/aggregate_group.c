@@ -77,6 +77,8 @@ gpuagg_group_combine(FunctionCallInfo fcinfo)
 	gpuagg_group_gather(other);
 	if (group == NULL)
 		group = gpuagg_group_make(fcinfo, other->acc.family, other->acc.op, other->acc.kind);
+	if (group->acc.family != other->acc.family || group->acc.op != other->acc.op)
+		gpuagg_wire_refuse();
 	gpuagg_group_gather(group); /* no reduction from now on: its rows are reported */
 	gpuagg_family_of(&group->acc)->merge(&group->acc, group, &other->acc);
 	PG_RETURN_POINTER(group);
@@ -97,7 +99,7 @@ gpuagg_group_serialize(FunctionCallInfo fcinfo)
 }
 
 Datum
-gpuagg_group_deserialize(FunctionCallInfo fcinfo, SqlFamily family)
+gpuagg_group_deserialize(FunctionCallInfo fcinfo)
 {
 	bool window;
 	StringInfoData buf;
@@ -105,18 +107,37 @@ gpuagg_group_deserialize(FunctionCallInfo fcinfo, SqlFamily family)
 
 	(void) gpuagg_aggregate_context(fcinfo, &window);
 	gpuagg_wire_open(&buf, PG_GETARG_BYTEA_PP(0), WIRE_STATE);
-	group = group_of(gpuagg_accumulator_read(&buf, BEFORE, family), true);
+	group = group_of(gpuagg_accumulator_read(&buf, BEFORE), true);
 	gpuagg_wire_close(&buf);
 	PG_RETURN_POINTER(group);
 }
 
-Datum
-gpuagg_group_final(FunctionCallInfo fcinfo, Aggregate aggregate, Oid result)
+static Accumulator *
+state_of(FunctionCallInfo fcinfo, SqlFamily family, GpuaggOp op)
 {
 	AggregateGroup *group = PG_ARGISNULL(0) ? NULL : (AggregateGroup *) PG_GETARG_POINTER(0);
 
 	if (group == NULL)
-		PG_RETURN_NULL();
+		return NULL;
+	/* minima and maxima end alike */
+	if (group->acc.family != family || (group->acc.op != op && family != SQL_FAMILY_KEY))
+		gpuagg_wire_refuse();
 	gpuagg_group_gather(group);
-	return gpuagg_family_of(&group->acc)->finish(&group->acc, aggregate, result, &fcinfo->isnull);
+	return &group->acc;
+}
+
+const Accumulator *
+gpuagg_group_state(FunctionCallInfo fcinfo, SqlFamily family, GpuaggOp op)
+{
+	return state_of(fcinfo, family, op);
+}
+
+Datum
+gpuagg_group_final(FunctionCallInfo fcinfo, SqlFamily family, Aggregate aggregate, Oid result)
+{
+	Accumulator *acc = state_of(fcinfo, family, gpuagg_aggregates[aggregate].op);
+
+	if (acc == NULL)
+		PG_RETURN_NULL();
+	return gpuagg_families[family]->finish(acc, aggregate, result, &fcinfo->isnull);
 }

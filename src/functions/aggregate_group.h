@@ -37,11 +37,23 @@ extern void gpuagg_group_gather(AggregateGroup *group);
 extern Datum gpuagg_group_remove(FunctionCallInfo fcinfo, SqlFamily family, GpuaggOp op,
 								 GpuaggKind kind, SqlForm form);
 
-/* Bodies of the other functions of aggregates; result: the type of the final value. */
+/*
+ * Bodies of the other functions of aggregates; result: the type of the final value.
+ * Distributed plans let clients send serialized states, so that a final function can meet
+ * a state of another aggregate: it raises an error.
+ */
 extern Datum gpuagg_group_combine(FunctionCallInfo fcinfo);
 extern Datum gpuagg_group_serialize(FunctionCallInfo fcinfo);
-extern Datum gpuagg_group_deserialize(FunctionCallInfo fcinfo, SqlFamily family);
-extern Datum gpuagg_group_final(FunctionCallInfo fcinfo, Aggregate aggregate, Oid result);
+extern Datum gpuagg_group_deserialize(FunctionCallInfo fcinfo);
+extern Datum gpuagg_group_final(FunctionCallInfo fcinfo, SqlFamily family, Aggregate aggregate,
+								Oid result);
+
+/*
+ * The state that a final function is called with, every row in its accumulator; NULL: no
+ * state.  Raises an error when it is not of this family and op.
+ */
+extern const Accumulator *gpuagg_group_state(FunctionCallInfo fcinfo, SqlFamily family,
+											 GpuaggOp op);
 
 /* An SQL function with that body. */
 #define DEFINE_FUNCTION(name, body) \

@@ -149,44 +149,38 @@ DEFINE_FUNCTION(gpuagg_numeric_max, numeric_extreme(fcinfo, false))
 DEFINE_FUNCTION(gpuagg_interval_min, interval_extreme(fcinfo, true))
 DEFINE_FUNCTION(gpuagg_interval_max, interval_extreme(fcinfo, false))
 
-/* ---- what families have ---- */
+/* ---- states and results ---- */
 
-#define DEFINE_FAMILY(name, family)                                            \
-	DEFINE_FUNCTION(gpuagg_##name##_combine, gpuagg_group_combine(fcinfo))     \
-	DEFINE_FUNCTION(gpuagg_##name##_serialize, gpuagg_group_serialize(fcinfo)) \
-	DEFINE_FUNCTION(gpuagg_##name##_deserialize, gpuagg_group_deserialize(fcinfo, family))
+DEFINE_FUNCTION(gpuagg_state_combine, gpuagg_group_combine(fcinfo))
+DEFINE_FUNCTION(gpuagg_state_serialize, gpuagg_group_serialize(fcinfo))
+DEFINE_FUNCTION(gpuagg_state_deserialize, gpuagg_group_deserialize(fcinfo))
 
-#define DEFINE_FINAL(name, aggregate, result) \
-	DEFINE_FUNCTION(gpuagg_##name, gpuagg_group_final(fcinfo, aggregate, result))
+#define DEFINE_FINAL(name, family, aggregate, result) \
+	DEFINE_FUNCTION(gpuagg_##name, gpuagg_group_final(fcinfo, family, aggregate, result))
 
-#define DEFINE_VARIANCES(name, result)                            \
-	DEFINE_FINAL(name##_var_pop, AGGREGATE_VAR_POP, result)       \
-	DEFINE_FINAL(name##_var_samp, AGGREGATE_VAR_SAMP, result)     \
-	DEFINE_FINAL(name##_stddev_pop, AGGREGATE_STDDEV_POP, result) \
-	DEFINE_FINAL(name##_stddev_samp, AGGREGATE_STDDEV_SAMP, result)
+#define DEFINE_VARIANCES(name, family, result)                            \
+	DEFINE_FINAL(name##_var_pop, family, AGGREGATE_VAR_POP, result)       \
+	DEFINE_FINAL(name##_var_samp, family, AGGREGATE_VAR_SAMP, result)     \
+	DEFINE_FINAL(name##_stddev_pop, family, AGGREGATE_STDDEV_POP, result) \
+	DEFINE_FINAL(name##_stddev_samp, family, AGGREGATE_STDDEV_SAMP, result)
 
-DEFINE_FAMILY(int, SQL_FAMILY_INT)
-DEFINE_FINAL(int_sum_int8, AGGREGATE_SUM, INT8OID)
-DEFINE_FINAL(int_sum_numeric, AGGREGATE_SUM, NUMERICOID)
-DEFINE_FINAL(int_sum_money, AGGREGATE_SUM, MONEYOID)
-DEFINE_FINAL(int_avg, AGGREGATE_AVG, NUMERICOID)
-DEFINE_VARIANCES(int, NUMERICOID)
+DEFINE_FINAL(int_sum_int8, SQL_FAMILY_INT, AGGREGATE_SUM, INT8OID)
+DEFINE_FINAL(int_sum_numeric, SQL_FAMILY_INT, AGGREGATE_SUM, NUMERICOID)
+DEFINE_FINAL(int_sum_money, SQL_FAMILY_INT, AGGREGATE_SUM, MONEYOID)
+DEFINE_FINAL(int_avg, SQL_FAMILY_INT, AGGREGATE_AVG, NUMERICOID)
+DEFINE_VARIANCES(int, SQL_FAMILY_INT, NUMERICOID)
 
-DEFINE_FAMILY(float, SQL_FAMILY_FLOAT)
-DEFINE_FINAL(float_sum_float4, AGGREGATE_SUM, FLOAT4OID)
-DEFINE_FINAL(float_sum_float8, AGGREGATE_SUM, FLOAT8OID)
-DEFINE_FINAL(float_avg, AGGREGATE_AVG, FLOAT8OID)
-DEFINE_VARIANCES(float, FLOAT8OID)
+DEFINE_FINAL(float_sum_float4, SQL_FAMILY_FLOAT, AGGREGATE_SUM, FLOAT4OID)
+DEFINE_FINAL(float_sum_float8, SQL_FAMILY_FLOAT, AGGREGATE_SUM, FLOAT8OID)
+DEFINE_FINAL(float_avg, SQL_FAMILY_FLOAT, AGGREGATE_AVG, FLOAT8OID)
+DEFINE_VARIANCES(float, SQL_FAMILY_FLOAT, FLOAT8OID)
 
-DEFINE_FAMILY(numeric, SQL_FAMILY_NUMERIC)
-DEFINE_FINAL(numeric_sum, AGGREGATE_SUM, NUMERICOID)
-DEFINE_FINAL(numeric_avg, AGGREGATE_AVG, NUMERICOID)
-DEFINE_VARIANCES(numeric, NUMERICOID)
+DEFINE_FINAL(numeric_sum, SQL_FAMILY_NUMERIC, AGGREGATE_SUM, NUMERICOID)
+DEFINE_FINAL(numeric_avg, SQL_FAMILY_NUMERIC, AGGREGATE_AVG, NUMERICOID)
+DEFINE_VARIANCES(numeric, SQL_FAMILY_NUMERIC, NUMERICOID)
 
-DEFINE_FAMILY(interval, SQL_FAMILY_INTERVAL)
-DEFINE_FINAL(interval_sum, AGGREGATE_SUM, INTERVALOID)
-DEFINE_FINAL(interval_avg, AGGREGATE_AVG, INTERVALOID)
+DEFINE_FINAL(interval_sum, SQL_FAMILY_INTERVAL, AGGREGATE_SUM, INTERVALOID)
+DEFINE_FINAL(interval_avg, SQL_FAMILY_INTERVAL, AGGREGATE_AVG, INTERVALOID)
 
 /* of minima and maxima of all types: the state knows of what kind its key is */
-DEFINE_FAMILY(extreme, SQL_FAMILY_KEY)
-DEFINE_FINAL(extreme_value, AGGREGATE_MIN, InvalidOid)
+DEFINE_FINAL(extreme_value, SQL_FAMILY_KEY, AGGREGATE_MIN, InvalidOid)

@@ -31,12 +31,16 @@ typedef struct MergeState
 	Accumulator *acc;
 } MergeState;
 
+static GpuaggOp
+op_of(GpuaggStateContents contents)
+{
+	return contents == GPUAGG_STATE_MOMENTS ? GPUAGG_MOMENTS : GPUAGG_SUM;
+}
+
 static Accumulator *
 make_accumulator(MemoryContext context, const SqlType *argument, GpuaggStateContents contents)
 {
-	return gpuagg_accumulator_make(context, 0, argument->sums,
-								   contents == GPUAGG_STATE_MOMENTS ? GPUAGG_MOMENTS : GPUAGG_SUM,
-								   0);
+	return gpuagg_accumulator_make(context, 0, argument->sums, op_of(contents), 0);
 }
 
 static bytea *
@@ -60,24 +64,31 @@ encode(const SqlType *argument, GpuaggStateContents contents, const Accumulator 
 
 /* The state of an aggregate as bytes; without a group, the state of no rows. */
 static Datum
-state_bytes(FunctionCallInfo fcinfo, GpuaggStateContents contents)
+state_bytes(FunctionCallInfo fcinfo, Oid type, GpuaggStateContents contents)
 {
-	Oid oid = get_fn_expr_argtype(fcinfo->flinfo, 1);
-	const SqlType *argument = gpuagg_sql_type(oid);
-	AggregateGroup *group;
+	const SqlType *argument = gpuagg_sql_type(type);
+	const Accumulator *acc = gpuagg_group_state(fcinfo, argument->sums, op_of(contents));
 
-	if (argument == NULL || argument->state == 0)
-		elog(ERROR, "no aggregate states of type %u", oid);
-	if (PG_ARGISNULL(0))
-		PG_RETURN_BYTEA_P(
-			encode(argument, contents, make_accumulator(CurrentMemoryContext, argument, contents)));
-	group = (AggregateGroup *) PG_GETARG_POINTER(0);
-	gpuagg_group_gather(group);
-	PG_RETURN_BYTEA_P(encode(argument, contents, &group->acc));
+	if (acc == NULL)
+		acc = make_accumulator(CurrentMemoryContext, argument, contents);
+	PG_RETURN_BYTEA_P(encode(argument, contents, acc));
 }
 
-DEFINE_FUNCTION(gpuagg_sum_state, state_bytes(fcinfo, GPUAGG_STATE_SUMS))
-DEFINE_FUNCTION(gpuagg_var_state, state_bytes(fcinfo, GPUAGG_STATE_MOMENTS))
+/* Each type has functions of its own: only the call knows an integer's width, or money. */
+#define DEFINE_SUM_STATE(name, oid) \
+	DEFINE_FUNCTION(gpuagg_##name##_sum_state, state_bytes(fcinfo, oid, GPUAGG_STATE_SUMS))
+#define DEFINE_STATES(name, oid) \
+	DEFINE_SUM_STATE(name, oid)  \
+	DEFINE_FUNCTION(gpuagg_##name##_var_state, state_bytes(fcinfo, oid, GPUAGG_STATE_MOMENTS))
+
+DEFINE_STATES(int2, INT2OID)
+DEFINE_STATES(int4, INT4OID)
+DEFINE_STATES(int8, INT8OID)
+DEFINE_STATES(float4, FLOAT4OID)
+DEFINE_STATES(float8, FLOAT8OID)
+DEFINE_STATES(numeric, NUMERICOID)
+DEFINE_SUM_STATE(money, MONEYOID)
+DEFINE_SUM_STATE(interval, INTERVALOID)
 
 static void
 invalid_state(const char *detail)
@@ -160,6 +171,16 @@ merge(MergeState *into, const MergeState *from, MemoryContext context)
 						errmsg("aggregate states of too many rows")));
 }
 
+/* Of a merge that keeps what its states have. */
+static void
+check_contents(const MergeState *into, const MergeState *from)
+{
+	if (into->contents != 0 && into->contents != from->contents)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("cannot merge aggregate states with and without sums of squares"),
+						errhint("Make all of them with gpu_var_state, or none.")));
+}
+
 static MergeState *
 make_merge(MemoryContext context, GpuaggStateContents contents)
 {
@@ -186,10 +207,8 @@ transition(FunctionCallInfo fcinfo, GpuaggStateContents contents)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("aggregate state has no sum of squares"),
 						errhint("Make the state with gpu_var_state.")));
-	if (contents == 0 && into->type != NULL && from.contents != into->contents)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("cannot merge aggregate states with and without sums of squares"),
-						errhint("Make all of them with gpu_var_state, or none.")));
+	if (contents == 0)
+		check_contents(into, &from);
 	merge(into, &from, context);
 	PG_RETURN_POINTER(into);
 }
@@ -215,7 +234,10 @@ gpuagg_merge_combine(PG_FUNCTION_ARGS)
 	if (into == NULL)
 		into = make_merge(context, from->contents);
 	if (from->type != NULL)
+	{
+		check_contents(into, from);
 		merge(into, from, context);
+	}
 	PG_RETURN_POINTER(into);
 }
 
@@ -245,9 +267,16 @@ gpuagg_merge_deserialize(PG_FUNCTION_ARGS)
 	(void) gpuagg_aggregate_context(fcinfo, &window);
 	gpuagg_wire_open(&buf, PG_GETARG_BYTEA_PP(0), WIRE_MERGE);
 	merged = make_merge(CurrentMemoryContext, (GpuaggStateContents) pq_getmsgbyte(&buf));
+	if (merged->contents > GPUAGG_STATE_MOMENTS)
+		gpuagg_wire_refuse();
 	merged->type = gpuagg_sql_type_of_state((GpuaggStateType) pq_getmsgbyte(&buf));
 	if (merged->type != NULL)
-		merged->acc = gpuagg_accumulator_read(&buf, 0, merged->type->sums);
+	{
+		merged->acc = gpuagg_accumulator_read(&buf, 0);
+		if (merged->acc->family != merged->type->sums || merged->contents == 0 ||
+			merged->acc->op != op_of(merged->contents))
+			gpuagg_wire_refuse();
+	}
 	gpuagg_wire_close(&buf);
 	PG_RETURN_POINTER(merged);
 }
@@ -317,6 +346,8 @@ merged_value(FunctionCallInfo fcinfo, Aggregate aggregate)
 
 	if (merged == NULL)
 		PG_RETURN_NULL();
+	if (merged->acc->op != gpuagg_aggregates[aggregate].op)
+		gpuagg_wire_refuse();
 	type = gpuagg_aggregate_result(aggregate, merged->type);
 	check_result_type(fcinfo, merged->type, aggregate, type);
 	value = gpuagg_family_of(merged->acc)->finish(merged->acc, aggregate, type, &fcinfo->isnull);

@@ -86,22 +86,35 @@ gpuagg_accumulator_write(const Accumulator *acc, StringInfo buf)
 	gpuagg_family_of(acc)->encode(acc, buf);
 }
 
-Accumulator *
-gpuagg_accumulator_read(StringInfo buf, Size before, SqlFamily family)
+/* Whether a family keeps, and can read, states of this op whose values have this kind. */
+static bool
+is_readable(int family, GpuaggOp op, GpuaggKind kind)
 {
-	int written = pq_getmsgbyte(buf);
+	if (family <= SQL_FAMILY_NONE || family >= SQL_FAMILIES ||
+		gpuagg_families[family]->decode == NULL)
+		return false;
+	if (family == SQL_FAMILY_KEY)
+		return (op == GPUAGG_MIN || op == GPUAGG_MAX) && gpuagg_kind_size(kind) != 0;
+	if (kind != 0 && gpuagg_kind_size(kind) == 0)
+		return false;
+	return op == GPUAGG_SUM ||
+		   (op == GPUAGG_MOMENTS && gpuagg_families[family]->size_of_moments != 0);
+}
+
+Accumulator *
+gpuagg_accumulator_read(StringInfo buf, Size before)
+{
+	int family = pq_getmsgbyte(buf);
 	GpuaggOp op = (GpuaggOp) pq_getmsgbyte(buf);
 	GpuaggKind kind = (GpuaggKind) pq_getmsgbyte(buf);
-	Accumulator *acc = NULL;
+	Accumulator *acc;
 	GpuaggReader reader;
-	bool decoded = false;
 
+	if (!is_readable(family, op, kind))
+		gpuagg_wire_refuse();
+	acc = gpuagg_accumulator_make(CurrentMemoryContext, before, (SqlFamily) family, op, kind);
 	gpuagg_wire_reader(buf, &reader);
-	if (written == family)
-	{
-		acc = gpuagg_accumulator_make(CurrentMemoryContext, before, family, op, kind);
-		decoded = gpuagg_families[family]->decode(acc, (char *) acc - before, &reader);
-	}
-	gpuagg_wire_read(buf, &reader, decoded);
+	gpuagg_wire_read(buf, &reader,
+					 gpuagg_families[family]->decode(acc, (char *) acc - before, &reader));
 	return acc;
 }

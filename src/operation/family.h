@@ -130,9 +130,9 @@ extern Accumulator *gpuagg_accumulator_make(MemoryContext context, Size before, 
 /*
  * An accumulator with its head, for another process of the cluster; read in the
  * current context, behind `before` bytes of zeros.  Raises an error when there is
- * none of this family.
+ * none; the caller checks family and op.
  */
 extern void gpuagg_accumulator_write(const Accumulator *acc, StringInfo buf);
-extern Accumulator *gpuagg_accumulator_read(StringInfo buf, Size before, SqlFamily family);
+extern Accumulator *gpuagg_accumulator_read(StringInfo buf, Size before);
 
 #endif /* GPUAGG_FAMILY_H */

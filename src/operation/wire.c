@@ -60,8 +60,8 @@ gpuagg_wire_end(StringInfo buf)
 	return pq_endtypsend(buf);
 }
 
-static void
-refuse(void)
+void
+gpuagg_wire_refuse(void)
 {
 	ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 					errmsg("invalid serialized aggregate state")));
@@ -73,7 +73,7 @@ gpuagg_wire_open(StringInfo buf, bytea *state, WireTag tag)
 	initStringInfo(buf);
 	appendBinaryStringInfo(buf, VARDATA_ANY(state), VARSIZE_ANY_EXHDR(state));
 	if (pq_getmsgbyte(buf) != WIRE_VERSION || pq_getmsgbyte(buf) != tag)
-		refuse();
+		gpuagg_wire_refuse();
 }
 
 void
@@ -88,7 +88,7 @@ void
 gpuagg_wire_read(StringInfo buf, const GpuaggReader *reader, bool decoded)
 {
 	if (!decoded)
-		refuse();
+		gpuagg_wire_refuse();
 	buf->cursor = buf->len - (int) reader->left;
 }
 

@@ -2,7 +2,9 @@
  * wire.h
  *	  Serialized aggregate states: a header, the state, the worker's report.
  *
- * They live no longer than a query and never leave the cluster.
+ * They live no longer than a query.  Core keeps them within the server; extensions that
+ * distribute queries carry them between servers and let clients call what reads them, so
+ * reading is safe for any bytes.
  */
 #ifndef GPUAGG_WIRE_H
 #define GPUAGG_WIRE_H
@@ -25,6 +27,9 @@ extern bytea *gpuagg_wire_end(StringInfo buf);
 
 /* Opens a serialized state; raises an error when it is not one of this tag. */
 extern void gpuagg_wire_open(StringInfo buf, bytea *state, WireTag tag);
+
+/* Raises the error that what was serialized is no state that can be used. */
+pg_attribute_noreturn() extern void gpuagg_wire_refuse(void);
 
 /*
  * A reader of what is left; afterwards `decoded` says whether a decoder took it

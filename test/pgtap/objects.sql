@@ -57,10 +57,22 @@ SELECT is_empty($$SELECT signature FROM aggregates JOIN functions USING (oid)
     WHERE proparallel <> 's'$$, 'aggregates are parallel safe');
 SELECT is_empty($$SELECT signature FROM aggregates JOIN functions USING (oid)
     WHERE provolatile <> 'i'$$, 'aggregates are immutable');
-SELECT is_empty($$SELECT signature FROM aggregates WHERE aggcombinefn = 0$$,
-    'aggregates have combine functions');
+SELECT is_empty($$SELECT signature FROM aggregates JOIN functions USING (oid)
+    WHERE (aggcombinefn = 0) <> (pronargs = 2)$$,
+    'aggregates have combine functions, but for merges with a type');
+-- Citus calls the parts of an aggregate with a combine function one by one, on several servers, with
+-- no expression that tells types.  It takes no arguments but of the declared types, and what the
+-- final function returns must be declared as the aggregate's result.
+SELECT is_empty($$SELECT signature FROM aggregates JOIN functions p USING (oid)
+    LEFT JOIN pg_proc f ON f.oid = aggfinalfn
+    WHERE aggcombinefn <> 0 AND aggtranstype::regtype::text NOT IN ('anyarray', 'anyenum')
+    AND (aggfinalextra OR coalesce(f.prorettype, aggtranstype) <> p.prorettype
+         OR EXISTS (SELECT FROM unnest(p.proargtypes) t JOIN pg_type ON pg_type.oid = t WHERE typtype = 'p')
+            AND p.proname <> 'gpu_count')$$,
+    'aggregates with combine functions go by declared types');
 SELECT is_empty($$SELECT signature FROM aggregates WHERE aggtranstype = 'internal'::regtype
-    AND (aggserialfn = 0 OR aggdeserialfn = 0)$$, 'internal states can be serialized');
+    AND aggcombinefn <> 0 AND (aggserialfn = 0 OR aggdeserialfn = 0)$$,
+    'internal states that are combined can be serialized');
 SELECT is_empty($$SELECT signature FROM aggregates WHERE aggtranstype = 'internal'::regtype
     AND aggtransspace NOT BETWEEN 1 AND 256$$, 'internal states state their size');
 SELECT is_empty($$SELECT signature FROM aggregates WHERE aggmtransfn <> 0
