@@ -768,6 +768,49 @@ CREATE AGGREGATE gpu_max(interval) (STYPE = interval,
 	SFUNC = gpuagg_interval_max, COMBINEFUNC = gpuagg_interval_max, PARALLEL = SAFE);
 COMMENT ON AGGREGATE gpu_max(interval) IS 'greatest of all non-null interval values';
 
+-- The other types of core's min and max, by core's own functions.  Which those are depends on the
+-- server's version.  CREATE AGGREGATE cannot use core's functions over anyenum and record.
+CREATE FUNCTION gpuagg_enum_smaller(anyelement, anyelement) RETURNS anyelement
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT gpuagg_support AS 'MODULE_PATHNAME';
+CREATE FUNCTION gpuagg_enum_larger(anyelement, anyelement) RETURNS anyelement
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT gpuagg_support AS 'MODULE_PATHNAME';
+CREATE AGGREGATE gpu_min(anyenum) (STYPE = anyenum, SORTOP = <, PARALLEL = SAFE,
+	SFUNC = gpuagg_enum_smaller, COMBINEFUNC = gpuagg_enum_smaller);
+COMMENT ON AGGREGATE gpu_min(anyenum) IS 'least of all non-null anyenum values';
+CREATE AGGREGATE gpu_max(anyenum) (STYPE = anyenum, SORTOP = >, PARALLEL = SAFE,
+	SFUNC = gpuagg_enum_larger, COMBINEFUNC = gpuagg_enum_larger);
+COMMENT ON AGGREGATE gpu_max(anyenum) IS 'greatest of all non-null anyenum values';
+DO $$
+DECLARE
+	core record;
+BEGIN
+	IF to_regprocedure('pg_catalog.record_larger(record, record)') IS NOT NULL THEN
+		CREATE FUNCTION gpuagg_record_min(internal, record) RETURNS internal
+			LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT gpuagg_support AS 'MODULE_PATHNAME';
+		CREATE FUNCTION gpuagg_record_max(internal, record) RETURNS internal
+			LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT gpuagg_support AS 'MODULE_PATHNAME';
+		CREATE FUNCTION gpuagg_record_extreme(internal) RETURNS record
+			LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
+	END IF;
+	FOR core IN SELECT p.proname, format_type(p.proargtypes[0], NULL) AS type, aggtransfn, aggsortop
+		FROM pg_aggregate JOIN pg_proc p ON p.oid = aggfnoid
+		WHERE proname IN ('min', 'max') AND pronamespace = 'pg_catalog'::regnamespace
+			AND proargtypes[0] <> ALL ('{int2,int4,int8,float4,float8,numeric,money,interval,
+				date,time,timestamp,timestamptz,anyenum}'::regtype[])
+	LOOP
+		EXECUTE format('CREATE AGGREGATE gpu_%s(%s) (PARALLEL = SAFE, SORTOP = OPERATOR(pg_catalog.%s), '
+			|| CASE core.type WHEN 'record' THEN 'STYPE = internal, SSPACE = 256,
+				SFUNC = gpuagg_record_%1$s, FINALFUNC = gpuagg_record_extreme)'
+			ELSE 'STYPE = %2$s, SFUNC = %4$s, COMBINEFUNC = %4$s)' END, core.proname, core.type,
+			(SELECT oprname FROM pg_operator WHERE oid = core.aggsortop),
+			'pg_catalog.' || (SELECT proname FROM pg_proc WHERE oid = core.aggtransfn));
+		EXECUTE format('COMMENT ON AGGREGATE gpu_%s(%s) IS %L',
+			core.proname, core.type, CASE core.proname WHEN 'min' THEN 'least' ELSE 'greatest' END
+				|| ' of all non-null ' || core.type || ' values');
+	END LOOP;
+END
+$$;
+
 -- Running functions
 
 CREATE FUNCTION gpu_running_sum(x smallint, exclusive boolean DEFAULT false)

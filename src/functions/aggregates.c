@@ -10,12 +10,18 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
+#include "utils/typcache.h"
 
 #include "engine/cpu.h"
 #include "functions/aggregate_group.h"
 #include "operation/accumulators.h"
+#include "operation/call.h"
 
 /* ---- transitions ---- */
 
@@ -148,6 +154,74 @@ DEFINE_FUNCTION(gpuagg_numeric_min, numeric_extreme(fcinfo, true))
 DEFINE_FUNCTION(gpuagg_numeric_max, numeric_extreme(fcinfo, false))
 DEFINE_FUNCTION(gpuagg_interval_min, interval_extreme(fcinfo, true))
 DEFINE_FUNCTION(gpuagg_interval_max, interval_extreme(fcinfo, false))
+
+/*
+ * Core's functions over enums, declared for anyelement, as an aggregate of its own needs
+ * them.  They are refused for other types, whose values they would take for OIDs.
+ */
+static Datum
+enum_extreme(FunctionCallInfo fcinfo, PGFunction extreme)
+{
+	if (fcinfo->flinfo->fn_extra == NULL)
+	{
+		Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);
+
+		if (!OidIsValid(type) || !type_is_enum(type))
+			ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+							errmsg("type %s is not an enum", format_type_be(type))));
+		fcinfo->flinfo->fn_extra = lookup_type_cache(type, 0); /* as the functions do */
+	}
+	return extreme(fcinfo);
+}
+
+DEFINE_FUNCTION(gpuagg_enum_smaller, enum_extreme(fcinfo, enum_smaller))
+DEFINE_FUNCTION(gpuagg_enum_larger, enum_extreme(fcinfo, enum_larger))
+
+/* Of records.  Equal ones may differ: as in core, the last of them is taken. */
+typedef struct RecordExtreme
+{
+	FmgrInfo compare;
+	Datum value;
+} RecordExtreme;
+
+static Datum
+record_extreme(FunctionCallInfo fcinfo, bool least)
+{
+	bool window;
+	MemoryContext context = gpuagg_aggregate_context(fcinfo, &window);
+	RecordExtreme *state = PG_ARGISNULL(0) ? NULL : (RecordExtreme *) PG_GETARG_POINTER(0);
+	Datum value;
+	MemoryContext old;
+
+	if (PG_ARGISNULL(1))
+	{
+		fcinfo->isnull = state == NULL;
+		return PointerGetDatum(state);
+	}
+	value = PointerGetDatum(PG_GETARG_HEAPTUPLEHEADER(1));
+	if (state == NULL)
+	{
+		state = MemoryContextAllocZero(context, sizeof(RecordExtreme));
+		fmgr_info_cxt(F_BTRECORDCMP, &state->compare, context);
+	}
+	else
+	{
+		int order = DatumGetInt32(
+			FunctionCall2Coll(&state->compare, PG_GET_COLLATION(), state->value, value));
+
+		if (least ? order < 0 : order > 0)
+			PG_RETURN_POINTER(state);
+		pfree(DatumGetPointer(state->value));
+	}
+	old = MemoryContextSwitchTo(context);
+	state->value = datumCopy(value, false, -1);
+	MemoryContextSwitchTo(old);
+	PG_RETURN_POINTER(state);
+}
+
+DEFINE_FUNCTION(gpuagg_record_min, record_extreme(fcinfo, true))
+DEFINE_FUNCTION(gpuagg_record_max, record_extreme(fcinfo, false))
+DEFINE_FUNCTION(gpuagg_record_extreme, ((RecordExtreme *) PG_GETARG_POINTER(0))->value)
 
 /* ---- states and results ---- */
 

@@ -9,6 +9,8 @@
 #ifndef GPUAGG_WIRE_H
 #define GPUAGG_WIRE_H
 
+#include "compat.h"
+
 #include "lib/stringinfo.h"
 #include "libpq/pqformat.h"
 
@@ -29,7 +31,7 @@ extern bytea *gpuagg_wire_end(StringInfo buf);
 extern void gpuagg_wire_open(StringInfo buf, bytea *state, WireTag tag);
 
 /* Raises the error that what was serialized is no state that can be used. */
-pg_attribute_noreturn() extern void gpuagg_wire_refuse(void);
+pg_noreturn extern void gpuagg_wire_refuse(void);
 
 /*
  * A reader of what is left; afterwards `decoded` says whether a decoder took it

@@ -121,7 +121,7 @@ FROM extremes WHERE name IN ('sum', 'avg');
 SELECT is((SELECT gpu_stddev_pop(x) FROM (VALUES (1e308::float8), (-1e308)) v(x)), 1e308::float8,
           'deviation of 1e308 and -1e308');
 -- Not for other types, nor without arguments.
-SELECT throws_ok(format('SELECT gpu_%s(''a''::text)', name), '42883')
+SELECT throws_ok(format('SELECT gpu_%s(''{}''::jsonb)', name), '42883')
 FROM (SELECT DISTINCT name FROM promised WHERE name <> 'count') p;
 SELECT throws_ok(format('SELECT gpu_running_%s(int4) FROM small', name), '42809')
 FROM (SELECT DISTINCT name FROM running) p;

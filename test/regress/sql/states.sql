@@ -191,6 +191,8 @@ BEGIN
         FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
         JOIN pg_extension e ON d.refobjid = e.oid AND e.extname = 'gpuagg'
         LEFT JOIN pg_type t ON t.oid = p.proargtypes[0] WHERE p.prokind = 'a'
+        -- (those of core's functions are core's affair)
+        AND (p.proname !~ '_(min|max)$' OR EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'vals'::regclass AND atttypid = t.oid AND attnum > 0))
     LOOP
         call := a.proname || CASE WHEN a.pronargs = 0 THEN '(*)'
             WHEN a.type = '"any"'::regtype THEN '(float8)'
