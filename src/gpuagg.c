@@ -97,12 +97,11 @@ define_settings(void)
 							"Time to wait for an answer of the device program.",
 							"After that the CPU does the work.", &gpuagg_device_timeout, 5000, 10,
 							600000, PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuagg.enable_agg_scan",
-							 "Lets a scan of ours replace aggregation over one table.", NULL,
-							 &gpuagg_enable_agg_scan, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL,
-							 NULL);
+	DefineCustomBoolVariable("gpuagg.enable_agg_scan", "Lets aggregates read a table in batches.",
+							 "It has no effect in this version.", &gpuagg_enable_agg_scan, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpuagg.enable_window_scan",
-							 "Lets a segmented scan of ours replace window functions.", NULL,
+							 "Lets the node GpuWindow compute gpuagg's window functions.", NULL,
 							 &gpuagg_enable_window_scan, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL,
 							 NULL);
 	DefineCustomIntVariable("gpuagg.idle_timeout",

@@ -39,7 +39,7 @@ static const ReasonWords reason_words[GPUAGG_NREASONS] = {
 	[GPUAGG_DEVICE_EXCLUSIVE] =
 		{"device_exclusive", "the device is in exclusive or prohibited compute mode",
 		 "Set the compute mode to \"Default\" with nvidia-smi, or free the device."},
-	[GPUAGG_MPS] = {"mps", "the multi-process service does not let us connect",
+	[GPUAGG_MPS] = {"mps", "the multi-process service refuses the connection",
 					"Look at the state and the log of nvidia-cuda-mps-control."},
 	[GPUAGG_NO_PERMISSION] = {"no_permission",
 							  "the server's operating system user may not use the device",

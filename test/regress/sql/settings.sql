@@ -9,6 +9,8 @@ ORDER BY name COLLATE "C";
 SELECT name, min_val, max_val, boot_val FROM pg_settings WHERE name LIKE 'gpuagg.%'
 ORDER BY name COLLATE "C";
 SELECT name FROM pg_settings WHERE name LIKE 'gpuagg.%' AND (short_desc = '' OR category <> 'Customized Options');
+SELECT name, short_desc, extra_desc FROM pg_settings
+WHERE name LIKE 'gpuagg.%' AND concat_ws(' ', short_desc, extra_desc) ~* '\m(we|us|ours?)\M';
 
 CREATE TABLE set_rows AS SELECT i, i % 5 AS g, (i % 100) * 0.1::float8 AS e8, i::int8 AS x8
 FROM generate_series(1, 10000) i;
