@@ -19,11 +19,15 @@ OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
 # In the order of test/regress/schedule where there is one.
 REGRESS_SCHEDULE = $(wildcard test/regress/schedule)
 REGRESS = $(if $(REGRESS_SCHEDULE),,$(patsubst test/regress/sql/%.sql,%,$(sort $(wildcard test/regress/sql/*.sql))))
-REGRESS_OPTS = --inputdir=test/regress --outputdir=build/regress \
+# Results go to build/, or to a new folder where whoever runs installcheck may not write there.
+results := $(if $(filter installcheck,$(MAKECMDGOALS)),$(shell \
+	mkdir -p build/regress build/isolation 2>/dev/null && \
+	[ -w build/regress ] && [ -w build/isolation ] && echo build || mktemp -d),build)
+REGRESS_OPTS = --inputdir=test/regress --outputdir=$(results)/regress \
 	$(addprefix --schedule=,$(REGRESS_SCHEDULE))
-REGRESS_PREP = build/regress
+REGRESS_PREP = $(results)/regress $(results)/isolation
 ISOLATION = $(patsubst test/isolation/specs/%.spec,%,$(sort $(wildcard test/isolation/specs/*.spec)))
-ISOLATION_OPTS = --inputdir=test/isolation --outputdir=build/isolation
+ISOLATION_OPTS = --inputdir=test/isolation --outputdir=$(results)/isolation
 
 # Results must not depend on whether a compiler fuses a multiplication with an
 # addition; in CPPFLAGS it also reaches the bitcode that JIT inlines.

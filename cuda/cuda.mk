@@ -15,7 +15,7 @@ SANITIZE ?=
 
 GPUAGGD = build/gpuaggd$(if $(CUDA_DRAFT),-draft)
 
-ifneq ($(filter-out clean distclean $(script_goals),$(goals)),)
+ifneq ($(filter-out clean distclean installcheck uninstall $(script_goals),$(goals)),)
 cuda_probe := $(shell cuda/probe '$(WITH_CUDA)' '$(CUDA_HOME)' '$(CUDA_ARCHS)' $(GPUAGGD)/cuda.mk)
 include $(GPUAGGD)/cuda.mk
 ifeq ($(WITH_CUDA_FOUND),error)

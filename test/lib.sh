@@ -157,6 +157,7 @@ sql_suite()
 	part "$name: engine used" counts in_cluster "$name" psql -X -q -At -d gpuagg_test \
 		-v name="$name" -f "$stage/test/engine_used.sql"
 	[ "$name" != cpu ] || part "$name: manual" counts test/doc/run "$stage" "$name"
+	[ "$name" != cpu ] || part "$name: scripts" counts test/scripts/run "$stage" "$name"
 	test/cluster stop "$stage" "$name"
 	cp "$stage/log/$name.server" "$logs/server_$name.log" 2>/dev/null
 	part "$name: server log" none no_crash "$logs/server_$name.log"

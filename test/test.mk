@@ -1,7 +1,7 @@
 # Test programs, and the goals that are scripts.
 
-build/regress build/isolation:
-	mkdir -p $@
+$(results)/regress $(results)/isolation:
+	@mkdir -p $@
 
 # Unit tests see src/common, and stand-ins for what the CPU engine uses of PostgreSQL.
 unit_tests = $(patsubst test/unit/%.c,build/unit/%,$(sort $(wildcard test/unit/*.c)))
