@@ -13,7 +13,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
-#include "plan/window_function.h"
+#include "spec/window_function.h"
 #include "plan/window_match.h"
 
 #define FRAME_START (FRAMEOPTION_START_UNBOUNDED_PRECEDING)

@@ -41,6 +41,12 @@ END
 $$;
 CREATE FUNCTION windows(VARIADIC queries text[]) RETURNS TABLE (query text, nodes text)
 LANGUAGE sql AS $$ SELECT q, nodes('SELECT ' || q) FROM unnest(queries) q $$;
+-- Whether the two columns of a query are the same in every row.
+CREATE FUNCTION same(query text) RETURNS SETOF boolean LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY EXECUTE format('SELECT a IS NOT DISTINCT FROM b FROM (SELECT %s) x(a, b)', query);
+END
+$$;
 
 \pset format unaligned
 \pset tuples_only on
@@ -179,6 +185,39 @@ SELECT nodes('SELECT elsewhere.gpu_sum(i4) OVER (ORDER BY t) FROM w');
 ALTER EXTENSION gpuagg SET SCHEMA public;
 DROP SCHEMA elsewhere;
 
+-- Aggregates and functions that were renamed, and aggregates made of our functions, are what their
+-- functions make them: the node is there, and gives core's values.
+BEGIN;
+ALTER AGGREGATE gpu_sum(int) RENAME TO gpu_other;
+ALTER AGGREGATE gpu_avg(int) RENAME TO gpu_sum;
+ALTER AGGREGATE gpu_count(*) RENAME TO gpu_max;
+ALTER FUNCTION gpu_running_sum(int, boolean) RENAME TO gpu_running_other;
+ALTER FUNCTION gpu_running_avg(int, boolean) RENAME TO gpu_running_sum;
+ALTER FUNCTION gpuagg_int4_accum(internal, int) RENAME TO gpuagg_int4_add;
+CREATE AGGREGATE own_avg(int) (SFUNC = gpuagg_int4_add, STYPE = internal, FINALFUNC = gpuagg_int_avg);
+CREATE AGGREGATE own_min(numeric) (SFUNC = gpuagg_numeric_min, STYPE = numeric);
+SELECT windows.query, nodes, (SELECT bool_and(x) FROM same(windows.query) x) AS as_core
+FROM windows('gpu_sum(i4) OVER (ORDER BY t), avg(i4) OVER x FROM w WINDOW x AS (ORDER BY t GROUPS UNBOUNDED PRECEDING)',
+             'gpu_other(i4) OVER (ORDER BY t), sum(i4) OVER x FROM w WINDOW x AS (ORDER BY t GROUPS UNBOUNDED PRECEDING)',
+             'gpu_max(*) OVER (ORDER BY t), count(*) OVER x FROM w WINDOW x AS (ORDER BY t GROUPS UNBOUNDED PRECEDING)',
+             'gpu_running_sum(i4) OVER (ORDER BY t), avg(i4) OVER x FROM w WINDOW x AS (ORDER BY t GROUPS UNBOUNDED PRECEDING)',
+             'gpu_running_other(i4) OVER (ORDER BY t), sum(i4) OVER x FROM w WINDOW x AS (ORDER BY t GROUPS UNBOUNDED PRECEDING)',
+             'own_avg(i4) OVER (ORDER BY t), avg(i4) OVER x FROM w WINDOW x AS (ORDER BY t GROUPS UNBOUNDED PRECEDING)',
+             'own_min(n) OVER (ORDER BY t), min(n) OVER x FROM w WINDOW x AS (ORDER BY t GROUPS UNBOUNDED PRECEDING)');
+-- Those that are nothing that the node computes: another start, another result, another final function.
+CREATE AGGREGATE odd_min(numeric) (SFUNC = gpuagg_numeric_min, STYPE = numeric, INITCOND = '-7');
+CREATE AGGREGATE odd_count(*) (SFUNC = gpuagg_count_accum, STYPE = bigint, INITCOND = '5');
+CREATE AGGREGATE odd_sum(int) (SFUNC = gpuagg_int4_add, STYPE = internal, FINALFUNC = gpuagg_int_sum_numeric);
+CREATE FUNCTION odd_final(numeric) RETURNS text LANGUAGE sql AS 'SELECT ''x'' || $1';
+CREATE AGGREGATE odd_text(numeric) (SFUNC = gpuagg_numeric_min, STYPE = numeric, FINALFUNC = odd_final);
+SELECT * FROM windows('odd_min(n) OVER (ORDER BY t) FROM w', 'odd_count(*) OVER (ORDER BY t) FROM w',
+                      'odd_sum(i4) OVER (ORDER BY t) FROM w',
+                      'odd_text(n) OVER (ORDER BY t) FROM w');
+SELECT DISTINCT odd_min(n) OVER (ORDER BY t), odd_count(*) OVER (ORDER BY t) > 4,
+       odd_text(n) OVER (ORDER BY t) FROM w WHERE i4 < 5;
+ROLLBACK;
+SELECT nodes('SELECT gpu_sum(i4) OVER (ORDER BY t), gpu_running_sum(i4) OVER (ORDER BY t) FROM w');
+
 -- Functions that were changed are left to core, also in prepared plans; settings count when planning.
 PREPARE p AS SELECT gpu_running_sum(i4, false) OVER (ORDER BY t) FROM w;
 SELECT nodes('EXECUTE p');
@@ -242,5 +281,6 @@ DROP TABLE w;
 DROP ROLE regress_gpuagg_reader;
 DROP FUNCTION labelled_safe;
 DROP FUNCTION windows;
+DROP FUNCTION same;
 DROP FUNCTION nodes;
 DROP FUNCTION note;

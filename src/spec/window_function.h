@@ -8,8 +8,8 @@
 #include "spec/window_spec.h"
 
 /*
- * Whether a function is a running function of the extension's, or one of its
- * aggregates that has a running operation.  *running: it is the former, and its
+ * Whether a function is a running function of the extension's, or an aggregate made of
+ * its functions that has a running operation.  *running: it is the former, and its
  * second argument is `exclusive`.
  */
 extern bool gpuagg_window_function(Oid winfnoid, WindowFunction *function, bool *running);
