@@ -55,6 +55,26 @@ make_plain_calls(CustomScan *plan)
 	MemoryContextSwitchTo(old);
 }
 
+/* Makes the target list that the planner left out. */
+static void
+make_target_list(CustomScan *plan, const WindowSpec *spec)
+{
+	MemoryContext old;
+
+	if (plan->scan.plan.targetlist != NIL)
+		return;
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(plan));
+	for (int i = 0; i < spec->noutput; i++)
+	{
+		TargetEntry *column = list_nth(plan->custom_scan_tlist, spec->output[i] - 1);
+		Var *var = makeVarFromTargetEntry(INDEX_VAR, column);
+
+		plan->scan.plan.targetlist = lappend(plan->scan.plan.targetlist,
+											 makeTargetEntry((Expr *) var, i + 1, NULL, false));
+	}
+	MemoryContextSwitchTo(old);
+}
+
 static void
 begin(CustomScanState *css, EState *estate, int eflags)
 {
@@ -199,6 +219,7 @@ make_state(CustomScan *plan)
 	NodeSetTag(node, T_CustomScanState);
 	node->css.methods = &exec_methods;
 	node->spec = gpuagg_window_spec_read(plan->custom_private);
+	make_target_list(plan, node->spec);
 	return (Node *) node;
 }
 

@@ -23,11 +23,10 @@
 	 FRAMEOPTION_START_CURRENT_ROW | FRAMEOPTION_END_CURRENT_ROW | FRAMEOPTION_START_OFFSET | \
 	 FRAMEOPTION_END_OFFSET)
 
-/* The window's functions in a target, each once. */
-static List *
-window_calls(const PathTarget *target, Index winref)
+/* Notes each function of the windows, of which the target of the topmost one has all. */
+static void
+find_calls(const PathTarget *target, WindowMatch *matches, Index last)
 {
-	List *calls = NIL;
 	List *nodes = pull_var_clause((Node *) target->exprs, PVC_INCLUDE_AGGREGATES |
 															  PVC_INCLUDE_WINDOWFUNCS |
 															  PVC_INCLUDE_PLACEHOLDERS);
@@ -35,12 +34,11 @@ window_calls(const PathTarget *target, Index winref)
 
 	foreach (cell, nodes)
 	{
-		Node *node = lfirst(cell);
+		WindowFunc *call = lfirst(cell);
 
-		if (IsA(node, WindowFunc) && ((WindowFunc *) node)->winref == winref)
-			calls = list_append_unique(calls, node);
+		if (IsA(call, WindowFunc) && call->winref <= last)
+			matches[call->winref].calls = list_append_unique(matches[call->winref].calls, call);
 	}
-	return calls;
 }
 
 static const char *
@@ -124,17 +122,13 @@ has_volatile_twins(const PathTarget *target)
 	return false;
 }
 
-const char *
-gpuagg_window_match(const WindowAggPath *path, WindowMatch *match)
+static void
+match_window(const WindowClause *clause, WindowMatch *match)
 {
-	const WindowClause *clause = path->winclause;
-	const char *reason;
 	ListCell *cell;
 
-	match->ours = false;
-	match->calls = window_calls(path->path.pathtarget, clause->winref);
 	match->functions = palloc0(list_length(match->calls) * sizeof(WindowFunction));
-	reason = match_frame(clause, &match->frame);
+	match->reason = match_frame(clause, &match->frame);
 
 	/* all calls, for `ours` */
 	foreach (cell, match->calls)
@@ -144,11 +138,46 @@ gpuagg_window_match(const WindowAggPath *path, WindowMatch *match)
 										   &match->ours);
 
 		if (objection != NULL)
-			reason = objection;
+			match->reason = objection;
 	}
-	if (reason == NULL && has_volatile_twins(path->subpath->pathtarget))
-		reason = "two columns are the same volatile expression";
 	if (match->calls == NIL)
-		reason = "the window has no functions";
-	return reason;
+		match->reason = "the window has no functions";
+}
+
+WindowAggPath *
+gpuagg_window_below(const RelOptInfo *rel, Path *path)
+{
+	while (path->parent == rel && (IsA(path, SortPath) || IsA(path, IncrementalSortPath)))
+		path = ((SortPath *) path)->subpath;
+	return path->parent == rel && IsA(path, WindowAggPath) ? (WindowAggPath *) path : NULL;
+}
+
+/* Each window is looked at once, and so is each function. */
+WindowMatch *
+gpuagg_window_matches(WindowAggPath *top)
+{
+	const RelOptInfo *rel = top->path.parent;
+	const WindowAggPath *lowest = NULL;
+	WindowMatch *matches;
+	Index last = 0;
+	bool twins;
+
+	for (WindowAggPath *path = top; path != NULL; path = gpuagg_window_below(rel, path->subpath))
+	{
+		last = Max(last, path->winclause->winref);
+		lowest = path;
+	}
+	matches = palloc0((last + 1) * sizeof(WindowMatch));
+	find_calls(top->path.pathtarget, matches, last);
+	/* above the lowest window come columns of functions alone, each once */
+	twins = has_volatile_twins(lowest->subpath->pathtarget);
+	for (WindowAggPath *path = top; path != NULL; path = gpuagg_window_below(rel, path->subpath))
+	{
+		WindowMatch *match = &matches[path->winclause->winref];
+
+		match_window(path->winclause, match);
+		if (match->reason == NULL && twins)
+			match->reason = "two columns are the same volatile expression";
+	}
+	return matches;
 }

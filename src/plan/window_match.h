@@ -12,16 +12,20 @@
 /* One window of a query. */
 typedef struct WindowMatch
 {
+	const char *reason; /* NULL: the node computes it; or why it cannot, a phrase for EXPLAIN */
 	WindowFrame frame;
 	List *calls; /* WindowFuncs, each once */
 	WindowFunction *functions;
 	bool ours; /* some function is one of ours, whether or not it matches */
 } WindowMatch;
 
+/* The WindowAggPath at or below a path, with nothing but sorts above it, of that rel; or NULL. */
+extern WindowAggPath *gpuagg_window_below(const RelOptInfo *rel, Path *path);
+
 /*
- * What the node would compute in place of core's node.  Returns NULL, or why it
- * cannot: a phrase for EXPLAIN.
+ * What the node would compute in place of core's nodes in the stack under `top`.  Indexed
+ * by winref.
  */
-extern const char *gpuagg_window_match(const WindowAggPath *path, WindowMatch *match);
+extern WindowMatch *gpuagg_window_matches(WindowAggPath *top);
 
 #endif /* GPUAGG_WINDOW_MATCH_H */

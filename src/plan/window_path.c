@@ -38,6 +38,7 @@ typedef struct Rebuild
 {
 	PlannerInfo *root;
 	RelOptInfo *rel;		/* whose paths the stack consists of */
+	WindowMatch *matches;	/* of its windows, by winref */
 	bool own_sort;			/* take over sorts */
 	bool sorted;			/* one was taken over */
 	GpuWindowPath *top;		/* the uppermost node of ours, or NULL */
@@ -182,14 +183,13 @@ take_window(Rebuild *rebuild, const WindowAggPath *core, const WindowMatch *matc
 static Path *
 rebuild_window(Rebuild *rebuild, WindowAggPath *core)
 {
-	WindowMatch match;
-	const char *reason = gpuagg_window_match(core, &match);
+	const WindowMatch *match = &rebuild->matches[core->winclause->winref];
 	Path *input;
 
-	if (reason == NULL)
-		return take_window(rebuild, core, &match);
-	if (match.ours)
-		gpuagg_window_reason_add(&rebuild->reasons, reason);
+	if (match->reason == NULL)
+		return take_window(rebuild, core, match);
+	if (match->ours)
+		gpuagg_window_reason_add(&rebuild->reasons, match->reason);
 	input = rebuild_path(rebuild, core->subpath);
 	return input == core->subpath ? (Path *) core : keep_window(core, input);
 }
@@ -219,31 +219,24 @@ rebuild_path(Rebuild *rebuild, Path *path)
 												 -1.0);
 }
 
-/* Whether some window of the stack has run conditions, and whether one has functions of ours. */
+/* Whether some window of the stack has run conditions. */
 static bool
-has_run_conditions(const RelOptInfo *rel, const Path *path, bool *ours)
+has_run_conditions(const RelOptInfo *rel, WindowAggPath *top)
 {
-	bool found = false;
+	for (WindowAggPath *path = top; path != NULL; path = gpuagg_window_below(rel, path->subpath))
+		if (path->qual != NIL || WINDOW_PATH_RUN_CONDITION(path) != NIL)
+			return true;
+	return false;
+}
 
-	*ours = false;
-	while (path->parent == rel)
-	{
-		if (IsA(path, WindowAggPath))
-		{
-			const WindowAggPath *window = (const WindowAggPath *) path;
-			WindowMatch match;
-
-			gpuagg_window_match(window, &match);
-			*ours |= match.ours;
-			found |= window->qual != NIL || WINDOW_PATH_RUN_CONDITION(window) != NIL;
-			path = window->subpath;
-		}
-		else if (IsA(path, SortPath) || IsA(path, IncrementalSortPath))
-			path = ((const SortPath *) path)->subpath;
-		else
-			break;
-	}
-	return found;
+/* Whether some window of the stack has functions of ours. */
+static bool
+has_ours(const RelOptInfo *rel, WindowAggPath *top, const WindowMatch *matches)
+{
+	for (WindowAggPath *path = top; path != NULL; path = gpuagg_window_below(rel, path->subpath))
+		if (matches[path->winclause->winref].ours)
+			return true;
+	return false;
 }
 
 /*
@@ -251,9 +244,10 @@ has_run_conditions(const RelOptInfo *rel, const Path *path, bool *ours)
  * a sort that was a node of the stack.
  */
 static Path *
-rebuild_stack(PlannerInfo *root, RelOptInfo *rel, Path *path, bool own_sort, bool *sorted)
+rebuild_stack(PlannerInfo *root, RelOptInfo *rel, Path *path, WindowMatch *matches, bool own_sort,
+			  bool *sorted)
 {
-	Rebuild rebuild = {.root = root, .rel = rel, .own_sort = own_sort};
+	Rebuild rebuild = {.root = root, .rel = rel, .matches = matches, .own_sort = own_sort};
 
 	initStringInfo(&rebuild.reasons);
 	path = rebuild_path(&rebuild, path);
@@ -278,26 +272,27 @@ add_window_paths(PlannerInfo *root, RelOptInfo *rel)
 	foreach (cell, rel->pathlist)
 	{
 		Path *path = lfirst(cell);
+		WindowAggPath *top = (WindowAggPath *) path;
+		WindowMatch *matches;
 		Path *ours;
-		bool has_ours;
 		bool sorted;
 
 		if (!IsA(path, WindowAggPath))
 			continue;
-		if (has_run_conditions(rel, path, &has_ours))
+		matches = gpuagg_window_matches(top);
+		if (!has_ours(rel, top, matches))
+			continue;
+		if (has_run_conditions(rel, top))
 		{
-			if (has_ours)
-				gpuagg_window_reason_note("a run condition ends a window early");
+			gpuagg_window_reason_note("a run condition ends a window early");
 			continue;
 		}
-		if (!has_ours)
-			continue;
-		ours = rebuild_stack(root, rel, path, true, &sorted);
+		ours = rebuild_stack(root, rel, path, matches, true, &sorted);
 		if (ours == NULL)
 			continue;
 		paths = lappend(paths, ours);
 		if (sorted)
-			paths = lappend(paths, rebuild_stack(root, rel, path, false, &sorted));
+			paths = lappend(paths, rebuild_stack(root, rel, path, matches, false, &sorted));
 	}
 	foreach (cell, paths)
 		add_path(rel, lfirst(cell));

@@ -75,13 +75,66 @@ make_arguments(const List *calls)
 	return arguments;
 }
 
+/* The column of the scan tuple that an expression is, or 0.  at: where to look first. */
+static int
+find_column(const Node *expr, const List *child, const List *calls, int at)
+{
+	ListCell *cell;
+
+	if (at < list_length(child) && ((TargetEntry *) list_nth(child, at))->expr == (Expr *) expr)
+		return at + 1;
+	foreach (cell, calls)
+		if (equal(expr, lfirst(cell)))
+			return list_length(child) + foreach_current_index(cell) + 1;
+	foreach (cell, child)
+		if (equal(expr, ((TargetEntry *) lfirst(cell))->expr))
+			return foreach_current_index(cell) + 1;
+	return 0;
+}
+
+/* The columns that make up a target list, or NULL if some of it is to be computed. */
+static int *
+find_output(const List *tlist, const List *child, const List *calls)
+{
+	int *output = palloc(list_length(tlist) * sizeof(int));
+	ListCell *cell;
+
+	foreach (cell, tlist)
+	{
+		int i = foreach_current_index(cell);
+
+		output[i] = find_column((Node *) ((TargetEntry *) lfirst(cell))->expr, child, calls, i);
+		if (output[i] == 0)
+			return NULL;
+	}
+	return output;
+}
+
+/* Takes a node's target list out of the plan, if its output makes up for it. */
+static void
+drop_target_list(Plan *plan)
+{
+	CustomScan *scan;
+	WindowSpec *spec;
+
+	while (IsA(plan, Sort) || IsA(plan, IncrementalSort))
+		plan = plan->lefttree;
+	scan = (CustomScan *) plan;
+	if (!IsA(plan, CustomScan) || scan->methods != GetCustomScanMethods(WINDOW_NODE_NAME, false))
+		return;
+	spec = gpuagg_window_spec_read(scan->custom_private);
+	/* a sort above may have added columns that it computes */
+	if (spec->noutput == list_length(plan->targetlist))
+		plan->targetlist = NIL;
+}
+
 static Plan *
 plan_window(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
 			List *plans)
 {
 	const GpuWindowPath *window = (const GpuWindowPath *) path;
 	const List *calls = window->match.calls;
-	const List *child = ((Plan *) linitial(plans))->targetlist;
+	const List *child = ((Plan *) linitial(plans))->targetlist; /* whatever is dropped below */
 	CustomScan *scan = makeNode(CustomScan);
 	WindowSpec spec = {
 		.nchild = list_length(child),
@@ -93,9 +146,12 @@ plan_window(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, L
 		.order = make_columns(window->clause->orderClause, child, window->sort),
 		.nfunctions = list_length(calls),
 		.functions = window->match.functions,
+		.output = find_output(tlist, child, calls),
 		.kept = window->kept,
 	};
 
+	spec.noutput = spec.output != NULL ? list_length(tlist) : -1;
+	drop_target_list(linitial(plans));
 	scan->scan.plan.targetlist = tlist;
 	scan->flags = path->flags;
 	scan->custom_plans = plans;

@@ -2,8 +2,8 @@
  * window_spec.c
  *	  A window's spec as a list, and back.
  *
- * The list has two: numbers (counts and flags, then the partition columns, the order columns
- * and the functions, member by member), and the text, if there is one.
+ * The list has two: numbers (counts and flags, then the partition columns, the order columns,
+ * the functions, member by member, and the output), and the text, if there is one.
  */
 #include "postgres.h"
 
@@ -69,6 +69,9 @@ gpuagg_window_spec_list(const WindowSpec *spec)
 		numbers = lappend_int(numbers, (int) spec->functions[i].type);
 		numbers = lappend_int(numbers, (int) spec->functions[i].winfnoid);
 	}
+	numbers = lappend_int(numbers, spec->noutput);
+	for (int i = 0; i < spec->noutput; i++)
+		numbers = lappend_int(numbers, spec->output[i]);
 	return list_make2(numbers, spec->kept != NULL ? list_make1(makeString(spec->kept)) : NIL);
 }
 
@@ -94,6 +97,10 @@ gpuagg_window_spec_read(const List *list)
 		spec->functions[i].type = (Oid) read_number(&reader);
 		spec->functions[i].winfnoid = (Oid) read_number(&reader);
 	}
+	spec->noutput = read_number(&reader);
+	spec->output = palloc(Max(spec->noutput, 0) * sizeof(int));
+	for (int i = 0; i < spec->noutput; i++)
+		spec->output[i] = read_number(&reader);
 	if (texts != NIL)
 		spec->kept = strVal(linitial(texts));
 	return spec;

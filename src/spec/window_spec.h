@@ -8,6 +8,11 @@
  * each function, over the scan tuple: its argument (for count(*) a NULL constant of type
  * "any") and `exclusive` (a false constant if the function has none).  custom_private has
  * the spec as a List of Lists, which copyObject and nodeToString can handle.
+ *
+ * A node below another one has no target list in the plan if all its columns are columns of
+ * the scan tuple.  The planner's last step looks for each expression of it in
+ * custom_scan_tlist, one after the other, and for hundreds of windows, each with the columns
+ * of all below it, that would take most of the planning time.
  */
 #ifndef GPUAGG_WINDOW_SPEC_H
 #define GPUAGG_WINDOW_SPEC_H
@@ -55,7 +60,9 @@ typedef struct WindowSpec
 	WindowColumn *order;
 	int nfunctions;
 	WindowFunction *functions;
-	char *kept; /* why other windows of the query are left to core, for EXPLAIN; or NULL */
+	int noutput; /* -1: the plan has the node's target list */
+	int *output; /* else it comes from these columns of the scan tuple, when the node starts */
+	char *kept;	 /* why other windows of the query are left to core, for EXPLAIN; or NULL */
 } WindowSpec;
 
 extern List *gpuagg_window_spec_list(const WindowSpec *spec);
