@@ -576,6 +576,23 @@ CREATE AGGREGATE gpu_count("any") (STYPE = bigint, INITCOND = '0',
 	MSFUNC = gpuagg_count_accum_any, MINVFUNC = gpuagg_count_accum_any_inv);
 COMMENT ON AGGREGATE gpu_count("any") IS 'number of rows whose value is not null';
 
+-- Citus distributes an aggregate only over arguments of the very types that are declared.  Elsewhere
+-- more types than "any" would make calls with types that convert to two of them ambiguous.
+DO $$
+DECLARE type text;
+BEGIN
+	FOR type IN SELECT format_type(oid, NULL) FROM pg_type
+		WHERE typnamespace = 'pg_catalog'::regnamespace AND typtype IN ('b', 'r', 'm')
+			AND EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')
+	LOOP
+		EXECUTE format('CREATE AGGREGATE gpu_count(%s) (STYPE = bigint, INITCOND = ''0'',
+			SFUNC = gpuagg_count_accum_any, COMBINEFUNC = int8pl, PARALLEL = SAFE, MSTYPE = bigint,
+			MSFUNC = gpuagg_count_accum_any, MINVFUNC = gpuagg_count_accum_any_inv, MINITCOND = ''0'')', type);
+		EXECUTE format('COMMENT ON AGGREGATE gpu_count(%s) IS ''number of rows with a value''', type);
+	END LOOP;
+END
+$$;
+
 -- Minima and maxima
 
 CREATE FUNCTION gpuagg_int2_min(internal, smallint) RETURNS internal
@@ -769,7 +786,8 @@ CREATE AGGREGATE gpu_max(interval) (STYPE = interval,
 COMMENT ON AGGREGATE gpu_max(interval) IS 'greatest of all non-null interval values';
 
 -- The other types of core's min and max, by core's own functions.  Which those are depends on the
--- server's version.  CREATE AGGREGATE cannot use core's functions over anyenum and record.
+-- server's version.  CREATE AGGREGATE cannot use core's functions over anyenum and record.  Citus
+-- combines without a collation, hence not those of strings.
 CREATE FUNCTION gpuagg_enum_smaller(anyelement, anyelement) RETURNS anyelement
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT gpuagg_support AS 'MODULE_PATHNAME';
 CREATE FUNCTION gpuagg_enum_larger(anyelement, anyelement) RETURNS anyelement
@@ -781,8 +799,7 @@ CREATE AGGREGATE gpu_max(anyenum) (STYPE = anyenum, SORTOP = >, PARALLEL = SAFE,
 	SFUNC = gpuagg_enum_larger, COMBINEFUNC = gpuagg_enum_larger);
 COMMENT ON AGGREGATE gpu_max(anyenum) IS 'greatest of all non-null anyenum values';
 DO $$
-DECLARE
-	core record;
+DECLARE core record;
 BEGIN
 	IF to_regprocedure('pg_catalog.record_larger(record, record)') IS NOT NULL THEN
 		CREATE FUNCTION gpuagg_record_min(internal, record) RETURNS internal
@@ -792,21 +809,22 @@ BEGIN
 		CREATE FUNCTION gpuagg_record_extreme(internal) RETURNS record
 			LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
 	END IF;
-	FOR core IN SELECT p.proname, format_type(p.proargtypes[0], NULL) AS type, aggtransfn, aggsortop
-		FROM pg_aggregate JOIN pg_proc p ON p.oid = aggfnoid
+	FOR core IN SELECT proname, format_type(t.oid, NULL) AS type, typcollation AS collation, aggtransfn,
+			aggsortop FROM pg_aggregate JOIN pg_proc p ON p.oid = aggfnoid JOIN pg_type t ON t.oid = proargtypes[0]
 		WHERE proname IN ('min', 'max') AND pronamespace = 'pg_catalog'::regnamespace
-			AND proargtypes[0] <> ALL ('{int2,int4,int8,float4,float8,numeric,money,interval,
+			AND t.oid <> ALL ('{int2,int4,int8,float4,float8,numeric,money,interval,
 				date,time,timestamp,timestamptz,anyenum}'::regtype[])
 	LOOP
 		EXECUTE format('CREATE AGGREGATE gpu_%s(%s) (PARALLEL = SAFE, SORTOP = OPERATOR(pg_catalog.%s), '
 			|| CASE core.type WHEN 'record' THEN 'STYPE = internal, SSPACE = 256,
 				SFUNC = gpuagg_record_%1$s, FINALFUNC = gpuagg_record_extreme)'
-			ELSE 'STYPE = %2$s, SFUNC = %4$s, COMBINEFUNC = %4$s)' END, core.proname, core.type,
+			ELSE 'STYPE = %2$s, SFUNC = %4$s' || CASE WHEN EXISTS (SELECT FROM pg_extension
+				WHERE extname = 'citus' AND core.collation <> 0) THEN ')' ELSE ', COMBINEFUNC = %4$s)' END
+			END, core.proname, core.type,
 			(SELECT oprname FROM pg_operator WHERE oid = core.aggsortop),
 			'pg_catalog.' || (SELECT proname FROM pg_proc WHERE oid = core.aggtransfn));
-		EXECUTE format('COMMENT ON AGGREGATE gpu_%s(%s) IS %L',
-			core.proname, core.type, CASE core.proname WHEN 'min' THEN 'least' ELSE 'greatest' END
-				|| ' of all non-null ' || core.type || ' values');
+		EXECUTE format('COMMENT ON AGGREGATE gpu_%s(%s) IS ''%s of all non-null %2$s values''', core.proname,
+			core.type, CASE core.proname WHEN 'min' THEN 'least' ELSE 'greatest' END);
 	END LOOP;
 END
 $$;
