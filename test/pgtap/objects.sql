@@ -112,6 +112,12 @@ SELECT is_empty($$SELECT pg_describe_object(classid, objid, 0) FROM objects
                   WHERE proname IN ('gpuagg_support', 'gpuagg_stat_get')))
     AND classid <> 'pg_type'::regclass AND classid <> 'pg_rewrite'::regclass$$,
     'what users call has a comment, and nothing else has');
+-- As the manual lists functions: \df gpu_* and by comment.
+SELECT set_eq($$SELECT proname::text FROM pg_proc WHERE proname LIKE 'gpuagg\_%' AND obj_description(oid, 'pg_proc') IS NOT NULL$$,
+    ARRAY['gpuagg_version', 'gpuagg_devices', 'gpuagg_last_query', 'gpuagg_stat_reset', 'gpuagg_stop', 'gpuagg_restart',
+          'gpuagg_kernel_benchmark'], 'the administrator''s functions are those with a comment');
+SELECT is_empty($$SELECT oid::regprocedure FROM functions WHERE proname ~ '^(gpu_.*)$' AND (obj_description(oid, 'pg_proc') IS NULL
+    OR oid IN (SELECT oid FROM parts))$$, 'what begins with gpu_ is for queries');
 SELECT isnt((SELECT obj_description(oid, 'pg_extension') FROM pg_extension WHERE extname = 'gpuagg'),
             NULL, 'the extension has a comment');
 
