@@ -19,6 +19,7 @@
 static WorkReport statement; /* the last statement that used gpuagg */
 static WorkReport untaken;	 /* since the last gpuagg_stat_take() */
 static TimestampTz statement_start = 0;
+static int64 nulls = 0;		  /* not yet in the reports */
 static int64 direct_rows = 0; /* not yet in the cluster's counters */
 static int64 direct_bytes = 0;
 
@@ -95,6 +96,14 @@ flush_at_exit(int code, Datum arg)
 	gpuagg_stat_flush();
 }
 
+static void
+take_nulls(void)
+{
+	statement.nulls += nulls;
+	untaken.nulls += nulls;
+	nulls = 0;
+}
+
 /* Begins a new report if this is another statement. */
 static void
 open_statement(void)
@@ -103,6 +112,7 @@ open_statement(void)
 
 	if (start == statement_start)
 		return;
+	take_nulls();
 	memset(&statement, 0, sizeof(statement));
 	statement_start = start;
 }
@@ -151,6 +161,12 @@ gpuagg_stat_direct(int64 rows, int64 bytes)
 }
 
 void
+gpuagg_stat_null(void)
+{
+	nulls++;
+}
+
+void
 gpuagg_stat_fallback(GpuaggReason reason)
 {
 	Assert(reason > GPUAGG_OK && reason < GPUAGG_NREASONS);
@@ -161,16 +177,65 @@ gpuagg_stat_fallback(GpuaggReason reason)
 	pg_atomic_fetch_add_u64(&gpuagg_stat_counters()->fallbacks[reason], 1);
 }
 
+/* Whether the device was asked for and could not be had, or failed. */
+static bool
+is_trouble(int reason)
+{
+	return reason > GPUAGG_OK && reason < GPUAGG_DISABLED;
+}
+
+static void
+put_reason(WorkReport *report, int reason)
+{
+	if (is_trouble(reason) || !is_trouble(report->reason))
+		report->reason = reason;
+}
+
+/* After a change of what is held: a reason that is withdrawn makes place for another. */
+static void
+settle_reason(WorkReport *report)
+{
+	if (report->reason == GPUAGG_OK || report->held[report->reason] > 0)
+		return;
+	report->reason = GPUAGG_OK;
+	for (int r = GPUAGG_NREASONS - 1; r > GPUAGG_OK; r--)
+		if (report->held[r] > 0)
+			put_reason(report, r);
+}
+
+/*
+ * To the leader a worker tells each reason once only: most groups of a hashed
+ * aggregate then have rows only to tell of.
+ */
 void
 gpuagg_stat_reason(GpuaggReason reason)
 {
-	statement.reason = reason;
-	untaken.reason = reason;
+	statement.held[reason]++;
+	put_reason(&statement, reason);
+	if (statement.held[reason] > 1)
+		return;
+	untaken.held[reason]++;
+	put_reason(&untaken, reason);
+}
+
+void
+gpuagg_stat_withdraw(GpuaggReason reason)
+{
+	/* another statement may have begun since, as with a cursor */
+	if (statement.held[reason] == 0)
+		return;
+	statement.held[reason]--;
+	settle_reason(&statement);
+	if (statement.held[reason] > 0)
+		return;
+	untaken.held[reason]--; /* perhaps of what was told the leader before */
+	settle_reason(&untaken);
 }
 
 void
 gpuagg_stat_take(WorkReport *report)
 {
+	take_nulls();
 	/* the leader's own work is already in its statement */
 	if (IsParallelWorker())
 		*report = untaken;
@@ -203,10 +268,15 @@ gpuagg_stat_give(const WorkReport *report)
 		statement.rows[e] += report->rows[e];
 		statement.bytes[e] += report->bytes[e];
 	}
+	statement.nulls += report->nulls;
 	for (int r = 0; r < GPUAGG_NREASONS; r++)
+	{
 		statement.fallbacks[r] += report->fallbacks[r];
+		statement.held[r] += report->held[r];
+	}
 	if (report->reason != GPUAGG_OK)
-		statement.reason = report->reason;
+		put_reason(&statement, report->reason);
+	settle_reason(&statement);
 	if (gpuagg_state() == NULL)
 		add_to_counters(gpuagg_stat_counters(), report);
 }
@@ -214,5 +284,6 @@ gpuagg_stat_give(const WorkReport *report)
 const WorkReport *
 gpuagg_stat_last(void)
 {
+	take_nulls();
 	return &statement;
 }

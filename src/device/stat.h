@@ -23,8 +23,10 @@ typedef struct WorkReport
 	int64 batches[NENGINES];
 	int64 rows[NENGINES];
 	int64 bytes[NENGINES];			  /* of column values given to the engine */
+	int64 nulls;					  /* rows that had no value to give to an engine */
 	int64 fallbacks[GPUAGG_NREASONS]; /* batches for the device that the CPU did */
-	int32 reason;					  /* GpuaggReason why the device was last not used, or 0 */
+	int64 held[GPUAGG_NREASONS];	  /* times each reason was recorded and not withdrawn */
+	int32 reason; /* the last GpuaggReason recorded, one of trouble before others; or 0 */
 } WorkReport;
 
 /* Counts a call of a gpuagg function and begins its statement's report. */
@@ -35,10 +37,16 @@ extern void gpuagg_stat_batch(EngineId engine, int64 rows, int64 bytes);
 /* Rows that the CPU took one by one, outside of any batch.  Cheap. */
 extern void gpuagg_stat_direct(int64 rows, int64 bytes);
 
+/* A NULL that an aggregate was given: a row, but no value for an engine.  Cheap. */
+extern void gpuagg_stat_null(void);
+
 extern void gpuagg_stat_fallback(GpuaggReason reason);
 
 /* Records why the device is not used, without counting a fallback. */
 extern void gpuagg_stat_reason(GpuaggReason reason);
+
+/* Takes back one gpuagg_stat_reason() of the statement: the work went to the device after all. */
+extern void gpuagg_stat_withdraw(GpuaggReason reason);
 
 /* In a parallel worker: its work since the last call of this function.  Else zeros. */
 extern void gpuagg_stat_take(WorkReport *report);

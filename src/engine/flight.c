@@ -153,9 +153,11 @@ gpuagg_flight_finish(Flight *flight)
 	}
 	if (flight->engine == ENGINE_CPU)
 		(void) gpuagg_cpu_engine.finish(flight);
-	/* sorts on the CPU are not counted as batches */
-	if (flight->engine == ENGINE_DEVICE || flight->type != GPUAGG_MSG_SORT)
+	/* rows that are sorted count where functions take them; the CPU sorts in no batches */
+	if (flight->type != GPUAGG_MSG_SORT)
 		gpuagg_stat_batch(flight->engine, (int64) flight->work.nrows, bytes_of(flight));
+	else if (flight->engine == ENGINE_DEVICE)
+		gpuagg_stat_batch(ENGINE_DEVICE, 0, bytes_of(flight));
 	return !fell_back;
 }
 

@@ -41,6 +41,7 @@ typedef struct ReductionWork
 	int64 rows_done;   /* handed to an engine so far */
 	int64 rows_known;  /* least number of rows to come in all, or 0 */
 	char *local;	   /* LOCAL_ROWS values, or NULL */
+	GpuaggReason held; /* recorded, as it has not been on the device yet; or GPUAGG_OK */
 	FlightLease *lease;
 	Slot slots[MAX_SLOTS];
 	int nslots;
@@ -170,6 +171,19 @@ land(FlightOwner *owner)
 
 /* ---- memory for rows ---- */
 
+/* Records why the reduction is not on the device; GPUAGG_OK: it is. */
+static void
+hold(ReductionWork *work, GpuaggReason reason)
+{
+	if (reason == work->held)
+		return;
+	if (work->held != GPUAGG_OK)
+		gpuagg_stat_withdraw(work->held);
+	work->held = reason;
+	if (reason != GPUAGG_OK)
+		gpuagg_stat_reason(reason);
+}
+
 /* Leases staging memory and divides it into slots; false if there is none. */
 static bool
 take_lease(ReductionWork *work)
@@ -179,8 +193,12 @@ take_lease(ReductionWork *work)
 	Size slot_bytes = Min(TYPEALIGN(GPUAGG_ALIGN, (Size) gpuagg_batch_rows * width), most);
 	Size lease_bytes;
 
+	hold(work, GPUAGG_OK); /* a failure has a reason of its own */
 	if (num_leases >= MAX_LEASES)
+	{
+		gpuagg_stat_reason(GPUAGG_NO_STAGING);
 		return false;
+	}
 	work->lease =
 		gpuagg_flight_lease(Max(slot_bytes, Min(slot_bytes * MAX_SLOTS, GPUAGG_SEGMENT_BYTES)), 1,
 							GetMemoryChunkContext(work));
@@ -207,6 +225,18 @@ use_local(ReductionWork *work)
 		work->local = MemoryContextAlloc(TopMemoryContext,
 										 LOCAL_ROWS * gpuagg_kind_size(work->kind));
 	make_room(work, work->local, LOCAL_ROWS);
+}
+
+void
+gpuagg_reduction_missing(GpuaggKind kind, int64 nrows)
+{
+	GpuaggReason reason = gpuagg_flight_wanted(nrows, 0);
+
+	if (reason != GPUAGG_DISABLED && kind == 0)
+		reason = GPUAGG_CPU_ONLY;
+	else if (reason == GPUAGG_OK)
+		reason = GPUAGG_NO_STAGING; /* too many reductions are open */
+	gpuagg_stat_reason(reason);
 }
 
 GpuaggReduction *
@@ -247,7 +277,7 @@ gpuagg_reduction_advance(GpuaggReduction *reduction)
 		if (reason == GPUAGG_OK)
 			(void) take_lease(work);
 		else if (reason != GPUAGG_DISABLED)
-			gpuagg_stat_reason(reason);
+			hold(work, reason);
 	}
 	if (work->lease != NULL)
 	{

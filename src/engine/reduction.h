@@ -30,6 +30,9 @@ extern int64 gpuagg_reduction_threshold(void);
 extern GpuaggReduction *gpuagg_reduction_open(GpuaggKind kind, GpuaggOp op, int64 nrows,
 											  MemoryContext context);
 
+/* Records why the device did not get the nrows rows of a group without a reduction; kind: or 0. */
+extern void gpuagg_reduction_missing(GpuaggKind kind, int64 nrows);
+
 /* Hands the stored values to an engine and makes room for more. */
 extern void gpuagg_reduction_advance(GpuaggReduction *reduction);
 

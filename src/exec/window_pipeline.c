@@ -135,6 +135,12 @@ begin_on_device(WindowScanState *node, WindowRows *rows)
 	rows->on_device = false;
 	if (p->rows_taken < p->device_from)
 		return;
+	if (node->work.report.reason == GPUAGG_SMALL)
+	{
+		/* that it is not any longer; a failure has a reason of its own */
+		gpuagg_stat_withdraw(GPUAGG_SMALL);
+		node->work.report.reason = GPUAGG_OK;
+	}
 	before = *gpuagg_stat_last();
 	rows->on_device =
 		gpuagg_scans_begin(rows->scans, p->nscans,

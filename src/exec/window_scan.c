@@ -123,9 +123,10 @@ choose_engine(WindowScanState *node)
 		reason = GPUAGG_CPU_ONLY;
 	else if (reason != GPUAGG_DISABLED && !node->can_read_ahead)
 		reason = GPUAGG_NO_READ_AHEAD;
-	if (reason != GPUAGG_OK)
+	/* a rescan does not record it again */
+	if (reason != GPUAGG_OK && reason != node->work.report.reason)
 		gpuagg_stat_reason(reason);
-	node->work.report.reason = gpuagg_stat_last()->reason;
+	node->work.report.reason = reason;
 	return reason == GPUAGG_OK || reason == GPUAGG_SMALL ? gpuagg_device_min_rows : FLIGHT_NEVER;
 }
 

@@ -116,7 +116,7 @@ gpuagg_last_query(PG_FUNCTION_ARGS)
 {
 	const WorkReport *report = gpuagg_stat_last();
 	bool cpu = report->rows[ENGINE_CPU] > 0;
-	bool device = report->rows[ENGINE_DEVICE] > 0;
+	bool device = report->batches[ENGINE_DEVICE] > 0; /* of rows, or of a sort */
 	int64 fallbacks = 0;
 	Datum values[7];
 	bool nulls[7] = {false};
@@ -130,7 +130,8 @@ gpuagg_last_query(PG_FUNCTION_ARGS)
 												  : "none");
 	values[1] = Int64GetDatum(report->batches[ENGINE_CPU]);
 	values[2] = Int64GetDatum(report->batches[ENGINE_DEVICE]);
-	values[3] = Int64GetDatum(report->rows[ENGINE_CPU] + report->rows[ENGINE_DEVICE]);
+	values[3] = Int64GetDatum(report->rows[ENGINE_CPU] + report->rows[ENGINE_DEVICE] +
+							  report->nulls);
 	values[4] = Int64GetDatum(report->bytes[ENGINE_CPU] + report->bytes[ENGINE_DEVICE]);
 	values[5] = Int64GetDatum(fallbacks);
 	nulls[6] = report->reason == GPUAGG_OK;

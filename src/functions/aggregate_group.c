@@ -42,8 +42,8 @@ gpuagg_group_gather(AggregateGroup *group)
 	const StateFamily *family = gpuagg_family_of(acc);
 	int width = acc->kind != 0 ? (int) gpuagg_kind_size(acc->kind) : family->width;
 	const GpuaggReduced *total =
-		gpuagg_group_reduction_gather(&group->reduction, family->count(acc) - (int64) acc->reported,
-									  width);
+		gpuagg_group_reduction_gather(&group->reduction, acc->kind,
+									  family->count(acc) - (int64) acc->reported, width);
 
 	if (total != NULL)
 		family->add_reduced(acc, group, total);

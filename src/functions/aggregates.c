@@ -38,7 +38,10 @@
 		ctype value;                                                                           \
                                                                                                \
 		if (PG_ARGISNULL(1))                                                                   \
+		{                                                                                      \
+			gpuagg_stat_null();                                                                \
 			PG_RETURN_POINTER(group);                                                          \
+		}                                                                                      \
 		value = getarg(1);                                                                     \
 		place = gpuagg_group_reduction_place(fcinfo, &group->reduction, acc->count, kind, op); \
 		if (place == NULL)                                                                     \
@@ -124,6 +127,8 @@ accumulate_interval(FunctionCallInfo fcinfo)
 		gpuagg_interval_family.deposit(&group->acc, group, SQL_OPAQUE, PG_GETARG_DATUM(1));
 		gpuagg_group_reduction_report(&group->reduction, sizeof(Interval));
 	}
+	else
+		gpuagg_stat_null();
 	PG_RETURN_POINTER(group);
 }
 

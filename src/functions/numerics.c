@@ -61,7 +61,10 @@ transition(FunctionCallInfo fcinfo, GpuaggOp op)
 	int64 *place;
 
 	if (PG_ARGISNULL(1))
+	{
+		gpuagg_stat_null();
 		PG_RETURN_POINTER(group);
+	}
 	data = gpuagg_numeric_in_place(value, &size);
 	if (unlikely(data == NULL || sums->n_scale == 0 ||
 				 gpuagg_numeric_read(data, size, &x) != GPUAGG_DECIMAL_FINITE ||

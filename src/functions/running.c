@@ -47,6 +47,7 @@ typedef struct RunningPartition
 	RunningState *state; /* of the rows taken */
 	int64 reached;		 /* rows taken so far */
 	int64 retry_at;		 /* ask for the device when reached gets there */
+	GpuaggReason held;	 /* recorded, until there are enough rows; or GPUAGG_OK */
 
 	/* if in_batch, the scan holds the results of rows [batch_first, reached) */
 	int64 batch_first;
@@ -183,9 +184,13 @@ take_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 	if (reason != GPUAGG_OK)
 	{
 		gpuagg_stat_reason(reason);
+		part->held = reason;
 		part->retry_at = gpuagg_device_min_rows;
 		return false;
 	}
+	if (part->held != GPUAGG_OK)
+		gpuagg_stat_withdraw(part->held);
+	part->held = GPUAGG_OK;
 	if (query->scan == NULL)
 		query->scan = gpuagg_scan_make(op->kind, op->op, GPUAGG_SCAN_VALIDITY | GPUAGG_SCAN_STATUS,
 									   GetMemoryChunkContext(query));

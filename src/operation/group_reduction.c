@@ -20,12 +20,16 @@ gpuagg_group_reduction_open(FunctionCallInfo fcinfo, GroupReduction *group, Gpua
 }
 
 const GpuaggReduced *
-gpuagg_group_reduction_gather(GroupReduction *group, int64 n, int bytes)
+gpuagg_group_reduction_gather(GroupReduction *group, GpuaggKind kind, int64 n, int bytes)
 {
 	const GpuaggReduced *total;
 
 	if (group->open_at != NEVER_OPEN)
+	{
 		gpuagg_stat_direct(n, n * bytes);
+		if (group->reduction == NULL && n > 0)
+			gpuagg_reduction_missing(kind, n);
+	}
 	group->open_at = NEVER_OPEN;
 	if (group->reduction == NULL)
 		return NULL;

@@ -87,9 +87,10 @@ gpuagg_group_reduction_report(const GroupReduction *group, int bytes)
 
 /*
  * Ends the reduction: what the caller has to merge into its accumulator, or NULL.
- * Reports the n rows that the group has taken itself, once.
+ * Reports the n rows that the group has taken itself, once, and why it had no
+ * reduction.  kind: 0 without a kernel.
  */
-extern const GpuaggReduced *gpuagg_group_reduction_gather(GroupReduction *group, int64 n,
-														  int bytes);
+extern const GpuaggReduced *gpuagg_group_reduction_gather(GroupReduction *group, GpuaggKind kind,
+														  int64 n, int bytes);
 
 #endif /* GPUAGG_GROUP_REDUCTION_H */

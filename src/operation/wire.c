@@ -12,7 +12,7 @@
 typedef enum ReportForm
 {
 	REPORT_NONE,
-	REPORT_ROWS, /* rows and bytes of the CPU engine */
+	REPORT_ROWS, /* rows and bytes of the CPU engine, NULLs */
 	REPORT_WHOLE
 } ReportForm;
 
@@ -38,6 +38,7 @@ report_form(const WorkReport *report)
 		return REPORT_NONE;
 	rows.rows[ENGINE_CPU] = report->rows[ENGINE_CPU];
 	rows.bytes[ENGINE_CPU] = report->bytes[ENGINE_CPU];
+	rows.nulls = report->nulls;
 	return memcmp(report, &rows, sizeof(rows)) == 0 ? REPORT_ROWS : REPORT_WHOLE;
 }
 
@@ -56,6 +57,7 @@ gpuagg_wire_end(StringInfo buf)
 	{
 		pq_sendint64(buf, (uint64) report.rows[ENGINE_CPU]);
 		pq_sendint64(buf, (uint64) report.bytes[ENGINE_CPU]);
+		pq_sendint64(buf, (uint64) report.nulls);
 	}
 	return pq_endtypsend(buf);
 }
@@ -105,6 +107,7 @@ gpuagg_wire_close(StringInfo buf)
 	{
 		report.rows[ENGINE_CPU] = pq_getmsgint64(buf);
 		report.bytes[ENGINE_CPU] = pq_getmsgint64(buf);
+		report.nulls = pq_getmsgint64(buf);
 	}
 	pq_getmsgend(buf);
 	if (form != REPORT_NONE)
