@@ -3,6 +3,7 @@
 #   make, make install, make installcheck, make uninstall, make clean
 #   make demo, make check          each does its own set-up on a fresh machine
 #   make lint, make format, make bench, make sim
+#   make plant                     sees each check fail where it should
 #   make fuzz SECONDS=60 SEED=n    random queries beside core's and exact arithmetic
 #
 # Variables: PG_CONFIG, DESTDIR, WITH_CUDA=auto|yes|no, CUDA_HOME, CUDA_ARCHS.
@@ -37,8 +38,8 @@ SHLIB_LINK = -lm
 EXTRA_CLEAN = build $(OBJS:.o=.d)
 
 # Goals that are scripts or plain programs and work without PGXS.
-script_goals = check demo lint format bench fuzz setup gpu-bundle \
-	sim test-programs unit-tests kernel-tests daemon-tests sanitized-tests
+script_goals = check demo lint format bench fuzz plant setup gpu-bundle \
+	odr sim test-programs unit-tests kernel-tests daemon-tests sanitized-tests
 goals = $(or $(MAKECMDGOALS),all)
 
 ifneq ($(filter-out $(script_goals),$(goals)),)

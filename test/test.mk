@@ -45,6 +45,19 @@ $(GPUAGGD)/kernel_bench: $(kernel_bench_objs) \
 		$(filter-out $(GPUAGGD)/cuda/host/%.o,$(gpuaggd_objs))
 	$(cuda_link)
 
+# One definition of each name in the kernel tests, whose files a linker joins without a word:
+# only link-time optimisation compares them, of types that have a function or a variable.
+odr_objs = $(patsubst %,build/odr/%.o,$(kernel_test_cc) $(kernel_test_cu) \
+	$(filter-out cuda/kernels/cub.cu cuda/kernels/sort.cu,$(kernel_cu)) \
+	$(filter-out %/planted.cc,$(sort $(wildcard test/kernels/sim/*.cc))) $(ODR_MORE))
+
+build/odr/%.o: %
+	@mkdir -p $(@D)
+	$(CXX) -x c++ -std=gnu++17 -O0 -flto $(HOST_FLAGS) $(SIM_FLAGS) -w -c -o $@ $<
+
+build/odr/all: $(odr_objs)
+	$(CXX) -flto -O0 -Werror=odr -r -flinker-output=rel -o $@ $^
+
 # Tests of the device program itself, against the simulated one.
 daemon_tests = $(patsubst test/daemon/%.c,$(SIM)/%,$(sort $(wildcard test/daemon/*_test.c)))
 
@@ -52,7 +65,8 @@ $(daemon_tests): $(SIM)/%: $(SIM)/test/daemon/%.o \
 		$(patsubst %.c,$(SIM)/%.o,$(filter-out %_test.c,$(wildcard test/daemon/*.c)) $(common_c))
 	$(CC) $(SIM_SANITIZE) -pthread -o $@ $(filter %.o,$^) -lm
 
-.PHONY: unit-tests kernel-tests daemon-tests sanitized-tests test-programs
+.PHONY: odr unit-tests kernel-tests daemon-tests sanitized-tests test-programs
+odr: build/odr/all
 unit-tests: $(unit_tests)
 kernel-tests: $(SIM)/kernel_test $(SIM)/sim_test
 daemon-tests: $(daemon_tests) $(SIM)/gpuaggd-sim
@@ -63,7 +77,7 @@ test-programs: unit-tests kernel-tests daemon-tests
 # Scripts; they call the same make again.
 export MAKE PG_CONFIG WITH_CUDA CUDA_HOME CUDA_ARCHS
 
-.PHONY: demo lint format bench fuzz setup gpu-bundle
+.PHONY: demo lint format bench fuzz plant setup gpu-bundle
 setup:
 	test/setup
 demo:
@@ -76,6 +90,8 @@ bench:
 	test/bench/run
 fuzz:
 	test/fuzz/run
+plant:
+	test/plant
 gpu-bundle:
 	test/gpu/bundle
 
