@@ -140,6 +140,16 @@ compat_interval_set_infinity(Interval *value, int sign)
 #endif
 }
 
+/*
+ * Before 17, run conditions hold their functions from before the query's planning, so
+ * that only functions of constants can have them.
+ */
+#if PG_VERSION_NUM >= 170000
+#define RUN_CONDITION_NEEDS_CONSTANTS false
+#else
+#define RUN_CONDITION_NEEDS_CONSTANTS true
+#endif
+
 /* 17 moved run conditions from the window clause into the path. */
 #if PG_VERSION_NUM >= 170000
 #define WINDOW_PATH_RUN_CONDITION(path) ((path)->runCondition)

@@ -43,9 +43,9 @@ project(WindowScanState *node, Datum *values, bool *isnull)
 	ScanState *ss = &node->css.ss;
 
 	gpuagg_window_show(node, values, isnull);
+	ResetExprContext(ss->ps.ps_ExprContext);
 	if (ss->ps.ps_ProjInfo == NULL)
 		return ss->ss_ScanTupleSlot;
-	ResetExprContext(ss->ps.ps_ExprContext);
 	return ExecProject(ss->ps.ps_ProjInfo);
 }
 
@@ -129,7 +129,10 @@ gpuagg_window_close_group(WindowScanState *node, int64 i)
 	MemoryContextReset(node->group_context);
 	old = MemoryContextSwitchTo(node->group_context);
 	for (int f = 0; f < node->nfunctions; f++)
-		set_value(node, f, i);
+		if (node->run.passing)
+			gpuagg_window_function_pass(&node->functions[f]);
+		else
+			set_value(node, f, i);
 	MemoryContextSwitchTo(old);
 	node->waiting.ready = node->waiting.pending;
 	node->waiting.pending = 0;
@@ -203,6 +206,15 @@ keep_last(WindowScanState *node)
 	}
 }
 
+/* A partition begins with the next row of the current set. */
+static void
+begin_partition(WindowScanState *node)
+{
+	if (node->pipeline->nscans < node->nfunctions)
+		gpuagg_window_functions_clear(node, true);
+	node->run.passing = false;
+}
+
 /* Makes the rows of the next group ready that ends in the current set; false: none does. */
 static bool
 next_group(WindowScanState *node)
@@ -219,12 +231,10 @@ next_group(WindowScanState *node)
 		return true;
 	}
 	end = next_bit(rows->group_heads, p->next_row + 1, rows->nrows);
-	if (p->nscans < node->nfunctions)
-	{
-		if (gpuagg_bit(rows->partition_heads, p->next_row))
-			gpuagg_window_functions_clear(node, true);
+	if (gpuagg_bit(rows->partition_heads, p->next_row))
+		begin_partition(node);
+	if (p->nscans < node->nfunctions && !node->run.passing)
 		take_arguments(node, p->next_row, end);
-	}
 	node->waiting.pending += end - p->next_row;
 	p->next_row = end;
 	if (end == rows->nrows)
@@ -270,8 +280,8 @@ next_single(WindowScanState *node)
 	place = gpuagg_window_place(node, p->next_row, 0);
 	values = p->current->values + place;
 	isnull = p->current->isnull + place;
-	if (p->nscans < node->nfunctions && gpuagg_bit(p->current->partition_heads, p->next_row))
-		gpuagg_window_functions_clear(node, true);
+	if (gpuagg_bit(p->current->partition_heads, p->next_row))
+		begin_partition(node);
 
 	MemoryContextReset(node->group_context);
 	old = MemoryContextSwitchTo(node->group_context);
@@ -280,9 +290,11 @@ next_single(WindowScanState *node)
 		const WindowFunctionColumn *column = &p->current->columns[f];
 		int argument = gpuagg_window_argument_column(node, f);
 
-		if (column->has_values)
+		if (column->has_values && !node->run.passing)
 			continue;
-		if (column->scan != NULL)
+		if (node->run.passing)
+			gpuagg_window_function_pass(&node->functions[f]);
+		else if (column->scan != NULL)
 			set_value(node, f, p->next_row);
 		else
 			gpuagg_window_function_step(&node->functions[f], values[argument], isnull[argument]);

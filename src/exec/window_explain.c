@@ -4,6 +4,7 @@
  */
 #include "compat.h"
 
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -65,6 +66,18 @@ show_functions(WindowScanState *node, List *context, ExplainState *es)
 		texts = lappend(texts, deparse_expression((Node *) tle->expr, context, prefix, true));
 	}
 	ExplainPropertyList("Window Functions", texts, es);
+}
+
+/* In core's words. */
+static void
+show_run_condition(WindowScanState *node, List *context, ExplainState *es)
+{
+	bool prefix = es->verbose || list_length(es->rtable) > 1;
+	Node *condition = (Node *) make_ands_explicit(node->run.conditions);
+
+	if (node->run.conditions != NIL)
+		ExplainPropertyText("Run Condition", deparse_expression(condition, context, prefix, false),
+							es);
 }
 
 /* In core's words; returns whether the device did some of the sort. */
@@ -146,6 +159,7 @@ gpuagg_window_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 		show_functions(node, context, es);
 	show_columns(node, "Partition Key", spec->partition, spec->npartition, context, es);
 	show_columns(node, "Order Key", spec->order, spec->norder, context, es);
+	show_run_condition(node, context, es);
 	ExplainPropertyText("Frame", frame_text(spec->frame), es);
 	ExplainPropertyBool("Sort", spec->sort, es);
 	if (es->analyze)

@@ -85,7 +85,10 @@ next_single(WindowScanState *node)
 	if (!gpuagg_window_input_next(&node->input))
 		return NULL;
 	if (node->input.new_partition)
+	{
 		gpuagg_window_functions_clear(node, false);
+		node->run.passing = false;
+	}
 
 	MemoryContextReset(node->group_context);
 	old = MemoryContextSwitchTo(node->group_context);
@@ -93,8 +96,14 @@ next_single(WindowScanState *node)
 	for (int f = 0; f < node->nfunctions; f++)
 	{
 		Datum value;
-		bool isnull = !argument(node, &node->functions[f], &value);
+		bool isnull;
 
+		if (node->run.passing)
+		{
+			gpuagg_window_function_pass(&node->functions[f]);
+			continue;
+		}
+		isnull = !argument(node, &node->functions[f], &value);
 		gpuagg_window_function_step(&node->functions[f], value, isnull);
 	}
 	MemoryContextSwitchTo(old);
@@ -113,7 +122,7 @@ take_row(WindowScanState *node)
 	old = MemoryContextSwitchTo(node->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
 	if (node->has_expressions)
 		prepare_arguments(node);
-	for (int f = 0; f < node->nfunctions; f++)
+	for (int f = 0; f < node->nfunctions && !node->run.passing; f++)
 	{
 		WindowFunctionState *function = &node->functions[f];
 		Datum value;
@@ -143,7 +152,10 @@ next_of_group(WindowScanState *node)
 			break;
 		}
 		if (input->new_partition)
+		{
 			gpuagg_window_functions_clear(node, false);
+			node->run.passing = false;
+		}
 		take_row(node);
 	}
 	return gpuagg_window_emit_ready(node);

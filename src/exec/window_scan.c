@@ -76,6 +76,17 @@ make_target_list(CustomScan *plan, const WindowSpec *spec)
 }
 
 static void
+init_run(WindowScanState *node)
+{
+	const WindowSpec *spec = node->spec;
+	const CustomScan *plan = (const CustomScan *) node->css.ss.ps.plan;
+
+	node->run.conditions = list_copy_tail(plan->custom_exprs, 2 * spec->nfunctions);
+	node->run.condition = ExecInitQual(node->run.conditions, &node->css.ss.ps);
+	node->run.ends = spec->top && spec->npartition == 0;
+}
+
+static void
 begin(CustomScanState *css, EState *estate, int eflags)
 {
 	WindowScanState *node = (WindowScanState *) css;
@@ -99,6 +110,7 @@ begin(CustomScanState *css, EState *estate, int eflags)
 												ALLOCSET_DEFAULT_SIZES);
 	gpuagg_window_input_init(input, spec, child, &css->ss.ps, &node->work.report);
 	gpuagg_window_functions_init(node);
+	init_run(node);
 	input->last_read = last_column_read(node);
 	input->marks_sets = node->has_scans && node->can_read_ahead && !spec->sort &&
 						gpuagg_window_keys_are_bits(input->partition_keys, spec->npartition) &&
@@ -150,15 +162,44 @@ begin_run(WindowScanState *node)
 													GetMemoryChunkContext(node));
 }
 
+/* Whether a row leaves the node; it is the scan tuple. */
+static bool
+keeps_row(WindowScanState *node)
+{
+	ScanState *ss = &node->css.ss;
+	WindowRun *run = &node->run;
+
+	if (run->passing)
+		return !node->spec->top;
+	if (!ExecQual(run->condition, ss->ps.ps_ExprContext))
+	{
+		run->ended = run->ends;
+		run->passing = true;
+		return !node->spec->top;
+	}
+	if (ExecQual(ss->ps.qual, ss->ps.ps_ExprContext))
+		return true;
+	InstrCountFiltered1(ss, 1);
+	return false;
+}
+
 static TupleTableSlot *
 exec(CustomScanState *css)
 {
 	WindowScanState *node = (WindowScanState *) css;
+	TupleTableSlot *row;
 
 	if (!node->begun)
 		begin_run(node);
-	return node->pipeline != NULL ? gpuagg_window_next_by_set(node)
-								  : gpuagg_window_next_by_row(node);
+	while (!node->run.ended)
+	{
+		CHECK_FOR_INTERRUPTS();
+		row = node->pipeline != NULL ? gpuagg_window_next_by_set(node)
+									 : gpuagg_window_next_by_row(node);
+		if (row == NULL || keeps_row(node))
+			return row;
+	}
+	return NULL;
 }
 
 static void
@@ -184,6 +225,8 @@ rescan(CustomScanState *css)
 		gpuagg_row_store_clear(node->waiting.store);
 	ExecClearTuple(node->tuple_slot);
 	node->begun = false;
+	node->run.passing = false;
+	node->run.ended = false;
 	node->waiting.nemitted = 0;
 	node->waiting.ready = 0;
 	node->waiting.pending = 0;

@@ -51,6 +51,21 @@ typedef struct WindowWork
 	WorkReport report;
 } WindowWork;
 
+/*
+ * What becomes of rows once their functions have values, as in core's node.  Where the run
+ * condition fails, it fails for all further rows of the partition: their functions are not
+ * computed and are NULL.  The topmost window drops those rows, others let them pass, as
+ * windows above count them.
+ */
+typedef struct WindowRun
+{
+	List *conditions;	  /* expressions, for EXPLAIN */
+	ExprState *condition; /* or NULL */
+	bool ends;	  /* a failure ends the query: there are no partitions and no window above */
+	bool passing; /* it has failed in the open partition */
+	bool ended;
+} WindowRun;
+
 typedef struct WindowScanState
 {
 	CustomScanState css;
@@ -70,6 +85,7 @@ typedef struct WindowScanState
 	struct WindowPipeline *pipeline; /* NULL: rows are taken one by one */
 	WindowWaitingRows waiting;
 	WindowWork work;
+	WindowRun run;
 
 	/* the row at hand */
 	Datum *values; /* the child's columns, then the functions' values */
@@ -94,6 +110,14 @@ extern void gpuagg_window_functions_clear(WindowScanState *node, bool only_direc
  * a ROWS frame.  That lies in the current context or in the state.
  */
 extern void gpuagg_window_function_step(WindowFunctionState *function, Datum value, bool isnull);
+
+/* Sets the function's value to NULL, without computing it. */
+static inline void
+gpuagg_window_function_pass(WindowFunctionState *function)
+{
+	function->value = (Datum) 0;
+	function->isnull = true;
+}
 
 /* ---- window_row.c ---- */
 

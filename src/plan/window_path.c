@@ -8,8 +8,8 @@
  * full sort right below it itself, if its keys are of fixed width and the rows are
  * expected to fit work_mem.
  *
- * A stack with run conditions is left to core, as there may be no other condition above
- * it that removes the rows which they remove.
+ * A window's run condition, which ends it early, and the topmost window's filter, which
+ * has the run conditions of all, go with the node that takes its place.
  */
 #include "compat.h"
 
@@ -172,6 +172,9 @@ take_window(Rebuild *rebuild, const WindowAggPath *core, const WindowMatch *matc
 	window->path.methods = &gpuagg_window_path_methods;
 	window->clause = core->winclause;
 	window->match = *match;
+	window->run_condition = WINDOW_PATH_RUN_CONDITION(core);
+	window->qual = core->qual;
+	window->top = core->topwindow;
 	window->sort = sort != NULL;
 	set_cost(window, core, input, sort);
 
@@ -217,16 +220,6 @@ rebuild_path(Rebuild *rebuild, Path *path)
 	return (Path *) create_incremental_sort_path(rebuild->root, rebuild->rel, input, path->pathkeys,
 												 ((IncrementalSortPath *) path)->nPresortedCols,
 												 -1.0);
-}
-
-/* Whether some window of the stack has run conditions. */
-static bool
-has_run_conditions(const RelOptInfo *rel, WindowAggPath *top)
-{
-	for (WindowAggPath *path = top; path != NULL; path = gpuagg_window_below(rel, path->subpath))
-		if (path->qual != NIL || WINDOW_PATH_RUN_CONDITION(path) != NIL)
-			return true;
-	return false;
 }
 
 /* Whether some window of the stack has functions of ours. */
@@ -282,11 +275,6 @@ add_window_paths(PlannerInfo *root, RelOptInfo *rel)
 		matches = gpuagg_window_matches(top);
 		if (!has_ours(rel, top, matches))
 			continue;
-		if (has_run_conditions(rel, top))
-		{
-			gpuagg_window_reason_note("a run condition ends a window early");
-			continue;
-		}
 		ours = rebuild_stack(root, rel, path, matches, true, &sorted);
 		if (ours == NULL)
 			continue;

@@ -14,6 +14,9 @@ typedef struct GpuWindowPath
 	CustomPath path;
 	WindowClause *clause;
 	WindowMatch match;
+	List *run_condition; /* these three as in core's WindowAggPath */
+	List *qual;
+	bool top;
 	bool sort;	/* the node sorts its input; otherwise that is in order */
 	char *kept; /* as in WindowSpec */
 } GpuWindowPath;

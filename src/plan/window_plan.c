@@ -140,6 +140,7 @@ plan_window(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, L
 		.nchild = list_length(child),
 		.frame = window->match.frame,
 		.sort = window->sort,
+		.top = window->top,
 		.npartition = list_length(window->clause->partitionClause),
 		.partition = make_columns(window->clause->partitionClause, child, window->sort),
 		.norder = list_length(window->clause->orderClause),
@@ -155,7 +156,8 @@ plan_window(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, L
 	scan->scan.plan.targetlist = tlist;
 	scan->flags = path->flags;
 	scan->custom_plans = plans;
-	scan->custom_exprs = make_arguments(calls);
+	scan->scan.plan.qual = copyObject(window->qual);
+	scan->custom_exprs = list_concat(make_arguments(calls), copyObject(window->run_condition));
 	scan->custom_private = gpuagg_window_spec_list(&spec);
 	scan->custom_scan_tlist = make_scan_tlist(child, calls);
 	scan->methods = GetCustomScanMethods(WINDOW_NODE_NAME, false);

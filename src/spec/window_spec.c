@@ -57,9 +57,10 @@ read_columns(Reader *reader, int n)
 List *
 gpuagg_window_spec_list(const WindowSpec *spec)
 {
-	List *numbers = list_make5_int(spec->nchild, spec->frame, spec->sort, spec->npartition,
-								   spec->norder);
+	List *numbers = list_make5_int(spec->nchild, spec->frame, spec->top, spec->sort,
+								   spec->npartition);
 
+	numbers = lappend_int(numbers, spec->norder);
 	numbers = lappend_int(numbers, spec->nfunctions);
 	numbers = write_columns(numbers, spec->partition, spec->npartition);
 	numbers = write_columns(numbers, spec->order, spec->norder);
@@ -84,6 +85,7 @@ gpuagg_window_spec_read(const List *list)
 
 	spec->nchild = read_number(&reader);
 	spec->frame = (WindowFrame) read_number(&reader);
+	spec->top = read_number(&reader) != 0;
 	spec->sort = read_number(&reader) != 0;
 	spec->npartition = read_number(&reader);
 	spec->norder = read_number(&reader);

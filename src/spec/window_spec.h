@@ -6,7 +6,8 @@
  * function.  custom_scan_tlist has the child's expressions and a call of each function,
  * for EXPLAIN and for the types (window_plan.c).  custom_exprs has two expressions for
  * each function, over the scan tuple: its argument (for count(*) a NULL constant of type
- * "any") and `exclusive` (a false constant if the function has none).  custom_private has
+ * "any") and `exclusive` (a false constant if the function has none).  Behind them come the
+ * conditions of the run condition.  The plan's qual is the filter.  custom_private has
  * the spec as a List of Lists, which copyObject and nodeToString can handle.
  *
  * A node below another one has no target list in the plan if all its columns are columns of
@@ -53,6 +54,7 @@ typedef struct WindowSpec
 {
 	int nchild;
 	WindowFrame frame;
+	bool top;  /* no window of the query is above it */
 	bool sort; /* the node first sorts by all partition columns, then all order columns */
 	int npartition;
 	WindowColumn *partition;
