@@ -29,9 +29,10 @@ append_order(StringInfo text, const WindowColumn *column, Oid type)
 		appendStringInfoString(text, column->nulls_first ? " NULLS FIRST" : " NULLS LAST");
 }
 
-static void
-show_columns(WindowScanState *node, const char *label, const WindowColumn *columns, int n,
-			 List *context, ExplainState *es)
+/* The columns as texts. */
+static List *
+column_texts(WindowScanState *node, const WindowColumn *columns, int n, List *context,
+			 ExplainState *es)
 {
 	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
 	bool prefix = es->verbose || list_length(es->rtable) > 1;
@@ -48,22 +49,73 @@ show_columns(WindowScanState *node, const char *label, const WindowColumn *colum
 		append_order(&text, &columns[i], exprType((Node *) tle->expr));
 		texts = lappend(texts, text.data);
 	}
+	return texts;
+}
+
+static void
+show_columns(WindowScanState *node, const char *label, const WindowColumn *columns, int n,
+			 List *context, ExplainState *es)
+{
+	List *texts = column_texts(node, columns, n, context, es);
+
 	if (texts != NIL)
 		ExplainPropertyList(label, texts, es);
 }
 
 static void
+append_clause(StringInfo window, const char *keyword, const List *texts)
+{
+	ListCell *cell;
+
+	foreach (cell, texts)
+	{
+		if (foreach_current_index(cell) > 0)
+			appendStringInfoString(window, ", ");
+		else
+			appendStringInfo(window, "%s%s ", window->len > 0 ? " " : "", keyword);
+		appendStringInfoString(window, lfirst(cell));
+	}
+}
+
+/* The window as it would stand behind OVER. */
+static char *
+window_text(WindowScanState *node, List *context, ExplainState *es)
+{
+	const WindowSpec *spec = node->spec;
+	StringInfoData window;
+	const char *frame = "";
+
+	initStringInfo(&window);
+	append_clause(&window, "PARTITION BY",
+				  column_texts(node, spec->partition, spec->npartition, context, es));
+	append_clause(&window, "ORDER BY", column_texts(node, spec->order, spec->norder, context, es));
+	if (spec->frame == WINDOW_ROWS)
+		frame = "ROWS UNBOUNDED PRECEDING";
+	else if (spec->frame == WINDOW_WHOLE && spec->norder > 0)
+		frame = "RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING";
+	if (window.len > 0 && frame[0] != '\0')
+		appendStringInfoChar(&window, ' ');
+	appendStringInfoString(&window, frame);
+	return window.data;
+}
+
+/* Each with its window, by which those of several nodes can be told apart. */
+static void
 show_functions(WindowScanState *node, List *context, ExplainState *es)
 {
 	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
 	bool prefix = es->verbose || list_length(es->rtable) > 1;
+	const char *window = window_text(node, context, es);
 	List *texts = NIL;
 
 	for (int i = 0; i < node->nfunctions; i++)
 	{
 		TargetEntry *tle = list_nth(plan->custom_scan_tlist, node->spec->nchild + i);
+		char *call = deparse_expression((Node *) tle->expr, context, prefix, true);
 
-		texts = lappend(texts, deparse_expression((Node *) tle->expr, context, prefix, true));
+		if (node->functions[i].every_row) /* printed as a plain function's call: without the star */
+			call = psprintf("%.*s(*)", (int) strlen(call) - 2, call);
+		texts = lappend(texts, psprintf("%s OVER (%s)", call, window));
 	}
 	ExplainPropertyList("Window Functions", texts, es);
 }
