@@ -2,12 +2,13 @@
  * pinned.c
  *	  Memory that is shared with a client and pinned for the device.
  *
- * All but the last two functions run in the set-up thread.
+ * All but the last few functions run in the set-up thread.
  */
 #include "host/pinned.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -72,6 +73,15 @@ unmake_run(Task *task)
 }
 
 static void
+clear_run(Task *task)
+{
+	Pinned *pinned = (Pinned *) task;
+
+	memset(pinned->base, 0, pinned->size);
+	pinned->reason = GPUAGG_OK;
+}
+
+static void
 submit(Pinned *pinned, void (*run)(Task *), void (*done)(Task *))
 {
 	pinned->task.run = run;
@@ -83,6 +93,12 @@ void
 gpud_pinned_make(Pinned *pinned, void (*done)(Task *))
 {
 	submit(pinned, make_run, done);
+}
+
+void
+gpud_pinned_clear(Pinned *pinned, void (*done)(Task *))
+{
+	submit(pinned, clear_run, done);
 }
 
 void

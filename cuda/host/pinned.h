@@ -21,8 +21,9 @@ typedef struct Pinned
 	int error;			 /* errno, when the system and not the driver refused; else 0 */
 } Pinned;
 
-/* Has the set-up thread make memory of size `size`, or unmake it, and then calls done(). */
+/* Has the set-up thread make memory of size `size`, zero it, or unmake it, and then calls done(). */
 extern void gpud_pinned_make(Pinned *pinned, void (*done)(Task *));
+extern void gpud_pinned_clear(Pinned *pinned, void (*done)(Task *));
 extern void gpud_pinned_unmake(Pinned *pinned, void (*done)(Task *));
 
 #endif /* GPUAGG_PINNED_H */

@@ -10,6 +10,7 @@ static GpuaggReason
 lease(Client *client, const GpuaggRequest *request)
 {
 	uint64_t bytes = request->u.lease.bytes;
+	GpudTenant tenant = {request->u.lease.role, request->u.lease.database};
 
 	if (!gpud_device.ready)
 		return gpud_device.reason;
@@ -19,7 +20,8 @@ lease(Client *client, const GpuaggRequest *request)
 		return GPUAGG_NO_STAGING;
 	return gpud_staging_lease(client, &request->h,
 							  bytes <= GPUAGG_SEGMENT_BYTES ? GPUAGG_SEGMENT_BYTES
-															: GPUAGG_SEGMENT_BYTES_MAX);
+															: GPUAGG_SEGMENT_BYTES_MAX,
+							  tenant);
 }
 
 static void

@@ -6,6 +6,9 @@
  * with every lease, so that an old number names nothing.  It is free again when
  * the client has released it, or is gone, and no request in flight uses it.
  *
+ * It is leased as it is to the tenant that had it last, and cleared before another
+ * has it.
+ *
  * The set-up thread takes tasks in order: memory that is to be freed for a new
  * segment is freed first.
  */
@@ -31,6 +34,7 @@ typedef struct Waiting
 {
 	Pending pending;
 	uint64_t size;
+	GpudTenant tenant;
 	struct Waiting *next;
 } Waiting;
 
@@ -96,10 +100,11 @@ destroy(Segment *segment)
 	gpud_pinned_unmake(&segment->memory, destroy_done);
 }
 
-/* Gives a free segment to the client whose request this is. */
+/* Gives a free segment to the client that waits for one. */
 static void
-grant(Segment *segment, Pending *pending)
+grant(Segment *segment, Waiting *w)
 {
+	Pending *pending = &w->pending;
 	GpuaggReply reply;
 	uint32_t index = (uint32_t) (segment - segments);
 
@@ -113,6 +118,8 @@ grant(Segment *segment, Pending *pending)
 	segment->state = SEGMENT_LEASED;
 	segment->owner = pending->client;
 	segment->owner->leased += segment->memory.size;
+	segment->clean = false;
+	segment->tenant = w->tenant;
 
 	memset(&reply, 0, sizeof(reply));
 	reply.u.lease.region = segment->region;
@@ -152,6 +159,7 @@ make_room(uint64_t size)
 }
 
 static void create_done(Task *task);
+static void set_free(Segment *segment);
 
 /* Has a segment made; NULL: it cannot be, now. */
 static Segment *
@@ -186,17 +194,53 @@ fits(const Segment *segment, const Waiting *w)
 		   w->pending.client->leased - w->size + segment->memory.size <= CLIENT_LEASED_MAX;
 }
 
-/* The smallest segment in this state that fits and is promised to nobody, or NULL. */
+static bool
+is_in_the_making(const Segment *segment)
+{
+	return (segment->state == SEGMENT_CREATING || segment->state == SEGMENT_CLEARING) &&
+		   !segment->promised;
+}
+
+static bool
+is_free(const Segment *segment)
+{
+	return segment->state == SEGMENT_FREE;
+}
+
+/* Whether a segment holds data of another than this tenant. */
+static bool
+is_foreign(const Segment *segment, const GpudTenant *tenant)
+{
+	return !segment->clean &&
+		   (segment->tenant.role != tenant->role || segment->tenant.database != tenant->database);
+}
+
+/* The best segment of a sort for a request: the smallest, of these one that needs no clearing. */
 static Segment *
-find_segment(SegmentState state, const Waiting *w)
+find_segment(bool (*is_such)(const Segment *), const Waiting *w)
 {
 	Segment *best = NULL;
 
 	for (int i = 0; i < nsegments; i++)
-		if (segments[i].state == state && !segments[i].promised && fits(&segments[i], w) &&
-			(best == NULL || segments[i].memory.size < best->memory.size))
-			best = &segments[i];
+	{
+		Segment *segment = &segments[i];
+
+		if (is_such(segment) && fits(segment, w) &&
+			(best == NULL || segment->memory.size < best->memory.size ||
+			 (segment->memory.size == best->memory.size && is_foreign(best, &w->tenant) &&
+			  !is_foreign(segment, &w->tenant))))
+			best = segment;
+	}
 	return best;
+}
+
+static void
+clear_done(Task *task)
+{
+	Segment *segment = (Segment *) task;
+
+	segment->clean = true;
+	set_free(segment);
 }
 
 /*
@@ -207,16 +251,22 @@ static bool
 provide(Waiting **link)
 {
 	Waiting *w = *link;
-	Segment *segment = find_segment(SEGMENT_FREE, w);
+	Segment *segment = find_segment(is_free, w);
 
-	if (segment != NULL)
+	if (segment != NULL && !is_foreign(segment, &w->tenant))
 	{
 		w = take_out(link);
-		grant(segment, &w->pending);
+		grant(segment, w);
 		free(w);
 		return true;
 	}
-	segment = find_segment(SEGMENT_CREATING, w);
+	if (segment != NULL)
+	{
+		segment->state = SEGMENT_CLEARING;
+		gpud_pinned_clear(&segment->memory, clear_done);
+	}
+	else
+		segment = find_segment(is_in_the_making, w);
 	if (segment == NULL)
 		segment = start_segment(w->size);
 	if (segment != NULL)
@@ -267,6 +317,7 @@ create_done(Task *task)
 
 	if (memory->reason == GPUAGG_OK)
 	{
+		segment->clean = true;
 		set_free(segment);
 		return;
 	}
@@ -285,7 +336,7 @@ create_done(Task *task)
 }
 
 GpuaggReason
-gpud_staging_lease(Client *client, const GpuaggHeader *request, uint64_t size)
+gpud_staging_lease(Client *client, const GpuaggHeader *request, uint64_t size, GpudTenant tenant)
 {
 	Waiting **end = &waiting;
 	Waiting *w;
@@ -298,6 +349,7 @@ gpud_staging_lease(Client *client, const GpuaggHeader *request, uint64_t size)
 		return GPUAGG_BUSY;
 	gpud_pending_take(&w->pending, client, request);
 	w->size = size;
+	w->tenant = tenant;
 	client->leased += size;
 	while (*end != NULL)
 		end = &(*end)->next;

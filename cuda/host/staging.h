@@ -12,11 +12,19 @@ typedef enum SegmentState
 {
 	SEGMENT_NONE,
 	SEGMENT_CREATING, /* with the set-up thread */
+	SEGMENT_CLEARING, /* the same */
 	SEGMENT_FREE,
 	SEGMENT_LEASED,
 	SEGMENT_DRAINING,  /* released, but requests in flight use it */
 	SEGMENT_DESTROYING /* with the set-up thread */
 } SegmentState;
+
+/* Whose data a segment holds. */
+typedef struct GpudTenant
+{
+	uint32_t role;
+	uint32_t database;
+} GpudTenant;
 
 typedef struct Segment
 {
@@ -25,19 +33,22 @@ typedef struct Segment
 	uint32_t lease_number; /* counts up with every lease */
 	uint32_t region;
 	Client *owner;
-	int users; /* requests in flight */
+	bool clean;		   /* nobody has had it since it was made or cleared */
+	GpudTenant tenant; /* who had it last, unless it is clean */
+	int users;		   /* requests in flight */
 	int64_t free_since;
-	bool promised; /* in the making, for a request that waits */
+	bool promised; /* in the making or being cleared, for a request that waits */
 } Segment;
 
 extern bool gpud_staging_start(void);
 
 /*
  * Leases a segment of at least this size, GPUAGG_SEGMENT_BYTES or
- * GPUAGG_SEGMENT_BYTES_MAX, to the client: with GPUAGG_OK the request is answered,
+ * GPUAGG_SEGMENT_BYTES_MAX, to the client, without what another tenant left in it: with GPUAGG_OK the request is answered,
  * now or when there is one.
  */
-extern GpuaggReason gpud_staging_lease(Client *client, const GpuaggHeader *request, uint64_t size);
+extern GpuaggReason gpud_staging_lease(Client *client, const GpuaggHeader *request, uint64_t size,
+									   GpudTenant tenant);
 
 /* The segment of a region leased to this client, or NULL. */
 extern Segment *gpud_segment_of(const Client *client, uint32_t region);

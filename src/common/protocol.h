@@ -24,7 +24,7 @@
 #include "common/work.h"
 
 #define GPUAGG_VERSION_STRING	 "0.1.0"
-#define GPUAGG_PROTOCOL_VERSION	 4
+#define GPUAGG_PROTOCOL_VERSION	 5
 #define GPUAGG_MAGIC			 0x47414747u /* "GGAG" */
 #define GPUAGG_MAX_INFLIGHT		 8
 #define GPUAGG_BENCH_REPETITIONS 101
@@ -73,7 +73,9 @@ typedef struct GpuaggRequest
 		} device;
 		struct
 		{
-			uint64_t bytes; /* at least; the reply says how many */
+			uint64_t bytes;	   /* at least; the reply says how many */
+			uint32_t role;	   /* whose data it will hold: a segment of another role or */
+			uint32_t database; /* database is cleared before it is leased */
 		} lease;
 		struct
 		{

@@ -26,7 +26,6 @@
 #define BENCH_MS	   60000 /* for a benchmark; gpuaggd ends it much earlier */
 #define REQUIRED_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-static uint64 lease_tick = 0;
 static Size leased_bytes = 0;	 /* of all connections */
 static Size smallest_region = 0; /* that gpuaggd has given so far */
 
@@ -165,33 +164,13 @@ gpuagg_device_ready(void)
 
 /* ---- leases ---- */
 
-/*
- * An entry for a memory file: the one that still maps it, else a free one, else
- * the least recently used one.  Region numbers change with every lease, so the
- * file identifies the segment.
- */
 static Region *
-find_place(Connection *c, const struct stat *st)
+find_place(Connection *c)
 {
-	Region *place = NULL;
-
 	for (int i = 0; i < MAX_REGIONS; i++)
-	{
-		Region *region = &c->region[i];
-
-		if (region->leased)
-			continue;
-		if (region->lease.base == NULL)
-		{
-			if (place == NULL || place->lease.base != NULL)
-				place = region;
-		}
-		else if (region->dev == st->st_dev && region->ino == st->st_ino)
-			return region;
-		else if (place == NULL || (place->lease.base != NULL && region->used < place->used))
-			place = region;
-	}
-	return place;
+		if (!c->region[i].leased)
+			return &c->region[i];
+	return NULL;
 }
 
 /*
@@ -208,22 +187,15 @@ map_region(Connection *c, uint32 id, Size size, int fd)
 	if (fd < 0 || fstat(fd, &st) != 0 || size == 0 || (uint64) st.st_size < size ||
 		(fcntl(fd, F_GET_SEALS) & REQUIRED_SEALS) != REQUIRED_SEALS)
 		return NULL;
-	region = find_place(c, &st);
+	region = find_place(c);
 	if (region == NULL)
 		return NULL;
-	if (region->lease.base == NULL || region->lease.size != size || region->dev != st.st_dev ||
-		region->ino != st.st_ino)
-	{
-		gpuagg_region_unmap(region);
-		base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (base == MAP_FAILED)
-			return NULL;
-		region->lease.base = base;
-		region->lease.size = size;
-		region->connection = c;
-		region->dev = st.st_dev;
-		region->ino = st.st_ino;
-	}
+	base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (base == MAP_FAILED)
+		return NULL;
+	region->lease.base = base;
+	region->lease.size = size;
+	region->connection = c;
 	region->lease.region = id;
 	return region;
 }
@@ -245,6 +217,8 @@ gpuagg_device_lease(Size bytes, DeviceLease **lease)
 	memset(&request, 0, sizeof(request));
 	request.h.type = GPUAGG_MSG_LEASE;
 	request.u.lease.bytes = bytes;
+	request.u.lease.role = GetUserId();
+	request.u.lease.database = MyDatabaseId;
 	reason = gpuagg_connection_converse(c, &request,
 										gpuagg_device == DEVICE_GPU
 											? gpuagg_device_timeout
@@ -273,7 +247,6 @@ gpuagg_device_lease(Size bytes, DeviceLease **lease)
 		return reason;
 
 	region->leased = true;
-	region->used = ++lease_tick;
 	c->nleased++;
 	leased_bytes += region->lease.size;
 	*lease = &region->lease;
@@ -302,6 +275,7 @@ gpuagg_device_release(DeviceLease *lease)
 		else if (slot->state == SLOT_ANSWERED)
 			slot->state = SLOT_FREE;
 	}
+	gpuagg_region_unmap(region);
 	gpuagg_connection_release(c, region->lease.region);
 	if (c->retired && c->nleased == 0)
 		gpuagg_connection_destroy(c);
@@ -311,11 +285,6 @@ void
 gpuagg_device_rest(void)
 {
 	gpuagg_connection_sweep();
-	if (gpuagg_connection == NULL)
-		return;
-	for (int i = 0; i < MAX_REGIONS; i++)
-		if (!gpuagg_connection->region[i].leased)
-			gpuagg_region_unmap(&gpuagg_connection->region[i]);
 }
 
 /* ---- requests ---- */

@@ -54,15 +54,12 @@ extern bool gpuagg_device_ready(void);
 extern GpuaggReason gpuagg_device_lease(Size bytes, DeviceLease **lease);
 
 /*
- * Gives a lease back.  Replies to requests still in flight on it are dropped.
+ * Gives a lease back and unmaps its memory.  Replies to requests still in flight on it are dropped.
  * Neither waits nor throws; safe in abort paths.
  */
 extern void gpuagg_device_release(DeviceLease *lease);
 
-/*
- * Unmaps memory without a lease, so that an idle session does not keep it from
- * being freed.  Called when the executor is about to return to the client.
- */
+/* Frees lost connections.  Called when the executor is about to return to the client. */
 extern void gpuagg_device_rest(void);
 
 /*

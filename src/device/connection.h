@@ -17,8 +17,6 @@
 
 #include "compat.h"
 
-#include <sys/types.h>
-
 #include "device/client.h"
 #include "device/link.h"
 #include "device/shared_state.h"
@@ -32,10 +30,7 @@ typedef struct Region
 {
 	DeviceLease lease; /* must be first: a DeviceLease is cast to its Region */
 	Connection *connection;
-	dev_t dev; /* device and inode of the mapped memory file */
-	ino_t ino;
 	bool leased;
-	uint64 used; /* tick of the last lease, for eviction */
 } Region;
 
 typedef enum SlotState

@@ -270,6 +270,9 @@ gpuagg_reduction_advance(GpuaggReduction *reduction)
 	CHECK_FOR_INTERRUPTS();
 	hand_over(work);
 
+	/* what one slot was refused the others may be too: the next rows have a lease of their own */
+	if (work->lease != NULL && !finish_slot(&work->slots[work->current]))
+		leave_device(work);
 	if (work->lease == NULL)
 	{
 		GpuaggReason reason = gpuagg_flight_wanted(Max(work->rows_done, work->rows_known), 0);
@@ -280,10 +283,7 @@ gpuagg_reduction_advance(GpuaggReduction *reduction)
 			hold(work, reason);
 	}
 	if (work->lease != NULL)
-	{
-		(void) finish_slot(&work->slots[work->current]);
 		make_room(work, work->slots[work->current].values, work->slot_rows);
-	}
 	else
 		use_local(work);
 }

@@ -440,6 +440,12 @@ client_is_closed(int fd)
 GpuaggReason
 client_lease(int fd, uint64_t bytes, Lease *lease)
 {
+	return client_lease_for(fd, bytes, 0, 0, lease);
+}
+
+GpuaggReason
+client_lease_for(int fd, uint64_t bytes, uint32_t role, uint32_t database, Lease *lease)
+{
 	GpuaggRequest request;
 	GpuaggReply reply;
 	void *p;
@@ -448,6 +454,8 @@ client_lease(int fd, uint64_t bytes, Lease *lease)
 	lease->fd = -1;
 	request_init(&request, GPUAGG_MSG_LEASE);
 	request.u.lease.bytes = bytes;
+	request.u.lease.role = role;
+	request.u.lease.database = database;
 	if (!client_send(fd, &request) || client_receive(fd, &reply, &lease->fd, WAIT_MS) != 1)
 		return GPUAGG_LOST;
 	if (reply.h.reason != GPUAGG_OK)

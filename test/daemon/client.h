@@ -105,6 +105,10 @@ typedef struct Lease
 } Lease;
 
 extern GpuaggReason client_lease(int fd, uint64_t bytes, Lease *lease);
+
+/* The same for data of this role and database; client_lease() says 0 and 0. */
+extern GpuaggReason client_lease_for(int fd, uint64_t bytes, uint32_t role, uint32_t database,
+									 Lease *lease);
 extern void lease_forget(Lease *lease); /* on this side only */
 
 /* Returns when gpuaggd has taken note of it; drops replies that come meanwhile. */

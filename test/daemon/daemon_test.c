@@ -376,6 +376,55 @@ test_lease_quota_waiting(void)
 	CHECK(daemon_end(&d, SIGTERM) == 0);
 }
 
+/* Leases a region, looks for a byte other than 0, leaves one there, and releases it. */
+static bool
+finds_data(int fd, uint64_t bytes, uint32_t role, uint32_t database)
+{
+	Lease lease;
+	bool found = false;
+
+	if (!CHECK(client_lease_for(fd, bytes, role, database, &lease) == GPUAGG_OK))
+		return false;
+	for (uint64_t i = 0; i < lease.bytes; i++)
+		found |= lease.base[i] != 0;
+	lease.base[random_bits(&(uint64_t){bytes + role}) % lease.bytes] = 1;
+	CHECK(client_release(fd, &lease));
+	return found;
+}
+
+/* What a role left in a segment is not shown to others, nor to itself in another database. */
+static void
+test_clearing(void)
+{
+	const char *const args[] = {"--total-staging", "67108864", NULL};
+	Daemon d;
+	Lease a;
+	Lease b;
+	int fd;
+	int other;
+
+	daemon_start(&d, program, args);
+	fd = client_greet(&d, NULL);
+	other = client_greet(&d, NULL);
+	CHECK(!finds_data(fd, 1, 10, 1));
+	CHECK(finds_data(fd, 1, 10, 1)); /* its own data need not be cleared */
+	CHECK(!finds_data(other, 1, 11, 1));
+	CHECK(!finds_data(other, 1, 11, 2));
+	CHECK(!finds_data(fd, 1, 12, 2));
+	CHECK(finds_data(other, 1, 12, 2));
+
+	/* while one is in use the other is cleared; both, and no third */
+	CHECK(client_lease_for(fd, 1, 12, 2, &a) == GPUAGG_OK);
+	CHECK(!finds_data(other, 1, 13, 2));
+	CHECK(!finds_data(other, 1, 14, 2));
+	CHECK(client_lease_for(other, 1, 15, 2, &b) == GPUAGG_OK);
+	CHECK(client_release(fd, &a) && client_lease_for(fd, 1, 15, 2, &a) == GPUAGG_OK);
+	CHECK(client_lease_for(fd, 1, 15, 2, &(Lease){0}) == GPUAGG_NO_STAGING);
+	lease_forget(&b);
+	close(other);
+	CHECK(client_end(&d, fd, &a));
+}
+
 static void
 test_signals(void)
 {
@@ -713,6 +762,7 @@ main(int argc, char **argv)
 	test_lease_crowd();
 	test_lease_made_for_one();
 	test_lease_quota_waiting();
+	test_clearing();
 	test_signals();
 	test_lock_and_socket();
 	test_bad_start();
