@@ -165,6 +165,20 @@ watch(Source *source, int fd, void (*on_event)(Source *, uint32_t))
 	}
 }
 
+/* Listens to a socket that is new, where somebody has removed the file of the old one. */
+static void
+renew_socket(void)
+{
+	int fd = gpud_socket_open_again();
+
+	if (fd < 0)
+		return;
+	on_connection(&listening_source, EPOLLIN); /* those who still came the old way */
+	close(listening_source.fd);
+	listening_source.watched = 0;
+	listening_source.fd = fd;
+}
+
 /* Once a second. */
 static void
 tick(int64_t now)
@@ -187,6 +201,7 @@ tick(int64_t now)
 	}
 	gpud_clients_tick(now);
 	gpud_staging_tick(now);
+	renew_socket();
 	watch(&listening_source, listening_source.fd, on_connection);
 }
 

@@ -70,46 +70,87 @@ gpud_lock_take(const sigset_t *ends)
 	}
 }
 
-int
-gpud_socket_open(void)
+/*
+ * Creates the socket, in the place of one that nobody listens to.  The descriptor, or
+ * -1 with *failed set to what could not be done, and errno.
+ */
+static int
+create_socket(const char **failed)
 {
 	const char *path = gpud_options.socket_path;
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct stat st;
 	mode_t old_mask;
+	bool bound;
 	int fd;
 
+	*failed = "use socket";
+	errno = ENAMETOOLONG;
 	if (strlen(path) >= sizeof(address.sun_path))
-	{
-		errno = ENAMETOOLONG;
-		gpud_fail("use socket", path);
-	}
+		return -1;
 	strcpy(address.sun_path, path);
 
 	if (lstat(path, &st) == 0)
 	{
+		*failed = "replace, because it is no socket,";
+		errno = EEXIST;
 		if (!S_ISSOCK(st.st_mode))
-		{
-			errno = EEXIST;
-			gpud_fail("replace, because it is no socket,", path);
-		}
+			return -1;
+		*failed = "remove stale socket";
 		if (unlink(path) != 0)
-			gpud_fail("remove stale socket", path);
+			return -1;
 	}
 
+	*failed = "create socket";
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		gpud_fail("create socket", path);
+		return -1;
+	*failed = "bind socket";
 	old_mask = umask(0177);
-	if (bind(fd, (struct sockaddr *) &address, sizeof(address)) != 0)
-		gpud_fail("bind socket", path);
+	bound = bind(fd, (struct sockaddr *) &address, sizeof(address)) == 0;
 	umask(old_mask);
-	if (lstat(path, &st) != 0)
-		gpud_fail("examine socket", path);
-	socket_dev = st.st_dev;
-	socket_ino = st.st_ino;
-	socket_bound = true;
-	if (listen(fd, GPUD_MAX_CONNECTIONS) != 0)
-		gpud_fail("listen on socket", path);
+	if (bound)
+	{
+		*failed = "listen on socket";
+		if (lstat(path, &st) == 0 && listen(fd, GPUD_MAX_CONNECTIONS) == 0)
+		{
+			socket_dev = st.st_dev;
+			socket_ino = st.st_ino;
+			socket_bound = true;
+			return fd;
+		}
+	}
+	close(fd);
+	return -1;
+}
+
+int
+gpud_socket_open(void)
+{
+	const char *failed;
+	int fd = create_socket(&failed);
+
+	if (fd < 0)
+		gpud_fail(failed, gpud_options.socket_path);
+	return fd;
+}
+
+int
+gpud_socket_open_again(void)
+{
+	static int64_t told;
+	const char *path = gpud_options.socket_path;
+	const char *failed;
+	struct stat st;
+	int fd;
+
+	if (lstat(path, &st) == 0 && st.st_dev == socket_dev && st.st_ino == socket_ino)
+		return -1;
+	fd = create_socket(&failed);
+	if (fd >= 0)
+		gpud_warn("socket \"%s\" had gone and was created again", path);
+	else if (gpud_due(&told))
+		gpud_warn("socket \"%s\" has gone; could not %s \"%s\": %s", path, failed, path,
+				  strerror(errno));
 	return fd;
 }

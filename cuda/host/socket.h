@@ -18,6 +18,9 @@ extern void gpud_lock_take(const sigset_t *ends);
 /* Binds the socket and listens; its descriptor. */
 extern int gpud_socket_open(void);
 
+/* Opens it again when its file has gone: the new descriptor, or -1 when all is well or it cannot be. */
+extern int gpud_socket_open_again(void);
+
 /* Removes the socket, if it is still ours, and ends the process at once. */
 extern void gpud_end(int status) __attribute__((noreturn));
 

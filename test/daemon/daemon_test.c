@@ -503,6 +503,33 @@ test_lock_and_socket(void)
 	CHECK(daemon_end(&second, SIGTERM) == 0);
 }
 
+/* A socket file that is removed by hand comes back; who is connected notices nothing. */
+static void
+test_socket_removed(void)
+{
+	Daemon d;
+	char path[128];
+	int64_t until = now_ms() + WAIT_MS / 6;
+	int fd;
+
+	daemon_start(&d, program, NULL);
+	fd = client_greet(&d, NULL);
+	snprintf(path, sizeof(path), "%s/gpuagg.sock", d.dir);
+	for (int i = 0; i < 2; i++)
+	{
+		CHECK(unlink(path) == 0);
+		while (!socket_exists(&d) && now_ms() < until)
+			sleep_ms(20);
+		if (!CHECK(socket_exists(&d)))
+			break;
+		close(client_greet(&d, NULL));
+		CHECK(client_is_read(fd));
+	}
+	close(fd);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+	CHECK(!socket_exists(&d));
+}
+
 static void
 test_bad_start(void)
 {
@@ -765,6 +792,7 @@ main(int argc, char **argv)
 	test_clearing();
 	test_signals();
 	test_lock_and_socket();
+	test_socket_removed();
 	test_bad_start();
 	test_parent();
 	test_idle_timeout();
