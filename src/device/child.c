@@ -37,6 +37,16 @@ gpuagg_program_path(void)
 	return path;
 }
 
+/* A build with the GPU program installs it beside the library. */
+void
+gpuagg_program_fault(int error, char *words, Size size)
+{
+	if (error == ENOENT && (gpuagg_device_program == NULL || gpuagg_device_program[0] == '\0'))
+		strlcpy(words, "gpuagg was built without the GPU program", size);
+	else
+		snprintf(words, size, "%s: %s", gpuagg_program_path(), strerror(error));
+}
+
 /*
  * In the child, between fork and exec: only calls that are safe after fork.
  */

@@ -22,6 +22,9 @@ typedef struct Program
 /* Path of the device program by the settings. */
 extern const char *gpuagg_program_path(void);
 
+/* Words for an errno that says why it cannot be executed. */
+extern void gpuagg_program_fault(int error, char *words, Size size);
+
 /* Forks and executes it.  On failure returns false and sets errno. */
 extern bool gpuagg_program_start(Program *program);
 

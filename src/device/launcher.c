@@ -31,19 +31,18 @@
 #include "utils/timestamp.h"
 
 /* all in ms */
-#define PING_EVERY		 1000
-#define DESCRIBE_EVERY	 5000
-#define SILENCE_TRIPS	 2000
-#define SILENCE_KILLS	 5000
-#define TICK_ASKED		 250
-#define CONNECT_WITHIN	 15000
-#define READY_WITHIN	 60000
-#define TICK_STARTING	 20
-#define EARLY_CRASH		 10000 /* a crash so soon after it was ready counts */
-#define RETRY_NO_DEVICE	 300000
-#define RETRY_NO_PROGRAM 60000
+#define PING_EVERY		1000
+#define DESCRIBE_EVERY	5000
+#define SILENCE_TRIPS	2000
+#define SILENCE_KILLS	5000
+#define TICK_ASKED		250
+#define CONNECT_WITHIN	15000
+#define READY_WITHIN	60000
+#define TICK_STARTING	20
+#define EARLY_CRASH		10000 /* a crash so soon after it was ready counts */
+#define RETRY_NO_DEVICE 300000
 
-#define MAX_FAILURES	 10
+#define MAX_FAILURES	10
 
 typedef enum Outcome
 {
@@ -147,20 +146,6 @@ become_launcher(void)
 	}
 	LWLockRelease(&state->lock);
 	return alone;
-}
-
-/* Records why there is no device and when to try again. */
-static void
-record_unusable(GpuaggReason reason, const char *detail, int64 retry_ms)
-{
-	LWLockAcquire(&state->lock, LW_EXCLUSIVE);
-	state->reason = reason;
-	strlcpy(state->detail, detail, sizeof(state->detail));
-	state->not_before = gpuagg_monotonic_ms() + retry_ms;
-	LWLockRelease(&state->lock);
-
-	ereport(LOG, (errmsg("no usable GPU device: %s", gpuagg_reason_text(reason)),
-				  detail[0] != '\0' ? errdetail_internal("%s", detail) : 0));
 }
 
 static void
@@ -333,8 +318,7 @@ judge_end(Watch *watch)
 	if (program.exec_errno != 0)
 	{
 		watch->unusable = GPUAGG_NO_PROGRAM;
-		snprintf(watch->detail, sizeof(watch->detail), "%s: %s", gpuagg_program_path(),
-				 strerror(program.exec_errno));
+		gpuagg_program_fault(program.exec_errno, watch->detail, sizeof(watch->detail));
 		return END_UNUSABLE;
 	}
 	if (watch->ready_at == 0)
@@ -484,14 +468,16 @@ static Outcome
 conclude(const Watch *watch, Outcome outcome)
 {
 	if (outcome == END_UNUSABLE && watch->unusable != GPUAGG_OK)
-		record_unusable(watch->unusable, watch->detail,
-						watch->unusable == GPUAGG_VERSION || watch->unusable == GPUAGG_NO_PROGRAM ||
-								watch->unusable == GPUAGG_START_FAILED
-							? RETRY_NO_PROGRAM
-							: RETRY_NO_DEVICE);
+		gpuagg_launcher_failed(state, watch->unusable, watch->detail,
+							   watch->unusable == GPUAGG_VERSION ||
+									   watch->unusable == GPUAGG_NO_PROGRAM ||
+									   watch->unusable == GPUAGG_START_FAILED
+								   ? RETRY_NO_PROGRAM_MS
+								   : RETRY_NO_DEVICE);
 	else if (outcome == END_LOST && watch->ready_at == 0)
 	{
-		record_unusable(GPUAGG_START_FAILED, "it did not get ready in time", RETRY_NO_PROGRAM);
+		gpuagg_launcher_failed(state, GPUAGG_START_FAILED, "it did not get ready in time",
+							   RETRY_NO_PROGRAM_MS);
 		outcome = END_UNUSABLE;
 	}
 	return outcome;
@@ -513,7 +499,7 @@ run_program(Watch *watch)
 
 	if (!gpuagg_program_start(&program))
 	{
-		record_unusable(GPUAGG_START_FAILED, strerror(errno), RETRY_NO_PROGRAM);
+		gpuagg_launcher_failed(state, GPUAGG_START_FAILED, strerror(errno), RETRY_NO_PROGRAM_MS);
 		return END_UNUSABLE;
 	}
 	outcome = watch_program(watch, &link);
@@ -572,8 +558,8 @@ gpuagg_launcher_main(Datum arg)
 	{
 		if (should_restart(&watch))
 			proc_exit(1);
-		record_unusable(GPUAGG_START_FAILED, "it ended soon after its start several times",
-						RETRY_NO_DEVICE);
+		gpuagg_launcher_failed(state, GPUAGG_START_FAILED,
+							   "it ended soon after its start several times", RETRY_NO_DEVICE);
 	}
 	proc_exit(0);
 }

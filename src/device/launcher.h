@@ -9,6 +9,8 @@
 
 #include "device/shared_state.h"
 
+#define RETRY_NO_PROGRAM_MS 60000 /* after which a program that is missing is looked for again */
+
 /* Makes the launcher start with the server.  Called while preloading. */
 extern void gpuagg_launcher_preload(void);
 
@@ -36,6 +38,10 @@ extern char *gpuagg_reason_words(GpuaggReason reason, const char *detail);
  * any more.
  */
 extern bool gpuagg_launcher_end(SharedState *state, int timeout_ms);
+
+/* Records, and logs, why there is no device and when to try again. */
+extern void gpuagg_launcher_failed(SharedState *state, GpuaggReason reason, const char *detail,
+								   int64 retry_ms);
 
 extern PGDLLEXPORT void gpuagg_launcher_main(Datum arg);
 

@@ -156,6 +156,19 @@ gpuagg_launcher_await(SharedState *state, bool demand, int timeout_ms)
 }
 
 void
+gpuagg_launcher_failed(SharedState *state, GpuaggReason reason, const char *detail, int64 retry_ms)
+{
+	LWLockAcquire(&state->lock, LW_EXCLUSIVE);
+	state->reason = reason;
+	strlcpy(state->detail, detail, sizeof(state->detail));
+	state->not_before = gpuagg_monotonic_ms() + retry_ms;
+	LWLockRelease(&state->lock);
+
+	ereport(LOG, (errmsg("no usable GPU device: %s", gpuagg_reason_text(reason)),
+				  detail[0] != '\0' ? errdetail_internal("%s", detail) : 0));
+}
+
+void
 gpuagg_launcher_detail(SharedState *state, GpuaggReason reason, char *words, Size size)
 {
 	words[0] = '\0';

@@ -4,8 +4,11 @@
  */
 #include "compat.h"
 
+#include <unistd.h>
+
 #include "funcapi.h"
 #include "gpuagg.h"
+#include "device/child.h"
 #include "device/launcher.h"
 #include "miscadmin.h"
 #include "device/stat.h"
@@ -275,12 +278,14 @@ gpuagg_stop(PG_FUNCTION_ARGS)
 
 /*
  * Ends launcher and device program if they run, clears the reason of an earlier
- * failure, and asks for a new launcher.  False when that was not possible.
+ * failure, and asks for a new launcher.  False when that was not possible, or there
+ * is no device program; then the reason is recorded.
  */
 Datum
 gpuagg_restart(PG_FUNCTION_ARGS)
 {
 	SharedState *state = state_for_superuser();
+	char detail[sizeof(state->detail)];
 	GpuaggReason reason;
 
 	if (!gpuagg_launcher_end(state, STOP_AWAIT_MS))
@@ -293,6 +298,12 @@ gpuagg_restart(PG_FUNCTION_ARGS)
 	state->reason = GPUAGG_OK;
 	state->detail[0] = '\0';
 	LWLockRelease(&state->lock);
+	if (access(gpuagg_program_path(), X_OK) != 0)
+	{
+		gpuagg_program_fault(errno, detail, sizeof(detail));
+		gpuagg_launcher_failed(state, GPUAGG_NO_PROGRAM, detail, RETRY_NO_PROGRAM_MS);
+		PG_RETURN_BOOL(false);
+	}
 	reason = gpuagg_launcher_check(state, true);
 	PG_RETURN_BOOL(reason == GPUAGG_OK || reason == GPUAGG_STARTING);
 }

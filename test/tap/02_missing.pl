@@ -72,6 +72,24 @@ sub unusable
 		"$what: not tried again at once");
 }
 
+# Without the setting, the program beside the library, which a build without CUDA has not.
+SKIP:
+{
+	my $none = "device program is missing or not executable: gpuagg was built without the GPU program";
+
+	skip 'this build has the GPU program', 3
+	  if -e $node->config_data('--pkglibdir') . '/gpuaggd';
+	$node->append_conf('postgresql.conf', "gpuagg.device_program = ''\n");
+	$node->reload;
+	is($node->safe_psql('postgres', 'SELECT gpuagg_restart()'),
+		'f', 'built without the GPU program: gpuagg_restart() says so');
+	like($node->safe_psql('postgres', 'SELECT reason FROM gpuagg_devices()'),
+		qr/$none/, 'built without the GPU program: gpuagg_devices() says why');
+	my ($code, $out, $err) =
+	  $node->psql('postgres', 'SET gpuagg.device = gpu; SELECT gpu_sum(i) FROM t');
+	like($err, qr/DETAIL:  The $none\./, 'built without the GPU program: and the error');
+}
+
 unlink $program;
 use_program();
 unusable('missing', 'no_program',
