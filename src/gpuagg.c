@@ -132,12 +132,14 @@ request_shared_memory(void)
 }
 
 /*
- * Before control returns to the client, finishes work in flight and gives leases
+ * Gives back the leases of a query that fails.  Before control returns to the client, finishes work in flight and gives leases
  * back, because a cursor may stay open for hours.
  */
 static void
 executor_run(EXECUTOR_RUN_PARAMS)
 {
+	uint64 mark = gpuagg_flights_mark();
+
 	nesting_level++;
 	PG_TRY();
 	{
@@ -151,11 +153,14 @@ executor_run(EXECUTOR_RUN_PARAMS)
 			gpuagg_stat_flush();
 		}
 	}
-	PG_FINALLY();
+	PG_CATCH();
 	{
 		nesting_level--;
+		gpuagg_flights_drop(mark);
+		PG_RE_THROW();
 	}
 	PG_END_TRY();
+	nesting_level--;
 }
 
 void

@@ -18,6 +18,7 @@ struct FlightLease
 };
 
 static dlist_head owners = DLIST_STATIC_INIT(owners);
+static uint64 last_number = 0;
 
 GpuaggReason
 gpuagg_flight_wanted(int64 rows, int64 auto_rows)
@@ -170,6 +171,7 @@ gpuagg_flight_list(FlightOwner *owner)
 		return;
 	dlist_push_tail(&owners, &owner->node);
 	owner->listed = true;
+	owner->number = ++last_number;
 }
 
 void
@@ -193,4 +195,24 @@ gpuagg_flights_land(void)
 		owner->land(owner);
 	}
 	gpuagg_device_rest();
+}
+
+uint64
+gpuagg_flights_mark(void)
+{
+	return last_number;
+}
+
+void
+gpuagg_flights_drop(uint64 mark)
+{
+	dlist_mutable_iter iter;
+
+	dlist_foreach_modify(iter, &owners)
+	{
+		FlightOwner *owner = dlist_container(FlightOwner, node, iter.cur);
+
+		if (owner->number > mark)
+			owner->drop(owner);
+	}
 }

@@ -59,7 +59,9 @@ typedef struct FlightOwner
 {
 	dlist_node node;
 	bool listed;
+	uint64 number;							 /* in the order of listing */
 	void (*land)(struct FlightOwner *owner); /* finishes its flights and gives back its leases */
+	void (*drop)(struct FlightOwner *owner); /* only gives them back; neither waits nor throws */
 } FlightOwner;
 
 /* Both may be called twice; unlisting neither waits nor throws. */
@@ -71,5 +73,13 @@ extern void gpuagg_flight_unlist(FlightOwner *owner);
  * return to the client, as a cursor may stay open for hours.
  */
 extern void gpuagg_flights_land(void);
+
+/*
+ * What was listed since gpuagg_flights_mark() belongs to a query that has failed: gives
+ * leases back, as the cursor of an aborted subtransaction keeps its memory until its
+ * transaction ends.  Neither waits nor throws.
+ */
+extern uint64 gpuagg_flights_mark(void);
+extern void gpuagg_flights_drop(uint64 mark);
 
 #endif /* GPUAGG_FLIGHT_H */

@@ -169,6 +169,12 @@ land(FlightOwner *owner)
 	leave_device(work);
 }
 
+static void
+drop_owner(FlightOwner *owner)
+{
+	leave_lease((ReductionWork *) ((char *) owner - offsetof(ReductionWork, owner)));
+}
+
 /* ---- memory for rows ---- */
 
 /* Records why the reduction is not on the device; GPUAGG_OK: it is. */
@@ -253,6 +259,7 @@ gpuagg_reduction_open(GpuaggKind kind, GpuaggOp op, int64 nrows, MemoryContext c
 	work->op = op;
 	work->rows_known = nrows;
 	work->owner.land = land;
+	work->owner.drop = drop_owner;
 	gpuagg_reduced_init(&work->total);
 	work->on_reset.func = drop_reduction;
 	work->on_reset.arg = work;

@@ -16,6 +16,7 @@ leave_memory(ColumnScan *scan)
 	gpuagg_flight_unlist(&scan->owner);
 	gpuagg_flight_leave(&scan->flight.lease);
 	scan->flight.values = NULL;
+	scan->submitted = false;
 }
 
 /* Callback when the scan's context is reset or deleted; never throws. */
@@ -35,10 +36,24 @@ complete(ColumnScan *scan)
 	leave_memory(scan);
 }
 
+static ColumnScan *
+scan_of(FlightOwner *owner)
+{
+	return (ColumnScan *) ((char *) owner - offsetof(ColumnScan, owner));
+}
+
+/* One that still takes rows keeps its memory. */
 static void
 land(FlightOwner *owner)
 {
-	complete((ColumnScan *) ((char *) owner - offsetof(ColumnScan, owner)));
+	if (scan_of(owner)->submitted)
+		complete(scan_of(owner));
+}
+
+static void
+drop_owner(FlightOwner *owner)
+{
+	leave_memory(scan_of(owner));
 }
 
 ColumnScan *
@@ -51,6 +66,7 @@ gpuagg_scan_make(GpuaggKind kind, GpuaggOp op, unsigned flags, MemoryContext con
 	scan->flight.work.op = op;
 	scan->flight.work.flags = flags;
 	scan->owner.land = land;
+	scan->owner.drop = drop_owner;
 	scan->on_reset.func = drop_scan;
 	scan->on_reset.arg = scan;
 	MemoryContextRegisterResetCallback(context, &scan->on_reset);
@@ -122,7 +138,10 @@ gpuagg_scans_begin(ColumnScan *const *scans, int nscans, int64 rows)
 	if (lease == NULL)
 		return false;
 	for (int i = 0; i < nscans; i++)
+	{
 		scans[i]->flight.lease = lease;
+		gpuagg_flight_list(&scans[i]->owner);
+	}
 	for (int i = 0; i < nscans; i++)
 		begin(scans[i], gpuagg_flight_lease_base(lease), rows);
 	return true;
@@ -149,8 +168,7 @@ gpuagg_scan_submit(ColumnScan *scan, const GpuaggScanState *carry)
 {
 	scan->flight.work.nrows = (uint64) scan->nrows;
 	scan->flight.work.u.scan.carry = *carry;
-	if (scan->flight.lease != NULL)
-		gpuagg_flight_list(&scan->owner);
+	scan->submitted = true;
 	gpuagg_flight_submit(&scan->flight);
 }
 

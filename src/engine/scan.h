@@ -20,8 +20,9 @@ typedef struct ColumnScan
 	int64 nrows;
 
 	/* private */
-	FlightOwner owner; /* with a lease, listed from submit to finish */
-	char *inputs;	   /* its own memory for values and bitmaps */
+	FlightOwner owner; /* listed while it has a lease */
+	bool submitted;
+	char *inputs; /* its own memory for values and bitmaps */
 	Size input_bytes;
 	int64 result_rows; /* that results and status have room for */
 	MemoryContextCallback on_reset;

@@ -64,6 +64,32 @@ like($last->{reason}, qr/staging memory/, "a session's own budget: the reason is
 is($answer, $sums[1], 'a region too large');
 ok($last->{engine} eq 'device' || $last->{reason} =~ /staging memory/,
 	'a region too large: a smaller one is used, or the reason is told');
+# A lease that has been given back is mapped no more, even while its statement goes on.
+my $maps = q(regexp_matches(pg_read_file('/proc/self/maps'), 'gpuagg-staging', 'g'));
+$node->safe_psql('postgres', qq(
+CREATE FUNCTION mapped_afterwards() RETURNS text LANGUAGE plpgsql AS \$\$
+BEGIN
+	RETURN (SELECT gpu_sum(b) FROM t) || '|' || (SELECT count(*) FROM $maps);
+END \$\$;));
+($answer, $last) = run_query($node, 'SELECT mapped_afterwards()');
+is("$answer|$last->{engine}", "$sums[1]|0|device", 'a lease given back is unmapped');
+
+# A cursor that fails in a subtransaction has no lease while its transaction rests.
+for my $query ('SELECT gpu_sum(b / (id - 90000)) FROM t',
+	'SELECT gpu_running_sum(x) OVER (ROWS UNBOUNDED PRECEDING)
+	 FROM (SELECT b / (id - 90000) AS x FROM t OFFSET 0) s')
+{
+	my $session = background($node);
+	my $pid = $session->query_safe('SELECT pg_backend_pid()');
+
+	$session->query("BEGIN; DECLARE c CURSOR FOR $query; SAVEPOINT s;");
+	like($session->query('FETCH ALL FROM c; ROLLBACK TO s;') . $session->{stderr},
+		qr/division by zero/, 'a cursor fails');
+	$session->{stderr} = '';
+	is(mapped_regions($pid), 0, 'the cursor of an aborted subtransaction keeps no lease');
+	is($session->query_safe('SELECT gpu_sum(b) FROM t; COMMIT;'), $sums[1], 'its session goes on');
+	$session->quit;
+}
 stop_and_look($node);
 
 done_testing();

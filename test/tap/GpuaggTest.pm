@@ -20,7 +20,7 @@ our @EXPORT = qw(
   gpuagg_node make_table core_sums wait_until wait_device wait_gone
   gpuaggd_pids gpuaggd_pid kill_gpuaggd launcher_pids run_query right_on device_stat
   descriptors resident_kb background send_query sums_sql no_crash stop_and_look
-  check_script pgbench_command hold_device wait_held release_device wait_batches
+  mapped_regions check_script pgbench_command hold_device wait_held release_device wait_batches
 );
 
 # While this file exists, the simulated device completes nothing more; servers and
@@ -271,6 +271,14 @@ sub resident_kb
 	my ($pid) = @_;
 
 	return slurp_file("/proc/$pid/status") =~ /^RssAnon:\s+(\d+)/m ? $1 : -1;
+}
+
+# Regions of staging memory that a process has mapped: a session does so as long as it has a lease.
+sub mapped_regions
+{
+	my ($pid) = @_;
+
+	return scalar grep { /gpuagg-staging/ } split /\n/, slurp_file("/proc/$pid/maps");
 }
 
 # A session that goes on after errors, with some settings.
