@@ -8,6 +8,8 @@
 #include "common/protocol.h"
 #include "host/watch.h"
 
+#define GPUD_ENDED_LEASES 16 /* remembered for each client */
+
 /*
  * A request that will be answered later.  It is part of the struct that knows the
  * rest, and is answered before that struct is freed.
@@ -32,7 +34,9 @@ typedef struct Client
 	struct Client *previous;
 
 	/* staging.c */
-	uint64_t leased; /* bytes */
+	uint64_t leased;				   /* bytes */
+	uint32_t ended[GPUD_ENDED_LEASES]; /* regions of its last leases that were taken back */
+	unsigned nended;
 
 	/* job.c */
 	int inflight;

@@ -11,7 +11,9 @@ gpud_columns_check(Job *job)
 	const GpuaggWork *work = &job->request.u.work;
 	Segment *segment = gpud_segment_of(job->pending.client, work->region);
 
-	if (segment == NULL || gpuagg_request_check(&job->request, segment->memory.size) != GPUAGG_OK)
+	if (segment == NULL)
+		return gpud_staging_reason(job->pending.client, work->region);
+	if (gpuagg_request_check(&job->request, segment->memory.size) != GPUAGG_OK)
 		return GPUAGG_REFUSED;
 	gpud_segment_hold(segment);
 	columns->segment = segment;

@@ -17,6 +17,7 @@ GpudOptions gpud_options = {
 	.lock_path = GPUAGG_LOCK_PATH,
 	.total_staging = UINT64_C(1) << 30,
 	.visible_devices = "",
+	.lease_timeout = 60,
 };
 
 static const struct option known[] = {{"socket", required_argument, NULL, 's'},
@@ -26,6 +27,7 @@ static const struct option known[] = {{"socket", required_argument, NULL, 's'},
 									  {"device-memory", required_argument, NULL, 'm'},
 									  {"visible-devices", required_argument, NULL, 'v'},
 									  {"idle-timeout", required_argument, NULL, 'i'},
+									  {"lease-timeout", required_argument, NULL, 'e'},
 									  {"version", no_argument, NULL, 'V'},
 									  {NULL, 0, NULL, 0}};
 
@@ -77,6 +79,9 @@ gpud_options_parse(int argc, char **argv)
 				break;
 			case 'i':
 				gpud_options.idle_timeout = (int) number(option, INT32_MAX);
+				break;
+			case 'e':
+				gpud_options.lease_timeout = (int) number(option, INT32_MAX);
 				break;
 			case 'V':
 				printf("gpuaggd %s\n", GPUAGG_VERSION_STRING);

@@ -16,7 +16,8 @@ typedef struct GpudOptions
 	uint64_t total_staging; /* bytes */
 	uint64_t device_memory; /* bytes; 0: three quarters of what is free */
 	const char *visible_devices;
-	int idle_timeout; /* s; 0: never */
+	int idle_timeout;  /* s; 0: never */
+	int lease_timeout; /* s without a request, after which a lease ends; 0: never */
 } GpudOptions;
 
 extern GpudOptions gpud_options;

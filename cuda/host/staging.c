@@ -6,7 +6,8 @@
  * with every lease, so that an old number names nothing.  It is free again when
  * the client has released it, or is gone, and no request in flight uses it.
  *
- * It is leased as it is to the tenant that had it last, and cleared before another
+ * A lease that no request has used for long ends, too; its memory is not used again.
+ * A segment is leased as it is to the tenant that had it last, and cleared before another
  * has it.
  *
  * The set-up thread takes tasks in order: memory that is to be freed for a new
@@ -118,6 +119,7 @@ grant(Segment *segment, Waiting *w)
 	segment->state = SEGMENT_LEASED;
 	segment->owner = pending->client;
 	segment->owner->leased += segment->memory.size;
+	segment->used_at = gpud_now();
 	segment->clean = false;
 	segment->tenant = w->tenant;
 
@@ -392,6 +394,7 @@ void
 gpud_segment_let_go(Segment *segment)
 {
 	segment->users--;
+	segment->used_at = gpud_now();
 	if (segment->users == 0 && segment->state == SEGMENT_DRAINING)
 		set_free(segment);
 }
@@ -410,12 +413,41 @@ gpud_staging_client_gone(Client *client)
 	serve_waiting();
 }
 
+/*
+ * Ends a lease.  The client may still write to the memory, which nobody else must have
+ * then: it is unmade.  The client's mapping of it stays valid.
+ */
+static void
+take_back(Segment *segment)
+{
+	Client *client = segment->owner;
+
+	client->leased -= segment->memory.size;
+	client->ended[client->nended++ % GPUD_ENDED_LEASES] = segment->region;
+	segment->owner = NULL;
+	destroy(segment);
+}
+
+GpuaggReason
+gpud_staging_reason(const Client *client, uint32_t region)
+{
+	for (unsigned i = 0; i < GPUD_ENDED_LEASES; i++)
+		if (region != 0 && client->ended[i] == region)
+			return GPUAGG_NO_STAGING;
+	return GPUAGG_REFUSED;
+}
+
 void
 gpud_staging_tick(int64_t now)
 {
+	int64_t patience = gpud_options.lease_timeout * GPUD_SECOND;
 	Segment *oldest = NULL;
 	int nfree = 0;
 
+	for (int i = 0; i < nsegments; i++)
+		if (patience > 0 && segments[i].state == SEGMENT_LEASED && segments[i].users == 0 &&
+			now - segments[i].used_at > patience)
+			take_back(&segments[i]);
 	for (int i = 0; i < nsegments; i++)
 		if (segments[i].state == SEGMENT_FREE)
 		{

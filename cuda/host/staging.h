@@ -36,6 +36,7 @@ typedef struct Segment
 	bool clean;		   /* nobody has had it since it was made or cleared */
 	GpudTenant tenant; /* who had it last, unless it is clean */
 	int users;		   /* requests in flight */
+	int64_t used_at;   /* leased: when a request last used it, ns */
 	int64_t free_since;
 	bool promised; /* in the making or being cleared, for a request that waits */
 } Segment;
@@ -62,7 +63,13 @@ extern void gpud_segment_let_go(Segment *segment);
 /* After gpud_client_close(). */
 extern void gpud_staging_client_gone(Client *client);
 
-/* Gives back what has not been needed for long; once a second. */
+/*
+ * GPUAGG_NO_STAGING for a region that was this client's, until it was idle for too long;
+ * else GPUAGG_REFUSED.
+ */
+extern GpuaggReason gpud_staging_reason(const Client *client, uint32_t region);
+
+/* Gives back what has not been needed for long, and takes back leases that are idle; once a second. */
 extern void gpud_staging_tick(int64_t now);
 
 extern uint64_t gpud_staging_bytes(void);

@@ -221,6 +221,57 @@ test_in_flight(void)
 	CHECK(daemon_end(&d, SIGTERM) == 0);
 }
 
+/*
+ * A lease that no request uses ends: its client is told at the next request, and has its rows
+ * still; the memory goes to nobody else.  One that is in use, or in flight, does not end.
+ */
+static void
+test_idle_lease(void)
+{
+	const char *const args[] = {"--lease-timeout", "1", "--total-staging", "67108864", NULL};
+	Daemon d;
+	Lease a;
+	Lease b;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	int64_t until = now_ms() + WAIT_MS;
+	int fd;
+	int other;
+
+	fd = client_start(&d, program, args, &a);
+	other = client_greet(&d, NULL);
+	memset(a.base, 7, a.bytes);
+
+	/* in flight */
+	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
+	device_hold(0);
+	CHECK(client_send(fd, &request) && device_held());
+	sleep_ms(3000);
+	CHECK(client_lease(other, GPUAGG_SEGMENT_BYTES_MAX, &b) == GPUAGG_NO_STAGING);
+	device_release();
+	CHECK(client_receive(fd, &reply, NULL, WAIT_MS) == 1 && reply.h.reason == GPUAGG_OK);
+
+	/* idle: there is room for a large segment when the small one has been taken back */
+	while (client_lease(other, GPUAGG_SEGMENT_BYTES_MAX, &b) == GPUAGG_NO_STAGING &&
+		   now_ms() < until)
+		sleep_ms(20);
+	if (CHECK(b.base != NULL))
+	{
+		CHECK(client_call(fd, &request, &reply) == GPUAGG_NO_STAGING);
+		CHECK(a.base[0] == 7 && a.base[a.bytes - 1] == 7);
+		a.base[0] = 8;
+		CHECK(b.base[0] == 0);
+		request.u.work.region ^= 1u << 20;
+		CHECK(client_refused(fd, &request));
+		CHECK(client_release(fd, &a));
+		CHECK(client_release(other, &b));
+		CHECK(client_lease(fd, 1, &a) == GPUAGG_OK);
+	}
+	close(other);
+	lease_forget(&b);
+	CHECK(client_end(&d, fd, &a));
+}
+
 /* Two for each of gpuaggd's streams: no large request gets done by so many. */
 #define ENOUGH_PIECES 16
 
@@ -627,6 +678,7 @@ main(int argc, char **argv)
 	if (simulated)
 	{
 		test_in_flight();
+		test_idle_lease();
 		test_fairness();
 		test_slow_requests();
 		test_time_is_charged();

@@ -6,6 +6,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpuaggTest;
 use IPC::Run;
+use PostgreSQL::Test::Utils;
 use Test::More;
 
 # Room for one region.
@@ -90,6 +91,30 @@ for my $query ('SELECT gpu_sum(b / (id - 90000)) FROM t',
 	is($session->query_safe('SELECT gpu_sum(b) FROM t; COMMIT;'), $sums[1], 'its session goes on');
 	$session->quit;
 }
+stop_and_look($node);
+
+# A lease that is idle for long ends: the CPU does the batch that had it, the next has a new one.
+my $program = PostgreSQL::Test::Utils::tempdir . '/gpuaggd-impatient';
+append_to_file($program, qq(#!/bin/sh\nexec "$ENV{GPUAGGD_SIM}" --lease-timeout 1 "\$@"\n));
+chmod 0755, $program;
+$node->append_conf('postgresql.conf', "gpuagg.device_program = '$program'");
+$node->start;
+ok(wait_device($node), 'the device is usable where idle leases end soon');
+my $gate = background($node);
+my $idle = background($node, 'gpuagg.batch_rows = 5000');
+$gate->query_safe('SELECT pg_advisory_lock(1)');
+send_query($idle, q(SELECT gpu_sum(CASE WHEN id = 50000 THEN b + length(pg_advisory_lock(1)::text)
+	ELSE b END) FROM t));
+my $owner = gpuaggd_pid($node);
+ok(wait_until(sub { mapped_regions($owner) > 0 }), 'a query has a lease and waits for a lock');
+ok(wait_until(sub { mapped_regions($owner) == 0 }), 'the lease is taken back');
+$gate->query_safe('SELECT pg_advisory_unlock(1)');
+like($idle->query_safe('SELECT engine, fallbacks, reason FROM gpuagg_last_query()'),
+	qr/^$sums[1]\s+both\|[1-9]\d*\|.*staging memory/, 'the query goes on');
+cmp_ok(device_stat($node, 'fallbacks.no_staging'),
+	'<=', 4, 'after what was under way, with a new lease');
+$idle->quit;
+$gate->quit;
 stop_and_look($node);
 
 done_testing();
