@@ -30,7 +30,7 @@ StaticAssertDecl(RETRY_ROWS % CPU_ROWS == 0 && CPU_ROWS % 64 == 0, "chunks end a
 static bool
 wants_device(const ArrayColumn *column)
 {
-	GpuaggReason reason = gpuagg_flight_wanted(column->nrows, 0);
+	GpuaggReason reason = gpuagg_flight_wanted(FLIGHT_ARRAY, column->nrows);
 
 	if (reason != GPUAGG_OK && reason != GPUAGG_DISABLED)
 		gpuagg_stat_reason(reason);

@@ -17,12 +17,21 @@
 
 #define FLIGHT_NEVER PG_INT64_MAX
 
+/* Where the rows of a flight come from, on which depends what a device gains. */
+typedef enum FlightSource
+{
+	FLIGHT_AGGREGATE, /* the executor, one by one, for an aggregate */
+	FLIGHT_WINDOW,	  /* the executor, one by one, for a window function */
+	FLIGHT_SORT,	  /* a sort's items, in memory */
+	FLIGHT_ARRAY	  /* a column in memory */
+} FlightSource;
+
 /*
  * Whether work of so many rows should go to a device: GPUAGG_OK, DISABLED, SMALL or
- * NO_GAIN.  auto_rows: least rows for which the device is faster in mode auto, or
- * FLIGHT_NEVER.  gpuagg.device_min_rows applies in modes auto and gpu.
+ * NO_GAIN.  In mode auto only where the device is faster; gpuagg.device_min_rows
+ * applies in modes auto and gpu.
  */
-extern GpuaggReason gpuagg_flight_wanted(int64 rows, int64 auto_rows);
+extern GpuaggReason gpuagg_flight_wanted(FlightSource source, int64 rows);
 
 /* Staging memory on lease, which several flights may share. */
 typedef struct FlightLease FlightLease;

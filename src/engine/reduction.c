@@ -39,7 +39,7 @@ typedef struct ReductionWork
 	FlightOwner owner; /* listed while it has a lease */
 	char *start;	   /* of the values stored and not yet handed over */
 	int64 rows_done;   /* handed to an engine so far */
-	int64 rows_known;  /* least number of rows to come in all, or 0 */
+	int64 rows_known;  /* those of a column in memory; 0: rows come one by one */
 	char *local;	   /* LOCAL_ROWS values, or NULL */
 	GpuaggReason held; /* recorded, as it has not been on the device yet; or GPUAGG_OK */
 	FlightLease *lease;
@@ -282,7 +282,9 @@ gpuagg_reduction_advance(GpuaggReduction *reduction)
 		leave_device(work);
 	if (work->lease == NULL)
 	{
-		GpuaggReason reason = gpuagg_flight_wanted(Max(work->rows_done, work->rows_known), 0);
+		GpuaggReason reason = work->rows_known > 0
+								  ? gpuagg_flight_wanted(FLIGHT_ARRAY, work->rows_known)
+								  : gpuagg_flight_wanted(FLIGHT_AGGREGATE, work->rows_done);
 
 		if (reason == GPUAGG_OK)
 			(void) take_lease(work);

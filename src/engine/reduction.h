@@ -24,8 +24,9 @@ extern int64 gpuagg_reduction_threshold(void);
 
 /*
  * Opens a reduction in `context`; it is dropped with that context.  op: SUM,
- * MOMENTS, MIN, MAX or COUNT.  nrows: rows known to come, or 0.  NULL when this
- * backend has too many open reductions; the caller then goes on without one.
+ * MOMENTS, MIN, MAX or COUNT.  nrows: rows of a column in memory, or 0 when rows come
+ * one by one.  NULL when this backend has too many open reductions; the caller then
+ * goes on without one.
  */
 extern GpuaggReduction *gpuagg_reduction_open(GpuaggKind kind, GpuaggOp op, int64 nrows,
 											  MemoryContext context);

@@ -15,8 +15,7 @@
 #include "engine/sort.h"
 #include "gpuagg.h"
 
-#define AUTO_ROWS	(1 << 20) /* the device is faster from here on (measured) */
-#define PARTS		4		  /* of the lease, at most */
+#define PARTS		4									  /* of the lease, at most */
 #define PART_BYTES	((Size) GPUAGG_SEGMENT_BYTES / PARTS) /* at most */
 #define LEAST_PIECE 1024 /* the CPU sorts fewer items faster than a request takes */
 
@@ -110,7 +109,7 @@ gpuagg_sort_items(uint64 *items, uint64 *scratch, int64 n, int words, int bits)
 	SortRun run = {.words = words};
 
 	if (words > GPUAGG_SORT_WORDS || n < LEAST_PIECE ||
-		gpuagg_flight_wanted(n, AUTO_ROWS) != GPUAGG_OK || !begin_run(&run, n))
+		gpuagg_flight_wanted(FLIGHT_SORT, n) != GPUAGG_OK || !begin_run(&run, n))
 	{
 		gpuagg_radix_sort(items, scratch, n, words, bits, check_for_interrupts);
 		return 0;

@@ -129,8 +129,7 @@ choose_engine(WindowScanState *node)
 
 	if (node->has_scans)
 		gpuagg_begin_engine();
-	/* in mode auto never: the CPU scans a set in a few ns a row */
-	reason = gpuagg_flight_wanted(0, FLIGHT_NEVER);
+	reason = gpuagg_flight_wanted(FLIGHT_WINDOW, 0);
 	if (reason != GPUAGG_DISABLED && !node->has_scans)
 		reason = GPUAGG_CPU_ONLY;
 	else if (reason != GPUAGG_DISABLED && !node->can_read_ahead)

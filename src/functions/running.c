@@ -6,9 +6,9 @@
  * A cursor takes the partition's rows in order and keeps the value up to the last
  * row taken.  Each call asks for the value up to one row: the current one (ROWS),
  * the one before (exclusive), or the last peer (the default frame).  On the CPU
- * rows are taken one at a time, without reading ahead.  After
- * gpuagg.device_min_rows rows of a partition, whole batches are read ahead and
- * scanned on the device.  Memory is bounded by one batch.  The row whose result
+ * rows are taken one at a time, without reading ahead.  Where the device is wanted,
+ * after gpuagg.device_min_rows rows of a partition, whole batches are read ahead and
+ * scanned there.  Memory is bounded by one batch.  The row whose result
  * overflows raises the error.
  */
 #include "postgres.h"
@@ -163,7 +163,7 @@ static bool
 take_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 {
 	const RunningOperation *op = query->op;
-	GpuaggReason reason = gpuagg_flight_wanted(part->reached, 0);
+	GpuaggReason reason = gpuagg_flight_wanted(FLIGHT_WINDOW, part->reached);
 	GpuaggScanState carry;
 	int64 n;
 
@@ -185,7 +185,7 @@ take_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 	{
 		gpuagg_stat_reason(reason);
 		part->held = reason;
-		part->retry_at = gpuagg_device_min_rows;
+		part->retry_at = reason == GPUAGG_SMALL ? gpuagg_device_min_rows : PG_INT64_MAX;
 		return false;
 	}
 	if (part->held != GPUAGG_OK)

@@ -28,6 +28,15 @@ SELECT * FROM side_by_side('sum(double precision)',
 \echo '== Which engine computed that? (gpuagg_last_query)'
 SELECT gpu_sum(volts) FROM reading \gset
 SELECT * FROM gpuagg_last_query();
+SELECT EXISTS (SELECT FROM gpuagg_devices() WHERE usable) AS device \gset
+\if :device
+\echo '== The same sum with gpuagg.device = gpu'
+SET gpuagg.device = gpu;
+SELECT * FROM side_by_side('sum(double precision)',
+    'SELECT sum(volts) FROM reading', 'SELECT gpu_sum(volts) FROM reading');
+SELECT * FROM gpuagg_last_query();
+RESET gpuagg.device;
+\endif
 
 \echo '== The same double precision column in other orders: core differs, gpuagg never does'
 SELECT * FROM side_by_side('as stored',
@@ -76,9 +85,8 @@ ORDER BY at LIMIT 5;
 SELECT calls, cpu_batches, cpu_rows, device_batches, device_rows, fallbacks, device_state
 FROM gpuagg_stat;
 
-SELECT EXISTS (SELECT FROM gpuagg_devices() WHERE usable) AS device \gset
 \if :device
-\echo 'A device took part.'
+\echo 'There is a device: it computed the sum that it was told to and may have sorted the running sum; the CPU computed the rest, which it does as fast.'
 \else
 SELECT string_agg(DISTINCT reason, ', ') AS why FROM gpuagg_devices() \gset
 \echo 'No device took part' (:why)': the CPU computed everything, to the same bits.'

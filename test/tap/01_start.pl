@@ -28,13 +28,45 @@ right_on($node, 'cpu', 'mode cpu', expected => $expected);
 is(scalar(launcher_pids($node)), 0, 'no launcher after loading and in mode cpu');
 is(device_stat($node, 'device_state'), 'idle', 'state before the first start');
 
-# Mode auto does not wait, and asks for the device.
-my ($answer) = run_query($node, sums_sql('gpu_sum'), set => ['gpuagg.device = auto']);
+# Mode auto asks for no device for rows that come one by one.
+my $no_gain = qr/^taking the rows there would cost more than the CPU's work$/;
+sub aggregates_stay
+{
+	my ($what) = @_;
+	my $last = right_on($node, 'cpu', "mode auto, $what", expected => $expected,
+		set => ['gpuagg.device = auto']);
+
+	like($last->{reason}, $no_gain, "mode auto, $what: the reason");
+	for my $sql ('SELECT count(s) FROM (SELECT gpu_stddev(f) AS s FROM t GROUP BY g) q',
+		'SELECT max(s) FROM (SELECT gpu_running_sum(b) OVER (ORDER BY id) AS s FROM t) q')
+	{
+		(undef, $last) = run_query($node, $sql,
+			set => [ 'gpuagg.device = auto', 'gpuagg.enable_window_scan = off' ]);
+		is("$last->{engine} $last->{fallbacks}", 'cpu 0', "mode auto, $what: $sql");
+		like($last->{reason}, $no_gain, "mode auto, $what: the reason there");
+	}
+	(undef, $last) = run_query($node, sums_sql('gpu_sum'),
+		set => [ 'gpuagg.device = auto', 'max_parallel_workers_per_gather = 2', 'parallel_setup_cost = 0',
+			'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0' ]);
+	is("$last->{engine} $last->{fallbacks}", 'cpu 0', "mode auto, $what: parallel workers");
+	return;
+}
+aggregates_stay('no device');
+is(scalar(launcher_pids($node)), 0, 'mode auto: no launcher because of aggregates');
+is(device_stat($node, 'device_state'), 'idle', 'mode auto: the device is not asked for');
+
+# For arrays it does not wait, but asks for the device.
+my ($answer) = run_query($node, array_sums_sql(), set => ['gpuagg.device = auto']);
 is($answer, $expected, 'mode auto, first query: right answer');
 ok(wait_until(sub { device_stat($node, 'device_state') eq 'ready' }),
 	'mode auto has the device started');
-right_on($node, 'device', 'mode auto, later', expected => $expected,
+right_on($node, 'device', 'mode auto, later', expected => $expected, sql => array_sums_sql(),
 	set => ['gpuagg.device = auto']);
+my $batches = device_stat($node, 'device_batches');
+aggregates_stay('a device that is ready');
+is(device_stat($node, 'device_batches'), $batches, 'mode auto: nothing went there');
+right_on($node, 'device', 'mode gpu takes aggregates there', expected => $expected,
+	set => ['gpuagg.device = gpu']);
 
 # What runs, and where.
 is($node->safe_psql('postgres',
@@ -61,7 +93,7 @@ my ($code, $out, $err) = $node->psql('postgres', 'SET gpuagg.device = gpu; SELEC
 is($code, 3, 'mode gpu fails when stopped');
 like($err, qr/no usable GPU device.*DETAIL:  The device was stopped by gpuagg_stop\(\)\.\n.*HINT:  /s,
 	'and says why');
-right_on($node, 'cpu', 'mode auto when stopped', expected => $expected,
+right_on($node, 'cpu', 'mode auto when stopped', expected => $expected, sql => array_sums_sql(),
 	set => ['gpuagg.device = auto']);
 is(scalar(launcher_pids($node)), 0, 'and stays stopped');
 is(device_stat($node, 'device_state'), 'stopped', 'state when stopped');

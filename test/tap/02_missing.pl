@@ -58,7 +58,7 @@ sub unusable
 	like($err, qr/ERROR:  55000: no usable GPU device$/m, "$what: message and code");
 	like($err, qr/DETAIL:  $detail/, "$what: detail");
 	like($err, qr/HINT:  \S/, "$what: a hint");
-	right_on($node, 'cpu', "$what, mode auto", expected => $expected,
+	right_on($node, 'cpu', "$what, mode auto", expected => $expected, sql => array_sums_sql(),
 		set => ['gpuagg.device = auto']);
 	is(device_stat($node, 'device_state'), 'unavailable', "$what: state");
 	ok(wait_until(sub { !launcher_pids($node) }), "$what: the launcher has gone");
@@ -66,7 +66,7 @@ sub unusable
 
 	# Not tried again for each query.
 	my $log = -s $node->logfile;
-	right_on($node, 'cpu', "$what, once more", expected => $expected,
+	right_on($node, 'cpu', "$what, once more", expected => $expected, sql => array_sums_sql(),
 		set => ['gpuagg.device = auto']);
 	unlike(slurp_file($node->logfile, $log), qr/no usable GPU device/,
 		"$what: not tried again at once");
@@ -150,7 +150,7 @@ ok(wait_until(sub { device_stat($node, 'device_state') eq 'unavailable' }), 'rem
 install(0755, qq(#!/bin/sh\nexec "$ENV{GPUAGGD_SIM}" "\$@"\n));
 is($node->safe_psql('postgres', 'SELECT gpuagg_restart()'), 't', 'gpuagg_restart()');
 ok(wait_device($node), 'brings the device up');
-right_on($node, 'device', 'and mode auto uses it', expected => $expected);
+right_on($node, 'device', 'and mode auto uses it', expected => $expected, sql => array_sums_sql());
 
 # A path that is not absolute, and settings that are not for everybody.
 my ($code, $out, $err) = $node->psql('postgres',

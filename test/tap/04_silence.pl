@@ -25,7 +25,7 @@ CREATE FUNCTION pg_temp.wrong(k int, n int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE wrong int := 0;
 BEGIN
 	FOR j IN 1..n LOOP
-		IF (SELECT gpu_sum(i + k) FROM t) <> (SELECT sum(i + k) FROM t) THEN
+		IF (SELECT gpu_reduce(array_agg(i + k)) FROM t) <> (SELECT sum(i + k) FROM t) THEN
 			wrong := wrong + 1;
 		END IF;
 	END LOOP;
@@ -84,8 +84,8 @@ right_on($node, 'device', 'afterwards', set => ['gpuagg.device = gpu']);
 $pid = gpuaggd_pid($node);
 kill 'STOP', $pid;
 my $alone = start_sql($node, "SET gpuagg.device = auto; SET gpuagg.device_timeout = '10s';"
-	  . ' SELECT gpu_sum(i) FROM t; SELECT clock_timestamp() AS paid \gset
-SELECT gpu_sum(b) FROM t; SELECT gpu_sum(f) FROM t;'
+	  . ' SELECT gpu_reduce(array_agg(i)) FROM t; SELECT clock_timestamp() AS paid \gset
+SELECT gpu_reduce(array_agg(b)) FROM t; SELECT gpu_reduce(array_agg(f)) FROM t;'
 	  . " SELECT extract(epoch FROM clock_timestamp() - :'paid')");
 my $others = (split /\n/, end_sql($alone))[-1];
 cmp_ok($others, '<', 5, 'the time-out is paid once');

@@ -19,7 +19,7 @@ $node->append_conf('postgresql.conf', "shared_preload_libraries = 'gpuagg'\n");
 $node->restart;
 ok(wait_until(sub { gpuaggd_pid($node) }), 'gpuaggd starts with the server');
 ok(wait_until(sub { device_stat($node, 'device_state') eq 'ready' }), 'and gets ready unasked');
-right_on($node, 'device', 'first query, mode auto', expected => $expected);
+right_on($node, 'device', 'first query, mode auto', expected => $expected, sql => array_sums_sql());
 is(scalar(launcher_pids($node)), 1, 'one launcher');
 
 # Stopped and restarted: the launcher is then a dynamic worker.
@@ -59,7 +59,7 @@ like($out, qr/^\d+\ndevice$/, 'one session may want it all the same');
 # Nothing to run it with.
 $node->append_conf('postgresql.conf', "gpuagg.device = auto\ngpuagg.device_program = '/nonexistent'\n");
 $node->restart;
-right_on($node, 'cpu', 'no program', expected => $expected);
+right_on($node, 'cpu', 'no program', expected => $expected, sql => array_sums_sql());
 ok(wait_until(sub { device_stat($node, 'device_state') eq 'unavailable' }), 'state');
 like(device_stat($node, 'device_reason'), qr{missing or not executable: /nonexistent: No such file},
 	'reason');

@@ -42,7 +42,7 @@ is(device_stat($node, 'fallbacks'), 0, 'no fallback was needed');
 
 my @sums = split /\|/, core_sums($node);
 my $script = check_script($node,
-	"gpu_sum(i) = $sums[0] AND gpu_sum(b) = $sums[1] AND gpu_sum(f) = $sums[2]");
+	"gpu_reduce(array_agg(i)) = $sums[0] AND gpu_reduce(array_agg(b)) = $sums[1] AND gpu_reduce(array_agg(f)) = $sums[2]");
 $node->command_ok(pgbench_command($node, $script, '-c', '6', '-t', '2'),
 	'six sessions share a budget of 1 MB');
 stop_and_look($node);
@@ -56,7 +56,7 @@ my ($ret, $out, $err) = $node->psql('postgres',
 	"\\set VERBOSITY verbose\nSET gpuagg.device = gpu; SELECT gpu_sum(i) FROM t");
 isnt($ret, 0, 'mode gpu fails without a usable device');
 like($err, qr/55000: no usable GPU device/, 'with its code and message');
-right_on($node, 'cpu', 'mode auto');
+right_on($node, 'cpu', 'mode auto', sql => array_sums_sql());
 like(device_stat($node, 'device_reason'), qr/device memory/, 'the reason is on show');
 stop_and_look($node);
 

@@ -34,7 +34,7 @@ like(ours_in($a->data_dir), qr{^$folder/gpuagg\.lock $folder/gpuagg\.sock$},
 # A base backup while the device works.
 my $busy = background($a);
 send_query($busy,
-	q(DO $$ BEGIN FOR k IN 1..30 LOOP PERFORM gpu_sum(b) FROM t; END LOOP; END $$));
+	q(DO $$ BEGIN FOR k IN 1..30 LOOP PERFORM gpu_reduce(array_agg(b)) FROM t; END LOOP; END $$));
 $a->backup('one');
 is(ours_in($a->backup_dir . '/one'), '', 'a base backup holds nothing of ours');
 $a->command_ok([ 'pg_verifybackup', $a->backup_dir . '/one' ], 'the backup verifies');
@@ -77,7 +77,7 @@ $b->safe_psql('postgres', 'CHECKPOINT');
 
 $busy = background($b);
 send_query($busy,
-	q(DO $$ BEGIN FOR k IN 1..30 LOOP PERFORM gpu_sum(b) FROM t; END LOOP; END $$));
+	q(DO $$ BEGIN FOR k IN 1..30 LOOP PERFORM gpu_reduce(array_agg(b)) FROM t; END LOOP; END $$));
 my $conf = $a->data_dir . '/postgresql.conf';
 copy($conf, $a->basedir . '/postgresql.conf') or die "copy: $!";
 $b->command_ok(

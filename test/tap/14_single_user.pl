@@ -36,9 +36,9 @@ for my $preload ('', 'gpuagg')
 			'-c', "shared_preload_libraries=$preload", 'postgres' ],
 		'<', \$in, '>', \$out, '2>', \$err, IPC::Run::timeout(600));
 
-	$in .= sums_sql('gpu_sum') . ";\n\nSELECT engine FROM gpuagg_last_query();\n\n";
+	$in .= array_sums_sql() . ";\n\nSELECT engine FROM gpuagg_last_query();\n\n";
 	$postgres->pump until $out =~ /engine = "/;
-	my @got = $out =~ /gpu_sum = "([^"]*)"/g;
+	my @got = $out =~ /gpu_reduce = "([^"]*)"/g;
 	is(join('|', @got), $sums, "$what: right answer");
 	like($out, qr/engine = "cpu"/, "$what: on the CPU");
 	is(join(' ', gpuaggd_pids($node)), '', "$what: no gpuaggd");
@@ -48,9 +48,9 @@ for my $preload ('', 'gpuagg')
 	$in .= "SET gpuagg.device = gpu;\n\n" . sums_sql('gpu_sum') . ";\n\nSELECT 'after' AS done;\n\n";
 	$postgres->pump until $out =~ /done = "after"/;
 	like($err, qr/no usable GPU device/, "$what: mode gpu is refused");
-	$in .= "SET gpuagg.device = auto;\n\n" . sums_sql('gpu_sum') . ";\n\nSELECT 'again' AS done;\n\n";
+	$in .= "SET gpuagg.device = auto;\n\n" . array_sums_sql() . ";\n\nSELECT 'again' AS done;\n\n";
 	$postgres->pump until $out =~ /done = "again"/;
-	@got = $out =~ /gpu_sum = "([^"]*)"/g;
+	@got = $out =~ /gpu_reduce = "([^"]*)"/g;
 	is(join('|', @got), $sums, "$what: right answer after the refusal");
 	$postgres->finish;
 	is($postgres->full_result(0), 0, "$what: ends well");
@@ -64,7 +64,7 @@ command_ok(
 	'start for a binary upgrade');
 is($node->safe_psql('postgres', "LOAD 'gpuagg'; $launchers"), '0',
 	'binary upgrade: no launcher');
-right_on($node, 'cpu', 'binary upgrade');
+right_on($node, 'cpu', 'binary upgrade', sql => array_sums_sql());
 is($node->safe_psql('postgres', $launchers), '0', 'binary upgrade: no launcher after a query');
 is(scalar(gpuaggd_pids($node)), 0, 'binary upgrade: no gpuaggd');
 command_ok([ 'pg_ctl', '-w', '-D', $node->data_dir, '-m', 'fast', 'stop' ], 'stop');
@@ -72,7 +72,7 @@ command_ok([ 'pg_ctl', '-w', '-D', $node->data_dir, '-m', 'fast', 'stop' ], 'sto
 # The same cluster as usual: the device comes.
 $node->start;
 ok(wait_device($node), 'as usual: the device is usable');
-right_on($node, 'device', 'as usual');
+right_on($node, 'device', 'as usual', sql => array_sums_sql());
 $node->stop;
 ok(wait_gone($node), 'no gpuaggd is left after the stop');
 

@@ -7,7 +7,7 @@ use lib $FindBin::RealBin;
 use GpuaggTest;
 use Test::More;
 
-my $node = gpuagg_node('roles', rows => 30_000);
+my $node = gpuagg_node('roles', rows => 30_000, mode => 'gpu');
 
 ok(wait_device($node), 'the device is usable');
 my $pid = gpuaggd_pid($node);

@@ -45,7 +45,7 @@ for my $plan ('force_generic_plan', 'force_custom_plan', 'auto')
 	$session->query_safe('PREPARE p(int) AS SELECT gpu_sum(f) FROM t WHERE id > $1');
 	for my $mode ('gpu', 'cpu', 'auto', 'cpu', 'gpu')
 	{
-		my $expected = $mode eq 'cpu' ? 'cpu' : 'device';
+		my $expected = $mode eq 'gpu' ? 'device' : 'cpu';
 
 		$session->query_safe("SET gpuagg.device = $mode");
 		is($session->query_safe('EXECUTE p(0)'), $sums[2], "$plan, mode $mode: right answer");

@@ -94,11 +94,11 @@ is(device_stat($node, 'device_state'), 'idle', 'idle: gpuagg_stat says so');
 is($session->query_safe(sums_sql('gpu_sum')), $sums, 'idle: the same session has a right answer');
 is($session->query_safe($engine), 'device', 'idle: with the device');
 ok(wait_until(sub { !gpuaggd_pids($node) && !launcher_pids($node) }), 'idle again');
-is($session->query_safe('SET gpuagg.device = auto; ' . sums_sql('gpu_sum')), $sums,
+is($session->query_safe('SET gpuagg.device = auto; ' . array_sums_sql()), $sums,
 	'mode auto: a right answer at once');
 ok($node->poll_query_until('postgres', "SELECT device_state = 'ready' FROM gpuagg_stat"),
 	'mode auto: the device comes again');
-is($session->query_safe(sums_sql('gpu_sum')), $sums, 'mode auto: right answer');
+is($session->query_safe(array_sums_sql()), $sums, 'mode auto: right answer');
 is($session->query_safe($engine), 'device', 'mode auto: on the device');
 
 # A session whose lease is in use is not idle, however slowly its rows come.
@@ -115,7 +115,8 @@ change("gpuagg.device_program = '/nowhere/gpuaggd'");
 ok($node->poll_query_until('postgres',
 		"SELECT device_reason LIKE '%/nowhere/gpuaggd%' FROM gpuagg_stat"),
 	'a program that is missing: the reason names it');
-right_on($node, 'cpu', 'a program that is missing', set => ['gpuagg.device = auto']);
+right_on($node, 'cpu', 'a program that is missing', sql => array_sums_sql(),
+	set => ['gpuagg.device = auto']);
 change("gpuagg.device_program = '$right'");
 is($node->safe_psql('postgres', 'SELECT gpuagg_restart()'), 't', 'the right one again');
 right_on($node, 'device', 'the right one again');

@@ -25,7 +25,7 @@ diag("seed $seed");
 ok(wait_device($node), 'the device is usable');
 my @sums = split /\|/, core_sums($node);
 my $script = check_script($node,
-	"gpu_sum(i) = $sums[0] AND gpu_sum(b) = $sums[1] AND gpu_sum(f) = $sums[2]");
+	"gpu_reduce(array_agg(i)) = $sums[0] AND gpu_reduce(array_agg(b)) = $sums[1] AND gpu_reduce(array_agg(f)) = $sums[2]");
 open(my $file, '>>', $script) or die "$script: $!";
 print $file <<'END';
 SELECT 1 / ((count(*) = 0)::int) FROM (SELECT gpu_running_sum(f) OVER w AS ours, sum(f) OVER w AS core

@@ -129,7 +129,7 @@ like($session->{stderr}, qr/canceling statement due to user request/, 'until it 
 $session->quit;
 
 # Batches of the statement's own that hold all the staging memory give way.
-$session = background($node, 'max_parallel_workers_per_gather = 0', "gpuagg.staging_memory = '32MB'");
+$session = background($node, 'gpuagg.device = gpu', 'max_parallel_workers_per_gather = 0', "gpuagg.staging_memory = '32MB'");
 my $three = 'SELECT gpu_sum(x), gpu_sum(x::int8), '
   . "sum((SELECT gpu_reduce(i, 'sum', 'block_shuffle') FROM a WHERE x % 10000 = 0)) "
   . 'FROM generate_series(1, 50000) x';

@@ -20,7 +20,7 @@ our @EXPORT = qw(
   gpuagg_node make_table core_sums wait_until wait_device wait_gone
   gpuaggd_pids gpuaggd_pid kill_gpuaggd launcher_pids run_query right_on device_stat
   descriptors resident_kb background send_query sums_sql no_crash stop_and_look
-  mapped_regions check_script pgbench_command hold_device wait_held release_device wait_batches
+  mapped_regions check_script pgbench_command array_sums_sql hold_device wait_held release_device wait_batches
 );
 
 # While this file exists, the simulated device completes nothing more; servers and
@@ -112,6 +112,12 @@ sub sums_sql
 	return 'SELECT ' . join(', ', map { "$function($_)" } @columns) . ' FROM t';
 }
 
+# The same sums over arrays, which mode auto brings to the device too.
+sub array_sums_sql
+{
+	return 'SELECT ' . join(', ', map { "gpu_reduce(array_agg($_))" } @columns) . ' FROM t';
+}
+
 sub core_sums
 {
 	my ($node, $db) = @_;
@@ -135,18 +141,20 @@ FROM gpuagg_last_query();));
 	return ($out, \%last);
 }
 
-# Two tests: the sums are right, and the engine was the expected one.  On a host
+# Two tests: the sums (those of aggregates, or what sql => text computes) are right, and the
+# engine was the expected one.  On a host
 # with too much to do a session may give up waiting; it is then tried again, once
 # the device is trusted again.
 sub right_on
 {
 	my ($node, $engine, $what, %params) = @_;
 	my $expected = $params{expected} // core_sums($node, $params{db});
+	my $sql = $params{sql} // sums_sql('gpu_sum');
 	my ($answer, $last);
 
 	for (1 .. 5)
 	{
-		($answer, $last) = run_query($node, sums_sql('gpu_sum'), %params);
+		($answer, $last) = run_query($node, $sql, %params);
 		last if $answer ne $expected || $last->{engine} eq $engine
 		  || $last->{reason} !~ /did not answer in time/;
 		wait_until(sub { device_stat($node, 'device_state') eq 'ready' });

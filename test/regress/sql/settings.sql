@@ -23,6 +23,17 @@ SELECT (gpu_sum(e8), gpu_sum(x8)) = (SELECT a, b FROM set_expected) AS same FROM
 SET gpuagg.device = 'auto';
 SHOW gpuagg.device;
 SELECT (gpu_sum(e8), gpu_sum(x8)) = (SELECT a, b FROM set_expected) AS same FROM set_rows;
+-- Rows that come one by one stay on the CPU in mode auto.
+SET gpuagg.device_min_rows = 0;
+SELECT gpu_sum(x8) FROM set_rows;
+SELECT engine, device_batches, fallbacks, reason FROM gpuagg_last_query();
+SELECT count(d) FROM (SELECT gpu_stddev(e8) AS d FROM set_rows CROSS JOIN generate_series(1, 2) GROUP BY g) AS q;
+SELECT engine, device_batches, fallbacks, reason FROM gpuagg_last_query();
+SET gpuagg.enable_window_scan = off;
+SELECT max(s) FROM (SELECT gpu_running_sum(x8) OVER (ORDER BY i) AS s FROM set_rows) AS q;
+SELECT engine, device_batches, fallbacks, reason FROM gpuagg_last_query();
+RESET gpuagg.enable_window_scan;
+RESET gpuagg.device_min_rows;
 SET gpuagg.device = 'tpu';
 RESET gpuagg.device;
 SET gpuagg.batch_rows = 1024;
