@@ -11,7 +11,7 @@
 
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "utils/lsyscache.h"
+#include "utils/regproc.h"
 
 #include "spec/window_function.h"
 #include "plan/window_match.h"
@@ -89,11 +89,7 @@ match_call(const WindowFunc *call, const WindowClause *clause, WindowFunction *f
 	bool running;
 
 	if (!gpuagg_window_function(call->winfnoid, function, &running))
-	{
-		const char *name = get_func_name(call->winfnoid);
-
-		return psprintf("%s is computed over the same window", name != NULL ? name : "?");
-	}
+		return psprintf("%s is computed over the same window", format_procedure(call->winfnoid));
 	*ours = true;
 	if (call->aggfilter != NULL)
 		return "a function has FILTER";

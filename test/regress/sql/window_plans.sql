@@ -100,6 +100,7 @@ SELECT * FROM windows(
 -- Several functions, several windows, functions that are not ours.
     'gpu_sum(i4) OVER x, gpu_running_min(f8) OVER x, gpu_sum(i4) OVER x FROM w WINDOW x AS (ORDER BY t)',
     'gpu_sum(i4) OVER x, rank() OVER x FROM w WINDOW x AS (ORDER BY t)',
+    'gpu_sum(i4) OVER x, gpu_max(i4::text) OVER x FROM w WINDOW x AS (ORDER BY t)',
     'sum(i4) OVER (ORDER BY t), rank() OVER (ORDER BY g) FROM w',
     'sum(i4) OVER (ORDER BY t), gpu_sum(i4) OVER (ORDER BY g DESC) FROM w',
     'gpu_sum(i4) OVER (ORDER BY t), gpu_sum(i4) OVER (ORDER BY g DESC) FROM w',
