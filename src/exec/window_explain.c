@@ -196,7 +196,9 @@ show_work(WindowScanState *node, bool sorted_on_device, ExplainState *es)
 		ExplainPropertyInteger("Spilled Rows", NULL, gpuagg_row_store_spilled(store), es);
 	if (fallbacks != NIL)
 		ExplainPropertyList("Fallbacks", fallbacks, es);
-	if (!device && !sorted_on_device && report->reason != GPUAGG_OK)
+	/* that the settings keep windows to the CPU is no news */
+	if (!device && !sorted_on_device && report->reason != GPUAGG_OK &&
+		report->reason != GPUAGG_DISABLED && report->reason != GPUAGG_NO_GAIN)
 		ExplainPropertyText("Device Not Used", gpuagg_reason_text(report->reason), es);
 }
 
