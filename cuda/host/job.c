@@ -307,16 +307,18 @@ abandon(Job *job, GpuaggReason reason)
 	job->pending.client = NULL;
 }
 
-/* Looks at a piece that has not ended; hindered: other lanes have been at work. */
+/*
+ * Looks at a piece that has not ended.  One on a stream that yields may wait for
+ * others' work (hindered): only the time while there is none counts.
+ */
 static void
 check_deadline(Lane *lane, bool hindered)
 {
 	int64_t now = gpud_now();
 
-	/* the background lane yields: only the time while nobody else works counts */
-	if (lane == GPUD_BACKGROUND && hindered)
+	if (hindered && lane->stream == lane->yielding)
 	{
-		if (now - lane->started > STARVED_NS)
+		if (lane == GPUD_BACKGROUND && now - lane->started > STARVED_NS)
 			abandon(lane->job, GPUAGG_BUSY);
 		lane->unhindered = now;
 	}
@@ -364,7 +366,7 @@ WorkState
 gpud_job_advance(void)
 {
 	bool running = false;
-	bool hindered = nworking > 0;
+	bool hindered = nworking > nslow;
 
 	if (gpud_jobs_inflight() == 0)
 		return WORK_NONE;
