@@ -46,9 +46,6 @@ sort_rows(WindowInput *input)
 	before = *gpuagg_stat_last();
 	gpuagg_row_sort_perform(input->sort);
 	gpuagg_window_report_since(input->report, &before);
-	/* the statement's reason is that of the functions, whether or not the node sorts */
-	if (before.reason != GPUAGG_OK)
-		gpuagg_stat_reason(before.reason);
 	input->sorted = true;
 	input->keeps_rows = gpuagg_row_sort_in_memory(input->sort);
 }
