@@ -132,7 +132,9 @@ choose_engine(WindowScanState *node)
 	reason = gpuagg_flight_wanted(FLIGHT_WINDOW, 0);
 	if (reason != GPUAGG_DISABLED && !node->has_scans)
 		reason = GPUAGG_CPU_ONLY;
-	else if (reason != GPUAGG_DISABLED && !node->can_read_ahead)
+	/* a run condition that ends the node makes most of a batch for the device rows too many */
+	else if (reason != GPUAGG_DISABLED &&
+			 (!node->can_read_ahead || (node->run.condition != NULL && node->run.ends)))
 		reason = GPUAGG_NO_READ_AHEAD;
 	/* a rescan does not record it again */
 	if (reason != GPUAGG_OK && reason != node->work.report.reason)

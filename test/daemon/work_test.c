@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 static const char *program;
+#define SLOW_ROWS 65536 /* the most that the quadratic algorithm takes */
+
 static bool simulated;
 
 /* Several pieces of full size, in the largest region there is. */
@@ -325,15 +327,16 @@ slow_init(GpuaggRequest *request, const Lease *lease, uint64_t nrows)
 				nrows);
 }
 
-/* Replies to requests that went well, until there is none. */
+/* Replies, until there is none; of requests that go well. */
 static int
 replies_there(int fd)
 {
 	GpuaggReply reply;
 	int n = 0;
 
-	while (client_receive(fd, &reply, NULL, 0) == 1)
-		n += CHECK(reply.h.reason == GPUAGG_OK);
+	for (; client_receive(fd, &reply, NULL, 0) == 1; n++)
+		if (!CHECK(reply.h.reason == GPUAGG_OK))
+			fprintf(stderr, "reason: %s\n", gpuagg_reason_text(reply.h.reason));
 	return n;
 }
 
@@ -483,13 +486,13 @@ test_slow_neighbour(void)
 	fd = client_start(&d, program, NULL, &a);
 	other = client_greet(&d, NULL);
 	CHECK(client_lease(other, 1, &b) == GPUAGG_OK);
-	memset(a.base, 0, GPUAGG_LADDER_ROWS * sizeof(int32_t));
+	memset(a.base, 0, SLOW_ROWS * sizeof(int32_t));
 	column_fill(&b, GPUAGG_INT64, 1 << 20, false);
 	reduce_init(&request, &b, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 1 << 20);
 	CHECK(client_call(other, &request, &reply) == GPUAGG_OK);
 	for (int i = 0; i < GPUAGG_MAX_INFLIGHT; i++)
 	{
-		slow_init(&request, &a, GPUAGG_LADDER_ROWS);
+		slow_init(&request, &a, SLOW_ROWS);
 		CHECK(client_send(fd, &request));
 	}
 	begin = now_ms();
