@@ -579,16 +579,22 @@ COMMENT ON AGGREGATE gpu_count("any") IS 'number of rows whose value is not null
 -- Citus distributes an aggregate only over arguments of the very types that are declared.  Elsewhere
 -- more types than "any" would make calls with types that convert to two of them ambiguous.
 DO $$
-DECLARE type text;
+DECLARE
+	path text := pg_catalog.current_setting('search_path');
+	commands text[];
+	command text;
 BEGIN
-	FOR type IN SELECT format_type(oid, NULL) FROM pg_type
-		WHERE typnamespace = 'pg_catalog'::regnamespace AND typtype IN ('b', 'r', 'm')
-			AND EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')
-	LOOP
-		EXECUTE format('CREATE AGGREGATE gpu_count(%s) (STYPE = bigint, INITCOND = ''0'',
+	-- others may have operators and functions in the extension's schema
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	commands := ARRAY(SELECT format('CREATE AGGREGATE gpu_count(%1$s) (STYPE = bigint, INITCOND = ''0'',
 			SFUNC = gpuagg_count_accum_any, COMBINEFUNC = int8pl, PARALLEL = SAFE, MSTYPE = bigint,
-			MSFUNC = gpuagg_count_accum_any, MINVFUNC = gpuagg_count_accum_any_inv, MINITCOND = ''0'')', type);
-		EXECUTE format('COMMENT ON AGGREGATE gpu_count(%s) IS ''number of rows with a value''', type);
+			MSFUNC = gpuagg_count_accum_any, MINVFUNC = gpuagg_count_accum_any_inv, MINITCOND = ''0'');
+			COMMENT ON AGGREGATE gpu_count(%1$s) IS ''number of rows with a value''', format_type(oid, NULL))
+		FROM pg_type WHERE typnamespace = 'pg_catalog'::regnamespace AND typtype IN ('b', 'r', 'm')
+			AND EXISTS (SELECT FROM pg_extension WHERE extname = 'citus'));
+	PERFORM set_config('search_path', path, true);
+	FOREACH command IN ARRAY commands LOOP
+		EXECUTE command;
 	END LOOP;
 END
 $$;
@@ -799,9 +805,12 @@ CREATE AGGREGATE gpu_max(anyenum) (STYPE = anyenum, SORTOP = >, PARALLEL = SAFE,
 	SFUNC = gpuagg_enum_larger, COMBINEFUNC = gpuagg_enum_larger);
 COMMENT ON AGGREGATE gpu_max(anyenum) IS 'greatest of all non-null anyenum values';
 DO $$
-DECLARE core record;
+DECLARE
+	path text := pg_catalog.current_setting('search_path');
+	commands text[];
+	command text;
 BEGIN
-	IF to_regprocedure('pg_catalog.record_larger(record, record)') IS NOT NULL THEN
+	IF pg_catalog.to_regprocedure('pg_catalog.record_larger(record, record)') IS NOT NULL THEN
 		CREATE FUNCTION gpuagg_record_min(internal, record) RETURNS internal
 			LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT gpuagg_support AS 'MODULE_PATHNAME';
 		CREATE FUNCTION gpuagg_record_max(internal, record) RETURNS internal
@@ -809,22 +818,23 @@ BEGIN
 		CREATE FUNCTION gpuagg_record_extreme(internal) RETURNS record
 			LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
 	END IF;
-	FOR core IN SELECT proname, format_type(t.oid, NULL) AS type, typcollation AS collation, aggtransfn,
-			aggsortop FROM pg_aggregate JOIN pg_proc p ON p.oid = aggfnoid JOIN pg_type t ON t.oid = proargtypes[0]
-		WHERE proname IN ('min', 'max') AND pronamespace = 'pg_catalog'::regnamespace
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true); -- as above
+	commands := ARRAY(SELECT format('CREATE AGGREGATE gpu_%1$s(%2$s) (PARALLEL = SAFE,
+			SORTOP = OPERATOR(pg_catalog.%3$s), ' || CASE t.oid WHEN 'record'::regtype THEN 'STYPE = internal,
+			SSPACE = 256, SFUNC = gpuagg_record_%1$s, FINALFUNC = gpuagg_record_extreme);'
+			ELSE 'STYPE = %2$s, SFUNC = pg_catalog.%4$s' || CASE WHEN typcollation <> 0 AND EXISTS (SELECT
+				FROM pg_extension WHERE extname = 'citus') THEN ');' ELSE ', COMBINEFUNC = pg_catalog.%4$s);' END
+			END || 'COMMENT ON AGGREGATE gpu_%1$s(%2$s) IS ''%5$s of all non-null %2$s values''',
+			p.proname, format_type(t.oid, NULL), oprname, f.proname,
+			CASE p.proname WHEN 'min' THEN 'least' ELSE 'greatest' END)
+		FROM pg_aggregate JOIN pg_proc p ON p.oid = aggfnoid JOIN pg_type t ON t.oid = p.proargtypes[0]
+			JOIN pg_operator o ON o.oid = aggsortop JOIN pg_proc f ON f.oid = aggtransfn
+		WHERE p.proname IN ('min', 'max') AND p.pronamespace = 'pg_catalog'::regnamespace
 			AND t.oid <> ALL ('{int2,int4,int8,float4,float8,numeric,money,interval,
-				date,time,timestamp,timestamptz,anyenum}'::regtype[])
-	LOOP
-		EXECUTE format('CREATE AGGREGATE gpu_%s(%s) (PARALLEL = SAFE, SORTOP = OPERATOR(pg_catalog.%s), '
-			|| CASE core.type WHEN 'record' THEN 'STYPE = internal, SSPACE = 256,
-				SFUNC = gpuagg_record_%1$s, FINALFUNC = gpuagg_record_extreme)'
-			ELSE 'STYPE = %2$s, SFUNC = %4$s' || CASE WHEN EXISTS (SELECT FROM pg_extension
-				WHERE extname = 'citus' AND core.collation <> 0) THEN ')' ELSE ', COMBINEFUNC = %4$s)' END
-			END, core.proname, core.type,
-			(SELECT oprname FROM pg_operator WHERE oid = core.aggsortop),
-			'pg_catalog.' || (SELECT proname FROM pg_proc WHERE oid = core.aggtransfn));
-		EXECUTE format('COMMENT ON AGGREGATE gpu_%s(%s) IS ''%s of all non-null %2$s values''', core.proname,
-			core.type, CASE core.proname WHEN 'min' THEN 'least' ELSE 'greatest' END);
+				date,time,timestamp,timestamptz,anyenum}'::regtype[]));
+	PERFORM set_config('search_path', path, true);
+	FOREACH command IN ARRAY commands LOOP
+		EXECUTE command;
 	END LOOP;
 END
 $$;
@@ -1344,8 +1354,8 @@ COMMENT ON AGGREGATE gpu_stddev_merge(bytea, anyelement) IS
 
 UPDATE pg_catalog.pg_proc SET prosupport = 'gpuagg_support(internal)'::pg_catalog.regprocedure
 	FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid
-	WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = pg_proc.oid
-		AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e'
+	WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid AND d.objid = pg_proc.oid
+		AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid AND d.deptype = 'e'
 		AND e.extname = 'gpuagg' AND prokind = 'a';
 
 -- Arrays: every algorithm by name
