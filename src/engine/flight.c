@@ -42,6 +42,7 @@ static const int64 auto_rows[] = {
 GpuaggReason
 gpuagg_flight_wanted(FlightSource source, int64 rows)
 {
+	Assert((unsigned int) source < lengthof(auto_rows));
 	if (gpuagg_device == DEVICE_CPU)
 		return GPUAGG_DISABLED;
 	if (gpuagg_device == DEVICE_AUTO && auto_rows[source] == FLIGHT_NEVER)

@@ -236,7 +236,7 @@ use_local(ReductionWork *work)
 void
 gpuagg_reduction_missing(GpuaggKind kind, int64 nrows)
 {
-	GpuaggReason reason = gpuagg_flight_wanted(nrows, 0);
+	GpuaggReason reason = gpuagg_flight_wanted(FLIGHT_AGGREGATE, nrows);
 
 	if (reason != GPUAGG_DISABLED && kind == 0)
 		reason = GPUAGG_CPU_ONLY;

@@ -34,6 +34,11 @@ SELECT max(s) FROM (SELECT gpu_running_sum(x8) OVER (ORDER BY i) AS s FROM set_r
 SELECT engine, device_batches, fallbacks, reason FROM gpuagg_last_query();
 RESET gpuagg.enable_window_scan;
 RESET gpuagg.device_min_rows;
+-- So do few of them, and those of a type without a kernel.
+SELECT gpu_sum(i) FROM generate_series(1, 3) i;
+SELECT engine, device_batches, fallbacks, reason FROM gpuagg_last_query();
+SELECT gpu_sum(interval '1 s') FROM generate_series(1, 100000) i;
+SELECT engine, device_batches, fallbacks, reason FROM gpuagg_last_query();
 SET gpuagg.device = 'tpu';
 RESET gpuagg.device;
 SET gpuagg.batch_rows = 1024;
