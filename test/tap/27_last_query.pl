@@ -44,6 +44,14 @@ says(
 	qr/^both\|2400000\|the budget of staging memory is spent$/,
 	'more aggregates than a session has on the device');
 
+# Two rows are what a hundred are: whatever their number, mode auto leaves them to the CPU.
+my $no_gain = "taking the rows there would cost more than the CPU's work";
+for my $rows (1, 2, 3, 100)
+{
+	says("SELECT gpu_sum(i) FROM s WHERE i <= $rows",
+		qr/^cpu\|$rows\|\Q$no_gain\E$/, "mode auto, rows: $rows", ' SET gpuagg.device = auto;');
+}
+
 # In parallel workers too.
 my $parallel = 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0;'
   . ' SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;';
