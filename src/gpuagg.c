@@ -132,8 +132,9 @@ request_shared_memory(void)
 }
 
 /*
- * Gives back the leases of a query that fails.  Before control returns to the client, finishes work in flight and gives leases
- * back, because a cursor may stay open for hours.
+ * Gives back the leases of a query that fails.  Before control returns, finishes what this
+ * run has in flight and gives leases back: whoever runs on is the query of an open
+ * cursor, which may rest for hours, or be fetched from after the query around it has failed.
  */
 static void
 executor_run(EXECUTOR_RUN_PARAMS)
@@ -147,11 +148,9 @@ executor_run(EXECUTOR_RUN_PARAMS)
 			previous_executor_run_hook(EXECUTOR_RUN_ARGS);
 		else
 			standard_ExecutorRun(EXECUTOR_RUN_ARGS);
+		gpuagg_flights_land(nesting_level == 1 ? 0 : mark);
 		if (nesting_level == 1)
-		{
-			gpuagg_flights_land();
 			gpuagg_stat_flush();
-		}
 	}
 	PG_CATCH();
 	{

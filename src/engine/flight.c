@@ -204,7 +204,7 @@ gpuagg_flight_unlist(FlightOwner *owner)
 }
 
 void
-gpuagg_flights_land(void)
+gpuagg_flights_land(uint64 mark)
 {
 	dlist_mutable_iter iter;
 
@@ -212,7 +212,8 @@ gpuagg_flights_land(void)
 	{
 		FlightOwner *owner = dlist_container(FlightOwner, node, iter.cur);
 
-		owner->land(owner);
+		if (owner->number > mark)
+			owner->land(owner);
 	}
 	gpuagg_device_rest();
 }

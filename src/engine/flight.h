@@ -78,17 +78,18 @@ extern void gpuagg_flight_list(FlightOwner *owner);
 extern void gpuagg_flight_unlist(FlightOwner *owner);
 
 /*
- * Lands all listed owners of this backend.  Called when the executor is about to
- * return to the client, as a cursor may stay open for hours.
- */
-extern void gpuagg_flights_land(void);
-
-/*
- * What was listed since gpuagg_flights_mark() belongs to a query that has failed: gives
- * leases back, as the cursor of an aborted subtransaction keeps its memory until its
- * transaction ends.  Neither waits nor throws.
+ * Lands the owners listed since gpuagg_flights_mark() said `mark`; 0: all.  Called when
+ * the executor is about to return, as a cursor may stay open for hours, and may go on
+ * after the query that fetched from it has failed.
  */
 extern uint64 gpuagg_flights_mark(void);
+extern void gpuagg_flights_land(uint64 mark);
+
+/*
+ * What was listed since then belongs to a query that has failed: gives leases back, as
+ * the cursor of an aborted subtransaction keeps its memory until its transaction ends.
+ * Neither waits nor throws.
+ */
 extern void gpuagg_flights_drop(uint64 mark);
 
 #endif /* GPUAGG_FLIGHT_H */

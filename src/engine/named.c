@@ -105,7 +105,7 @@ begin_run(LadderRun *run)
 	while ((reason = gpuagg_device_lease(end, &run->lease)) != GPUAGG_OK)
 	{
 		if (reason == GPUAGG_NO_STAGING)
-			gpuagg_flights_land(); /* this backend may hold all of it */
+			gpuagg_flights_land(0); /* this backend may hold all of it */
 		wait_or_fail(run, reason);
 	}
 }

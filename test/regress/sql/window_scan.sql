@@ -127,5 +127,36 @@ COMMIT;
 FETCH PRIOR FROM back;
 CLOSE back;
 
+-- A cursor goes on after a query that fetched from it has failed.
+CREATE FUNCTION fetch_one(c refcursor) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	r bigint;
+BEGIN
+	FETCH c INTO r;
+	RETURN r;
+END $$;
+BEGIN;
+DECLARE onward CURSOR FOR
+	SELECT gpu_running_sum(i::bigint) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) FROM wins;
+DO $$
+DECLARE
+	onward refcursor := 'onward';
+	nwrong int := 0;
+BEGIN
+	BEGIN
+		PERFORM 1 / (fetch_one(onward) * 0);
+	EXCEPTION WHEN division_by_zero THEN
+		RAISE NOTICE 'failed';
+	END;
+	FOR i IN 2 .. 3000 LOOP
+		IF fetch_one(onward) IS DISTINCT FROM i * (i + 1) / 2 THEN
+			nwrong := nwrong + 1;
+		END IF;
+	END LOOP;
+	RAISE NOTICE 'wrong: %', nwrong;
+END $$;
+COMMIT;
+DROP FUNCTION fetch_one(refcursor);
+
 DROP FUNCTION differences(text);
 DROP TABLE wins, definitions, steps;
