@@ -6,7 +6,8 @@
  * with every lease, so that an old number names nothing.  It is free again when
  * the client has released it, or is gone, and no request in flight uses it.
  *
- * A lease that no request has used for long ends, too; its memory is not used again.
+ * A lease that no request has used for long ends, too.  Its memory is not used again, nor
+ * is that of a client that went without a word: either may still have it mapped.
  * A segment is leased as it is to the tenant that had it last, and cleared before another
  * has it.
  *
@@ -121,6 +122,7 @@ grant(Segment *segment, Waiting *w)
 	segment->owner->leased += segment->memory.size;
 	segment->used_at = gpud_now();
 	segment->clean = false;
+	segment->kept = false;
 	segment->tenant = w->tenant;
 
 	memset(&reply, 0, sizeof(reply));
@@ -181,6 +183,7 @@ start_segment(uint64_t size)
 	segment->state = SEGMENT_CREATING;
 	segment->users = 0;
 	segment->owner = NULL;
+	segment->kept = false;
 	total_bytes += size;
 	gpud_pinned_make(&segment->memory, create_done);
 	return segment;
@@ -304,9 +307,14 @@ serve_waiting(void)
 static void
 set_free(Segment *segment)
 {
-	segment->state = SEGMENT_FREE;
 	segment->owner = NULL;
-	segment->free_since = gpud_now();
+	if (segment->kept)
+		destroy(segment);
+	else
+	{
+		segment->state = SEGMENT_FREE;
+		segment->free_since = gpud_now();
+	}
 	serve_waiting();
 }
 
@@ -409,7 +417,10 @@ gpud_staging_client_gone(Client *client)
 			link = &(*link)->next;
 	for (int i = 0; i < nsegments; i++)
 		if (segments[i].state == SEGMENT_LEASED && segments[i].owner == client)
+		{
+			segments[i].kept = true;
 			gpud_segment_release(&segments[i]);
+		}
 	serve_waiting();
 }
 

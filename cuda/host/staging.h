@@ -35,6 +35,7 @@ typedef struct Segment
 	Client *owner;
 	bool clean;		   /* nobody has had it since it was made or cleared */
 	GpudTenant tenant; /* who had it last, unless it is clean */
+	bool kept;		   /* its client went without releasing it: nobody else is to have it */
 	int users;		   /* requests in flight */
 	int64_t used_at;   /* leased: when a request last used it, ns */
 	int64_t free_since;

@@ -4,9 +4,9 @@
  *
  * A connection is current or retired.  It is retired when it was lost, or when
  * something on it timed out.  A retired connection takes no new requests.  It
- * and its socket, if still open, stay until its last lease is released: while
- * the socket is open gpuaggd gives its regions to no other client, so this
- * session may still read them.
+ * and its socket, if still open, stay until its last lease is released.  gpuaggd gives
+ * a region to no other client before it is released, even when the socket has been
+ * closed, so this session may still read it.
  *
  * A request is under way until its reply arrives, even when nobody wants the
  * reply any more; at most GPUAGG_MAX_INFLIGHT are under way.  Replies not yet

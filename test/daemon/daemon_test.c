@@ -425,6 +425,65 @@ test_clearing(void)
 	CHECK(client_end(&d, fd, &a));
 }
 
+/* Waits until nobody has a lease. */
+static bool
+unleased(int fd)
+{
+	GpuaggRequest request;
+	GpuaggReply reply;
+
+	for (int64_t until = now_ms() + WAIT_MS; now_ms() < until; sleep_ms(5))
+	{
+		request_init(&request, GPUAGG_MSG_PING);
+		if (client_call(fd, &request, &reply) != GPUAGG_OK)
+			return false;
+		if (reply.u.hello.leases == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A client whose connection has closed may still have its region mapped: nobody else gets it. */
+static void
+test_still_mapped(void)
+{
+	const char *const args[] = {"--total-staging", "33554432", NULL};
+	Daemon d;
+	Lease a;
+	Lease b;
+	GpuaggRequest request;
+	int fd;
+	int other;
+
+	daemon_start(&d, program, args);
+	other = client_greet(&d, NULL);
+	for (int busy = 0; busy < 2; busy++)
+	{
+		fd = client_greet(&d, NULL);
+		CHECK(client_lease(fd, 1, &a) == GPUAGG_OK);
+		memset(a.base, 1, 4096);
+		if (busy)
+		{
+			reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
+			device_hold(0);
+			CHECK(client_send(fd, &request) && device_held());
+		}
+		close(fd);
+		if (busy)
+			device_release();
+		CHECK(unleased(other));
+		CHECK(client_lease(other, 1, &b) == GPUAGG_OK);
+		memset(b.base, 2, 4096);
+		CHECK(a.base[0] == 1 && a.base[4095] == 1);
+		memset(a.base, 3, 4096);
+		CHECK(b.base[0] == 2 && b.base[4095] == 2);
+		CHECK(client_release(other, &b));
+		lease_forget(&a);
+	}
+	close(other);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+}
+
 static void
 test_signals(void)
 {
@@ -790,6 +849,7 @@ main(int argc, char **argv)
 	test_lease_made_for_one();
 	test_lease_quota_waiting();
 	test_clearing();
+	test_still_mapped();
 	test_signals();
 	test_lock_and_socket();
 	test_socket_removed();
