@@ -26,7 +26,7 @@
 
 #define MAX_QUEUED		1024				/* jobs of all clients */
 #define DEADLINE_NS		(30 * GPUD_SECOND)	/* a piece that takes longer hangs */
-#define STARVED_NS		(5 * GPUD_SECOND)	/* then a benchmark that others keep waiting fails */
+#define STARVED_NS		(5 * GPUD_SECOND)	/* of others' work: then a benchmark's step fails */
 #define LAUNCH_NS		INT64_C(1000000)	/* then the sockets have their turn */
 #define TURN_NS			(GPUD_SECOND / 2)	/* a turn is kept for so long */
 #define CLIENT_LANES	4					/* enough to copy and compute at the same time */
@@ -212,7 +212,8 @@ launch(Lane *lane)
 	GpuaggReason reason = GPUAGG_OK;
 
 	lane->units = next_piece_units(job);
-	lane->started = lane->unhindered = gpud_now();
+	lane->looked = lane->unhindered = gpud_now();
+	lane->hindered = 0;
 	if (!job->type->background)
 	{
 		lane->stream = job->type->slow ? lane->yielding : lane->prompt;
@@ -318,10 +319,12 @@ check_deadline(Lane *lane, bool hindered)
 
 	if (hindered && lane->stream == lane->yielding)
 	{
-		if (lane == GPUD_BACKGROUND && now - lane->started > STARVED_NS)
+		lane->hindered += now - lane->looked;
+		if (lane == GPUD_BACKGROUND && lane->hindered > STARVED_NS)
 			abandon(lane->job, GPUAGG_BUSY);
 		lane->unhindered = now;
 	}
+	lane->looked = now;
 	if (now - lane->unhindered > DEADLINE_NS)
 		gpud_lost("a request did not end in time");
 }

@@ -35,7 +35,8 @@ typedef struct Lane
 	struct Job *job;	/* NULL: idle */
 	bool resizing;		/* with the set-up thread; the job waits for it */
 	uint64_t units;		/* of work in the piece under way */
-	int64_t started;	/* ns */
+	int64_t looked;		/* when it was last looked at, ns */
+	int64_t hindered;	/* how long others' work may have kept the piece waiting, ns */
 	int64_t unhindered; /* since when the piece should be getting on, ns */
 	uint64_t charged;	/* bytes that its client has been charged with for the piece */
 	uint64_t share;		/* ns, of the clock of shares when the piece started; see job.c */

@@ -358,6 +358,37 @@ test_starving(void)
 	close(other);
 }
 
+/* A step that has taken long by itself is not one that others keep waiting. */
+static void
+test_long_step(void)
+{
+	Daemon d;
+	Lease a;
+	GpuaggRequest bench;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	int other;
+	int fd;
+
+	fd = client_start(&d, program, NULL, &a);
+	other = client_greet(&d, NULL);
+	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 100);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK); /* a lane has memory for the next */
+	bench_init(&bench, GPUAGG_REDUCE, GPUAGG_ALG_READ, GPUAGG_INT64, 100);
+	device_hold(0);
+	CHECK(client_send(other, &bench) && device_held());
+	sleep_ms(5200);
+	CHECK(client_send(fd, &request));
+	for (int i = 0; i < 3; i++)
+		CHECK(client_is_read(fd)); /* the reduction is under way */
+	device_release();
+	CHECK(client_receive(other, &reply, NULL, WAIT_MS) == 1);
+	CHECK(reply.h.id == bench.h.id && reply.h.reason == GPUAGG_OK);
+	CHECK(client_receive(fd, &reply, NULL, WAIT_MS) == 1 && reply.h.reason == GPUAGG_OK);
+	close(other);
+	CHECK(client_end(&d, fd, &a));
+}
+
 /* A benchmark ends in time however long a repetition takes. */
 static void
 test_bounded(void)
@@ -444,6 +475,7 @@ main(int argc, char **argv)
 		test_beside_others();
 		test_turns();
 		test_starving();
+		test_long_step();
 		test_bounded();
 		test_short_device();
 		test_lost();
