@@ -6,7 +6,7 @@
  * charged with a piece's bytes when it starts and, when it has ended, with what it
  * had of the device's time beyond that, at BYTES_A_NS.  Lanes at work share the
  * device: the clock of shares advances by the time that passed over their number.
- * A client that comes back after a pause starts level with the others.
+ * A client that comes back after a pause, or had to let others pass, goes on level with them.
  *
  * No client has more than CLIENT_LANES at a time, so that others need not wait for
  * what it has started; of requests that may take long, one piece of all clients is
@@ -35,7 +35,7 @@
 
 static int njobs; /* without the one in the background */
 static int nqueued;
-static uint64_t served_now; /* of the client served last */
+static uint64_t served_now; /* of the client served last; never less */
 static int nslow;			/* lanes with a piece that may take long */
 static int nworking;		/* lanes at work, without the one in the background */
 
@@ -150,10 +150,15 @@ advance_shares(void)
 	shares_at = now;
 }
 
-/* A lane has been given a client's job, for a piece of so many bytes. */
+/*
+ * A lane has been given a client's job, for a piece of so many bytes.  One that could not
+ * be picked while others were has earned nothing by that.
+ */
 static void
 charge(Lane *lane, Client *client, uint64_t bytes)
 {
+	if (client->served < served_now)
+		client->served = served_now;
 	served_now = client->served;
 	client->served += bytes;
 	client->lanes++;

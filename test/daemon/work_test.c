@@ -440,6 +440,82 @@ test_time_is_charged(void)
 	end_two(&d, fd, lease);
 }
 
+/*
+ * A slow request that had to wait for another one earns its client nothing, nor those who
+ * come after it: they share the device with who worked meanwhile.
+ */
+static void
+test_waiting_earns_nothing(void)
+{
+	enum
+	{
+		SLOW = 0, /* and the next */
+		WORKING = 2,
+		NEW = 3, /* and the next */
+		ALL = 5
+	};
+	Daemon d;
+	Lease lease[ALL];
+	GpuaggRequest request;
+	GpuaggReply reply;
+	int fd[ALL];
+
+	fd[SLOW] = client_start(&d, program, NULL, &lease[SLOW]);
+	memset(lease[SLOW].base, 0, 1 << 20);
+	for (int i = SLOW + 1; i < ALL; i++)
+	{
+		fd[i] = client_greet(&d, NULL);
+		CHECK(client_lease(fd[i], 1, &lease[i]) == GPUAGG_OK);
+		memset(lease[i].base, 0, 1 << 20);
+	}
+
+	/* one client works while a slow request waits for another */
+	device_starve(true);
+	for (int i = SLOW; i < SLOW + 2; i++)
+	{
+		slow_init(&request, &lease[i], 100);
+		CHECK(client_send(fd[i], &request) && client_is_read(fd[i]));
+	}
+	for (int64_t until = now_ms() + 3000; now_ms() < until;)
+	{
+		reduce_init(&request, &lease[WORKING], GPUAGG_INT64, GPUAGG_SUM, 0, 0, 1 << 17);
+		if (client_call(fd[WORKING], &request, &reply) != GPUAGG_OK)
+			break;
+	}
+	reduce_init(&request, &lease[WORKING], GPUAGG_INT64, GPUAGG_SUM, 0, 0, 100);
+	CHECK(client_call(fd[WORKING], &request, &reply) == GPUAGG_OK);
+	device_starve(false);
+	for (int i = SLOW; i < SLOW + 2; i++)
+		CHECK(client_receive(fd[i], &reply, NULL, WAIT_MS) == 1 && reply.h.reason == GPUAGG_OK);
+
+	/* all lanes, and as much again, are asked for by two others */
+	device_hold(0);
+	for (int i = NEW; i < NEW + 2; i++)
+	{
+		for (int k = 0; k < GPUAGG_MAX_INFLIGHT; k++)
+		{
+			reduce_init(&request, &lease[i], GPUAGG_INT64, GPUAGG_SUM, 0, 0, 100);
+			CHECK(client_send(fd[i], &request));
+		}
+		CHECK(client_is_read(fd[i]));
+	}
+	reduce_init(&request, &lease[WORKING], GPUAGG_INT64, GPUAGG_SUM, 0, 0, 100);
+	CHECK(client_send(fd[WORKING], &request) && client_is_read(fd[WORKING]) && device_held());
+	sleep_ms(500);
+
+	/* the first eight, and half of those that come next */
+	device_hold(12);
+	CHECK(client_receive(fd[WORKING], &reply, NULL, WAIT_MS / 6) == 1 &&
+		  reply.h.reason == GPUAGG_OK);
+	device_release();
+	for (int i = SLOW + 1; i < ALL; i++)
+	{
+		close(fd[i]);
+		lease_forget(&lease[i]);
+	}
+	CHECK(client_end(&d, fd[SLOW], &lease[SLOW]));
+}
+
 /* However many requests a client has, it leaves lanes to others. */
 static void
 test_lanes_left(void)
@@ -685,6 +761,7 @@ main(int argc, char **argv)
 		test_fairness();
 		test_slow_requests();
 		test_time_is_charged();
+		test_waiting_earns_nothing();
 		test_lanes_left();
 		test_device_memory();
 	}
