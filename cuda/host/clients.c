@@ -93,6 +93,15 @@ gpud_client_close(Client *client)
 	gpud_closed_clients = client;
 }
 
+/* Whether a message is there that has not been read. */
+static bool
+has_sent(const Client *client)
+{
+	char byte;
+
+	return recv(client->source.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 void
 gpud_clients_tick(int64_t now)
 {
@@ -101,7 +110,8 @@ gpud_clients_tick(int64_t now)
 	for (Client *client = gpud_clients; client != NULL; client = next)
 	{
 		next = client->next;
-		if (!client->greeted && now - client->heard_at > GREETING_NS)
+		if (!client->greeted && now - client->heard_at > GREETING_NS &&
+			(client->closing || !has_sent(client)))
 			gpud_client_close(client);
 	}
 }

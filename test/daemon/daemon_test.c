@@ -159,6 +159,50 @@ test_silent_connections(void)
 	CHECK(daemon_end(&d, SIGTERM) == 0);
 }
 
+/* Connections whose HELLO has come while gpuaggd had no time are greeted, however many. */
+static void
+test_late_greeting(void)
+{
+	enum
+	{
+		MANY = 200
+	};
+	static int fds[MANY];
+	Daemon d;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	int64_t begin;
+	bool in_time; /* else they may have been silent for too long before */
+	int greeted = 0;
+	int fd;
+
+	daemon_start(&d, program, NULL);
+	fd = client_greet(&d, NULL);
+	begin = now_ms();
+	for (int i = 0; i < MANY; i++)
+		fds[i] = client_connect(&d);
+	for (int i = 0; i < 8; i++)
+		CHECK(client_is_read(fd)); /* they have been accepted */
+	kill(d.pid, SIGSTOP);
+	in_time = now_ms() - begin < 1500;
+	for (int i = 0; i < MANY; i++)
+	{
+		request_init(&request, GPUAGG_MSG_HELLO);
+		(void) client_send(fds[i], &request);
+	}
+	sleep_ms(2200);
+	kill(d.pid, SIGCONT);
+	for (int i = 0; i < MANY; i++)
+	{
+		greeted += client_receive(fds[i], &reply, NULL, WAIT_MS) == 1 &&
+				   reply.h.reason == GPUAGG_OK;
+		close(fds[i]);
+	}
+	CHECK(greeted == MANY || !in_time);
+	close(fd);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+}
+
 static void
 test_leases(void)
 {
@@ -843,6 +887,7 @@ main(int argc, char **argv)
 	program = argv[1];
 	test_greeting();
 	test_silent_connections();
+	test_late_greeting();
 	test_leases();
 	test_lease_quota();
 	test_lease_crowd();
