@@ -1,7 +1,7 @@
 -- Settings that change while a query is under way, queries that stop early, and
 -- what the statistics then say.
 BEGIN;
-SELECT plan(16);
+SELECT plan(18);
 
 CREATE TEMP TABLE midway AS SELECT i, i::float8 AS f, i::numeric AS n FROM generate_series(1, 60000) AS i;
 ANALYZE midway;
@@ -23,6 +23,25 @@ SELECT is(fetched('growing', 55000), '(55005,1512802515)', 'after it has grown')
 SET LOCAL gpuagg.batch_rows = 2048;
 SELECT is(fetched('growing', 4000), '(59005,1740824515)', 'after it has shrunk');
 CLOSE growing;
+
+-- A cursor that is read in a subtransaction, by a query that fails there, goes on.
+SET LOCAL gpuagg.batch_rows = 1024;
+CREATE FUNCTION fetched_and_failed(n int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE r text;
+BEGIN
+    EXECUTE format('SELECT 1 / (0 * length(fetched(''kept'', %s)))', n) INTO r;
+EXCEPTION WHEN division_by_zero THEN
+    RETURN 'failed';
+END $$;
+CREATE FUNCTION kept_on(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE 'DECLARE kept CURSOR FOR ' || query;
+    PERFORM fetched_and_failed(1500);
+    RETURN NEXT is(fetched('kept', 3000), '(4500,10127250)', query);
+    EXECUTE 'CLOSE kept';
+END $$;
+SELECT kept_on('SELECT i, gpu_sum(i) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) FROM midway');
+SELECT kept_on('SELECT i, gpu_running_sum(i) OVER (ORDER BY i) FROM midway');
 RESET gpuagg.batch_rows;
 
 -- A row that is not asked for is not evaluated, whichever engine works.
