@@ -295,6 +295,15 @@ EXPLAIN (COSTS OFF) SELECT gpu_sum(i4) OVER (PARTITION BY t) FROM w;
 \c -
 EXPLAIN (COSTS OFF) SELECT gpu_running_count(o) OVER (PARTITION BY t) FROM w;
 
+-- There, the reason for core's node comes as a notice; later, and without VERBOSE, it does not.
+\o /dev/null
+\c -
+EXPLAIN SELECT gpu_sum(i4) FILTER (WHERE g > 1) OVER () FROM w;
+\c -
+EXPLAIN (VERBOSE) SELECT gpu_sum(i4) FILTER (WHERE g > 1) OVER (), gpu_sum(i4) FILTER (WHERE g > 2) OVER (ORDER BY i4) FROM w;
+EXPLAIN (VERBOSE) SELECT gpu_sum(i4) FILTER (WHERE g > 1) OVER () FROM w;
+\o
+
 DROP VIEW guarded;
 DROP TABLE w;
 DROP ROLE regress_gpuagg_reader;
