@@ -37,7 +37,7 @@ RESET gpuagg.device_min_rows;
 -- So do few of them, and those of a type without a kernel.
 SELECT gpu_sum(i) FROM generate_series(1, 3) i;
 SELECT engine, device_batches, fallbacks, reason FROM gpuagg_last_query();
-SELECT gpu_sum(interval '1 s') FROM generate_series(1, 100000) i;
+SELECT gpu_sum(interval '1 s') = '100000 s' AS same FROM generate_series(1, 100000) i;
 SELECT engine, device_batches, fallbacks, reason FROM gpuagg_last_query();
 SET gpuagg.device = 'tpu';
 RESET gpuagg.device;
