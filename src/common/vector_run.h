@@ -1,0 +1,78 @@
+/*
+ * vector_run.h
+ *	  Runs vector programs on the CPU.
+ */
+#ifndef GPUAGG_VECTOR_RUN_H
+#define GPUAGG_VECTOR_RUN_H
+
+#include "common/vector.h"
+
+/*
+ * The rows of a register or column.  Values of rows beyond the vector's, of NULLs
+ * and of rows that are not live may be anything; memory is there for
+ * GPUAGG_VECTOR_ROWS.
+ */
+typedef struct GpuaggVector
+{
+	void *values;
+	uint64_t *valid; /* bit set: not NULL; NULL pointer: no row is NULL */
+} GpuaggVector;
+
+/*
+ * Evaluates expression `number` for the rows in `wanted`, in order, into the register;
+ * out->valid is there to be filled.  May leave by longjmp.
+ */
+typedef void (*GpuaggVectorRow)(void *owner, int number, const uint64_t *wanted,
+								GpuaggVector *out);
+
+/*
+ * What runs a program.  Registers' memory is the runner's.  columns[] is set by the
+ * caller for each vector; they are read only.
+ */
+typedef struct GpuaggVectorRunner
+{
+	const GpuaggVectorProgram *program;
+	GpuaggVectorConstant *constants; /* the program's, to be changed before a run by who has parameters */
+	GpuaggVector *columns;
+	GpuaggVector *registers;
+	GpuaggVectorRow row;
+	void *owner; /* of row() */
+	int nrows;	 /* of the current vector */
+	uint64_t live[GPUAGG_VECTOR_WORDS];
+	uint64_t flagged[GPUAGG_VECTOR_WORDS];
+	bool any_flagged;
+} GpuaggVectorRunner;
+
+/*
+ * Bytes that a runner of a checked program takes, and the runner made in such memory,
+ * aligned to 64 bytes; it goes by letting go of the memory.  The program must stay.
+ */
+extern size_t gpuagg_vector_runner_size(const GpuaggVectorProgram *program);
+extern GpuaggVectorRunner *gpuagg_vector_runner_make(void *memory,
+													 const GpuaggVectorProgram *program);
+
+/* To be called after constants[] has changed, before the next vector. */
+extern void gpuagg_vector_constants_changed(GpuaggVectorRunner *runner);
+
+/*
+ * Runs the filter over a new vector of nrows rows, whose columns are set: live becomes
+ * the rows that pass, flagged the rows that could not be decided.  Returns the number
+ * of live rows.  Callers look at any_flagged first: if it is set, neither counts.
+ */
+extern int gpuagg_vector_run_filter(GpuaggVectorRunner *runner, int nrows);
+
+/* Runs the rest for the live rows; adds to flagged. */
+extern void gpuagg_vector_run_values(GpuaggVectorRunner *runner);
+
+/* Number of rows in a bitmap of a vector. */
+static inline int
+gpuagg_vector_count(const uint64_t *bitmap)
+{
+	int n = 0;
+
+	for (int i = 0; i < GPUAGG_VECTOR_WORDS; i++)
+		n += __builtin_popcountll(bitmap[i]);
+	return n;
+}
+
+#endif /* GPUAGG_VECTOR_RUN_H */
