@@ -58,6 +58,17 @@ build/odr/%.o: %
 build/odr/all: $(odr_objs)
 	$(CXX) -flto -O0 -Werror=odr -r -flinker-output=rel -o $@ $^
 
+# Vector programs, compiled as the extension is.
+vector_bench_objs = $(patsubst %.c,build/bench/%.o,test/bench/vector.c $(sort $(wildcard src/common/vector_*.c)))
+
+build/bench/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(HOST_CFLAGS) -fPIC -Isrc -D_GNU_SOURCE -ffp-contract=off $(HOST_WARNINGS) \
+		-MMD -MP -c -o $@ $<
+
+build/bench/vector: $(vector_bench_objs)
+	$(CC) -o $@ $^
+
 # Tests of the device program itself, against the simulated one.
 daemon_tests = $(patsubst test/daemon/%.c,$(SIM)/%,$(sort $(wildcard test/daemon/*_test.c)))
 

@@ -10,7 +10,8 @@
  *
  * Sections: the instructions up to `nfilter` compute the filter, the others run
  * only for rows that passed it.  Registers are written before they are read,
- * and, within one section, may be written again once nothing reads them.
+ * and may be written again, with another type too; no instruction writes a register
+ * that it reads.
  *
  * NULLs: every register has a bit a row that says whether the value is not NULL;
  * what the value is where it is NULL, nothing may depend on.  Functions are strict
@@ -30,6 +31,7 @@
 #define GPUAGG_VECTOR_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/int128.h"
@@ -39,6 +41,8 @@
 #define GPUAGG_VECTOR_INSTRUCTIONS 1024
 #define GPUAGG_VECTOR_REGISTERS	   256
 #define GPUAGG_VECTOR_CONSTANTS	   512
+#define GPUAGG_VECTOR_COLUMNS	   2048
+#define GPUAGG_VECTOR_SCALE		   1000		  /* the largest of a decimal */
 #define GPUAGG_VECTOR_NONE		   UINT16_MAX /* no register */
 
 /* Types of registers; values lie as a C array of that type. */
@@ -84,7 +88,7 @@ typedef enum GpuaggVectorOp
 	GPUAGG_VECTOR_GT,
 	GPUAGG_VECTOR_GE,
 	GPUAGG_VECTOR_IN, /* a; true: equals one of `count` constants from arg on, none NULL */
-	GPUAGG_VECTOR_LIKE, /* BYTES a; constant arg: pattern of literals and %, see vector_text.h */
+	GPUAGG_VECTOR_LIKE, /* BYTES a; constant arg: pattern, see vector_text.h; flags all if it cannot */
 
 	/* BOOL, with three values; AND and OR are not strict */
 	GPUAGG_VECTOR_AND,
@@ -112,22 +116,26 @@ typedef enum GpuaggVectorOp
 	GPUAGG_VECTOR_MOD, /* integers; the sign of a; flags a divisor of zero */
 	GPUAGG_VECTOR_NEG,
 	GPUAGG_VECTOR_ABS,
-	GPUAGG_VECTOR_MUL_WIDE,	 /* INT64 a, b -> INT128, exact */
+	GPUAGG_VECTOR_MUL_WIDE, /* INT64 a, b -> INT128, exact */
 	GPUAGG_VECTOR_DIV_FLOOR, /* integers, divisor > 0, towards minus infinity; flags a divisor <= 0 */
 	GPUAGG_VECTOR_DIV_ROUND, /* the same, half away from zero */
-	GPUAGG_VECTOR_IN_RANGE,	 /* a; flags values outside [constant arg, constant arg + 1] */
+	/* a; flags values not in [constant arg, constant arg + 1], and all if one of those is NULL */
+	GPUAGG_VECTOR_IN_RANGE,
 
 	/*
 	 * Casts: type is that of a, `to` that of the result.  Between integers: flags
 	 * what does not fit.  Float to integer: rounds half to even, flags what does not
-	 * fit and NaN.  Integer to float: rounds half to even.  FLOAT64 to FLOAT32:
-	 * flags overflow and underflow.
+	 * fit and NaN; not to INT128.  Integer to float: rounds half to even.  FLOAT64 to
+	 * FLOAT32: flags overflow and underflow.
 	 */
 	GPUAGG_VECTOR_CAST,
 	/* INT64 or INT128 a, a decimal of scale arg -> FLOAT64 nearest; flags what it cannot be sure of */
 	GPUAGG_VECTOR_DECIMAL_TO_FLOAT,
 
-	/* INT64 microseconds since 2000-01-01 00:00; arg: GpuaggVectorField; flags infinities */
+	/*
+	 * INT64 microseconds since 2000-01-01 00:00; arg: GpuaggVectorField; flags infinities
+	 * and other times that SQL does not have, given or as the result.
+	 */
 	GPUAGG_VECTOR_TIME_TRUNC, /* -> INT64; fields up to MILLENNIUM and WEEK */
 	GPUAGG_VECTOR_TIME_FIELD, /* -> INT64; as extract(), SECONDS and the like in microseconds */
 
@@ -150,7 +158,7 @@ typedef enum GpuaggVectorField
 	GPUAGG_FIELD_DECADE,
 	GPUAGG_FIELD_CENTURY,
 	GPUAGG_FIELD_MILLENNIUM,
-	GPUAGG_FIELD_DOW,	 /* extract only, as the rest */
+	GPUAGG_FIELD_DOW, /* extract only, as the rest */
 	GPUAGG_FIELD_ISODOW,
 	GPUAGG_FIELD_DOY,
 	GPUAGG_FIELD_ISOYEAR,
@@ -194,8 +202,8 @@ typedef struct GpuaggVectorConstant
 typedef struct GpuaggVectorProgram
 {
 	uint32_t ninstructions;
-	uint32_t nfilter;	 /* so many of them compute the filter */
-	uint32_t filter;	 /* BOOL register that is the filter; NONE: all rows pass */
+	uint32_t nfilter; /* so many of them compute the filter */
+	uint32_t filter;  /* BOOL register that is the filter; NONE: all rows pass */
 	uint32_t nregisters;
 	uint32_t nconstants;
 	uint32_t ncolumns;
@@ -232,11 +240,11 @@ gpuagg_vector_type_size(int type)
 extern int gpuagg_vector_result(const GpuaggVectorInstruction *instruction);
 
 /*
- * Whether the program is one: every number in range, every register written before
- * it is read, in the same section or the first, and of the type that is asked for.
- * types[] (nregisters): the type that each register has at the end.  Returns -1, or
- * the number of the first bad instruction, or `ninstructions` where it is not one
- * of them.
+ * Whether the program is one: every number in range, every register written before it
+ * is read, and with the type that is asked for.  types[] (nregisters, room for
+ * GPUAGG_VECTOR_REGISTERS): the type that each register has at the end, 0: never written.
+ * Returns -1, or the number of the first bad instruction, or, where it is not one of
+ * them, a number that no instruction of the program has.
  */
 extern int gpuagg_vector_check(const GpuaggVectorProgram *program, uint8_t *types);
 

@@ -19,20 +19,23 @@ typedef struct GpuaggVector
 } GpuaggVector;
 
 /*
- * Evaluates expression `number` for the rows in `wanted`, in order, into the register;
- * out->valid is there to be filled.  May leave by longjmp.
+ * Evaluates expression `number` for the rows in `wanted`, in order, into the memory that
+ * *out points to: values, and the bits of out->valid, which come as zeros, as do those of a
+ * BOOL's values.  Rows that are not wanted become NULL.  Not called for no rows.  May leave
+ * by longjmp.
  */
-typedef void (*GpuaggVectorRow)(void *owner, int number, const uint64_t *wanted,
-								GpuaggVector *out);
+typedef void (*GpuaggVectorRow)(void *owner, int number, const uint64_t *wanted, GpuaggVector *out);
 
 /*
- * What runs a program.  Registers' memory is the runner's.  columns[] is set by the
- * caller for each vector; they are read only.
+ * What runs a program.  Registers' memory is the runner's, or that of a column for the
+ * result of COLUMN.  columns[] is set by the caller for each vector; they are read only.
+ * BYTES are followed only in live rows that are not NULL.
  */
 typedef struct GpuaggVectorRunner
 {
 	const GpuaggVectorProgram *program;
-	GpuaggVectorConstant *constants; /* the program's, to be changed before a run by who has parameters */
+	GpuaggVectorConstant
+		*constants; /* the program's, to be changed before a run by who has parameters */
 	GpuaggVector *columns;
 	GpuaggVector *registers;
 	GpuaggVectorRow row;
