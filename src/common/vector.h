@@ -241,8 +241,8 @@ extern int gpuagg_vector_result(const GpuaggVectorInstruction *instruction);
 
 /*
  * Whether the program is one: every number in range, every register written before it
- * is read, and with the type that is asked for.  types[] (nregisters, room for
- * GPUAGG_VECTOR_REGISTERS): the type that each register has at the end, 0: never written.
+ * is read, and with the type that is asked for.  types[] (nregisters): the
+ * type that each register has at the end, 0: never written.
  * Returns -1, or the number of the first bad instruction, or, where it is not one of
  * them, a number that no instruction of the program has.
  */

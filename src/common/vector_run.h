@@ -34,8 +34,7 @@ typedef void (*GpuaggVectorRow)(void *owner, int number, const uint64_t *wanted,
 typedef struct GpuaggVectorRunner
 {
 	const GpuaggVectorProgram *program;
-	GpuaggVectorConstant
-		*constants; /* the program's, to be changed before a run by who has parameters */
+	GpuaggVectorConstant *constants; /* copies; parameters' values, not types, may be changed */
 	GpuaggVector *columns;
 	GpuaggVector *registers;
 	GpuaggVectorRow row;

@@ -556,7 +556,7 @@ may_flag(int op)
 }
 
 /* One instruction; source: the value where it is a column's or an expression's. */
-static void
+static inline void
 oracle_step(const GpuaggVectorInstruction *in, const GpuaggVectorConstant *constants, Row *row,
 			Value source)
 {
