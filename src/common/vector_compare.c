@@ -34,20 +34,24 @@ double_less(double a, double b, uint64_t yes)
 	return a == a ? other : 0;
 }
 
-#define COMPARE_LOOP(NAME, FORM, T, TEST, TO_BITS, A_STEP, B_STEP)                       \
-	static void NAME##_##FORM(const void *a_values, const void *b_values, uint64_t *out, \
-							  const uint64_t *wanted, int words)                         \
-	{                                                                                    \
-		for (int w = 0; w < words; w++)                                                  \
-		{                                                                                \
-			const T *a = (const T *) a_values + 64 * w * A_STEP;                         \
-			const T *b = (const T *) b_values + 64 * w * B_STEP;                         \
-                                                                                         \
-			if (wanted[w] == 0)                                                          \
-				continue;                                                                \
-			TO_BITS(out[w], TEST, a[i * A_STEP], b[i * B_STEP])                          \
-		}                                                                                \
+#define COMPARE_LOOP_OF(NAME, ATTRIBUTES, T, TEST, TO_BITS, A_STEP, B_STEP)                \
+	ATTRIBUTES static void NAME(const void *a_values, const void *b_values, uint64_t *out, \
+								const uint64_t *wanted, int words)                         \
+	{                                                                                      \
+		for (int w = 0; w < words; w++)                                                    \
+		{                                                                                  \
+			const T *a = (const T *) a_values + 64 * w * A_STEP;                           \
+			const T *b = (const T *) b_values + 64 * w * B_STEP;                           \
+                                                                                           \
+			if (wanted[w] == 0)                                                            \
+				continue;                                                                  \
+			TO_BITS(out[w], TEST, a[i * A_STEP], b[i * B_STEP])                            \
+		}                                                                                  \
 	}
+
+#define COMPARE_LOOP(NAME, T, TEST, TO_BITS, WIDE_TO_BITS, A_STEP, B_STEP) \
+	COMPARE_LOOP_OF(NAME, , T, TEST, TO_BITS, A_STEP, B_STEP)              \
+	COMPARE_LOOP_OF(NAME##_wide, VECTOR_WIDE, T, TEST, WIDE_TO_BITS, A_STEP, B_STEP)
 
 /* 64 tests to bits: narrow types by bytes, as wide ones have few to a vector register. */
 #define BY_BYTES(result, TEST, x, y)        \
@@ -96,24 +100,24 @@ static const uint64_t bits[64] = {BITS16(0), BITS16(16), BITS16(32), BITS16(48)}
 		return found;                                                                   \
 	}
 
-#define COMPARE(N, T, TO_BITS, EQUAL, LESS)                      \
-	COMPARE_LOOP(equal_##N, vectors, T, EQUAL, TO_BITS, 1, 1)    \
-	COMPARE_LOOP(equal_##N, b_constant, T, EQUAL, TO_BITS, 1, 0) \
-	COMPARE_LOOP(less_##N, vectors, T, LESS, TO_BITS, 1, 1)      \
-	COMPARE_LOOP(less_##N, b_constant, T, LESS, TO_BITS, 1, 0)   \
-	COMPARE_LOOP(less_##N, a_constant, T, LESS, TO_BITS, 0, 1)   \
-	static bool less_##N(const void *a, const void *b)           \
-	{                                                            \
-		return LESS(*(const T *) a, *(const T *) b, true);       \
-	}                                                            \
+#define COMPARE(N, T, TO_BITS, WIDE_TO_BITS, EQUAL, LESS)                       \
+	COMPARE_LOOP(equal_##N##_vectors, T, EQUAL, TO_BITS, WIDE_TO_BITS, 1, 1)    \
+	COMPARE_LOOP(equal_##N##_b_constant, T, EQUAL, TO_BITS, WIDE_TO_BITS, 1, 0) \
+	COMPARE_LOOP(less_##N##_vectors, T, LESS, TO_BITS, WIDE_TO_BITS, 1, 1)      \
+	COMPARE_LOOP(less_##N##_b_constant, T, LESS, TO_BITS, WIDE_TO_BITS, 1, 0)   \
+	COMPARE_LOOP(less_##N##_a_constant, T, LESS, TO_BITS, WIDE_TO_BITS, 0, 1)   \
+	static bool less_##N(const void *a, const void *b)                          \
+	{                                                                           \
+		return LESS(*(const T *) a, *(const T *) b, true);                      \
+	}                                                                           \
 	SEARCH(find_##N, T, EQUAL, LESS)
 
-COMPARE(int16, int16_t, BY_BYTES, INTEGER_EQUAL, INTEGER_LESS)
-COMPARE(int32, int32_t, BY_BYTES, INTEGER_EQUAL, INTEGER_LESS)
-COMPARE(int64, int64_t, BY_BYTES, INTEGER_EQUAL, INTEGER_LESS)
-COMPARE(int128, GpuaggInt128, BY_WORDS, WIDE_EQUAL, WIDE_LESS)
-COMPARE(float32, float, BY_BYTES, FLOAT_EQUAL, FLOAT_LESS)
-COMPARE(float64, double, BY_WORDS, double_equal, double_less)
+COMPARE(int16, int16_t, BY_BYTES, BY_BYTES, INTEGER_EQUAL, INTEGER_LESS)
+COMPARE(int32, int32_t, BY_BYTES, BY_BYTES, INTEGER_EQUAL, INTEGER_LESS)
+COMPARE(int64, int64_t, BY_BYTES, BY_WORDS, INTEGER_EQUAL, INTEGER_LESS)
+COMPARE(int128, GpuaggInt128, BY_WORDS, BY_WORDS, WIDE_EQUAL, WIDE_LESS)
+COMPARE(float32, float, BY_BYTES, BY_BYTES, FLOAT_EQUAL, FLOAT_LESS)
+COMPARE(float64, double, BY_WORDS, BY_WORDS, double_equal, double_less)
 
 static void
 equal_bool(const void *a, const void *b, uint64_t *out, const uint64_t *wanted, int words)
@@ -153,49 +157,76 @@ less_bool(const void *a, const void *b, uint64_t *out, const uint64_t *wanted, i
 BYTES_LOOP(equal_bytes, gpuagg_bytes_equal)
 BYTES_LOOP(less_bytes, gpuagg_bytes_less)
 
-#define STRING_EQUAL(a, b, yes) (gpuagg_bytes_equal((a), (b)) ? (yes) : 0)
-#define STRING_LESS(a, b, yes)	(gpuagg_bytes_less((a), (b)) ? (yes) : 0)
-SEARCH(find_string, GpuaggVectorBytes, STRING_EQUAL, STRING_LESS)
+/* An order of strings that is quick to see, for sets: by size, first and last eight bytes, and the rest. */
+VECTOR_INLINE bool
+before(GpuaggVectorBytes a, GpuaggVectorBytes b)
+{
+	if (a.size != b.size)
+		return a.size < b.size;
+	if (a.size >= 8)
+	{
+		uint64_t x = gpuagg_bytes_load(a.data);
+		uint64_t y = gpuagg_bytes_load(b.data);
+
+		if (x == y)
+		{
+			x = gpuagg_bytes_load(a.data + a.size - 8);
+			y = gpuagg_bytes_load(b.data + b.size - 8);
+		}
+		if (x != y || a.size <= 16)
+			return x < y;
+	}
+	return gpuagg_bytes_less(a, b);
+}
+
+#define STRING_EQUAL(a, b, yes)	 (gpuagg_bytes_equal((a), (b)) ? (yes) : 0)
+#define STRING_BEFORE(a, b, yes) (before((a), (b)) ? (yes) : 0)
+SEARCH(find_string, GpuaggVectorBytes, STRING_EQUAL, STRING_BEFORE)
 
 static bool
-less_string(const void *a, const void *b)
+string_before(const void *a, const void *b)
 {
-	return gpuagg_bytes_less(*(const GpuaggVectorBytes *) a, *(const GpuaggVectorBytes *) b);
+	return before(*(const GpuaggVectorBytes *) a, *(const GpuaggVectorBytes *) b);
 }
 
 typedef struct Compare
 {
-	GpuaggVectorCompare equal;
-	GpuaggVectorCompare equal_b_constant;
-	GpuaggVectorCompare less;
-	GpuaggVectorCompare less_b_constant;
-	GpuaggVectorCompare less_a_constant;
-	bool (*value_less)(const void *a, const void *b);
+	GpuaggVectorCompare equal[2]; /* [1]: wide */
+	GpuaggVectorCompare equal_b_constant[2];
+	GpuaggVectorCompare less[2];
+	GpuaggVectorCompare less_b_constant[2];
+	GpuaggVectorCompare less_a_constant[2];
+	bool (*before)(const void *a, const void *b); /* order of sets */
 	uint64_t (*find)(const void *a, const void *set, int n, uint64_t wanted);
 } Compare;
 
-#define NUMBERS(N)                                                                              \
-	{                                                                                           \
-		equal_##N##_vectors, equal_##N##_b_constant, less_##N##_vectors, less_##N##_b_constant, \
-			less_##N##_a_constant, less_##N, find_##N                                           \
+#define NUMBERS(N)                                                               \
+	{                                                                            \
+		VECTOR_BOTH(equal_##N##_vectors), VECTOR_BOTH(equal_##N##_b_constant),   \
+			VECTOR_BOTH(less_##N##_vectors), VECTOR_BOTH(less_##N##_b_constant), \
+			VECTOR_BOTH(less_##N##_a_constant), less_##N, find_##N               \
+	}
+/* One loop for all, which needs both vectors. */
+#define ONE(equal, less, before, find)                                                         \
+	{                                                                                          \
+		{equal, equal}, {equal, equal}, {less, less}, {less, less}, {less, less}, before, find \
 	}
 
 static const Compare compares[] = {
-	[GPUAGG_VECTOR_BOOL] = {equal_bool, equal_bool, less_bool, less_bool, less_bool, NULL, NULL},
+	[GPUAGG_VECTOR_BOOL] = ONE(equal_bool, less_bool, NULL, NULL),
 	[GPUAGG_VECTOR_INT16] = NUMBERS(int16),
 	[GPUAGG_VECTOR_INT32] = NUMBERS(int32),
 	[GPUAGG_VECTOR_INT64] = NUMBERS(int64),
 	[GPUAGG_VECTOR_INT128] = NUMBERS(int128),
 	[GPUAGG_VECTOR_FLOAT32] = NUMBERS(float32),
 	[GPUAGG_VECTOR_FLOAT64] = NUMBERS(float64),
-	[GPUAGG_VECTOR_BYTES] = {equal_bytes, equal_bytes, less_bytes, less_bytes, less_bytes,
-							 less_string, find_string},
+	[GPUAGG_VECTOR_BYTES] = ONE(equal_bytes, less_bytes, string_before, find_string),
 };
 
 GpuaggVectorCompare
 gpuagg_vector_less(int type)
 {
-	return compares[type].less;
+	return compares[type].less[gpuagg_vector_width()];
 }
 
 static void
@@ -219,6 +250,7 @@ gpuagg_vector_choose_compare(GpuaggVectorStep *step)
 {
 	const Compare *compare = &compares[step->instruction->type];
 	int op = step->instruction->op;
+	int width = gpuagg_vector_width();
 	bool a_constant = step->a_constant && !step->b_constant;
 	bool b_constant = step->b_constant;
 
@@ -227,17 +259,18 @@ gpuagg_vector_choose_compare(GpuaggVectorStep *step)
 	{
 		step->inverted = op == GPUAGG_VECTOR_NE;
 		step->swapped = a_constant;
-		step->compare = a_constant || b_constant ? compare->equal_b_constant : compare->equal;
+		step->compare = a_constant || b_constant ? compare->equal_b_constant[width]
+												 : compare->equal[width];
 		return;
 	}
 	/* a > b is b < a; a <= b is not b < a */
 	step->swapped = op == GPUAGG_VECTOR_GT || op == GPUAGG_VECTOR_LE;
 	step->inverted = op == GPUAGG_VECTOR_LE || op == GPUAGG_VECTOR_GE;
 	if (a_constant || b_constant)
-		step->compare = a_constant != step->swapped ? compare->less_a_constant
-													: compare->less_b_constant;
+		step->compare = a_constant != step->swapped ? compare->less_a_constant[width]
+													: compare->less_b_constant[width];
 	else
-		step->compare = compare->less;
+		step->compare = compare->less[width];
 }
 
 static void
@@ -246,6 +279,7 @@ run_range(const GpuaggVectorStep *step)
 	int type = step->instruction->type;
 	size_t size = gpuagg_vector_type_size(type);
 	int words = gpuagg_vector_words(step);
+	int width = gpuagg_vector_width();
 	const uint8_t *least = step->set;
 	uint64_t wanted[GPUAGG_VECTOR_WORDS];
 	uint64_t below[GPUAGG_VECTOR_WORDS];
@@ -253,8 +287,8 @@ run_range(const GpuaggVectorStep *step)
 
 	gpuagg_vector_strict(step, wanted);
 	memcpy(step->values, step->a->values, size * 64 * (size_t) words);
-	compares[type].less_b_constant(step->a->values, least, below, wanted, words);
-	compares[type].less_a_constant(least + size, step->a->values, above, wanted, words);
+	compares[type].less_b_constant[width](step->a->values, least, below, wanted, words);
+	compares[type].less_a_constant[width](least + size, step->a->values, above, wanted, words);
 	for (int w = 0; w < words; w++)
 		if (wanted[w] != 0)
 			gpuagg_vector_flag(step, w, step->has_null ? UINT64_MAX : below[w] | above[w]);
@@ -272,6 +306,7 @@ run_few(const GpuaggVectorStep *step)
 	int type = step->instruction->type;
 	size_t size = gpuagg_vector_type_size(type);
 	int words = gpuagg_vector_words(step);
+	int width = gpuagg_vector_width();
 	uint64_t wanted[GPUAGG_VECTOR_WORDS];
 	uint64_t one[GPUAGG_VECTOR_WORDS];
 	uint64_t *out = step->values;
@@ -280,8 +315,8 @@ run_few(const GpuaggVectorStep *step)
 	memset(out, 0, sizeof(one));
 	for (int k = 0; k < step->instruction->count; k++)
 	{
-		compares[type].equal_b_constant(step->a->values, (uint8_t *) step->set + k * size, one,
-										wanted, words);
+		compares[type].equal_b_constant[width](step->a->values, (uint8_t *) step->set + k * size,
+											   one, wanted, words);
 		for (int w = 0; w < words; w++)
 			if (wanted[w] != 0)
 				out[w] |= one[w];
@@ -333,7 +368,7 @@ gpuagg_vector_sort_set(int type, void *set, int n)
 		int to = i;
 
 		memcpy(one, values + i * size, size);
-		while (to > 0 && compares[type].value_less(one, values + (to - 1) * size))
+		while (to > 0 && compares[type].before(one, values + (to - 1) * size))
 			to--;
 		memmove(values + (to + 1) * size, values + to * size, (i - to) * size);
 		memcpy(values + to * size, one, size);

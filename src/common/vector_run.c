@@ -12,6 +12,8 @@
 
 #define BITMAP_SIZE (GPUAGG_VECTOR_WORDS * sizeof(uint64_t))
 
+bool gpuagg_vector_plain;
+
 typedef struct Runner
 {
 	GpuaggVectorRunner public; /* first */
@@ -38,6 +40,16 @@ typedef struct Use
 	size_t size; /* of its values, bytes */
 	size_t offset;
 } Use;
+
+int
+gpuagg_vector_width(void)
+{
+#if defined(__x86_64__)
+	return !gpuagg_vector_plain && __builtin_cpu_supports("avx2");
+#else
+	return 0;
+#endif
+}
 
 static size_t
 round_up(size_t size)
@@ -222,14 +234,16 @@ run_loop(const GpuaggVectorStep *step)
 void
 gpuagg_vector_take_loops(GpuaggVectorStep *step, const GpuaggVectorLoops *loops)
 {
+	int width = gpuagg_vector_width();
+
 	step->run = run_loop;
 	step->flags = loops->flags;
-	if (step->scalar != NULL || (step->b_constant && loops->b_constant != NULL))
-		step->loop = loops->b_constant;
-	else if (step->a_constant && loops->a_constant != NULL)
-		step->loop = loops->a_constant;
+	if (step->scalar != NULL || (step->b_constant && loops->b_constant[width] != NULL))
+		step->loop = loops->b_constant[width];
+	else if (step->a_constant && loops->a_constant[width] != NULL)
+		step->loop = loops->a_constant[width];
 	else
-		step->loop = loops->vectors;
+		step->loop = loops->vectors[width];
 }
 
 static void

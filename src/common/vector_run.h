@@ -53,6 +53,9 @@ extern size_t gpuagg_vector_runner_size(const GpuaggVectorProgram *program);
 extern GpuaggVectorRunner *gpuagg_vector_runner_make(void *memory,
 													 const GpuaggVectorProgram *program);
 
+/* For tests: runners are made as on a processor without wide vector registers. */
+extern bool gpuagg_vector_plain;
+
 /* To be called after constants[] has changed, before the next vector. */
 extern void gpuagg_vector_constants_changed(GpuaggVectorRunner *runner);
 

@@ -27,12 +27,25 @@ typedef uint64_t (*GpuaggVectorLoop)(const void *a, const void *b, void *out,
 /* Which of the 64 rows from a and b on are to be flagged; b stands still where b_step is 0. */
 typedef uint64_t (*GpuaggVectorFlags)(const void *a, const void *b, int b_step);
 
-/* Loops of one operation over one type, by which operand is constant. */
+/*
+ * Loops are compiled twice: for every processor of the kind, and, where it says so, for
+ * one with wider vector registers.
+ */
+#if defined(__x86_64__)
+#define VECTOR_WIDE __attribute__((target("avx2")))
+#else
+#define VECTOR_WIDE
+#endif
+
+/* Which of the two is right: 0 or 1. */
+extern int gpuagg_vector_width(void);
+
+/* Loops of one operation over one type, by which operand is constant; [1]: wide. */
 typedef struct GpuaggVectorLoops
 {
-	GpuaggVectorLoop vectors;
-	GpuaggVectorLoop b_constant;
-	GpuaggVectorLoop a_constant;
+	GpuaggVectorLoop vectors[2];
+	GpuaggVectorLoop b_constant[2];
+	GpuaggVectorLoop a_constant[2];
 	GpuaggVectorFlags flags;
 } GpuaggVectorLoops;
 
@@ -209,8 +222,8 @@ gpuagg_vector_unpack(uint64_t bits, uint8_t *bytes)
 		}                                                                                          \
 		return any;                                                                                \
 	}                                                                                              \
-	static uint64_t NAME##_##FORM(const void *a, const void *b, void *out, const uint64_t *wanted, \
-								  int words)                                                       \
+	VECTOR_INLINE uint64_t NAME##_##FORM##_all(const void *a, const void *b, void *out,            \
+											   const uint64_t *wanted, int words)                  \
 	{                                                                                              \
 		BAD any = 0;                                                                               \
                                                                                                    \
@@ -219,6 +232,16 @@ gpuagg_vector_unpack(uint64_t bits, uint8_t *bytes)
 				any |= NAME##_##FORM##_word((const A *) a + 64 * w * A_STEP,                       \
 											(const B *) b + 64 * w * B_STEP, (R *) out + 64 * w);  \
 		return VECTOR_TOP(BAD, any);                                                               \
+	}                                                                                              \
+	static uint64_t NAME##_##FORM(const void *a, const void *b, void *out, const uint64_t *wanted, \
+								  int words)                                                       \
+	{                                                                                              \
+		return NAME##_##FORM##_all(a, b, out, wanted, words);                                      \
+	}                                                                                              \
+	VECTOR_WIDE static uint64_t NAME##_##FORM##_wide(const void *a, const void *b, void *out,      \
+													 const uint64_t *wanted, int words)            \
+	{                                                                                              \
+		return NAME##_##FORM##_all(a, b, out, wanted, words);                                      \
 	}
 
 #define VECTOR_FLAGS(NAME, A, B, BAD)                                                    \
@@ -249,13 +272,18 @@ gpuagg_vector_unpack(uint64_t bits, uint8_t *bytes)
 	VECTOR_LOOP(NAME, vectors, A, A, R, BAD, 1, 1) \
 	VECTOR_FLAGS(NAME, A, A, BAD)
 
-#define VECTOR_BINARY_LOOPS(NAME)                                          \
-	{                                                                      \
-		NAME##_vectors, NAME##_b_constant, NAME##_a_constant, NAME##_flags \
+#define VECTOR_BOTH(NAME) \
+	{                     \
+		NAME, NAME##_wide \
 	}
-#define VECTOR_UNARY_LOOPS(NAME)                 \
-	{                                            \
-		NAME##_vectors, NULL, NULL, NAME##_flags \
+#define VECTOR_BINARY_LOOPS(NAME)                                    \
+	{                                                                \
+		VECTOR_BOTH(NAME##_vectors), VECTOR_BOTH(NAME##_b_constant), \
+			VECTOR_BOTH(NAME##_a_constant), NAME##_flags             \
+	}
+#define VECTOR_UNARY_LOOPS(NAME)                                              \
+	{                                                                         \
+		VECTOR_BOTH(NAME##_vectors), {NULL, NULL}, {NULL, NULL}, NAME##_flags \
 	}
 
 #endif /* GPUAGG_VECTOR_STEP_H */

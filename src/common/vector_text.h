@@ -41,10 +41,32 @@ extern bool gpuagg_like_parse(GpuaggVectorBytes pattern, GpuaggLike *like);
 
 extern bool gpuagg_like_match(const GpuaggLike *like, GpuaggVectorBytes text);
 
+/* Eight bytes, in the order of memory. */
+static inline uint64_t
+gpuagg_bytes_load(const uint8_t *data)
+{
+	uint64_t v;
+
+	memcpy(&v, data, sizeof(v));
+	return v;
+}
+
+/* By the first and last eight bytes, which may overlap, before the rest. */
 static inline bool
 gpuagg_bytes_equal(GpuaggVectorBytes a, GpuaggVectorBytes b)
 {
-	return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+	if (a.size != b.size)
+		return false;
+	if (a.size < 8)
+	{
+		for (uint64_t i = 0; i < a.size; i++)
+			if (a.data[i] != b.data[i])
+				return false;
+		return true;
+	}
+	return gpuagg_bytes_load(a.data) == gpuagg_bytes_load(b.data) &&
+		   gpuagg_bytes_load(a.data + a.size - 8) == gpuagg_bytes_load(b.data + a.size - 8) &&
+		   (a.size <= 16 || memcmp(a.data + 8, b.data + 8, a.size - 16) == 0);
 }
 
 /* By bytes without sign, and then by length. */

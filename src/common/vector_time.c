@@ -54,32 +54,38 @@ since(int64_t t, int64_t unit)
 	return rest + (rest < 0 ? unit : 0);
 }
 
-/* Year, month and day from days, and back; Howard Hinnant, chrono-Compatible Low-Level Date Algorithms. */
+/*
+ * Year, month and day from days counted from a 1 March; C. Neri and L. Schneider,
+ * "Euclidean affine functions and their application to calendar algorithms", 2022.
+ * Multiplications stand for divisions: 2939745 / 2^32 is 1 / 1461, and a month has
+ * 2^16 / 2141 days, to all the digits that count.
+ */
 VECTOR_INLINE Date
 date_of(int32_t days)
 {
-	uint32_t n = (uint32_t) (days + MARCH_DAYS + CYCLES_AHEAD * CYCLE_DAYS);
-	uint32_t cycle = n / CYCLE_DAYS;
-	uint32_t in_cycle = n % CYCLE_DAYS;
-	uint32_t year = (in_cycle - in_cycle / 1460 + in_cycle / 36524 - in_cycle / 146096) / 365;
-	uint32_t in_year = in_cycle - (365 * year + year / 4 - year / 100);
-	uint32_t month = (5 * in_year + 2) / 153; /* from March */
+	uint32_t n = 4 * (uint32_t) (days + MARCH_DAYS + CYCLES_AHEAD * CYCLE_DAYS) + 3;
+	uint32_t century = n / CYCLE_DAYS;
+	uint64_t of_century = UINT64_C(2939745) * (n % CYCLE_DAYS | 3);
+	uint32_t year = (uint32_t) (of_century >> 32);
+	uint32_t of_year = (uint32_t) of_century / 2939745 / 4;
+	uint32_t month = 2141 * of_year + 197913;
+	uint32_t next = of_year >= 306; /* January and February */
 	Date date;
 
-	date.day = (int32_t) (in_year - (153 * month + 2) / 5 + 1);
-	date.month = (int32_t) (month < 10 ? month + 3 : month - 9);
-	date.year = (int32_t) (cycle * 400 + year) - CYCLES_AHEAD * 400 + (month >= 10);
+	date.day = (int32_t) ((month & 0xffff) / 2141 + 1);
+	date.month = (int32_t) ((month >> 16) - 12 * next);
+	date.year = (int32_t) (100 * century + year + next) - CYCLES_AHEAD * 400;
 	return date;
 }
 
 VECTOR_INLINE int32_t
 days_from(int32_t year, int32_t month, int32_t day)
 {
-	uint32_t n = (uint32_t) (year + CYCLES_AHEAD * 400 - (month <= 2));
+	uint32_t early = month <= 2;
+	uint32_t n = (uint32_t) (year + CYCLES_AHEAD * 400) - early;
 	uint32_t cycle = n / 400;
 	uint32_t of_cycle = n % 400;
-	uint32_t in_year = (153 * (uint32_t) (month > 2 ? month - 3 : month + 9) + 2) / 5 +
-					   (uint32_t) day - 1;
+	uint32_t in_year = (153 * ((uint32_t) month + 12 * early - 3) + 2) / 5 + (uint32_t) day - 1;
 	uint32_t in_cycle = of_cycle * 365 + of_cycle / 4 - of_cycle / 100 + in_year;
 
 	return (int32_t) (cycle * CYCLE_DAYS + in_cycle) - MARCH_DAYS - CYCLES_AHEAD * CYCLE_DAYS;

@@ -19,7 +19,7 @@
 #define EXPRESSIONS		 8	/* one of each type */
 #define STRINGS			 40
 
-static char strings[STRINGS][8];
+static char strings[STRINGS][32];
 static bool tame; /* values that seldom make an instruction flag a row */
 
 /* A random program, its data, and the values of its expressions. */
@@ -533,6 +533,7 @@ test_programs(int programs)
 		bool ok;
 
 		tame = next() % 3 > 0;
+		gpuagg_vector_plain = next() % 2;
 		make_trial(&t, sizes[next() % 9], true);
 		runner = make_runner(&t);
 		ok = agrees(&t, runner);
@@ -738,8 +739,14 @@ main(int argc, char **argv)
 		seed = strtoull(argv[2], NULL, 10);
 	printf("seed %lu\n", (unsigned long) seed);
 	for (int k = 0; k < STRINGS; k++)
-		for (int i = 0; i < k % 8; i++)
-			strings[k][i] = alphabet[next() % (k % 3 ? 6 : 8)];
+	{
+		/* short ones, some of them patterns; and longer ones that begin alike */
+		int size = k % 3 ? k % 8 : 8 + k % 17;
+
+		for (int i = 0; i < size; i++)
+			strings[k][i] = size >= 8 ? alphabet[i < 8 + k % 5 ? (uint64_t) i % 2 : next() % 4]
+									  : alphabet[next() % (k % 2 ? 6 : 8)];
+	}
 	test_refusals();
 	test_like();
 	test_programs(programs);
