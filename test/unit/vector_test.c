@@ -70,7 +70,11 @@ any_integer(int type)
 
 	if (tame && next() % 200)
 	{
+		if (next() % 4 == 0)
+			return few[next() % 6];
 		v = (int64_t) (next() % 2000) - 300;
+		if (type == GPUAGG_VECTOR_INT128 && next() % 2)
+			return v * INT64_C(98765432109) * INT64_C(9876543210987);
 		return type < GPUAGG_VECTOR_INT64 || next() % 2 ? v : v * INT64_C(98765432109);
 	}
 	if (next() % 3 == 0)
@@ -215,15 +219,12 @@ make_constant(GpuaggVectorConstant *c, int type)
 static uint16_t
 any_register(const Trial *t, int type)
 {
-	int first = (int) (next() % GPUAGG_VECTOR_REGISTERS);
+	int n = (int) t->program.nregisters;
+	int first = n > 0 ? (int) (next() % (uint64_t) n) : 0;
 
-	for (int k = 0; k < GPUAGG_VECTOR_REGISTERS; k++)
-	{
-		int r = (first + k) % GPUAGG_VECTOR_REGISTERS;
-
-		if (r < (int) t->program.nregisters && t->types[r] == type)
-			return (uint16_t) r;
-	}
+	for (int k = 0; k < n; k++)
+		if (t->types[(first + k) % n] == type)
+			return (uint16_t) ((first + k) % n);
 	return NONE;
 }
 
