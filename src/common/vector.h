@@ -30,6 +30,7 @@
 #ifndef GPUAGG_VECTOR_H
 #define GPUAGG_VECTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdbool.h>
 #include <stdint.h>
