@@ -1,0 +1,83 @@
+/*
+ * vector_compile.h
+ *	  Compiles SQL expressions over one table into a vector program.
+ *
+ * The planner compiles to know what a plan would cost, the executor's node compiles
+ * again when it starts, from the same expressions.  What no instruction does becomes
+ * a ROW instruction: core's executor evaluates that (sub)expression for one row after
+ * the other.  Every expression without sets, aggregates and windows compiles.
+ */
+#ifndef GPUAGG_VECTOR_COMPILE_H
+#define GPUAGG_VECTOR_COMPILE_H
+
+#include "compat.h"
+
+#include "nodes/primnodes.h"
+
+#include "common/vector_run.h"
+
+/* An expression's value in a register. */
+typedef struct VectorValue
+{
+	uint16 reg;
+	GpuaggVectorType type;
+	int scale;	   /* of a decimal; -1: it is none */
+	int precision; /* of a decimal: digits that it can have, at most */
+} VectorValue;
+
+typedef struct VectorCompiler
+{
+	/* what the program is made of; program is complete after finish() */
+	GpuaggVectorProgram program;
+
+	/* columns of the table that it reads: attribute numbers, in the order of program.columns */
+	List *attributes;	 /* of int */
+	int nfilter_columns; /* so many of them are read by the filter */
+
+	/* expressions of ROW instructions, by number; what type their registers have, see VectorValue */
+	List *rows; /* of Expr * */
+	VectorValue *row_values;
+
+	/* constants whose value is known when the first row is there: number, expression */
+	List *parameters; /* of VectorParameter * */
+
+	bool user_function; /* some expression calls a function that is not core's */
+	struct VectorBuild *build;
+} VectorCompiler;
+
+typedef struct VectorParameter
+{
+	int constant;
+	Expr *expr;
+	VectorValue value; /* what its constant must hold */
+} VectorParameter;
+
+/* A compiler of expressions over the relation that is number varno in them. */
+extern VectorCompiler *gpuagg_compiler_make(Oid relation, Index varno);
+
+/* Compiles an implicit-AND list of quals, in their order; at most once, before anything else. */
+extern void gpuagg_compile_filter(VectorCompiler *compiler, List *quals);
+
+/*
+ * Compiles an expression of the rows that passed the filter; equal expressions are
+ * computed once.  where: NULL, or a bool expression; only rows for which it is true
+ * count, as with an aggregate's FILTER.
+ */
+extern VectorValue gpuagg_compile_value(VectorCompiler *compiler, Expr *expr, Expr *where);
+
+/* Allocates registers and completes the program. */
+extern void gpuagg_compile_finish(VectorCompiler *compiler);
+
+/* Sets a parameter's or constant's value from a Datum of the expression's type; false: it does not fit its form. */
+extern bool gpuagg_vector_set_constant(GpuaggVectorConstant *constant, const VectorValue *value,
+									   Oid type, Datum datum, bool isnull);
+
+/* Stores a Datum of that type in row `row` of a register; false: it does not fit, flag the row. */
+extern bool gpuagg_vector_store(GpuaggVector *vector, const VectorValue *value, Oid type, int row,
+								Datum datum, bool isnull);
+
+/* The Datum that a register's row holds, in the current memory context; by reference where the type is. */
+extern Datum gpuagg_vector_datum(const GpuaggVector *vector, const VectorValue *value, Oid type,
+								 int row, bool *isnull);
+
+#endif /* GPUAGG_VECTOR_COMPILE_H */
