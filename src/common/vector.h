@@ -30,7 +30,6 @@
 #ifndef GPUAGG_VECTOR_H
 #define GPUAGG_VECTOR_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,7 +55,10 @@ typedef enum GpuaggVectorType
 	GPUAGG_VECTOR_INT128, /* GpuaggInt128 */
 	GPUAGG_VECTOR_FLOAT32,
 	GPUAGG_VECTOR_FLOAT64,
-	GPUAGG_VECTOR_BYTES /* GpuaggVectorBytes; CPU only */
+	GPUAGG_VECTOR_BYTES, /* GpuaggVectorBytes; CPU only */
+	GPUAGG_VECTOR_DATUM, /* 8 bytes that only their owner reads; CPU only; COLUMN, ROW, IS_NULL */
+
+	GPUAGG_VECTOR_TYPES
 } GpuaggVectorType;
 
 /* A string of bytes that lies elsewhere, for as long as its vector is current. */
@@ -228,6 +230,7 @@ gpuagg_vector_type_size(int type)
 			return 4;
 		case GPUAGG_VECTOR_INT64:
 		case GPUAGG_VECTOR_FLOAT64:
+		case GPUAGG_VECTOR_DATUM:
 			return 8;
 		case GPUAGG_VECTOR_INT128:
 		case GPUAGG_VECTOR_BYTES:

@@ -11,6 +11,7 @@
 #define NUMBERS	  (INTEGERS | BIT(FLOAT32) | BIT(FLOAT64))
 #define ORDERED	  (NUMBERS | BIT(BYTES))
 #define ALL		  (ORDERED | BIT(BOOL))
+#define ANY		  (ALL | BIT(DATUM))
 
 /* What the type of a result is: that of the operands, `to`, or a type of its own. */
 typedef enum Result
@@ -48,9 +49,9 @@ typedef struct Form
 } Form;
 
 static const Form forms[GPUAGG_VECTOR_OPS] = {
-	[GPUAGG_VECTOR_COLUMN] = {ALL, SAME, COLUMN, 0, 0, 0},
+	[GPUAGG_VECTOR_COLUMN] = {ANY, SAME, COLUMN, 0, 0, 0},
 	[GPUAGG_VECTOR_CONSTANT] = {ALL, SAME, CONSTANT, 0, 0, 0},
-	[GPUAGG_VECTOR_ROW] = {ALL, SAME, EXPRESSION, 0, 0, 0},
+	[GPUAGG_VECTOR_ROW] = {ANY, SAME, EXPRESSION, 0, 0, 0},
 	[GPUAGG_VECTOR_EQ] = {ALL, TO_BOOL, UNUSED, 1, 1, 0},
 	[GPUAGG_VECTOR_NE] = {ALL, TO_BOOL, UNUSED, 1, 1, 0},
 	[GPUAGG_VECTOR_LT] = {ALL, TO_BOOL, UNUSED, 1, 1, 0},
@@ -64,7 +65,7 @@ static const Form forms[GPUAGG_VECTOR_OPS] = {
 	[GPUAGG_VECTOR_NOT] = {BIT(BOOL), TO_BOOL, UNUSED, 1, 0, 0},
 	[GPUAGG_VECTOR_IS_TRUE] = {BIT(BOOL), TO_BOOL, UNUSED, 1, 0, 0},
 	[GPUAGG_VECTOR_IS_FALSE] = {BIT(BOOL), TO_BOOL, UNUSED, 1, 0, 0},
-	[GPUAGG_VECTOR_IS_NULL] = {ALL, TO_BOOL, UNUSED, 1, 0, 0},
+	[GPUAGG_VECTOR_IS_NULL] = {ANY, TO_BOOL, UNUSED, 1, 0, 0},
 	[GPUAGG_VECTOR_SELECT] = {ALL, SAME, UNUSED, 1, 1, 1},
 	[GPUAGG_VECTOR_COALESCE] = {ALL, SAME, UNUSED, 1, 1, 0},
 	[GPUAGG_VECTOR_NULLIF] = {ALL, SAME, UNUSED, 1, 0, 1},
@@ -90,7 +91,7 @@ static const Form forms[GPUAGG_VECTOR_OPS] = {
 static int
 type_in(int type, int types)
 {
-	return type > 0 && type <= GPUAGG_VECTOR_BYTES && (types >> type & 1);
+	return type > 0 && type < GPUAGG_VECTOR_TYPES && (types >> type & 1);
 }
 
 /* Between different numbers, but for floats to INT128. */
@@ -217,7 +218,7 @@ gpuagg_vector_check(const GpuaggVectorProgram *program, uint8_t *types)
 		if (!constant_is_right(&program->constants[i]))
 			return whole;
 	for (uint32_t i = 0; i < program->ncolumns; i++)
-		if (!type_in(program->columns[i], ALL))
+		if (!type_in(program->columns[i], ANY))
 			return whole;
 	memset(types, 0, program->nregisters);
 	for (uint32_t i = 0; i <= program->ninstructions; i++)
