@@ -29,6 +29,7 @@
 #include "storage/shmem.h"
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
+#include "utils/pg_locale.h"
 
 /* 16 moved the macros for values of variable length out of postgres.h. */
 #if PG_VERSION_NUM >= 160000
@@ -198,6 +199,17 @@ compat_function_aclcheck(Oid function, Oid role)
 	return object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE);
 #else
 	return pg_proc_aclcheck(function, role, ACL_EXECUTE);
+#endif
+}
+
+/* Whether a collation orders strings by their bytes; 18 has one struct for all that a collation is. */
+static inline bool
+compat_collation_is_c(Oid collation)
+{
+#if PG_VERSION_NUM >= 180000
+	return pg_newlocale_from_collation(collation)->collate_is_c;
+#else
+	return lc_collate_is_c(collation);
 #endif
 }
 

@@ -22,26 +22,38 @@ typedef struct VectorValue
 	uint16 reg;
 	GpuaggVectorType type;
 	int scale;	   /* of a decimal; -1: it is none */
-	int precision; /* of a decimal: digits that it can have, at most */
+	int precision; /* of a decimal: digits that it can have, at most; 19 and 39: what the type holds */
+	int width;	   /* of a char(n): n; -1: it is none, or n is not known */
 } VectorValue;
 
 typedef struct VectorCompiler
 {
-	/* what the program is made of; program is complete after finish() */
+	/*
+	 * Set by the caller before anything is compiled: decimals stay INT64 where their digits
+	 * may need more, and flag rows that do.  Otherwise they become INT128.
+	 */
+	bool narrow;
+
+	/* What follows is complete after finish(). */
 	GpuaggVectorProgram program;
 
 	/* columns of the table that it reads: attribute numbers, in the order of program.columns */
 	List *attributes;	 /* of int */
 	int nfilter_columns; /* so many of them are read by the filter */
 
-	/* expressions of ROW instructions, by number; what type their registers have, see VectorValue */
+	/*
+	 * Expressions of ROW instructions, by number; what their registers hold (reg is not
+	 * set); whether they have no column, so that their value for the first row that is
+	 * wanted is that of all rows.
+	 */
 	List *rows; /* of Expr * */
 	VectorValue *row_values;
+	bool *row_constant;
 
-	/* constants whose value is known when the first row is there: number, expression */
+	/* constants whose value is known when the first row is there */
 	List *parameters; /* of VectorParameter * */
 
-	bool user_function; /* some expression calls a function that is not core's */
+	bool user_function; /* some expression calls a function that is not core's; known at once */
 	struct VectorBuild *build;
 } VectorCompiler;
 
@@ -50,7 +62,14 @@ typedef struct VectorParameter
 	int constant;
 	Expr *expr;
 	VectorValue value; /* what its constant must hold */
+	bool filter;	   /* needed by the filter, else only by rows that passed it */
 } VectorParameter;
+
+/*
+ * Whether the expression can be compiled at all: it is not volatile, and has no
+ * subquery, set, aggregate or window function.
+ */
+extern bool gpuagg_compile_possible(Node *expr);
 
 /* A compiler of expressions over the relation that is number varno in them. */
 extern VectorCompiler *gpuagg_compiler_make(Oid relation, Index varno);
@@ -65,14 +84,26 @@ extern void gpuagg_compile_filter(VectorCompiler *compiler, List *quals);
  */
 extern VectorValue gpuagg_compile_value(VectorCompiler *compiler, Expr *expr, Expr *where);
 
-/* Allocates registers and completes the program. */
-extern void gpuagg_compile_finish(VectorCompiler *compiler);
+/* Allocates registers and completes the program; false: it is too large to be one. */
+extern bool gpuagg_compile_finish(VectorCompiler *compiler);
 
-/* Sets a parameter's or constant's value from a Datum of the expression's type; false: it does not fit its form. */
+/*
+ * What a register holds of a type; DATUM where no other register can.  reg is not set.
+ * A decimal is a numeric(p, s) of up to 38 digits, and s from 0 on.
+ */
+extern void gpuagg_vector_form(Oid type, int32 typmod, VectorValue *value);
+
+/*
+ * Sets a parameter's or constant's value from a Datum of the expression's type; false:
+ * it does not fit its form.  BYTES as with gpuagg_vector_store().
+ */
 extern bool gpuagg_vector_set_constant(GpuaggVectorConstant *constant, const VectorValue *value,
 									   Oid type, Datum datum, bool isnull);
 
-/* Stores a Datum of that type in row `row` of a register; false: it does not fit, flag the row. */
+/*
+ * Stores a Datum of that type in row `row` of a register; false: it does not fit, flag the
+ * row.  BYTES point into the Datum, or into a copy in the current memory context.
+ */
 extern bool gpuagg_vector_store(GpuaggVector *vector, const VectorValue *value, Oid type, int row,
 								Datum datum, bool isnull);
 

@@ -1,0 +1,120 @@
+/*
+ * vector_rule.h
+ *	  Which core function is which instruction: the table, and the rules it names.
+ */
+#ifndef GPUAGG_VECTOR_RULE_H
+#define GPUAGG_VECTOR_RULE_H
+
+#include "spec/vector_build.h"
+
+typedef struct VectorFunction VectorFunction;
+
+/* A call that is being compiled. */
+typedef struct VectorCall
+{
+	VectorBuild *build;
+	const VectorFunction *function;
+	List *args; /* of Expr * */
+	Oid collation;
+} VectorCall;
+
+/*
+ * Compiles a call: sets *value, with its register, or returns false, and the call
+ * is evaluated row by row.
+ */
+typedef bool (*VectorRule)(const VectorCall *call, VectorValue *value);
+
+struct VectorFunction
+{
+	Oid function;
+	VectorRule rule;
+	uint8 op;	/* GpuaggVectorOp, where the rule has a choice */
+	uint8 type; /* GpuaggVectorType of operands, where the rule has a choice */
+	uint8 to;	/* the same of a cast's result */
+};
+
+/* The table's row of a function; NULL: it has none. */
+extern const VectorFunction *gpuagg_vector_function(Oid function);
+
+/* The table. */
+extern const VectorFunction *gpuagg_vector_functions(int *n);
+
+/* ---- what rules compile with ---- */
+
+/* An expression, under build->mask. */
+extern void gpuagg_compile_node(VectorBuild *build, Expr *expr, VectorValue *value);
+
+/* The call's argument. */
+extern void gpuagg_compile_argument(const VectorCall *call, int number, VectorValue *value);
+
+/* A constant of the form of *value, which keeps it; false: it does not fit. */
+extern bool gpuagg_compile_constant(VectorBuild *build, Oid type, Datum datum, bool isnull,
+									VectorValue *value);
+
+/* Makes a value one of another type of numbers; decimals become other integers. */
+extern bool gpuagg_compile_cast(VectorBuild *build, VectorValue *value, GpuaggVectorType to);
+
+/* A decimal to a greater or equal scale, exactly; false: no type holds it. */
+extern bool gpuagg_compile_rescale(VectorBuild *build, VectorValue *value, int scale);
+
+/* Two decimals of one scale and type, fit for comparing and choosing. */
+extern bool gpuagg_compile_same_decimals(VectorBuild *build, VectorValue *a, VectorValue *b);
+
+/* *value becomes a BOOL in that register. */
+extern void gpuagg_value_bool(VectorValue *value, uint16 reg);
+
+/* Whether the type is one that holds integers. */
+static inline bool
+gpuagg_vector_is_integer(int type)
+{
+	return type >= GPUAGG_VECTOR_INT16 && type <= GPUAGG_VECTOR_INT128;
+}
+
+/* 10^n, n up to 38. */
+extern __int128 gpuagg_power_of_ten(int n);
+
+/* Whether equality of texts is that of their bytes, and order as well. */
+extern bool gpuagg_collation_is_bytes(Oid collation);
+extern bool gpuagg_collation_orders_bytes(Oid collation);
+
+/* ---- rules: numbers ---- */
+
+extern bool gpuagg_rule_two(const VectorCall *call, VectorValue *value); /* a op b */
+extern bool gpuagg_rule_one(const VectorCall *call, VectorValue *value); /* op a */
+extern bool gpuagg_rule_cast(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_same(const VectorCall *call, VectorValue *value); /* a as it is */
+extern bool gpuagg_rule_bool_to_int(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_int_to_bool(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_int_to_decimal(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_decimal_add(const VectorCall *call, VectorValue *value); /* and subtract */
+extern bool gpuagg_rule_decimal_multiply(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_decimal_compare(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_decimal_sign(const VectorCall *call, VectorValue *value); /* NEG, ABS */
+extern bool gpuagg_rule_decimal_typmod(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_decimal_round(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_decimal_to_int(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_decimal_to_float(const VectorCall *call, VectorValue *value);
+
+/* ---- rules: dates and times ---- */
+
+extern bool gpuagg_rule_date_add_days(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_date_difference(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_date_to_timestamp(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_timestamp_to_date(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_timestamp_to_time(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_date_add_time(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_compare_date_timestamp(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_add_interval(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_time_add_interval(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_date_trunc(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_extract(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_date_part(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_date_bin(const VectorCall *call, VectorValue *value);
+
+/* ---- rules: strings ---- */
+
+extern bool gpuagg_rule_text_equal(const VectorCall *call, VectorValue *value); /* and not equal */
+extern bool gpuagg_rule_text_compare(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_like(const VectorCall *call, VectorValue *value); /* to: 1: NOT LIKE */
+
+#endif /* GPUAGG_VECTOR_RULE_H */
