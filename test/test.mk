@@ -76,6 +76,20 @@ $(daemon_tests): $(SIM)/%: $(SIM)/test/daemon/%.o \
 		$(patsubst %.c,$(SIM)/%.o,$(filter-out %_test.c,$(wildcard test/daemon/*.c)) $(common_c))
 	$(CC) $(SIM_SANITIZE) -pthread -o $@ $(filter %.o,$^) -lm
 
+# Libraries for the SQL suite, of files of ours and functions that test them.
+build/modules/%.o: test/modules/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -MMD -MP $(CPPFLAGS) -c -o $@ $<
+
+build/modules/vector_test.so: build/modules/vector_test.o \
+		$(filter src/spec/vector_%.o src/common/vector_%.o,$(OBJS))
+	$(CC) -shared -o $@ $^ -lm
+
+-include $(wildcard build/modules/*.d)
+
+.PHONY: test-modules
+test-modules: $(patsubst test/modules/%.c,build/modules/%.so,$(wildcard test/modules/*.c))
+
 .PHONY: odr unit-tests kernel-tests daemon-tests sanitized-tests test-programs
 odr: build/odr/all
 unit-tests: $(unit_tests)

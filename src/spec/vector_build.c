@@ -210,8 +210,8 @@ add_constant(VectorBuild *build, const GpuaggVectorConstant *constant, bool is_p
 	if (build->nconstants == build->max_constants)
 	{
 		build->max_constants *= 2;
-		build->constants =
-			repalloc(build->constants, build->max_constants * sizeof(GpuaggVectorConstant));
+		build->constants = repalloc(build->constants,
+									build->max_constants * sizeof(GpuaggVectorConstant));
 		build->is_parameter = repalloc(build->is_parameter, build->max_constants * sizeof(bool));
 	}
 	build->constants[build->nconstants] = *constant;

@@ -339,8 +339,7 @@ compile_constant_array(VectorBuild *build, ScalarArrayOpExpr *expr, VectorValue 
 		value->reg = gpuagg_build_two(build, GPUAGG_VECTOR_OR, GPUAGG_VECTOR_BOOL, value->reg,
 									  gpuagg_build_null(build, GPUAGG_VECTOR_BOOL));
 	if (!expr->useOr)
-		value->reg =
-			gpuagg_build_one(build, GPUAGG_VECTOR_NOT, GPUAGG_VECTOR_BOOL, value->reg);
+		value->reg = gpuagg_build_one(build, GPUAGG_VECTOR_NOT, GPUAGG_VECTOR_BOOL, value->reg);
 	return true;
 }
 
@@ -412,9 +411,8 @@ compile_bool(VectorBuild *build, BoolExpr *expr, VectorValue *value)
 			value->reg = gpuagg_build_two(build, is_and ? GPUAGG_VECTOR_AND : GPUAGG_VECTOR_OR,
 										  GPUAGG_VECTOR_BOOL, value->reg, next.reg);
 		if (lnext(expr->args, lc) != NULL)
-			build->mask =
-				gpuagg_build_mask(build, build->mask, next.reg,
-								  is_and ? VECTOR_MASK_NOT_FALSE : VECTOR_MASK_NOT_TRUE);
+			build->mask = gpuagg_build_mask(build, build->mask, next.reg,
+											is_and ? VECTOR_MASK_NOT_FALSE : VECTOR_MASK_NOT_TRUE);
 	}
 	build->mask = outer;
 	return known;
@@ -684,10 +682,10 @@ compile_min_max(VectorBuild *build, MinMaxExpr *expr, VectorValue *value)
 			!same_form(build, value, &next, first))
 			return false;
 		if (!first)
-			value->reg =
-				gpuagg_build_two(build,
-								 expr->op == IS_LEAST ? GPUAGG_VECTOR_LEAST : GPUAGG_VECTOR_GREATEST,
-								 value->type, value->reg, next.reg);
+			value->reg = gpuagg_build_two(build,
+										  expr->op == IS_LEAST ? GPUAGG_VECTOR_LEAST
+															   : GPUAGG_VECTOR_GREATEST,
+										  value->type, value->reg, next.reg);
 		first = false;
 	}
 	return !first;
@@ -728,8 +726,8 @@ compile(VectorBuild *build, Expr *expr, VectorValue *value)
 		case T_OpExpr:
 			return compile_op(build, (OpExpr *) expr, value);
 		case T_FuncExpr:
-			return compile_call(build, ((FuncExpr *) expr)->funcid, ((FuncExpr *) expr)->inputcollid,
-								((FuncExpr *) expr)->args, value);
+			return compile_call(build, ((FuncExpr *) expr)->funcid,
+								((FuncExpr *) expr)->inputcollid, ((FuncExpr *) expr)->args, value);
 		case T_DistinctExpr:
 			return compile_distinct(build, (DistinctExpr *) expr, value);
 		case T_NullIfExpr:

@@ -118,8 +118,7 @@ date_stamp(VectorBuild *build, const VectorValue *date, VectorValue *value)
 	day.reg = gpuagg_build_in_range(build, GPUAGG_VECTOR_INT32, day.reg, FIRST_DATE,
 									LAST_STAMP_DATE);
 	gpuagg_compile_cast(build, &day, GPUAGG_VECTOR_INT64);
-	set(value,
-		int64_two(build, GPUAGG_VECTOR_MUL, day.reg, int64_constant(build, USECS_PER_DAY)),
+	set(value, int64_two(build, GPUAGG_VECTOR_MUL, day.reg, int64_constant(build, USECS_PER_DAY)),
 		GPUAGG_VECTOR_INT64);
 	return true;
 }
@@ -189,8 +188,7 @@ gpuagg_rule_date_add_time(const VectorCall *call, VectorValue *value)
 		if (!stamp_argument(call, i, &part[i]))
 			return false;
 	}
-	set(value,
-		stamp_in_range(build, int64_two(build, GPUAGG_VECTOR_ADD, part[0].reg, part[1].reg)),
+	set(value, stamp_in_range(build, int64_two(build, GPUAGG_VECTOR_ADD, part[0].reg, part[1].reg)),
 		GPUAGG_VECTOR_INT64);
 	return true;
 }

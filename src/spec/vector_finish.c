@@ -71,8 +71,8 @@ number_constants(VectorBuild *build, const bool *needed)
 {
 	VectorCompiler *compiler = build->compiler;
 	int *number = palloc(Max(build->nconstants, 1) * sizeof(int));
-	GpuaggVectorConstant *constants =
-		palloc0(Max(build->nconstants, 1) * sizeof(GpuaggVectorConstant));
+	GpuaggVectorConstant *constants = palloc0(Max(build->nconstants, 1) *
+											  sizeof(GpuaggVectorConstant));
 	int n = 0;
 	ListCell *lc;
 
@@ -240,8 +240,7 @@ gpuagg_build_finish(VectorBuild *build)
 	GpuaggVectorProgram *program = &compiler->program;
 	bool *needed = find_needed(build);
 	int *constants = number_constants(build, needed);
-	GpuaggVectorInstruction *code =
-		palloc0(Max(build->ncode, 1) * sizeof(GpuaggVectorInstruction));
+	GpuaggVectorInstruction *code = palloc0(Max(build->ncode, 1) * sizeof(GpuaggVectorInstruction));
 	Allocation *allocation;
 	uint8 *columns;
 	List *rows = NIL;

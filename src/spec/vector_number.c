@@ -74,8 +74,11 @@ static uint16
 two_digits(VectorBuild *build, GpuaggVectorOp op, GpuaggVectorType type, uint16 a, uint16 b,
 		   int precision)
 {
-	GpuaggVectorInstruction instruction = {
-		.op = op, .type = type, .a = a, .b = b, .c = GPUAGG_VECTOR_NONE};
+	GpuaggVectorInstruction instruction = {.op = op,
+										   .type = type,
+										   .a = a,
+										   .b = b,
+										   .c = GPUAGG_VECTOR_NONE};
 
 	return precision < digits_of_type(type) ? gpuagg_build_emit_exact(build, instruction)
 											: gpuagg_build_emit(build, instruction);
@@ -134,9 +137,8 @@ gpuagg_compile_cast(VectorBuild *build, VectorValue *value, GpuaggVectorType to)
 		other.type = to;
 		value->reg = gpuagg_build_constant(build, &other);
 	}
-	else if (cast_is_exact(from, to) ||
-			 (value->scale >= 0 && gpuagg_vector_is_integer(to) &&
-			  value->precision < digits_of_type(to)))
+	else if (cast_is_exact(from, to) || (value->scale >= 0 && gpuagg_vector_is_integer(to) &&
+										 value->precision < digits_of_type(to)))
 		value->reg = gpuagg_build_emit_exact(build, cast);
 	else
 		value->reg = gpuagg_build_emit(build, cast);
@@ -160,8 +162,7 @@ gpuagg_rule_same(const VectorCall *call, VectorValue *value)
 {
 	gpuagg_compile_argument(call, 0, value);
 	value->width = -1;
-	return value->type == call->function->type ||
-		   (call->function->type == 0 && value->scale >= 0);
+	return value->type == call->function->type || (call->function->type == 0 && value->scale >= 0);
 }
 
 /* true is 1, false 0 */
@@ -176,11 +177,12 @@ gpuagg_rule_bool_to_int(const VectorCall *call, VectorValue *value)
 	gpuagg_compile_argument(call, 0, &a);
 	if (a.type != GPUAGG_VECTOR_BOOL)
 		return false;
-	number = gpuagg_build_choice(build, GPUAGG_VECTOR_SELECT, to, gpuagg_build_integer(build, to, 1),
+	number = gpuagg_build_choice(build, GPUAGG_VECTOR_SELECT, to,
+								 gpuagg_build_integer(build, to, 1),
 								 gpuagg_build_integer(build, to, 0), a.reg);
-	number = gpuagg_build_choice(
-		build, GPUAGG_VECTOR_NULLIF, to, number, GPUAGG_VECTOR_NONE,
-		gpuagg_build_one(build, GPUAGG_VECTOR_IS_NULL, GPUAGG_VECTOR_BOOL, a.reg));
+	number = gpuagg_build_choice(build, GPUAGG_VECTOR_NULLIF, to, number, GPUAGG_VECTOR_NONE,
+								 gpuagg_build_one(build, GPUAGG_VECTOR_IS_NULL, GPUAGG_VECTOR_BOOL,
+												  a.reg));
 	plain(value, number, to);
 	return true;
 }
@@ -409,8 +411,7 @@ round_to(VectorBuild *build, VectorValue *value, int scale)
 	if (less > INT64_DIGITS && value->type == GPUAGG_VECTOR_INT64)
 		gpuagg_compile_cast(build, value, GPUAGG_VECTOR_INT128);
 	divisor = gpuagg_build_integer(build, value->type, gpuagg_power_of_ten(less));
-	decimal(value,
-			two_digits(build, GPUAGG_VECTOR_DIV_ROUND, value->type, value->reg, divisor, 0),
+	decimal(value, two_digits(build, GPUAGG_VECTOR_DIV_ROUND, value->type, value->reg, divisor, 0),
 			value->type, precision, scale);
 }
 
@@ -462,15 +463,15 @@ gpuagg_rule_decimal_typmod(const VectorCall *call, VectorValue *value)
 	return true;
 }
 
-/* round(numeric, constant) and round(numeric) */
+/* round(numeric, constant) */
 bool
 gpuagg_rule_decimal_round(const VectorCall *call, VectorValue *value)
 {
-	int scale = 0;
+	int scale;
 
 	gpuagg_compile_argument(call, 0, value);
-	if (value->scale < 0 || (list_length(call->args) == 2 && !constant_integer(call, 1, &scale)) ||
-		scale < 0 || scale > INT128_DIGITS)
+	if (value->scale < 0 || !constant_integer(call, 1, &scale) || scale < 0 ||
+		scale > INT128_DIGITS)
 		return false;
 	if (scale >= value->scale)
 		return gpuagg_compile_rescale(call->build, value, scale);

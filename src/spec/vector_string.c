@@ -34,8 +34,8 @@ two_strings(const VectorCall *call, VectorValue *value)
 	gpuagg_compile_argument(call, 1, &b);
 	if (a.type != GPUAGG_VECTOR_BYTES || b.type != GPUAGG_VECTOR_BYTES)
 		return false;
-	gpuagg_value_bool(value, gpuagg_build_two(call->build, call->function->op,
-											  GPUAGG_VECTOR_BYTES, a.reg, b.reg));
+	gpuagg_value_bool(value, gpuagg_build_two(call->build, call->function->op, GPUAGG_VECTOR_BYTES,
+											  a.reg, b.reg));
 	return true;
 }
 

@@ -364,8 +364,8 @@ bytes_datum(GpuaggVectorBytes bytes, const VectorValue *value, Oid type)
 		return UUIDPGetDatum(uuid);
 	}
 	if (type == BPCHAROID && value->width >= 0)
-		blanks = Max(value->width - pg_mbstrlen_with_len((const char *) bytes.data,
-														 (int) bytes.size),
+		blanks = Max(value->width -
+						 pg_mbstrlen_with_len((const char *) bytes.data, (int) bytes.size),
 					 0);
 	string = palloc(VARHDRSZ + bytes.size + blanks);
 	SET_VARSIZE(string, VARHDRSZ + bytes.size + blanks);
