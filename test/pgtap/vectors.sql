@@ -87,6 +87,9 @@ INSERT INTO calls VALUES
     ('int4_a + 1 + 2 * int4_b - int4_a % 7'), ('(int4_a + int8_b) * int2_a'), ('-int2_a'), ('abs(int8_a)'),
     ('float8_a + float4_b * 2'), ('1 / float8_a'), ('float8_a::int4'), ('float4_a::int8'), ('float8_a::float4'),
     ('bool_a::int4'), ('int4_a::bool'), ('int8_a::int2'), ('oid_a::int8'), ('int4_a::float4'), ('int8_a::float8');
+INSERT INTO calls VALUES
+    -- the same division where it is allowed and where it is not
+    ('CASE WHEN int4_b <> 0 THEN 100 / int4_b ELSE 0 END + CASE WHEN int4_a <> 0 THEN 100 / int4_b ELSE 1 END');
 INSERT INTO calls SELECT format('date_trunc(%L, timestamp_a)', field)
 FROM unnest('{microseconds,milliseconds,second,minute,hour,day,week,month,quarter,year,decade,century,millennium,Days,mon}'::text[]) field;
 INSERT INTO calls SELECT format('date_trunc(%L, timestamptz_a)', field)
@@ -129,6 +132,36 @@ FROM unnest(ARRAY[
     'CASE WHEN int4_b <> 0 THEN sqrt(float8_a) END', 'int4_b = 0 OR numeric_a / int4_b > 1',
     'coalesce(int4_a, length(text_a))', 'int2_a & int2_b']) expression,
     vector_differs('SELECT ' || expression || ' FROM vector_edges');
+
+SELECT throws_ok('SELECT * FROM vector_differs(''SELECT random() FROM vector_edges'')', 'expression cannot be compiled');
+SELECT ok(differs = 0 AND by_row = 1 AND flagged = scanned - nulls, expression)
+FROM vector_differs('SELECT extract(hour FROM date_a) FROM vector_edges'),
+    (SELECT count(*) AS nulls FROM vector_edges WHERE date_a IS NULL) n, (VALUES ('extract(hour FROM date)')) v(expression)
+WHERE current_setting('server_version_num')::int < 170000;
+SET TimeZone = 'Europe/Berlin';
+SELECT ok(differs = 0 AND by_row = 1, expression)
+FROM unnest(ARRAY['timestamptz_a + interval $$1 day$$', 'timestamptz_a - interval $$3 days 1 hour$$', 'timestamptz_a::timestamp',
+                  'timestamp_a::timestamptz', 'date_a < timestamptz_a', 'timestamp_a = timestamptz_a',
+                  'date_trunc($$minute$$, timestamptz_a)', 'extract(second FROM timestamptz_a)']) expression,
+    vector_differs('SELECT ' || expression || ' FROM vector_edges');
+
+-- Collations that do not go by bytes, where the server has such.
+CREATE FUNCTION pg_temp.make_collation() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+    RETURN true;
+EXCEPTION WHEN feature_not_supported THEN
+    RETURN false;
+END $$;
+SELECT pg_temp.make_collation() AS has_icu \gset
+\if :has_icu
+SELECT ok(differs = 0 AND by_row = want, concat_ws(', ', expression, by_row || ' by row', example))
+FROM (VALUES ('text_a = text_b COLLATE ignore_case', 1), ('text_a IN ($$a$$, $$ABC$$ COLLATE ignore_case)', 1),
+             ('bpchar_a = bpchar_b COLLATE ignore_case', 1), ('text_a < text_b COLLATE "en-x-icu"', 1),
+             ('greatest(text_a, text_b COLLATE "en-x-icu")', 1), ('text_a = text_b COLLATE "en-x-icu"', 0),
+             ('nullif(text_a, text_b COLLATE ignore_case)', 1)) v(expression, want),
+    vector_differs('SELECT ' || expression || ' FROM vector_edges');
+\endif
 
 -- Columns of other types are only passed on.
 SELECT ok(differs = 0 AND by_row = 0 AND flagged = 0, concat_ws(', ', expression, example))
