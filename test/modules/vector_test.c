@@ -64,7 +64,8 @@ typedef struct Test
 	int first; /* of rows, in the vector that is run */
 	int nrows;
 	uint64 unfit[GPUAGG_VECTOR_WORDS]; /* columns that their form cannot hold */
-	bool parameters_known;
+	bool filter_known;				   /* its parameters are set */
+	bool values_known;
 	/* results */
 	int64 scanned;
 	int64 passed;
@@ -202,31 +203,38 @@ compare_row(Test *test, int row)
 	}
 }
 
+/* Parameters of the filter when there is a row, the others when one has passed it. */
 static bool
-set_parameters(Test *test)
+set_parameters(Test *test, bool filter)
 {
+	bool *known = filter ? &test->filter_known : &test->values_known;
 	ListCell *lc;
 
-	if (test->parameters_known)
+	if (*known)
 		return true;
 	foreach (lc, test->compiler->parameters)
 	{
 		VectorParameter *parameter = lfirst(lc);
-		ExprState *state = ExecInitExpr(parameter->expr, NULL);
+		ExprState *state;
 		Datum datum;
 		bool isnull;
-		MemoryContext before = MemoryContextSwitchTo(test->estate->es_query_cxt);
-		bool done = evaluate(test, state, &datum, &isnull) &&
-					gpuagg_vector_set_constant(&test->runner->constants[parameter->constant],
-											   &parameter->value,
-											   exprType((Node *) parameter->expr), datum, isnull);
+		MemoryContext before;
+		bool done;
 
+		if (parameter->filter != filter)
+			continue;
+		state = ExecInitExpr(parameter->expr, NULL);
+		before = MemoryContextSwitchTo(test->estate->es_query_cxt);
+		done = evaluate(test, state, &datum, &isnull) &&
+			   gpuagg_vector_set_constant(&test->runner->constants[parameter->constant],
+										  &parameter->value, exprType((Node *) parameter->expr),
+										  datum, isnull);
 		MemoryContextSwitchTo(before);
 		if (!done)
 			return false;
 	}
 	gpuagg_vector_constants_changed(test->runner);
-	test->parameters_known = true;
+	*known = true;
 	return true;
 }
 
@@ -284,9 +292,14 @@ run(Test *test, int first, int nrows)
 		if (test->unfit[w] != 0)
 			return false;
 	}
-	if (!set_parameters(test))
+	if (!set_parameters(test, true))
 		return false;
-	gpuagg_vector_run_filter(runner, nrows);
+	if (gpuagg_vector_run_filter(runner, nrows) > 0 && !runner->any_flagged && !test->values_known)
+	{
+		if (!set_parameters(test, false))
+			return false;
+		gpuagg_vector_run_filter(runner, nrows);
+	}
 	if (runner->any_flagged)
 		return false;
 	gpuagg_vector_run_values(runner);
@@ -388,10 +401,11 @@ plan_of(const char *query, List **rtable)
 }
 
 /*
- * vector_differs(query text, conditional boolean, OUT scanned bigint, OUT passed bigint,
+ * vector_differs(query text, conditional boolean, narrow boolean, OUT scanned bigint, OUT passed bigint,
  * OUT flagged bigint, OUT by_row integer, OUT differs bigint, OUT example text)
  *
  * conditional: the last expression says for which rows the others count.
+ * narrow: the compiler's option of that name.
  */
 Datum
 vector_differs(PG_FUNCTION_ARGS)
@@ -422,6 +436,7 @@ vector_differs(PG_FUNCTION_ARGS)
 	test->relation = table_open(rt_fetch(plan->scan.scanrelid, rtable)->relid, AccessShareLock);
 	test->slot = MakeSingleTupleTableSlot(RelationGetDescr(test->relation), &TTSOpsHeapTuple);
 	test->compiler = gpuagg_compiler_make(RelationGetRelid(test->relation), plan->scan.scanrelid);
+	test->compiler->narrow = PG_GETARG_BOOL(2);
 	if (conditional)
 		where = llast_node(TargetEntry, targets)->expr;
 	foreach (lc, targets)

@@ -6,7 +6,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 BEGIN;
 SELECT no_plan();
-CREATE FUNCTION vector_differs(query text, conditional boolean DEFAULT false, OUT scanned bigint,
+CREATE FUNCTION vector_differs(query text, conditional boolean DEFAULT false, narrow boolean DEFAULT false, OUT scanned bigint,
     OUT passed bigint, OUT flagged bigint, OUT by_row integer, OUT differs bigint, OUT example text)
     AS '$libdir/vector_test' LANGUAGE C STRICT;
 CREATE FUNCTION vector_uncovered() RETURNS oid[] AS '$libdir/vector_test' LANGUAGE C STRICT;
@@ -114,6 +114,9 @@ FROM calls, vector_differs('SELECT int4_a, ' || expression || ' FROM vector_edge
                            || expression || ') IS NOT NULL');
 SELECT ok(differs = 0 AND by_row = 0, concat_ws(', ', expression, 'under a condition', by_row || ' by row', example))
 FROM calls, vector_differs('SELECT ' || expression || ', bool_a FROM vector_edges WHERE bool_b', true);
+SELECT ok(differs = 0 AND by_row = 0, concat_ws(', ', expression, 'narrow', by_row || ' by row', example))
+FROM calls, vector_differs('SELECT ' || expression || ' FROM vector_edges', narrow => true)
+WHERE expression LIKE '%numeric%';
 SELECT is((SELECT array_agg(f::regprocedure) FROM unnest(vector_uncovered()) f), NULL,
           'every function of the table was an instruction');
 
@@ -180,6 +183,10 @@ FROM unnest(ARRAY[
     'SELECT int4_b <> 0 AND 100 / int4_b = 1 FROM vector_edges',
     'SELECT coalesce(nullif(int4_b, 0), 100 / (int4_b - int4_b + 1)) FROM vector_edges WHERE int4_b BETWEEN -5 AND 5',
     'SELECT CASE WHEN float8_a >= 0 THEN sqrt(float8_a) END FROM vector_edges',
+    -- without columns: never evaluated, or once
+    'SELECT coalesce(text_a, current_setting($$no.such$$)) FROM vector_edges WHERE text_a IS NOT NULL',
+    'SELECT 1 FROM vector_edges WHERE int4_a > 0 AND timestamptz_a < now() - interval $$1 day$$',
+    'SELECT timestamptz_a < now() - interval $$1 day$$, current_setting($$TimeZone$$) = text_a FROM vector_edges',
     'SELECT 100 / nullif(int4_b, 0) FROM vector_edges']) query, vector_differs(query);
 SELECT ok(differs = 0 AND flagged = 0, concat_ws(', ', query, by_row || ' by row', flagged || ' flagged', example))
 FROM unnest(ARRAY['SELECT 100 / int4_b, int4_b > 0 FROM vector_edges',

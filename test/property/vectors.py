@@ -147,7 +147,7 @@ class Writer:
         if way == 4:
             return '(%s %% %s)' % (self.expression(name, depth), self.expression(name, depth))
         if way == 5:
-            return '%s(%s)' % (rng.choice(('-', 'abs')), self.expression(name, depth))
+            return '%s(%s)' % (rng.choice(('- ', 'abs')), self.expression(name, depth))
         if name == 'int4' and rng.random() < 0.4:
             return rng.choice(('(%s - %s)' % (self.expression('date', depth), self.expression('date', depth)),
                                'length(%s)' % self.expression('text', depth),
@@ -161,7 +161,7 @@ class Writer:
         if way < 4:
             return '(%s %s %s)' % (self.expression(name, depth), rng.choice('+-*/'), self.expression(name, depth))
         if way == 4:
-            return '%s(%s)' % (rng.choice(('-', 'abs', '+') if name == 'float4' else ('-', 'abs', 'sqrt')),
+            return '%s(%s)' % (rng.choice(('- ', 'abs', '+') if name == 'float4' else ('- ', 'abs', 'sqrt')),
                                self.expression(name, depth))
         if way == 5 and name == 'float8':
             return rng.choice(('(%s / %s)' % (self.expression('money', depth), self.expression('money', depth)),
@@ -178,7 +178,7 @@ class Writer:
             return '(%s %s %s)' % (self.expression('numeric', depth), rng.choice('++--***/%'),
                                    self.expression(other, depth))
         if way == 5:
-            return rng.choice(('-%s', 'abs(%s)', 'round(%s, 1)', 'round(%s, 4)', 'round(%s)')) % (
+            return rng.choice(('(- %s)', 'abs(%s)', 'round(%s, 1)', 'round(%s, 4)', 'round(%s)')) % (
                 self.expression('numeric', depth))
         if way == 6:
             return '(%s)::numeric%s' % (self.expression(rng.choice(INTEGERS + ('numeric',)), depth),
@@ -274,7 +274,7 @@ def main():
     script.sql('DROP SCHEMA IF EXISTS %s CASCADE' % SCHEMA)
     script.sql('CREATE SCHEMA %s' % SCHEMA)
     script.sql('SET search_path = %s' % SCHEMA)
-    script.sql("CREATE FUNCTION vector_differs(query text, conditional boolean, OUT scanned bigint, "
+    script.sql("CREATE FUNCTION vector_differs(query text, conditional boolean, narrow boolean, OUT scanned bigint, "
                "OUT passed bigint, OUT flagged bigint, OUT by_row integer, OUT differs bigint, "
                "OUT example text) AS '%s' LANGUAGE C STRICT" % os.environ.get('VECTOR_TEST', '$libdir/vector_test'))
     script.sql(open(TABLE, encoding='utf-8').read().rstrip().rstrip(';'))
@@ -290,8 +290,8 @@ def main():
             targets.append(writer.expression('bool', 1))
         query = 'SELECT %s FROM vector_edges%s' % (', '.join(targets),
                                                    ' WHERE ' + ' AND '.join(quals) if quals else '')
-        script.ask(query, 'SELECT * FROM vector_differs($query$%s$query$, %s)' % (query, conditional),
-                   verdict(counts))
+        script.ask(query, 'SELECT * FROM vector_differs($query$%s$query$, %s, %s)' % (
+            query, conditional, rng.random() < 0.3), verdict(counts))
     script.sql('DROP SCHEMA %s CASCADE' % SCHEMA)
     tally.add(script.run())
     print(', '.join('%s: %d' % item for item in counts.items()))
