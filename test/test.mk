@@ -15,6 +15,18 @@ build/unit/%.o: %.c
 $(unit_tests): build/unit/%: build/unit/test/unit/%.o $(patsubst %.c,build/unit/%.o,$(common_c))
 	$(CC) $(UNIT_SANITIZE) -o $@ $^ -lm
 
+# Libraries that servers load in tests, with the files of the extension that they test.
+test_modules = $(patsubst test/modules/%.c,build/modules/%.so,$(sort $(wildcard test/modules/*.c)))
+
+build/modules/gpuagg_test_vectors.so: \
+	$(patsubst %.c,%.o,$(sort $(wildcard src/spec/vector_*.c src/common/vector_*.c)))
+$(test_modules): build/modules/%.so: test/modules/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(CFLAGS_SL) $(CPPFLAGS) -shared -o $@ $< $(filter %.o,$^)
+
+.PHONY: test-modules
+test-modules: $(test_modules)
+
 # Kernel tests: the same sources on the simulated and on a real device.
 kernel_test_cc = $(sort $(wildcard test/kernels/*.cc))
 kernel_test_cu = $(sort $(wildcard test/kernels/*.cu))
@@ -75,20 +87,6 @@ daemon_tests = $(patsubst test/daemon/%.c,$(SIM)/%,$(sort $(wildcard test/daemon
 $(daemon_tests): $(SIM)/%: $(SIM)/test/daemon/%.o \
 		$(patsubst %.c,$(SIM)/%.o,$(filter-out %_test.c,$(wildcard test/daemon/*.c)) $(common_c))
 	$(CC) $(SIM_SANITIZE) -pthread -o $@ $(filter %.o,$^) -lm
-
-# Libraries for the SQL suite, of files of ours and functions that test them.
-build/modules/%.o: test/modules/%.c
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP $(CPPFLAGS) -c -o $@ $<
-
-build/modules/vector_test.so: build/modules/vector_test.o \
-		$(filter src/spec/vector_%.o src/common/vector_%.o,$(OBJS))
-	$(CC) -shared -o $@ $^ -lm
-
--include $(wildcard build/modules/*.d)
-
-.PHONY: test-modules
-test-modules: $(patsubst test/modules/%.c,build/modules/%.so,$(wildcard test/modules/*.c))
 
 .PHONY: odr unit-tests kernel-tests daemon-tests sanitized-tests test-programs
 odr: build/odr/all

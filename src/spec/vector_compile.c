@@ -695,13 +695,14 @@ compile_min_max(VectorBuild *build, MinMaxExpr *expr, VectorValue *value)
 static bool
 compile_relabel(VectorBuild *build, RelabelType *relabel, VectorValue *value)
 {
-	Oid from = exprType((Node *) relabel->arg);
+	Oid from = getBaseType(exprType((Node *) relabel->arg));
+	Oid to = getBaseType(relabel->resulttype);
 	VectorValue form;
 
 	gpuagg_vector_form(relabel->resulttype, relabel->resulttypmod, &form);
-	if (form.type == GPUAGG_VECTOR_DATUM && relabel->resulttype != NUMERICOID)
+	if (form.type == GPUAGG_VECTOR_DATUM && to != NUMERICOID)
 		return false;
-	if ((from == BPCHAROID) != (relabel->resulttype == BPCHAROID))
+	if ((from == BPCHAROID) != (to == BPCHAROID))
 		return false;
 	gpuagg_compile_node(build, relabel->arg, value);
 	if (value->scale < 0 && value->type != form.type)
@@ -842,7 +843,7 @@ gpuagg_compile_filter(VectorCompiler *compiler, List *quals)
 static bool
 can_be_given_back(Expr *expr, const VectorValue *value)
 {
-	return exprType((Node *) expr) != BPCHAROID || value->width >= 0;
+	return getBaseType(exprType((Node *) expr)) != BPCHAROID || value->width >= 0;
 }
 
 VectorValue

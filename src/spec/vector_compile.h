@@ -89,7 +89,8 @@ extern bool gpuagg_compile_finish(VectorCompiler *compiler);
 
 /*
  * What a register holds of a type; DATUM where no other register can.  reg is not set.
- * A decimal is a numeric(p, s) of up to 38 digits, and s from 0 on.
+ * A decimal is a numeric(p, s) of up to 38 digits.  Domains are as the types that they
+ * are over.
  */
 extern void gpuagg_vector_form(Oid type, int32 typmod, VectorValue *value);
 

@@ -400,19 +400,22 @@ gpuagg_rule_decimal_sign(const VectorCall *call, VectorValue *value)
 	return true;
 }
 
-/* Fewer decimal places, half away from zero. */
-static void
+/* Fewer decimal places, half away from zero; false: no type has the divisor. */
+static bool
 round_to(VectorBuild *build, VectorValue *value, int scale)
 {
 	int less = value->scale - scale;
 	int precision = Max(value->precision - less + 1, 1);
 	uint16 divisor;
 
+	if (less > INT128_DIGITS)
+		return false;
 	if (less > INT64_DIGITS && value->type == GPUAGG_VECTOR_INT64)
 		gpuagg_compile_cast(build, value, GPUAGG_VECTOR_INT128);
 	divisor = gpuagg_build_integer(build, value->type, gpuagg_power_of_ten(less));
 	decimal(value, two_digits(build, GPUAGG_VECTOR_DIV_ROUND, value->type, value->reg, divisor, 0),
 			value->type, precision, scale);
+	return true;
 }
 
 /* The value of an argument that is an integer constant. */
@@ -437,7 +440,7 @@ gpuagg_rule_decimal_typmod(const VectorCall *call, VectorValue *value)
 	int typmod;
 
 	gpuagg_compile_argument(call, 0, &a);
-	if (a.scale < 0 || !constant_integer(call, 1, &typmod))
+	if (a.scale < 0 || !constant_integer(call, 1, &typmod) || gpuagg_typmod_scale(typmod) < 0)
 		return false;
 	gpuagg_vector_form(NUMERICOID, typmod, &form);
 	if (form.scale < 0)
@@ -447,8 +450,8 @@ gpuagg_rule_decimal_typmod(const VectorCall *call, VectorValue *value)
 		if (!gpuagg_compile_rescale(build, &a, form.scale))
 			return false;
 	}
-	else
-		round_to(build, &a, form.scale);
+	else if (!round_to(build, &a, form.scale))
+		return false;
 	if (a.precision > form.precision)
 	{
 		__int128 most = gpuagg_power_of_ten(form.precision) - 1;
@@ -475,8 +478,7 @@ gpuagg_rule_decimal_round(const VectorCall *call, VectorValue *value)
 		return false;
 	if (scale >= value->scale)
 		return gpuagg_compile_rescale(call->build, value, scale);
-	round_to(call->build, value, scale);
-	return true;
+	return round_to(call->build, value, scale);
 }
 
 bool
@@ -487,8 +489,8 @@ gpuagg_rule_decimal_to_int(const VectorCall *call, VectorValue *value)
 	gpuagg_compile_argument(call, 0, &a);
 	if (a.scale < 0)
 		return false;
-	if (a.scale > 0)
-		round_to(call->build, &a, 0);
+	if (a.scale > 0 && !round_to(call->build, &a, 0))
+		return false;
 	if (!gpuagg_compile_cast(call->build, &a, call->function->to))
 		return false;
 	plain(value, a.reg, call->function->to);

@@ -70,6 +70,9 @@ gpuagg_vector_is_integer(int type)
 	return type >= GPUAGG_VECTOR_INT16 && type <= GPUAGG_VECTOR_INT128;
 }
 
+/* The scale in a typmod of numeric, from -1000 to 1000. */
+extern int gpuagg_typmod_scale(int32 typmod);
+
 /* 10^n, n up to 38. */
 extern __int128 gpuagg_power_of_ten(int n);
 

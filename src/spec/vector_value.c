@@ -7,43 +7,54 @@
  */
 #include "compat.h"
 
-#include "catalog/pg_collation.h"
+#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/cash.h"
 #include "utils/date.h"
+#include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/uuid.h"
 
 #include "operation/numeric_read.h"
-#include "spec/vector_compile.h"
+#include "spec/vector_rule.h"
 
 #define INT64_DIGITS  18
 #define INT128_DIGITS 38
+
+int
+gpuagg_typmod_scale(int32 typmod)
+{
+	return (((typmod - (int32) VARHDRSZ) & 0x7ff) ^ 0x400) - 0x400;
+}
 
 /* The precision and the scale in numeric's typmod. */
 static void
 decimal_form(int32 typmod, VectorValue *value)
 {
-	int precision;
 	int scale;
+	int digits;
 
 	if (typmod < (int32) VARHDRSZ)
 		return;
-	precision = (typmod - VARHDRSZ) >> 16 & 0xffff;
-	scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
-	if (precision > INT128_DIGITS || scale < 0 || scale > INT128_DIGITS)
+	scale = gpuagg_typmod_scale(typmod);
+
+	/* A negative scale is a number of zeros before the point. */
+	digits = ((typmod - VARHDRSZ) >> 16 & 0xffff) - Min(scale, 0);
+	if (digits > INT128_DIGITS)
 		return;
-	value->type = precision <= INT64_DIGITS ? GPUAGG_VECTOR_INT64 : GPUAGG_VECTOR_INT128;
-	value->precision = precision;
-	value->scale = scale;
+	value->type = digits <= INT64_DIGITS ? GPUAGG_VECTOR_INT64 : GPUAGG_VECTOR_INT128;
+	value->precision = digits;
+	value->scale = Max(scale, 0);
 }
 
 void
 gpuagg_vector_form(Oid type, int32 typmod, VectorValue *value)
 {
 	*value = (VectorValue){.reg = GPUAGG_VECTOR_NONE, .scale = -1, .width = -1};
+	if (type >= FirstGenbkiObjectId)
+		type = getBaseTypeAndTypmod(type, &typmod);
 	switch (type)
 	{
 		case BOOLOID:
@@ -89,6 +100,13 @@ gpuagg_vector_form(Oid type, int32 typmod, VectorValue *value)
 				decimal_form(typmod, value);
 			break;
 	}
+}
+
+/* A domain's values are those of the type that it is over. */
+static inline Oid
+base_type(Oid type)
+{
+	return unlikely(type >= FirstGenbkiObjectId) ? getBaseType(type) : type;
 }
 
 /* ---- from SQL values ---- */
@@ -215,6 +233,7 @@ gpuagg_vector_set_constant(GpuaggVectorConstant *constant, const VectorValue *va
 	constant->isnull = isnull;
 	if (isnull)
 		return true;
+	type = base_type(type);
 	switch (value->type)
 	{
 		case GPUAGG_VECTOR_BOOL:
@@ -302,7 +321,7 @@ gpuagg_vector_store(GpuaggVector *vector, const VectorValue *value, Oid type, in
 static Datum
 decimal_datum(__int128 integer, int scale)
 {
-	char text[INT128_DIGITS + 8];
+	char text[GPUAGG_VECTOR_SCALE + INT128_DIGITS + 8];
 	char *p = text + sizeof(text);
 	unsigned __int128 rest = integer < 0 ? -(unsigned __int128) integer
 										 : (unsigned __int128) integer;
@@ -388,6 +407,7 @@ gpuagg_vector_datum(const GpuaggVector *vector, const VectorValue *value, Oid ty
 	*isnull = vector->valid != NULL && !get_bit(vector->valid, row);
 	if (*isnull)
 		return (Datum) 0;
+	type = base_type(type);
 	switch (value->type)
 	{
 		case GPUAGG_VECTOR_BOOL:

@@ -3,6 +3,8 @@
 CREATE FUNCTION pg_temp.pick(list anyarray) RETURNS anyelement LANGUAGE sql VOLATILE AS
 	$$ SELECT list[1 + floor(random() * array_length(list, 1))::int] $$;
 SELECT setseed(0.13) \gset
+CREATE DOMAIN vector_number AS numeric(8,3);
+CREATE DOMAIN vector_string AS char(5) CHECK (length(VALUE) < 6);
 CREATE TABLE vector_edges (
 	bool_a bool, bool_b bool, int2_a int2, int2_b int2, int4_a int4, int4_b int4, int8_a int8, int8_b int8,
 	oid_a oid, oid_b oid, char_a "char", char_b "char", float4_a float4, float4_b float4, float8_a float8, float8_b float8,
@@ -10,7 +12,8 @@ CREATE TABLE vector_edges (
 	money_a money, money_b money, date_a date, date_b date, time_a time, time_b time,
 	timestamp_a timestamp, timestamp_b timestamp, timestamptz_a timestamptz, timestamptz_b timestamptz,
 	text_a text, text_b text, name_a name, name_b name, bpchar_a char(5), bpchar_b char(4), varchar_a varchar(8),
-	bytea_a bytea, bytea_b bytea, uuid_a uuid, uuid_b uuid, interval_a interval, jsonb_a jsonb);
+	bytea_a bytea, bytea_b bytea, uuid_a uuid, uuid_b uuid, interval_a interval, jsonb_a jsonb,
+	hundreds_a numeric(5,-2), tiny_a numeric(3,50), number_a vector_number, string_a vector_string);
 INSERT INTO vector_edges SELECT
 	pg_temp.pick(b), pg_temp.pick(b), pg_temp.pick(i2), pg_temp.pick(i2), pg_temp.pick(i4), pg_temp.pick(i4), pg_temp.pick(i8), pg_temp.pick(i8),
 	pg_temp.pick(o), pg_temp.pick(o), pg_temp.pick(ch), pg_temp.pick(ch), pg_temp.pick(f4), pg_temp.pick(f4), pg_temp.pick(f8), pg_temp.pick(f8),
@@ -19,7 +22,9 @@ INSERT INTO vector_edges SELECT
 	pg_temp.pick(ts), pg_temp.pick(ts), pg_temp.pick(tz), pg_temp.pick(tz),
 	pg_temp.pick(x), pg_temp.pick(x), pg_temp.pick(x)::name, pg_temp.pick(x)::name, left(pg_temp.pick(x), 5), left(pg_temp.pick(x), 4), left(pg_temp.pick(x), 8),
 	convert_to(pg_temp.pick(x), 'UTF8'), convert_to(pg_temp.pick(x), 'UTF8'), pg_temp.pick(u), pg_temp.pick(u),
-	pg_temp.pick('{1 day,-3 hours,1 mon,NULL}'::interval[]), pg_temp.pick(ARRAY['1'::jsonb, '{"a":2}', 'null', NULL])
+	pg_temp.pick('{1 day,-3 hours,1 mon,NULL}'::interval[]), pg_temp.pick(ARRAY['1'::jsonb, '{"a":2}', 'null', NULL]),
+	pg_temp.pick('{0,100,-12300,9999900,NULL}'::numeric[]), pg_temp.pick('{0,1e-50,-9.99e-48,NULL}'::numeric[]),
+	pg_temp.pick('{0,0.001,-99999.999,NULL}'::numeric[]), left(pg_temp.pick(x), 5)
 FROM (SELECT
 	'{t,f,NULL}'::bool[] b, '{-32768,-32767,-7,-1,0,1,2,3,10,100,32767,NULL}'::int2[] i2,
 	'{-2147483648,-2147483647,-46341,-100,-7,-1,0,1,2,3,5,7,46341,1000000,2147483647,NULL}'::int4[] i4,

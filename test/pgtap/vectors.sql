@@ -1,5 +1,5 @@
 -- Vector programs beside core's executor: every function that is an instruction, over values at the
--- ends of types.  vector_differs() is in test/modules/vector_test.c.
+-- ends of types.  vector_differs() is in test/modules/gpuagg_test_vectors.c.
 \set ECHO none
 \set QUIET on
 SET client_min_messages = warning;
@@ -8,8 +8,8 @@ BEGIN;
 SELECT no_plan();
 CREATE FUNCTION vector_differs(query text, conditional boolean DEFAULT false, narrow boolean DEFAULT false, OUT scanned bigint,
     OUT passed bigint, OUT flagged bigint, OUT by_row integer, OUT differs bigint, OUT example text)
-    AS '$libdir/vector_test' LANGUAGE C STRICT;
-CREATE FUNCTION vector_uncovered() RETURNS oid[] AS '$libdir/vector_test' LANGUAGE C STRICT;
+    AS '$libdir/gpuagg_test_vectors' LANGUAGE C STRICT;
+CREATE FUNCTION vector_uncovered() RETURNS oid[] AS '$libdir/gpuagg_test_vectors' LANGUAGE C STRICT;
 \i test/modules/vector_edges.sql
 
 -- Calls by the types of their arguments, with columns; these have arguments that must be constant.
@@ -88,6 +88,8 @@ INSERT INTO calls VALUES
     ('float8_a + float4_b * 2'), ('1 / float8_a'), ('float8_a::int4'), ('float4_a::int8'), ('float8_a::float4'),
     ('bool_a::int4'), ('int4_a::bool'), ('int8_a::int2'), ('oid_a::int8'), ('int4_a::float4'), ('int8_a::float8');
 INSERT INTO calls VALUES
+    ('hundreds_a'), ('hundreds_a + 1'), ('hundreds_a < numeric_a'), ('tiny_a'), ('-tiny_a'), ('number_a'),
+    ('number_a * 2'), ('number_a > numeric_a'), ('string_a'), ('string_a = bpchar_a'), ('string_a IN ($$a$$, $$abc$$)'),
     -- the same division where it is allowed and where it is not
     ('CASE WHEN int4_b <> 0 THEN 100 / int4_b ELSE 0 END + CASE WHEN int4_a <> 0 THEN 100 / int4_b ELSE 1 END');
 INSERT INTO calls SELECT format('date_trunc(%L, timestamp_a)', field)
@@ -123,7 +125,7 @@ SELECT is((SELECT array_agg(f::regprocedure) FROM unnest(vector_uncovered()) f),
 -- Row by row: the same results.
 SELECT ok(differs = 0 AND by_row = 1 AND flagged < scanned, concat_ws(', ', expression, by_row || ' by row', example))
 FROM unnest(ARRAY[
-    'numeric_a / numeric_b', 'numeric_a / numeric_b > 0.5', 'numeric_a % numeric_b', 'numeric_u = 1',
+    'numeric_a / numeric_b', 'numeric_a / numeric_b > 0.5', 'numeric_a % numeric_b', 'numeric_u = 1', 'numeric_a::numeric(5,-1)', 'tiny_a::int', 'tiny_a = 0', 'tiny_a < 1000', 'round(tiny_a, 2)',
     'upper(text_a)', 'upper(text_a) = $$ABC$$', 'text_a || text_b', 'bpchar_a::text || $$x$$',
     'jsonb_a IS NULL AND upper(text_a) <> text_b', 'timestamptz_a::date', 'date_trunc($$day$$, timestamptz_a)',
     'extract(hour FROM timestamptz_a)', 'timestamp_a + interval $$1 month$$', 'timestamp_a - timestamp_b',

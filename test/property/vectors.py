@@ -276,7 +276,7 @@ def main():
     script.sql('SET search_path = %s' % SCHEMA)
     script.sql("CREATE FUNCTION vector_differs(query text, conditional boolean, narrow boolean, OUT scanned bigint, "
                "OUT passed bigint, OUT flagged bigint, OUT by_row integer, OUT differs bigint, "
-               "OUT example text) AS '%s' LANGUAGE C STRICT" % os.environ.get('VECTOR_TEST', '$libdir/vector_test'))
+               "OUT example text) AS '%s' LANGUAGE C STRICT" % os.environ.get('VECTOR_TEST', '$libdir/gpuagg_test_vectors'))
     script.sql(open(TABLE, encoding='utf-8').read().rstrip().rstrip(';'))
     script.sql('DELETE FROM vector_edges WHERE random() < 0.7')
     for case in range(options.cases):

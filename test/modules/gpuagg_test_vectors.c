@@ -1,5 +1,5 @@
 /*
- * vector_test.c
+ * gpuagg_test_vectors.c
  *	  Compares vector programs with core's executor, row by row.
  *
  * vector_differs(query) plans SELECT e1, e2, .. FROM t [WHERE ..], compiles its target
