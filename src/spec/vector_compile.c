@@ -20,18 +20,12 @@
 
 #include "access/transam.h"
 #include "catalog/pg_type.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-
-/* Beyond so many instructions or constants, everything is evaluated row by row. */
-#define MANY_INSTRUCTIONS (GPUAGG_VECTOR_INSTRUCTIONS / 2)
-#define MANY_CONSTANTS	  (GPUAGG_VECTOR_CONSTANTS / 2)
 
 /* ---- what can be compiled, what has no effects ---- */
 
@@ -108,8 +102,8 @@ is_harmless(const Expr *expr)
 /* ---- constants and columns ---- */
 
 /* A numeric constant has a scale and digits of its own. */
-static void
-constant_form(Oid type, Datum datum, bool isnull, VectorValue *value)
+void
+gpuagg_vector_constant_form(Oid type, Datum datum, bool isnull, VectorValue *value)
 {
 	char *text;
 	char *point;
@@ -151,7 +145,7 @@ compile_const(VectorBuild *build, const Const *constant, VectorValue *value)
 {
 	Datum datum = constant->constvalue;
 
-	constant_form(constant->consttype, datum, constant->constisnull, value);
+	gpuagg_vector_constant_form(constant->consttype, datum, constant->constisnull, value);
 	if (!constant->constisnull && !constant->constbyval)
 		datum = datumCopy(datum, false, constant->constlen);
 	return gpuagg_compile_constant(build, constant->consttype, datum, constant->constisnull, value);
@@ -169,8 +163,8 @@ compile_var(VectorBuild *build, const Var *var, VectorValue *value)
 
 /* ---- calls ---- */
 
-static bool
-compile_call(VectorBuild *build, Oid function, Oid collation, List *args, VectorValue *value)
+bool
+gpuagg_compile_call(VectorBuild *build, Oid function, Oid collation, List *args, VectorValue *value)
 {
 	VectorCall call = {.build = build,
 					   .function = gpuagg_vector_function(function),
@@ -190,7 +184,7 @@ static bool
 compile_op(VectorBuild *build, OpExpr *op, VectorValue *value)
 {
 	set_opfuncid(op);
-	return compile_call(build, op->opfuncid, op->inputcollid, op->args, value);
+	return gpuagg_compile_call(build, op->opfuncid, op->inputcollid, op->args, value);
 }
 
 /* Unequal, or one of them NULL: not (equal and known, or both NULL). */
@@ -229,157 +223,6 @@ compile_nullif(VectorBuild *build, NullIfExpr *nullif, VectorValue *value)
 	value->reg = gpuagg_build_choice(build, GPUAGG_VECTOR_NULLIF, value->type, value->reg,
 									 GPUAGG_VECTOR_NONE, equal.reg);
 	return true;
-}
-
-/* ---- IN ---- */
-
-/* The constants of an array as values that column a can have; others cannot be equal to it. */
-static bool
-set_of(const ArrayType *array, Oid type, const VectorValue *a, GpuaggVectorConstant **constants,
-	   int *n, bool *has_null)
-{
-	int16 length;
-	bool by_value;
-	char align;
-	Datum *datums;
-	bool *nulls;
-	int count;
-
-	get_typlenbyvalalign(type, &length, &by_value, &align);
-	deconstruct_array((ArrayType *) array, type, length, by_value, align, &datums, &nulls, &count);
-	*constants = palloc(Max(count, 1) * sizeof(GpuaggVectorConstant));
-	*n = 0;
-	*has_null = false;
-	for (int i = 0; i < count; i++)
-	{
-		VectorValue form;
-		GpuaggVectorConstant *constant = &(*constants)[*n];
-
-		if (nulls[i])
-		{
-			*has_null = true;
-			continue;
-		}
-		constant_form(type, datums[i], false, &form);
-		if (!gpuagg_vector_set_constant(constant, &form, type, datums[i], false))
-		{
-			if (type != NUMERICOID)
-				return false;
-			continue; /* NaN, Infinity, more digits than a decimal has */
-		}
-		if (gpuagg_vector_is_integer(constant->type))
-		{
-			__int128 integer = gpuagg_int128_wide(constant->u.integer);
-			int less = Max(form.scale, 0) - Max(a->scale, 0);
-
-			for (; less > 0 && integer % 10 == 0; less--)
-				integer /= 10;
-			if (less > 0)
-				continue;
-			for (; less < 0 && integer < gpuagg_power_of_ten(37) &&
-				   integer > -gpuagg_power_of_ten(37);
-				 less++)
-				integer *= 10;
-			if (less < 0)
-				continue;
-			if ((a->type == GPUAGG_VECTOR_INT16 && integer != (int16) integer) ||
-				(a->type == GPUAGG_VECTOR_INT32 && integer != (int32) integer) ||
-				(a->type == GPUAGG_VECTOR_INT64 && integer != (int64) integer))
-				continue;
-			constant->u.integer = gpuagg_int128_narrow(integer);
-			constant->type = a->type;
-		}
-		if (constant->type != a->type)
-			return false;
-		(*n)++;
-	}
-	return true;
-}
-
-/* scalar = ANY (constant array), scalar <> ALL (constant array) */
-static bool
-compile_constant_array(VectorBuild *build, ScalarArrayOpExpr *expr, VectorValue *value)
-{
-	const VectorFunction *function = gpuagg_vector_function(expr->opfuncid);
-	const Const *constant = lsecond(expr->args);
-	GpuaggVectorConstant *constants;
-	GpuaggVectorInstruction in = {.op = GPUAGG_VECTOR_IN,
-								  .b = GPUAGG_VECTOR_NONE,
-								  .c = GPUAGG_VECTOR_NONE};
-	VectorValue a;
-	bool has_null;
-	int n;
-	Oid type;
-	Oid left_type = exprType(linitial(expr->args));
-
-	if (function == NULL || constant->constisnull ||
-		function->op != (expr->useOr ? GPUAGG_VECTOR_EQ : GPUAGG_VECTOR_NE))
-		return false;
-	if (function->rule != gpuagg_rule_two && function->rule != gpuagg_rule_decimal_compare &&
-		!(function->rule == gpuagg_rule_text_equal && gpuagg_collation_is_bytes(expr->inputcollid)))
-		return false;
-	type = ARR_ELEMTYPE(DatumGetArrayTypeP(constant->constvalue));
-	gpuagg_compile_node(build, linitial(expr->args), &a);
-	/* Elements in the type that the comparison has, or in one that they fit into. */
-	if (a.type == GPUAGG_VECTOR_FLOAT32 && function->type == GPUAGG_VECTOR_FLOAT64 &&
-		!gpuagg_compile_cast(build, &a, GPUAGG_VECTOR_FLOAT64))
-		return false;
-	if (a.type == GPUAGG_VECTOR_BOOL || a.type == GPUAGG_VECTOR_DATUM ||
-		(left_type == NUMERICOID && a.scale < 0) ||
-		!set_of(DatumGetArrayTypeP(constant->constvalue), type, &a, &constants, &n, &has_null))
-		return false;
-	if (n == 0 || n > PG_UINT16_MAX || build->nconstants + n > MANY_CONSTANTS)
-		return false;
-	in.type = a.type;
-	in.a = a.reg;
-	in.count = (uint16) n;
-	in.arg = gpuagg_build_constants(build, constants, n);
-	gpuagg_value_bool(value, gpuagg_build_emit(build, in));
-	if (has_null)
-		value->reg = gpuagg_build_two(build, GPUAGG_VECTOR_OR, GPUAGG_VECTOR_BOOL, value->reg,
-									  gpuagg_build_null(build, GPUAGG_VECTOR_BOOL));
-	if (!expr->useOr)
-		value->reg = gpuagg_build_one(build, GPUAGG_VECTOR_NOT, GPUAGG_VECTOR_BOOL, value->reg);
-	return true;
-}
-
-/* Any comparison with the elements of ARRAY[...], all of which are evaluated. */
-static bool
-compile_array_of(VectorBuild *build, ScalarArrayOpExpr *expr, VectorValue *value)
-{
-	const ArrayExpr *array = lsecond(expr->args);
-	ListCell *lc;
-	bool first = true;
-
-	if (array->multidims || array->elements == NIL)
-		return false;
-	foreach (lc, array->elements)
-	{
-		VectorValue one;
-
-		if (!compile_call(build, expr->opfuncid, expr->inputcollid,
-						  list_make2(linitial(expr->args), lfirst(lc)), &one) ||
-			one.type != GPUAGG_VECTOR_BOOL)
-			return false;
-		if (first)
-			*value = one;
-		else
-			value->reg = gpuagg_build_two(build, expr->useOr ? GPUAGG_VECTOR_OR : GPUAGG_VECTOR_AND,
-										  GPUAGG_VECTOR_BOOL, value->reg, one.reg);
-		first = false;
-	}
-	return true;
-}
-
-static bool
-compile_array_op(VectorBuild *build, ScalarArrayOpExpr *expr, VectorValue *value)
-{
-	Node *array = lsecond(expr->args);
-
-	set_sa_opfuncid(expr);
-	if (IsA(array, Const))
-		return compile_constant_array(build, expr, value);
-	return IsA(array, ArrayExpr) && compile_array_of(build, expr, value);
 }
 
 /* ---- logic ---- */
@@ -466,230 +309,7 @@ compile_boolean_test(VectorBuild *build, BooleanTest *test, VectorValue *value)
 	return true;
 }
 
-/* ---- choices ---- */
-
-static bool
-is_null_constant(const Expr *expr)
-{
-	return IsA(expr, Const) && ((const Const *) expr)->constisnull;
-}
-
-/*
- * Brings a value to the form of *all, which it is chosen into; first: that becomes its
- * own.  Decimals of different scales have no common form, as each is displayed with
- * its own.  A NULL has any form.
- */
-static bool
-same_form(VectorBuild *build, VectorValue *all, VectorValue *next, bool first)
-{
-	if (first)
-	{
-		*all = *next;
-		return next->type != GPUAGG_VECTOR_DATUM;
-	}
-	if (all->scale != next->scale)
-		return false;
-	if (all->type != next->type)
-	{
-		if (all->scale < 0)
-			return false;
-		if (!gpuagg_compile_cast(build, all->type < next->type ? all : next,
-								 Max(all->type, next->type)))
-			return false;
-	}
-	all->precision = Max(all->precision, next->precision);
-	if (all->width != next->width)
-		all->width = -1;
-	return true;
-}
-
-typedef struct Replacement
-{
-	Expr *arg;
-} Replacement;
-
-/* CASE x WHEN y is CASE WHEN x = y, in which x stands for CaseTestExpr. */
-static Node *
-replace_case_test(Node *node, void *context)
-{
-	Replacement *replacement = context;
-
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, CaseTestExpr))
-		return (Node *) replacement->arg;
-	return expression_tree_mutator(node, replace_case_test, context);
-}
-
-/* Whether there is another expression with a CaseTestExpr of its own. */
-static bool
-case_test_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if ((IsA(node, CaseExpr) && ((CaseExpr *) node)->arg != NULL) || IsA(node, ArrayCoerceExpr))
-		return true;
-	return expression_tree_walker(node, case_test_walker, context);
-}
-
-/* The branches of a CASE as pairs of conditions and results; NIL: it has some that are not for us. */
-static List *
-case_conditions(const CaseExpr *expr)
-{
-	List *conditions = NIL;
-	ListCell *lc;
-
-	foreach (lc, expr->args)
-	{
-		CaseWhen *when = lfirst_node(CaseWhen, lc);
-		Node *condition = (Node *) when->expr;
-
-		if (expr->arg != NULL)
-		{
-			Replacement replacement = {.arg = expr->arg};
-
-			if (case_test_walker(condition, NULL))
-				return NIL;
-			condition = replace_case_test(condition, &replacement);
-		}
-		conditions = lappend(conditions, condition);
-	}
-	return conditions;
-}
-
-static bool
-compile_case(VectorBuild *build, CaseExpr *expr, VectorValue *value)
-{
-	List *conditions = case_conditions(expr);
-	int n = list_length(conditions);
-	uint16 outer = build->mask;
-	VectorValue *when = palloc(Max(n, 1) * sizeof(VectorValue));
-	VectorValue *then = palloc((n + 1) * sizeof(VectorValue));
-	bool *is_null = palloc((n + 1) * sizeof(bool));
-	bool first = true;
-	uint16 reg;
-
-	for (int i = 0; i < n; i++)
-	{
-		uint16 left = build->mask;
-		Expr *result = list_nth_node(CaseWhen, expr->args, i)->result;
-
-		gpuagg_compile_node(build, list_nth(conditions, i), &when[i]);
-		if (when[i].type != GPUAGG_VECTOR_BOOL)
-		{
-			n = 0;
-			break;
-		}
-		is_null[i] = is_null_constant(result);
-		build->mask = gpuagg_build_mask(build, left, when[i].reg, VECTOR_MASK_TRUE);
-		if (!is_null[i])
-			gpuagg_compile_node(build, result, &then[i]);
-		build->mask = gpuagg_build_mask(build, left, when[i].reg, VECTOR_MASK_NOT_TRUE);
-	}
-	is_null[n] = expr->defresult == NULL || is_null_constant(expr->defresult);
-	if (n > 0 && !is_null[n])
-		gpuagg_compile_node(build, expr->defresult, &then[n]);
-	build->mask = outer;
-	if (n == 0)
-		return false;
-
-	for (int i = 0; i <= n; i++)
-	{
-		if (is_null[i])
-			continue;
-		if (!same_form(build, value, &then[i], first))
-			return false;
-		first = false;
-	}
-	if (first)
-		return false;
-	/* Now that the form is known. */
-	for (int i = 0; i <= n; i++)
-	{
-		if (is_null[i])
-			then[i].reg = gpuagg_build_null(build, value->type);
-		else if (!gpuagg_compile_cast(build, &then[i], value->type))
-			return false;
-	}
-	reg = then[n].reg;
-	for (int i = n - 1; i >= 0; i--)
-		reg = gpuagg_build_choice(build, GPUAGG_VECTOR_SELECT, value->type, then[i].reg, reg,
-								  when[i].reg);
-	value->reg = reg;
-	return true;
-}
-
-static bool
-compile_coalesce(VectorBuild *build, CoalesceExpr *expr, VectorValue *value)
-{
-	uint16 outer = build->mask;
-	bool done = true;
-	bool first = true;
-	ListCell *lc;
-
-	foreach (lc, expr->args)
-	{
-		VectorValue next;
-
-		if (is_null_constant(lfirst(lc)))
-			continue;
-		if (!first)
-			build->mask = gpuagg_build_mask(build, outer, value->reg, VECTOR_MASK_NULL);
-		gpuagg_compile_node(build, lfirst(lc), &next);
-		done = same_form(build, value, &next, first);
-		if (!done)
-			break;
-		if (!first)
-			value->reg = gpuagg_build_two(build, GPUAGG_VECTOR_COALESCE, value->type, value->reg,
-										  next.reg);
-		first = false;
-	}
-	build->mask = outer;
-	return done && !first;
-}
-
-/* Whether values of the type are ordered as their registers are. */
-static bool
-is_ordered(Oid type, Oid collation, const VectorValue *value)
-{
-	switch (type)
-	{
-		case TEXTOID:
-		case VARCHAROID:
-			return gpuagg_collation_orders_bytes(collation);
-		case BPCHAROID:
-		case NAMEOID:
-			return false;
-		default:
-			return value->type != GPUAGG_VECTOR_DATUM && value->type != GPUAGG_VECTOR_BOOL;
-	}
-}
-
-static bool
-compile_min_max(VectorBuild *build, MinMaxExpr *expr, VectorValue *value)
-{
-	bool first = true;
-	ListCell *lc;
-
-	foreach (lc, expr->args)
-	{
-		VectorValue next;
-
-		if (is_null_constant(lfirst(lc)))
-			continue;
-		gpuagg_compile_node(build, lfirst(lc), &next);
-		if (!is_ordered(expr->minmaxtype, expr->inputcollid, &next) ||
-			!same_form(build, value, &next, first))
-			return false;
-		if (!first)
-			value->reg = gpuagg_build_two(build,
-										  expr->op == IS_LEAST ? GPUAGG_VECTOR_LEAST
-															   : GPUAGG_VECTOR_GREATEST,
-										  value->type, value->reg, next.reg);
-		first = false;
-	}
-	return !first;
-}
+/* ---- nodes ---- */
 
 /* Another type with the same values; char(n) only from itself, as its registers are trimmed. */
 static bool
@@ -711,8 +331,6 @@ compile_relabel(VectorBuild *build, RelabelType *relabel, VectorValue *value)
 	return true;
 }
 
-/* ---- nodes ---- */
-
 static bool
 compile(VectorBuild *build, Expr *expr, VectorValue *value)
 {
@@ -727,14 +345,15 @@ compile(VectorBuild *build, Expr *expr, VectorValue *value)
 		case T_OpExpr:
 			return compile_op(build, (OpExpr *) expr, value);
 		case T_FuncExpr:
-			return compile_call(build, ((FuncExpr *) expr)->funcid,
-								((FuncExpr *) expr)->inputcollid, ((FuncExpr *) expr)->args, value);
+			return gpuagg_compile_call(build, ((FuncExpr *) expr)->funcid,
+									   ((FuncExpr *) expr)->inputcollid, ((FuncExpr *) expr)->args,
+									   value);
 		case T_DistinctExpr:
 			return compile_distinct(build, (DistinctExpr *) expr, value);
 		case T_NullIfExpr:
 			return compile_nullif(build, (NullIfExpr *) expr, value);
 		case T_ScalarArrayOpExpr:
-			return compile_array_op(build, (ScalarArrayOpExpr *) expr, value);
+			return gpuagg_compile_array_op(build, (ScalarArrayOpExpr *) expr, value);
 		case T_BoolExpr:
 			return compile_bool(build, (BoolExpr *) expr, value);
 		case T_NullTest:
@@ -742,11 +361,11 @@ compile(VectorBuild *build, Expr *expr, VectorValue *value)
 		case T_BooleanTest:
 			return compile_boolean_test(build, (BooleanTest *) expr, value);
 		case T_CaseExpr:
-			return compile_case(build, (CaseExpr *) expr, value);
+			return gpuagg_compile_case(build, (CaseExpr *) expr, value);
 		case T_CoalesceExpr:
-			return compile_coalesce(build, (CoalesceExpr *) expr, value);
+			return gpuagg_compile_coalesce(build, (CoalesceExpr *) expr, value);
 		case T_MinMaxExpr:
-			return compile_min_max(build, (MinMaxExpr *) expr, value);
+			return gpuagg_compile_min_max(build, (MinMaxExpr *) expr, value);
 		default:
 			return false;
 	}
@@ -782,7 +401,7 @@ gpuagg_compile_node(VectorBuild *build, Expr *expr, VectorValue *value)
 		compile_once(build, expr, value);
 		return;
 	}
-	if (build->ncode > MANY_INSTRUCTIONS || build->nconstants > MANY_CONSTANTS ||
+	if (build->ncode > VECTOR_MANY_INSTRUCTIONS || build->nconstants > VECTOR_MANY_CONSTANTS ||
 		!compile(build, expr, value))
 	{
 		/* What was tried before does not count. */

@@ -7,6 +7,10 @@
 
 #include "spec/vector_build.h"
 
+/* Beyond so many instructions or constants, everything is evaluated row by row. */
+#define VECTOR_MANY_INSTRUCTIONS (GPUAGG_VECTOR_INSTRUCTIONS / 2)
+#define VECTOR_MANY_CONSTANTS	 (GPUAGG_VECTOR_CONSTANTS / 2)
+
 typedef struct VectorFunction VectorFunction;
 
 /* A call that is being compiled. */
@@ -50,6 +54,23 @@ extern void gpuagg_compile_argument(const VectorCall *call, int number, VectorVa
 /* A constant of the form of *value, which keeps it; false: it does not fit. */
 extern bool gpuagg_compile_constant(VectorBuild *build, Oid type, Datum datum, bool isnull,
 									VectorValue *value);
+
+/*
+ * The form of a constant: as of its type, but that a numeric has the scale and the
+ * digits that it is written with.
+ */
+extern void gpuagg_vector_constant_form(Oid type, Datum datum, bool isnull, VectorValue *value);
+
+/* A call by the table; false: row by row. */
+extern bool gpuagg_compile_call(VectorBuild *build, Oid function, Oid collation, List *args,
+								VectorValue *value);
+
+/* Nodes that have files of their own; false: row by row. */
+extern bool gpuagg_compile_array_op(VectorBuild *build, ScalarArrayOpExpr *expr,
+									VectorValue *value);
+extern bool gpuagg_compile_case(VectorBuild *build, CaseExpr *expr, VectorValue *value);
+extern bool gpuagg_compile_coalesce(VectorBuild *build, CoalesceExpr *expr, VectorValue *value);
+extern bool gpuagg_compile_min_max(VectorBuild *build, MinMaxExpr *expr, VectorValue *value);
 
 /* Makes a value one of another type of numbers; decimals become other integers. */
 extern bool gpuagg_compile_cast(VectorBuild *build, VectorValue *value, GpuaggVectorType to);
