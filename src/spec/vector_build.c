@@ -16,6 +16,8 @@ gpuagg_build_make(VectorCompiler *compiler, Index varno)
 	build->max_constants = 16;
 	build->constants = palloc(build->max_constants * sizeof(GpuaggVectorConstant));
 	build->is_parameter = palloc(build->max_constants * sizeof(bool));
+	build->max_memos = 32;
+	build->memos = palloc(build->max_memos * sizeof(VectorMemo));
 	build->filter = GPUAGG_VECTOR_NONE;
 	build->mask = GPUAGG_VECTOR_NONE;
 	return build;
@@ -38,9 +40,9 @@ implies(const VectorBuild *build, uint16 inner, uint16 outer)
 		   (implies(build, made->a, outer) || implies(build, made->b, outer));
 }
 
-/* Whether what was made under a mask serves what is compiled now; the second section's rows passed the filter. */
-static bool
-mask_covers(const VectorBuild *build, uint16 mask)
+/* Rows of the second section have passed the filter. */
+bool
+gpuagg_build_covers(const VectorBuild *build, uint16 mask)
 {
 	return implies(build, build->mask, mask) ||
 		   (!build->in_filter && build->filter != GPUAGG_VECTOR_NONE &&
@@ -117,7 +119,7 @@ emit(VectorBuild *build, GpuaggVectorInstruction instruction, bool masked)
 	{
 		const GpuaggVectorInstruction *made = &build->code[i];
 
-		if (same(made, &instruction) && (!masked || mask_covers(build, made->mask)))
+		if (same(made, &instruction) && (!masked || gpuagg_build_covers(build, made->mask)))
 			return (uint16) i;
 	}
 	if (build->ncode == build->max_code)

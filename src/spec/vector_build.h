@@ -16,6 +16,16 @@
 
 #include "spec/vector_compile.h"
 
+/* An expression that has been compiled, by its address. */
+typedef struct VectorMemo
+{
+	const Expr *expr;
+	uint16 mask; /* under which it was */
+	VectorValue value;
+	int columns; /* uses of columns in it */
+	int rows;	 /* and of expressions evaluated row by row */
+} VectorMemo;
+
 typedef struct VectorBuild
 {
 	VectorCompiler *compiler;
@@ -42,6 +52,10 @@ typedef struct VectorBuild
 	int column_uses; /* columns that were asked for so far */
 	int row_uses;	 /* the same of expressions evaluated row by row, constant ones apart */
 	List *outputs;	 /* of int: registers */
+
+	VectorMemo *memos;
+	int nmemos;
+	int max_memos;
 } VectorBuild;
 
 /* When a condition allows what follows it. */
@@ -95,6 +109,9 @@ extern void gpuagg_build_row(VectorBuild *build, Expr *expr, bool constant, Vect
 /* The mask where `outer` holds and the condition, a BOOL register, is as `when` says. */
 extern uint16 gpuagg_build_mask(VectorBuild *build, uint16 outer, uint16 condition,
 								VectorMaskWhen when);
+
+/* Whether what was made under the mask serves what is compiled now. */
+extern bool gpuagg_build_covers(const VectorBuild *build, uint16 mask);
 
 /* Completes the compiler's program; false: it is too large. */
 extern bool gpuagg_build_finish(VectorBuild *build);

@@ -20,6 +20,7 @@
 
 #include "access/transam.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
@@ -390,8 +391,8 @@ compile_once(VectorBuild *build, Expr *expr, VectorValue *value)
 		gpuagg_build_row(build, expr, true, value);
 }
 
-void
-gpuagg_compile_node(VectorBuild *build, Expr *expr, VectorValue *value)
+static void
+compile_new(VectorBuild *build, Expr *expr, VectorValue *value)
 {
 	int columns = build->column_uses;
 	int rows = build->row_uses;
@@ -414,6 +415,40 @@ gpuagg_compile_node(VectorBuild *build, Expr *expr, VectorValue *value)
 		build->row_uses = rows;
 		compile_row(build, expr, value);
 	}
+}
+
+/* What has been compiled is not compiled again: some nodes compile an operand more than once. */
+void
+gpuagg_compile_node(VectorBuild *build, Expr *expr, VectorValue *value)
+{
+	int columns = build->column_uses;
+	int rows = build->row_uses;
+	VectorMemo *memo;
+
+	check_stack_depth();
+	for (int i = build->nmemos - 1; i >= 0; i--)
+	{
+		memo = &build->memos[i];
+		if (memo->expr == expr && gpuagg_build_covers(build, memo->mask))
+		{
+			*value = memo->value;
+			build->column_uses += memo->columns;
+			build->row_uses += memo->rows;
+			return;
+		}
+	}
+	compile_new(build, expr, value);
+	if (build->nmemos == build->max_memos)
+	{
+		build->max_memos *= 2;
+		build->memos = repalloc(build->memos, build->max_memos * sizeof(VectorMemo));
+	}
+	memo = &build->memos[build->nmemos++];
+	memo->expr = expr;
+	memo->mask = build->mask;
+	memo->value = *value;
+	memo->columns = build->column_uses - columns;
+	memo->rows = build->row_uses - rows;
 }
 
 /* ---- the interface ---- */
