@@ -76,6 +76,9 @@ typedef struct PageReader
 	struct PageScan *scan;
 } PageReader;
 
+/* Whether the relation's pages are those of a heap, which alone the reader knows. */
+extern bool gpuagg_page_reader_can_read(Relation relation);
+
 /*
  * Opens a reader of the relation, which the caller has locked, under an MVCC
  * snapshot that it has registered.  share: NULL, or the same in all processes that
@@ -100,6 +103,7 @@ extern void gpuagg_page_reader_load(PageReader *reader, int first, int n, const 
 /*
  * Stores the first natts columns of a row of the batch in a virtual slot of the
  * relation's row type, with tts_tableOid and tts_tid; valid until the next batch.
+ * The other columns must not be read.
  */
 extern void gpuagg_page_reader_slot(PageReader *reader, int row, int natts, TupleTableSlot *slot);
 

@@ -1,0 +1,637 @@
+/*
+ * page_columns.c
+ *	  Loads columns of a batch of rows into vectors.
+ *
+ * Three ways to a value, from the cheapest: copy at a constant stride, where the
+ * segment's tuples lie at one and nothing before the column varies; find the place
+ * by a constant offset in each tuple; walk over the columns before it.  The last
+ * two give places, NULL pointers for NULLs, from which the values are then made.
+ */
+#include "exec/page_scan.h"
+
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_type.h"
+#include "utils/lsyscache.h"
+
+#include "exec/page_decimal.h"
+
+#define VALUES_ALIGN 64 /* bytes */
+
+/* ---- which form ---- */
+
+static bool
+decimal_form(int32 typmod, PageColumn *column)
+{
+	int precision;
+	int scale;
+	int digits;
+
+	if (typmod < (int32) VARHDRSZ)
+		return false;
+	precision = (typmod - VARHDRSZ) >> 16 & 0xffff;
+	scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 0x400) - 0x400;
+
+	/* A negative scale is a number of zeros before the point. */
+	digits = precision - Min(scale, 0);
+	if (digits > 38)
+		return false;
+	column->form = PAGE_COLUMN_DECIMAL;
+	column->type = digits <= PAGE_DECIMAL_DIGITS ? GPUAGG_VECTOR_INT64 : GPUAGG_VECTOR_INT128;
+	column->scale = Max(scale, 0);
+	return true;
+}
+
+bool
+gpuagg_page_column(Form_pg_attribute attribute, PageColumn *column)
+{
+	int32 typmod = attribute->atttypmod;
+	Oid type = getBaseTypeAndTypmod(attribute->atttypid, &typmod);
+
+	if (attribute->attisdropped || attribute->attlen == -2 ||
+		(attribute->attgenerated != '\0' && attribute->attgenerated != ATTRIBUTE_GENERATED_STORED))
+		return false;
+	column->attno = attribute->attnum;
+	column->form = PAGE_COLUMN_COPY;
+	column->scale = 0;
+	switch (type)
+	{
+		case BOOLOID:
+			column->form = PAGE_COLUMN_BITS;
+			column->type = GPUAGG_VECTOR_BOOL;
+			return true;
+		case CHAROID:
+		case INT2OID:
+			column->type = GPUAGG_VECTOR_INT16;
+			return true;
+		case INT4OID:
+		case DATEOID:
+			column->type = GPUAGG_VECTOR_INT32;
+			return true;
+		case INT8OID:
+		case OIDOID:
+		case CASHOID:
+		case TIMEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			column->type = GPUAGG_VECTOR_INT64;
+			return true;
+		case FLOAT4OID:
+			column->type = GPUAGG_VECTOR_FLOAT32;
+			return true;
+		case FLOAT8OID:
+			column->type = GPUAGG_VECTOR_FLOAT64;
+			return true;
+		case NUMERICOID:
+			return decimal_form(typmod, column);
+		case BPCHAROID:
+			column->form = PAGE_COLUMN_TRIMMED;
+			column->type = GPUAGG_VECTOR_BYTES;
+			return true;
+		default:
+			column->form = PAGE_COLUMN_BYTES;
+			column->type = GPUAGG_VECTOR_BYTES;
+			return !attribute->attbyval;
+	}
+}
+
+/* ---- opening ---- */
+
+static uint8
+align_bytes(char attalign)
+{
+	switch (attalign)
+	{
+		case TYPALIGN_CHAR:
+			return 1;
+		case TYPALIGN_SHORT:
+			return ALIGNOF_SHORT;
+		case TYPALIGN_INT:
+			return ALIGNOF_INT;
+		default:
+			return ALIGNOF_DOUBLE;
+	}
+}
+
+/* All attributes of the row type, with offsets as far as they are fixed. */
+static void
+make_attributes(PageScan *scan, TupleDesc desc)
+{
+	Size offset = 0;
+	bool fixed = true;
+
+	scan->attributes = palloc(sizeof(PageAttribute) * Max(desc->natts, 1));
+	scan->nfixed = 0;
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute form = TupleDescAttr(desc, i);
+		PageAttribute *attribute = &scan->attributes[i];
+
+		attribute->length = form->attlen;
+		attribute->byval = form->attbyval;
+		attribute->align = align_bytes(form->attalign);
+		attribute->offset = -1;
+
+		/* Whether one of varying length is padded depends on its header, if there is a choice. */
+		if (fixed && (form->attlen > 0 || TYPEALIGN(attribute->align, offset) == offset))
+		{
+			attribute->offset = TYPEALIGN(attribute->align, offset);
+			offset = attribute->offset + Max(form->attlen, 0);
+			scan->nfixed++;
+		}
+		else
+			fixed = false;
+		if (form->attlen <= 0)
+			fixed = false;
+	}
+}
+
+/* The value that rows have which are older than the column, as it would be stored; or NULL. */
+static const char *
+missing_value(TupleDesc desc, AttrNumber attno)
+{
+	Form_pg_attribute form = TupleDescAttr(desc, attno - 1);
+	bool isnull;
+	Datum value = getmissingattr(desc, attno, &isnull);
+	char *stored;
+
+	if (isnull)
+		return NULL;
+	if (!form->attbyval)
+		return DatumGetPointer(value);
+	stored = palloc0(sizeof(Datum));
+	store_att_byval(stored, value, form->attlen);
+	return stored;
+}
+
+static Size
+vector_size(GpuaggVectorType type)
+{
+	return type == GPUAGG_VECTOR_BOOL ? GPUAGG_VECTOR_WORDS * sizeof(uint64)
+									  : GPUAGG_VECTOR_ROWS * gpuagg_vector_type_size(type);
+}
+
+void
+gpuagg_page_columns_open(PageReader *reader, const PageColumn *columns, int ncolumns)
+{
+	PageScan *scan = reader->scan;
+	TupleDesc desc = RelationGetDescr(scan->relation);
+	Size size = VALUES_ALIGN;
+	char *memory;
+
+	make_attributes(scan, desc);
+	scan->ncolumns = ncolumns;
+	scan->columns = palloc0(sizeof(PageColumnState) * Max(ncolumns, 1));
+	reader->columns = palloc0(sizeof(GpuaggVector) * Max(ncolumns, 1));
+	scan->walked = palloc(sizeof(int) * Max(ncolumns, 1));
+	scan->by_attno = palloc(sizeof(int) * Max(ncolumns, 1));
+	scan->found = palloc(sizeof(char *) * GPUAGG_VECTOR_ROWS * Max(ncolumns, 1));
+	scan->rows = palloc(sizeof(uint16) * GPUAGG_VECTOR_ROWS);
+	scan->all_rows = palloc(sizeof(uint16) * GPUAGG_VECTOR_ROWS);
+	for (int i = 0; i < GPUAGG_VECTOR_ROWS; i++)
+		scan->all_rows[i] = i;
+
+	for (int i = 0; i < ncolumns; i++)
+		size += vector_size(columns[i].type) + vector_size(GPUAGG_VECTOR_BOOL);
+	scan->vectors = palloc(size);
+	memory = (char *) TYPEALIGN(VALUES_ALIGN, scan->vectors);
+	for (int i = 0; i < ncolumns; i++)
+	{
+		PageColumnState *state = &scan->columns[i];
+		Form_pg_attribute form = TupleDescAttr(desc, columns[i].attno - 1);
+		int j = i;
+
+		state->column = columns[i];
+		state->type = getBaseType(form->atttypid);
+		state->length = form->attlen;
+		state->offset = scan->attributes[columns[i].attno - 1].offset;
+		state->missing = missing_value(desc, columns[i].attno);
+		reader->columns[i].values = memory;
+		memory += vector_size(columns[i].type);
+		state->valid = (uint64 *) memory;
+		memory += vector_size(GPUAGG_VECTOR_BOOL);
+
+		for (; j > 0 && columns[scan->by_attno[j - 1]].attno > columns[i].attno; j--)
+			scan->by_attno[j] = scan->by_attno[j - 1];
+		scan->by_attno[j] = i;
+	}
+}
+
+void
+gpuagg_page_columns_close(PageReader *reader)
+{
+	PageScan *scan = reader->scan;
+
+	pfree(scan->attributes);
+	pfree(scan->columns);
+	pfree(reader->columns);
+	pfree(scan->walked);
+	pfree(scan->by_attno);
+	pfree(scan->found);
+	pfree(scan->rows);
+	pfree(scan->all_rows);
+	pfree(scan->vectors);
+}
+
+/* ---- finding values ---- */
+
+/* The end of a tuple header, which has all that tells of its columns. */
+typedef union HeaderEnd
+{
+	struct
+	{
+		uint16 line;
+		uint16 infomask2;
+		uint16 infomask;
+		uint8 hoff;
+		uint8 bits;
+	} field;
+	uint64 word;
+} HeaderEnd;
+
+#define HEADER_END (offsetof(HeapTupleHeaderData, t_ctid) + offsetof(ItemPointerData, ip_posid))
+
+StaticAssertDecl(offsetof(HeapTupleHeaderData, t_infomask) ==
+						 HEADER_END + offsetof(HeaderEnd, field.infomask) &&
+					 offsetof(HeapTupleHeaderData, t_hoff) ==
+						 HEADER_END + offsetof(HeaderEnd, field.hoff),
+				 "HeaderEnd is the end of a tuple header");
+
+/* Finds out whether the tuples of a segment have their columns at the same places. */
+static void
+examine(const PageScan *scan, PageSegment *segment)
+{
+	HeaderEnd any = {.word = 0};
+	HeaderEnd all = {.word = ~UINT64CONST(0)};
+	uint64 word;
+
+	if (segment->stride != 0)
+	{
+		const char *tuple = segment->first + HEADER_END;
+
+		for (int i = 0; i < segment->nrows; i++, tuple -= segment->stride)
+		{
+			memcpy(&word, tuple, sizeof(word));
+			any.word |= word;
+			all.word &= word;
+		}
+	}
+	else
+		for (int i = 0; i < segment->nrows; i++)
+		{
+			memcpy(&word, scan->tuples[segment->begin + i] + HEADER_END, sizeof(word));
+			any.word |= word;
+			all.word &= word;
+		}
+	segment->uniform = (any.field.infomask & HEAP_HASNULL) == 0 &&
+					   any.field.hoff == all.field.hoff &&
+					   ((any.field.infomask2 ^ all.field.infomask2) & HEAP_NATTS_MASK) == 0;
+	segment->natts = all.field.infomask2 & HEAP_NATTS_MASK;
+	segment->hoff = all.field.hoff;
+	segment->examined = true;
+}
+
+/* The number of the first column that is NULL, from 0; the tuple has a null bitmap. */
+static inline int
+first_null(HeapTupleHeader header, int natts)
+{
+	for (int i = 0; i < natts; i += BITS_PER_BYTE)
+		if (header->t_bits[i / BITS_PER_BYTE] != 0xff)
+			return i + __builtin_ctz(~(uint32) header->t_bits[i / BITS_PER_BYTE]);
+	return natts;
+}
+
+/*
+ * Finds the values of a tuple's columns scan->walked[0 to n - 1], into found[i] of the
+ * i-th of them.  Returns whether one is NULL.
+ */
+static inline bool
+walk(const PageScan *scan, const char *tuple, int n, const char **found)
+{
+	HeapTupleHeader header = (HeapTupleHeader) tuple;
+	const char *data = tuple + header->t_hoff;
+	int natts = HeapTupleHeaderGetNatts(header);
+	bool hasnull = (header->t_infomask & HEAP_HASNULL) != 0;
+	int nulls_from = hasnull ? first_null(header, natts) : natts;
+	int at = -1; /* column, and where the one before it ended */
+	Size offset = 0;
+	bool any_null = false;
+
+	for (int i = 0; i < n; i++, found += GPUAGG_VECTOR_ROWS)
+	{
+		const PageColumnState *state = &scan->columns[scan->walked[i]];
+		int target = state->column.attno - 1;
+
+		if (target >= natts)
+			*found = state->missing;
+		else if (target < nulls_from && state->offset >= 0)
+			*found = data + state->offset;
+		else if (hasnull && att_isnull(target, header->t_bits))
+			*found = NULL;
+		else
+		{
+			if (at < 0)
+			{
+				/* The last column before the target whose place is known. */
+				at = Min(Min(scan->nfixed, nulls_from) - 1, target);
+				at = Max(at, 0);
+				offset = nulls_from > 0 ? scan->attributes[at].offset : 0;
+			}
+			for (; at < target; at++)
+				if (!hasnull || !att_isnull(at, header->t_bits))
+				{
+					offset = gpuagg_page_align(&scan->attributes[at], data, offset);
+					offset += gpuagg_page_length(&scan->attributes[at], data + offset);
+				}
+			offset = gpuagg_page_align(&scan->attributes[target], data, offset);
+			*found = data + offset;
+		}
+		any_null |= *found == NULL;
+	}
+	return any_null;
+}
+
+/* ---- making values ---- */
+
+/* Clears the bits of rows whose place is NULL; returns whether there are any. */
+static bool
+mark_nulls(uint64 *valid, const char *const *found, const uint16 *rows, int n)
+{
+	int word = rows[0] / 64;
+	uint64 nulls = 0;
+	uint64 any = 0;
+
+	for (int k = 0; k < n; k++)
+	{
+		if (rows[k] / 64 != word)
+		{
+			valid[word] &= ~nulls;
+			any |= nulls;
+			nulls = 0;
+			word = rows[k] / 64;
+		}
+		nulls |= (uint64) (found[k] == NULL) << rows[k] % 64;
+	}
+	valid[word] &= ~nulls;
+	return (any | nulls) != 0;
+}
+
+static void
+flag(PageReader *reader, int row)
+{
+	reader->flagged[row / 64] |= UINT64CONST(1) << row % 64;
+	reader->any_flagged = true;
+}
+
+static void
+make_decimals(PageReader *reader, int c, const char *const *found, const uint16 *rows, int n)
+{
+	const PageColumn *column = &reader->scan->columns[c].column;
+	int64 *narrow = reader->columns[c].values;
+	GpuaggInt128 *wide = reader->columns[c].values;
+	bool is_wide = column->type == GPUAGG_VECTOR_INT128;
+	int scale = column->scale;
+
+	for (int k = 0; k < n; k++)
+	{
+		int row = rows[k];
+		int64 value;
+		__int128 result;
+
+		if (found[k] == NULL)
+			continue;
+		if (likely(scale < 64 && gpuagg_page_decimal_short(found[k], scale, &value)))
+		{
+			if (is_wide)
+				wide[row] = gpuagg_int128_from(value);
+			else
+				narrow[row] = value;
+		}
+		else if (!gpuagg_page_decimal_wide(found[k], scale, &result) ||
+				 (!is_wide && result != (int64) result))
+			flag(reader, row);
+		else if (is_wide)
+			wide[row] = gpuagg_int128_narrow(result);
+		else
+			narrow[row] = (int64) result;
+	}
+}
+
+static void
+make_bytes(PageReader *reader, int c, const char *const *found, const uint16 *rows, int n)
+{
+	const PageColumnState *state = &reader->scan->columns[c];
+	GpuaggVectorBytes *values = reader->columns[c].values;
+	bool trimmed = state->column.form == PAGE_COLUMN_TRIMMED;
+
+	for (int k = 0; k < n; k++)
+	{
+		const char *p = found[k];
+		GpuaggVectorBytes *bytes = &values[rows[k]];
+
+		bytes->data = (const uint8_t *) p;
+		bytes->size = 0;
+		if (p == NULL)
+			continue;
+		if (state->length > 0)
+			bytes->size = state->type == NAMEOID ? strnlen(p, NAMEDATALEN) : state->length;
+		else if (VARATT_IS_EXTENDED(p) && !VARATT_IS_SHORT(p))
+			flag(reader, rows[k]);
+		else
+		{
+			bytes->data = (const uint8_t *) VARDATA_ANY(p);
+			bytes->size = VARSIZE_ANY_EXHDR(p);
+		}
+		if (trimmed)
+			while (bytes->size > 0 && bytes->data[bytes->size - 1] == ' ')
+				bytes->size--;
+	}
+}
+
+static void
+make_bits(uint64 *values, const char *const *found, const uint16 *rows, int n)
+{
+	for (int k = 0; k < n; k++)
+		values[rows[k] / 64] |= (uint64) (found[k] != NULL && *found[k] != 0) << rows[k] % 64;
+}
+
+/* Values of fixed width from their places; what has none becomes zero. */
+#define COPY_FOUND(To, From)                                                \
+	for (int k = 0; k < n; k++)                                             \
+	{                                                                       \
+		const char *p = found[k] != NULL ? found[k] : (const char *) &zero; \
+		((To *) values)[rows[k]] = *(const From *) p;                       \
+	}
+
+static void
+copy_found(const PageColumnState *state, void *values, const char *const *found, const uint16 *rows,
+		   int n)
+{
+	static const int64 zero = 0;
+
+	if (state->type == CHAROID)
+		COPY_FOUND(int16, uint8)
+	else if (state->type == OIDOID)
+		COPY_FOUND(int64, uint32)
+	else if (state->length == 2)
+		COPY_FOUND(int16, int16)
+	else if (state->length == 4)
+		COPY_FOUND(int32, int32)
+	else
+		COPY_FOUND(int64, int64)
+}
+
+/* The same for n rows from `begin` on, from places at a stride. */
+#define COPY_STRIDE(To, From)                            \
+	for (int i = begin; i < begin + n; i++, p -= stride) \
+		((To *) values)[i] = *(const From *) p;
+
+static void
+copy_stride(const PageColumnState *state, void *values, const char *p, Size stride, int begin,
+			int n)
+{
+	if (state->column.form == PAGE_COLUMN_BITS)
+		for (int i = begin; i < begin + n; i++, p -= stride)
+			((uint64 *) values)[i / 64] |= (uint64) (*p != 0) << i % 64;
+	else if (state->type == CHAROID)
+		COPY_STRIDE(int16, uint8)
+	else if (state->type == OIDOID)
+		COPY_STRIDE(int64, uint32)
+	else if (state->length == 2)
+		COPY_STRIDE(int16, int16)
+	else if (state->length == 4)
+		COPY_STRIDE(int32, int32)
+	else
+		COPY_STRIDE(int64, int64)
+}
+
+static void
+make_values(PageReader *reader, int c, const char *const *found, const uint16 *rows, int n)
+{
+	PageColumnState *state = &reader->scan->columns[c];
+
+	switch (state->column.form)
+	{
+		case PAGE_COLUMN_BITS:
+			make_bits(reader->columns[c].values, found, rows, n);
+			break;
+		case PAGE_COLUMN_COPY:
+			copy_found(state, reader->columns[c].values, found, rows, n);
+			break;
+		case PAGE_COLUMN_DECIMAL:
+			make_decimals(reader, c, found, rows, n);
+			break;
+		case PAGE_COLUMN_BYTES:
+		case PAGE_COLUMN_TRIMMED:
+			make_bytes(reader, c, found, rows, n);
+			break;
+	}
+}
+
+/* ---- loading ---- */
+
+/* A column that lies at the same place in all tuples of the segment. */
+static void
+load_fixed(PageReader *reader, int c, const PageSegment *segment, const uint16 *rows, int n)
+{
+	PageScan *scan = reader->scan;
+	const PageColumnState *state = &scan->columns[c];
+	int offset = segment->hoff + state->offset;
+	bool copied = state->column.form == PAGE_COLUMN_COPY || state->column.form == PAGE_COLUMN_BITS;
+
+	/* Rows that are not wanted do no harm, unless they are many. */
+	if (copied && segment->stride != 0 && n * 4 >= segment->nrows)
+		copy_stride(state, reader->columns[c].values, segment->first + offset, segment->stride,
+					segment->begin, segment->nrows);
+	else
+	{
+		for (int k = 0; k < n; k++)
+			scan->found[k] = gpuagg_page_tuple(scan, segment, rows[k] - segment->begin) + offset;
+		make_values(reader, c, scan->found, rows, n);
+	}
+}
+
+static void
+load_walked(PageReader *reader, int nwalked, const PageSegment *segment, const uint16 *rows, int n)
+{
+	PageScan *scan = reader->scan;
+	bool any_null = false;
+
+	for (int k = 0; k < n; k++)
+		any_null |= walk(scan, gpuagg_page_tuple(scan, segment, rows[k] - segment->begin), nwalked,
+						 scan->found + k);
+	for (int i = 0; i < nwalked; i++)
+	{
+		const char **found = scan->found + (Size) i * GPUAGG_VECTOR_ROWS;
+		int c = scan->walked[i];
+
+		if (any_null && mark_nulls(scan->columns[c].valid, found, rows, n))
+			reader->columns[c].valid = scan->columns[c].valid;
+		make_values(reader, c, found, rows, n);
+	}
+}
+
+/* The numbers of the rows in a bitmap. */
+static int
+list_rows(const uint64 *wanted, int nrows, uint16 *rows)
+{
+	int n = 0;
+
+	for (int word = 0; word * 64 < nrows; word++)
+	{
+		uint64 bits = wanted[word];
+
+		if (nrows - word * 64 < 64)
+			bits &= (UINT64CONST(1) << (nrows - word * 64)) - 1;
+		for (; bits != 0; bits &= bits - 1)
+			rows[n++] = word * 64 + __builtin_ctzll(bits);
+	}
+	return n;
+}
+
+void
+gpuagg_page_reader_load(PageReader *reader, int first, int n, const uint64 *wanted)
+{
+	PageScan *scan = reader->scan;
+	const uint16 *rows = wanted != NULL ? scan->rows : scan->all_rows;
+	int nrows = wanted != NULL ? list_rows(wanted, reader->nrows, scan->rows) : reader->nrows;
+
+	Assert(first >= 0 && n >= 0 && first + n <= scan->ncolumns);
+	for (int c = first; c < first + n; c++)
+	{
+		reader->columns[c].valid = NULL;
+		memset(scan->columns[c].valid, 0xff, GPUAGG_VECTOR_WORDS * sizeof(uint64));
+		if (scan->columns[c].column.form == PAGE_COLUMN_BITS)
+			memset(reader->columns[c].values, 0, GPUAGG_VECTOR_WORDS * sizeof(uint64));
+	}
+	for (int s = 0; s < scan->nsegments; s++)
+	{
+		PageSegment *segment = &scan->segments[s];
+		int end = segment->begin + segment->nrows;
+		int count = segment->nrows;
+		int nwalked = 0;
+
+		if (wanted != NULL)
+			for (count = 0; count < nrows && rows[count] < end;)
+				count++;
+		if (count == 0)
+			continue;
+		if (!segment->examined)
+			examine(scan, segment);
+		for (int i = 0; i < scan->ncolumns; i++)
+		{
+			int c = scan->by_attno[i];
+			const PageColumnState *state = &scan->columns[c];
+
+			if (c < first || c >= first + n)
+				continue;
+			if (segment->uniform && state->offset >= 0 && state->column.attno <= segment->natts)
+				load_fixed(reader, c, segment, rows, count);
+			else
+				scan->walked[nwalked++] = c;
+		}
+		if (nwalked > 0)
+			load_walked(reader, nwalked, segment, rows, count);
+		rows += count;
+		nrows -= count;
+	}
+}

@@ -1,0 +1,414 @@
+/*
+ * page_reader.c
+ *	  Reads a heap table's pages into batches of visible rows.
+ *
+ * A page is looked at under its share lock once: which of its tuples are visible,
+ * and where they lie.  Then its pin keeps the tuples in place.  Pins are those of
+ * the current resource owner, which lets go of them after an error.
+ *
+ * Processes that share a table take units of blocks.  A unit does not cross a
+ * border between chunks: UNIT_BLOCKS blocks, counted within the blocks that one
+ * page of the visibility map is about.
+ */
+#include "exec/page_scan.h"
+
+#include "access/heapam.h"
+#include "access/visibilitymap.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufpage.h"
+#include "storage/predicate.h"
+
+#define UNIT_BLOCKS		256
+#define UNIT_BLOCKS_MIN 16
+#define UNITS_LEFT		64 /* of what remains, a unit is at most one of so many parts */
+
+/* Heap blocks of one page of the visibility map, two bits each. */
+#define MAP_PAGE_BLOCKS ((BLCKSZ - MAXALIGN(SizeOfPageHeaderData)) * 4)
+
+bool
+gpuagg_page_reader_can_read(Relation relation)
+{
+	return relation->rd_tableam == GetHeapamTableAmRoutine();
+}
+
+/* ---- blocks ---- */
+
+void
+gpuagg_page_share_init(PageShare *share, Relation relation)
+{
+	pg_atomic_init_u64(&share->next, 0);
+	share->nblocks = RelationGetNumberOfBlocks(relation);
+}
+
+/* Takes the next unit of blocks; false: there are no more. */
+static bool
+take_unit(PageScan *scan)
+{
+	PageShare *share = scan->share;
+	uint64 begin = pg_atomic_read_u64(&share->next);
+	uint64 length;
+
+	do
+	{
+		uint64 within = begin % MAP_PAGE_BLOCKS;
+		uint64 chunk = Min(UNIT_BLOCKS - within % UNIT_BLOCKS, MAP_PAGE_BLOCKS - within);
+
+		if (begin >= share->nblocks)
+			return false;
+		length = Max((share->nblocks - begin) / UNITS_LEFT, UNIT_BLOCKS_MIN);
+		length = Min(Min(length, chunk), share->nblocks - begin);
+	} while (!pg_atomic_compare_exchange_u64(&share->next, &begin, begin + length));
+	scan->block = begin;
+	scan->end = begin + length;
+	return true;
+}
+
+static BlockNumber
+next_block(void *owner)
+{
+	PageScan *scan = owner;
+
+	if (scan->block >= scan->end && (scan->share == NULL || !take_unit(scan)))
+		return InvalidBlockNumber;
+	return scan->block++;
+}
+
+/* The blocks from the first on. */
+static void
+start(PageScan *scan)
+{
+	scan->block = 0;
+	scan->end = scan->share != NULL ? 0 : scan->nblocks;
+	pgstat_count_heap_scan(scan->relation);
+}
+
+/* ---- a page ---- */
+
+/*
+ * The line pointers of a page if they are all normal, of tuples of the same length
+ * that lie one before the other without gaps of another size: bytes from one to the
+ * next.  Otherwise 0.
+ *
+ * A line pointer is a word of 32 bits, with the tuple's offset in its low bits, so
+ * that such words differ by the stride.  That no offset is below 0 excludes borrows.
+ */
+static int
+page_stride(const ItemIdData *lines, int n)
+{
+	typedef uint32 Words __attribute__((vector_size(16)));
+	const uint32 *word = (const uint32 *) lines;
+	Words expected;
+	Words step;
+	Words differs = {0};
+	uint32 differ = 0;
+	int stride = n > 1 ? (int) ItemIdGetOffset(&lines[0]) - (int) ItemIdGetOffset(&lines[1])
+					   : ItemIdGetLength(&lines[0]);
+	int i = 0;
+
+	StaticAssertStmt(sizeof(ItemIdData) == sizeof(uint32), "line pointers are words");
+	if (!ItemIdIsNormal(&lines[0]) || stride <= 0 ||
+		(int) ItemIdGetOffset(&lines[0]) - (n - 1) * stride < (int) SizeOfPageHeaderData)
+		return 0;
+	for (int lane = 0; lane < 4; lane++)
+	{
+		expected[lane] = word[0] - (uint32) (lane * stride);
+		step[lane] = (uint32) (4 * stride);
+	}
+	for (; i + 4 <= n; i += 4)
+	{
+		Words some;
+
+		memcpy(&some, word + i, sizeof(some));
+		differs |= some ^ expected;
+		expected -= step;
+	}
+	for (; i < n; i++)
+		differ |= word[i] ^ (word[0] - (uint32) (i * stride));
+	return (differ | differs[0] | differs[1] | differs[2] | differs[3]) == 0 ? stride : 0;
+}
+
+/* Finds the visible tuples of the page whose lock is held. */
+static void
+collect(PageScan *scan, Page page, bool all_visible)
+{
+	int nlines = PageGetMaxOffsetNumber(page);
+	const ItemIdData *lines = ((PageHeader) page)->pd_linp;
+	bool look = !all_visible || scan->check_serializable;
+	int n = 0;
+
+	scan->page_stride = nlines > 0 ? page_stride(lines, nlines) : 0;
+	if (scan->page_stride != 0 && !look)
+		n = nlines;
+	else
+		for (int i = 0; i < nlines; i++)
+		{
+			if (!ItemIdIsNormal(&lines[i]))
+				continue;
+			if (look)
+			{
+				HeapTupleData tuple;
+				bool visible;
+
+				tuple.t_data = (HeapTupleHeader) ((char *) page + ItemIdGetOffset(&lines[i]));
+				tuple.t_len = ItemIdGetLength(&lines[i]);
+				tuple.t_tableOid = RelationGetRelid(scan->relation);
+				ItemPointerSet(&tuple.t_self, scan->page_block, i + FirstOffsetNumber);
+				visible = all_visible ||
+						  HeapTupleSatisfiesVisibility(&tuple, scan->snapshot, scan->buffer);
+				if (scan->check_serializable)
+					HeapCheckForSerializableConflictOut(visible, scan->relation, &tuple,
+														scan->buffer, scan->snapshot);
+				if (!visible)
+					continue;
+			}
+			scan->page_lines[n] = i + FirstOffsetNumber;
+			scan->page_offsets[n] = ItemIdGetOffset(&lines[i]);
+			n++;
+		}
+	if (n < nlines)
+		scan->page_stride = 0;
+	scan->page_first = (char *) page + (n > 0 ? ItemIdGetOffset(&lines[0]) : 0);
+	scan->page_rows = n;
+	scan->page_next = 0;
+}
+
+/* Goes on to the next page with visible rows, and pins it; false at the end. */
+static bool
+next_page(PageReader *reader)
+{
+	PageScan *scan = reader->scan;
+
+	for (;;)
+	{
+		Page page;
+		bool all_visible;
+
+		CHECK_FOR_INTERRUPTS();
+		scan->buffer = compat_blocks_next(&scan->blocks);
+		if (!BufferIsValid(scan->buffer))
+			return false;
+		scan->page_block = BufferGetBlockNumber(scan->buffer);
+		heap_page_prune_opt(scan->relation, scan->buffer);
+		LockBuffer(scan->buffer, BUFFER_LOCK_SHARE);
+		page = BufferGetPage(scan->buffer);
+		compat_test_old_snapshot(scan->snapshot, scan->relation, page);
+		all_visible = PageIsAllVisible(page) && !scan->snapshot->takenDuringRecovery;
+		collect(scan, page, all_visible);
+		LockBuffer(scan->buffer, BUFFER_LOCK_UNLOCK);
+
+		reader->counts.pages++;
+		reader->counts.all_visible += all_visible;
+		reader->counts.strided += scan->page_stride != 0;
+		reader->counts.rows += scan->page_rows;
+		if (pgstat_should_count_relation(scan->relation))
+			COMPAT_SCANNED_ROWS(scan->relation) += scan->page_rows;
+		if (scan->page_rows > 0)
+		{
+			scan->pins[scan->npins++] = scan->buffer;
+			return true;
+		}
+		ReleaseBuffer(scan->buffer);
+		scan->buffer = InvalidBuffer;
+	}
+}
+
+/* ---- batches ---- */
+
+/* Lets go of the batch's pages, but not of one that has more rows. */
+static void
+unpin(PageScan *scan)
+{
+	bool more = BufferIsValid(scan->buffer) && scan->page_next < scan->page_rows;
+	int keep = more ? 1 : 0;
+
+	for (int i = 0; i < scan->npins - keep; i++)
+		ReleaseBuffer(scan->pins[i]);
+	if (more)
+		scan->pins[0] = scan->buffer;
+	else
+		scan->buffer = InvalidBuffer;
+	scan->npins = keep;
+	scan->nsegments = 0;
+}
+
+/* Adds rows of the current page to the batch. */
+static void
+add_segment(PageReader *reader)
+{
+	PageScan *scan = reader->scan;
+	PageSegment *segment = &scan->segments[scan->nsegments++];
+	int from = scan->page_next;
+	int n = Min(scan->page_rows - from, GPUAGG_VECTOR_ROWS - reader->nrows);
+
+	segment->block = scan->page_block;
+	segment->begin = reader->nrows;
+	segment->nrows = n;
+	segment->stride = scan->page_stride;
+	segment->examined = false;
+	if (segment->stride != 0)
+	{
+		segment->first = scan->page_first - (Size) from * segment->stride;
+		segment->line = FirstOffsetNumber + from;
+	}
+	else
+	{
+		Page page = BufferGetPage(scan->buffer);
+
+		for (int i = 0; i < n; i++)
+		{
+			scan->tuples[segment->begin + i] = (char *) page + scan->page_offsets[from + i];
+			scan->lines[segment->begin + i] = scan->page_lines[from + i];
+		}
+		segment->first = scan->tuples[segment->begin];
+	}
+	scan->page_next += n;
+	reader->nrows += n;
+}
+
+bool
+gpuagg_page_reader_next(PageReader *reader)
+{
+	PageScan *scan = reader->scan;
+
+	unpin(scan);
+	reader->nrows = 0;
+	if (reader->any_flagged)
+		memset(reader->flagged, 0, sizeof(reader->flagged));
+	reader->any_flagged = false;
+	while (reader->nrows < GPUAGG_VECTOR_ROWS)
+	{
+		if (!BufferIsValid(scan->buffer) || scan->page_next == scan->page_rows)
+		{
+			if (scan->npins == scan->max_pages || !next_page(reader))
+				break;
+		}
+		add_segment(reader);
+	}
+	return reader->nrows > 0;
+}
+
+/* ---- rows ---- */
+
+static const PageSegment *
+segment_of(const PageScan *scan, int row)
+{
+	const PageSegment *segment = scan->segments;
+
+	while (row >= segment->begin + segment->nrows)
+		segment++;
+	return segment;
+}
+
+void
+gpuagg_page_reader_slot(PageReader *reader, int row, int natts, TupleTableSlot *slot)
+{
+	PageScan *scan = reader->scan;
+	TupleDesc desc = RelationGetDescr(scan->relation);
+	const PageSegment *segment = segment_of(scan, row);
+	const char *tuple = gpuagg_page_tuple(scan, segment, row - segment->begin);
+	HeapTupleHeader header = (HeapTupleHeader) tuple;
+	const char *data = tuple + header->t_hoff;
+	bool hasnull = (header->t_infomask & HEAP_HASNULL) != 0;
+	int stored = Min(natts, HeapTupleHeaderGetNatts(header));
+	Size offset = 0;
+
+	Assert(row >= 0 && row < reader->nrows && natts <= desc->natts);
+	ExecClearTuple(slot);
+	for (int i = 0; i < stored; i++)
+	{
+		const PageAttribute *attribute = &scan->attributes[i];
+
+		slot->tts_isnull[i] = hasnull && att_isnull(i, header->t_bits);
+		if (slot->tts_isnull[i])
+		{
+			slot->tts_values[i] = (Datum) 0;
+			continue;
+		}
+		offset = gpuagg_page_align(attribute, data, offset);
+		slot->tts_values[i] = fetch_att(data + offset, attribute->byval, attribute->length);
+		offset += gpuagg_page_length(attribute, data + offset);
+	}
+	for (int i = stored; i < natts; i++)
+		slot->tts_values[i] = getmissingattr(desc, i + 1, &slot->tts_isnull[i]);
+	for (int i = natts; i < desc->natts; i++)
+	{
+		slot->tts_values[i] = (Datum) 0;
+		slot->tts_isnull[i] = true;
+	}
+	ExecStoreVirtualTuple(slot);
+	slot->tts_nvalid = natts;
+	slot->tts_tableOid = RelationGetRelid(scan->relation);
+	ItemPointerSet(&slot->tts_tid, segment->block,
+				   segment->stride != 0 ? segment->line + (row - segment->begin)
+										: scan->lines[row]);
+}
+
+/* ---- the reader ---- */
+
+PageReader *
+gpuagg_page_reader_open(Relation relation, Snapshot snapshot, const PageColumn *columns,
+						int ncolumns, PageShare *share)
+{
+	PageReader *reader = palloc0(sizeof(PageReader));
+	PageScan *scan = palloc0(sizeof(PageScan));
+	bool local = RelationUsesLocalBuffers(relation);
+
+	Assert(IsMVCCSnapshot(snapshot));
+	reader->scan = scan;
+	scan->relation = relation;
+	scan->snapshot = snapshot;
+	scan->share = share;
+	scan->nblocks = share != NULL ? share->nblocks : RelationGetNumberOfBlocks(relation);
+	scan->check_serializable = CheckForSerializableConflictOutNeeded(relation, snapshot);
+	PredicateLockRelation(relation, snapshot);
+
+	/* Few buffers are shared by many processes. */
+	scan->max_pages = local ? num_temp_buffers / 8 : NBuffers / Max(MaxBackends, 1);
+	scan->max_pages = Max(1, Min(scan->max_pages, PAGE_BATCH_PAGES));
+
+	gpuagg_page_columns_open(reader, columns, ncolumns);
+	start(scan);
+
+	scan->blocks.relation = relation;
+	if (!local && scan->nblocks > (BlockNumber) NBuffers / 4)
+		scan->blocks.strategy = GetAccessStrategy(BAS_BULKREAD);
+	scan->blocks.next = next_block;
+	scan->blocks.owner = scan;
+	compat_blocks_begin(&scan->blocks);
+	return reader;
+}
+
+static void
+unpin_all(PageScan *scan)
+{
+	scan->page_next = scan->page_rows;
+	unpin(scan);
+}
+
+void
+gpuagg_page_reader_rescan(PageReader *reader)
+{
+	PageScan *scan = reader->scan;
+
+	unpin_all(scan);
+	reader->nrows = 0;
+	compat_blocks_reset(&scan->blocks);
+	scan->nblocks = scan->share != NULL ? scan->share->nblocks
+										: RelationGetNumberOfBlocks(scan->relation);
+	start(scan);
+}
+
+void
+gpuagg_page_reader_close(PageReader *reader)
+{
+	PageScan *scan = reader->scan;
+
+	unpin_all(scan);
+	compat_blocks_end(&scan->blocks);
+	if (scan->blocks.strategy != NULL)
+		FreeAccessStrategy(scan->blocks.strategy);
+	gpuagg_page_columns_close(reader);
+	pfree(scan);
+	pfree(reader);
+}
