@@ -20,6 +20,8 @@ test_modules = $(patsubst test/modules/%.c,build/modules/%.so,$(sort $(wildcard 
 
 build/modules/gpuagg_test_vectors.so: \
 	$(patsubst %.c,%.o,$(sort $(wildcard src/spec/vector_*.c src/common/vector_*.c)))
+
+build/modules/gpuagg_test_pages.so: $(patsubst %.c,%.o,$(sort $(wildcard src/exec/page_*.c)))
 $(test_modules): build/modules/%.so: test/modules/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(CFLAGS_SL) $(CPPFLAGS) -shared -o $@ $< $(filter %.o,$^)

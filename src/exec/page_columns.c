@@ -434,7 +434,7 @@ make_bytes(PageReader *reader, int c, const char *const *found, const uint16 *ro
 			continue;
 		if (state->length > 0)
 			bytes->size = state->type == NAMEOID ? strnlen(p, NAMEDATALEN) : state->length;
-		else if (VARATT_IS_EXTENDED(p) && !VARATT_IS_SHORT(p))
+		else if (VARATT_IS_EXTERNAL(p) || VARATT_IS_COMPRESSED(p))
 			flag(reader, rows[k]);
 		else
 		{
