@@ -128,4 +128,18 @@ gpuagg_page_length(const PageAttribute *attribute, const char *value)
 extern void gpuagg_page_columns_open(PageReader *reader, const PageColumn *columns, int ncolumns);
 extern void gpuagg_page_columns_close(PageReader *reader);
 
+/*
+ * Values of column c from their places found[0 to n - 1] into the rows of these numbers;
+ * flags rows whose value does not fit the form.  A NULL pointer makes any value.
+ */
+extern void gpuagg_page_values(PageReader *reader, int c, const char *const *found,
+							   const uint16 *rows, int n);
+
+/*
+ * The same for forms BITS and COPY, for n rows from `begin` on; the first place is p, each
+ * other one `stride` bytes before the last.
+ */
+extern void gpuagg_page_copy_stride(const PageColumnState *state, void *values, const char *p,
+									Size stride, int begin, int n);
+
 #endif /* GPUAGG_PAGE_SCAN_H */

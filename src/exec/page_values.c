@@ -1,0 +1,242 @@
+/*
+ * page_values.c
+ *	  Which form a column has, and vectors' values from stored ones.
+ */
+#include "exec/page_scan.h"
+
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_type.h"
+#include "utils/lsyscache.h"
+
+#include "exec/page_decimal.h"
+
+/* ---- which form ---- */
+
+static bool
+decimal_form(int32 typmod, PageColumn *column)
+{
+	int precision;
+	int scale;
+	int digits;
+
+	if (typmod < (int32) VARHDRSZ)
+		return false;
+	precision = (typmod - VARHDRSZ) >> 16 & 0xffff;
+	scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 0x400) - 0x400;
+
+	/* A negative scale is a number of zeros before the point. */
+	digits = precision - Min(scale, 0);
+	if (digits > 38)
+		return false;
+	column->form = PAGE_COLUMN_DECIMAL;
+	column->type = digits <= PAGE_DECIMAL_DIGITS ? GPUAGG_VECTOR_INT64 : GPUAGG_VECTOR_INT128;
+	column->scale = Max(scale, 0);
+	return true;
+}
+
+bool
+gpuagg_page_column(Form_pg_attribute attribute, PageColumn *column)
+{
+	int32 typmod = attribute->atttypmod;
+	Oid type = getBaseTypeAndTypmod(attribute->atttypid, &typmod);
+
+	if (attribute->attisdropped || attribute->attlen == -2 ||
+		(attribute->attgenerated != '\0' && attribute->attgenerated != ATTRIBUTE_GENERATED_STORED))
+		return false;
+	column->attno = attribute->attnum;
+	column->form = PAGE_COLUMN_COPY;
+	column->scale = 0;
+	switch (type)
+	{
+		case BOOLOID:
+			column->form = PAGE_COLUMN_BITS;
+			column->type = GPUAGG_VECTOR_BOOL;
+			return true;
+		case CHAROID:
+		case INT2OID:
+			column->type = GPUAGG_VECTOR_INT16;
+			return true;
+		case INT4OID:
+		case DATEOID:
+			column->type = GPUAGG_VECTOR_INT32;
+			return true;
+		case INT8OID:
+		case OIDOID:
+		case CASHOID:
+		case TIMEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			column->type = GPUAGG_VECTOR_INT64;
+			return true;
+		case FLOAT4OID:
+			column->type = GPUAGG_VECTOR_FLOAT32;
+			return true;
+		case FLOAT8OID:
+			column->type = GPUAGG_VECTOR_FLOAT64;
+			return true;
+		case NUMERICOID:
+			return decimal_form(typmod, column);
+		case BPCHAROID:
+			column->form = PAGE_COLUMN_TRIMMED;
+			column->type = GPUAGG_VECTOR_BYTES;
+			return true;
+		default:
+			column->form = PAGE_COLUMN_BYTES;
+			column->type = GPUAGG_VECTOR_BYTES;
+			return !attribute->attbyval;
+	}
+}
+
+/* ---- values ---- */
+
+static void
+flag(PageReader *reader, int row)
+{
+	reader->flagged[row / 64] |= UINT64CONST(1) << row % 64;
+	reader->any_flagged = true;
+}
+
+static void
+make_decimals(PageReader *reader, int c, const char *const *found, const uint16 *rows, int n)
+{
+	const PageColumn *column = &reader->scan->columns[c].column;
+	int64 *narrow = reader->columns[c].values;
+	GpuaggInt128 *wide = reader->columns[c].values;
+	bool is_wide = column->type == GPUAGG_VECTOR_INT128;
+	int scale = column->scale;
+
+	for (int k = 0; k < n; k++)
+	{
+		int row = rows[k];
+		int64 value;
+		__int128 result;
+
+		if (found[k] == NULL)
+			continue;
+		if (likely(scale < 64 && gpuagg_page_decimal_short(found[k], scale, &value)))
+		{
+			if (is_wide)
+				wide[row] = gpuagg_int128_from(value);
+			else
+				narrow[row] = value;
+		}
+		else if (!gpuagg_page_decimal_wide(found[k], scale, &result) ||
+				 (!is_wide && result != (int64) result))
+			flag(reader, row);
+		else if (is_wide)
+			wide[row] = gpuagg_int128_narrow(result);
+		else
+			narrow[row] = (int64) result;
+	}
+}
+
+static void
+make_bytes(PageReader *reader, int c, const char *const *found, const uint16 *rows, int n)
+{
+	const PageColumnState *state = &reader->scan->columns[c];
+	GpuaggVectorBytes *values = reader->columns[c].values;
+	bool trimmed = state->column.form == PAGE_COLUMN_TRIMMED;
+
+	for (int k = 0; k < n; k++)
+	{
+		const char *p = found[k];
+		GpuaggVectorBytes *bytes = &values[rows[k]];
+
+		bytes->data = (const uint8_t *) p;
+		bytes->size = 0;
+		if (p == NULL)
+			continue;
+		if (state->length > 0)
+			bytes->size = state->type == NAMEOID ? strnlen(p, NAMEDATALEN) : state->length;
+		else if (VARATT_IS_EXTERNAL(p) || VARATT_IS_COMPRESSED(p))
+			flag(reader, rows[k]);
+		else
+		{
+			bytes->data = (const uint8_t *) VARDATA_ANY(p);
+			bytes->size = VARSIZE_ANY_EXHDR(p);
+		}
+		if (trimmed)
+			while (bytes->size > 0 && bytes->data[bytes->size - 1] == ' ')
+				bytes->size--;
+	}
+}
+
+static void
+make_bits(uint64 *values, const char *const *found, const uint16 *rows, int n)
+{
+	for (int k = 0; k < n; k++)
+		values[rows[k] / 64] |= (uint64) (found[k] != NULL && *found[k] != 0) << rows[k] % 64;
+}
+
+/* Values of fixed width from their places; what has none becomes zero. */
+#define COPY_FOUND(To, From)                                                \
+	for (int k = 0; k < n; k++)                                             \
+	{                                                                       \
+		const char *p = found[k] != NULL ? found[k] : (const char *) &zero; \
+		((To *) values)[rows[k]] = *(const From *) p;                       \
+	}
+
+static void
+copy_found(const PageColumnState *state, void *values, const char *const *found, const uint16 *rows,
+		   int n)
+{
+	static const int64 zero = 0;
+
+	if (state->type == CHAROID)
+		COPY_FOUND(int16, uint8)
+	else if (state->type == OIDOID)
+		COPY_FOUND(int64, uint32)
+	else if (state->length == 2)
+		COPY_FOUND(int16, int16)
+	else if (state->length == 4)
+		COPY_FOUND(int32, int32)
+	else
+		COPY_FOUND(int64, int64)
+}
+
+/* The same for n rows from `begin` on, from places at a stride. */
+#define COPY_STRIDE(To, From)                            \
+	for (int i = begin; i < begin + n; i++, p -= stride) \
+		((To *) values)[i] = *(const From *) p;
+
+void
+gpuagg_page_copy_stride(const PageColumnState *state, void *values, const char *p, Size stride,
+						int begin, int n)
+{
+	if (state->column.form == PAGE_COLUMN_BITS)
+		for (int i = begin; i < begin + n; i++, p -= stride)
+			((uint64 *) values)[i / 64] |= (uint64) (*p != 0) << i % 64;
+	else if (state->type == CHAROID)
+		COPY_STRIDE(int16, uint8)
+	else if (state->type == OIDOID)
+		COPY_STRIDE(int64, uint32)
+	else if (state->length == 2)
+		COPY_STRIDE(int16, int16)
+	else if (state->length == 4)
+		COPY_STRIDE(int32, int32)
+	else
+		COPY_STRIDE(int64, int64)
+}
+
+void
+gpuagg_page_values(PageReader *reader, int c, const char *const *found, const uint16 *rows, int n)
+{
+	PageColumnState *state = &reader->scan->columns[c];
+
+	switch (state->column.form)
+	{
+		case PAGE_COLUMN_BITS:
+			make_bits(reader->columns[c].values, found, rows, n);
+			break;
+		case PAGE_COLUMN_COPY:
+			copy_found(state, reader->columns[c].values, found, rows, n);
+			break;
+		case PAGE_COLUMN_DECIMAL:
+			make_decimals(reader, c, found, rows, n);
+			break;
+		case PAGE_COLUMN_BYTES:
+		case PAGE_COLUMN_TRIMMED:
+			make_bytes(reader, c, found, rows, n);
+			break;
+	}
+}
