@@ -31,7 +31,6 @@
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/pg_locale.h"
-
 #include "utils/rel.h"
 #include "utils/spccache.h"
 
@@ -207,6 +206,34 @@ compat_function_aclcheck(Oid function, Oid role)
 #endif
 }
 
+/*
+ * A hash table of virtual tuples, all of whose columns are keys, with a pointer for each.
+ * 18 changed the arguments, and where the pointer is.
+ */
+static inline TupleHashTable
+compat_tuple_hash_table(PlanState *parent, TupleDesc desc, AttrNumber *columns, const Oid *equality,
+						FmgrInfo *hash, Oid *collations, MemoryContext context,
+						MemoryContext temporary)
+{
+#if PG_VERSION_NUM >= 180000
+	return BuildTupleHashTable(parent, desc, &TTSOpsVirtual, desc->natts, columns, equality, hash,
+							   collations, 64, sizeof(void *), context, context, temporary, false);
+#else
+	return BuildTupleHashTableExt(parent, desc, desc->natts, columns, equality, hash, collations,
+								  64, 0, context, context, temporary, false);
+#endif
+}
+
+static inline void **
+compat_tuple_hash_pointer(TupleHashTable table, TupleHashEntry entry)
+{
+#if PG_VERSION_NUM >= 180000
+	return (void **) TupleHashEntryGetAdditional(table, entry);
+#else
+	return &entry->additional;
+#endif
+}
+
 /* Whether a collation orders strings by their bytes; 18 has one struct for all that a collation is. */
 static inline bool
 compat_collation_is_c(Oid collation)
@@ -215,6 +242,8 @@ compat_collation_is_c(Oid collation)
 	return pg_newlocale_from_collation(collation)->collate_is_c;
 #else
 	return lc_collate_is_c(collation);
+#endif
+}
 
 /* 16 renamed the counter of rows that scans of a relation returned; see pgstat.h. */
 #if PG_VERSION_NUM >= 160000

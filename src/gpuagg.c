@@ -8,12 +8,14 @@
 #include "compat.h"
 
 #include "engine/flight.h"
+#include "exec/agg_scan.h"
 #include "exec/window_scan.h"
 #include "gpuagg.h"
 #include "device/launcher.h"
 #include "miscadmin.h"
+#include "plan/agg_path.h"
+#include "plan/plan_reason.h"
 #include "plan/window_path.h"
-#include "plan/window_reason.h"
 #include "device/shared_state.h"
 #include "utils/guc.h"
 
@@ -22,10 +24,11 @@ GPUAGG_MODULE_MAGIC("gpuagg", GPUAGG_VERSION_STRING);
 #define SEGMENT_KB ((int) (GPUAGG_SEGMENT_BYTES / 1024)) /* of the smallest lease */
 
 int gpuagg_device = DEVICE_AUTO;
-bool gpuagg_enable_agg_scan = true;
+bool gpuagg_enable_agg_scan = false;
 bool gpuagg_enable_window_scan = true;
 int gpuagg_batch_rows = 1024 * 1024;
 int gpuagg_device_min_rows = 100000;
+int gpuagg_min_table_pages = 1000;
 int gpuagg_device_timeout = 5000;
 int gpuagg_staging_memory = 4 * SEGMENT_KB;
 int gpuagg_total_staging_memory = 32 * SEGMENT_KB;
@@ -97,9 +100,10 @@ define_settings(void)
 							"Time to wait for an answer of the device program.",
 							"After that the CPU does the work.", &gpuagg_device_timeout, 5000, 10,
 							600000, PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpuagg.enable_agg_scan", "Lets aggregates read a table in batches.",
-							 "It has no effect in this version.", &gpuagg_enable_agg_scan, true,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpuagg.enable_agg_scan",
+							 "Lets the node GpuAgg compute gpuagg's aggregates over one table.",
+							 "It reads the table's pages as columns.", &gpuagg_enable_agg_scan,
+							 false, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpuagg.enable_window_scan",
 							 "Lets the node GpuWindow compute gpuagg's window functions.", NULL,
 							 &gpuagg_enable_window_scan, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL,
@@ -108,6 +112,10 @@ define_settings(void)
 							"Time without a request after which the device is given back.",
 							"0 means never.", &gpuagg_idle_timeout, 600, 0, INT_MAX / 1000,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuagg.min_table_pages",
+							"Pages of a table from which on the node GpuAgg is considered.", NULL,
+							&gpuagg_min_table_pages, 1000, 0, INT_MAX, PGC_USERSET, GUC_EXPLAIN,
+							NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuagg.staging_memory",
 							"Staging memory that one session has on lease at most.", NULL,
 							&gpuagg_staging_memory, 4 * SEGMENT_KB, SEGMENT_KB, MAX_KILOBYTES,
@@ -169,8 +177,10 @@ _PG_init(void)
 
 	previous_executor_run_hook = ExecutorRun_hook;
 	ExecutorRun_hook = executor_run;
+	gpuagg_agg_path_install();
 	gpuagg_window_path_install();
-	gpuagg_window_reason_install();
+	gpuagg_reason_install();
+	gpuagg_agg_scan_register();
 	gpuagg_window_scan_register();
 
 	if (process_shared_preload_libraries_in_progress)

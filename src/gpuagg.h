@@ -18,6 +18,7 @@ extern bool gpuagg_enable_agg_scan;
 extern bool gpuagg_enable_window_scan;
 extern int gpuagg_batch_rows;
 extern int gpuagg_device_min_rows;
+extern int gpuagg_min_table_pages;
 
 /* SUSET */
 extern int gpuagg_device_timeout; /* ms */

@@ -122,6 +122,7 @@ gpuagg_page_columns_open(PageReader *reader, const PageColumn *columns, int ncol
 		state->column = columns[i];
 		state->type = getBaseType(form->atttypid);
 		state->length = form->attlen;
+		state->by_value = form->attbyval;
 		state->offset = scan->attributes[columns[i].attno - 1].offset;
 		state->missing = missing_value(desc, columns[i].attno);
 		reader->columns[i].values = memory;

@@ -35,6 +35,15 @@ gpuagg_page_reader_can_read(Relation relation)
 /* ---- blocks ---- */
 
 void
+gpuagg_page_counts_add(PageCounts *into, const PageCounts *from)
+{
+	into->pages += from->pages;
+	into->all_visible += from->all_visible;
+	into->strided += from->strided;
+	into->rows += from->rows;
+}
+
+void
 gpuagg_page_share_init(PageShare *share, Relation relation)
 {
 	pg_atomic_init_u64(&share->next, 0);

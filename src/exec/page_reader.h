@@ -29,7 +29,8 @@ typedef enum PageColumnForm
 	PAGE_COLUMN_COPY,	 /* fixed width, the vector's own; "char" and oid are widened */
 	PAGE_COLUMN_DECIMAL, /* numeric(p,s) to INT64 or INT128 at scale s */
 	PAGE_COLUMN_BYTES,	 /* content of text and the like, of uuid, of anything by reference */
-	PAGE_COLUMN_TRIMMED	 /* the same, without trailing blanks: char(n) */
+	PAGE_COLUMN_TRIMMED, /* the same, without trailing blanks: char(n) */
+	PAGE_COLUMN_DATUM	 /* of any type, to DATUM: as the executor has it, in place */
 } PageColumnForm;
 
 typedef struct PageColumn
@@ -40,7 +41,7 @@ typedef struct PageColumn
 	int scale;
 } PageColumn;
 
-/* The form of a table's column; false: none, only row-by-row evaluation can read it. */
+/* The form of a table's column; false: none but DATUM, which every column has. */
 extern bool gpuagg_page_column(Form_pg_attribute attribute, PageColumn *column);
 
 /* What processes that read one table together share; in dynamic shared memory. */
@@ -89,6 +90,9 @@ extern PageReader *gpuagg_page_reader_open(Relation relation, Snapshot snapshot,
 										   PageShare *share);
 
 /* For a PageShare, before the first reader and at a rescan of the whole plan. */
+/* Adds counts to others. */
+extern void gpuagg_page_counts_add(PageCounts *into, const PageCounts *from);
+
 extern void gpuagg_page_share_init(PageShare *share, Relation relation);
 
 /* The next batch, of at least one row; false at the end, with nothing pinned. */

@@ -50,6 +50,7 @@ typedef struct PageColumnState
 	Oid type;			 /* of values as they are stored, without the domain */
 	int32 offset;		 /* of its attribute */
 	int16 length;		 /* of its attribute */
+	bool by_value;		 /* the same */
 	const char *missing; /* the value where tuples are too short, as it were stored; or NULL */
 	uint64 *valid;		 /* memory for its vector's bitmap */
 } PageColumnState;

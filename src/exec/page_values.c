@@ -4,6 +4,7 @@
  */
 #include "exec/page_scan.h"
 
+#include "access/tupmacs.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_type.h"
 #include "utils/lsyscache.h"
@@ -168,6 +169,15 @@ make_bits(uint64 *values, const char *const *found, const uint16 *rows, int n)
 		values[rows[k] / 64] |= (uint64) (found[k] != NULL && *found[k] != 0) << rows[k] % 64;
 }
 
+static void
+make_datums(const PageColumnState *state, Datum *values, const char *const *found,
+			const uint16 *rows, int n)
+{
+	for (int k = 0; k < n; k++)
+		if (found[k] != NULL)
+			values[rows[k]] = fetch_att(found[k], state->by_value, state->length);
+}
+
 /* Values of fixed width from their places; what has none becomes zero. */
 #define COPY_FOUND(To, From)                                                \
 	for (int k = 0; k < n; k++)                                             \
@@ -237,6 +247,9 @@ gpuagg_page_values(PageReader *reader, int c, const char *const *found, const ui
 		case PAGE_COLUMN_BYTES:
 		case PAGE_COLUMN_TRIMMED:
 			make_bytes(reader, c, found, rows, n);
+			break;
+		case PAGE_COLUMN_DATUM:
+			make_datums(state, reader->columns[c].values, found, rows, n);
 			break;
 	}
 }

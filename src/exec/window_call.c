@@ -4,63 +4,16 @@
  */
 #include "compat.h"
 
-#include "catalog/objectaccess.h"
-#include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
-#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/syscache.h"
 
+#include "exec/function_access.h"
 #include "exec/window_state.h"
 #include "operation/running_frame.h"
-
-static void
-check_function(Oid function, Oid role)
-{
-	AclResult aclresult = compat_function_aclcheck(function, role);
-
-	if (aclresult != ACLCHECK_OK)
-		aclcheck_error(aclresult, OBJECT_FUNCTION, get_func_name(function));
-	InvokeFunctionExecuteHook(function);
-}
-
-/*
- * What core checks when a WindowAgg starts: the user may execute the function, and the
- * owner of an aggregate may execute the functions that it consists of.
- */
-static void
-check_permissions(Oid function)
-{
-	HeapTuple tuple;
-	Form_pg_aggregate form;
-	Oid transfn;
-	Oid finalfn;
-	Oid owner;
-
-	check_function(function, GetUserId());
-
-	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(function));
-	if (!HeapTupleIsValid(tuple))
-		return;
-	form = (Form_pg_aggregate) GETSTRUCT(tuple);
-	transfn = form->aggtransfn;
-	finalfn = form->aggfinalfn;
-	ReleaseSysCache(tuple);
-
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", function);
-	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
-	ReleaseSysCache(tuple);
-
-	check_function(transfn, owner);
-	if (OidIsValid(finalfn))
-		check_function(finalfn, owner);
-}
 
 static void
 init_argument(WindowScanState *node, WindowFunctionState *function, Expr *argument)
@@ -93,7 +46,7 @@ gpuagg_window_functions_init(WindowScanState *node)
 		int16 length;
 		bool by_value;
 
-		check_permissions(spec->functions[i].winfnoid);
+		gpuagg_check_function_access(spec->functions[i].winfnoid, OBJECT_FUNCTION);
 		function->op = gpuagg_running_operation(spec->functions[i].aggregate,
 												spec->functions[i].type);
 		get_typlenbyval(exprType((Node *) argument), &length, &by_value);

@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "libpq/pqformat.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
@@ -160,6 +161,13 @@ extreme_init(Accumulator *acc, MemoryContext context)
 	extreme->value = (Datum) 0;
 }
 
+/* Whether there was a value: more is not known. */
+static int64
+extreme_count(const Accumulator *acc)
+{
+	return ((const ExtremeAccumulator *) acc)->value != (Datum) 0;
+}
+
 /* Makes a copy of the value the accumulator's, in place of the one it has. */
 static void
 replace(ExtremeAccumulator *extreme, Datum value, int length)
@@ -193,6 +201,59 @@ interval_extreme_deposit(Accumulator *acc, void *owner, SqlForm form, Datum valu
 		replace(extreme, value, sizeof(Interval));
 }
 
+static void
+extreme_merge(Accumulator *into, void *owner, Accumulator *from)
+{
+	Datum value = ((ExtremeAccumulator *) from)->value;
+
+	if (value != (Datum) 0)
+		gpuagg_family_of(into)->deposit(into, owner, SQL_OPAQUE, value);
+}
+
+/* The length of what a type's send function makes, or 0 if there is no value, then that. */
+static void
+extreme_encode(const Accumulator *acc, StringInfo buf)
+{
+	Datum value = ((const ExtremeAccumulator *) acc)->value;
+	bytea *sent;
+
+	if (value == (Datum) 0)
+	{
+		pq_sendint32(buf, 0);
+		return;
+	}
+	sent = DatumGetByteaP(acc->family == SQL_FAMILY_NUMERIC_EXTREME
+							  ? DirectFunctionCall1(numeric_send, value)
+							  : DirectFunctionCall1(interval_send, value));
+	pq_sendint32(buf, VARSIZE(sent) - VARHDRSZ);
+	appendBinaryStringInfo(buf, VARDATA(sent), (int) (VARSIZE(sent) - VARHDRSZ));
+	pfree(sent);
+}
+
+static bool
+extreme_decode(Accumulator *acc, void *owner, GpuaggReader *reader)
+{
+	uint64 size = gpuagg_get(reader, 4);
+	StringInfoData buf;
+	Datum value;
+
+	if (reader->bad || size > reader->left)
+		return false;
+	if (size == 0)
+		return true;
+	initStringInfo(&buf);
+	appendBinaryStringInfo(&buf, (const char *) reader->next, (int) size);
+	reader->next += size;
+	reader->left -= size;
+	value = DirectFunctionCall3(acc->family == SQL_FAMILY_NUMERIC_EXTREME ? numeric_recv
+																		  : interval_recv,
+								PointerGetDatum(&buf), ObjectIdGetDatum(InvalidOid),
+								Int32GetDatum(-1));
+	gpuagg_family_of(acc)->deposit(acc, owner, SQL_OPAQUE, value);
+	pfree(buf.data);
+	return buf.cursor == buf.len;
+}
+
 static Datum
 extreme_finish(Accumulator *acc, Aggregate aggregate, Oid result, bool *isnull)
 {
@@ -202,17 +263,25 @@ extreme_finish(Accumulator *acc, Aggregate aggregate, Oid result, bool *isnull)
 	return value;
 }
 
-/* The aggregates have values for states, which they compare in pairs; these are for windows. */
+/* The aggregates have values for states, which they compare in pairs; these are for the nodes. */
 const StateFamily gpuagg_numeric_extreme_family = {
 	.size = sizeof(ExtremeAccumulator),
 	.init = extreme_init,
+	.count = extreme_count,
 	.deposit = numeric_extreme_deposit,
+	.merge = extreme_merge,
+	.encode = extreme_encode,
+	.decode = extreme_decode,
 	.finish = extreme_finish,
 };
 
 const StateFamily gpuagg_interval_extreme_family = {
 	.size = sizeof(ExtremeAccumulator),
 	.init = extreme_init,
+	.count = extreme_count,
 	.deposit = interval_extreme_deposit,
+	.merge = extreme_merge,
+	.encode = extreme_encode,
+	.decode = extreme_decode,
 	.finish = extreme_finish,
 };

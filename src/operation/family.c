@@ -93,10 +93,14 @@ is_readable(int family, GpuaggOp op, GpuaggKind kind)
 	if (family <= SQL_FAMILY_NONE || family >= SQL_FAMILIES ||
 		gpuagg_families[family]->decode == NULL)
 		return false;
-	if (family == SQL_FAMILY_KEY)
-		return (op == GPUAGG_MIN || op == GPUAGG_MAX) && gpuagg_kind_size(kind) != 0;
 	if (kind != 0 && gpuagg_kind_size(kind) == 0)
 		return false;
+	if (family == SQL_FAMILY_COUNT)
+		return op == GPUAGG_COUNT;
+	if (family == SQL_FAMILY_KEY)
+		return (op == GPUAGG_MIN || op == GPUAGG_MAX) && kind != 0;
+	if (family == SQL_FAMILY_NUMERIC_EXTREME || family == SQL_FAMILY_INTERVAL_EXTREME)
+		return op == GPUAGG_MIN || op == GPUAGG_MAX;
 	return op == GPUAGG_SUM ||
 		   (op == GPUAGG_MOMENTS && gpuagg_families[family]->size_of_moments != 0);
 }

@@ -120,10 +120,40 @@ count_init(Accumulator *acc, MemoryContext context)
 	((CountAccumulator *) acc)->n = 0;
 }
 
+static int64
+count_count(const Accumulator *acc)
+{
+	return ((const CountAccumulator *) acc)->n;
+}
+
 static void
 count_deposit(Accumulator *acc, void *owner, SqlForm form, Datum value)
 {
 	((CountAccumulator *) acc)->n++;
+}
+
+static void
+count_merge(Accumulator *into, void *owner, Accumulator *from)
+{
+	((CountAccumulator *) into)->n += ((CountAccumulator *) from)->n;
+}
+
+static void
+count_encode(const Accumulator *acc, StringInfo buf)
+{
+	GpuaggWriter w;
+
+	enlargeStringInfo(buf, sizeof(int64));
+	w.next = (uint8_t *) buf->data + buf->len;
+	gpuagg_put(&w, (uint64) ((const CountAccumulator *) acc)->n, sizeof(int64));
+	buf->len += sizeof(int64);
+}
+
+static bool
+count_decode(Accumulator *acc, void *owner, GpuaggReader *reader)
+{
+	((CountAccumulator *) acc)->n = gpuagg_get_count(reader);
+	return !reader->bad;
 }
 
 static Datum
@@ -133,11 +163,15 @@ count_finish(Accumulator *acc, Aggregate aggregate, Oid result, bool *isnull)
 	return Int64GetDatum(((CountAccumulator *) acc)->n);
 }
 
-/* The aggregate gpu_count has core's functions, over bigint; this is for windows. */
+/* The aggregate gpu_count has core's functions, over bigint; this is for the nodes. */
 const StateFamily gpuagg_count_family = {
 	.size = sizeof(CountAccumulator),
 	.in_place = true,
 	.init = count_init,
+	.count = count_count,
 	.deposit = count_deposit,
+	.merge = count_merge,
+	.encode = count_encode,
+	.decode = count_decode,
 	.finish = count_finish,
 };

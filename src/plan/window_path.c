@@ -24,7 +24,7 @@
 
 #include "gpuagg.h"
 #include "plan/window_path.h"
-#include "plan/window_reason.h"
+#include "plan/plan_reason.h"
 #include "types/sort_key.h"
 
 /* Measured: a row's cost in our node, as a part of that in core's node and core's sort. */
@@ -192,7 +192,7 @@ rebuild_window(Rebuild *rebuild, WindowAggPath *core)
 	if (match->reason == NULL)
 		return take_window(rebuild, core, match);
 	if (match->ours)
-		gpuagg_window_reason_add(&rebuild->reasons, match->reason);
+		gpuagg_reason_add(&rebuild->reasons, match->reason);
 	input = rebuild_path(rebuild, core->subpath);
 	return input == core->subpath ? (Path *) core : keep_window(core, input);
 }
@@ -251,7 +251,7 @@ rebuild_stack(PlannerInfo *root, RelOptInfo *rel, Path *path, WindowMatch *match
 		return path;
 	}
 	if (rebuild.reasons.len > 0)
-		gpuagg_window_reason_note(rebuild.reasons.data);
+		gpuagg_reason_note(PLAN_WINDOW, rebuild.reasons.data);
 	return NULL;
 }
 

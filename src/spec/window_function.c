@@ -151,10 +151,11 @@ transition_op(const Code *code)
 	end = strrchr(code->symbol, '_');
 	if (end == NULL)
 		return 0;
-	return strcmp(end, "_accum") == 0 ? GPUAGG_SUM
-		   : strcmp(end, "_min") == 0 ? GPUAGG_MIN
-		   : strcmp(end, "_max") == 0 ? GPUAGG_MAX
-									  : 0;
+	return strcmp(end, "_accum") == 0	  ? GPUAGG_SUM
+		   : strcmp(end, "_moments") == 0 ? GPUAGG_MOMENTS
+		   : strcmp(end, "_min") == 0	  ? GPUAGG_MIN
+		   : strcmp(end, "_max") == 0	  ? GPUAGG_MAX
+										  : 0;
 }
 
 /* The final functions, by their symbols, and of which states. */
@@ -177,6 +178,16 @@ static const struct
 	{"gpuagg_interval_avg", SQL_FAMILY_INTERVAL, AGGREGATE_AVG},
 	{"gpuagg_extreme_value", SQL_FAMILY_KEY, AGGREGATE_MIN},
 	{"gpuagg_extreme_value", SQL_FAMILY_KEY, AGGREGATE_MAX},
+#define VARIANCES(name, family)                                       \
+	{"gpuagg_" name "_var_pop", family, AGGREGATE_VAR_POP},           \
+		{"gpuagg_" name "_var_samp", family, AGGREGATE_VAR_SAMP},     \
+		{"gpuagg_" name "_stddev_pop", family, AGGREGATE_STDDEV_POP}, \
+	{                                                                 \
+		"gpuagg_" name "_stddev_samp", family, AGGREGATE_STDDEV_SAMP  \
+	}
+	VARIANCES("int", SQL_FAMILY_INT),
+	VARIANCES("float", SQL_FAMILY_FLOAT),
+	VARIANCES("numeric", SQL_FAMILY_NUMERIC),
 };
 
 /* Whether this final function gives the aggregate over that type. */
@@ -233,7 +244,8 @@ examine_aggregate(HeapTuple tuple, WindowFunction *function)
 	{
 		function->aggregate = (Aggregate) i;
 		if (gpuagg_aggregates[i].op == op &&
-			gpuagg_running_exists(function->aggregate, function->type) &&
+			gpuagg_aggregate_family(function->aggregate, gpuagg_sql_type(function->type)) !=
+				SQL_FAMILY_NONE &&
 			is_final(form->aggfinalfn, function))
 			return begins_empty(tuple, function->aggregate);
 	}
@@ -258,8 +270,8 @@ examine(HeapTuple tuple, KnownFunction *found)
 	return ours;
 }
 
-bool
-gpuagg_window_function(Oid winfnoid, WindowFunction *function, bool *running)
+static KnownFunction
+look_up(Oid winfnoid)
 {
 	KnownFunction found = {.winfnoid = winfnoid};
 	KnownFunction *entry = NULL;
@@ -277,7 +289,7 @@ gpuagg_window_function(Oid winfnoid, WindowFunction *function, bool *running)
 		before = generation;
 		tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(winfnoid));
 		if (!HeapTupleIsValid(tuple))
-			return false;
+			return found;
 		found.ours = examine(tuple, &found);
 		ReleaseSysCache(tuple);
 		if (generation == before) /* then the table is still there */
@@ -286,7 +298,25 @@ gpuagg_window_function(Oid winfnoid, WindowFunction *function, bool *running)
 			*entry = found;
 		}
 	}
+	return found;
+}
+
+bool
+gpuagg_window_function(Oid winfnoid, WindowFunction *function, bool *running)
+{
+	KnownFunction found = look_up(winfnoid);
+
 	*function = found.function;
 	*running = found.running;
-	return found.ours;
+	return found.ours && gpuagg_running_exists(function->aggregate, function->type);
+}
+
+bool
+gpuagg_known_aggregate(Oid aggfnoid, Aggregate *aggregate, Oid *type)
+{
+	KnownFunction found = look_up(aggfnoid);
+
+	*aggregate = found.function.aggregate;
+	*type = found.function.type;
+	return found.ours && !found.running;
 }

@@ -14,4 +14,10 @@
  */
 extern bool gpuagg_window_function(Oid winfnoid, WindowFunction *function, bool *running);
 
+/*
+ * Whether a function is an aggregate made of the extension's functions; what it is, and
+ * over which type: ANYOID where that does not matter.
+ */
+extern bool gpuagg_known_aggregate(Oid aggfnoid, Aggregate *aggregate, Oid *type);
+
 #endif /* GPUAGG_WINDOW_FUNCTION_H */

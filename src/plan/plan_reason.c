@@ -1,6 +1,6 @@
 /*
- * window_reason.c
- *	  Why a plan has none of our window nodes, for EXPLAIN (VERBOSE).
+ * plan_reason.c
+ *	  Why a plan has none of our nodes, for EXPLAIN (VERBOSE).
  *
  * The planner leaves notes while EXPLAIN plans a query.  They are printed after the
  * query's plan; in the structured formats as an object of their own.  EXPLAIN EXECUTE
@@ -14,15 +14,24 @@
 #include "tcop/pquery.h"
 #include "utils/memutils.h"
 
-#include "plan/window_reason.h"
+#include "plan/plan_reason.h"
+
+static const struct
+{
+	const char *group;
+	const char *label;
+} labels[PLAN_NODES] = {
+	[PLAN_AGG] = {"Aggregate", "GpuAgg not used"},
+	[PLAN_WINDOW] = {"Window", "GpuWindow not used"},
+};
 
 static ExplainOneQuery_hook_type previous_explain_one_query_hook = NULL;
-static StringInfo notes = NULL; /* of the innermost EXPLAIN (VERBOSE), or NULL */
+static StringInfo notes = NULL; /* of the innermost EXPLAIN (VERBOSE), one for each node; or NULL */
 static TimestampTz loaded_in;	/* start of the statement that loaded the library */
 static StringInfoData sent;		/* as notices, in that statement */
 
 void
-gpuagg_window_reason_add(StringInfo reasons, const char *reason)
+gpuagg_reason_add(StringInfo reasons, const char *reason)
 {
 	if (strstr(reasons->data, reason) != NULL)
 		return;
@@ -51,16 +60,32 @@ explains_without_hook(void)
 	return verbose;
 }
 
+bool
+gpuagg_reason_wanted(void)
+{
+	return notes != NULL || explains_without_hook();
+}
+
 void
-gpuagg_window_reason_note(const char *reason)
+gpuagg_reason_note(PlanNode node, const char *reason)
 {
 	if (notes != NULL)
-		gpuagg_window_reason_add(notes, reason);
+		gpuagg_reason_add(&notes[node], reason);
 	else if (explains_without_hook() && strstr(sent.data, reason) == NULL)
 	{
 		appendStringInfoString(&sent, reason);
-		ereport(NOTICE, (errmsg("GpuWindow not used: %s", reason)));
+		ereport(NOTICE, (errmsg("%s: %s", labels[node].label, reason)));
 	}
+}
+
+static void
+show_note(PlanNode node, const StringInfoData *own, ExplainState *es)
+{
+	if (own->len == 0)
+		return;
+	ExplainOpenGroup(labels[node].group, NULL, true, es);
+	ExplainPropertyText(labels[node].label, own->data, es);
+	ExplainCloseGroup(labels[node].group, NULL, true, es);
 }
 
 static void
@@ -68,10 +93,11 @@ explain_one_query(Query *query, int cursorOptions, IntoClause *into, struct Expl
 				  const char *queryString, ParamListInfo params, QueryEnvironment *queryEnv)
 {
 	StringInfo outer = notes;
-	StringInfoData own;
+	StringInfoData own[PLAN_NODES];
 
-	initStringInfo(&own);
-	notes = es->verbose ? &own : NULL;
+	for (int i = 0; i < PLAN_NODES; i++)
+		initStringInfo(&own[i]);
+	notes = es->verbose ? own : NULL;
 	PG_TRY();
 	{
 		if (previous_explain_one_query_hook)
@@ -86,17 +112,15 @@ explain_one_query(Query *query, int cursorOptions, IntoClause *into, struct Expl
 	}
 	PG_END_TRY();
 
-	if (own.len > 0)
+	for (int i = 0; i < PLAN_NODES; i++)
 	{
-		ExplainOpenGroup("Window", NULL, true, es);
-		ExplainPropertyText("GpuWindow not used", own.data, es);
-		ExplainCloseGroup("Window", NULL, true, es);
+		show_note((PlanNode) i, &own[i], es);
+		pfree(own[i].data);
 	}
-	pfree(own.data);
 }
 
 void
-gpuagg_window_reason_install(void)
+gpuagg_reason_install(void)
 {
 	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
 

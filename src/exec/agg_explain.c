@@ -1,0 +1,104 @@
+/*
+ * agg_explain.c
+ *	  What EXPLAIN shows of a GpuAgg node.
+ */
+#include "compat.h"
+
+#include "nodes/makefuncs.h"
+#include "utils/ruleutils.h"
+
+#include "exec/agg_state.h"
+
+/* The expressions of custom_scan_tlist from `first` on, n of them. */
+static void
+show_expressions(const char *label, CustomScanState *css, int first, int n, List *ancestors,
+				 ExplainState *es)
+{
+	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
+	List *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
+	bool prefix = es->verbose || list_length(es->rtable) > 1;
+	List *texts = NIL;
+
+	for (int i = first; i < first + n; i++)
+	{
+		TargetEntry *entry = list_nth(plan->custom_scan_tlist, i);
+
+		texts = lappend(texts, deparse_expression((Node *) entry->expr, context, prefix, false));
+	}
+	if (texts != NIL)
+		ExplainPropertyList(label, texts, es);
+}
+
+/* As core shows a scan's. */
+static void
+show_filter(CustomScanState *css, int first, int n, List *ancestors, ExplainState *es)
+{
+	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
+	List *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
+	bool prefix = es->verbose || list_length(es->rtable) > 1;
+	List *quals = NIL;
+
+	for (int i = first; i < first + n; i++)
+		quals = lappend(quals, ((TargetEntry *) list_nth(plan->custom_scan_tlist, i))->expr);
+	if (quals == NIL)
+		return;
+	ExplainPropertyText("Rows Filter",
+						deparse_expression((Node *) make_ands_explicit(quals), context, prefix,
+										   false),
+						es);
+}
+
+/* What the program has to leave to the executor, row by row. */
+static void
+show_rows(AggScanState *node, List *ancestors, ExplainState *es)
+{
+	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
+	List *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
+	List *texts = NIL;
+	ListCell *cell;
+
+	foreach (cell, node->compiler->rows)
+		texts = lappend(texts, deparse_expression(lfirst(cell), context, true, false));
+	if (texts != NIL)
+		ExplainPropertyList("Evaluated Row by Row", texts, es);
+	if (node->by_row)
+		ExplainPropertyBool("All Row by Row", true, es);
+}
+
+static void
+show_work(AggScanState *node, ExplainState *es)
+{
+	AggCounts counts = node->counts;
+
+	if (node->reader != NULL)
+		counts.pages = node->reader->counts;
+	gpuagg_agg_counts_add(&counts, &node->workers);
+	if (node->spec->nquals > 0)
+		ExplainPropertyInteger("Rows Removed by Rows Filter", NULL, counts.removed, es);
+	ExplainPropertyInteger("Pages Read", NULL, (int64) counts.pages.pages, es);
+	ExplainPropertyInteger("Pages All-Visible", NULL, (int64) counts.pages.all_visible, es);
+	ExplainPropertyInteger("Pages by Stride", NULL, (int64) counts.pages.strided, es);
+	ExplainPropertyInteger("Rows Read", NULL, (int64) counts.pages.rows, es);
+	ExplainPropertyInteger("Vectors Row by Row", NULL, counts.by_row, es);
+	if (node->spills > 0)
+	{
+		ExplainPropertyInteger("Spills", NULL, node->spills, es);
+		ExplainPropertyInteger("Spilled Bytes", NULL, node->spilled_bytes, es);
+	}
+}
+
+void
+gpuagg_agg_explain(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	AggScanState *node = (AggScanState *) css;
+	AggSpec *spec = node->spec;
+
+	show_expressions("Group Key", css, 0, spec->nkeys, ancestors, es);
+	if (spec->mode == AGG_FINAL)
+		return;
+	show_filter(css, node->ncolumns, spec->nquals, ancestors, es);
+	if (es->verbose)
+		show_rows(node, ancestors, es);
+	if (es->analyze)
+		show_work(node, es);
+}

@@ -1,0 +1,633 @@
+/*
+ * agg_groups.c
+ *	  The groups of a GpuAgg node.
+ *
+ * Two tables by PostgreSQL's simplehash: over packed keys, whose entries have the key,
+ * and over keys as bytes, whose entries point to it.  Keys of a whole vector are made
+ * first, column by column, and their entries prefetched.
+ */
+#include "compat.h"
+
+#include <math.h>
+
+#include "access/nbtree.h"
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "utils/datum.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+
+#include "exec/agg_groups.h"
+#include "operation/accumulators.h"
+
+#define FIRST_GROUPS 256 /* that a table has room for */
+#define BLOCK_GROUPS 64	 /* allocated at a time, at most */
+#define NULL_BITS	 1	 /* below a packed key's value; set: NULL */
+
+typedef struct PackedKey
+{
+	uint64 low;
+	uint64 high;
+} PackedKey;
+
+typedef struct PackedEntry
+{
+	PackedKey key;
+	AggGroup *group;
+	uint32 hash;
+	uint32 status;
+} PackedEntry;
+
+typedef struct BytesKey
+{
+	const char *data;
+	uint32 size;
+} BytesKey;
+
+typedef struct BytesEntry
+{
+	BytesKey key;
+	AggGroup *group;
+	uint32 hash;
+	uint32 status;
+} BytesEntry;
+
+/* Multiplications by odd constants, and the upper half of the last. */
+static inline uint32
+hash_packed(PackedKey key)
+{
+	uint64 h = key.low * UINT64CONST(0x9E3779B97F4A7C15);
+
+	h ^= (key.high + UINT64CONST(0x632BE59BD9B4E019)) * UINT64CONST(0xC2B2AE3D27D4EB4F);
+	h ^= h >> 32;
+	h *= UINT64CONST(0xD6E8FEB86659FD93);
+	return (uint32) (h >> 32);
+}
+
+static inline uint32
+hash_of_bytes(BytesKey key)
+{
+	return hash_bytes((const unsigned char *) key.data, (int) key.size);
+}
+
+#define SH_PREFIX		   packed
+#define SH_ELEMENT_TYPE	   PackedEntry
+#define SH_KEY_TYPE		   PackedKey
+#define SH_KEY			   key
+#define SH_HASH_KEY(tb, k) hash_packed(k)
+#define SH_EQUAL(tb, a, b) ((a).low == (b).low && (a).high == (b).high)
+#define SH_SCOPE		   static inline
+#define SH_STORE_HASH
+#define SH_GET_HASH(tb, entry) ((entry)->hash)
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+#define SH_PREFIX		   bytes
+#define SH_ELEMENT_TYPE	   BytesEntry
+#define SH_KEY_TYPE		   BytesKey
+#define SH_KEY			   key
+#define SH_HASH_KEY(tb, k) hash_of_bytes(k)
+#define SH_EQUAL(tb, a, b) ((a).size == (b).size && memcmp((a).data, (b).data, (a).size) == 0)
+#define SH_SCOPE		   static inline
+#define SH_STORE_HASH
+#define SH_GET_HASH(tb, entry) ((entry)->hash)
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+struct AggGroups
+{
+	GroupLayout *layout;
+	MemoryContext context;
+	Size group_size;
+	void *owner;
+	bool pack;
+	packed_hash *packed; /* one of the two, if there are keys */
+	bytes_hash *bytes;
+	bool by_vector; /* some form compares keys of these types */
+	PlanState *parent;
+	TupleHashTable odd; /* keys without a form; made when there is one */
+	MemoryContext odd_temporary;
+	TupleTableSlot *odd_slot; /* keys */
+	AggGroup *only;			  /* without keys */
+	char *block;			  /* room for groups */
+	int64 block_left;		  /* groups */
+	int64 ngroups;
+	StringInfoData buffer; /* keys of a vector as bytes */
+};
+
+/* ---- groups ---- */
+
+static Size
+state_size(const AggGroupState *state)
+{
+	const StateFamily *family = gpuagg_families[state->family];
+
+	return state->op == GPUAGG_MOMENTS ? family->size_of_moments : family->size;
+}
+
+static void
+make_tables(AggGroups *groups)
+{
+	MemoryContext context = groups->context;
+
+	groups->owner = MemoryContextAlloc(context, 1);
+	groups->packed = NULL;
+	groups->bytes = NULL;
+	if (groups->layout->nkeys > 0)
+	{
+		if (groups->pack)
+			groups->packed = packed_create(context, FIRST_GROUPS, NULL);
+		else
+			groups->bytes = bytes_create(context, FIRST_GROUPS, NULL);
+	}
+	groups->odd = NULL;
+	groups->only = NULL;
+	groups->block_left = 0;
+	groups->ngroups = 0;
+}
+
+static int
+key_bits(int type)
+{
+	return type == GPUAGG_VECTOR_BOOL ? 1 : 8 * (int) gpuagg_vector_type_size(type);
+}
+
+/* Whether equality of a type is that of its vector's numbers or bytes. */
+static bool
+has_form(const VectorValue *key, Oid type, Oid equality, Oid collation)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_BTREE_OPFAMILY);
+	Oid image;
+
+	if (entry->eq_opr != equality || key->type == GPUAGG_VECTOR_DATUM)
+		return false;
+	if (key->type != GPUAGG_VECTOR_BYTES)
+		return true;
+	if (!OidIsValid(entry->btree_opf))
+		return false;
+	image = get_opfamily_proc(entry->btree_opf, entry->btree_opintype, entry->btree_opintype,
+							  BTEQUALIMAGE_PROC);
+	return OidIsValid(image) &&
+		   DatumGetBool(
+			   OidFunctionCall1Coll(image, collation, ObjectIdGetDatum(entry->btree_opintype)));
+}
+
+AggGroups *
+gpuagg_groups_make(GroupLayout *layout, PlanState *parent)
+{
+	AggGroups *groups = palloc0(sizeof(AggGroups));
+	Size size = MAXALIGN(layout->nvalues * (sizeof(Datum) + sizeof(bool)));
+	int bits = 0;
+
+	for (int i = 0; i < layout->nstates; i++)
+	{
+		layout->states[i].at = size;
+		size += MAXALIGN(state_size(&layout->states[i]));
+	}
+	groups->layout = layout;
+	groups->parent = parent;
+	groups->group_size = size;
+	groups->pack = true;
+	groups->by_vector = true;
+	for (int i = 0; i < layout->nkeys; i++)
+	{
+		bits += key_bits(layout->keys[i].type) + NULL_BITS;
+		groups->pack &= layout->keys[i].type != GPUAGG_VECTOR_BYTES;
+		groups->by_vector &= has_form(&layout->keys[i], layout->values[i].type, layout->equality[i],
+									  layout->collations[i]);
+	}
+	groups->pack &= bits <= 128;
+	groups->context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg groups",
+											ALLOCSET_DEFAULT_SIZES);
+	groups->odd_temporary = AllocSetContextCreate(CurrentMemoryContext, "gpuagg keys",
+												  ALLOCSET_SMALL_SIZES);
+	make_tables(groups);
+	return groups;
+}
+
+bool
+gpuagg_groups_by_vector(const AggGroups *groups)
+{
+	return groups->by_vector;
+}
+
+static AggGroup *
+new_group(AggGroups *groups, GroupFill fill, void *owner, int row)
+{
+	GroupLayout *layout = groups->layout;
+	AggGroup *group;
+
+	if (groups->block_left == 0)
+	{
+		groups->block_left = Min(Max(groups->ngroups, 1), BLOCK_GROUPS);
+		groups->block = MemoryContextAlloc(groups->context,
+										   groups->block_left * groups->group_size);
+	}
+	group = groups->block;
+	groups->block += groups->group_size;
+	groups->block_left--;
+	groups->ngroups++;
+	for (int i = 0; i < layout->nstates; i++)
+	{
+		const AggGroupState *state = &layout->states[i];
+		Accumulator *acc = gpuagg_group_state(layout, group, i);
+
+		gpuagg_accumulator_init(acc, groups->context, state->family, state->op, state->kind);
+		if (state->family == SQL_FAMILY_NUMERIC)
+			((NumericAccumulator *) acc)->sums.groups = state->groups;
+	}
+	if (layout->nvalues > 0)
+	{
+		Datum *values = gpuagg_group_values(group);
+		bool *nulls = gpuagg_group_nulls(layout, group);
+		MemoryContext old;
+
+		fill(owner, row, values, nulls);
+		old = MemoryContextSwitchTo(groups->context);
+		for (int i = 0; i < layout->nvalues; i++)
+			if (!layout->values[i].by_value && !nulls[i])
+				values[i] = datumCopy(values[i], false, layout->values[i].length);
+		MemoryContextSwitchTo(old);
+	}
+	return group;
+}
+
+/* ---- keys ---- */
+
+static inline bool
+is_null(const GpuaggVector *vector, int row)
+{
+	return vector->valid != NULL && (vector->valid[row / 64] >> (row % 64) & 1) == 0;
+}
+
+/* The bits by which numbers are compared, of at most 64: of floats without the sign of zero. */
+static pg_attribute_always_inline uint64
+number_bits(const GpuaggVector *vector, GpuaggVectorType type, int row)
+{
+	switch (type)
+	{
+		case GPUAGG_VECTOR_BOOL:
+			return ((const uint64 *) vector->values)[row / 64] >> (row % 64) & 1;
+		case GPUAGG_VECTOR_INT16:
+			return ((const uint16 *) vector->values)[row];
+		case GPUAGG_VECTOR_INT32:
+			return ((const uint32 *) vector->values)[row];
+		case GPUAGG_VECTOR_INT64:
+			return ((const uint64 *) vector->values)[row];
+		case GPUAGG_VECTOR_FLOAT32:
+		{
+			float4 value = ((const float4 *) vector->values)[row] + 0.0f;
+			uint32 bits;
+
+			memcpy(&bits, &value, sizeof(bits));
+			return isnan(value) ? GPUAGG_NAN32 : bits;
+		}
+		case GPUAGG_VECTOR_FLOAT64:
+		{
+			float8 value = ((const float8 *) vector->values)[row] + 0.0;
+			uint64 bits;
+
+			memcpy(&bits, &value, sizeof(bits));
+			return isnan(value) ? GPUAGG_NAN64 : bits;
+		}
+		default:
+			pg_unreachable();
+	}
+}
+
+static pg_attribute_always_inline void
+pack_column(const GpuaggVector *vector, GpuaggVectorType type, int at, const uint16 *rows, int n,
+			PackedKey *keys)
+{
+	int bits = key_bits(type);
+
+	for (int i = 0; i < n; i++)
+	{
+		unsigned __int128 key = 1;
+
+		if (!is_null(vector, rows[i]))
+			key = (unsigned __int128) number_bits(vector, type, rows[i]) << NULL_BITS;
+		key <<= at;
+		keys[i].low |= (uint64) key;
+		if (at + bits + NULL_BITS > 64)
+			keys[i].high |= (uint64) (key >> 64);
+	}
+}
+
+/* An INT128 key is the only one that can be packed with nothing else: see key_bits(). */
+static void
+pack(const GroupLayout *layout, const GpuaggVector *vectors, const uint16 *rows, int n,
+	 PackedKey *keys)
+{
+	int at = 0;
+
+	memset(keys, 0, n * sizeof(PackedKey));
+	for (int k = 0; k < layout->nkeys; k++)
+	{
+		const GpuaggVector *vector = &vectors[k];
+
+		switch (layout->keys[k].type)
+		{
+#define PACK(type)                                    \
+	case type:                                        \
+		pack_column(vector, type, at, rows, n, keys); \
+		break;
+			PACK(GPUAGG_VECTOR_BOOL)
+			PACK(GPUAGG_VECTOR_INT16)
+			PACK(GPUAGG_VECTOR_INT32)
+			PACK(GPUAGG_VECTOR_INT64)
+			PACK(GPUAGG_VECTOR_FLOAT32)
+			PACK(GPUAGG_VECTOR_FLOAT64)
+#undef PACK
+			default:
+				elog(ERROR, "group key of type %d cannot be packed", layout->keys[k].type);
+		}
+		at += key_bits(layout->keys[k].type) + NULL_BITS;
+	}
+}
+
+/* Appends one key of a row: a byte that says whether it is NULL, then what is compared. */
+static void
+append_key(StringInfo buf, const GpuaggVector *vector, GpuaggVectorType type, int row)
+{
+	if (is_null(vector, row))
+	{
+		appendStringInfoChar(buf, 1);
+		return;
+	}
+	appendStringInfoChar(buf, 0);
+	if (type == GPUAGG_VECTOR_BYTES)
+	{
+		const GpuaggVectorBytes *bytes = &((const GpuaggVectorBytes *) vector->values)[row];
+		uint32 size = (uint32) bytes->size;
+
+		appendBinaryStringInfo(buf, (const char *) &size, sizeof(size));
+		appendBinaryStringInfo(buf, (const char *) bytes->data, (int) size);
+	}
+	else if (type == GPUAGG_VECTOR_INT128)
+		appendBinaryStringInfo(buf, (const char *) &((const GpuaggInt128 *) vector->values)[row],
+							   sizeof(GpuaggInt128));
+	else
+	{
+		uint64 bits = number_bits(vector, type, row);
+
+		appendBinaryStringInfo(buf, (const char *) &bits, sizeof(bits));
+	}
+}
+
+static void
+find_packed(AggGroups *groups, const GpuaggVector *vectors, const uint16 *rows, int n,
+			GroupFill fill, void *owner, AggGroup **found)
+{
+	packed_hash *table = groups->packed;
+	PackedKey keys[GPUAGG_VECTOR_ROWS];
+	uint32 hashes[GPUAGG_VECTOR_ROWS];
+
+	pack(groups->layout, vectors, rows, n, keys);
+	for (int i = 0; i < n; i++)
+	{
+		hashes[i] = hash_packed(keys[i]);
+		__builtin_prefetch(&table->data[hashes[i] & table->sizemask]);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		bool there;
+		PackedEntry *entry = packed_insert_hash(table, keys[i], hashes[i], &there);
+
+		if (unlikely(!there))
+		{
+			entry->group = NULL;
+			entry->group = new_group(groups, fill, owner, rows[i]);
+		}
+		found[i] = entry->group;
+	}
+}
+
+static void
+find_bytes(AggGroups *groups, const GpuaggVector *vectors, const uint16 *rows, int n,
+		   GroupFill fill, void *owner, AggGroup **found)
+{
+	const GroupLayout *layout = groups->layout;
+	StringInfo buf = &groups->buffer;
+
+	if (buf->data == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(groups));
+
+		initStringInfo(buf);
+		MemoryContextSwitchTo(old);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		BytesKey key;
+		BytesEntry *entry;
+		bool there;
+
+		resetStringInfo(buf);
+		for (int k = 0; k < layout->nkeys; k++)
+			append_key(buf, &vectors[k], layout->keys[k].type, rows[i]);
+		key = (BytesKey){buf->data, (uint32) buf->len};
+		entry = bytes_insert(groups->bytes, key, &there);
+		if (!there)
+		{
+			char *copy = MemoryContextAlloc(groups->context, key.size);
+
+			memcpy(copy, key.data, key.size);
+			entry->key.data = copy;
+			entry->group = NULL;
+			entry->group = new_group(groups, fill, owner, rows[i]);
+		}
+		found[i] = entry->group;
+	}
+}
+
+void
+gpuagg_groups_find(AggGroups *groups, const GpuaggVector *keys, const uint16 *rows, int n,
+				   GroupFill fill, void *owner, AggGroup **found)
+{
+	if (groups->pack)
+		find_packed(groups, keys, rows, n, fill, owner, found);
+	else
+		find_bytes(groups, keys, rows, n, fill, owner, found);
+}
+
+/* ---- keys without a form ---- */
+
+static void
+make_odd(AggGroups *groups)
+{
+	const GroupLayout *layout = groups->layout;
+	int n = layout->nkeys;
+	MemoryContext old = MemoryContextSwitchTo(groups->context);
+	AttrNumber *columns = palloc(n * sizeof(AttrNumber));
+	Oid *operators = palloc(n * sizeof(Oid));
+	Oid *collations = palloc(n * sizeof(Oid));
+	Oid *functions;
+	FmgrInfo *hash;
+	TupleDesc desc = CreateTemplateTupleDesc(n);
+
+	for (int i = 0; i < n; i++)
+	{
+		columns[i] = (AttrNumber) (i + 1);
+		operators[i] = layout->equality[i];
+		collations[i] = layout->collations[i];
+		TupleDescInitEntry(desc, (AttrNumber) (i + 1), NULL, layout->values[i].type, -1, 0);
+	}
+	execTuplesHashPrepare(n, operators, &functions, &hash);
+	groups->odd = compat_tuple_hash_table(groups->parent, desc, columns, functions, hash,
+										  collations, groups->context, groups->odd_temporary);
+	groups->odd_slot = MakeTupleTableSlot(desc, &TTSOpsVirtual);
+	MemoryContextSwitchTo(old);
+}
+
+static AggGroup *
+find_odd(AggGroups *groups, const Datum *keys, const bool *isnull, GroupFill fill, void *owner)
+{
+	TupleTableSlot *slot;
+	TupleHashEntry entry;
+	void **pointer;
+	bool isnew;
+
+	if (groups->odd == NULL)
+		make_odd(groups);
+	slot = groups->odd_slot;
+	ExecClearTuple(slot);
+	memcpy(slot->tts_values, keys, groups->layout->nkeys * sizeof(Datum));
+	memcpy(slot->tts_isnull, isnull, groups->layout->nkeys * sizeof(bool));
+	ExecStoreVirtualTuple(slot);
+	entry = LookupTupleHashEntry(groups->odd, slot, &isnew, NULL);
+	MemoryContextReset(groups->odd_temporary);
+	pointer = compat_tuple_hash_pointer(groups->odd, entry);
+	if (isnew)
+	{
+		*pointer = NULL;
+		*pointer = new_group(groups, fill, owner, 0);
+	}
+	return *pointer;
+}
+
+/*
+ * Stores a key in row 0 of its vector, if it has the form.  A numeric of another display
+ * scale is a group with those of the column's.
+ */
+static bool
+store_key(const AggGroups *groups, int key, GpuaggVector *vector, Datum value, bool isnull)
+{
+	const VectorValue *form = &groups->layout->keys[key];
+	Oid type = groups->layout->values[key].type;
+
+	if (!isnull && type == NUMERICOID && form->scale >= 0)
+	{
+		Datum rounded = DirectFunctionCall2(numeric_round, value, Int32GetDatum(form->scale));
+
+		if (!DatumGetBool(DirectFunctionCall2(numeric_eq, rounded, value)))
+			return false;
+		value = rounded;
+	}
+	return gpuagg_vector_store(vector, form, type, 0, value, isnull);
+}
+
+AggGroup *
+gpuagg_groups_find_datums(AggGroups *groups, const Datum *keys, const bool *isnull, GroupFill fill,
+						  void *owner)
+{
+	int n = groups->layout->nkeys;
+	bool fits = groups->by_vector;
+	uint16 row = 0;
+	AggGroup *found;
+	GpuaggVector *vectors;
+	GpuaggInt128 *values;
+	uint64 *valid;
+
+	if (n == 0)
+		return gpuagg_groups_only(groups);
+	vectors = palloc(n * sizeof(GpuaggVector));
+	values = palloc(n * sizeof(GpuaggInt128));
+	valid = palloc(n * sizeof(uint64));
+	for (int i = 0; i < n && fits; i++)
+	{
+		vectors[i].values = &values[i];
+		vectors[i].valid = &valid[i];
+		fits = store_key(groups, i, &vectors[i], keys[i], isnull[i]);
+	}
+	if (!fits)
+		return find_odd(groups, keys, isnull, fill, owner);
+	gpuagg_groups_find(groups, vectors, &row, 1, fill, owner, &found);
+	return found;
+}
+
+/* ---- all of them ---- */
+
+AggGroup *
+gpuagg_groups_only(AggGroups *groups)
+{
+	if (groups->only == NULL)
+		groups->only = new_group(groups, NULL, NULL, 0);
+	return groups->only;
+}
+
+int64
+gpuagg_groups_count(const AggGroups *groups)
+{
+	return groups->ngroups;
+}
+
+Size
+gpuagg_groups_bytes(const AggGroups *groups)
+{
+	return MemoryContextMemAllocated(groups->context, true);
+}
+
+void *
+gpuagg_groups_owner(const AggGroups *groups)
+{
+	return groups->owner;
+}
+
+/* Positions: entries of the table over forms, then one for each group with odd keys. */
+AggGroup *
+gpuagg_groups_next(AggGroups *groups, GroupPosition *position)
+{
+	TupleHashEntry entry;
+
+	if (groups->layout->nkeys == 0)
+		return position->next++ == 0 ? groups->only : NULL;
+	while (groups->pack && position->next < groups->packed->size)
+	{
+		const PackedEntry *entry = &groups->packed->data[position->next++];
+
+		position->hash = entry->hash;
+		if (entry->status == packed_SH_IN_USE)
+			return entry->group;
+	}
+	while (!groups->pack && position->next < groups->bytes->size)
+	{
+		const BytesEntry *entry = &groups->bytes->data[position->next++];
+
+		position->hash = entry->hash;
+		if (entry->status == bytes_SH_IN_USE)
+			return entry->group;
+	}
+	if (groups->odd == NULL)
+		return NULL;
+	if (!position->odd_begun)
+		InitTupleHashIterator(groups->odd, &position->odd);
+	position->odd_begun = true;
+	entry = ScanTupleHashTable(groups->odd, &position->odd);
+	if (entry == NULL)
+		return NULL;
+	position->hash = entry->hash;
+	return *compat_tuple_hash_pointer(groups->odd, entry);
+}
+
+void
+gpuagg_groups_clear(AggGroups *groups)
+{
+	MemoryContextReset(groups->context);
+	make_tables(groups);
+}

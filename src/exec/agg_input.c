@@ -1,0 +1,462 @@
+/*
+ * agg_input.c
+ *	  Brings a table's vectors through a GpuAgg node's program and into its groups.
+ *
+ * A vector with a flagged row is evaluated again by core's executor, one row after
+ * the other, which raises the error that there is or shows that there is none.
+ */
+#include "compat.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "port/pg_bitutils.h"
+#include "utils/memutils.h"
+
+#include "device/stat.h"
+#include "exec/agg_spill.h"
+#include "exec/agg_state.h"
+
+/* ---- start ---- */
+
+static void
+init_columns(AggScanState *node)
+{
+	VectorCompiler *compiler = node->compiler;
+	TupleDesc desc = RelationGetDescr(node->css.ss.ss_currentRelation);
+	ListCell *cell;
+
+	node->columns = palloc0(Max(list_length(compiler->attributes), 1) * sizeof(PageColumn));
+	foreach (cell, compiler->attributes)
+	{
+		PageColumn *column = &node->columns[foreach_current_index(cell)];
+		Form_pg_attribute attribute = TupleDescAttr(desc, lfirst_int(cell) - 1);
+		GpuaggVectorType type =
+			(GpuaggVectorType) compiler->program.columns[foreach_current_index(cell)];
+
+		if (type == GPUAGG_VECTOR_DATUM)
+			*column = (PageColumn){attribute->attnum, PAGE_COLUMN_DATUM, type, 0};
+		else if (!gpuagg_page_column(attribute, column) || column->type != type)
+			elog(ERROR, "attribute %d has another vector than its expressions", lfirst_int(cell));
+	}
+}
+
+/* The attributes that evaluation row by row needs, from the first on. */
+static int
+attributes_needed(CustomScan *plan)
+{
+	Bitmapset *attributes = NULL;
+	ListCell *cell;
+	int last = -1;
+	int natts = 0;
+
+	foreach (cell, plan->custom_scan_tlist)
+		pull_varattnos((Node *) ((TargetEntry *) lfirst(cell))->expr, plan->scan.scanrelid,
+					   &attributes);
+	while ((last = bms_next_member(attributes, last)) >= 0)
+		natts = Max(natts, last + FirstLowInvalidHeapAttributeNumber);
+	return natts;
+}
+
+static void
+init_expressions(AggScanState *node)
+{
+	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
+	PlanState *parent = &node->css.ss.ps;
+	int nvalues = node->layout.nvalues;
+	List *quals = NIL;
+	ListCell *cell;
+
+	for (int i = node->ncolumns; i < list_length(plan->custom_scan_tlist); i++)
+		quals = lappend(quals, ((TargetEntry *) list_nth(plan->custom_scan_tlist, i))->expr);
+	node->qual = ExecInitQual(quals, parent);
+	for (int i = 0; i < nvalues; i++)
+	{
+		TargetEntry *entry = list_nth(plan->custom_scan_tlist, i);
+
+		node->key_exprs = lappend(node->key_exprs, ExecInitExpr(entry->expr, parent));
+	}
+	for (int i = 0; i < node->layout.nstates; i++)
+	{
+		AggInput *input = &node->inputs[i];
+
+		if (input->argument != NULL)
+			input->argument_state = ExecInitExpr(input->argument, parent);
+		if (input->where != NULL)
+			input->where_state = ExecInitExpr(input->where, parent);
+	}
+	node->row_exprs = palloc0(Max(list_length(node->compiler->rows), 1) * sizeof(ExprState *));
+	foreach (cell, node->compiler->rows)
+		node->row_exprs[foreach_current_index(cell)] = ExecInitExpr(lfirst(cell), parent);
+	foreach (cell, node->compiler->parameters)
+		node->parameter_states =
+			lappend(node->parameter_states,
+					ExecInitExpr(((VectorParameter *) lfirst(cell))->expr, parent));
+	node->row_natts = attributes_needed(plan);
+	node->row_slot = ExecInitExtraTupleSlot(parent->state,
+											RelationGetDescr(node->css.ss.ss_currentRelation),
+											&TTSOpsVirtual);
+}
+
+static void evaluate_row(void *owner, int number, const uint64 *wanted, GpuaggVector *out);
+
+void
+gpuagg_agg_input_init(AggScanState *node)
+{
+	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
+	Relation relation = node->css.ss.ss_currentRelation;
+	List *quals = NIL;
+	void *memory;
+
+	for (int i = node->ncolumns; i < list_length(plan->custom_scan_tlist); i++)
+		quals = lappend(quals, ((TargetEntry *) list_nth(plan->custom_scan_tlist, i))->expr);
+	node->compiler = gpuagg_compiler_make(RelationGetRelid(relation), plan->scan.scanrelid);
+	gpuagg_compile_filter(node->compiler, quals);
+	gpuagg_agg_layout_init(node);
+	if (!gpuagg_compile_finish(node->compiler))
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("expressions over table \"%s\" are too many for one node",
+							   RelationGetRelationName(relation)),
+						errhint("Set gpuagg.enable_agg_scan to off.")));
+	init_columns(node);
+	init_expressions(node);
+
+	memory = palloc(gpuagg_vector_runner_size(&node->compiler->program) + 64);
+	node->runner = gpuagg_vector_runner_make((void *) TYPEALIGN(64, memory),
+											 &node->compiler->program);
+	node->runner->row = evaluate_row;
+	node->runner->owner = node;
+	node->groups = gpuagg_groups_make(&node->layout, &node->css.ss.ps);
+	node->always_by_row = node->compiler->user_function || !gpuagg_groups_by_vector(node->groups);
+	node->by_row = node->always_by_row;
+	node->parameter_context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg parameters",
+													ALLOCSET_SMALL_SIZES);
+	node->memory_limit = get_hash_memory_limit();
+	node->batch_context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg vector",
+												ALLOCSET_DEFAULT_SIZES);
+}
+
+/* ---- single rows ---- */
+
+static void
+store_row(AggScanState *node, int row)
+{
+	gpuagg_page_reader_slot(node->reader, row, node->row_natts, node->row_slot);
+	node->css.ss.ps.ps_ExprContext->ecxt_scantuple = node->row_slot;
+}
+
+/* ROW: values by reference live until the next vector. */
+static void
+evaluate_row(void *owner, int number, const uint64 *wanted, GpuaggVector *out)
+{
+	AggScanState *node = owner;
+	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
+	Expr *expr = list_nth(node->compiler->rows, number);
+	Oid type = exprType((Node *) expr);
+	bool constant = node->compiler->row_constant[number];
+	bool known = false;
+	Datum value = (Datum) 0;
+	bool isnull = true;
+	MemoryContext old = MemoryContextSwitchTo(node->batch_context);
+
+	for (int w = 0; w < GPUAGG_VECTOR_WORDS; w++)
+		for (uint64 left = wanted[w]; left != 0; left &= left - 1)
+		{
+			int row = w * 64 + pg_rightmost_one_pos64(left);
+
+			if (!constant || !known)
+			{
+				store_row(node, row);
+				value = ExecEvalExpr(node->row_exprs[number], econtext, &isnull);
+			}
+			known = true;
+			if (!gpuagg_vector_store(out, &node->compiler->row_values[number], type, row, value,
+									 isnull))
+			{
+				node->runner->flagged[w] |= left & -left;
+				node->runner->any_flagged = true;
+			}
+		}
+	MemoryContextSwitchTo(old);
+}
+
+/* The values of a new group, from the row in the slot. */
+static void
+fill_from_slot(void *owner, int row, Datum *values, bool *isnull)
+{
+	AggScanState *node = owner;
+	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
+	ListCell *cell;
+
+	foreach (cell, node->key_exprs)
+	{
+		int i = foreach_current_index(cell);
+
+		values[i] = ExecEvalExpr(lfirst(cell), econtext, &isnull[i]);
+	}
+}
+
+/* The same, from that row of the vector. */
+static void
+fill_from_vector(void *owner, int row, Datum *values, bool *isnull)
+{
+	store_row(owner, row);
+	fill_from_slot(owner, row, values, isnull);
+}
+
+/* The group of the row in the slot. */
+static AggGroup *
+find_group_of_slot(AggScanState *node)
+{
+	const GroupLayout *layout = &node->layout;
+	Datum *values;
+	bool *isnull;
+
+	if (layout->nkeys == 0)
+		return gpuagg_groups_only(node->groups);
+	values = palloc(layout->nkeys * sizeof(Datum));
+	isnull = palloc(layout->nkeys * sizeof(bool));
+	for (int i = 0; i < layout->nkeys; i++)
+		values[i] = ExecEvalExpr(list_nth(node->key_exprs, i), node->css.ss.ps.ps_ExprContext,
+								 &isnull[i]);
+	return gpuagg_groups_find_datums(node->groups, values, isnull, fill_from_slot, node);
+}
+
+static void
+take_vector_by_row(AggScanState *node)
+{
+	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
+
+	node->counts.by_row++;
+	for (int row = 0; row < node->reader->nrows; row++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+
+		store_row(node, row);
+		if (ExecQual(node->qual, econtext))
+			gpuagg_agg_sink_row(node, find_group_of_slot(node), econtext);
+		else
+			node->counts.removed++;
+		MemoryContextSwitchTo(old);
+		ResetExprContext(econtext);
+	}
+}
+
+/* ---- vectors ---- */
+
+/*
+ * Constants whose values are known when the first row needs them: those of the filter with
+ * the first row, the others with the first that passes it.
+ */
+static void
+set_parameters(AggScanState *node, bool filter)
+{
+	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
+	MemoryContext old = MemoryContextSwitchTo(node->parameter_context);
+	ListCell *parameter_cell;
+	ListCell *state_cell;
+
+	forboth (parameter_cell, node->compiler->parameters, state_cell, node->parameter_states)
+	{
+		const VectorParameter *parameter = lfirst(parameter_cell);
+		bool isnull;
+		Datum value;
+
+		if (parameter->filter != filter)
+			continue;
+		value = ExecEvalExpr(lfirst(state_cell), econtext, &isnull);
+		if (!gpuagg_vector_set_constant(&node->runner->constants[parameter->constant],
+										&parameter->value, exprType((Node *) parameter->expr),
+										value, isnull))
+			node->by_row = true; /* its form cannot hold it */
+	}
+	MemoryContextSwitchTo(old);
+	gpuagg_vector_constants_changed(node->runner);
+}
+
+/* Runs the program over the batch; false: some row has to be evaluated by the executor. */
+static bool
+run_program(AggScanState *node, int *nlive)
+{
+	PageReader *reader = node->reader;
+	GpuaggVectorRunner *runner = node->runner;
+	int nfilter = node->compiler->nfilter_columns;
+	int ncolumns = (int) node->compiler->program.ncolumns;
+
+	if (!node->filter_parameters_set)
+		set_parameters(node, true);
+	node->filter_parameters_set = true;
+	if (node->by_row)
+		return false;
+	runner->columns = reader->columns;
+	gpuagg_page_reader_load(reader, 0, nfilter, NULL);
+	if (reader->any_flagged)
+		return false;
+	*nlive = gpuagg_vector_run_filter(runner, reader->nrows);
+	if (runner->any_flagged)
+		return false;
+	if (*nlive == 0)
+		return true;
+	if (!node->value_parameters_set)
+	{
+		node->value_parameters_set = true;
+		set_parameters(node, false);
+		if (node->by_row)
+			return false;
+		/* registers of the filter may be needed again, and constants have been set anew */
+		*nlive = gpuagg_vector_run_filter(runner, reader->nrows);
+		if (runner->any_flagged)
+			return false;
+	}
+	if (ncolumns > nfilter)
+		gpuagg_page_reader_load(reader, nfilter, ncolumns - nfilter,
+								*nlive == reader->nrows ? NULL : runner->live);
+	if (reader->any_flagged)
+		return false;
+	gpuagg_vector_run_values(runner);
+	return !runner->any_flagged;
+}
+
+/*
+ * The same.  Where expressions are evaluated row by row, the first error that is raised need
+ * not be that of the first row that has one: such a vector is evaluated again too, if the
+ * error is about data.
+ */
+static bool
+run_program_in_order(AggScanState *node, int *nlive)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool done = false;
+
+	if (node->compiler->rows == NIL)
+		return run_program(node, nlive);
+	PG_TRY();
+	{
+		done = run_program(node, nlive);
+	}
+	PG_CATCH();
+	{
+		ErrorData *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_DATA_EXCEPTION)
+			PG_RE_THROW();
+		FlushErrorState();
+		take_vector_by_row(node);
+		ReThrowError(error);
+	}
+	PG_END_TRY();
+	return done;
+}
+
+/* Numbers of the live rows. */
+static int
+list_rows(const uint64 *live, uint16 *rows)
+{
+	int n = 0;
+
+	for (int w = 0; w < GPUAGG_VECTOR_WORDS; w++)
+	{
+		uint64 left = live[w];
+
+		if (left == UINT64_MAX)
+			for (int i = 0; i < 64; i++)
+				rows[n++] = (uint16) (w * 64 + i);
+		else
+			for (; left != 0; left &= left - 1)
+				rows[n++] = (uint16) (w * 64 + pg_rightmost_one_pos64(left));
+	}
+	return n;
+}
+
+/* Counts the vector's rows as work of the CPU engine. */
+static void
+count_work(const AggScanState *node, int nrows)
+{
+	Size bytes = 0;
+
+	for (uint32 i = 0; i < node->compiler->program.ncolumns; i++)
+		bytes += gpuagg_vector_type_size(node->columns[i].type);
+	gpuagg_stat_batch(ENGINE_CPU, nrows, (int64) (bytes * nrows));
+}
+
+static void
+take_vector(AggScanState *node)
+{
+	const GroupLayout *layout = &node->layout;
+	AggGroup *found[GPUAGG_VECTOR_ROWS];
+	uint16 rows[GPUAGG_VECTOR_ROWS];
+	int nlive = 0;
+
+	MemoryContextReset(node->batch_context);
+	count_work(node, node->reader->nrows);
+	if (node->by_row || !run_program_in_order(node, &nlive))
+	{
+		take_vector_by_row(node);
+		return;
+	}
+	node->counts.removed += node->reader->nrows - nlive;
+	if (nlive == 0)
+		return;
+	if (layout->nkeys == 0)
+		gpuagg_agg_sink_all(node, gpuagg_groups_only(node->groups), nlive);
+	else
+	{
+		MemoryContext old = MemoryContextSwitchTo(node->batch_context);
+		GpuaggVector *keys = palloc(layout->nkeys * sizeof(GpuaggVector));
+
+		for (int i = 0; i < layout->nkeys; i++)
+			keys[i] = node->runner->registers[layout->keys[i].reg];
+		list_rows(node->runner->live, rows);
+		gpuagg_groups_find(node->groups, keys, rows, nlive, fill_from_vector, node, found);
+		gpuagg_agg_sink_grouped(node, found, rows, nlive);
+		MemoryContextSwitchTo(old);
+	}
+}
+
+void
+gpuagg_agg_input_drain(AggScanState *node)
+{
+	if (node->reader == NULL)
+		node->reader = gpuagg_page_reader_open(node->css.ss.ss_currentRelation,
+											   node->css.ss.ps.state->es_snapshot, node->columns,
+											   (int) node->compiler->program.ncolumns,
+											   node->share != NULL ? &node->share->pages : NULL);
+	while (gpuagg_page_reader_next(node->reader))
+	{
+		take_vector(node);
+		if (!gpuagg_agg_output_make_room(node))
+			return;
+	}
+	gpuagg_agg_sink_finish(node);
+	gpuagg_agg_spill_rest(node);
+	node->drained = true;
+}
+
+void
+gpuagg_agg_input_rescan(AggScanState *node)
+{
+	if (node->reader != NULL)
+		gpuagg_page_reader_rescan(node->reader);
+	gpuagg_agg_spill_end(node);
+	gpuagg_groups_clear(node->groups);
+	for (int i = 0; i < node->layout.nstates; i++)
+		gpuagg_reduced_init(node->inputs[i].total);
+	memset(&node->position, 0, sizeof(node->position));
+	node->filter_parameters_set = false;
+	node->value_parameters_set = false;
+	MemoryContextReset(node->parameter_context);
+	node->by_row = node->always_by_row;
+	node->drained = false;
+}
+
+void
+gpuagg_agg_input_end(AggScanState *node)
+{
+	if (node->reader != NULL)
+		gpuagg_page_reader_close(node->reader);
+	node->reader = NULL;
+	gpuagg_agg_spill_end(node);
+}

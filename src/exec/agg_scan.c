@@ -1,0 +1,267 @@
+/*
+ * agg_scan.c
+ *	  The executor's node GpuAgg: aggregates over one table, read as columns.
+ *
+ * The plan is one node of mode WHOLE, or a FINAL one over Gather over PARTIAL ones.
+ * In the leader the partial node keeps its groups for the final one and gives out no
+ * tuples; in a worker it gives out its groups with their states.
+ */
+#include "compat.h"
+
+#include "access/parallel.h"
+#include "executor/executor.h"
+
+#include "device/stat.h"
+#include "exec/agg_scan.h"
+#include "exec/agg_spill.h"
+#include "exec/agg_state.h"
+#include "exec/function_access.h"
+#include "gpuagg.h"
+
+/* The leader's partial node below Gather. */
+static AggScanState *
+find_partial(PlanState *child)
+{
+	while (child != NULL && !IsA(child, CustomScanState))
+		child = outerPlanState(child);
+	if (child == NULL)
+		elog(ERROR, "GpuAgg has no partial node");
+	return (AggScanState *) child;
+}
+
+static void
+begin(CustomScanState *css, EState *estate, int eflags)
+{
+	AggScanState *node = (AggScanState *) css;
+	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
+	AggSpec *spec = node->spec;
+
+	for (int i = 0; i < spec->ncalls; i++)
+		gpuagg_check_function_access(spec->calls[i].aggfnoid, OBJECT_AGGREGATE);
+	for (int i = 0; i < spec->nkeys; i++)
+		gpuagg_check_operator_access(spec->equality[i]);
+	node->ncolumns = spec->nkeys + spec->ncarried + spec->ncalls;
+	if (spec->mode != AGG_FINAL)
+	{
+		gpuagg_agg_input_init(node);
+		return;
+	}
+	eflags &= ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK);
+	css->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans), estate, eflags));
+	node->partial = find_partial(linitial(css->custom_ps));
+	node->partial->leader = true;
+}
+
+/* All of the table's rows, the workers' too, into the groups. */
+static void
+gather(AggScanState *node)
+{
+	PlanState *child = linitial(node->css.custom_ps);
+
+	for (;;)
+	{
+		TupleTableSlot *slot = ExecProcNode(child);
+
+		if (TupIsNull(slot))
+			break;
+		gpuagg_agg_output_merge(node->partial, slot);
+		(void) gpuagg_agg_output_make_room(node->partial);
+	}
+	/* the workers have ended, and their memory is still there */
+	if (node->partial->share != NULL)
+		node->partial->workers = node->partial->share->workers;
+	if (node->partial->layout.nkeys == 0)
+		(void) gpuagg_groups_only(node->partial->groups);
+	gpuagg_agg_spill_rest(node->partial);
+	node->drained = true;
+}
+
+static bool
+next_group(AggScanState *node, TupleTableSlot *slot)
+{
+	switch (node->spec->mode)
+	{
+		case AGG_WHOLE:
+			if (!node->drained)
+				gpuagg_agg_input_drain(node);
+			return gpuagg_agg_output_next(node, true, slot);
+
+		case AGG_FINAL:
+			if (!node->drained)
+				gather(node);
+			return gpuagg_agg_output_next(node->partial, true, slot);
+
+		case AGG_PARTIAL:
+			if (node->leader)
+			{
+				if (!node->drained)
+					gpuagg_agg_input_drain(node);
+				return false;
+			}
+			for (;;)
+			{
+				if (node->emitting && gpuagg_agg_output_next(node, false, slot))
+					return true;
+				node->emitting = false;
+				if (node->drained)
+					return false;
+				gpuagg_agg_input_drain(node);
+				node->emitting = true;
+			}
+	}
+	pg_unreachable();
+}
+
+static TupleTableSlot *
+next_tuple(ScanState *ss)
+{
+	AggScanState *node = (AggScanState *) ss;
+	TupleTableSlot *slot = ss->ss_ScanTupleSlot;
+
+	if (!node->begun && !IsParallelWorker() && node->spec->mode != AGG_PARTIAL)
+	{
+		gpuagg_stat_begin();
+		gpuagg_stat_reason(gpuagg_device == DEVICE_CPU ? GPUAGG_DISABLED : GPUAGG_NO_GAIN);
+	}
+	node->begun = true;
+	if (!next_group(node, slot))
+		return ExecClearTuple(slot);
+	return slot;
+}
+
+static bool
+recheck(ScanState *ss, TupleTableSlot *slot)
+{
+	return true;
+}
+
+static TupleTableSlot *
+exec(CustomScanState *css)
+{
+	return ExecScan(&css->ss, next_tuple, recheck);
+}
+
+static void
+end(CustomScanState *css)
+{
+	AggScanState *node = (AggScanState *) css;
+
+	if (node->spec->mode == AGG_FINAL)
+		ExecEndNode(linitial(css->custom_ps));
+	else
+		gpuagg_agg_input_end(node);
+}
+
+static void
+rescan(CustomScanState *css)
+{
+	AggScanState *node = (AggScanState *) css;
+
+	node->drained = false;
+	node->emitting = false;
+	if (node->spec->mode == AGG_FINAL)
+	{
+		PlanState *child = linitial(css->custom_ps);
+
+		if (css->ss.ps.chgParam != NULL)
+			UpdateChangedParamSet(child, css->ss.ps.chgParam);
+		gpuagg_agg_input_rescan(node->partial);
+		if (child->chgParam == NULL)
+			ExecReScan(child);
+	}
+	else
+		gpuagg_agg_input_rescan(node);
+	ExecScanReScan(&css->ss);
+}
+
+/* ---- parallel ---- */
+
+static Size
+estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
+{
+	return sizeof(AggShare);
+}
+
+static void
+initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	AggScanState *node = (AggScanState *) css;
+	AggShare *share = coordinate;
+
+	memset(share, 0, sizeof(AggShare));
+	SpinLockInit(&share->mutex);
+	gpuagg_page_share_init(&share->pages, css->ss.ss_currentRelation);
+	node->share = share;
+}
+
+static void
+reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	gpuagg_page_share_init(&((AggShare *) coordinate)->pages, css->ss.ss_currentRelation);
+}
+
+static void
+initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate)
+{
+	((AggScanState *) css)->share = coordinate;
+}
+
+void
+gpuagg_agg_counts_add(AggCounts *into, const AggCounts *from)
+{
+	gpuagg_page_counts_add(&into->pages, &from->pages);
+	into->removed += from->removed;
+	into->by_row += from->by_row;
+}
+
+/* A worker's counts go to the leader, once. */
+static void
+shutdown(CustomScanState *css)
+{
+	AggScanState *node = (AggScanState *) css;
+	AggShare *share = node->share;
+
+	if (node->reader == NULL || node->counted || !IsParallelWorker() || share == NULL)
+		return;
+	node->counted = true;
+	node->counts.pages = node->reader->counts;
+	SpinLockAcquire(&share->mutex);
+	gpuagg_agg_counts_add(&share->workers, &node->counts);
+	SpinLockRelease(&share->mutex);
+}
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = AGG_NODE_NAME,
+	.BeginCustomScan = begin,
+	.ExecCustomScan = exec,
+	.EndCustomScan = end,
+	.ReScanCustomScan = rescan,
+	.EstimateDSMCustomScan = estimate_dsm,
+	.InitializeDSMCustomScan = initialize_dsm,
+	.ReInitializeDSMCustomScan = reinitialize_dsm,
+	.InitializeWorkerCustomScan = initialize_worker,
+	.ShutdownCustomScan = shutdown,
+	.ExplainCustomScan = gpuagg_agg_explain,
+};
+
+static Node *
+make_state(CustomScan *plan)
+{
+	AggScanState *node = palloc0(sizeof(AggScanState));
+
+	NodeSetTag(node, T_CustomScanState);
+	node->css.methods = &exec_methods;
+	node->spec = gpuagg_agg_spec_read(plan->custom_private);
+	return (Node *) node;
+}
+
+static const CustomScanMethods scan_methods = {
+	.CustomName = AGG_NODE_NAME,
+	.CreateCustomScanState = make_state,
+};
+
+void
+gpuagg_agg_scan_register(void)
+{
+	RegisterCustomScanMethods(&scan_methods);
+}

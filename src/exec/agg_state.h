@@ -1,0 +1,151 @@
+/*
+ * agg_state.h
+ *	  The state of a GpuAgg node.
+ *
+ * agg_scan.c has the node's callbacks, agg_input.c brings a table's vectors through
+ * the program, agg_sink.c puts their values into states, agg_output.c makes rows.
+ */
+#ifndef GPUAGG_AGG_STATE_H
+#define GPUAGG_AGG_STATE_H
+
+#include "compat.h"
+
+#include "nodes/execnodes.h"
+#include "nodes/extensible.h"
+#include "storage/spin.h"
+
+#include "common/vector_run.h"
+#include "exec/agg_groups.h"
+#include "exec/page_reader.h"
+#include "spec/agg_spec.h"
+#include "spec/vector_compile.h"
+
+/* How a state takes the values of a vector. */
+typedef enum AggFeed
+{
+	FEED_ROWS,	  /* count(*): no values */
+	FEED_COUNT,	  /* only whether they are NULL */
+	FEED_NUMBERS, /* by kind: sums and extremes of integers and floats */
+	FEED_DECIMAL, /* integers at a scale into a numeric's state */
+	FEED_DATUM	  /* one by one, as the executor has them */
+} AggFeed;
+
+/* A state of each group, as the table's vectors feed it; several calls may share one. */
+typedef struct AggInput
+{
+	AggFeed feed;
+	Expr *argument; /* NULL: count(*) */
+	Expr *where;	/* FILTER, or NULL */
+	const SqlType *type;
+	VectorValue value;
+	VectorValue filter;		   /* where there is `where` */
+	ExprState *argument_state; /* for evaluation row by row */
+	ExprState *where_state;
+	int64 factor;		  /* FEED_DECIMAL: of values, to the scale of the state's fast part */
+	GpuaggReduced *total; /* without keys, of FEED_NUMBERS; not yet in the state */
+} AggInput;
+
+typedef struct AggSpill AggSpill;
+
+/* What a process has done, beside what its reader counts. */
+typedef struct AggCounts
+{
+	PageCounts pages;
+	int64 removed; /* rows, by the filter */
+	int64 by_row;  /* vectors */
+} AggCounts;
+
+/* What processes of one plan share. */
+typedef struct AggShare
+{
+	PageShare pages;
+	slock_t mutex; /* of workers, which workers add at their end */
+	AggCounts workers;
+} AggShare;
+
+/*
+ * A node of any mode.  A final node has no groups of its own: it works on those of the
+ * leader's partial node.
+ */
+typedef struct AggScanState
+{
+	CustomScanState css;
+	AggSpec *spec;
+	struct AggScanState *partial; /* final: the leader's; else NULL */
+	int ncolumns;				  /* of the scan tuple that have a value: keys, carried, calls */
+
+	/* groups */
+	GroupLayout layout;
+	AggGroups *groups;
+	int *call_state; /* state of each call */
+	bool leader;	 /* partial: its groups are read and merged into by the final node */
+	bool begun;
+	bool drained;			/* all input is in the groups */
+	bool emitting;			/* partial, in a worker: gives out its groups */
+	bool counted;			/* its counts are in the share */
+	GroupPosition position; /* of the next group to be given out */
+	Size memory_limit;		/* bytes of groups */
+	AggSpill *spill;		/* or NULL */
+	int64 spills;
+	int64 spilled_bytes;
+	TupleTableSlot *incoming; /* a worker's tuple that is being merged */
+
+	/* table */
+	VectorCompiler *compiler;
+	GpuaggVectorRunner *runner;
+	PageColumn *columns;
+	PageReader *reader;
+	AggInput *inputs; /* one for each state */
+	List *key_exprs;  /* and carried, as ExprStates */
+	ExprState *qual;
+	ExprState **row_exprs; /* of ROW instructions */
+	TupleTableSlot *row_slot;
+	int row_natts;			/* attributes that row-by-row evaluation reads */
+	bool always_by_row;		/* everything, for what the expressions are */
+	bool by_row;			/* everything, for that or for a parameter's value */
+	List *parameter_states; /* ExprStates of the compiler's parameters */
+	bool filter_parameters_set;
+	bool value_parameters_set;
+	MemoryContext parameter_context; /* until a rescan */
+	MemoryContext batch_context;	 /* until the next vector */
+	AggShare *share;
+	AggCounts counts;  /* of this process; pages: once they are asked for */
+	AggCounts workers; /* copied from the share when they have ended */
+} AggScanState;
+
+/* agg_scan.c: adds a process's counts to others */
+extern void gpuagg_agg_counts_add(AggCounts *into, const AggCounts *from);
+
+/* agg_input.c; drain() stops early, not drained, when a worker has to give out its groups */
+extern void gpuagg_agg_input_init(AggScanState *node);
+extern void gpuagg_agg_input_drain(AggScanState *node);
+extern void gpuagg_agg_input_rescan(AggScanState *node);
+extern void gpuagg_agg_input_end(AggScanState *node);
+
+/*
+ * agg_sink.c: the live rows of the vector into one group, or each into its own, and the
+ * row in the slot, whose expressions are evaluated singly.  finish() brings all into the
+ * states.
+ */
+extern void gpuagg_agg_sink_all(AggScanState *node, AggGroup *group, int nlive);
+extern void gpuagg_agg_sink_grouped(AggScanState *node, AggGroup *const *found, const uint16 *rows,
+									int n);
+extern void gpuagg_agg_sink_row(AggScanState *node, AggGroup *group, ExprContext *econtext);
+extern void gpuagg_agg_sink_finish(AggScanState *node);
+
+/* agg_layout.c: which states there are */
+extern void gpuagg_agg_layout_init(AggScanState *node);
+
+/*
+ * agg_output.c: the next group as a scan tuple, with results or with states, false at the
+ * end; a worker's tuple into the groups; room for more groups, false if the worker has to
+ * give out what it has.
+ */
+extern bool gpuagg_agg_output_next(AggScanState *node, bool results, TupleTableSlot *slot);
+extern void gpuagg_agg_output_merge(AggScanState *node, TupleTableSlot *slot);
+extern bool gpuagg_agg_output_make_room(AggScanState *node);
+
+/* agg_explain.c */
+extern void gpuagg_agg_explain(CustomScanState *css, List *ancestors, ExplainState *es);
+
+#endif /* GPUAGG_AGG_STATE_H */

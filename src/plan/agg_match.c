@@ -1,0 +1,270 @@
+/*
+ * agg_match.c
+ *	  Which aggregations the node GpuAgg computes, and why not the others.
+ *
+ * One table, no grouping sets, aggregates of gpuagg's alone, without DISTINCT and ORDER
+ * BY in them; nothing volatile, no subquery but those that are computed once.
+ */
+#include "compat.h"
+
+#include "access/table.h"
+#include "access/tableam.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "plan/agg_match.h"
+#include "spec/vector_compile.h"
+#include "spec/window_function.h"
+
+/* ---- the table ---- */
+
+static const char *
+match_table(PlannerInfo *root, const RelOptInfo *input)
+{
+	const RangeTblEntry *rte;
+	char relkind;
+	const char *reason = NULL;
+	Relation relation;
+
+	if (input->reloptkind != RELOPT_BASEREL || input->rtekind != RTE_RELATION)
+		return "the input is not one table";
+	rte = planner_rt_fetch(input->relid, root);
+	relkind = rte->relkind;
+	if (rte->inh)
+		return "the table has partitions or children";
+	if (relkind != RELKIND_RELATION && relkind != RELKIND_MATVIEW)
+		return "the input is not a table or a materialized view";
+	if (rte->tablesample != NULL)
+		return "the table is sampled";
+	if (!bms_is_empty(input->lateral_relids))
+		return "the table depends on another one";
+	relation = table_open(rte->relid, NoLock);
+	if (relation->rd_tableam != GetHeapamTableAmRoutine())
+		reason = "the table is not a heap";
+	table_close(relation, NoLock);
+	return reason;
+}
+
+/* ---- expressions ---- */
+
+static bool
+is_system_column(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return ((const Var *) node)->varattno <= 0;
+	return expression_tree_walker(node, is_system_column, context);
+}
+
+static const char *
+match_expressions(Node *node)
+{
+	if (contain_volatile_functions(node))
+		return "an expression is volatile";
+	if (contain_subplans(node))
+		return "an expression has a subquery";
+	if (expression_returns_set(node))
+		return "an expression returns a set";
+	if (is_system_column(node, NULL))
+		return "an expression has a system column or a whole row";
+	return NULL;
+}
+
+/*
+ * The clauses in the order in which core's nodes test them: by security level, unless they
+ * are leakproof and cheap, then by cost.
+ */
+static List *
+order_quals(PlannerInfo *root, const List *restrictions)
+{
+	int n = list_length(restrictions);
+	const RestrictInfo **items = palloc(Max(n, 1) * sizeof(RestrictInfo *));
+	Cost *costs = palloc(Max(n, 1) * sizeof(Cost));
+	Index *levels = palloc(Max(n, 1) * sizeof(Index));
+	List *quals = NIL;
+
+	for (int i = 0; i < n; i++)
+	{
+		const RestrictInfo *info = list_nth(restrictions, i);
+		Index level = info->security_level;
+		QualCost cost;
+		int j;
+
+		cost_qual_eval_node(&cost, (Node *) info, root);
+		if (info->leakproof && cost.per_tuple < 10 * cpu_operator_cost)
+			level = 0;
+		for (j = i; j > 0 && (levels[j - 1] > level ||
+							  (levels[j - 1] == level && costs[j - 1] > cost.per_tuple));
+			 j--)
+		{
+			items[j] = items[j - 1];
+			costs[j] = costs[j - 1];
+			levels[j] = levels[j - 1];
+		}
+		items[j] = info;
+		costs[j] = cost.per_tuple;
+		levels[j] = level;
+	}
+	for (int i = 0; i < n; i++)
+		quals = lappend(quals, items[i]->clause);
+	return quals;
+}
+
+static const char *
+match_quals(PlannerInfo *root, const RelOptInfo *input, AggMatch *match)
+{
+	ListCell *cell;
+
+	foreach (cell, input->baserestrictinfo)
+		if (((RestrictInfo *) lfirst(cell))->pseudoconstant)
+			return "a condition does not depend on the table";
+	match->quals = order_quals(root, input->baserestrictinfo);
+	return match_expressions((Node *) match->quals);
+}
+
+/* ---- groups ---- */
+
+/* Whether the key's values can be hashed and compared. */
+static const char *
+match_keys(PlannerInfo *root, AggMatch *match)
+{
+	List *clauses = root->parse->groupClause;
+	ListCell *cell;
+
+	match->equality = palloc(Max(list_length(clauses), 1) * sizeof(Oid));
+	foreach (cell, clauses)
+	{
+		SortGroupClause *clause = lfirst(cell);
+		Node *key = get_sortgroupclause_expr(clause, root->processed_tlist);
+
+		if (!clause->hashable)
+			return "a group key cannot be hashed";
+		match->equality[foreach_current_index(cell)] = clause->eqop;
+		match->keys = lappend(match->keys, key);
+	}
+	return match_expressions((Node *) match->keys);
+}
+
+/*
+ * Collects the aggregates, and the columns outside them and the keys: these depend on the
+ * keys, so that each is one value a group.
+ */
+static bool
+collect(Node *node, void *context)
+{
+	AggMatch *match = context;
+
+	if (node == NULL || list_member(match->keys, node))
+		return false;
+	if (IsA(node, Aggref))
+		match->aggrefs = list_append_unique(match->aggrefs, node);
+	else if (IsA(node, Var))
+		match->carried = list_append_unique(match->carried, node);
+	else
+		return expression_tree_walker(node, collect, context);
+	return false;
+}
+
+static const char *
+match_aggregate(const Aggref *aggref, AggCall *call)
+{
+	if (!gpuagg_known_aggregate(aggref->aggfnoid, &call->aggregate, &call->type))
+	{
+		const char *name = get_func_name(aggref->aggfnoid);
+
+		return psprintf("%s is computed over the same rows", name != NULL ? name : "?");
+	}
+	call->aggfnoid = aggref->aggfnoid;
+	call->result = aggref->aggtype;
+	if (aggref->args == NIL)
+		call->type = ANYOID;
+	if (aggref->aggdistinct != NIL)
+		return "an aggregate has DISTINCT";
+	if (aggref->aggorder != NIL)
+		return "an aggregate has ORDER BY";
+	if (aggref->aggdirectargs != NIL || aggref->agglevelsup != 0)
+		return "an aggregate is not a plain one";
+	return NULL;
+}
+
+static const char *
+match_aggregates(AggMatch *match)
+{
+	const char *reason = NULL;
+	ListCell *cell;
+
+	match->calls = palloc0(Max(list_length(match->aggrefs), 1) * sizeof(AggCall));
+	/* all of them, for `ours` */
+	foreach (cell, match->aggrefs)
+	{
+		AggCall *call = &match->calls[foreach_current_index(cell)];
+		const char *objection = match_aggregate(lfirst(cell), call);
+
+		match->ours |= OidIsValid(call->aggfnoid);
+		if (objection != NULL)
+			reason = objection;
+	}
+	return reason;
+}
+
+/* Compiles what the node will compile; counts what it evaluates row by row. */
+static const char *
+match_program(PlannerInfo *root, const RelOptInfo *input, AggMatch *match)
+{
+	VectorCompiler *compiler = gpuagg_compiler_make(planner_rt_fetch(input->relid, root)->relid,
+													input->relid);
+	ListCell *cell;
+
+	gpuagg_compile_filter(compiler, match->quals);
+	foreach (cell, match->keys)
+		(void) gpuagg_compile_value(compiler, lfirst(cell), NULL);
+	foreach (cell, match->aggrefs)
+	{
+		const Aggref *aggref = lfirst(cell);
+
+		if (aggref->args != NIL)
+			(void) gpuagg_compile_value(compiler, ((TargetEntry *) linitial(aggref->args))->expr,
+										aggref->aggfilter);
+		if (aggref->aggfilter != NULL)
+			(void) gpuagg_compile_value(compiler, aggref->aggfilter, NULL);
+	}
+	if (!gpuagg_compile_finish(compiler))
+		return "there are too many expressions";
+	match->ninstructions = (int) compiler->program.ninstructions;
+	match->rows = compiler->rows;
+	return NULL;
+}
+
+const char *
+gpuagg_agg_match(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, Node *having,
+				 AggMatch *match)
+{
+	const char *reasons[5];
+
+	memset(match, 0, sizeof(AggMatch));
+	if (!root->parse->hasAggs)
+		return "there is no aggregate";
+	reasons[0] = match_keys(root, match);
+	(void) collect((Node *) output->reltarget->exprs, match);
+	(void) collect(having, match);
+	reasons[1] = match_aggregates(match);
+	if (!match->ours)
+		return "there is no aggregate of gpuagg";
+	reasons[2] = root->parse->groupingSets != NIL ? "there are grouping sets"
+												  : match_table(root, input);
+	reasons[3] = match_expressions((Node *) match->aggrefs);
+	reasons[4] = match_quals(root, input, match);
+	for (int i = 0; i < lengthof(reasons); i++)
+		if (reasons[i] != NULL)
+			return reasons[i];
+	return match_program(root, input, match);
+}

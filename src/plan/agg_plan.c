@@ -1,0 +1,95 @@
+/*
+ * agg_plan.c
+ *	  The plan of a GpuAgg path.
+ *
+ * custom_scan_tlist has what the executor compiles; custom_exprs only the parameters in
+ * it, as setrefs.c would replace an argument there that equals a group key by a column.
+ */
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+
+#include "plan/agg_path.h"
+
+static bool
+collect_parameters(Node *node, void *context)
+{
+	List **parameters = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+	{
+		if (((const Param *) node)->paramkind == PARAM_EXEC)
+			*parameters = list_append_unique(*parameters, node);
+		return false;
+	}
+	return expression_tree_walker(node, collect_parameters, context);
+}
+
+Aggref *
+gpuagg_agg_partial(const Aggref *aggref)
+{
+	Aggref *partial = (Aggref *) copyObjectImpl(aggref);
+
+	partial->aggsplit = AGGSPLIT_INITIAL_SERIAL;
+	partial->aggtype = BYTEAOID;
+	partial->aggcollid = InvalidOid;
+	return partial;
+}
+
+static List *
+add_entries(List *tlist, const List *exprs, bool partial, bool junk)
+{
+	ListCell *cell;
+
+	foreach (cell, exprs)
+	{
+		Expr *expr = partial ? (Expr *) gpuagg_agg_partial(lfirst(cell)) : copyObject(lfirst(cell));
+
+		tlist = lappend(tlist,
+						makeTargetEntry(expr, (AttrNumber) (list_length(tlist) + 1), NULL, junk));
+	}
+	return tlist;
+}
+
+static Plan *
+plan_agg(PlannerInfo *root, RelOptInfo *rel, CustomPath *custom, List *tlist, List *clauses,
+		 List *plans)
+{
+	const GpuAggPath *path = (const GpuAggPath *) custom;
+	const AggMatch *match = &path->match;
+	const List *quals = path->mode == AGG_FINAL ? NIL : match->quals;
+	CustomScan *plan = makeNode(CustomScan);
+	AggSpec spec = {.mode = path->mode,
+					.nkeys = list_length(match->keys),
+					.equality = match->equality,
+					.ncarried = list_length(match->carried),
+					.ncalls = list_length(match->aggrefs),
+					.calls = match->calls,
+					.nquals = list_length(quals)};
+	List *entries;
+
+	entries = add_entries(NIL, match->keys, false, false);
+	entries = add_entries(entries, match->carried, false, false);
+	entries = add_entries(entries, match->aggrefs, path->mode == AGG_PARTIAL, false);
+	entries = add_entries(entries, quals, false, true);
+	plan->custom_scan_tlist = entries;
+	plan->scan.scanrelid = path->mode == AGG_FINAL ? 0 : path->table;
+	plan->scan.plan.targetlist = tlist;
+	if (path->mode != AGG_PARTIAL)
+		plan->scan.plan.qual = copyObject((List *) path->having);
+	plan->custom_plans = plans;
+	plan->custom_private = gpuagg_agg_spec_list(&spec);
+	plan->flags = custom->flags;
+	plan->methods = GetCustomScanMethods(AGG_NODE_NAME, false);
+	(void) collect_parameters((Node *) entries, &plan->custom_exprs);
+	return &plan->scan.plan;
+}
+
+const CustomPathMethods gpuagg_agg_path_methods = {
+	.CustomName = AGG_NODE_NAME,
+	.PlanCustomPath = plan_agg,
+};

@@ -1,0 +1,53 @@
+/*
+ * agg_spec.h
+ *	  What a GpuAgg node computes: made by the planner, read by the executor.
+ *
+ * The node's scan tuple has the group keys (1 to nkeys), then expressions that are
+ * the same for all rows of a group (ncarried), then the aggregates (ncalls).
+ * custom_scan_tlist has their expressions, and after them, as resjunk entries that
+ * no tuple has a value for, the quals of the table (nquals), in the order in which
+ * they are to be tested.  custom_exprs has the PARAM_EXEC parameters in all these.
+ * custom_private has the spec as a List, which copyObject and nodeToString can handle.
+ */
+#ifndef GPUAGG_AGG_SPEC_H
+#define GPUAGG_AGG_SPEC_H
+
+#include "compat.h"
+
+#include "nodes/pg_list.h"
+
+#include "operation/family.h"
+
+/* The name by which plans find the node's methods. */
+#define AGG_NODE_NAME "GpuAgg"
+
+typedef enum AggMode
+{
+	AGG_WHOLE,	 /* from the table's pages to results */
+	AGG_PARTIAL, /* from a share of the pages to serialized states; below Gather */
+	AGG_FINAL	 /* from those, and from the leader's own groups, to results */
+} AggMode;
+
+typedef struct AggCall
+{
+	Aggregate aggregate;
+	Oid type;	  /* of the argument; ANYOID: count(*) */
+	Oid result;	  /* type */
+	Oid aggfnoid; /* for the permissions that core checks when its node starts */
+} AggCall;
+
+typedef struct AggSpec
+{
+	AggMode mode;
+	int nkeys;
+	Oid *equality; /* operators of the keys */
+	int ncarried;
+	int ncalls;
+	AggCall *calls;
+	int nquals;
+} AggSpec;
+
+extern List *gpuagg_agg_spec_list(const AggSpec *spec);
+extern AggSpec *gpuagg_agg_spec_read(const List *list);
+
+#endif /* GPUAGG_AGG_SPEC_H */
