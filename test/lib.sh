@@ -188,6 +188,9 @@ fuzz()
 	part "$1: fuzz" counts in_cluster "$name" env PYTHONDONTWRITEBYTECODE=1 \
 		python3 "$stage/test/fuzz/fuzz.py" --seconds "$2" --seed "$3" --folder "$folder"
 	cat "$logs/$(tr : _ <<<"$1")_fuzz.log"
+	# what reads tables as columns has no device
+	[ "$1" != cpu ] || part "$1: tables" counts in_cluster "$name" env PYTHONDONTWRITEBYTECODE=1 \
+		python3 "$stage/test/property/tables.py" --seconds "$2" --seed "$3"
 	cp "$folder"/*.sql "$logs/" 2>/dev/null
 	test/cluster stop "$stage" "$name"
 	cp "$stage/log/$name.server" "$logs/server_$name.log" 2>/dev/null
