@@ -71,7 +71,7 @@ show_work(AggScanState *node, ExplainState *es)
 	AggCounts counts = node->counts;
 
 	if (node->reader != NULL)
-		counts.pages = node->reader->counts;
+		gpuagg_page_counts_add(&counts.pages, &node->reader->counts);
 	gpuagg_agg_counts_add(&counts, &node->workers);
 	if (node->spec->nquals > 0)
 		ExplainPropertyInteger("Rows Removed by Rows Filter", NULL, counts.removed, es);

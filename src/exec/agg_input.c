@@ -318,10 +318,26 @@ run_program(AggScanState *node, int *nlive)
 	return !runner->any_flagged;
 }
 
+/* Whether an error may come from a row's values, not from the state of the server or the session. */
+static bool
+is_of_a_row(int sqlerrcode)
+{
+	switch (ERRCODE_TO_CATEGORY(sqlerrcode))
+	{
+		case ERRCODE_TRANSACTION_ROLLBACK:
+		case ERRCODE_INSUFFICIENT_RESOURCES:
+		case ERRCODE_OPERATOR_INTERVENTION:
+		case ERRCODE_SYSTEM_ERROR:
+		case ERRCODE_INTERNAL_ERROR:
+			return false;
+		default:
+			return true;
+	}
+}
+
 /*
  * The same.  Where expressions are evaluated row by row, the first error that is raised need
- * not be that of the first row that has one: such a vector is evaluated again too, if the
- * error is about data.
+ * not be that of the first row that has one: such a vector is evaluated again too.
  */
 static bool
 run_program_in_order(AggScanState *node, int *nlive)
@@ -341,7 +357,7 @@ run_program_in_order(AggScanState *node, int *nlive)
 
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
-		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_DATA_EXCEPTION)
+		if (!is_of_a_row(error->sqlerrcode))
 			PG_RE_THROW();
 		FlushErrorState();
 		take_vector_by_row(node);
@@ -435,11 +451,21 @@ gpuagg_agg_input_drain(AggScanState *node)
 	node->drained = true;
 }
 
+static void
+close_reader(AggScanState *node)
+{
+	if (node->reader == NULL)
+		return;
+	gpuagg_page_counts_add(&node->counts.pages, &node->reader->counts);
+	gpuagg_page_reader_close(node->reader);
+	node->reader = NULL;
+}
+
 void
 gpuagg_agg_input_rescan(AggScanState *node)
 {
-	if (node->reader != NULL)
-		gpuagg_page_reader_rescan(node->reader);
+	/* opened again when rows are asked for: what processes share may not be set anew yet */
+	close_reader(node);
 	gpuagg_agg_spill_end(node);
 	gpuagg_groups_clear(node->groups);
 	for (int i = 0; i < node->layout.nstates; i++)
@@ -455,8 +481,6 @@ gpuagg_agg_input_rescan(AggScanState *node)
 void
 gpuagg_agg_input_end(AggScanState *node)
 {
-	if (node->reader != NULL)
-		gpuagg_page_reader_close(node->reader);
-	node->reader = NULL;
+	close_reader(node);
 	gpuagg_agg_spill_end(node);
 }

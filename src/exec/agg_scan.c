@@ -157,6 +157,10 @@ rescan(CustomScanState *css)
 {
 	AggScanState *node = (AggScanState *) css;
 
+	ExecScanReScan(&css->ss);
+	/* its groups are the final node's, which has cleared them, and may have workers' rows */
+	if (node->leader)
+		return;
 	node->drained = false;
 	node->emitting = false;
 	if (node->spec->mode == AGG_FINAL)
@@ -171,7 +175,6 @@ rescan(CustomScanState *css)
 	}
 	else
 		gpuagg_agg_input_rescan(node);
-	ExecScanReScan(&css->ss);
 }
 
 /* ---- parallel ---- */
@@ -224,7 +227,7 @@ shutdown(CustomScanState *css)
 	if (node->reader == NULL || node->counted || !IsParallelWorker() || share == NULL)
 		return;
 	node->counted = true;
-	node->counts.pages = node->reader->counts;
+	gpuagg_page_counts_add(&node->counts.pages, &node->reader->counts);
 	SpinLockAcquire(&share->mutex);
 	gpuagg_agg_counts_add(&share->workers, &node->counts);
 	SpinLockRelease(&share->mutex);

@@ -109,7 +109,7 @@ typedef struct AggScanState
 	MemoryContext parameter_context; /* until a rescan */
 	MemoryContext batch_context;	 /* until the next vector */
 	AggShare *share;
-	AggCounts counts;  /* of this process; pages: once they are asked for */
+	AggCounts counts;  /* of this process; pages: of readers that were closed */
 	AggCounts workers; /* copied from the share when they have ended */
 } AggScanState;
 
