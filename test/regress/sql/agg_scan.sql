@@ -149,7 +149,8 @@ SET enable_mergejoin = off;
 SET enable_material = off;
 SELECT * FROM aggs_beside(
     'x, s FROM aggs_few LEFT JOIN (SELECT k, gpu_sum(i) AS s FROM aggs GROUP BY k) q ON k = x',
-    'x, s FROM aggs_few LEFT JOIN (SELECT gpu_count(*) AS k, gpu_sum(i) AS s FROM aggs) q ON k > x');
+    'x, s FROM aggs_few LEFT JOIN (SELECT gpu_count(*) AS k, gpu_sum(i) AS s FROM aggs) q ON k > x',
+    'count(s) FROM generate_series(1, 100) x JOIN (SELECT k, gpu_sum(i) AS s FROM aggs GROUP BY k) q ON k = x % 7');
 RESET enable_hashjoin;
 RESET enable_mergejoin;
 RESET enable_material;
@@ -296,13 +297,13 @@ SELECT format('SELECT gpu_count(*) FROM (SELECT %s, gpu_sum(i) FROM aggs GROUP B
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 CREATE TABLE aggs_many AS SELECT i, i * 7919 % 10007 AS k, 'key ' || i % 5003 AS t, (i % 1000) / 100.0 AS n, i / 7.0::float8 AS f
-FROM generate_series(1, 20000) i;
+FROM generate_series(1, 6000) i;
 SELECT * FROM aggs_beside(
     'k, gpu_count(*), gpu_sum(i) FROM aggs_many GROUP BY k',
     't, gpu_count(*), gpu_sum(f), gpu_avg(n), gpu_stddev(f) FROM aggs_many GROUP BY t',
     'i, t, gpu_count(*), gpu_max(n) FROM aggs_many GROUP BY i, t',
     'n::text, i, gpu_sum(f) FROM aggs_many GROUP BY 1, 2 HAVING gpu_sum(n) > 3',
-    'x, (SELECT gpu_count(s) FROM (SELECT k + x AS z, gpu_sum(i) AS s FROM aggs_many GROUP BY 1 OFFSET 0) q) FROM aggs_few');
+    'x, (SELECT gpu_count(s) FROM (SELECT k + x AS z, gpu_sum(i) AS s FROM aggs_many GROUP BY 1 OFFSET 0) q) FROM generate_series(1, 2) x');
 CREATE FUNCTION aggs_spills(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     line text;
@@ -346,6 +347,7 @@ INSERT INTO aggs_wrong VALUES (5, 1e10, '2000-01-01'), (0, 1, '294276-12-31'), (
 SELECT gpu_avg(1e308::float8 * x * sqrt(x)) FROM aggs_wrong;
 SELECT gpu_sum(1 / i), gpu_max(s + interval '1 month') FROM aggs_wrong;
 SELECT gpu_max(s + interval '1 month'), gpu_sum(1 / i) FROM aggs_wrong;
+SELECT gpu_sum(1 / (i - 5)), gpu_count(extract(year FROM s::time)) FROM aggs_wrong;
 -- and leave nothing behind
 CREATE FUNCTION aggs_fail(times int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
