@@ -361,6 +361,9 @@ class Maker:
                     'LATERAL (SELECT %s FROM %s WHERE %s = g.i OR %s) s' % (
                         calls[0][0], self.table.name, column, self.expression('bool', 0)))
             return ours, '', 0
+        if way < 0.12:
+            rescanned = 'SELECT g.i, q.* FROM generate_series(0, 3) g(i) LEFT JOIN (%s) q ON g.i <> 2'
+            return rescanned % ours, core and rescanned % core, workers
         return ours, core, workers
 
 
@@ -391,7 +394,7 @@ def data_set(seed, number, queries, counts, tally):
     script.sql('SET search_path = %s, public' % SCHEMA)
     for setting in ('gpuagg.enable_agg_scan = on', 'gpuagg.min_table_pages = 0', 'enable_sort = off',
                     'parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0',
-                    'synchronize_seqscans = off',
+                    'synchronize_seqscans = off', 'enable_material = off',
                     "TimeZone = '%s'" % rng.choice(('UTC', 'Europe/Berlin', 'Asia/Kathmandu'))):
         script.sql('SET ' + setting)
     script.sql("SELECT setseed(%f)" % rng.random())
