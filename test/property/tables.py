@@ -397,6 +397,8 @@ def data_set(seed, number, queries, counts, tally):
                     'synchronize_seqscans = off', 'enable_material = off',
                     "TimeZone = '%s'" % rng.choice(('UTC', 'Europe/Berlin', 'Asia/Kathmandu'))):
         script.sql('SET ' + setting)
+    if number % 3:
+        script.sql('SET gpuagg.device = cpu')
     script.sql("SELECT setseed(%f)" % rng.random())
     for statement in table.statements:
         script.sql(statement)

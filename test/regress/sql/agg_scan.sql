@@ -5,6 +5,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS gpuagg;
 SET gpuagg.enable_agg_scan = on;
 SET gpuagg.min_table_pages = 0;
+SET gpuagg.device = cpu;
 SET max_parallel_workers_per_gather = 0;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
