@@ -171,6 +171,20 @@ compat_path_disabled_like(Path *path, const Path *other)
 #endif
 }
 
+/*
+ * The clauses of GROUP BY that have to be compared.  16 keeps those that no other one
+ * implies apart; where none is left all are given, as there still is GROUP BY.
+ */
+static inline List *
+compat_group_clause(PlannerInfo *root)
+{
+#if PG_VERSION_NUM >= 160000
+	if (root->processed_groupClause != NIL)
+		return root->processed_groupClause;
+#endif
+	return root->parse->groupClause;
+}
+
 /* 17 has a function for EXPLAIN of one query; before, its code has to be repeated. */
 static inline void
 compat_explain_one_query(Query *query, int cursorOptions, IntoClause *into, struct ExplainState *es,

@@ -133,11 +133,23 @@ match_quals(PlannerInfo *root, const RelOptInfo *input, AggMatch *match)
 
 /* ---- groups ---- */
 
+/*
+ * The planner has expanded them to lists of numbers of columns.  GROUP BY () alone is one
+ * group, as without GROUP BY.
+ */
+static bool
+has_grouping_sets(const Query *query)
+{
+	const List *sets = query->groupingSets;
+
+	return sets != NIL && (list_length(sets) != 1 || linitial(sets) != NIL);
+}
+
 /* Whether the key's values can be hashed and compared. */
 static const char *
 match_keys(PlannerInfo *root, AggMatch *match)
 {
-	List *clauses = root->parse->groupClause;
+	List *clauses = compat_group_clause(root);
 	ListCell *cell;
 
 	match->equality = palloc(Max(list_length(clauses), 1) * sizeof(Oid));
@@ -216,7 +228,7 @@ match_aggregates(AggMatch *match)
 	return reason;
 }
 
-/* Compiles what the node will compile; counts what it evaluates row by row. */
+/* Compiles what the node will compile, for what it costs. */
 static const char *
 match_program(PlannerInfo *root, const RelOptInfo *input, AggMatch *match)
 {
@@ -226,7 +238,9 @@ match_program(PlannerInfo *root, const RelOptInfo *input, AggMatch *match)
 
 	gpuagg_compile_filter(compiler, match->quals);
 	foreach (cell, match->keys)
-		(void) gpuagg_compile_value(compiler, lfirst(cell), NULL);
+		/* keys without a form of their own are compared by core's operators */
+		if (gpuagg_compile_value(compiler, lfirst(cell), NULL).type == GPUAGG_VECTOR_DATUM)
+			match->by_row = true;
 	foreach (cell, match->aggrefs)
 	{
 		const Aggref *aggref = lfirst(cell);
@@ -239,8 +253,17 @@ match_program(PlannerInfo *root, const RelOptInfo *input, AggMatch *match)
 	}
 	if (!gpuagg_compile_finish(compiler))
 		return "there are too many expressions";
-	match->ninstructions = (int) compiler->program.ninstructions;
+	match->attributes = compiler->attributes;
+	match->filter_attributes = compiler->nfilter_columns;
+	match->filter_instructions = (int) compiler->program.nfilter;
+	match->value_instructions = (int) compiler->program.ninstructions - match->filter_instructions;
+	match->by_row |= compiler->user_function;
 	match->rows = compiler->rows;
+	if (match->by_row)
+	{
+		match->rows = list_concat_copy(match->quals, match->keys);
+		match->rows = list_concat(match->rows, match->aggrefs);
+	}
 	return NULL;
 }
 
@@ -259,8 +282,8 @@ gpuagg_agg_match(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, Node 
 	reasons[1] = match_aggregates(match);
 	if (!match->ours)
 		return "there is no aggregate of gpuagg";
-	reasons[2] = root->parse->groupingSets != NIL ? "there are grouping sets"
-												  : match_table(root, input);
+	reasons[2] = has_grouping_sets(root->parse) ? "there are grouping sets"
+												: match_table(root, input);
 	reasons[3] = match_expressions((Node *) match->aggrefs);
 	reasons[4] = match_quals(root, input, match);
 	for (int i = 0; i < lengthof(reasons); i++)

@@ -20,9 +20,15 @@ typedef struct AggMatch
 	List *carried; /* other expressions without aggregates that the result needs */
 	List *aggrefs; /* each once */
 	AggCall *calls;
-	List *quals;	   /* of the table, in the order of their tests */
-	int ninstructions; /* of the vector program */
-	List *rows;		   /* expressions that it evaluates row by row */
+	List *quals; /* of the table, in the order of their tests */
+
+	/* the vector program */
+	List *attributes;		 /* of int: columns that it reads, the filter's first */
+	int filter_attributes;	 /* so many of them are the filter's */
+	int filter_instructions; /* computed for all rows */
+	int value_instructions;	 /* for those that pass the filter */
+	List *rows;				 /* expressions that core's executor evaluates */
+	bool by_row;			 /* these are all, for each row */
 } AggMatch;
 
 /*

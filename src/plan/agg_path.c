@@ -4,7 +4,9 @@
  *
  * [GpuAgg FINAL] > Gather > [GpuAgg PARTIAL] where workers are worth it and allowed,
  * beside a single GpuAgg.  No row comes before all are read, so that the startup cost
- * is nearly the total: LIMIT, EXISTS and minima by an index stay core's.
+ * is nearly the total: where few rows of the result are wanted, or few of the table, plans
+ * that begin with an index may be cheaper.  With gpuagg.min_table_pages 0 they are not
+ * asked.
  */
 #include "compat.h"
 
@@ -15,71 +17,26 @@
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
 #include "utils/selfuncs.h"
-#include "utils/spccache.h"
 
 #include "gpuagg.h"
+#include "plan/agg_cost.h"
 #include "plan/agg_path.h"
 #include "plan/plan_reason.h"
 
-/*
- * Costs of a row as parts of core's unit for a row, cpu_tuple_cost: to read it, for each
- * instruction, to find its group, and for each state.
- */
-#define READ_PART		 0.2
-#define INSTRUCTION_PART 0.01
-#define GROUP_PART		 0.2
-#define STATE_PART		 0.1
-
 static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
 
-static GpuAggPath *
-make_path(RelOptInfo *output, const RelOptInfo *input, const AggMatch *match, AggMode mode,
-		  PathTarget *target, Node *having, double groups)
-{
-	GpuAggPath *path = (GpuAggPath *) newNode(sizeof(GpuAggPath), T_CustomPath);
-
-	path->path.path.pathtype = T_CustomScan;
-	path->path.path.parent = output;
-	path->path.path.pathtarget = target;
-	path->path.path.rows = clamp_row_est(groups);
-	path->path.flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->path.methods = &gpuagg_agg_path_methods;
-	path->match = *match;
-	path->mode = mode;
-	path->table = input->relid;
-	path->having = having;
-	return path;
-}
-
-/* Of reading and grouping the whole table in one process: of I/O and of computing. */
+/* before: until there is the first group. */
 static void
-table_cost(PlannerInfo *root, const RelOptInfo *input, const AggMatch *match, Cost *io, Cost *cpu)
+set_cost(PlannerInfo *root, GpuAggPath *path, Cost before, double groups)
 {
-	double page_cost;
-	QualCost rows;
-	double states = list_length(match->aggrefs) * STATE_PART;
+	const PathTarget *target = path->path.path.pathtarget;
+	QualCost having;
 
-	get_tablespace_page_costs(input->reltablespace, NULL, &page_cost);
-	cost_qual_eval(&rows, match->rows, root);
-	if (match->keys != NIL)
-		states += GROUP_PART;
-	*io = page_cost * input->pages + rows.startup;
-	*cpu = cpu_tuple_cost * (input->tuples * (READ_PART + match->ninstructions * INSTRUCTION_PART) +
-							 input->rows * states) +
-		   rows.per_tuple * input->rows;
-}
-
-static Cost
-result_cost(const PathTarget *target, double groups)
-{
-	return target->cost.startup + (target->cost.per_tuple + cpu_tuple_cost) * groups;
-}
-
-static void
-set_cost(GpuAggPath *path, Cost before, double groups)
-{
-	path->path.path.startup_cost = before;
-	path->path.path.total_cost = before + result_cost(path->path.path.pathtarget, groups);
+	cost_qual_eval_node(&having, path->having, root);
+	path->path.path.startup_cost = before + target->cost.startup + having.startup;
+	path->path.path.total_cost = path->path.path.startup_cost +
+								 (target->cost.per_tuple + having.per_tuple + cpu_tuple_cost) *
+									 groups;
 }
 
 static PathTarget *
@@ -97,37 +54,96 @@ partial_target(PlannerInfo *root, const AggMatch *match)
 	return set_pathtarget_cost_width(root, target);
 }
 
-static void
-add_parallel_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, const AggMatch *match,
-				  Node *having, double groups)
+/* What all paths of a query are made from. */
+typedef struct AggPaths
 {
+	PlannerInfo *root;
+	RelOptInfo *input;
+	RelOptInfo *output;
+	RelOptInfo *named; /* output with the table's number, for the names of columns in EXPLAIN */
+	AggMatch match;
+	Node *having;
+	double groups; /* of the table */
+	double rows;   /* of the result */
+} AggPaths;
+
+static double
+count_groups(const AggPaths *paths, double rows)
+{
+	if (paths->match.keys == NIL)
+		return 1;
+	return estimate_num_groups(paths->root, paths->match.keys, rows, NULL, NULL);
+}
+
+static GpuAggPath *
+make_path(const AggPaths *paths, AggMode mode, PathTarget *target, double rows)
+{
+	GpuAggPath *path = (GpuAggPath *) newNode(sizeof(GpuAggPath), T_CustomPath);
+
+	path->path.path.pathtype = T_CustomScan;
+	path->path.path.parent = paths->named;
+	path->path.path.pathtarget = target;
+	path->path.path.rows = clamp_row_est(rows);
+	path->path.flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->path.methods = &gpuagg_agg_path_methods;
+	path->match = paths->match;
+	path->mode = mode;
+	path->table = paths->input->relid;
+	path->having = mode == AGG_PARTIAL ? NULL : paths->having;
+	return path;
+}
+
+static void
+add_whole_path(const AggPaths *paths)
+{
+	GpuAggPath *path = make_path(paths, AGG_WHOLE, paths->output->reltarget, paths->rows);
+	double spilled = gpuagg_agg_overflow(&paths->match, paths->input->rows, paths->groups);
+
+	set_cost(paths->root, path,
+			 gpuagg_agg_input_cost(paths->root, paths->input, &paths->match, 1, paths->groups) +
+				 gpuagg_agg_spill_cost(&paths->match, spilled),
+			 paths->groups);
+	add_path(paths->output, &path->path.path);
+}
+
+/* Workers send the groups they have each time that their memory is full; the leader spills. */
+static void
+add_parallel_path(const AggPaths *paths)
+{
+	PlannerInfo *root = paths->root;
+	RelOptInfo *input = paths->input;
+	RelOptInfo *output = paths->output;
+	const AggMatch *match = &paths->match;
 	int workers = compute_parallel_worker(input, input->pages, -1, max_parallel_workers_per_gather);
+	double processes = gpuagg_agg_processes(workers);
 	PathTarget *target;
 	GpuAggPath *partial;
 	GpuAggPath *final;
 	GatherPath *gather;
-	double processes;
+	double groups; /* of one process */
+	double sent;   /* by one worker */
 	double rows;
-	Cost io;
-	Cost cpu;
 
 	if (workers <= 0 || !root->glob->parallelModeOK || !input->consider_parallel ||
 		!output->consider_parallel)
 		return;
 	target = partial_target(root, match);
-	partial = make_path(output, input, match, AGG_PARTIAL, target, NULL, groups);
+	groups = count_groups(paths, clamp_row_est(input->rows / processes));
+	sent = Max(groups, gpuagg_agg_overflow(match, input->rows / processes, groups));
+	partial = make_path(paths, AGG_PARTIAL, target, sent);
 	partial->path.path.parallel_aware = true;
 	partial->path.path.parallel_safe = true;
 	partial->path.path.parallel_workers = workers;
-	table_cost(root, input, match, &io, &cpu);
-	/* as core counts the leader's part */
-	processes = workers + (parallel_leader_participation ? Max(1.0 - 0.3 * workers, 0) : 0);
-	set_cost(partial, io + cpu / processes, groups);
-	rows = groups * workers;
+	set_cost(root, partial, gpuagg_agg_input_cost(root, input, match, processes, groups), sent);
+	rows = sent * workers;
 	gather = create_gather_path(root, output, &partial->path.path, target, NULL, &rows);
-	final = make_path(output, input, match, AGG_FINAL, output->reltarget, having, groups);
+	final = make_path(paths, AGG_FINAL, output->reltarget, paths->rows);
 	final->path.custom_paths = list_make1(gather);
-	set_cost(final, gather->path.total_cost + rows * cpu_tuple_cost, groups);
+	set_cost(root, final,
+			 gather->path.total_cost + gpuagg_agg_merge_cost(match, rows) +
+				 gpuagg_agg_spill_cost(match,
+									   gpuagg_agg_overflow(match, rows + groups, paths->groups)),
+			 paths->groups);
 	add_path(output, &final->path.path);
 }
 
@@ -135,33 +151,32 @@ static void
 add_agg_paths(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 			  const GroupPathExtraData *extra)
 {
-	Node *having = extra->havingQual;
-	AggMatch match;
+	AggPaths paths = {root, input, output, .having = extra->havingQual};
 	const char *reason;
-	GpuAggPath *path;
-	double groups;
-	Cost io;
-	Cost cpu;
 	bool small = input->reloptkind == RELOPT_BASEREL && input->pages < gpuagg_min_table_pages;
 
 	if (small && !gpuagg_reason_wanted())
 		return;
-	reason = gpuagg_agg_match(root, input, output, having, &match);
+	reason = gpuagg_agg_match(root, input, output, paths.having, &paths.match);
 	if (small && reason == NULL)
 		reason = "the table has fewer pages than \"gpuagg.min_table_pages\"";
 	if (reason != NULL)
 	{
-		if (match.ours)
+		if (paths.match.ours)
 			gpuagg_reason_note(PLAN_AGG, reason);
 		return;
 	}
-	groups = match.keys == NIL ? 1 : estimate_num_groups(root, match.keys, input->rows, NULL, NULL);
-	table_cost(root, input, &match, &io, &cpu);
-	path = make_path(output, input, &match, AGG_WHOLE, output->reltarget, having, groups);
-	path->path.path.parallel_safe = false;
-	set_cost(path, io + cpu, groups);
-	add_path(output, &path->path.path);
-	add_parallel_path(root, input, output, &match, having, groups);
+	paths.named = makeNode(RelOptInfo);
+	*paths.named = *output;
+	paths.named->relids = input->relids;
+	paths.groups = count_groups(&paths, input->rows);
+	paths.rows = paths.groups;
+	if (paths.having != NULL)
+		paths.rows *= clauselist_selectivity(root, (List *) paths.having, 0, JOIN_INNER, NULL);
+	if (gpuagg_min_table_pages == 0)
+		output->pathlist = NIL;
+	add_whole_path(&paths);
+	add_parallel_path(&paths);
 }
 
 static void

@@ -139,7 +139,64 @@ SELECT * FROM agg_plans(
     'gpu_sum(i), ap_unsafe(3) FROM ap');
 SET max_parallel_workers_per_gather = 0;
 
+-- By cost, where the setting does not decide: what core does with less of the table than all.
+SET gpuagg.min_table_pages = 1;
+CREATE TABLE ap_wide (id int PRIMARY KEY, k int, g int, i int, f float8, x text) WITH (autovacuum_enabled = off);
+INSERT INTO ap_wide SELECT i, hashint4(i) % 500, i / 10, i, i / 8.0, repeat('x', 300) FROM generate_series(1, 20000) i;
+CREATE INDEX ON ap_wide (k);
+CREATE INDEX ON ap_wide (g);
+VACUUM (ANALYZE, FREEZE) ap_wide;
+CREATE FUNCTION ap_core(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+    nodes text[];
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) SELECT ' || query LOOP
+        IF line ~ '->|^\w' THEN
+            nodes := nodes || substring(line FROM '^[ ->]*(.*\S)');
+        END IF;
+    END LOOP;
+    RETURN array_to_string(nodes, ' > ');
+END
+$$;
+SELECT q, ap_core(q) FROM unnest(ARRAY[
+    'gpu_sum(i) FROM ap_wide',
+    'gpu_sum(i), gpu_avg(f) FROM ap_wide WHERE f < 1000',
+    'k, gpu_sum(i) FROM ap_wide GROUP BY k',
+    'k, gpu_sum(i) FROM ap_wide GROUP BY k ORDER BY k',
+    'g, gpu_sum(i) FROM ap_wide GROUP BY g ORDER BY 2 LIMIT 5',
+    'gpu_sum(length(repeat(x, 2))) FROM ap_wide',
+    'i FROM ap_wide LIMIT 1',
+    'g, gpu_sum(i) FROM ap_wide GROUP BY g ORDER BY g LIMIT 5',
+    'g, gpu_sum(i) FROM ap_wide GROUP BY g LIMIT 1',
+    '1 WHERE EXISTS (SELECT gpu_sum(i) FROM ap_wide GROUP BY g)',
+    'gpu_sum(i) FROM ap_wide WHERE id = 7',
+    'gpu_sum(i) FROM ap_wide WHERE id < 200',
+    'gpu_sum(i) FROM ap_wide WHERE k = 7',
+    'gpu_count(id) FROM ap_wide WHERE id < 5000',
+    'gpu_count(id) FROM ap_wide',
+    'gpu_min(id), gpu_max(id) FROM ap_wide',
+    'gpu_max(id) FROM ap_wide WHERE id < 100',
+    'gpu_min(i) FROM ap_wide']) q;
+-- 0 asks for the node wherever it can be
+SET gpuagg.min_table_pages = 0;
+SELECT q, ap_core(q) FROM unnest(ARRAY[
+    'gpu_sum(i) FROM ap_wide WHERE id = 7',
+    'gpu_count(id) FROM ap_wide',
+    'gpu_min(id) FROM ap_wide',
+    'g, gpu_sum(i) FROM ap_wide GROUP BY g LIMIT 1']) q;
+DROP TABLE ap_wide;
+DROP FUNCTION ap_core;
+-- GROUP BY () is no grouping set, and keys that others imply are not compared.
+SELECT * FROM agg_plans('gpu_sum(i) FROM ap GROUP BY ()', 'gpu_sum(i) FROM ap GROUP BY (), ()');
+SELECT gpu_sum(i) FROM ap WHERE i < 0 GROUP BY ();
+SELECT k, gpu_sum(i) FROM ap WHERE k = 9 GROUP BY k;
+SELECT id, t, gpu_sum(i) FROM ap WHERE id < 3 GROUP BY id, t ORDER BY 1;
+
 -- As text.
+-- nodes above name the columns as core's do
+EXPLAIN (COSTS OFF) SELECT * FROM ap_other o, (SELECT k, gpu_sum(i) s FROM ap GROUP BY k) q WHERE q.k + o.k > q.s;
+EXPLAIN (COSTS OFF) SELECT (SELECT o.v FROM ap_other o WHERE o.v = ap.k), gpu_sum(i) FROM ap GROUP BY k;
 EXPLAIN (COSTS OFF) SELECT gpu_sum(i) FROM ap;
 EXPLAIN (COSTS OFF) SELECT k, gpu_sum(i) FROM ap WHERE f > 5 AND t = 't1' GROUP BY k HAVING gpu_count(*) > 3;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT k + 1, gpu_sum(i) FILTER (WHERE upper(t) = 'T1'), gpu_sum(i), gpu_avg(i) FROM ap GROUP BY k + 1;

@@ -1,0 +1,36 @@
+/*
+ * agg_cost.h
+ *	  What the node GpuAgg costs, in the planner's units.
+ */
+#ifndef GPUAGG_AGG_COST_H
+#define GPUAGG_AGG_COST_H
+
+#include "compat.h"
+
+#include "nodes/pathnodes.h"
+
+#include "plan/agg_match.h"
+
+/* Processes that share a parallel plan's rows, with the leader's part as core counts it. */
+extern double gpuagg_agg_processes(int workers);
+
+/*
+ * Reading the table and grouping its rows in each of so many processes, 1 for a plan
+ * without workers, in which a process finds `groups` groups.
+ */
+extern Cost gpuagg_agg_input_cost(PlannerInfo *root, const RelOptInfo *input, const AggMatch *match,
+								  double processes, double groups);
+
+/*
+ * Groups that a process has to let go of because its memory is full, each time that it
+ * has them; 0: all fit.  rows: that it puts into groups.
+ */
+extern double gpuagg_agg_overflow(const AggMatch *match, double rows, double groups);
+
+/* Writing so many groups to temporary files and reading them. */
+extern Cost gpuagg_agg_spill_cost(const AggMatch *match, double groups);
+
+/* Merging so many groups that workers sent. */
+extern Cost gpuagg_agg_merge_cost(const AggMatch *match, double groups);
+
+#endif /* GPUAGG_AGG_COST_H */
