@@ -1453,7 +1453,8 @@ COMMENT ON FUNCTION gpuagg_devices() IS
 
 CREATE FUNCTION gpuagg_last_query(
 	OUT engine text, OUT cpu_batches bigint, OUT device_batches bigint, OUT rows bigint,
-	OUT bytes bigint, OUT fallbacks bigint, OUT reason text) RETURNS record
+	OUT bytes bigint, OUT fallbacks bigint, OUT reason text,
+	OUT table_pages bigint, OUT table_rows bigint, OUT table_vectors bigint) RETURNS record
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION gpuagg_last_query() IS
 	'engines that did the work of this session''s last query with gpuagg, and why not the device';
@@ -1462,12 +1463,14 @@ CREATE FUNCTION gpuagg_stat_get(
 	OUT calls bigint, OUT cpu_batches bigint, OUT cpu_rows bigint, OUT cpu_bytes bigint,
 	OUT device_batches bigint, OUT device_rows bigint, OUT device_bytes bigint,
 	OUT fallbacks bigint, OUT fallbacks_by_reason jsonb, OUT shared boolean,
-	OUT device_state text, OUT device_reason text, OUT stats_reset timestamptz) RETURNS record
+	OUT device_state text, OUT device_reason text, OUT stats_reset timestamptz,
+	OUT table_pages bigint, OUT table_rows bigint, OUT table_vectors bigint) RETURNS record
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME';
 
 CREATE VIEW gpuagg_stat AS
 	SELECT calls, cpu_batches, cpu_rows, cpu_bytes, device_batches, device_rows, device_bytes,
-		fallbacks, fallbacks_by_reason, shared, device_state, device_reason, stats_reset
+		fallbacks, fallbacks_by_reason, shared, device_state, device_reason, stats_reset,
+		table_pages, table_rows, table_vectors
 	FROM gpuagg_stat_get();
 COMMENT ON VIEW gpuagg_stat IS
 	'work done by gpuagg in this cluster since the counters were reset or the server was started';
@@ -1477,6 +1480,7 @@ COMMENT ON COLUMN gpuagg_stat.shared IS
 	'false when there was no room for shared counters and these are this session''s own';
 COMMENT ON COLUMN gpuagg_stat.device_state IS
 	'idle (starts when needed), starting, ready, silent, stopped or unavailable';
+COMMENT ON COLUMN gpuagg_stat.table_pages IS 'pages of tables that the node GpuAgg has read as columns';
 GRANT SELECT ON gpuagg_stat TO PUBLIC;
 
 CREATE FUNCTION gpuagg_stat_reset() RETURNS void

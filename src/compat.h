@@ -209,6 +209,14 @@ compat_explain_one_query(Query *query, int cursorOptions, IntoClause *into, stru
 #endif
 }
 
+/* 16 counts time in nanoseconds, and can tell them. */
+#if PG_VERSION_NUM >= 160000
+#define COMPAT_INSTR_TIME_GET_NANOSEC(t) ((uint64) INSTR_TIME_GET_NANOSEC(t))
+#else
+#define COMPAT_INSTR_TIME_GET_NANOSEC(t) \
+	((uint64) ((t).tv_sec * UINT64CONST(1000000000) + (t).tv_nsec))
+#endif
+
 /* 16 has one function for permissions on objects of all kinds. */
 static inline AclResult
 compat_function_aclcheck(Oid function, Oid role)

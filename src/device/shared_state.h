@@ -46,6 +46,9 @@ typedef struct StatCounters
 	pg_atomic_uint64 batches[NENGINES];
 	pg_atomic_uint64 rows[NENGINES];
 	pg_atomic_uint64 bytes[NENGINES];
+	pg_atomic_uint64 table_pages; /* read as columns; so are the next two */
+	pg_atomic_uint64 table_rows;
+	pg_atomic_uint64 table_vectors;
 	pg_atomic_uint64 fallbacks[GPUAGG_NREASONS];
 } StatCounters;
 

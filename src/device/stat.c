@@ -44,6 +44,9 @@ zero_counters(StatCounters *counters, bool fresh)
 		zero_counter(&counters->rows[e], fresh);
 		zero_counter(&counters->bytes[e], fresh);
 	}
+	zero_counter(&counters->table_pages, fresh);
+	zero_counter(&counters->table_rows, fresh);
+	zero_counter(&counters->table_vectors, fresh);
 	for (int r = 0; r < GPUAGG_NREASONS; r++)
 		zero_counter(&counters->fallbacks[r], fresh);
 }
@@ -160,6 +163,26 @@ gpuagg_stat_direct(int64 rows, int64 bytes)
 		gpuagg_stat_flush();
 }
 
+static void
+add_table(StatCounters *counters, int64 pages, int64 rows, int64 vectors)
+{
+	pg_atomic_fetch_add_u64(&counters->table_pages, pages);
+	pg_atomic_fetch_add_u64(&counters->table_rows, rows);
+	pg_atomic_fetch_add_u64(&counters->table_vectors, vectors);
+}
+
+void
+gpuagg_stat_table(int64 pages, int64 rows, int64 vectors)
+{
+	statement.table_pages += pages;
+	statement.table_rows += rows;
+	statement.table_vectors += vectors;
+	untaken.table_pages += pages;
+	untaken.table_rows += rows;
+	untaken.table_vectors += vectors;
+	add_table(gpuagg_stat_counters(), pages, rows, vectors);
+}
+
 void
 gpuagg_stat_null(void)
 {
@@ -254,28 +277,38 @@ add_to_counters(StatCounters *counters, const WorkReport *report)
 		pg_atomic_fetch_add_u64(&counters->rows[e], report->rows[e]);
 		pg_atomic_fetch_add_u64(&counters->bytes[e], report->bytes[e]);
 	}
+	add_table(counters, report->table_pages, report->table_rows, report->table_vectors);
 	for (int r = 0; r < GPUAGG_NREASONS; r++)
 		pg_atomic_fetch_add_u64(&counters->fallbacks[r], report->fallbacks[r]);
+}
+
+void
+gpuagg_report_add(WorkReport *into, const WorkReport *report)
+{
+	for (int e = 0; e < NENGINES; e++)
+	{
+		into->batches[e] += report->batches[e];
+		into->rows[e] += report->rows[e];
+		into->bytes[e] += report->bytes[e];
+	}
+	into->nulls += report->nulls;
+	into->table_pages += report->table_pages;
+	into->table_rows += report->table_rows;
+	into->table_vectors += report->table_vectors;
+	for (int r = 0; r < GPUAGG_NREASONS; r++)
+	{
+		into->fallbacks[r] += report->fallbacks[r];
+		into->held[r] += report->held[r];
+	}
+	if (report->reason != GPUAGG_OK)
+		put_reason(into, report->reason);
 }
 
 void
 gpuagg_stat_give(const WorkReport *report)
 {
 	open_statement(); /* a worker's report may come before the leader's first call */
-	for (int e = 0; e < NENGINES; e++)
-	{
-		statement.batches[e] += report->batches[e];
-		statement.rows[e] += report->rows[e];
-		statement.bytes[e] += report->bytes[e];
-	}
-	statement.nulls += report->nulls;
-	for (int r = 0; r < GPUAGG_NREASONS; r++)
-	{
-		statement.fallbacks[r] += report->fallbacks[r];
-		statement.held[r] += report->held[r];
-	}
-	if (report->reason != GPUAGG_OK)
-		put_reason(&statement, report->reason);
+	gpuagg_report_add(&statement, report);
 	settle_reason(&statement);
 	if (gpuagg_state() == NULL)
 		add_to_counters(gpuagg_stat_counters(), report);

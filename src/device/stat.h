@@ -24,6 +24,9 @@ typedef struct WorkReport
 	int64 rows[NENGINES];
 	int64 bytes[NENGINES];			  /* of column values given to the engine */
 	int64 nulls;					  /* rows that had no value to give to an engine */
+	int64 table_pages;				  /* of tables that GpuAgg has read, as columns */
+	int64 table_rows;				  /* in them; these are among the rows of the engine */
+	int64 table_vectors;			  /* that these rows made */
 	int64 fallbacks[GPUAGG_NREASONS]; /* batches for the device that the CPU did */
 	int64 held[GPUAGG_NREASONS];	  /* times each reason was recorded and not withdrawn */
 	int32 reason; /* the last GpuaggReason recorded, one of trouble before others; or 0 */
@@ -40,6 +43,9 @@ extern void gpuagg_stat_direct(int64 rows, int64 bytes);
 /* A NULL that an aggregate was given: a row, but no value for an engine.  Cheap. */
 extern void gpuagg_stat_null(void);
 
+/* What has been read of a table as columns. */
+extern void gpuagg_stat_table(int64 pages, int64 rows, int64 vectors);
+
 extern void gpuagg_stat_fallback(GpuaggReason reason);
 
 /* Records why the device is not used, without counting a fallback. */
@@ -50,6 +56,9 @@ extern void gpuagg_stat_withdraw(GpuaggReason reason);
 
 /* In a parallel worker: its work since the last call of this function.  Else zeros. */
 extern void gpuagg_stat_take(WorkReport *report);
+
+/* Adds one report to another. */
+extern void gpuagg_report_add(WorkReport *into, const WorkReport *report);
 
 /* Adds a worker's report to the session's statement (not to the cluster's counters). */
 extern void gpuagg_stat_give(const WorkReport *report);

@@ -5,6 +5,8 @@
 #include "compat.h"
 
 #include "nodes/makefuncs.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
 #include "exec/agg_state.h"
@@ -48,6 +50,20 @@ show_filter(CustomScanState *css, int first, int n, List *ancestors, ExplainStat
 						es);
 }
 
+static void
+show_columns(AggScanState *node, ExplainState *es)
+{
+	Oid relation = RelationGetRelid(node->css.ss.ss_currentRelation);
+	List *names = NIL;
+	ListCell *cell;
+
+	foreach (cell, node->compiler->attributes)
+		names = lappend(names,
+						(char *) quote_identifier(get_attname(relation, lfirst_int(cell), false)));
+	if (names != NIL)
+		ExplainPropertyList("Columns Read", names, es);
+}
+
 /* What the program has to leave to the executor, row by row. */
 static void
 show_rows(AggScanState *node, List *ancestors, ExplainState *es)
@@ -65,6 +81,7 @@ show_rows(AggScanState *node, List *ancestors, ExplainState *es)
 		ExplainPropertyBool("All Row by Row", true, es);
 }
 
+/* Of all processes together. */
 static void
 show_work(AggScanState *node, ExplainState *es)
 {
@@ -79,7 +96,15 @@ show_work(AggScanState *node, ExplainState *es)
 	ExplainPropertyInteger("Pages All-Visible", NULL, (int64) counts.pages.all_visible, es);
 	ExplainPropertyInteger("Pages by Stride", NULL, (int64) counts.pages.strided, es);
 	ExplainPropertyInteger("Rows Read", NULL, (int64) counts.pages.rows, es);
+	ExplainPropertyInteger("Vectors", NULL, counts.vectors, es);
 	ExplainPropertyInteger("Vectors Row by Row", NULL, counts.by_row, es);
+	if (node->leader && node->spec->nkeys > 0)
+		ExplainPropertyInteger("Groups Sent by Workers", NULL, counts.sent, es);
+	if (es->timing && counts.ns > 0)
+	{
+		ExplainPropertyFloat("Time Reading", "ms", counts.ns_reading / 1e6, 3, es);
+		ExplainPropertyFloat("Time Computing", "ms", (counts.ns - counts.ns_reading) / 1e6, 3, es);
+	}
 	if (node->spills > 0)
 	{
 		ExplainPropertyInteger("Spills", NULL, node->spills, es);
@@ -94,11 +119,17 @@ gpuagg_agg_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	AggSpec *spec = node->spec;
 
 	show_expressions("Group Key", css, 0, spec->nkeys, ancestors, es);
-	if (spec->mode == AGG_FINAL)
-		return;
-	show_filter(css, node->ncolumns, spec->nquals, ancestors, es);
-	if (es->verbose)
-		show_rows(node, ancestors, es);
-	if (es->analyze)
-		show_work(node, es);
+	if (spec->mode != AGG_FINAL)
+	{
+		show_filter(css, node->ncolumns, spec->nquals, ancestors, es);
+		if (es->verbose)
+		{
+			show_columns(node, es);
+			show_rows(node, ancestors, es);
+		}
+		if (es->analyze)
+			show_work(node, es);
+	}
+	if (spec->mode != AGG_PARTIAL && es->analyze)
+		ExplainPropertyInteger("Groups", NULL, node->given, es);
 }

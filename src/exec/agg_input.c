@@ -14,7 +14,6 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
-#include "device/stat.h"
 #include "exec/agg_spill.h"
 #include "exec/agg_state.h"
 
@@ -275,6 +274,50 @@ set_parameters(AggScanState *node, bool filter)
 	gpuagg_vector_constants_changed(node->runner);
 }
 
+/* ---- time, where EXPLAIN (ANALYZE) asks for it ---- */
+
+static instr_time
+start_timing(const AggScanState *node)
+{
+	instr_time start;
+
+	INSTR_TIME_SET_ZERO(start);
+	if (node->css.ss.ps.instrument != NULL && node->css.ss.ps.instrument->need_timer)
+		INSTR_TIME_SET_CURRENT(start);
+	return start;
+}
+
+static void
+stop_timing(instr_time start, uint64 *ns)
+{
+	instr_time now;
+
+	if (INSTR_TIME_IS_ZERO(start))
+		return;
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, start);
+	*ns += COMPAT_INSTR_TIME_GET_NANOSEC(now);
+}
+
+static bool
+next_vector(AggScanState *node)
+{
+	instr_time start = start_timing(node);
+	bool more = gpuagg_page_reader_next(node->reader);
+
+	stop_timing(start, &node->counts.ns_reading);
+	return more;
+}
+
+static void
+load_columns(AggScanState *node, int first, int n, const uint64 *wanted)
+{
+	instr_time start = start_timing(node);
+
+	gpuagg_page_reader_load(node->reader, first, n, wanted);
+	stop_timing(start, &node->counts.ns_reading);
+}
+
 /* Runs the program over the batch; false: some row has to be evaluated by the executor. */
 static bool
 run_program(AggScanState *node, int *nlive)
@@ -290,7 +333,7 @@ run_program(AggScanState *node, int *nlive)
 	if (node->by_row)
 		return false;
 	runner->columns = reader->columns;
-	gpuagg_page_reader_load(reader, 0, nfilter, NULL);
+	load_columns(node, 0, nfilter, NULL);
 	if (reader->any_flagged)
 		return false;
 	*nlive = gpuagg_vector_run_filter(runner, reader->nrows);
@@ -310,8 +353,8 @@ run_program(AggScanState *node, int *nlive)
 			return false;
 	}
 	if (ncolumns > nfilter)
-		gpuagg_page_reader_load(reader, nfilter, ncolumns - nfilter,
-								*nlive == reader->nrows ? NULL : runner->live);
+		load_columns(node, nfilter, ncolumns - nfilter,
+					 *nlive == reader->nrows ? NULL : runner->live);
 	if (reader->any_flagged)
 		return false;
 	gpuagg_vector_run_values(runner);
@@ -407,6 +450,7 @@ take_vector(AggScanState *node)
 	int nlive = 0;
 
 	MemoryContextReset(node->batch_context);
+	node->counts.vectors++;
 	count_work(node, node->reader->nrows);
 	if (node->by_row || !run_program_in_order(node, &nlive))
 	{
@@ -433,22 +477,42 @@ take_vector(AggScanState *node)
 }
 
 void
+gpuagg_agg_input_tell(AggScanState *node)
+{
+	AggCounts all = node->counts;
+
+	if (node->reader != NULL)
+		gpuagg_page_counts_add(&all.pages, &node->reader->counts);
+	gpuagg_stat_table((int64) (all.pages.pages - node->told.pages.pages),
+					  (int64) (all.pages.rows - node->told.pages.rows),
+					  all.vectors - node->told.vectors);
+	node->told = all;
+}
+
+void
 gpuagg_agg_input_drain(AggScanState *node)
 {
+	instr_time start = start_timing(node);
+
 	if (node->reader == NULL)
 		node->reader = gpuagg_page_reader_open(node->css.ss.ss_currentRelation,
 											   node->css.ss.ps.state->es_snapshot, node->columns,
 											   (int) node->compiler->program.ncolumns,
 											   node->share != NULL ? &node->share->pages : NULL);
-	while (gpuagg_page_reader_next(node->reader))
+	while (next_vector(node))
 	{
 		take_vector(node);
 		if (!gpuagg_agg_output_make_room(node))
+		{
+			stop_timing(start, &node->counts.ns);
 			return;
+		}
 	}
 	gpuagg_agg_sink_finish(node);
 	gpuagg_agg_spill_rest(node);
 	node->drained = true;
+	stop_timing(start, &node->counts.ns);
+	gpuagg_agg_input_tell(node);
 }
 
 static void
@@ -456,6 +520,7 @@ close_reader(AggScanState *node)
 {
 	if (node->reader == NULL)
 		return;
+	gpuagg_agg_input_tell(node);
 	gpuagg_page_counts_add(&node->counts.pages, &node->reader->counts);
 	gpuagg_page_reader_close(node->reader);
 	node->reader = NULL;

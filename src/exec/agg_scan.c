@@ -69,7 +69,13 @@ gather(AggScanState *node)
 	}
 	/* the workers have ended, and their memory is still there */
 	if (node->partial->share != NULL)
-		node->partial->workers = node->partial->share->workers;
+	{
+		AggShare *share = node->partial->share;
+
+		node->partial->workers = share->workers;
+		gpuagg_stat_give(&share->report);
+		memset(&share->report, 0, sizeof(WorkReport));
+	}
 	if (node->partial->layout.nkeys == 0)
 		(void) gpuagg_groups_only(node->partial->groups);
 	gpuagg_agg_spill_rest(node->partial);
@@ -101,7 +107,10 @@ next_group(AggScanState *node, TupleTableSlot *slot)
 			for (;;)
 			{
 				if (node->emitting && gpuagg_agg_output_next(node, false, slot))
+				{
+					node->counts.sent++;
 					return true;
+				}
 				node->emitting = false;
 				if (node->drained)
 					return false;
@@ -120,12 +129,14 @@ next_tuple(ScanState *ss)
 
 	if (!node->begun && !IsParallelWorker() && node->spec->mode != AGG_PARTIAL)
 	{
-		gpuagg_stat_begin();
+		for (int i = 0; i < node->spec->ncalls; i++)
+			gpuagg_stat_begin();
 		gpuagg_stat_reason(gpuagg_device == DEVICE_CPU ? GPUAGG_DISABLED : GPUAGG_NO_GAIN);
 	}
 	node->begun = true;
 	if (!next_group(node, slot))
 		return ExecClearTuple(slot);
+	node->given++;
 	return slot;
 }
 
@@ -213,8 +224,12 @@ void
 gpuagg_agg_counts_add(AggCounts *into, const AggCounts *from)
 {
 	gpuagg_page_counts_add(&into->pages, &from->pages);
-	into->removed += from->removed;
+	into->vectors += from->vectors;
 	into->by_row += from->by_row;
+	into->removed += from->removed;
+	into->sent += from->sent;
+	into->ns += from->ns;
+	into->ns_reading += from->ns_reading;
 }
 
 /* A worker's counts go to the leader, once. */
@@ -223,13 +238,19 @@ shutdown(CustomScanState *css)
 {
 	AggScanState *node = (AggScanState *) css;
 	AggShare *share = node->share;
+	WorkReport report;
+	AggCounts counts;
 
 	if (node->reader == NULL || node->counted || !IsParallelWorker() || share == NULL)
 		return;
 	node->counted = true;
-	gpuagg_page_counts_add(&node->counts.pages, &node->reader->counts);
+	gpuagg_agg_input_tell(node);
+	gpuagg_stat_take(&report);
+	counts = node->counts;
+	gpuagg_page_counts_add(&counts.pages, &node->reader->counts);
 	SpinLockAcquire(&share->mutex);
-	gpuagg_agg_counts_add(&share->workers, &node->counts);
+	gpuagg_agg_counts_add(&share->workers, &counts);
+	gpuagg_report_add(&share->report, &report);
 	SpinLockRelease(&share->mutex);
 }
 

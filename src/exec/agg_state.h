@@ -15,6 +15,7 @@
 #include "storage/spin.h"
 
 #include "common/vector_run.h"
+#include "device/stat.h"
 #include "exec/agg_groups.h"
 #include "exec/page_reader.h"
 #include "spec/agg_spec.h"
@@ -51,8 +52,12 @@ typedef struct AggSpill AggSpill;
 typedef struct AggCounts
 {
 	PageCounts pages;
+	int64 vectors;
+	int64 by_row;  /* of these */
 	int64 removed; /* rows, by the filter */
-	int64 by_row;  /* vectors */
+	int64 sent;	   /* groups of a worker */
+	uint64 ns;	   /* bringing vectors into groups, if the plan is timed */
+	uint64 ns_reading;
 } AggCounts;
 
 /* What processes of one plan share. */
@@ -61,6 +66,7 @@ typedef struct AggShare
 	PageShare pages;
 	slock_t mutex; /* of workers, which workers add at their end */
 	AggCounts workers;
+	WorkReport report; /* of workers, not yet given to the session's statistics */
 } AggShare;
 
 /*
@@ -83,6 +89,7 @@ typedef struct AggScanState
 	bool drained;			/* all input is in the groups */
 	bool emitting;			/* partial, in a worker: gives out its groups */
 	bool counted;			/* its counts are in the share */
+	int64 given;			/* groups given out as results */
 	GroupPosition position; /* of the next group to be given out */
 	Size memory_limit;		/* bytes of groups */
 	AggSpill *spill;		/* or NULL */
@@ -110,6 +117,7 @@ typedef struct AggScanState
 	MemoryContext batch_context;	 /* until the next vector */
 	AggShare *share;
 	AggCounts counts;  /* of this process; pages: of readers that were closed */
+	AggCounts told;	   /* of these, what the session's statistics have */
 	AggCounts workers; /* copied from the share when they have ended */
 } AggScanState;
 
@@ -121,6 +129,9 @@ extern void gpuagg_agg_input_init(AggScanState *node);
 extern void gpuagg_agg_input_drain(AggScanState *node);
 extern void gpuagg_agg_input_rescan(AggScanState *node);
 extern void gpuagg_agg_input_end(AggScanState *node);
+
+/* Tells the session's statistics what has been read since the last call. */
+extern void gpuagg_agg_input_tell(AggScanState *node);
 
 /*
  * agg_sink.c: the live rows of the vector into one group, or each into its own, and the

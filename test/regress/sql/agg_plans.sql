@@ -211,15 +211,41 @@ CREATE FUNCTION ap_analyzed(query text) RETURNS SETOF text LANGUAGE plpgsql AS $
 DECLARE
     line text;
 BEGIN
-    FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-        IF line ~ 'Removed|Rows Read|GpuAgg' THEN
+    FOR line IN EXECUTE 'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+        IF line ~ 'Removed|Rows Read|GpuAgg|Vectors|Groups|Columns' THEN
             RETURN NEXT regexp_replace(line, 'rows=(\d+)(\.\d+)?', 'rows=\1');
         END IF;
     END LOOP;
 END
 $$;
+CREATE FUNCTION ap_timed(timing text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (ANALYZE, FORMAT json, TIMING ' || timing || ') SELECT gpu_sum(i) FROM ap' INTO plan;
+    RETURN plan::text;
+END
+$$;
 SELECT ap_analyzed('SELECT k, gpu_sum(i) FROM ap WHERE i > 10 GROUP BY k HAVING gpu_count(*) = 598 OR k = 0');
 SELECT ap_analyzed('SELECT k, gpu_sum(i) FROM ap GROUP BY k HAVING k > 1');
+SELECT ap_analyzed('SELECT gpu_count(*) FROM ap');
+-- what was read, as the statistics have it; in one process and with workers, which may read all or nothing
+SET gpuagg.device = cpu;
+SELECT k, gpu_sum(i), gpu_count(*) FROM ap WHERE k < 2 GROUP BY k ORDER BY k;
+SELECT engine, cpu_batches, rows, reason, table_pages = pg_relation_size('ap') / 8192 AS pages, table_rows, table_vectors
+FROM gpuagg_last_query();
+SET max_parallel_workers_per_gather = 2;
+SELECT gpu_sum(i) FROM ap;
+SELECT engine, rows, reason, table_pages = pg_relation_size('ap') / 8192 AS pages, table_rows, table_vectors > 0 AS vectors
+FROM gpuagg_last_query();
+SET max_parallel_workers_per_gather = 0;
+SELECT gpu_sum(v) FROM ap_other;
+SELECT table_rows, table_vectors FROM gpuagg_last_query();
+SELECT table_pages > 0 AND table_rows >= 3000 AND table_vectors >= 3 AS counted FROM gpuagg_stat;
+RESET gpuagg.device;
+-- times are shown where they are taken
+SELECT t, (SELECT count(*) FROM regexp_matches(ap_timed(t), '"Time (Reading|Computing)": \d', 'g'))
+FROM (VALUES ('on'), ('off')) v(t);
 
 -- Privileges: of columns, functions, operators, and of the aggregates' parts.
 CREATE TABLE ap_secret (a int, b int, c text);
@@ -319,4 +345,4 @@ DROP VIEW ap_view, ap_first, ap_barrier;
 DROP MATERIALIZED VIEW ap_kept;
 DROP TABLE ap, ap_other, ap_parts, ap_parent, ap_child, ap_temporary, ap_secret;
 DROP SEQUENCE ap_sequence;
-DROP FUNCTION agg_nodes, agg_plans, ap_numbers, ap_unsafe, ap_function, ap_tells, ap_analyzed;
+DROP FUNCTION agg_nodes, agg_plans, ap_numbers, ap_unsafe, ap_function, ap_tells, ap_analyzed, ap_timed;
