@@ -147,19 +147,33 @@ add_parallel_path(const AggPaths *paths)
 	add_path(output, &final->path.path);
 }
 
+/* What the settings leave to core's node; NULL: nothing. */
+static const char *
+unwanted(const RelOptInfo *input)
+{
+	if (gpuagg_min_table_pages == 0)
+		return NULL;
+	if (gpuagg_device == DEVICE_GPU)
+		return "\"gpuagg.device\" is \"gpu\"";
+	if (input->reloptkind == RELOPT_BASEREL && input->pages < gpuagg_min_table_pages)
+		return "the table has fewer pages than \"gpuagg.min_table_pages\"";
+	return NULL;
+}
+
 static void
 add_agg_paths(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 			  const GroupPathExtraData *extra)
 {
 	AggPaths paths = {root, input, output, .having = extra->havingQual};
+	const char *setting = unwanted(input);
 	const char *reason;
-	bool small = input->reloptkind == RELOPT_BASEREL && input->pages < gpuagg_min_table_pages;
 
-	if (small && !gpuagg_reason_wanted())
+	/* nothing is compiled in vain */
+	if (setting != NULL && !gpuagg_reason_wanted())
 		return;
 	reason = gpuagg_agg_match(root, input, output, paths.having, &paths.match);
-	if (small && reason == NULL)
-		reason = "the table has fewer pages than \"gpuagg.min_table_pages\"";
+	if (reason == NULL)
+		reason = setting;
 	if (reason != NULL)
 	{
 		if (paths.match.ours)

@@ -116,7 +116,13 @@ SELECT * FROM agg_plans(
     'sum(i) FROM ap',
     'k FROM ap GROUP BY k');
 SET gpuagg.min_table_pages = 1000;
+SET gpuagg.device = cpu;
 SELECT agg_nodes('SELECT gpu_sum(i) FROM ap');
+SET gpuagg.min_table_pages = 1;
+SELECT agg_nodes('SELECT gpu_sum(i) FROM ap');
+SET gpuagg.device = gpu;
+SELECT agg_nodes('SELECT gpu_sum(i) FROM ap');
+RESET gpuagg.device;
 SET gpuagg.min_table_pages = 0;
 SET gpuagg.enable_agg_scan = off;
 SELECT agg_nodes('SELECT gpu_sum(i) FROM ap');
@@ -141,6 +147,7 @@ SET max_parallel_workers_per_gather = 0;
 
 -- By cost, where the setting does not decide: what core does with less of the table than all.
 SET gpuagg.min_table_pages = 1;
+SET gpuagg.device = cpu;
 CREATE TABLE ap_wide (id int PRIMARY KEY, k int, g int, i int, f float8, x text) WITH (autovacuum_enabled = off);
 INSERT INTO ap_wide SELECT i, hashint4(i) % 500, i / 10, i, i / 8.0, repeat('x', 300) FROM generate_series(1, 20000) i;
 CREATE INDEX ON ap_wide (k);
@@ -185,6 +192,7 @@ SELECT q, ap_core(q) FROM unnest(ARRAY[
     'gpu_count(id) FROM ap_wide',
     'gpu_min(id) FROM ap_wide',
     'g, gpu_sum(i) FROM ap_wide GROUP BY g LIMIT 1']) q;
+RESET gpuagg.device;
 DROP TABLE ap_wide;
 DROP FUNCTION ap_core;
 -- GROUP BY () is no grouping set, and keys that others imply are not compared.
