@@ -185,6 +185,17 @@ compat_group_clause(PlannerInfo *root)
 	return root->parse->groupClause;
 }
 
+/* Whether EXPLAIN names tables with their columns; 18 does not count the entry for groups. */
+static inline bool
+compat_explain_prefix(const struct ExplainState *es)
+{
+#if PG_VERSION_NUM >= 180000
+	return es->verbose || es->rtable_size > 1;
+#else
+	return es->verbose || list_length(es->rtable) > 1;
+#endif
+}
+
 /* 17 has a function for EXPLAIN of one query; before, its code has to be repeated. */
 static inline void
 compat_explain_one_query(Query *query, int cursorOptions, IntoClause *into, struct ExplainState *es,

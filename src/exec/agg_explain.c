@@ -18,7 +18,7 @@ show_expressions(const char *label, CustomScanState *css, int first, int n, List
 {
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 	List *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
-	bool prefix = es->verbose || list_length(es->rtable) > 1;
+	bool prefix = compat_explain_prefix(es);
 	List *texts = NIL;
 
 	for (int i = first; i < first + n; i++)
@@ -37,7 +37,7 @@ show_filter(CustomScanState *css, int first, int n, List *ancestors, ExplainStat
 {
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 	List *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
-	bool prefix = es->verbose || list_length(es->rtable) > 1;
+	bool prefix = compat_explain_prefix(es);
 	List *quals = NIL;
 
 	for (int i = first; i < first + n; i++)

@@ -35,7 +35,7 @@ column_texts(WindowScanState *node, const WindowColumn *columns, int n, List *co
 			 ExplainState *es)
 {
 	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
-	bool prefix = es->verbose || list_length(es->rtable) > 1;
+	bool prefix = compat_explain_prefix(es);
 	List *texts = NIL;
 
 	for (int i = 0; i < n; i++)
@@ -104,7 +104,7 @@ static void
 show_functions(WindowScanState *node, List *context, ExplainState *es)
 {
 	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
-	bool prefix = es->verbose || list_length(es->rtable) > 1;
+	bool prefix = compat_explain_prefix(es);
 	const char *window = window_text(node, context, es);
 	List *texts = NIL;
 
@@ -124,7 +124,7 @@ show_functions(WindowScanState *node, List *context, ExplainState *es)
 static void
 show_run_condition(WindowScanState *node, List *context, ExplainState *es)
 {
-	bool prefix = es->verbose || list_length(es->rtable) > 1;
+	bool prefix = compat_explain_prefix(es);
 	Node *condition = (Node *) make_ands_explicit(node->run.conditions);
 
 	if (node->run.conditions != NIL)
