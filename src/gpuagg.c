@@ -24,7 +24,7 @@ GPUAGG_MODULE_MAGIC("gpuagg", GPUAGG_VERSION_STRING);
 #define SEGMENT_KB ((int) (GPUAGG_SEGMENT_BYTES / 1024)) /* of the smallest lease */
 
 int gpuagg_device = DEVICE_AUTO;
-bool gpuagg_enable_agg_scan = false;
+bool gpuagg_enable_agg_scan = true;
 bool gpuagg_enable_window_scan = true;
 int gpuagg_batch_rows = 1024 * 1024;
 int gpuagg_device_min_rows = 100000;
@@ -103,7 +103,7 @@ define_settings(void)
 	DefineCustomBoolVariable("gpuagg.enable_agg_scan",
 							 "Lets the node GpuAgg compute gpuagg's aggregates over one table.",
 							 "It reads the table's pages as columns.", &gpuagg_enable_agg_scan,
-							 false, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+							 true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpuagg.enable_window_scan",
 							 "Lets the node GpuWindow compute gpuagg's window functions.", NULL,
 							 &gpuagg_enable_window_scan, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL,
@@ -113,7 +113,8 @@ define_settings(void)
 							"0 means never.", &gpuagg_idle_timeout, 600, 0, INT_MAX / 1000,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuagg.min_table_pages",
-							"Pages of a table from which on the node GpuAgg is considered.", NULL,
+							"Pages of a table from which on the node GpuAgg is considered.",
+							"0 means that it is taken wherever it can be, whatever it costs.",
 							&gpuagg_min_table_pages, 1000, 0, INT_MAX, PGC_USERSET, GUC_EXPLAIN,
 							NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuagg.staging_memory",

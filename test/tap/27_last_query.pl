@@ -49,8 +49,13 @@ my $no_gain = "taking the rows there would cost more than the CPU's work";
 for my $rows (1, 2, 3, 100)
 {
 	says("SELECT gpu_sum(i) FROM s WHERE i <= $rows",
-		qr/^cpu\|$rows\|\Q$no_gain\E$/, "mode auto, rows: $rows", ' SET gpuagg.device = auto;');
+		qr/^cpu\|$rows\|\Q$no_gain\E$/, "mode auto, rows: $rows", ' SET gpuagg.device = auto; SET gpuagg.enable_agg_scan = off;');
 }
+
+# GpuAgg reads all of the table, and its rows count once.
+says('SELECT gpu_sum(i), gpu_min(i) FROM s WHERE i <= 10', qr/^cpu\|400000\|\Q$no_gain\E$/, "GpuAgg, workers: $_",
+	" SET gpuagg.device = auto; SET max_parallel_workers_per_gather = $_;")
+  for 0, 2;
 
 # In parallel workers too.
 my $parallel = 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0;'

@@ -3,6 +3,7 @@ SET client_min_messages = warning;
 \set VERBOSITY terse
 CREATE EXTENSION IF NOT EXISTS gpuagg;
 SET gpuagg.enable_window_scan = off; -- of which window_plans tells
+SET gpuagg.enable_agg_scan = off; -- of which agg_plans tells
 
 -- The plan of a query, with our names replaced by core's and the costs left out.
 CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
@@ -144,6 +145,7 @@ INSERT INTO parts SELECT i, i % 20, i, (i % 977) * 0.1::float8 * power(10, i % 3
 FROM generate_series(1, 10000) i;
 ANALYZE parts;
 RESET ALL;
+SET gpuagg.enable_agg_scan = off;
 SET client_min_messages = warning;
 CREATE TEMP TABLE plain AS SELECT g, i % 3 AS h, gpu_sum(x) AS a, gpu_sum(e) AS b FROM parts
     GROUP BY g, i % 3;
