@@ -32,7 +32,6 @@
 #include "utils/acl.h"
 #include "utils/pg_locale.h"
 #include "utils/rel.h"
-#include "utils/spccache.h"
 
 /* 16 moved the macros for values of variable length out of postgres.h. */
 #if PG_VERSION_NUM >= 160000
@@ -41,7 +40,6 @@
 
 #if PG_VERSION_NUM >= 170000
 #include "storage/dsm_registry.h"
-#include "storage/read_stream.h"
 #endif
 
 /* 18 moved the functions that write EXPLAIN's output out of explain.h. */
@@ -291,116 +289,6 @@ compat_test_old_snapshot(Snapshot snapshot, Relation relation, Page page)
 {
 #if PG_VERSION_NUM < 170000
 	TestForOldSnapshot(snapshot, relation, page);
-#endif
-}
-
-/*
- * The blocks of a relation in an order that a function gives, read ahead.  17 has
- * read streams.  Before, blocks are asked for ahead of their time as soon as one
- * was not in shared buffers.
- */
-#define COMPAT_BLOCKS_AHEAD 64
-
-typedef BlockNumber (*CompatNextBlock)(void *owner); /* InvalidBlockNumber: the end */
-
-typedef struct CompatBlocks
-{
-	Relation relation;
-	BufferAccessStrategy strategy;
-	CompatNextBlock next;
-	void *owner; /* of next() */
-#if PG_VERSION_NUM >= 170000
-	ReadStream *stream;
-#else
-	BlockNumber ahead[COMPAT_BLOCKS_AHEAD];
-	int first;
-	int count;
-	int most; /* blocks to ask for ahead */
-#endif
-} CompatBlocks;
-
-#if PG_VERSION_NUM >= 170000
-static inline BlockNumber
-compat_blocks_callback(ReadStream *stream, void *blocks, void *buffer_data)
-{
-	return ((CompatBlocks *) blocks)->next(((CompatBlocks *) blocks)->owner);
-}
-#endif
-
-/* Fields above the versions' own are set; in the context in which the stream shall be. */
-static inline void
-compat_blocks_begin(CompatBlocks *blocks)
-{
-#if PG_VERSION_NUM >= 170000
-	int flags = READ_STREAM_SEQUENTIAL;
-
-	/* 18: next() does not wait, so reads may be submitted together. */
-#if PG_VERSION_NUM >= 180000
-	flags |= READ_STREAM_USE_BATCHING;
-#endif
-	blocks->stream = read_stream_begin_relation(flags, blocks->strategy, blocks->relation,
-												MAIN_FORKNUM, compat_blocks_callback, blocks, 0);
-#else
-	blocks->first = blocks->count = 0;
-	blocks->most = Min(get_tablespace_io_concurrency(blocks->relation->rd_rel->reltablespace),
-					   COMPAT_BLOCKS_AHEAD);
-#endif
-}
-
-/* The next block, pinned; InvalidBuffer at the end. */
-static inline Buffer
-compat_blocks_next(CompatBlocks *blocks)
-{
-#if PG_VERSION_NUM >= 170000
-	return read_stream_next_buffer(blocks->stream, NULL);
-#else
-	BlockNumber block;
-	Buffer buffer;
-	int64 misses = pgBufferUsage.shared_blks_read + pgBufferUsage.local_blks_read;
-
-	if (blocks->count > 0)
-	{
-		block = blocks->ahead[blocks->first];
-		blocks->first = (blocks->first + 1) % COMPAT_BLOCKS_AHEAD;
-		blocks->count--;
-	}
-	else
-	{
-		block = blocks->next(blocks->owner);
-		if (block == InvalidBlockNumber)
-			return InvalidBuffer;
-	}
-	buffer = ReadBufferExtended(blocks->relation, MAIN_FORKNUM, block, RBM_NORMAL,
-								blocks->strategy);
-	if (pgBufferUsage.shared_blks_read + pgBufferUsage.local_blks_read != misses)
-		while (blocks->count < blocks->most)
-		{
-			block = blocks->next(blocks->owner);
-			if (block == InvalidBlockNumber)
-				break;
-			PrefetchBuffer(blocks->relation, MAIN_FORKNUM, block);
-			blocks->ahead[(blocks->first + blocks->count++) % COMPAT_BLOCKS_AHEAD] = block;
-		}
-	return buffer;
-#endif
-}
-
-/* Forgets what was asked for ahead; next() starts again. */
-static inline void
-compat_blocks_reset(CompatBlocks *blocks)
-{
-#if PG_VERSION_NUM >= 170000
-	read_stream_reset(blocks->stream);
-#else
-	blocks->first = blocks->count = 0;
-#endif
-}
-
-static inline void
-compat_blocks_end(CompatBlocks *blocks)
-{
-#if PG_VERSION_NUM >= 170000
-	read_stream_end(blocks->stream);
 #endif
 }
 

@@ -104,6 +104,8 @@ gpuagg_page_columns_open(PageReader *reader, const PageColumn *columns, int ncol
 	scan->walked = palloc(sizeof(int) * Max(ncolumns, 1));
 	scan->by_attno = palloc(sizeof(int) * Max(ncolumns, 1));
 	scan->found = palloc(sizeof(char *) * GPUAGG_VECTOR_ROWS * Max(ncolumns, 1));
+	scan->at = palloc(sizeof(char *) * GPUAGG_VECTOR_ROWS);
+	scan->present = palloc(sizeof(uint64) * GPUAGG_VECTOR_ROWS);
 	scan->rows = palloc(sizeof(uint16) * GPUAGG_VECTOR_ROWS);
 	scan->all_rows = palloc(sizeof(uint16) * GPUAGG_VECTOR_ROWS);
 	for (int i = 0; i < GPUAGG_VECTOR_ROWS; i++)
@@ -147,6 +149,8 @@ gpuagg_page_columns_close(PageReader *reader)
 	pfree(scan->walked);
 	pfree(scan->by_attno);
 	pfree(scan->found);
+	pfree(scan->at);
+	pfree(scan->present);
 	pfree(scan->rows);
 	pfree(scan->all_rows);
 	pfree(scan->vectors);
@@ -210,64 +214,151 @@ examine(const PageScan *scan, PageSegment *segment)
 	segment->examined = true;
 }
 
-/* The number of the first column that is NULL, from 0; the tuple has a null bitmap. */
-static inline int
-first_null(HeapTupleHeader header, int natts)
+/*
+ * Attributes word * 64 to word * 64 + 63 of the tuples: bits of those that are stored and
+ * not NULL, into scan->present.  Returns those that all tuples have.
+ */
+static uint64
+find_present(PageScan *scan, const PageSegment *segment, int word, const uint16 *rows, int n)
 {
-	for (int i = 0; i < natts; i += BITS_PER_BYTE)
-		if (header->t_bits[i / BITS_PER_BYTE] != 0xff)
-			return i + __builtin_ctz(~(uint32) header->t_bits[i / BITS_PER_BYTE]);
-	return natts;
+	uint64 all = ~UINT64CONST(0);
+
+	for (int k = 0; k < n; k++)
+	{
+		HeapTupleHeader header = (HeapTupleHeader) gpuagg_page_tuple(scan, segment,
+																	 rows[k] - segment->begin);
+		int natts = HeapTupleHeaderGetNatts(header) - word * 64;
+		uint64 present = natts >= 64 ? ~UINT64CONST(0)
+						 : natts > 0 ? (UINT64CONST(1) << natts) - 1
+									 : 0;
+
+		if ((header->t_infomask & HEAP_HASNULL) != 0)
+		{
+			uint64 bits = header->t_bits[0];
+
+			if (word > 0 || natts > 8)
+			{
+				bits = 0;
+				memcpy(&bits, header->t_bits + word * 8, Min(Max((natts + 7) / 8, 0), 8));
+#ifdef WORDS_BIGENDIAN
+				bits = pg_bswap64(bits);
+#endif
+			}
+			present &= bits;
+		}
+		scan->present[k] = present;
+		all &= present;
+	}
+	return all;
 }
 
 /*
- * Finds the values of a tuple's columns scan->walked[0 to n - 1], into found[i] of the
- * i-th of them.  Returns whether one is NULL.
+ * Steps over one attribute of n tuples: from scan->at, where the attribute before it
+ * ended, to where it ends.  found: where its value is, NULL where it is not present; or
+ * NULL.  all: it is present everywhere.
  */
-static inline bool
-walk(const PageScan *scan, const char *tuple, int n, const char **found)
+static pg_attribute_always_inline void
+step_fixed(PageScan *scan, int a, const char **found, int n, bool all)
 {
-	HeapTupleHeader header = (HeapTupleHeader) tuple;
-	const char *data = tuple + header->t_hoff;
-	int natts = HeapTupleHeaderGetNatts(header);
-	bool hasnull = (header->t_infomask & HEAP_HASNULL) != 0;
-	int nulls_from = hasnull ? first_null(header, natts) : natts;
-	int at = -1; /* column, and where the one before it ended */
-	Size offset = 0;
-	bool any_null = false;
+	uintptr_t align = scan->attributes[a].align - 1;
+	int length = scan->attributes[a].length;
 
-	for (int i = 0; i < n; i++, found += GPUAGG_VECTOR_ROWS)
+	for (int k = 0; k < n; k++)
 	{
-		const PageColumnState *state = &scan->columns[scan->walked[i]];
-		int target = state->column.attno - 1;
+		const char *value = (const char *) (((uintptr_t) scan->at[k] + align) & ~align);
+		bool present = all || (scan->present[k] >> (a % 64) & 1) != 0;
 
-		if (target >= natts)
-			*found = state->missing;
-		else if (target < nulls_from && state->offset >= 0)
-			*found = data + state->offset;
-		else if (hasnull && att_isnull(target, header->t_bits))
-			*found = NULL;
+		if (found != NULL)
+			found[k] = present ? value : NULL;
+		scan->at[k] = present ? value + length : scan->at[k];
+	}
+}
+
+static void
+step_varying(PageScan *scan, int a, const char **found, int n)
+{
+	const PageAttribute *attribute = &scan->attributes[a];
+
+	for (int k = 0; k < n; k++)
+	{
+		const char *value = scan->at[k];
+
+		if ((scan->present[k] >> (a % 64) & 1) == 0)
+			value = NULL;
 		else
 		{
-			if (at < 0)
-			{
-				/* The last column before the target whose place is known. */
-				at = Min(Min(scan->nfixed, nulls_from) - 1, target);
-				at = Max(at, 0);
-				offset = nulls_from > 0 ? scan->attributes[at].offset : 0;
-			}
-			for (; at < target; at++)
-				if (!hasnull || !att_isnull(at, header->t_bits))
-				{
-					offset = gpuagg_page_align(&scan->attributes[at], data, offset);
-					offset += gpuagg_page_length(&scan->attributes[at], data + offset);
-				}
-			offset = gpuagg_page_align(&scan->attributes[target], data, offset);
-			*found = data + offset;
+			value = gpuagg_page_align(attribute, value);
+			scan->at[k] = value + gpuagg_page_length(attribute, value);
 		}
-		any_null |= *found == NULL;
+		if (found != NULL)
+			found[k] = value;
 	}
-	return any_null;
+}
+
+static void
+step(PageScan *scan, int a, const char **found, int n, bool all)
+{
+	if (scan->attributes[a].length <= 0)
+		step_varying(scan, a, found, n);
+	else if (all)
+		found != NULL ? step_fixed(scan, a, found, n, true) : step_fixed(scan, a, NULL, n, true);
+	else
+		found != NULL ? step_fixed(scan, a, found, n, false) : step_fixed(scan, a, NULL, n, false);
+}
+
+/*
+ * Finds the values of columns scan->walked[0 to nwalked - 1], by attribute number, of rows
+ * of a segment: into found[i] of the i-th of them.  Goes attribute by attribute over all
+ * tuples, which do not wait for one another.
+ */
+static void
+walk(PageScan *scan, const PageSegment *segment, int nwalked, const uint16 *rows, int n)
+{
+	int word = 0;
+	uint64 all = find_present(scan, segment, word, rows, n);
+	int a = all == ~UINT64CONST(0) ? 64 : __builtin_ctzll(~all);
+	Size begin = 0;
+
+	/* The first attributes, if they are present everywhere, have fixed offsets. */
+	a = Min(a, Min(scan->nfixed, scan->columns[scan->walked[0]].column.attno) - 1);
+	if (a > 0)
+		begin = scan->attributes[a - 1].offset + scan->attributes[a - 1].length;
+	for (int k = 0; k < n; k++)
+	{
+		const char *tuple = gpuagg_page_tuple(scan, segment, rows[k] - segment->begin);
+
+		scan->at[k] = tuple + ((HeapTupleHeader) tuple)->t_hoff + begin;
+	}
+	for (int i = 0; i < nwalked; i++)
+	{
+		const PageColumnState *state = &scan->columns[scan->walked[i]];
+		const char **found = scan->found + (Size) i * GPUAGG_VECTOR_ROWS;
+		int target = state->column.attno - 1;
+
+		if (a > target && i > 0)
+		{
+			/* the same attribute in another form */
+			memcpy(found, found - GPUAGG_VECTOR_ROWS, n * sizeof(*found));
+			continue;
+		}
+		for (; a <= target; a++)
+		{
+			if (a / 64 != word)
+			{
+				word = a / 64;
+				all = find_present(scan, segment, word, rows, n);
+			}
+			step(scan, a, a == target ? found : NULL, n, (all >> (a % 64) & 1) != 0);
+		}
+		if ((all >> (target % 64) & 1) == 0 && state->missing != NULL)
+			for (int k = 0; k < n; k++)
+			{
+				const char *tuple = gpuagg_page_tuple(scan, segment, rows[k] - segment->begin);
+
+				if (target >= HeapTupleHeaderGetNatts((HeapTupleHeader) tuple))
+					found[k] = state->missing;
+			}
+	}
 }
 
 /* ---- loading ---- */
@@ -320,17 +411,14 @@ static void
 load_walked(PageReader *reader, int nwalked, const PageSegment *segment, const uint16 *rows, int n)
 {
 	PageScan *scan = reader->scan;
-	bool any_null = false;
 
-	for (int k = 0; k < n; k++)
-		any_null |= walk(scan, gpuagg_page_tuple(scan, segment, rows[k] - segment->begin), nwalked,
-						 scan->found + k);
+	walk(scan, segment, nwalked, rows, n);
 	for (int i = 0; i < nwalked; i++)
 	{
 		const char **found = scan->found + (Size) i * GPUAGG_VECTOR_ROWS;
 		int c = scan->walked[i];
 
-		if (any_null && mark_nulls(scan->columns[c].valid, found, rows, n))
+		if (mark_nulls(scan->columns[c].valid, found, rows, n))
 			reader->columns[c].valid = scan->columns[c].valid;
 		gpuagg_page_values(reader, c, found, rows, n);
 	}
@@ -362,6 +450,8 @@ gpuagg_page_reader_load(PageReader *reader, int first, int n, const uint64 *want
 	int nrows = wanted != NULL ? list_rows(wanted, reader->nrows, scan->rows) : reader->nrows;
 
 	Assert(first >= 0 && n >= 0 && first + n <= scan->ncolumns);
+	if (n == 0)
+		return;
 	for (int c = first; c < first + n; c++)
 	{
 		reader->columns[c].valid = NULL;

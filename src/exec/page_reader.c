@@ -177,6 +177,9 @@ collect(PageScan *scan, Page page, bool all_visible)
 		}
 	if (n < nlines)
 		scan->page_stride = 0;
+	if (scan->ncolumns > 0)
+		for (Size at = ((PageHeader) page)->pd_upper; at < BLCKSZ; at += 64)
+			__builtin_prefetch((char *) page + at);
 	scan->page_first = (char *) page + (n > 0 ? ItemIdGetOffset(&lines[0]) : 0);
 	scan->page_rows = n;
 	scan->page_next = 0;
@@ -194,7 +197,7 @@ next_page(PageReader *reader)
 		bool all_visible;
 
 		CHECK_FOR_INTERRUPTS();
-		scan->buffer = compat_blocks_next(&scan->blocks);
+		scan->buffer = page_blocks_next(&scan->blocks);
 		if (!BufferIsValid(scan->buffer))
 			return false;
 		scan->page_block = BufferGetBlockNumber(scan->buffer);
@@ -320,7 +323,6 @@ gpuagg_page_reader_slot(PageReader *reader, int row, int natts, TupleTableSlot *
 	const char *data = tuple + header->t_hoff;
 	bool hasnull = (header->t_infomask & HEAP_HASNULL) != 0;
 	int stored = Min(natts, HeapTupleHeaderGetNatts(header));
-	Size offset = 0;
 
 	Assert(row >= 0 && row < reader->nrows && natts <= desc->natts);
 	ExecClearTuple(slot);
@@ -334,9 +336,9 @@ gpuagg_page_reader_slot(PageReader *reader, int row, int natts, TupleTableSlot *
 			slot->tts_values[i] = (Datum) 0;
 			continue;
 		}
-		offset = gpuagg_page_align(attribute, data, offset);
-		slot->tts_values[i] = fetch_att(data + offset, attribute->byval, attribute->length);
-		offset += gpuagg_page_length(attribute, data + offset);
+		data = gpuagg_page_align(attribute, data);
+		slot->tts_values[i] = fetch_att(data, attribute->byval, attribute->length);
+		data += gpuagg_page_length(attribute, data);
 	}
 	for (int i = stored; i < natts; i++)
 		slot->tts_values[i] = getmissingattr(desc, i + 1, &slot->tts_isnull[i]);
@@ -384,7 +386,7 @@ gpuagg_page_reader_open(Relation relation, Snapshot snapshot, const PageColumn *
 		scan->blocks.strategy = GetAccessStrategy(BAS_BULKREAD);
 	scan->blocks.next = next_block;
 	scan->blocks.owner = scan;
-	compat_blocks_begin(&scan->blocks);
+	page_blocks_begin(&scan->blocks);
 	return reader;
 }
 
@@ -402,7 +404,7 @@ gpuagg_page_reader_rescan(PageReader *reader)
 
 	unpin_all(scan);
 	reader->nrows = 0;
-	compat_blocks_reset(&scan->blocks);
+	page_blocks_reset(&scan->blocks);
 	scan->nblocks = scan->share != NULL ? scan->share->nblocks
 										: RelationGetNumberOfBlocks(scan->relation);
 	start(scan);
@@ -414,7 +416,7 @@ gpuagg_page_reader_close(PageReader *reader)
 	PageScan *scan = reader->scan;
 
 	unpin_all(scan);
-	compat_blocks_end(&scan->blocks);
+	page_blocks_end(&scan->blocks);
 	if (scan->blocks.strategy != NULL)
 		FreeAccessStrategy(scan->blocks.strategy);
 	gpuagg_page_columns_close(reader);

@@ -9,6 +9,7 @@
 #ifndef GPUAGG_PAGE_SCAN_H
 #define GPUAGG_PAGE_SCAN_H
 
+#include "exec/page_blocks.h"
 #include "exec/page_reader.h"
 
 #include "access/htup_details.h"
@@ -60,7 +61,7 @@ typedef struct PageScan
 	Relation relation;
 	Snapshot snapshot;
 	PageShare *share;
-	CompatBlocks blocks;
+	PageBlocks blocks;
 	BlockNumber nblocks;
 	BlockNumber block; /* next of those that this process has taken */
 	BlockNumber end;
@@ -94,6 +95,8 @@ typedef struct PageScan
 	uint16 *all_rows;	/* 0, 1, 2 and so on */
 	uint16 *rows;		/* those that load() is asked for */
 	const char **found; /* GPUAGG_VECTOR_ROWS for each column: places of values */
+	const char **at;	/* for each row: where the walk over its attributes is */
+	uint64 *present;	/* for each row: which of 64 attributes are stored and not NULL */
 	int *walked;		/* columns whose place depends on the tuple, by attribute number */
 	int *by_attno;		/* columns in the order of their attribute numbers */
 } PageScan;
@@ -106,14 +109,14 @@ gpuagg_page_tuple(const PageScan *scan, const PageSegment *segment, int i)
 								: scan->tuples[segment->begin + i];
 }
 
-/* Where a value lies that comes next after `offset` bytes of columns. */
-static inline Size
-gpuagg_page_align(const PageAttribute *attribute, const char *data, Size offset)
+/* Where a value lies, if the one before it ends at `end`; tuples' columns begin aligned. */
+static inline const char *
+gpuagg_page_align(const PageAttribute *attribute, const char *end)
 {
 	/* Values with a short header are not aligned; padding is zeros. */
-	if (attribute->length == -1 && VARATT_NOT_PAD_BYTE(data + offset))
-		return offset;
-	return TYPEALIGN(attribute->align, offset);
+	if (attribute->length == -1 && VARATT_NOT_PAD_BYTE(end))
+		return end;
+	return (const char *) TYPEALIGN(attribute->align, end);
 }
 
 /* Bytes of a stored value, with its header. */

@@ -92,6 +92,28 @@ pages('no columns in the tuples', q{
 	ALTER TABLE bare ADD a int DEFAULT 7, ADD b text; INSERT INTO bare VALUES (1, 'x');
 	SELECT of_all('bare')}, qr/^rows 2,/);
 
+# NULL where a wider attribute would have been; more attributes than a word has bits.
+pages('NULLs before narrower attributes', q{
+	CREATE TABLE narrower (a int2, b int8, c int2, d "char", e int4, f "char", g text, h int8);
+	INSERT INTO narrower SELECT i, CASE WHEN i % 2 = 0 THEN i END, i,
+		CASE WHEN i % 3 > 0 THEN 'd' END, CASE WHEN i % 5 > 1 THEN i END, 'f',
+		CASE WHEN i % 7 > 2 THEN repeat('g', i % 9) END, -i FROM generate_series(1, 3000) i;
+	SELECT of_all('narrower')}, qr/^rows 3000,/);
+pages('150 columns', q{
+	SELECT format('CREATE TABLE many (%s)', string_agg(format('c%s %s', i,
+		(array['int2', 'int8', 'text', 'bool', 'numeric(9,2)', 'int4', 'float8'])[1 + i % 7]), ', '))
+	FROM generate_series(1, 150) i \gexec
+	SELECT format('INSERT INTO many SELECT %s FROM generate_series(1, 1500) i', string_agg(format(
+		'CASE WHEN hashint8(i + %s) %% %s <> 0 THEN %s END', i, 2 + i % 5, (array['i', '-i',
+		$$repeat('t', i % 5)$$, 'i % 2 = 0', 'i / 4.0', 'i * 7', 'i / 3.0'])[1 + i % 7]), ', '))
+	FROM generate_series(1, 150) i \gexec
+	ALTER TABLE many ADD z1 int DEFAULT 5, ADD z2 text DEFAULT 'z';
+	INSERT INTO many SELECT * FROM many WHERE c1 % 3 = 0;
+	ALTER TABLE many DROP COLUMN c70;
+	SELECT of_all('many')}, qr/^rows \d{4},/);
+pages('150 columns, 131 to the end', q{SELECT test_pages('many', '{c64,c131,z2,c150}')},
+	qr/^rows \d{4},/);
+
 # Compressed and out of line.
 pages('TOAST', q{
 	CREATE TABLE toast (i int, t text, e text, x int8);
