@@ -2,13 +2,12 @@
  * agg_groups.c
  *	  The groups of a GpuAgg node.
  *
- * Two tables by PostgreSQL's simplehash: over packed keys, whose entries have the key,
- * and over keys as bytes, whose entries point to it.  Keys of a whole vector are made
- * first, column by column, and their entries prefetched.
+ * Two tables by PostgreSQL's simplehash: over keys in two words, whose entries have the
+ * key, and over keys as bytes, whose entries point to it.  Keys of a whole vector are made
+ * first, column by column, and their entries prefetched.  Single integers that lie densely
+ * are found by an index instead.
  */
 #include "compat.h"
-
-#include <math.h>
 
 #include "access/nbtree.h"
 #include "catalog/pg_type.h"
@@ -21,17 +20,16 @@
 #include "utils/typcache.h"
 
 #include "exec/agg_groups.h"
+#include "exec/agg_keys.h"
 #include "operation/accumulators.h"
 
 #define FIRST_GROUPS 256 /* that a table has room for */
 #define BLOCK_GROUPS 64	 /* allocated at a time, at most */
-#define NULL_BITS	 1	 /* below a packed key's value; set: NULL */
+#define CACHED_GROUPS 1024 /* beyond so many their states are prefetched */
 
-typedef struct PackedKey
-{
-	uint64 low;
-	uint64 high;
-} PackedKey;
+/* An index by value has at most so many places, for rounding and room not counted. */
+#define DIRECT_LEAST 1024
+#define DIRECT_GROUP 4 /* for each group */
 
 typedef struct PackedEntry
 {
@@ -40,6 +38,16 @@ typedef struct PackedEntry
 	uint32 hash;
 	uint32 status;
 } PackedEntry;
+
+/* Groups by key, where keys are single integers: of first to first + n - 1. */
+typedef struct DirectIndex
+{
+	int64 first;
+	uint64 n; /* 0: none */
+	AggGroup **groups;
+	int64 least; /* of all keys */
+	int64 greatest;
+} DirectIndex;
 
 typedef struct BytesKey
 {
@@ -106,8 +114,9 @@ struct AggGroups
 	Size group_size;
 	void *owner;
 	bool pack;
-	packed_hash *packed; /* one of the two, if there are keys */
-	bytes_hash *bytes;
+	packed_hash *packed; /* of packed keys, or of short ones */
+	bytes_hash *bytes;	 /* unless keys are packed: of those that are not short */
+	DirectIndex direct;
 	bool by_vector; /* some form compares keys of these types */
 	PlanState *parent;
 	TupleHashTable odd; /* keys without a form; made when there is one */
@@ -140,21 +149,15 @@ make_tables(AggGroups *groups)
 	groups->bytes = NULL;
 	if (groups->layout->nkeys > 0)
 	{
-		if (groups->pack)
-			groups->packed = packed_create(context, FIRST_GROUPS, NULL);
-		else
+		groups->packed = packed_create(context, FIRST_GROUPS, NULL);
+		if (!groups->pack)
 			groups->bytes = bytes_create(context, FIRST_GROUPS, NULL);
 	}
+	groups->direct = (DirectIndex){.least = PG_INT64_MAX, .greatest = PG_INT64_MIN};
 	groups->odd = NULL;
 	groups->only = NULL;
 	groups->block_left = 0;
 	groups->ngroups = 0;
-}
-
-static int
-key_bits(int type)
-{
-	return type == GPUAGG_VECTOR_BOOL ? 1 : 8 * (int) gpuagg_vector_type_size(type);
 }
 
 /* Whether equality of a type is that of its vector's numbers or bytes. */
@@ -196,7 +199,7 @@ gpuagg_groups_make(GroupLayout *layout, PlanState *parent)
 	groups->by_vector = true;
 	for (int i = 0; i < layout->nkeys; i++)
 	{
-		bits += key_bits(layout->keys[i].type) + NULL_BITS;
+		bits += gpuagg_key_bits(layout->keys[i].type);
 		groups->pack &= layout->keys[i].type != GPUAGG_VECTOR_BYTES;
 		groups->by_vector &= has_form(&layout->keys[i], layout->values[i].type, layout->equality[i],
 									  layout->collations[i]);
@@ -257,138 +260,15 @@ new_group(AggGroups *groups, GroupFill fill, void *owner, int row)
 	return group;
 }
 
-/* ---- keys ---- */
-
-static inline bool
-is_null(const GpuaggVector *vector, int row)
-{
-	return vector->valid != NULL && (vector->valid[row / 64] >> (row % 64) & 1) == 0;
-}
-
-/* The bits by which numbers are compared, of at most 64: of floats without the sign of zero. */
-static pg_attribute_always_inline uint64
-number_bits(const GpuaggVector *vector, GpuaggVectorType type, int row)
-{
-	switch (type)
-	{
-		case GPUAGG_VECTOR_BOOL:
-			return ((const uint64 *) vector->values)[row / 64] >> (row % 64) & 1;
-		case GPUAGG_VECTOR_INT16:
-			return ((const uint16 *) vector->values)[row];
-		case GPUAGG_VECTOR_INT32:
-			return ((const uint32 *) vector->values)[row];
-		case GPUAGG_VECTOR_INT64:
-			return ((const uint64 *) vector->values)[row];
-		case GPUAGG_VECTOR_FLOAT32:
-		{
-			float4 value = ((const float4 *) vector->values)[row] + 0.0f;
-			uint32 bits;
-
-			memcpy(&bits, &value, sizeof(bits));
-			return isnan(value) ? GPUAGG_NAN32 : bits;
-		}
-		case GPUAGG_VECTOR_FLOAT64:
-		{
-			float8 value = ((const float8 *) vector->values)[row] + 0.0;
-			uint64 bits;
-
-			memcpy(&bits, &value, sizeof(bits));
-			return isnan(value) ? GPUAGG_NAN64 : bits;
-		}
-		default:
-			pg_unreachable();
-	}
-}
-
-static pg_attribute_always_inline void
-pack_column(const GpuaggVector *vector, GpuaggVectorType type, int at, const uint16 *rows, int n,
-			PackedKey *keys)
-{
-	int bits = key_bits(type);
-
-	for (int i = 0; i < n; i++)
-	{
-		unsigned __int128 key = 1;
-
-		if (!is_null(vector, rows[i]))
-			key = (unsigned __int128) number_bits(vector, type, rows[i]) << NULL_BITS;
-		key <<= at;
-		keys[i].low |= (uint64) key;
-		if (at + bits + NULL_BITS > 64)
-			keys[i].high |= (uint64) (key >> 64);
-	}
-}
-
-/* An INT128 key is the only one that can be packed with nothing else: see key_bits(). */
-static void
-pack(const GroupLayout *layout, const GpuaggVector *vectors, const uint16 *rows, int n,
-	 PackedKey *keys)
-{
-	int at = 0;
-
-	memset(keys, 0, n * sizeof(PackedKey));
-	for (int k = 0; k < layout->nkeys; k++)
-	{
-		const GpuaggVector *vector = &vectors[k];
-
-		switch (layout->keys[k].type)
-		{
-#define PACK(type)                                    \
-	case type:                                        \
-		pack_column(vector, type, at, rows, n, keys); \
-		break;
-			PACK(GPUAGG_VECTOR_BOOL)
-			PACK(GPUAGG_VECTOR_INT16)
-			PACK(GPUAGG_VECTOR_INT32)
-			PACK(GPUAGG_VECTOR_INT64)
-			PACK(GPUAGG_VECTOR_FLOAT32)
-			PACK(GPUAGG_VECTOR_FLOAT64)
-#undef PACK
-			default:
-				elog(ERROR, "group key of type %d cannot be packed", layout->keys[k].type);
-		}
-		at += key_bits(layout->keys[k].type) + NULL_BITS;
-	}
-}
-
-/* Appends one key of a row: a byte that says whether it is NULL, then what is compared. */
-static void
-append_key(StringInfo buf, const GpuaggVector *vector, GpuaggVectorType type, int row)
-{
-	if (is_null(vector, row))
-	{
-		appendStringInfoChar(buf, 1);
-		return;
-	}
-	appendStringInfoChar(buf, 0);
-	if (type == GPUAGG_VECTOR_BYTES)
-	{
-		const GpuaggVectorBytes *bytes = &((const GpuaggVectorBytes *) vector->values)[row];
-		uint32 size = (uint32) bytes->size;
-
-		appendBinaryStringInfo(buf, (const char *) &size, sizeof(size));
-		appendBinaryStringInfo(buf, (const char *) bytes->data, (int) size);
-	}
-	else if (type == GPUAGG_VECTOR_INT128)
-		appendBinaryStringInfo(buf, (const char *) &((const GpuaggInt128 *) vector->values)[row],
-							   sizeof(GpuaggInt128));
-	else
-	{
-		uint64 bits = number_bits(vector, type, row);
-
-		appendBinaryStringInfo(buf, (const char *) &bits, sizeof(bits));
-	}
-}
+/* ---- finding ---- */
 
 static void
-find_packed(AggGroups *groups, const GpuaggVector *vectors, const uint16 *rows, int n,
-			GroupFill fill, void *owner, AggGroup **found)
+find_packed(AggGroups *groups, const PackedKey *keys, const uint16 *rows, int n, GroupFill fill,
+			void *owner, AggGroup **found)
 {
 	packed_hash *table = groups->packed;
-	PackedKey keys[GPUAGG_VECTOR_ROWS];
 	uint32 hashes[GPUAGG_VECTOR_ROWS];
 
-	pack(groups->layout, vectors, rows, n, keys);
 	for (int i = 0; i < n; i++)
 	{
 		hashes[i] = hash_packed(keys[i]);
@@ -408,12 +288,13 @@ find_packed(AggGroups *groups, const GpuaggVector *vectors, const uint16 *rows, 
 	}
 }
 
-static void
-find_bytes(AggGroups *groups, const GpuaggVector *vectors, const uint16 *rows, int n,
-		   GroupFill fill, void *owner, AggGroup **found)
+static AggGroup *
+find_bytes(AggGroups *groups, const GpuaggVector *vectors, int row, GroupFill fill, void *owner)
 {
-	const GroupLayout *layout = groups->layout;
 	StringInfo buf = &groups->buffer;
+	BytesKey key;
+	BytesEntry *entry;
+	bool there;
 
 	if (buf->data == NULL)
 	{
@@ -422,38 +303,186 @@ find_bytes(AggGroups *groups, const GpuaggVector *vectors, const uint16 *rows, i
 		initStringInfo(buf);
 		MemoryContextSwitchTo(old);
 	}
+	resetStringInfo(buf);
+	gpuagg_keys_append(buf, groups->layout->keys, groups->layout->nkeys, vectors, row);
+	key = (BytesKey){buf->data, (uint32) buf->len};
+	entry = bytes_insert(groups->bytes, key, &there);
+	if (!there)
+	{
+		char *copy = MemoryContextAlloc(groups->context, key.size);
+
+		memcpy(copy, key.data, key.size);
+		entry->key.data = copy;
+		entry->group = NULL;
+		entry->group = new_group(groups, fill, owner, row);
+	}
+	return entry->group;
+}
+
+/* Short keys of all rows, or of those whose keys are short, by words; the others by bytes. */
+static void
+find_short(AggGroups *groups, const GpuaggVector *vectors, const uint16 *rows, int n,
+		   GroupFill fill, void *owner, AggGroup **found)
+{
+	PackedKey keys[GPUAGG_VECTOR_ROWS];
+	uint8 used[GPUAGG_VECTOR_ROWS];
+
+	if (gpuagg_keys_shorten(groups->layout->keys, groups->layout->nkeys, vectors, rows, n, keys,
+							used))
+		find_packed(groups, keys, rows, n, fill, owner, found);
+	else
+		for (int i = 0; i < n; i++)
+			if (used[i] <= GPUAGG_SHORT_KEY)
+				find_packed(groups, &keys[i], &rows[i], 1, fill, owner, &found[i]);
+			else
+				found[i] = find_bytes(groups, vectors, rows[i], fill, owner);
+}
+
+/* ---- one integer as key: by its value ---- */
+
+static bool
+is_integer(GpuaggVectorType type)
+{
+	return type == GPUAGG_VECTOR_INT16 || type == GPUAGG_VECTOR_INT32 ||
+		   type == GPUAGG_VECTOR_INT64;
+}
+
+static void
+enter_all(AggGroups *groups)
+{
+	DirectIndex *index = &groups->direct;
+	GpuaggVectorType type = groups->layout->keys[0].type;
+	packed_iterator position;
+	PackedEntry *entry;
+
+	packed_start_iterate(groups->packed, &position);
+	while ((entry = packed_iterate(groups->packed, &position)) != NULL)
+	{
+		int64 key = gpuagg_key_unpack(entry->key, type);
+		uint64 at = (uint64) key - (uint64) index->first;
+
+		if (!gpuagg_key_packs_null(entry->key) && at < index->n)
+			index->groups[at] = entry->group;
+	}
+}
+
+/* Keeps an index over all keys as long as these lie so densely that it is small beside the groups. */
+static void
+index_group(AggGroups *groups, int64 key, AggGroup *group)
+{
+	DirectIndex *index = &groups->direct;
+	int64 range;
+
+	index->least = Min(index->least, key);
+	index->greatest = Max(index->greatest, key);
+	if ((uint64) key - (uint64) index->first < index->n)
+	{
+		index->groups[(uint64) key - (uint64) index->first] = group;
+		return;
+	}
+	if (__builtin_sub_overflow(index->greatest, index->least, &range) ||
+		range >= Max(DIRECT_LEAST, DIRECT_GROUP * groups->ngroups))
+		return;
+	if (index->n > 0)
+		pfree(index->groups);
+	index->n = 0;
+	index->first = index->least;
+	if (index->least > PG_INT64_MIN + range / 4)
+		index->first -= range / 4; /* room for smaller ones */
+	index->groups =
+		MemoryContextAllocExtended(groups->context,
+								   pg_nextpower2_64(range + range / 2 + 1) * sizeof(AggGroup *),
+								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	index->n = pg_nextpower2_64(range + range / 2 + 1);
+	enter_all(groups);
+}
+
+/* Groups of rows whose keys are in the index; the places of the others in `missing`. */
+static pg_attribute_always_inline int
+look_up(const DirectIndex *index, const GpuaggVector *vector, GpuaggVectorType type,
+		const uint16 *rows, int n, AggGroup **found, uint16 *missing)
+{
+	int nmissing = 0;
+
 	for (int i = 0; i < n; i++)
 	{
-		BytesKey key;
-		BytesEntry *entry;
-		bool there;
+		uint64 at =
+			(uint64) gpuagg_key_integer(vector, type, rows[i]) - (uint64) index->first;
+		bool within = at < index->n && !gpuagg_key_is_null(vector, rows[i]);
 
-		resetStringInfo(buf);
-		for (int k = 0; k < layout->nkeys; k++)
-			append_key(buf, &vectors[k], layout->keys[k].type, rows[i]);
-		key = (BytesKey){buf->data, (uint32) buf->len};
-		entry = bytes_insert(groups->bytes, key, &there);
-		if (!there)
-		{
-			char *copy = MemoryContextAlloc(groups->context, key.size);
-
-			memcpy(copy, key.data, key.size);
-			entry->key.data = copy;
-			entry->group = NULL;
-			entry->group = new_group(groups, fill, owner, rows[i]);
-		}
-		found[i] = entry->group;
+		found[i] = within ? index->groups[at] : NULL;
+		missing[nmissing] = (uint16) i;
+		nmissing += found[i] == NULL;
 	}
+	return nmissing;
+}
+
+static void
+find_missing(AggGroups *groups, const GpuaggVector *vector, const uint16 *rows,
+			 const uint16 *missing, int n, GroupFill fill, void *owner, AggGroup **found)
+{
+	const VectorValue *form = groups->layout->keys;
+	PackedKey keys[GPUAGG_VECTOR_ROWS];
+	AggGroup *some[GPUAGG_VECTOR_ROWS];
+	uint16 their_rows[GPUAGG_VECTOR_ROWS];
+	int64 before = groups->ngroups;
+
+	for (int i = 0; i < n; i++)
+		their_rows[i] = rows[missing[i]];
+	gpuagg_keys_pack(form, 1, vector, their_rows, n, keys);
+	find_packed(groups, keys, their_rows, n, fill, owner, some);
+	for (int i = 0; i < n; i++)
+		found[missing[i]] = some[i];
+	for (int i = 0; i < n && groups->ngroups > before; i++)
+		if (!gpuagg_key_packs_null(keys[i]))
+			index_group(groups, gpuagg_key_unpack(keys[i], form->type), some[i]);
+}
+
+static void
+find_integer(AggGroups *groups, const GpuaggVector *vector, const uint16 *rows, int n,
+			 GroupFill fill, void *owner, AggGroup **found)
+{
+	const DirectIndex *index = &groups->direct;
+	uint16 missing[GPUAGG_VECTOR_ROWS];
+	int nmissing;
+
+	switch (groups->layout->keys[0].type)
+	{
+		case GPUAGG_VECTOR_INT16:
+			nmissing = look_up(index, vector, GPUAGG_VECTOR_INT16, rows, n, found, missing);
+			break;
+		case GPUAGG_VECTOR_INT32:
+			nmissing = look_up(index, vector, GPUAGG_VECTOR_INT32, rows, n, found, missing);
+			break;
+		default:
+			nmissing = look_up(index, vector, GPUAGG_VECTOR_INT64, rows, n, found, missing);
+			break;
+	}
+	if (nmissing > 0)
+		find_missing(groups, vector, rows, missing, nmissing, fill, owner, found);
 }
 
 void
 gpuagg_groups_find(AggGroups *groups, const GpuaggVector *keys, const uint16 *rows, int n,
 				   GroupFill fill, void *owner, AggGroup **found)
 {
-	if (groups->pack)
-		find_packed(groups, keys, rows, n, fill, owner, found);
+	const GroupLayout *layout = groups->layout;
+
+	if (layout->nkeys == 1 && is_integer(layout->keys[0].type))
+		find_integer(groups, keys, rows, n, fill, owner, found);
+	else if (groups->pack)
+	{
+		PackedKey packed[GPUAGG_VECTOR_ROWS];
+
+		gpuagg_keys_pack(layout->keys, layout->nkeys, keys, rows, n, packed);
+		find_packed(groups, packed, rows, n, fill, owner, found);
+	}
 	else
-		find_bytes(groups, keys, rows, n, fill, owner, found);
+		find_short(groups, keys, rows, n, fill, owner, found);
+	if (groups->ngroups > CACHED_GROUPS && layout->nstates > 0)
+		for (int i = 0; i < n; i++)
+			for (Size at = layout->states[0].at; at < groups->group_size; at += 64)
+				__builtin_prefetch(found[i] + at);
 }
 
 /* ---- keys without a form ---- */
@@ -597,7 +626,7 @@ gpuagg_groups_next(AggGroups *groups, GroupPosition *position)
 
 	if (groups->layout->nkeys == 0)
 		return position->next++ == 0 ? groups->only : NULL;
-	while (groups->pack && position->next < groups->packed->size)
+	while (position->next < groups->packed->size)
 	{
 		const PackedEntry *entry = &groups->packed->data[position->next++];
 
@@ -605,9 +634,10 @@ gpuagg_groups_next(AggGroups *groups, GroupPosition *position)
 		if (entry->status == packed_SH_IN_USE)
 			return entry->group;
 	}
-	while (!groups->pack && position->next < groups->bytes->size)
+	while (!groups->pack && position->next - groups->packed->size < groups->bytes->size)
 	{
-		const BytesEntry *entry = &groups->bytes->data[position->next++];
+		const BytesEntry *entry =
+			&groups->bytes->data[position->next++ - groups->packed->size];
 
 		position->hash = entry->hash;
 		if (entry->status == bytes_SH_IN_USE)
