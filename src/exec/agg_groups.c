@@ -23,8 +23,8 @@
 #include "exec/agg_keys.h"
 #include "operation/accumulators.h"
 
-#define FIRST_GROUPS 256 /* that a table has room for */
-#define BLOCK_GROUPS 64	 /* allocated at a time, at most */
+#define FIRST_GROUPS  256  /* that a table has room for */
+#define BLOCK_GROUPS  64   /* allocated at a time, at most */
 #define CACHED_GROUPS 1024 /* beyond so many their states are prefetched */
 
 /* An index by value has at most so many places, for rounding and room not counted. */
@@ -107,6 +107,15 @@ hash_of_bytes(BytesKey key)
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
+/* Groups lie in blocks, in the order in which they came. */
+struct GroupBlock
+{
+	GroupBlock *next;
+	int n;	  /* groups */
+	int room; /* for so many */
+	AggGroup groups[FLEXIBLE_ARRAY_MEMBER];
+};
+
 struct AggGroups
 {
 	GroupLayout *layout;
@@ -123,8 +132,8 @@ struct AggGroups
 	MemoryContext odd_temporary;
 	TupleTableSlot *odd_slot; /* keys */
 	AggGroup *only;			  /* without keys */
-	char *block;			  /* room for groups */
-	int64 block_left;		  /* groups */
+	GroupBlock *first_block;
+	GroupBlock *last_block;
 	int64 ngroups;
 	StringInfoData buffer; /* keys of a vector as bytes */
 };
@@ -137,6 +146,13 @@ state_size(const AggGroupState *state)
 	const StateFamily *family = gpuagg_families[state->family];
 
 	return state->op == GPUAGG_MOMENTS ? family->size_of_moments : family->size;
+}
+
+/* The hash of its keys, behind the flags. */
+static inline uint32 *
+group_hash(const AggGroups *groups, AggGroup *group)
+{
+	return (uint32 *) (group + groups->layout->states_at - sizeof(uint32));
 }
 
 static void
@@ -156,7 +172,8 @@ make_tables(AggGroups *groups)
 	groups->direct = (DirectIndex){.least = PG_INT64_MAX, .greatest = PG_INT64_MIN};
 	groups->odd = NULL;
 	groups->only = NULL;
-	groups->block_left = 0;
+	groups->first_block = NULL;
+	groups->last_block = NULL;
 	groups->ngroups = 0;
 }
 
@@ -184,9 +201,10 @@ AggGroups *
 gpuagg_groups_make(GroupLayout *layout, PlanState *parent)
 {
 	AggGroups *groups = palloc0(sizeof(AggGroups));
-	Size size = MAXALIGN(layout->nvalues * (sizeof(Datum) + sizeof(bool)));
+	Size size = MAXALIGN(layout->nvalues * (sizeof(Datum) + sizeof(bool)) + sizeof(uint32));
 	int bits = 0;
 
+	layout->states_at = size;
 	for (int i = 0; i < layout->nstates; i++)
 	{
 		layout->states[i].at = size;
@@ -219,22 +237,38 @@ gpuagg_groups_by_vector(const AggGroups *groups)
 	return groups->by_vector;
 }
 
+/* The block for one more group. */
+static GroupBlock *
+open_block(AggGroups *groups)
+{
+	GroupBlock *block = groups->last_block;
+	int room;
+
+	if (block != NULL && block->n < block->room)
+		return block;
+	room = (int) Min(Max(groups->ngroups, 1), BLOCK_GROUPS);
+	block = MemoryContextAlloc(groups->context,
+							   offsetof(GroupBlock, groups) + room * groups->group_size);
+	block->next = NULL;
+	block->n = 0;
+	block->room = room;
+	if (groups->last_block != NULL)
+		groups->last_block->next = block;
+	else
+		groups->first_block = block;
+	groups->last_block = block;
+	return block;
+}
+
+/* A group, whose values are a row's.  It does not count before all of it is there. */
 static AggGroup *
-new_group(AggGroups *groups, GroupFill fill, void *owner, int row)
+new_group(AggGroups *groups, uint32 hash, GroupFill fill, void *owner, int row)
 {
 	GroupLayout *layout = groups->layout;
-	AggGroup *group;
+	GroupBlock *block = open_block(groups);
+	AggGroup *group = block->groups + block->n * groups->group_size;
 
-	if (groups->block_left == 0)
-	{
-		groups->block_left = Min(Max(groups->ngroups, 1), BLOCK_GROUPS);
-		groups->block = MemoryContextAlloc(groups->context,
-										   groups->block_left * groups->group_size);
-	}
-	group = groups->block;
-	groups->block += groups->group_size;
-	groups->block_left--;
-	groups->ngroups++;
+	*group_hash(groups, group) = hash;
 	for (int i = 0; i < layout->nstates; i++)
 	{
 		const AggGroupState *state = &layout->states[i];
@@ -257,6 +291,8 @@ new_group(AggGroups *groups, GroupFill fill, void *owner, int row)
 				values[i] = datumCopy(values[i], false, layout->values[i].length);
 		MemoryContextSwitchTo(old);
 	}
+	block->n++;
+	groups->ngroups++;
 	return group;
 }
 
@@ -282,7 +318,7 @@ find_packed(AggGroups *groups, const PackedKey *keys, const uint16 *rows, int n,
 		if (unlikely(!there))
 		{
 			entry->group = NULL;
-			entry->group = new_group(groups, fill, owner, rows[i]);
+			entry->group = new_group(groups, hashes[i], fill, owner, rows[i]);
 		}
 		found[i] = entry->group;
 	}
@@ -314,7 +350,7 @@ find_bytes(AggGroups *groups, const GpuaggVector *vectors, int row, GroupFill fi
 		memcpy(copy, key.data, key.size);
 		entry->key.data = copy;
 		entry->group = NULL;
-		entry->group = new_group(groups, fill, owner, row);
+		entry->group = new_group(groups, entry->hash, fill, owner, row);
 	}
 	return entry->group;
 }
@@ -389,10 +425,10 @@ index_group(AggGroups *groups, int64 key, AggGroup *group)
 	index->first = index->least;
 	if (index->least > PG_INT64_MIN + range / 4)
 		index->first -= range / 4; /* room for smaller ones */
-	index->groups =
-		MemoryContextAllocExtended(groups->context,
-								   pg_nextpower2_64(range + range / 2 + 1) * sizeof(AggGroup *),
-								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	index->groups = MemoryContextAllocExtended(groups->context,
+											   pg_nextpower2_64(range + range / 2 + 1) *
+												   sizeof(AggGroup *),
+											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	index->n = pg_nextpower2_64(range + range / 2 + 1);
 	enter_all(groups);
 }
@@ -406,8 +442,7 @@ look_up(const DirectIndex *index, const GpuaggVector *vector, GpuaggVectorType t
 
 	for (int i = 0; i < n; i++)
 	{
-		uint64 at =
-			(uint64) gpuagg_key_integer(vector, type, rows[i]) - (uint64) index->first;
+		uint64 at = (uint64) gpuagg_key_integer(vector, type, rows[i]) - (uint64) index->first;
 		bool within = at < index->n && !gpuagg_key_is_null(vector, rows[i]);
 
 		found[i] = within ? index->groups[at] : NULL;
@@ -479,9 +514,9 @@ gpuagg_groups_find(AggGroups *groups, const GpuaggVector *keys, const uint16 *ro
 	}
 	else
 		find_short(groups, keys, rows, n, fill, owner, found);
-	if (groups->ngroups > CACHED_GROUPS && layout->nstates > 0)
+	if (groups->ngroups > CACHED_GROUPS)
 		for (int i = 0; i < n; i++)
-			for (Size at = layout->states[0].at; at < groups->group_size; at += 64)
+			for (Size at = layout->states_at; at < groups->group_size; at += 64)
 				__builtin_prefetch(found[i] + at);
 }
 
@@ -535,7 +570,7 @@ find_odd(AggGroups *groups, const Datum *keys, const bool *isnull, GroupFill fil
 	if (isnew)
 	{
 		*pointer = NULL;
-		*pointer = new_group(groups, fill, owner, 0);
+		*pointer = new_group(groups, entry->hash, fill, owner, 0);
 	}
 	return *pointer;
 }
@@ -596,7 +631,7 @@ AggGroup *
 gpuagg_groups_only(AggGroups *groups)
 {
 	if (groups->only == NULL)
-		groups->only = new_group(groups, NULL, NULL, 0);
+		groups->only = new_group(groups, 0, NULL, NULL, 0);
 	return groups->only;
 }
 
@@ -618,41 +653,26 @@ gpuagg_groups_owner(const AggGroups *groups)
 	return groups->owner;
 }
 
-/* Positions: entries of the table over forms, then one for each group with odd keys. */
 AggGroup *
 gpuagg_groups_next(AggGroups *groups, GroupPosition *position)
 {
-	TupleHashEntry entry;
+	AggGroup *group;
 
-	if (groups->layout->nkeys == 0)
-		return position->next++ == 0 ? groups->only : NULL;
-	while (position->next < groups->packed->size)
-	{
-		const PackedEntry *entry = &groups->packed->data[position->next++];
-
-		position->hash = entry->hash;
-		if (entry->status == packed_SH_IN_USE)
-			return entry->group;
-	}
-	while (!groups->pack && position->next - groups->packed->size < groups->bytes->size)
-	{
-		const BytesEntry *entry =
-			&groups->bytes->data[position->next++ - groups->packed->size];
-
-		position->hash = entry->hash;
-		if (entry->status == bytes_SH_IN_USE)
-			return entry->group;
-	}
-	if (groups->odd == NULL)
+	if (position->begun && position->block == NULL)
 		return NULL;
-	if (!position->odd_begun)
-		InitTupleHashIterator(groups->odd, &position->odd);
-	position->odd_begun = true;
-	entry = ScanTupleHashTable(groups->odd, &position->odd);
-	if (entry == NULL)
+	if (!position->begun)
+		position->block = groups->first_block;
+	position->begun = true;
+	while (position->block != NULL && position->next == position->block->n)
+	{
+		position->block = position->block->next;
+		position->next = 0;
+	}
+	if (position->block == NULL)
 		return NULL;
-	position->hash = entry->hash;
-	return *compat_tuple_hash_pointer(groups->odd, entry);
+	group = position->block->groups + position->next++ * groups->group_size;
+	position->hash = *group_hash(groups, group);
+	return group;
 }
 
 void

@@ -44,9 +44,10 @@ typedef struct GroupLayout
 	GroupValue *values;
 	int nstates;
 	AggGroupState *states;
+	Size states_at; /* the first state, in the group */
 } GroupLayout;
 
-/* A group: Datums of nvalues, then as many flags, then the states. */
+/* A group: Datums of nvalues, then as many flags, a hash, then the states. */
 typedef char AggGroup;
 
 /* Sets the values of a new group from a row; by-reference ones in the current context. */
@@ -101,13 +102,15 @@ gpuagg_group_state(const GroupLayout *layout, AggGroup *group, int state)
 	return (Accumulator *) (group + layout->states[state].at);
 }
 
-/* All groups, in no order, from a position of zeros on; NULL at the end. */
+/* All groups, in the order in which they came, from a position of zeros on; NULL at the end. */
+typedef struct GroupBlock GroupBlock;
+
 typedef struct GroupPosition
 {
-	uint64 next;
+	bool begun;
+	GroupBlock *block;
+	int next;
 	uint32 hash; /* of the keys of the last group */
-	bool odd_begun;
-	TupleHashIterator odd;
 } GroupPosition;
 
 extern AggGroup *gpuagg_groups_next(AggGroups *groups, GroupPosition *position);

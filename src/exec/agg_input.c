@@ -7,11 +7,13 @@
  */
 #include "compat.h"
 
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "port/pg_bitutils.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "exec/agg_spill.h"
@@ -85,6 +87,9 @@ init_expressions(AggScanState *node)
 		if (input->where != NULL)
 			input->where_state = ExecInitExpr(input->where, parent);
 	}
+	node->key_is_whole = palloc(Max(node->layout.nkeys, 1) * sizeof(bool));
+	for (int i = 0; i < node->layout.nkeys; i++)
+		node->key_is_whole[i] = getBaseType(node->layout.values[i].type) != BPCHAROID;
 	node->row_exprs = palloc0(Max(list_length(node->compiler->rows), 1) * sizeof(ExprState *));
 	foreach (cell, node->compiler->rows)
 		node->row_exprs[foreach_current_index(cell)] = ExecInitExpr(lfirst(cell), parent);
@@ -196,12 +201,27 @@ fill_from_slot(void *owner, int row, Datum *values, bool *isnull)
 	}
 }
 
-/* The same, from that row of the vector. */
+/* The same, from that row of the vector: of its registers, where they have the values whole. */
 static void
 fill_from_vector(void *owner, int row, Datum *values, bool *isnull)
 {
-	store_row(owner, row);
-	fill_from_slot(owner, row, values, isnull);
+	AggScanState *node = owner;
+	const GroupLayout *layout = &node->layout;
+	bool stored = false;
+
+	for (int i = 0; i < layout->nvalues; i++)
+		if (i < layout->nkeys && node->key_is_whole[i])
+			values[i] = gpuagg_vector_datum(&node->runner->registers[layout->keys[i].reg],
+											&layout->keys[i], layout->values[i].type, row,
+											&isnull[i]);
+		else
+		{
+			if (!stored)
+				store_row(node, row);
+			stored = true;
+			values[i] = ExecEvalExpr(list_nth(node->key_exprs, i), node->css.ss.ps.ps_ExprContext,
+									 &isnull[i]);
+		}
 }
 
 /* The group of the row in the slot. */

@@ -9,14 +9,13 @@
 #include "common/column.h"
 #include "exec/agg_keys.h"
 
-#define NULL_BITS 1 /* below a packed number; set: NULL */
+#define NULL_BITS 1	   /* below a packed number; set: NULL */
 #define NULL_SIZE 0xff /* of a short key */
 
 int
 gpuagg_key_bits(GpuaggVectorType type)
 {
-	return NULL_BITS +
-		   (type == GPUAGG_VECTOR_BOOL ? 1 : 8 * (int) gpuagg_vector_type_size(type));
+	return NULL_BITS + (type == GPUAGG_VECTOR_BOOL ? 1 : 8 * (int) gpuagg_vector_type_size(type));
 }
 
 /* The bits by which numbers are compared, of at most 64: of floats without the sign of zero. */
@@ -58,7 +57,6 @@ static pg_attribute_always_inline void
 pack_column(const GpuaggVector *vector, GpuaggVectorType type, int at, const uint16 *rows, int n,
 			PackedKey *keys)
 {
-
 	for (int i = 0; i < n; i++)
 	{
 		unsigned __int128 key = 1;
@@ -159,8 +157,7 @@ shorten_bytes(const GpuaggVector *vector, const uint16 *rows, int n, PackedKey *
 		else if (bytes->size >= (size_t) (GPUAGG_SHORT_KEY - used[i]))
 			used[i] = GPUAGG_SHORT_KEY + 1;
 		else
-			append_short(&keys[i], &used[i],
-						 word_of(bytes->data, bytes->size) << 8 | bytes->size,
+			append_short(&keys[i], &used[i], word_of(bytes->data, bytes->size) << 8 | bytes->size,
 						 (int) bytes->size + 1);
 	}
 }
@@ -233,8 +230,8 @@ append_key(StringInfo buf, const GpuaggVector *vector, GpuaggVectorType type, in
 }
 
 void
-gpuagg_keys_append(StringInfo buf, const VectorValue *forms, int nkeys,
-				   const GpuaggVector *vectors, int row)
+gpuagg_keys_append(StringInfo buf, const VectorValue *forms, int nkeys, const GpuaggVector *vectors,
+				   int row)
 {
 	for (int k = 0; k < nkeys; k++)
 		append_key(buf, &vectors[k], forms[k].type, row);

@@ -102,8 +102,9 @@ typedef struct AggScanState
 	GpuaggVectorRunner *runner;
 	PageColumn *columns;
 	PageReader *reader;
-	AggInput *inputs; /* one for each state */
-	List *key_exprs;  /* and carried, as ExprStates */
+	AggInput *inputs;	/* one for each state */
+	List *key_exprs;	/* and carried, as ExprStates */
+	bool *key_is_whole; /* by key: its register has all of a value, for display too */
 	ExprState *qual;
 	ExprState **row_exprs; /* of ROW instructions */
 	TupleTableSlot *row_slot;
