@@ -31,6 +31,7 @@
 #define VECTORS		  2						  /* vectors in flight */
 #define STEP		  (LANES * VECTORS)
 #define BLOCK		  512 /* values that are undone together */
+#define PADDED		  64  /* a last block of so many values or more is filled up with zeros */
 #define SPLAT(x)	  ((Vec){(x), (x), (x), (x)})
 #define MAX_E		  1010 /* 1.5 * 2^(52 + E - 40) must be finite */
 
@@ -174,21 +175,35 @@ deposit_each(GpuaggFloatSum *acc, const double *x, int n)
 		(void) gpuagg_float_sum_deposit(acc, x[i], 1); /* a full window takes all */
 }
 
-/* Folds a block and counts it; 0, with nothing changed, if it cannot be folded. */
+/*
+ * Folds a block, of which the first n values count and the others are zeros; 0, with
+ * nothing changed, if it cannot be folded.
+ */
 static inline __attribute__((always_inline)) int
-take_block(Folds *folds, GpuaggFloatSum *acc, const double *x)
+take_block(Folds *folds, GpuaggFloatSum *acc, const double *x, int n)
 {
 	int negzero = 0;
 
 	if (folds->bound == 0 || !fold_block(folds, x, &negzero))
 		return 0;
-	acc->counts.n += BLOCK;
+	acc->counts.n += n;
 	if (negzero)
 		for (int k = 0; k < BLOCK; k++)
 			acc->counts.n_negzero += x[k] == 0 && signbit(x[k]);
 	if (folds->deposits + BLOCK / STEP > FOLD_CAPACITY)
 		folds_flush(folds, acc);
 	return 1;
+}
+
+static inline __attribute__((always_inline)) void
+deposit_block(Folds *folds, GpuaggFloatSum *acc, const double *x, int n)
+{
+	if (take_block(folds, acc, x, n))
+		return;
+	folds_flush(folds, acc);
+	folds_choose(folds, x, BLOCK);
+	if (!take_block(folds, acc, x, n))
+		deposit_each(acc, x, n);
 }
 
 static inline __attribute__((always_inline)) void
@@ -200,13 +215,14 @@ deposit_array(GpuaggFloatSum *acc, const double *x, int64_t n)
 	folds.bound = 0;
 	folds.deposits = 0;
 	for (; n - i >= BLOCK; i += BLOCK)
+		deposit_block(&folds, acc, x + i, BLOCK);
+	if (n - i >= PADDED)
 	{
-		if (take_block(&folds, acc, x + i))
-			continue;
-		folds_flush(&folds, acc);
-		folds_choose(&folds, x + i, BLOCK);
-		if (!take_block(&folds, acc, x + i))
-			deposit_each(acc, x + i, BLOCK);
+		double block[BLOCK] = {0};
+
+		memcpy(block, x + i, (size_t) (n - i) * sizeof(double));
+		deposit_block(&folds, acc, block, (int) (n - i));
+		i = n;
 	}
 	folds_flush(&folds, acc);
 	deposit_each(acc, x + i, (int) (n - i));

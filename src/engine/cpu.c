@@ -15,8 +15,9 @@
 #include "common/reduced.h"
 #include "engine/cpu.h"
 
-#define PIECE_ROWS 65536 /* rows between checks for interrupts */
-#define BLOCK_ROWS 512	 /* rows that are compacted or widened at a time */
+#define PIECE_ROWS	65536 /* rows between checks for interrupts */
+#define BLOCK_ROWS	512	  /* rows that are compacted or widened at a time */
+#define SPARSE_BITS 12	  /* of 64, at most: looked for one by one */
 
 /* Adds nrows values, at most PIECE_ROWS; the caller sets total->n. */
 typedef void (*ReduceFunction)(const void *values, int64 nrows, GpuaggReduced *total);
@@ -225,17 +226,46 @@ static const ReduceFunction reduce_functions[][GPUAGG_MOMENTS + 1] = {
 						[GPUAGG_MOMENTS] = moments_float64},
 };
 
-/* Copies the values whose bit is 1 to `block`; returns how many. */
+/*
+ * Copies the values whose bit is 1 to `block`, which has room for all; returns how many.
+ * first is a multiple of 64.  Where a word has many bits, each value is written and only
+ * counted if its bit is 1, as a branch would often be guessed wrong.
+ */
+static pg_attribute_always_inline int64
+compact_width(Size width, const char *values, const uint64 *validity, int64 first, int64 nrows,
+			  char *block)
+{
+	int64 n = 0;
+
+	for (int64 at = first; at < first + nrows; at += 64)
+	{
+		uint64 bits = validity[at / 64];
+		int64 left = Min(first + nrows - at, 64);
+
+		if (left < 64)
+			bits &= (UINT64CONST(1) << left) - 1;
+		if (pg_popcount64(bits) <= SPARSE_BITS)
+			for (; bits != 0; bits &= bits - 1)
+				memcpy(block + width * n++, values + width * (at + pg_rightmost_one_pos64(bits)),
+					   width);
+		else
+			for (int64 i = 0; i < left; i++)
+			{
+				memcpy(block + width * n, values + width * (at + i), width);
+				n += bits >> i & 1;
+			}
+	}
+	return n;
+}
+
 static int64
 compact(Size width, const char *values, const uint64 *validity, int64 first, int64 nrows,
 		char *block)
 {
-	int64 n = 0;
-
-	for (int64 i = first; i < first + nrows; i++)
-		if (gpuagg_bit(validity, i))
-			memcpy(block + width * n++, values + width * i, width);
-	return n;
+	if (width == sizeof(int32))
+		return compact_width(sizeof(int32), values, validity, first, nrows, block);
+	Assert(width == sizeof(int64));
+	return compact_width(sizeof(int64), values, validity, first, nrows, block);
 }
 
 static int64

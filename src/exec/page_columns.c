@@ -214,64 +214,113 @@ examine(const PageScan *scan, PageSegment *segment)
 	segment->examined = true;
 }
 
-/*
- * Attributes word * 64 to word * 64 + 63 of the tuples: bits of those that are stored and
- * not NULL, into scan->present.  Returns those that all tuples have.
- */
+/* Attributes begin to begin + 63 of one tuple that are stored and not NULL. */
 static uint64
-find_present(PageScan *scan, const PageSegment *segment, int word, const uint16 *rows, int n)
+present_in(HeapTupleHeader header, int begin)
+{
+	int natts = HeapTupleHeaderGetNatts(header) - begin;
+	uint64 present = natts >= 64 ? ~UINT64CONST(0) : natts > 0 ? (UINT64CONST(1) << natts) - 1 : 0;
+	uint64 bits = 0;
+
+	if ((header->t_infomask & HEAP_HASNULL) == 0)
+		return present;
+	for (int i = 0; i * BITS_PER_BYTE < Min(natts, 64); i++)
+		bits |= (uint64) header->t_bits[begin / BITS_PER_BYTE + i] << (i * BITS_PER_BYTE);
+	return present & bits;
+}
+
+/* The same of n tuples, into scan->present.  Returns those that all of them have. */
+static uint64
+find_present(PageScan *scan, const PageSegment *segment, int begin, const uint16 *rows, int n)
 {
 	uint64 all = ~UINT64CONST(0);
 
 	for (int k = 0; k < n; k++)
 	{
-		HeapTupleHeader header = (HeapTupleHeader) gpuagg_page_tuple(scan, segment,
-																	 rows[k] - segment->begin);
-		int natts = HeapTupleHeaderGetNatts(header) - word * 64;
-		uint64 present = natts >= 64 ? ~UINT64CONST(0)
-						 : natts > 0 ? (UINT64CONST(1) << natts) - 1
-									 : 0;
+		const char *tuple = gpuagg_page_tuple(scan, segment, rows[k] - segment->begin);
+		HeaderEnd end;
+		int natts;
 
-		if ((header->t_infomask & HEAP_HASNULL) != 0)
-		{
-			uint64 bits = header->t_bits[0];
-
-			if (word > 0 || natts > 8)
-			{
-				bits = 0;
-				memcpy(&bits, header->t_bits + word * 8, Min(Max((natts + 7) / 8, 0), 8));
-#ifdef WORDS_BIGENDIAN
-				bits = pg_bswap64(bits);
-#endif
-			}
-			present &= bits;
-		}
-		scan->present[k] = present;
-		all &= present;
+		memcpy(&end, tuple + HEADER_END, sizeof(end));
+		natts = end.field.infomask2 & HEAP_NATTS_MASK;
+		if (likely(natts <= BITS_PER_BYTE && begin == 0))
+			scan->present[k] = ((1 << natts) - 1) &
+							   (end.field.bits |
+								-((end.field.infomask & HEAP_HASNULL) ^ HEAP_HASNULL));
+		else
+			scan->present[k] = present_in((HeapTupleHeader) tuple, begin);
+		all &= scan->present[k];
+		if (begin == 0)
+			scan->at[k] = tuple + end.field.hoff;
 	}
 	return all;
 }
 
+/* Addresses, several at a time. */
+typedef uint64 Places __attribute__((vector_size(32), aligned(8), may_alias));
+
+#define PLACES ((int) (sizeof(Places) / sizeof(uint64)))
+
 /*
  * Steps over one attribute of n tuples: from scan->at, where the attribute before it
  * ended, to where it ends.  found: where its value is, NULL where it is not present; or
- * NULL.  all: it is present everywhere.
+ * NULL.  all: it is present everywhere.  May go on to a multiple of PLACES.
  */
 static pg_attribute_always_inline void
+step_fixed_loop(PageScan *scan, int a, const char **found, int n, bool all)
+{
+	uint64 align = scan->attributes[a].align - 1;
+	uint64 length = scan->attributes[a].length;
+
+	for (int k = 0; k < n; k += PLACES)
+	{
+		Places at = *(const Places *) (scan->at + k);
+		Places value = (at + align) & ~align;
+		Places end = value + length;
+
+		if (!all)
+		{
+			Places present = -(*(const Places *) (scan->present + k) >> (a % 64) & 1);
+
+			value &= present;
+			end = (end & present) | (at & ~present);
+		}
+		if (found != NULL)
+			*(Places *) (found + k) = value;
+		*(Places *) (scan->at + k) = end;
+	}
+}
+
+static pg_attribute_always_inline void
+step_fixed_each(PageScan *scan, int a, const char **found, int n, bool all)
+{
+	if (all)
+		found != NULL ? step_fixed_loop(scan, a, found, n, true)
+					  : step_fixed_loop(scan, a, NULL, n, true);
+	else
+		found != NULL ? step_fixed_loop(scan, a, found, n, false)
+					  : step_fixed_loop(scan, a, NULL, n, false);
+}
+
+#if defined(__x86_64__)
+static __attribute__((target("avx2"))) void
+step_fixed_avx2(PageScan *scan, int a, const char **found, int n, bool all)
+{
+	step_fixed_each(scan, a, found, n, all);
+}
+#endif
+
+static void
 step_fixed(PageScan *scan, int a, const char **found, int n, bool all)
 {
-	uintptr_t align = scan->attributes[a].align - 1;
-	int length = scan->attributes[a].length;
-
-	for (int k = 0; k < n; k++)
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx2"))
 	{
-		const char *value = (const char *) (((uintptr_t) scan->at[k] + align) & ~align);
-		bool present = all || (scan->present[k] >> (a % 64) & 1) != 0;
-
-		if (found != NULL)
-			found[k] = present ? value : NULL;
-		scan->at[k] = present ? value + length : scan->at[k];
+		step_fixed_avx2(scan, a, found, n, all);
+		return;
 	}
+#endif
+	step_fixed_each(scan, a, found, n, all);
 }
 
 static void
@@ -300,10 +349,8 @@ step(PageScan *scan, int a, const char **found, int n, bool all)
 {
 	if (scan->attributes[a].length <= 0)
 		step_varying(scan, a, found, n);
-	else if (all)
-		found != NULL ? step_fixed(scan, a, found, n, true) : step_fixed(scan, a, NULL, n, true);
 	else
-		found != NULL ? step_fixed(scan, a, found, n, false) : step_fixed(scan, a, NULL, n, false);
+		step_fixed(scan, a, found, n, all);
 }
 
 /*
@@ -314,8 +361,7 @@ step(PageScan *scan, int a, const char **found, int n, bool all)
 static void
 walk(PageScan *scan, const PageSegment *segment, int nwalked, const uint16 *rows, int n)
 {
-	int word = 0;
-	uint64 all = find_present(scan, segment, word, rows, n);
+	uint64 all = find_present(scan, segment, 0, rows, n);
 	int a = all == ~UINT64CONST(0) ? 64 : __builtin_ctzll(~all);
 	Size begin = 0;
 
@@ -323,12 +369,8 @@ walk(PageScan *scan, const PageSegment *segment, int nwalked, const uint16 *rows
 	a = Min(a, Min(scan->nfixed, scan->columns[scan->walked[0]].column.attno) - 1);
 	if (a > 0)
 		begin = scan->attributes[a - 1].offset + scan->attributes[a - 1].length;
-	for (int k = 0; k < n; k++)
-	{
-		const char *tuple = gpuagg_page_tuple(scan, segment, rows[k] - segment->begin);
-
-		scan->at[k] = tuple + ((HeapTupleHeader) tuple)->t_hoff + begin;
-	}
+	for (int k = 0; k < n && begin > 0; k++)
+		scan->at[k] += begin;
 	for (int i = 0; i < nwalked; i++)
 	{
 		const PageColumnState *state = &scan->columns[scan->walked[i]];
@@ -343,11 +385,8 @@ walk(PageScan *scan, const PageSegment *segment, int nwalked, const uint16 *rows
 		}
 		for (; a <= target; a++)
 		{
-			if (a / 64 != word)
-			{
-				word = a / 64;
-				all = find_present(scan, segment, word, rows, n);
-			}
+			if (a % 64 == 0 && a > 0)
+				all = find_present(scan, segment, a, rows, n);
 			step(scan, a, a == target ? found : NULL, n, (all >> (a % 64) & 1) != 0);
 		}
 		if ((all >> (target % 64) & 1) == 0 && state->missing != NULL)
