@@ -13,6 +13,7 @@
 #include "exec/page_scan.h"
 
 #include "access/heapam.h"
+#include "access/syncscan.h"
 #include "access/visibilitymap.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -22,6 +23,9 @@
 #define UNIT_BLOCKS		256
 #define UNIT_BLOCKS_MIN 16
 #define UNITS_LEFT		64 /* of what remains, a unit is at most one of so many parts */
+
+#define CACHE_LINE		64	/* bytes */
+#define WIDE_TUPLE		192 /* of more bytes than that, few lines are looked at */
 
 /* Heap blocks of one page of the visibility map, two bits each. */
 #define MAP_PAGE_BLOCKS ((BLCKSZ - MAXALIGN(SizeOfPageHeaderData)) * 4)
@@ -43,11 +47,34 @@ gpuagg_page_counts_add(PageCounts *into, const PageCounts *from)
 	into->rows += from->rows;
 }
 
+/* Whether a table is so large that its scans follow one another, as core's do. */
+static bool
+is_large(Relation relation, BlockNumber nblocks)
+{
+	return !RelationUsesLocalBuffers(relation) && nblocks > (BlockNumber) NBuffers / 4;
+}
+
+/* The block to begin with. */
+static BlockNumber
+first_block(Relation relation, BlockNumber nblocks)
+{
+	return synchronize_seqscans && is_large(relation, nblocks) ? ss_get_location(relation, nblocks)
+															   : 0;
+}
+
 void
 gpuagg_page_share_init(PageShare *share, Relation relation)
 {
 	pg_atomic_init_u64(&share->next, 0);
 	share->nblocks = RelationGetNumberOfBlocks(relation);
+	share->first = first_block(relation, share->nblocks);
+}
+
+/* The block that comes `number` blocks after the first. */
+static BlockNumber
+block_of(const PageScan *scan, uint64 number)
+{
+	return (BlockNumber) ((scan->first + number) % scan->nblocks);
 }
 
 /* Takes the next unit of blocks; false: there are no more. */
@@ -60,13 +87,17 @@ take_unit(PageScan *scan)
 
 	do
 	{
-		uint64 within = begin % MAP_PAGE_BLOCKS;
-		uint64 chunk = Min(UNIT_BLOCKS - within % UNIT_BLOCKS, MAP_PAGE_BLOCKS - within);
+		uint64 block;
+		uint64 within;
+		uint64 chunk;
 
 		if (begin >= share->nblocks)
 			return false;
+		block = block_of(scan, begin);
+		within = block % MAP_PAGE_BLOCKS;
+		chunk = Min(UNIT_BLOCKS - within % UNIT_BLOCKS, MAP_PAGE_BLOCKS - within);
 		length = Max((share->nblocks - begin) / UNITS_LEFT, UNIT_BLOCKS_MIN);
-		length = Min(Min(length, chunk), share->nblocks - begin);
+		length = Min(Min(length, chunk), share->nblocks - Max(begin, block));
 	} while (!pg_atomic_compare_exchange_u64(&share->next, &begin, begin + length));
 	scan->block = begin;
 	scan->end = begin + length;
@@ -80,13 +111,18 @@ next_block(void *owner)
 
 	if (scan->block >= scan->end && (scan->share == NULL || !take_unit(scan)))
 		return InvalidBlockNumber;
-	return scan->block++;
+	return block_of(scan, scan->block++);
 }
 
 /* The blocks from the first on. */
 static void
 start(PageScan *scan)
 {
+	PageShare *share = scan->share;
+
+	scan->nblocks = share != NULL ? share->nblocks : RelationGetNumberOfBlocks(scan->relation);
+	scan->first = share != NULL ? share->first : first_block(scan->relation, scan->nblocks);
+	scan->synchronized = synchronize_seqscans && is_large(scan->relation, scan->nblocks);
 	scan->block = 0;
 	scan->end = scan->share != NULL ? 0 : scan->nblocks;
 	pgstat_count_heap_scan(scan->relation);
@@ -137,6 +173,22 @@ page_stride(const ItemIdData *lines, int n)
 	return (differ | differs[0] | differs[1] | differs[2] | differs[3]) == 0 ? stride : 0;
 }
 
+/* The columns are read when the batch is complete: wide tuples' where they begin, all of narrow ones. */
+static void
+prefetch(const PageScan *scan, Page page)
+{
+	Size begin = ((PageHeader) page)->pd_upper;
+
+	if (BLCKSZ - begin <= (Size) scan->page_rows * WIDE_TUPLE)
+		for (Size at = begin; at < BLCKSZ; at += CACHE_LINE)
+			__builtin_prefetch((char *) page + at);
+	else
+		for (int i = 0; i < scan->page_rows; i++)
+			__builtin_prefetch(scan->page_stride != 0
+								   ? scan->page_first - (Size) i * scan->page_stride
+								   : (char *) page + scan->page_offsets[i]);
+}
+
 /* Finds the visible tuples of the page whose lock is held. */
 static void
 collect(PageScan *scan, Page page, bool all_visible)
@@ -177,12 +229,11 @@ collect(PageScan *scan, Page page, bool all_visible)
 		}
 	if (n < nlines)
 		scan->page_stride = 0;
-	if (scan->ncolumns > 0)
-		for (Size at = ((PageHeader) page)->pd_upper; at < BLCKSZ; at += 64)
-			__builtin_prefetch((char *) page + at);
 	scan->page_first = (char *) page + (n > 0 ? ItemIdGetOffset(&lines[0]) : 0);
 	scan->page_rows = n;
 	scan->page_next = 0;
+	if (scan->ncolumns > 0)
+		prefetch(scan, page);
 }
 
 /* Goes on to the next page with visible rows, and pins it; false at the end. */
@@ -209,6 +260,8 @@ next_page(PageReader *reader)
 		collect(scan, page, all_visible);
 		LockBuffer(scan->buffer, BUFFER_LOCK_UNLOCK);
 
+		if (scan->synchronized)
+			ss_report_location(scan->relation, scan->page_block);
 		reader->counts.pages++;
 		reader->counts.all_visible += all_visible;
 		reader->counts.strided += scan->page_stride != 0;
@@ -370,7 +423,6 @@ gpuagg_page_reader_open(Relation relation, Snapshot snapshot, const PageColumn *
 	scan->relation = relation;
 	scan->snapshot = snapshot;
 	scan->share = share;
-	scan->nblocks = share != NULL ? share->nblocks : RelationGetNumberOfBlocks(relation);
 	scan->check_serializable = CheckForSerializableConflictOutNeeded(relation, snapshot);
 	PredicateLockRelation(relation, snapshot);
 
@@ -382,7 +434,7 @@ gpuagg_page_reader_open(Relation relation, Snapshot snapshot, const PageColumn *
 	start(scan);
 
 	scan->blocks.relation = relation;
-	if (!local && scan->nblocks > (BlockNumber) NBuffers / 4)
+	if (is_large(relation, scan->nblocks))
 		scan->blocks.strategy = GetAccessStrategy(BAS_BULKREAD);
 	scan->blocks.next = next_block;
 	scan->blocks.owner = scan;
@@ -405,8 +457,6 @@ gpuagg_page_reader_rescan(PageReader *reader)
 	unpin_all(scan);
 	reader->nrows = 0;
 	page_blocks_reset(&scan->blocks);
-	scan->nblocks = scan->share != NULL ? scan->share->nblocks
-										: RelationGetNumberOfBlocks(scan->relation);
 	start(scan);
 }
 

@@ -47,8 +47,9 @@ extern bool gpuagg_page_column(Form_pg_attribute attribute, PageColumn *column);
 /* What processes that read one table together share; in dynamic shared memory. */
 typedef struct PageShare
 {
-	pg_atomic_uint64 next; /* block */
+	pg_atomic_uint64 next; /* block, counted from the first */
 	uint32 nblocks;		   /* of the table, as the leader saw it */
+	uint32 first;		   /* block to be read */
 } PageShare;
 
 /* Counts of what this process has done, for EXPLAIN and statistics. */
@@ -89,10 +90,10 @@ extern PageReader *gpuagg_page_reader_open(Relation relation, Snapshot snapshot,
 										   const PageColumn *columns, int ncolumns,
 										   PageShare *share);
 
-/* For a PageShare, before the first reader and at a rescan of the whole plan. */
 /* Adds counts to others. */
 extern void gpuagg_page_counts_add(PageCounts *into, const PageCounts *from);
 
+/* For a PageShare, before the first reader and at a rescan of the whole plan. */
 extern void gpuagg_page_share_init(PageShare *share, Relation relation);
 
 /* The next batch, of at least one row; false at the end, with nothing pinned. */

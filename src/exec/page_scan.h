@@ -63,7 +63,9 @@ typedef struct PageScan
 	PageShare *share;
 	PageBlocks blocks;
 	BlockNumber nblocks;
-	BlockNumber block; /* next of those that this process has taken */
+	BlockNumber first; /* block; after the last one comes block 0 */
+	bool synchronized; /* others are told how far it is */
+	BlockNumber block; /* next of those that this process has taken, counted from the first */
 	BlockNumber end;
 	bool check_serializable;
 
