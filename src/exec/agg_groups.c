@@ -188,6 +188,10 @@ has_form(const VectorValue *key, Oid type, Oid equality, Oid collation)
 		return false;
 	if (key->type != GPUAGG_VECTOR_BYTES)
 		return true;
+
+	/* Without the blanks at their ends, which its vectors do not have, values are compared as text. */
+	if (getBaseType(type) == BPCHAROID)
+		return get_collation_isdeterministic(collation);
 	if (!OidIsValid(entry->btree_opf))
 		return false;
 	image = get_opfamily_proc(entry->btree_opf, entry->btree_opintype, entry->btree_opintype,

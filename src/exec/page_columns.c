@@ -323,8 +323,8 @@ step_fixed(PageScan *scan, int a, const char **found, int n, bool all)
 	step_fixed_each(scan, a, found, n, all);
 }
 
-static void
-step_varying(PageScan *scan, int a, const char **found, int n)
+static pg_attribute_always_inline void
+step_varying_loop(PageScan *scan, int a, const char **found, int n, bool all)
 {
 	const PageAttribute *attribute = &scan->attributes[a];
 
@@ -332,8 +332,10 @@ step_varying(PageScan *scan, int a, const char **found, int n)
 	{
 		const char *value = scan->at[k];
 
-		if ((scan->present[k] >> (a % 64) & 1) == 0)
+		if (!all && (scan->present[k] >> (a % 64) & 1) == 0)
 			value = NULL;
+		else if (likely(attribute->length == -1 && VARATT_IS_1B(value) && !VARATT_IS_1B_E(value)))
+			scan->at[k] = value + VARSIZE_1B(value);
 		else
 		{
 			value = gpuagg_page_align(attribute, value);
@@ -345,10 +347,20 @@ step_varying(PageScan *scan, int a, const char **found, int n)
 }
 
 static void
+step_varying(PageScan *scan, int a, const char **found, int n, bool all)
+{
+	if (all)
+		found != NULL ? step_varying_loop(scan, a, found, n, true)
+					  : step_varying_loop(scan, a, NULL, n, true);
+	else
+		step_varying_loop(scan, a, found, n, false);
+}
+
+static void
 step(PageScan *scan, int a, const char **found, int n, bool all)
 {
 	if (scan->attributes[a].length <= 0)
-		step_varying(scan, a, found, n);
+		step_varying(scan, a, found, n, all);
 	else
 		step_fixed(scan, a, found, n, all);
 }

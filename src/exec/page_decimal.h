@@ -22,8 +22,29 @@ extern const int64 gpuagg_page_powers[PAGE_DECIMAL_DIGITS + 1]; /* of ten */
 extern bool gpuagg_page_decimal_wide(const char *stored, int scale, __int128 *result);
 
 /*
+ * Up to four groups of digits at p, as one number but for the last: the others to the
+ * power that they have above it.  Reads eight bytes that end where the groups do.
+ */
+static inline int64
+gpuagg_page_groups(const char *p, int n, int64 *last)
+{
+	static const uint16 kept[5][4] = {{0, 0, 0, 0},
+									  {0, 0, 0, 0xffff},
+									  {0, 0, 0xffff, 0xffff},
+									  {0, 0xffff, 0xffff, 0xffff},
+									  {0xffff, 0xffff, 0xffff, 0xffff}};
+
+	p += ((ptrdiff_t) n - 4) * (ptrdiff_t) sizeof(uint16);
+	*last = gpuagg_numeric_word(p + 6) & kept[n][3];
+	return (int64) (gpuagg_numeric_word(p) & kept[n][0]) * 100000000 +
+		   (gpuagg_numeric_word(p + 2) & kept[n][1]) * 10000 +
+		   (gpuagg_numeric_word(p + 4) & kept[n][2]);
+}
+
+/*
  * The same for values of up to PAGE_DECIMAL_DIGITS digits in the short form, with a
- * short varlena header; false: ask gpuagg_page_decimal_wide().
+ * short varlena header; false: ask gpuagg_page_decimal_wide().  Eight bytes before the
+ * value can be read, whatever they are: it is in a tuple.
  */
 static inline bool
 gpuagg_page_decimal_short(const char *stored, int scale, int64 *result)
@@ -45,11 +66,16 @@ gpuagg_page_decimal_short(const char *stored, int scale, int64 *result)
 	weight = (head & 0x7f) - ((head & 0x40) << 1);
 	n = (VARSIZE_1B(stored) - VARHDRSZ_SHORT - (int) sizeof(uint16)) / (int) sizeof(uint16);
 	exponent = 4 * (weight - (n - 1)) + scale;
-	if (n < 1 || exponent < -3 || 4 * n + exponent > PAGE_DECIMAL_DIGITS)
+	if (exponent < -3 || 4 * n + exponent > PAGE_DECIMAL_DIGITS)
 		return false;
-	for (int i = 0; i < n - 1; i++, p += sizeof(uint16))
-		value = value * 10000 + gpuagg_numeric_word(p);
-	last = gpuagg_numeric_word(p);
+	if (likely(n <= 4))
+		value = gpuagg_page_groups(p, n, &last);
+	else
+	{
+		for (int i = 0; i < n - 1; i++, p += sizeof(uint16))
+			value = value * 10000 + gpuagg_numeric_word(p);
+		last = gpuagg_numeric_word(p);
+	}
 	if (exponent >= 0)
 		value = (value * 10000 + last) * gpuagg_page_powers[exponent];
 	else
