@@ -79,7 +79,7 @@ typedef struct GpuaggVectorBytes
 typedef enum GpuaggVectorOp
 {
 	/* sources */
-	GPUAGG_VECTOR_COLUMN = 1, /* arg: number of the column */
+	GPUAGG_VECTOR_COLUMN = 1, /* arg: number of the column; needed only where mask is true */
 	GPUAGG_VECTOR_CONSTANT,	  /* arg: number of the constant */
 	GPUAGG_VECTOR_ROW,		  /* arg: number of an expression that its owner evaluates row by row */
 
@@ -179,7 +179,7 @@ typedef struct GpuaggVectorInstruction
 	uint16_t a;
 	uint16_t b;
 	uint16_t c;
-	uint16_t mask;	/* BOOL: flags, and ROW's evaluation, only where it is true; NONE: live rows */
+	uint16_t mask;	/* BOOL: flags, ROW and COLUMN only where it is true; NONE: live rows */
 	uint16_t count; /* IN: constants */
 	uint32_t arg;
 } GpuaggVectorInstruction;

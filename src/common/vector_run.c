@@ -123,10 +123,31 @@ gpuagg_vector_runner_size(const GpuaggVectorProgram *program)
 	return lay_out(program, uses).size;
 }
 
+/* The live rows for which the mask is true; returns whether there are any. */
+static bool
+wanted_rows(const GpuaggVectorStep *step, uint64_t *wanted)
+{
+	uint64_t any = 0;
+
+	for (int w = 0; w < GPUAGG_VECTOR_WORDS; w++)
+	{
+		wanted[w] = step->runner->live[w];
+		if (step->mask != NULL)
+			wanted[w] &= gpuagg_vector_true_word(step->mask, w);
+		any |= wanted[w];
+	}
+	return any != 0;
+}
+
 static void
 run_column(const GpuaggVectorStep *step)
 {
-	*step->out = step->runner->columns[step->instruction->arg];
+	const GpuaggVectorRunner *runner = step->runner;
+	uint64_t wanted[GPUAGG_VECTOR_WORDS];
+
+	if (runner->load != NULL && wanted_rows(step, wanted))
+		runner->load(runner->owner, (int) step->instruction->arg, wanted);
+	*step->out = runner->columns[step->instruction->arg];
 }
 
 /* The value of a constant as one of its type. */
@@ -180,20 +201,13 @@ run_row(const GpuaggVectorStep *step)
 	const GpuaggVectorRunner *runner = step->runner;
 	int type = step->instruction->type;
 	uint64_t wanted[GPUAGG_VECTOR_WORDS];
-	uint64_t any = 0;
+	bool any = wanted_rows(step, wanted);
 
-	for (int w = 0; w < GPUAGG_VECTOR_WORDS; w++)
-	{
-		wanted[w] = runner->live[w];
-		if (step->mask != NULL)
-			wanted[w] &= gpuagg_vector_true_word(step->mask, w);
-		any |= wanted[w];
-	}
 	step->out->values = step->values;
 	step->out->valid = memset(step->valid, 0, BITMAP_SIZE);
 	if (type == GPUAGG_VECTOR_BOOL)
 		memset(step->values, 0, BITMAP_SIZE);
-	if (any != 0)
+	if (any)
 		runner->row(runner->owner, (int) step->instruction->arg, wanted, step->out);
 	for (int w = 0; w < GPUAGG_VECTOR_WORDS; w++)
 		step->valid[w] &= wanted[w];

@@ -27,6 +27,12 @@ typedef struct GpuaggVector
 typedef void (*GpuaggVectorRow)(void *owner, int number, const uint64_t *wanted, GpuaggVector *out);
 
 /*
+ * Makes the values of a column for the rows in `wanted`, in the memory that columns[] says.
+ * Rows that a later instruction wants of the same column are among them.
+ */
+typedef void (*GpuaggVectorLoad)(void *owner, int column, const uint64_t *wanted);
+
+/*
  * What runs a program.  Registers' memory is the runner's, or that of a column for the
  * result of COLUMN.  columns[] is set by the caller for each vector; they are read only.
  * BYTES are followed only in live rows that are not NULL.
@@ -38,8 +44,9 @@ typedef struct GpuaggVectorRunner
 	GpuaggVector *columns;
 	GpuaggVector *registers;
 	GpuaggVectorRow row;
-	void *owner; /* of row() */
-	int nrows;	 /* of the current vector */
+	GpuaggVectorLoad load; /* NULL: columns are complete */
+	void *owner;		   /* of row() and load() */
+	int nrows;			   /* of the current vector */
 	uint64_t live[GPUAGG_VECTOR_WORDS];
 	uint64_t flagged[GPUAGG_VECTOR_WORDS];
 	bool any_flagged;

@@ -103,6 +103,16 @@ init_expressions(AggScanState *node)
 											&TTSOpsVirtual);
 }
 
+/* A column of the filter, for the rows that earlier quals have left. */
+static void
+load_values(void *owner, int column, const uint64 *wanted)
+{
+	AggScanState *node = owner;
+
+	if (column < node->compiler->nfilter_columns)
+		gpuagg_page_reader_values(node->reader, column, wanted);
+}
+
 static void evaluate_row(void *owner, int number, const uint64 *wanted, GpuaggVector *out);
 
 void
@@ -130,6 +140,7 @@ gpuagg_agg_input_init(AggScanState *node)
 	node->runner = gpuagg_vector_runner_make((void *) TYPEALIGN(64, memory),
 											 &node->compiler->program);
 	node->runner->row = evaluate_row;
+	node->runner->load = load_values;
 	node->runner->owner = node;
 	node->groups = gpuagg_groups_make(&node->layout, &node->css.ss.ps);
 	node->always_by_row = node->compiler->user_function || !gpuagg_groups_by_vector(node->groups);
@@ -338,6 +349,15 @@ load_columns(AggScanState *node, int first, int n, const uint64 *wanted)
 	stop_timing(start, &node->counts.ns_reading);
 }
 
+static void
+find_columns(AggScanState *node, int n)
+{
+	instr_time start = start_timing(node);
+
+	gpuagg_page_reader_find(node->reader, 0, n);
+	stop_timing(start, &node->counts.ns_reading);
+}
+
 /* Runs the program over the batch; false: some row has to be evaluated by the executor. */
 static bool
 run_program(AggScanState *node, int *nlive)
@@ -353,11 +373,9 @@ run_program(AggScanState *node, int *nlive)
 	if (node->by_row)
 		return false;
 	runner->columns = reader->columns;
-	load_columns(node, 0, nfilter, NULL);
-	if (reader->any_flagged)
-		return false;
+	find_columns(node, nfilter);
 	*nlive = gpuagg_vector_run_filter(runner, reader->nrows);
-	if (runner->any_flagged)
+	if (reader->any_flagged || runner->any_flagged)
 		return false;
 	if (*nlive == 0)
 		return true;

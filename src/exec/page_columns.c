@@ -129,6 +129,8 @@ gpuagg_page_columns_open(PageReader *reader, const PageColumn *columns, int ncol
 		state->missing = missing_value(desc, columns[i].attno);
 		reader->columns[i].values = memory;
 		memory += vector_size(columns[i].type);
+		if (columns[i].form == PAGE_COLUMN_DECIMAL)
+			state->places = palloc(GPUAGG_VECTOR_ROWS * sizeof(char *));
 		state->valid = (uint64 *) memory;
 		memory += vector_size(GPUAGG_VECTOR_BOOL);
 
@@ -144,6 +146,9 @@ gpuagg_page_columns_close(PageReader *reader)
 	PageScan *scan = reader->scan;
 
 	pfree(scan->attributes);
+	for (int i = 0; i < scan->ncolumns; i++)
+		if (scan->columns[i].places != NULL)
+			pfree(scan->columns[i].places);
 	pfree(scan->columns);
 	pfree(reader->columns);
 	pfree(scan->walked);
@@ -437,9 +442,25 @@ mark_nulls(uint64 *valid, const char *const *found, const uint16 *rows, int n)
 	return (any | nulls) != 0;
 }
 
+/* Values from their places scan->found; later, if all rows are looked for and it takes time. */
+static void
+take_values(PageReader *reader, int c, const char **found, const uint16 *rows, int n, bool later)
+{
+	PageColumnState *state = &reader->scan->columns[c];
+
+	if (later && state->column.form == PAGE_COLUMN_DECIMAL)
+	{
+		memcpy(state->places + rows[0], found, n * sizeof(char *));
+		state->pending = true;
+	}
+	else
+		gpuagg_page_values(reader, c, found, rows, n);
+}
+
 /* A column that lies at the same place in all tuples of the segment. */
 static void
-load_fixed(PageReader *reader, int c, const PageSegment *segment, const uint16 *rows, int n)
+load_fixed(PageReader *reader, int c, const PageSegment *segment, const uint16 *rows, int n,
+		   bool later)
 {
 	PageScan *scan = reader->scan;
 	const PageColumnState *state = &scan->columns[c];
@@ -454,12 +475,13 @@ load_fixed(PageReader *reader, int c, const PageSegment *segment, const uint16 *
 	{
 		for (int k = 0; k < n; k++)
 			scan->found[k] = gpuagg_page_tuple(scan, segment, rows[k] - segment->begin) + offset;
-		gpuagg_page_values(reader, c, scan->found, rows, n);
+		take_values(reader, c, scan->found, rows, n, later);
 	}
 }
 
 static void
-load_walked(PageReader *reader, int nwalked, const PageSegment *segment, const uint16 *rows, int n)
+load_walked(PageReader *reader, int nwalked, const PageSegment *segment, const uint16 *rows, int n,
+			bool later)
 {
 	PageScan *scan = reader->scan;
 
@@ -471,7 +493,7 @@ load_walked(PageReader *reader, int nwalked, const PageSegment *segment, const u
 
 		if (mark_nulls(scan->columns[c].valid, found, rows, n))
 			reader->columns[c].valid = scan->columns[c].valid;
-		gpuagg_page_values(reader, c, found, rows, n);
+		take_values(reader, c, found, rows, n, later);
 	}
 }
 
@@ -493,8 +515,8 @@ list_rows(const uint64 *wanted, int nrows, uint16 *rows)
 	return n;
 }
 
-void
-gpuagg_page_reader_load(PageReader *reader, int first, int n, const uint64 *wanted)
+static void
+load(PageReader *reader, int first, int n, const uint64 *wanted, bool later)
 {
 	PageScan *scan = reader->scan;
 	const uint16 *rows = wanted != NULL ? scan->rows : scan->all_rows;
@@ -506,6 +528,7 @@ gpuagg_page_reader_load(PageReader *reader, int first, int n, const uint64 *want
 	for (int c = first; c < first + n; c++)
 	{
 		reader->columns[c].valid = NULL;
+		scan->columns[c].pending = false;
 		memset(scan->columns[c].valid, 0xff, GPUAGG_VECTOR_WORDS * sizeof(uint64));
 		if (scan->columns[c].column.form == PAGE_COLUMN_BITS)
 			memset(reader->columns[c].values, 0, GPUAGG_VECTOR_WORDS * sizeof(uint64));
@@ -532,13 +555,41 @@ gpuagg_page_reader_load(PageReader *reader, int first, int n, const uint64 *want
 			if (c < first || c >= first + n)
 				continue;
 			if (segment->uniform && state->offset >= 0 && state->column.attno <= segment->natts)
-				load_fixed(reader, c, segment, rows, count);
+				load_fixed(reader, c, segment, rows, count, later);
 			else
 				scan->walked[nwalked++] = c;
 		}
 		if (nwalked > 0)
-			load_walked(reader, nwalked, segment, rows, count);
+			load_walked(reader, nwalked, segment, rows, count, later);
 		rows += count;
 		nrows -= count;
 	}
+}
+
+void
+gpuagg_page_reader_load(PageReader *reader, int first, int n, const uint64 *wanted)
+{
+	load(reader, first, n, wanted, false);
+}
+
+void
+gpuagg_page_reader_find(PageReader *reader, int first, int n)
+{
+	load(reader, first, n, NULL, true);
+}
+
+void
+gpuagg_page_reader_values(PageReader *reader, int c, const uint64 *wanted)
+{
+	PageScan *scan = reader->scan;
+	PageColumnState *state = &scan->columns[c];
+	int n;
+
+	if (!state->pending)
+		return;
+	state->pending = false;
+	n = list_rows(wanted, reader->nrows, scan->rows);
+	for (int k = 0; k < n; k++)
+		scan->found[k] = state->places[scan->rows[k]];
+	gpuagg_page_values(reader, c, scan->found, scan->rows, n);
 }

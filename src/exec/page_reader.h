@@ -106,6 +106,13 @@ extern bool gpuagg_page_reader_next(PageReader *reader);
 extern void gpuagg_page_reader_load(PageReader *reader, int first, int n, const uint64 *wanted);
 
 /*
+ * Loads columns for all rows, as far as this is cheap: numerics' values are not made
+ * before values() makes them for those of its rows that are wanted, once.
+ */
+extern void gpuagg_page_reader_find(PageReader *reader, int first, int n);
+extern void gpuagg_page_reader_values(PageReader *reader, int c, const uint64 *wanted);
+
+/*
  * Stores the first natts columns of a row of the batch in a virtual slot of the
  * relation's row type, with tts_tableOid and tts_tid; valid until the next batch.
  * The other columns must not be read.

@@ -54,6 +54,8 @@ typedef struct PageColumnState
 	bool by_value;		 /* the same */
 	const char *missing; /* the value where tuples are too short, as it were stored; or NULL */
 	uint64 *valid;		 /* memory for its vector's bitmap */
+	const char **places; /* by row: of values that are not made yet; or NULL */
+	bool pending;		 /* they are wanted */
 } PageColumnState;
 
 typedef struct PageScan

@@ -20,6 +20,7 @@ gpuagg_build_make(VectorCompiler *compiler, Index varno)
 	build->memos = palloc(build->max_memos * sizeof(VectorMemo));
 	build->filter = GPUAGG_VECTOR_NONE;
 	build->mask = GPUAGG_VECTOR_NONE;
+	build->conjunct = GPUAGG_VECTOR_NONE;
 	return build;
 }
 
@@ -131,7 +132,9 @@ emit(VectorBuild *build, GpuaggVectorInstruction instruction, bool masked)
 		build->code = repalloc(build->code, build->max_code * sizeof(GpuaggVectorInstruction));
 	}
 	instruction.spare = 0;
-	instruction.mask = masked ? build->mask : GPUAGG_VECTOR_NONE;
+	instruction.mask = masked									? build->mask
+					   : instruction.op == GPUAGG_VECTOR_COLUMN ? build->conjunct
+																: GPUAGG_VECTOR_NONE;
 	instruction.out = (uint16) build->ncode;
 	build->code[build->ncode] = instruction;
 	return (uint16) build->ncode++;

@@ -49,6 +49,7 @@ typedef struct VectorBuild
 	List *row_constant; /* of int: whether it has no column */
 
 	uint16 mask;
+	uint16 conjunct; /* the mask with which the current qual of the filter began; else NONE */
 	int column_uses; /* columns that were asked for so far */
 	int row_uses;	 /* the same of expressions evaluated row by row, constant ones apart */
 	List *outputs;	 /* of int: registers */

@@ -484,11 +484,13 @@ gpuagg_compile_filter(VectorCompiler *compiler, List *quals)
 		VectorValue value;
 
 		note_user_function(compiler, qual);
+		build->conjunct = build->mask;
 		gpuagg_compile_node(build, qual, &value);
 		build->mask = gpuagg_build_mask(build, build->mask, value.reg, VECTOR_MASK_TRUE);
 	}
 	build->filter = build->mask;
 	build->mask = GPUAGG_VECTOR_NONE;
+	build->conjunct = GPUAGG_VECTOR_NONE;
 	build->nfilter = build->ncode;
 	build->in_filter = false;
 }
