@@ -248,7 +248,7 @@ next_page(PageReader *reader)
 		bool all_visible;
 
 		CHECK_FOR_INTERRUPTS();
-		scan->buffer = page_blocks_next(&scan->blocks);
+		scan->buffer = compat_blocks_next(&scan->blocks);
 		if (!BufferIsValid(scan->buffer))
 			return false;
 		scan->page_block = BufferGetBlockNumber(scan->buffer);
@@ -438,7 +438,7 @@ gpuagg_page_reader_open(Relation relation, Snapshot snapshot, const PageColumn *
 		scan->blocks.strategy = GetAccessStrategy(BAS_BULKREAD);
 	scan->blocks.next = next_block;
 	scan->blocks.owner = scan;
-	page_blocks_begin(&scan->blocks);
+	compat_blocks_begin(&scan->blocks);
 	return reader;
 }
 
@@ -456,7 +456,7 @@ gpuagg_page_reader_rescan(PageReader *reader)
 
 	unpin_all(scan);
 	reader->nrows = 0;
-	page_blocks_reset(&scan->blocks);
+	compat_blocks_reset(&scan->blocks);
 	start(scan);
 }
 
@@ -466,7 +466,7 @@ gpuagg_page_reader_close(PageReader *reader)
 	PageScan *scan = reader->scan;
 
 	unpin_all(scan);
-	page_blocks_end(&scan->blocks);
+	compat_blocks_end(&scan->blocks);
 	if (scan->blocks.strategy != NULL)
 		FreeAccessStrategy(scan->blocks.strategy);
 	gpuagg_page_columns_close(reader);

@@ -9,7 +9,7 @@
 #ifndef GPUAGG_PAGE_SCAN_H
 #define GPUAGG_PAGE_SCAN_H
 
-#include "exec/page_blocks.h"
+#include "compat_blocks.h"
 #include "exec/page_reader.h"
 
 #include "access/htup_details.h"
@@ -63,7 +63,7 @@ typedef struct PageScan
 	Relation relation;
 	Snapshot snapshot;
 	PageShare *share;
-	PageBlocks blocks;
+	CompatBlocks blocks;
 	BlockNumber nblocks;
 	BlockNumber first; /* block; after the last one comes block 0 */
 	bool synchronized; /* others are told how far it is */

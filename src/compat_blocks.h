@@ -1,13 +1,13 @@
 /*
- * page_blocks.h
+ * compat_blocks.h
  *	  The blocks of a relation, pinned one after the other in an order that a function
  *	  gives, and read ahead.
  *
  * 17 has read streams.  Before, blocks are asked for ahead of their time as soon as
  * one was not in shared buffers.
  */
-#ifndef GPUAGG_PAGE_BLOCKS_H
-#define GPUAGG_PAGE_BLOCKS_H
+#ifndef GPUAGG_COMPAT_BLOCKS_H
+#define GPUAGG_COMPAT_BLOCKS_H
 
 #include "compat.h"
 
@@ -31,13 +31,13 @@
 #define RELATION_FILE(relation) (relation)->rd_node
 #endif
 
-typedef BlockNumber (*PageNextBlock)(void *owner); /* InvalidBlockNumber: the end */
+typedef BlockNumber (*CompatNextBlock)(void *owner); /* InvalidBlockNumber: the end */
 
-typedef struct PageBlocks
+typedef struct CompatBlocks
 {
 	Relation relation;
 	BufferAccessStrategy strategy;
-	PageNextBlock next;
+	CompatNextBlock next;
 	void *owner; /* of next() */
 #if PG_VERSION_NUM >= 170000
 	ReadStream *stream;
@@ -48,13 +48,13 @@ typedef struct PageBlocks
 	int most;		  /* blocks to ask for ahead */
 	Buffer last_read; /* InvalidBuffer: none */
 #endif
-} PageBlocks;
+} CompatBlocks;
 
 #if PG_VERSION_NUM >= 170000
 static inline BlockNumber
-page_blocks_callback(ReadStream *stream, void *blocks, void *buffer_data)
+compat_blocks_callback(ReadStream *stream, void *blocks, void *buffer_data)
 {
-	return ((PageBlocks *) blocks)->next(((PageBlocks *) blocks)->owner);
+	return ((CompatBlocks *) blocks)->next(((CompatBlocks *) blocks)->owner);
 }
 #endif
 
@@ -66,7 +66,7 @@ page_blocks_callback(ReadStream *stream, void *blocks, void *buffer_data)
  * few are left to the ordinary way, which a table in steady use keeps in memory.
  */
 static inline bool
-page_blocks_neighbour(PageBlocks *blocks, BlockNumber block, Buffer *buffer)
+compat_blocks_neighbour(CompatBlocks *blocks, BlockNumber block, Buffer *buffer)
 {
 	BufferDesc *descriptor;
 
@@ -88,7 +88,7 @@ page_blocks_neighbour(PageBlocks *blocks, BlockNumber block, Buffer *buffer)
 
 /* Fields above the versions' own are set; in the context in which the stream shall be. */
 static inline void
-page_blocks_begin(PageBlocks *blocks)
+compat_blocks_begin(CompatBlocks *blocks)
 {
 #if PG_VERSION_NUM >= 170000
 	int flags = READ_STREAM_SEQUENTIAL;
@@ -98,7 +98,7 @@ page_blocks_begin(PageBlocks *blocks)
 	flags |= READ_STREAM_USE_BATCHING;
 #endif
 	blocks->stream = read_stream_begin_relation(flags, blocks->strategy, blocks->relation,
-												MAIN_FORKNUM, page_blocks_callback, blocks, 0);
+												MAIN_FORKNUM, compat_blocks_callback, blocks, 0);
 #else
 	blocks->first = blocks->count = 0;
 	blocks->last_read = InvalidBuffer;
@@ -109,7 +109,7 @@ page_blocks_begin(PageBlocks *blocks)
 
 /* The next block, pinned; InvalidBuffer at the end. */
 static inline Buffer
-page_blocks_next(PageBlocks *blocks)
+compat_blocks_next(CompatBlocks *blocks)
 {
 #if PG_VERSION_NUM >= 170000
 	return read_stream_next_buffer(blocks->stream, NULL);
@@ -130,7 +130,7 @@ page_blocks_next(PageBlocks *blocks)
 		if (block == InvalidBlockNumber)
 			return InvalidBuffer;
 	}
-	if (!page_blocks_neighbour(blocks, block, &buffer))
+	if (!compat_blocks_neighbour(blocks, block, &buffer))
 		buffer = ReadBufferExtended(blocks->relation, MAIN_FORKNUM, block, RBM_NORMAL,
 									blocks->strategy);
 	blocks->last_read = buffer;
@@ -149,7 +149,7 @@ page_blocks_next(PageBlocks *blocks)
 
 /* Forgets what was asked for ahead; next() starts again. */
 static inline void
-page_blocks_reset(PageBlocks *blocks)
+compat_blocks_reset(CompatBlocks *blocks)
 {
 #if PG_VERSION_NUM >= 170000
 	read_stream_reset(blocks->stream);
@@ -159,11 +159,11 @@ page_blocks_reset(PageBlocks *blocks)
 }
 
 static inline void
-page_blocks_end(PageBlocks *blocks)
+compat_blocks_end(CompatBlocks *blocks)
 {
 #if PG_VERSION_NUM >= 170000
 	read_stream_end(blocks->stream);
 #endif
 }
 
-#endif /* GPUAGG_PAGE_BLOCKS_H */
+#endif /* GPUAGG_COMPAT_BLOCKS_H */
