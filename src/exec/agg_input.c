@@ -103,16 +103,7 @@ init_expressions(AggScanState *node)
 											&TTSOpsVirtual);
 }
 
-/* A column of the filter, for the rows that earlier quals have left. */
-static void
-load_values(void *owner, int column, const uint64 *wanted)
-{
-	AggScanState *node = owner;
-
-	if (column < node->compiler->nfilter_columns)
-		gpuagg_page_reader_values(node->reader, column, wanted);
-}
-
+static void load_values(void *owner, int column, const uint64 *wanted);
 static void evaluate_row(void *owner, int number, const uint64 *wanted, GpuaggVector *out);
 
 void
@@ -355,6 +346,18 @@ find_columns(AggScanState *node, int n)
 	instr_time start = start_timing(node);
 
 	gpuagg_page_reader_find(node->reader, 0, n);
+	stop_timing(start, &node->counts.ns_reading);
+}
+
+/* A column of the filter, for the rows that earlier quals have left. */
+static void
+load_values(void *owner, int column, const uint64 *wanted)
+{
+	AggScanState *node = owner;
+	instr_time start = start_timing(node);
+
+	if (column < node->compiler->nfilter_columns)
+		gpuagg_page_reader_values(node->reader, column, wanted);
 	stop_timing(start, &node->counts.ns_reading);
 }
 
