@@ -13,11 +13,18 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "port/pg_bitutils.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "exec/agg_spill.h"
 #include "exec/agg_state.h"
+
+/*
+ * Bytes of values by reference that a vector may take; one with more is evaluated row by
+ * row, where each row's memory is free before the next.
+ */
+#define VECTOR_BYTES (4 * 1024 * 1024)
 
 /* ---- start ---- */
 
@@ -152,37 +159,64 @@ store_row(AggScanState *node, int row)
 	node->css.ss.ps.ps_ExprContext->ecxt_scantuple = node->row_slot;
 }
 
-/* ROW: values by reference live until the next vector. */
+/* Evaluates an expression over one row; the value lives until the next vector. */
+static Datum
+evaluate_value(AggScanState *node, ExprState *state, int16 length, bool by_value, int row,
+			   bool *isnull)
+{
+	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
+	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	Datum value;
+
+	CHECK_FOR_INTERRUPTS();
+	store_row(node, row);
+	value = ExecEvalExpr(state, econtext, isnull);
+	MemoryContextSwitchTo(node->batch_context);
+	if (!by_value && !*isnull)
+		value = datumCopy(value, false, length);
+	MemoryContextSwitchTo(old);
+	ResetExprContext(econtext);
+	return value;
+}
+
+static void
+flag_row(AggScanState *node, int row)
+{
+	node->runner->flagged[row / 64] |= UINT64CONST(1) << (row % 64);
+	node->runner->any_flagged = true;
+}
+
+/* ROW.  When values take too much memory, the row and those after it are flagged, and are NULL. */
 static void
 evaluate_row(void *owner, int number, const uint64 *wanted, GpuaggVector *out)
 {
 	AggScanState *node = owner;
-	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
 	Expr *expr = list_nth(node->compiler->rows, number);
 	Oid type = exprType((Node *) expr);
 	bool constant = node->compiler->row_constant[number];
 	bool known = false;
+	bool full = false;
+	int16 length;
+	bool by_value;
 	Datum value = (Datum) 0;
 	bool isnull = true;
 	MemoryContext old = MemoryContextSwitchTo(node->batch_context);
 
+	get_typlenbyval(type, &length, &by_value);
 	for (int w = 0; w < GPUAGG_VECTOR_WORDS; w++)
 		for (uint64 left = wanted[w]; left != 0; left &= left - 1)
 		{
 			int row = w * 64 + pg_rightmost_one_pos64(left);
 
-			if (!constant || !known)
-			{
-				store_row(node, row);
-				value = ExecEvalExpr(node->row_exprs[number], econtext, &isnull);
-			}
+			if (!full && (!constant || !known))
+				value = evaluate_value(node, node->row_exprs[number], length, by_value, row,
+									   &isnull);
 			known = true;
+			full = MemoryContextMemAllocated(node->batch_context, false) > VECTOR_BYTES;
 			if (!gpuagg_vector_store(out, &node->compiler->row_values[number], type, row, value,
-									 isnull))
-			{
-				node->runner->flagged[w] |= left & -left;
-				node->runner->any_flagged = true;
-			}
+									 isnull || full) ||
+				full)
+				flag_row(node, row);
 		}
 	MemoryContextSwitchTo(old);
 }
@@ -209,8 +243,12 @@ fill_from_vector(void *owner, int row, Datum *values, bool *isnull)
 {
 	AggScanState *node = owner;
 	const GroupLayout *layout = &node->layout;
+	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
 	bool stored = false;
+	MemoryContext old;
 
+	ResetExprContext(econtext);
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	for (int i = 0; i < layout->nvalues; i++)
 		if (i < layout->nkeys && node->key_is_whole[i])
 			values[i] = gpuagg_vector_datum(&node->runner->registers[layout->keys[i].reg],
@@ -221,9 +259,9 @@ fill_from_vector(void *owner, int row, Datum *values, bool *isnull)
 			if (!stored)
 				store_row(node, row);
 			stored = true;
-			values[i] = ExecEvalExpr(list_nth(node->key_exprs, i), node->css.ss.ps.ps_ExprContext,
-									 &isnull[i]);
+			values[i] = ExecEvalExpr(list_nth(node->key_exprs, i), econtext, &isnull[i]);
 		}
+	MemoryContextSwitchTo(old);
 }
 
 /* The group of the row in the slot. */
@@ -244,24 +282,38 @@ find_group_of_slot(AggScanState *node)
 	return gpuagg_groups_find_datums(node->groups, values, isnull, fill_from_slot, node);
 }
 
+/* Rows of the vector from next_row on, as far as there is room for groups; next_row is 0 after the last. */
 static void
-take_vector_by_row(AggScanState *node)
+take_rows(AggScanState *node)
 {
 	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
+	bool room = true;
 
-	node->counts.by_row++;
-	for (int row = 0; row < node->reader->nrows; row++)
+	while (room && node->next_row < node->reader->nrows)
 	{
 		MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 
-		store_row(node, row);
+		CHECK_FOR_INTERRUPTS();
+		store_row(node, node->next_row);
 		if (ExecQual(node->qual, econtext))
 			gpuagg_agg_sink_row(node, find_group_of_slot(node), econtext);
 		else
 			node->counts.removed++;
 		MemoryContextSwitchTo(old);
 		ResetExprContext(econtext);
+		node->next_row++;
+		room = gpuagg_agg_output_make_room(node);
 	}
+	if (node->next_row >= node->reader->nrows)
+		node->next_row = 0;
+}
+
+static void
+take_vector_by_row(AggScanState *node)
+{
+	node->counts.by_row++;
+	node->next_row = 0;
+	take_rows(node);
 }
 
 /* ---- vectors ---- */
@@ -540,9 +592,14 @@ gpuagg_agg_input_drain(AggScanState *node)
 											   node->css.ss.ps.state->es_snapshot, node->columns,
 											   (int) node->compiler->program.ncolumns,
 											   node->share != NULL ? &node->share->pages : NULL);
-	while (next_vector(node))
+	for (;;)
 	{
-		take_vector(node);
+		if (node->next_row > 0)
+			take_rows(node);
+		else if (next_vector(node))
+			take_vector(node);
+		else
+			break;
 		if (!gpuagg_agg_output_make_room(node))
 		{
 			stop_timing(start, &node->counts.ns);
@@ -581,6 +638,7 @@ gpuagg_agg_input_rescan(AggScanState *node)
 	node->value_parameters_set = false;
 	MemoryContextReset(node->parameter_context);
 	node->by_row = node->always_by_row;
+	node->next_row = 0;
 	node->drained = false;
 }
 

@@ -111,6 +111,7 @@ typedef struct AggScanState
 	int row_natts;			/* attributes that row-by-row evaluation reads */
 	bool always_by_row;		/* everything, for what the expressions are */
 	bool by_row;			/* everything, for that or for a parameter's value */
+	int next_row;			/* of the vector, where memory was full while rows were taken; or 0 */
 	List *parameter_states; /* ExprStates of the compiler's parameters */
 	bool filter_parameters_set;
 	bool value_parameters_set;
