@@ -472,8 +472,9 @@ is_of_a_row(int sqlerrcode)
 }
 
 /*
- * The same.  Where expressions are evaluated row by row, the first error that is raised need
- * not be that of the first row that has one: such a vector is evaluated again too.
+ * The same.  Where expressions are evaluated row by row, or parameters before the first row, the
+ * first error that is raised need not be that of the first row that has one: such a vector is
+ * evaluated again too.
  */
 static bool
 run_program_in_order(AggScanState *node, int *nlive)
@@ -481,7 +482,8 @@ run_program_in_order(AggScanState *node, int *nlive)
 	MemoryContext context = CurrentMemoryContext;
 	volatile bool done = false;
 
-	if (node->compiler->rows == NIL)
+	if (node->compiler->rows == NIL &&
+		(node->compiler->parameters == NIL || node->value_parameters_set))
 		return run_program(node, nlive);
 	PG_TRY();
 	{

@@ -342,7 +342,10 @@ SELECT * FROM aggs_beside(
     'gpu_max(d + 2147483647) FROM aggs',
     'gpu_sum(1 / (i - 500)) FROM aggs WHERE i <> 500',
     'gpu_sum(1 / (i - 500)) FILTER (WHERE i <> 500) FROM aggs',
-    'gpu_sum(CASE WHEN i <> 500 THEN 1 / (i - 500) END) FROM aggs');
+    'gpu_sum(CASE WHEN i <> 500 THEN 1 / (i - 500) END) FROM aggs',
+    'gpu_sum(i8 * i8 * i8), gpu_sum(1 / (SELECT 0)) FROM aggs',
+    'gpu_sum(1 / (SELECT 0)), gpu_sum(i8 * i8 * i8) FROM aggs',
+    'gpu_sum(CASE WHEN i < 0 THEN 1 / (SELECT 0) END) FROM aggs WHERE i > 0 OR 1 / (SELECT 0) > 0');
 CREATE TABLE aggs_wrong (i int, x float8, s timestamp);
 INSERT INTO aggs_wrong VALUES (5, 1e10, '2000-01-01'), (0, 1, '294276-12-31'), (1, -1, '2000-01-01');
 SELECT gpu_avg(1e308::float8 * x * sqrt(x)) FROM aggs_wrong;
