@@ -102,7 +102,7 @@ test-programs: unit-tests kernel-tests daemon-tests
 # Scripts; they call the same make again.
 export MAKE PG_CONFIG WITH_CUDA CUDA_HOME CUDA_ARCHS
 
-.PHONY: demo lint format bench fuzz plant setup gpu-bundle
+.PHONY: demo lint format bench fuzz memory plant setup gpu-bundle
 setup:
 	test/setup
 demo:
@@ -115,6 +115,8 @@ bench:
 	test/bench/run
 fuzz:
 	test/fuzz/run
+memory:
+	test/memory/run
 plant:
 	test/plant
 gpu-bundle:
