@@ -267,6 +267,15 @@ match_program(PlannerInfo *root, const RelOptInfo *input, AggMatch *match)
 	return NULL;
 }
 
+/* grouping(), which core's nodes compute. */
+static bool
+has_grouping(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, GroupingFunc) || expression_tree_walker(node, has_grouping, context);
+}
+
 const char *
 gpuagg_agg_match(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, Node *having,
 				 AggMatch *match)
@@ -289,5 +298,7 @@ gpuagg_agg_match(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, Node 
 	for (int i = 0; i < lengthof(reasons); i++)
 		if (reasons[i] != NULL)
 			return reasons[i];
+	if (has_grouping((Node *) output->reltarget->exprs, NULL) || has_grouping(having, NULL))
+		return "there is grouping()";
 	return match_program(root, input, match);
 }

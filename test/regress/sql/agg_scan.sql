@@ -121,6 +121,8 @@ SELECT * FROM aggs_beside(
     'k, gpu_sum(i) FROM aggs GROUP BY k HAVING gpu_count(i) > 640 AND k <> 2',
     'gpu_max(i) FROM aggs GROUP BY k HAVING gpu_sum(f4) IS NULL',
     '1 FROM aggs HAVING gpu_count(*) > 5000',
+    'grouping(k), gpu_sum(i) FROM aggs GROUP BY k',
+    'gpu_sum(i) FROM aggs GROUP BY k HAVING grouping(k) = 0',
     'k, generate_series(1, gpu_count(*) / 300) FROM aggs GROUP BY k',
     'DISTINCT gpu_count(*) FROM aggs GROUP BY k',
     'k, gpu_sum(i), rank() OVER (ORDER BY gpu_sum(i)), gpu_sum(gpu_sum(i)) OVER () FROM aggs GROUP BY k',
