@@ -22,7 +22,8 @@
 
 /*
  * Bytes of values by reference that a vector may take; one with more is evaluated row by
- * row, where each row's memory is free before the next.
+ * row, where each row's memory is free before the next.  Also how far one vector's rows may
+ * take groups beyond their limit.
  */
 #define VECTOR_BYTES (4 * 1024 * 1024)
 
@@ -302,7 +303,8 @@ take_rows(AggScanState *node)
 		MemoryContextSwitchTo(old);
 		ResetExprContext(econtext);
 		node->next_row++;
-		room = gpuagg_agg_output_make_room(node);
+		if (gpuagg_groups_bytes(node->groups) > node->memory_limit + VECTOR_BYTES)
+			room = gpuagg_agg_output_make_room(node);
 	}
 	if (node->next_row >= node->reader->nrows)
 		node->next_row = 0;
