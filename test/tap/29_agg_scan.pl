@@ -18,7 +18,7 @@ my $node = gpuagg_node('agg_scan',
 	  . "gpuagg.enable_agg_scan = on\ngpuagg.min_table_pages = 0\nmax_parallel_workers_per_gather = 0\n"
 	  . "parallel_setup_cost = 0\nparallel_tuple_cost = 0\nmin_parallel_table_scan_size = 0\n"
 	  . "enable_sort = off\n");
-my $rows = 100_000;
+my $rows = 60_000;
 
 # Functions of core under other names, as the node leaves what is volatile to core.  A statement that
 # cancels itself ends where interrupts are looked for next.
@@ -31,7 +31,7 @@ CREATE FUNCTION stable_sleep(float8) RETURNS void LANGUAGE internal STRICT STABL
 CREATE FUNCTION slow(int) RETURNS int LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT \$1 + length(stable_sleep(1000)::text)';
 CREATE TABLE t (i int, k int, x text, n numeric(10,2)) WITH (autovacuum_enabled = off);
 ALTER TABLE t ALTER k SET (n_distinct = 10);	-- workers will do
-INSERT INTO t SELECT i, i * 7919 % 50021, 'x' || i % 10, i / 4.0 FROM generate_series(1, $rows) i;
+INSERT INTO t SELECT i, i * 7919 % 30011, 'x' || i % 10, i / 4.0 FROM generate_series(1, $rows) i;
 CREATE TABLE small (i int, k int, z int, x text) WITH (autovacuum_enabled = off);
 INSERT INTO small SELECT i, i % 700, i % 50, 'x' || i % 10 FROM generate_series(1, 3000) i;
 CREATE TABLE wide AS SELECT i, repeat(md5(i::text), 32768) AS x FROM generate_series(1, 100) i;
@@ -217,7 +217,7 @@ my %long = (
 	'spilling with workers' => [ 2, '64kB', 'SELECT count(s), sum(s) FROM (SELECT k, x, gpu_sum(i) AS s FROM t GROUP BY k, x) q' ],
 	'reading' => [ 0, '4MB', 'SELECT gpu_sum(i), gpu_sum(length(x)), gpu_sum(n * n) FROM t WHERE i % 3 <> 1' ]);
 my $times = $ENV{GPUAGG_REPETITIONS} // 100;
-my $steps = $times > 100 ? 100 : 8;
+my $steps = $times > 100 ? 100 : 6;
 my $segments = nothing_left('before');
 for my $what (sort keys %long)
 {
