@@ -222,10 +222,10 @@ typedef struct Deposit
 #define FOR_EACH_ROW(d, Type, statement)                              \
 	do                                                                \
 	{                                                                 \
-		for (int i = 0; i < (d)->n; i++)                              \
+		for (int at_ = 0; at_ < (d)->n; at_++)                        \
 		{                                                             \
-			int row = (d)->rows[i];                                   \
-			Type *acc = (Type *) ((d)->found[i] + (d)->at);           \
+			int row = (d)->rows[at_];                                 \
+			Type *acc = (Type *) ((d)->found[at_] + (d)->at);         \
                                                                       \
 			if ((d)->wanted != NULL && !gpuagg_bit((d)->wanted, row)) \
 				continue;                                             \
