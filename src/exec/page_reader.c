@@ -187,6 +187,7 @@ prefetch(const PageScan *scan, Page page)
 			__builtin_prefetch(scan->page_stride != 0
 								   ? scan->page_first - (Size) i * scan->page_stride
 								   : (char *) page + scan->page_offsets[i]);
+	pg_compiler_barrier(); /* without it gcc drops calls of a function that only prefetches */
 }
 
 /* Finds the visible tuples of the page whose lock is held. */
