@@ -102,6 +102,7 @@ gpuagg_page_columns_open(PageReader *reader, const PageColumn *columns, int ncol
 	scan->columns = palloc0(sizeof(PageColumnState) * Max(ncolumns, 1));
 	reader->columns = palloc0(sizeof(GpuaggVector) * Max(ncolumns, 1));
 	scan->walked = palloc(sizeof(int) * Max(ncolumns, 1));
+	scan->may_be_null = palloc(sizeof(bool) * Max(ncolumns, 1));
 	scan->by_attno = palloc(sizeof(int) * Max(ncolumns, 1));
 	scan->found = palloc(sizeof(char *) * GPUAGG_VECTOR_ROWS * Max(ncolumns, 1));
 	scan->at = palloc(sizeof(char *) * GPUAGG_VECTOR_ROWS);
@@ -152,6 +153,7 @@ gpuagg_page_columns_close(PageReader *reader)
 	pfree(scan->columns);
 	pfree(reader->columns);
 	pfree(scan->walked);
+	pfree(scan->may_be_null);
 	pfree(scan->by_attno);
 	pfree(scan->found);
 	pfree(scan->at);
@@ -239,24 +241,28 @@ static uint64
 find_present(PageScan *scan, const PageSegment *segment, int begin, const uint16 *rows, int n)
 {
 	uint64 all = ~UINT64CONST(0);
+	uint64 *present = scan->present;
+	const char **at = scan->at;
+	PageSegment local = *segment;
 
 	for (int k = 0; k < n; k++)
 	{
-		const char *tuple = gpuagg_page_tuple(scan, segment, rows[k] - segment->begin);
+		const char *tuple = gpuagg_page_tuple(scan, &local, rows[k] - local.begin);
 		HeaderEnd end;
 		int natts;
 
 		memcpy(&end, tuple + HEADER_END, sizeof(end));
 		natts = end.field.infomask2 & HEAP_NATTS_MASK;
-		if (likely(natts <= BITS_PER_BYTE && begin == 0))
-			scan->present[k] = ((1 << natts) - 1) &
-							   (end.field.bits |
-								-((end.field.infomask & HEAP_HASNULL) ^ HEAP_HASNULL));
+		if (natts <= BITS_PER_BYTE && begin == 0)
+			present[k] = ((1 << natts) - 1) &
+						 (end.field.bits | -((end.field.infomask & HEAP_HASNULL) ^ HEAP_HASNULL));
+		else if ((end.field.infomask & HEAP_HASNULL) == 0 && natts >= begin && natts < begin + 64)
+			present[k] = (UINT64CONST(1) << (natts - begin)) - 1;
 		else
-			scan->present[k] = present_in((HeapTupleHeader) tuple, begin);
-		all &= scan->present[k];
+			present[k] = present_in((HeapTupleHeader) tuple, begin);
+		all &= present[k];
 		if (begin == 0)
-			scan->at[k] = tuple + end.field.hoff;
+			at[k] = tuple + end.field.hoff;
 	}
 	return all;
 }
@@ -331,20 +337,22 @@ step_fixed(PageScan *scan, int a, const char **found, int n, bool all)
 static pg_attribute_always_inline void
 step_varying_loop(PageScan *scan, int a, const char **found, int n, bool all)
 {
-	const PageAttribute *attribute = &scan->attributes[a];
+	const PageAttribute attribute = scan->attributes[a];
+	const uint64 *present = scan->present;
+	const char **at = scan->at;
 
 	for (int k = 0; k < n; k++)
 	{
-		const char *value = scan->at[k];
+		const char *value = at[k];
 
-		if (!all && (scan->present[k] >> (a % 64) & 1) == 0)
+		if (!all && (present[k] >> (a % 64) & 1) == 0)
 			value = NULL;
-		else if (likely(attribute->length == -1 && VARATT_IS_1B(value) && !VARATT_IS_1B_E(value)))
-			scan->at[k] = value + VARSIZE_1B(value);
+		else if (likely(attribute.length == -1 && VARATT_IS_1B(value) && !VARATT_IS_1B_E(value)))
+			at[k] = value + VARSIZE_1B(value);
 		else
 		{
-			value = gpuagg_page_align(attribute, value);
-			scan->at[k] = value + gpuagg_page_length(attribute, value);
+			value = gpuagg_page_align(&attribute, value);
+			at[k] = value + gpuagg_page_length(&attribute, value);
 		}
 		if (found != NULL)
 			found[k] = value;
@@ -398,6 +406,7 @@ walk(PageScan *scan, const PageSegment *segment, int nwalked, const uint16 *rows
 		{
 			/* the same attribute in another form */
 			memcpy(found, found - GPUAGG_VECTOR_ROWS, n * sizeof(*found));
+			scan->may_be_null[i] = scan->may_be_null[i - 1];
 			continue;
 		}
 		for (; a <= target; a++)
@@ -406,7 +415,8 @@ walk(PageScan *scan, const PageSegment *segment, int nwalked, const uint16 *rows
 				all = find_present(scan, segment, a, rows, n);
 			step(scan, a, a == target ? found : NULL, n, (all >> (a % 64) & 1) != 0);
 		}
-		if ((all >> (target % 64) & 1) == 0 && state->missing != NULL)
+		scan->may_be_null[i] = (all >> (target % 64) & 1) == 0;
+		if (scan->may_be_null[i] && state->missing != NULL)
 			for (int k = 0; k < n; k++)
 			{
 				const char *tuple = gpuagg_page_tuple(scan, segment, rows[k] - segment->begin);
@@ -491,7 +501,7 @@ load_walked(PageReader *reader, int nwalked, const PageSegment *segment, const u
 		const char **found = scan->found + (Size) i * GPUAGG_VECTOR_ROWS;
 		int c = scan->walked[i];
 
-		if (mark_nulls(scan->columns[c].valid, found, rows, n))
+		if (scan->may_be_null[i] && mark_nulls(scan->columns[c].valid, found, rows, n))
 			reader->columns[c].valid = scan->columns[c].valid;
 		take_values(reader, c, found, rows, n, later);
 	}
@@ -545,8 +555,6 @@ load(PageReader *reader, int first, int n, const uint64 *wanted, bool later)
 				count++;
 		if (count == 0)
 			continue;
-		if (!segment->examined)
-			examine(scan, segment);
 		for (int i = 0; i < scan->ncolumns; i++)
 		{
 			int c = scan->by_attno[i];
@@ -554,7 +562,9 @@ load(PageReader *reader, int first, int n, const uint64 *wanted, bool later)
 
 			if (c < first || c >= first + n)
 				continue;
-			if (segment->uniform && state->offset >= 0 && state->column.attno <= segment->natts)
+			if (state->offset >= 0 && !segment->examined)
+				examine(scan, segment);
+			if (state->offset >= 0 && segment->uniform && state->column.attno <= segment->natts)
 				load_fixed(reader, c, segment, rows, count, later);
 			else
 				scan->walked[nwalked++] = c;

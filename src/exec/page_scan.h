@@ -102,6 +102,7 @@ typedef struct PageScan
 	const char **at;	/* for each row: where the walk over its attributes is */
 	uint64 *present;	/* for each row: which of 64 attributes are stored and not NULL */
 	int *walked;		/* columns whose place depends on the tuple, by attribute number */
+	bool *may_be_null;	/* of these: whether a place may be NULL */
 	int *by_attno;		/* columns in the order of their attribute numbers */
 } PageScan;
 
