@@ -3,27 +3,29 @@
  *	  What the node GpuAgg costs, in the planner's units.
  *
  * Pages cost what they cost core's scan.  What the processor does is given as parts of
- * core's own units, so that the ratio of the two plans' costs is that of their times where
- * all pages are in memory.  Measured: processor time, the least of three runs, 2,000,000
- * rows of 93 bytes, one process, no JIT.  Nanoseconds for each row; the time of core's plan
- * of the same query divided by the node's; in parentheses the same of their costs.
+ * core's own units, so that the ratio of the two plans' costs is no more than that of their
+ * times where all pages are in memory.  Measured: the least time of five runs, 3,000,000 rows
+ * of 93 bytes, one process, an idle machine, no JIT.  Nanoseconds for each row; the time of
+ * core's plan of the same query divided by the node's; in parentheses the same of their costs.
  *
- *	 gpu_count(*)                      14.2  1.9 (3.0)
- *	 gpu_sum of int4, int8, float8     16.5  3.0 (2.8)
- *	 gpu_stddev of int4, float8        16.5, 20.8  3.1, 2.5 (2.8)
- *	 four sums of four columns         22.1  2.9 (2.6)
- *	 gpu_sum(numeric(15,2))            24.4  2.5 (2.4)
- *	 int8, float8 behind a text        25.7, 32.5  1.8, 1.5 (1.8)
- *	 f * (1 - f), float8               18.0  3.1 (3.1)
- *	 n * (1 - m), numeric(15,2)        36.7  5.3 (1.8)
- *	 a condition that 1, 50 % pass     17.1, 17.4  2.5, 2.8 (2.5)
- *	 four comparisons of four columns  25.6  2.1 (2.0)
+ *	 gpu_count(*)                      3.3   10 (3.0)
+ *	 gpu_sum of int4, int8, float8     11.6, 11.9, 12.6  3.6 to 4.1 (2.8)
+ *	 gpu_stddev of int4, float8        12.3, 15.6  4.0, 3.3 (2.8)
+ *	 three aggregates of three columns 15.6  3.6 (2.6)
+ *	 gpu_sum(numeric(15,2))            17.9  6.1 (2.4)
+ *	 int8, float8 behind a text        13.4, 18.0  3.6, 2.7 (1.8)
+ *	 f * (1 - f), float8               14.3  3.8 (3.1)
+ *	 n * (1 - m), numeric(15,2)        28.2  7.5 (1.8)
+ *	 a condition that 1, 50 % pass     12.1, 13.1  3.6, 3.8 (2.5)
+ *	 four comparisons of four columns  17.4  3.2 (2.0)
+ *	 GROUP BY, 10 and 1,024 groups     21.2, 21.3  4.6, 5.0 (2.7)
+ *	 GROUP BY a text of 4 values       23.3  4.6 (1.9)
+ *	 GROUP BY, a group each row        326   2.7 (1.6)
+ *
+ * Before, and with other work on the machine, 2,000,000 rows:
+ *
  *	 length(repeat()), row by row      75.6  1.1 (1.1)
  *	 length(to_char()), row by row      159  0.9 (1.1)
- *	 GROUP BY, 10 and 1,024 groups     24.6, 31.9  3.6, 3.2 (2.7)
- *	 GROUP BY, 30,000 groups           41.6  3.0 (2.7)
- *	 GROUP BY a text of 20 values      58.7  1.9 (1.9)
- *	 GROUP BY, 2,000,000 groups         585  1.7 (1.6)
  *	 GROUP BY, 500,000 groups of a row each, work_mem 4 MB  667  0.9 (0.9)
  *
  * Groups beyond the processor's caches make core and the node slow alike: core's units
@@ -42,6 +44,7 @@
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
 #include "operation/family.h"
@@ -86,6 +89,32 @@ group_bytes(const AggMatch *match)
 	return bytes;
 }
 
+/*
+ * Whether the number of groups is a mere guess.  An expression without statistics is taken
+ * to have as many values as its columns, where date_trunc() and the like have a few: the
+ * groups that are there hardly ever need more memory than there is.
+ */
+bool
+gpuagg_agg_groups_guessed(PlannerInfo *root, const AggMatch *match)
+{
+	ListCell *cell;
+
+	foreach (cell, match->keys)
+	{
+		VariableStatData data;
+		bool known;
+
+		if (IsA(lfirst(cell), Var))
+			continue;
+		examine_variable(root, lfirst(cell), 0, &data);
+		known = HeapTupleIsValid(data.statsTuple);
+		ReleaseVariableStats(data);
+		if (!known)
+			return true;
+	}
+	return false;
+}
+
 /* Of random keys it takes -groups * ln(1 - room / groups) rows until `room` groups are there. */
 double
 gpuagg_agg_overflow(const AggMatch *match, double rows, double groups)
@@ -93,7 +122,7 @@ gpuagg_agg_overflow(const AggMatch *match, double rows, double groups)
 	double room = get_hash_memory_limit() / group_bytes(match);
 	double fill;
 
-	if (match->keys == NIL || groups <= room)
+	if (match->keys == NIL || match->groups_guessed || groups <= room)
 		return 0;
 	fill = -groups * log1p(-room / groups);
 	return room * Max(rows / Max(fill, 1), 1);

@@ -21,6 +21,9 @@ extern double gpuagg_agg_processes(int workers);
 extern Cost gpuagg_agg_input_cost(PlannerInfo *root, const RelOptInfo *input, const AggMatch *match,
 								  double processes, double groups);
 
+/* Whether the number of groups is a guess, as some key has no statistics: no spilling is expected. */
+extern bool gpuagg_agg_groups_guessed(PlannerInfo *root, const AggMatch *match);
+
 /*
  * Groups that a process has to let go of because its memory is full, each time that it
  * has them; 0: all fit.  rows: that it puts into groups.

@@ -29,6 +29,8 @@ typedef struct AggMatch
 	int value_instructions;	 /* for those that pass the filter */
 	List *rows;				 /* expressions that core's executor evaluates */
 	bool by_row;			 /* these are all, for each row */
+
+	bool groups_guessed; /* some key has no statistics */
 } AggMatch;
 
 /*

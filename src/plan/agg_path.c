@@ -183,6 +183,7 @@ add_agg_paths(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 	paths.named = makeNode(RelOptInfo);
 	*paths.named = *output;
 	paths.named->relids = input->relids;
+	paths.match.groups_guessed = gpuagg_agg_groups_guessed(root, &paths.match);
 	paths.groups = count_groups(&paths, input->rows);
 	paths.rows = paths.groups;
 	if (paths.having != NULL)

@@ -185,6 +185,14 @@ SELECT q, ap_core(q) FROM unnest(ARRAY[
     'gpu_min(id), gpu_max(id) FROM ap_wide',
     'gpu_max(id) FROM ap_wide WHERE id < 100',
     'gpu_min(i) FROM ap_wide']) q;
+-- More groups than memory: by statistics; by a guess, which is too many as a rule.
+CREATE TABLE ap_many WITH (autovacuum_enabled = off) AS SELECT i, i * 3 AS v FROM generate_series(1, 100000) i;
+VACUUM (ANALYZE, FREEZE) ap_many;
+SET work_mem = '1MB';
+SELECT q, ap_core(q) FROM unnest(ARRAY['i, gpu_sum(v) FROM ap_many GROUP BY i',
+    'i / 1000, gpu_sum(v) FROM ap_many GROUP BY 1']) q;
+RESET work_mem;
+DROP TABLE ap_many;
 -- 0 asks for the node wherever it can be
 SET gpuagg.min_table_pages = 0;
 SELECT q, ap_core(q) FROM unnest(ARRAY[
