@@ -12,6 +12,7 @@
 #include "utils/lsyscache.h"
 
 #define VALUES_ALIGN 64 /* bytes */
+#define WALK_ROWS	 64 /* so many are walked over together, if there are */
 
 /* ---- opening ---- */
 
@@ -102,10 +103,12 @@ gpuagg_page_columns_open(PageReader *reader, const PageColumn *columns, int ncol
 	scan->columns = palloc0(sizeof(PageColumnState) * Max(ncolumns, 1));
 	reader->columns = palloc0(sizeof(GpuaggVector) * Max(ncolumns, 1));
 	scan->walked = palloc(sizeof(int) * Max(ncolumns, 1));
+	scan->to_walk = palloc(sizeof(int) * Max(ncolumns, 1));
 	scan->may_be_null = palloc(sizeof(bool) * Max(ncolumns, 1));
 	scan->by_attno = palloc(sizeof(int) * Max(ncolumns, 1));
 	scan->found = palloc(sizeof(char *) * GPUAGG_VECTOR_ROWS * Max(ncolumns, 1));
 	scan->at = palloc(sizeof(char *) * GPUAGG_VECTOR_ROWS);
+	scan->tuples = palloc(sizeof(char *) * (GPUAGG_VECTOR_ROWS + 3));
 	scan->present = palloc(sizeof(uint64) * GPUAGG_VECTOR_ROWS);
 	scan->rows = palloc(sizeof(uint16) * GPUAGG_VECTOR_ROWS);
 	scan->all_rows = palloc(sizeof(uint16) * GPUAGG_VECTOR_ROWS);
@@ -153,304 +156,19 @@ gpuagg_page_columns_close(PageReader *reader)
 	pfree(scan->columns);
 	pfree(reader->columns);
 	pfree(scan->walked);
+	pfree(scan->to_walk);
 	pfree(scan->may_be_null);
 	pfree(scan->by_attno);
 	pfree(scan->found);
 	pfree(scan->at);
+	pfree(scan->tuples);
 	pfree(scan->present);
 	pfree(scan->rows);
 	pfree(scan->all_rows);
 	pfree(scan->vectors);
 }
 
-/* ---- finding values ---- */
-
-/* The end of a tuple header, which has all that tells of its columns. */
-typedef union HeaderEnd
-{
-	struct
-	{
-		uint16 line;
-		uint16 infomask2;
-		uint16 infomask;
-		uint8 hoff;
-		uint8 bits;
-	} field;
-	uint64 word;
-} HeaderEnd;
-
-#define HEADER_END (offsetof(HeapTupleHeaderData, t_ctid) + offsetof(ItemPointerData, ip_posid))
-
-StaticAssertDecl(offsetof(HeapTupleHeaderData, t_infomask) ==
-						 HEADER_END + offsetof(HeaderEnd, field.infomask) &&
-					 offsetof(HeapTupleHeaderData, t_hoff) ==
-						 HEADER_END + offsetof(HeaderEnd, field.hoff),
-				 "HeaderEnd is the end of a tuple header");
-
-/* Finds out whether the tuples of a segment have their columns at the same places. */
-static void
-examine(const PageScan *scan, PageSegment *segment)
-{
-	HeaderEnd any = {.word = 0};
-	HeaderEnd all = {.word = ~UINT64CONST(0)};
-	uint64 word;
-
-	if (segment->stride != 0)
-	{
-		const char *tuple = segment->first + HEADER_END;
-
-		for (int i = 0; i < segment->nrows; i++, tuple -= segment->stride)
-		{
-			memcpy(&word, tuple, sizeof(word));
-			any.word |= word;
-			all.word &= word;
-		}
-	}
-	else
-		for (int i = 0; i < segment->nrows; i++)
-		{
-			memcpy(&word, scan->tuples[segment->begin + i] + HEADER_END, sizeof(word));
-			any.word |= word;
-			all.word &= word;
-		}
-	segment->uniform = (any.field.infomask & HEAP_HASNULL) == 0 &&
-					   any.field.hoff == all.field.hoff &&
-					   ((any.field.infomask2 ^ all.field.infomask2) & HEAP_NATTS_MASK) == 0;
-	segment->natts = all.field.infomask2 & HEAP_NATTS_MASK;
-	segment->hoff = all.field.hoff;
-	segment->examined = true;
-}
-
-/* Attributes begin to begin + 63 of one tuple that are stored and not NULL. */
-static uint64
-present_in(HeapTupleHeader header, int begin)
-{
-	int natts = HeapTupleHeaderGetNatts(header) - begin;
-	uint64 present = natts >= 64 ? ~UINT64CONST(0) : natts > 0 ? (UINT64CONST(1) << natts) - 1 : 0;
-	uint64 bits = 0;
-
-	if ((header->t_infomask & HEAP_HASNULL) == 0)
-		return present;
-	for (int i = 0; i * BITS_PER_BYTE < Min(natts, 64); i++)
-		bits |= (uint64) header->t_bits[begin / BITS_PER_BYTE + i] << (i * BITS_PER_BYTE);
-	return present & bits;
-}
-
-/* The same of n tuples, into scan->present.  Returns those that all of them have. */
-static uint64
-find_present(PageScan *scan, const PageSegment *segment, int begin, const uint16 *rows, int n)
-{
-	uint64 all = ~UINT64CONST(0);
-	uint64 *present = scan->present;
-	const char **at = scan->at;
-	PageSegment local = *segment;
-
-	for (int k = 0; k < n; k++)
-	{
-		const char *tuple = gpuagg_page_tuple(scan, &local, rows[k] - local.begin);
-		HeaderEnd end;
-		int natts;
-
-		memcpy(&end, tuple + HEADER_END, sizeof(end));
-		natts = end.field.infomask2 & HEAP_NATTS_MASK;
-		if (natts <= BITS_PER_BYTE && begin == 0)
-			present[k] = ((1 << natts) - 1) &
-						 (end.field.bits | -((end.field.infomask & HEAP_HASNULL) ^ HEAP_HASNULL));
-		else if ((end.field.infomask & HEAP_HASNULL) == 0 && natts >= begin && natts < begin + 64)
-			present[k] = (UINT64CONST(1) << (natts - begin)) - 1;
-		else
-			present[k] = present_in((HeapTupleHeader) tuple, begin);
-		all &= present[k];
-		if (begin == 0)
-			at[k] = tuple + end.field.hoff;
-	}
-	return all;
-}
-
-/* Addresses, several at a time. */
-typedef uint64 Places __attribute__((vector_size(32), aligned(8), may_alias));
-
-#define PLACES ((int) (sizeof(Places) / sizeof(uint64)))
-
-/*
- * Steps over one attribute of n tuples: from scan->at, where the attribute before it
- * ended, to where it ends.  found: where its value is, NULL where it is not present; or
- * NULL.  all: it is present everywhere.  May go on to a multiple of PLACES.
- */
-static pg_attribute_always_inline void
-step_fixed_loop(PageScan *scan, int a, const char **found, int n, bool all)
-{
-	uint64 align = scan->attributes[a].align - 1;
-	uint64 length = scan->attributes[a].length;
-
-	for (int k = 0; k < n; k += PLACES)
-	{
-		Places at = *(const Places *) (scan->at + k);
-		Places value = (at + align) & ~align;
-		Places end = value + length;
-
-		if (!all)
-		{
-			Places present = -(*(const Places *) (scan->present + k) >> (a % 64) & 1);
-
-			value &= present;
-			end = (end & present) | (at & ~present);
-		}
-		if (found != NULL)
-			*(Places *) (found + k) = value;
-		*(Places *) (scan->at + k) = end;
-	}
-}
-
-static pg_attribute_always_inline void
-step_fixed_each(PageScan *scan, int a, const char **found, int n, bool all)
-{
-	if (all)
-		found != NULL ? step_fixed_loop(scan, a, found, n, true)
-					  : step_fixed_loop(scan, a, NULL, n, true);
-	else
-		found != NULL ? step_fixed_loop(scan, a, found, n, false)
-					  : step_fixed_loop(scan, a, NULL, n, false);
-}
-
-#if defined(__x86_64__)
-static __attribute__((target("avx2"))) void
-step_fixed_avx2(PageScan *scan, int a, const char **found, int n, bool all)
-{
-	step_fixed_each(scan, a, found, n, all);
-}
-#endif
-
-static void
-step_fixed(PageScan *scan, int a, const char **found, int n, bool all)
-{
-#if defined(__x86_64__)
-	if (__builtin_cpu_supports("avx2"))
-	{
-		step_fixed_avx2(scan, a, found, n, all);
-		return;
-	}
-#endif
-	step_fixed_each(scan, a, found, n, all);
-}
-
-static pg_attribute_always_inline void
-step_varying_loop(PageScan *scan, int a, const char **found, int n, bool all)
-{
-	const PageAttribute attribute = scan->attributes[a];
-	const uint64 *present = scan->present;
-	const char **at = scan->at;
-
-	for (int k = 0; k < n; k++)
-	{
-		const char *value = at[k];
-
-		if (!all && (present[k] >> (a % 64) & 1) == 0)
-			value = NULL;
-		else if (likely(attribute.length == -1 && VARATT_IS_1B(value) && !VARATT_IS_1B_E(value)))
-			at[k] = value + VARSIZE_1B(value);
-		else
-		{
-			value = gpuagg_page_align(&attribute, value);
-			at[k] = value + gpuagg_page_length(&attribute, value);
-		}
-		if (found != NULL)
-			found[k] = value;
-	}
-}
-
-static void
-step_varying(PageScan *scan, int a, const char **found, int n, bool all)
-{
-	if (all)
-		found != NULL ? step_varying_loop(scan, a, found, n, true)
-					  : step_varying_loop(scan, a, NULL, n, true);
-	else
-		step_varying_loop(scan, a, found, n, false);
-}
-
-static void
-step(PageScan *scan, int a, const char **found, int n, bool all)
-{
-	if (scan->attributes[a].length <= 0)
-		step_varying(scan, a, found, n, all);
-	else
-		step_fixed(scan, a, found, n, all);
-}
-
-/*
- * Finds the values of columns scan->walked[0 to nwalked - 1], by attribute number, of rows
- * of a segment: into found[i] of the i-th of them.  Goes attribute by attribute over all
- * tuples, which do not wait for one another.
- */
-static void
-walk(PageScan *scan, const PageSegment *segment, int nwalked, const uint16 *rows, int n)
-{
-	uint64 all = find_present(scan, segment, 0, rows, n);
-	int a = all == ~UINT64CONST(0) ? 64 : __builtin_ctzll(~all);
-	Size begin = 0;
-
-	/* The first attributes, if they are present everywhere, have fixed offsets. */
-	a = Min(a, Min(scan->nfixed, scan->columns[scan->walked[0]].column.attno) - 1);
-	if (a > 0)
-		begin = scan->attributes[a - 1].offset + scan->attributes[a - 1].length;
-	for (int k = 0; k < n && begin > 0; k++)
-		scan->at[k] += begin;
-	for (int i = 0; i < nwalked; i++)
-	{
-		const PageColumnState *state = &scan->columns[scan->walked[i]];
-		const char **found = scan->found + (Size) i * GPUAGG_VECTOR_ROWS;
-		int target = state->column.attno - 1;
-
-		if (a > target && i > 0)
-		{
-			/* the same attribute in another form */
-			memcpy(found, found - GPUAGG_VECTOR_ROWS, n * sizeof(*found));
-			scan->may_be_null[i] = scan->may_be_null[i - 1];
-			continue;
-		}
-		for (; a <= target; a++)
-		{
-			if (a % 64 == 0 && a > 0)
-				all = find_present(scan, segment, a, rows, n);
-			step(scan, a, a == target ? found : NULL, n, (all >> (a % 64) & 1) != 0);
-		}
-		scan->may_be_null[i] = (all >> (target % 64) & 1) == 0;
-		if (scan->may_be_null[i] && state->missing != NULL)
-			for (int k = 0; k < n; k++)
-			{
-				const char *tuple = gpuagg_page_tuple(scan, segment, rows[k] - segment->begin);
-
-				if (target >= HeapTupleHeaderGetNatts((HeapTupleHeader) tuple))
-					found[k] = state->missing;
-			}
-	}
-}
-
 /* ---- loading ---- */
-
-/* Clears the bits of rows whose place is NULL; returns whether there are any. */
-static bool
-mark_nulls(uint64 *valid, const char *const *found, const uint16 *rows, int n)
-{
-	int word = rows[0] / 64;
-	uint64 nulls = 0;
-	uint64 any = 0;
-
-	for (int k = 0; k < n; k++)
-	{
-		if (rows[k] / 64 != word)
-		{
-			valid[word] &= ~nulls;
-			any |= nulls;
-			nulls = 0;
-			word = rows[k] / 64;
-		}
-		nulls |= (uint64) (found[k] == NULL) << rows[k] % 64;
-	}
-	valid[word] &= ~nulls;
-	return (any | nulls) != 0;
-}
 
 /* Values from their places scan->found; later, if all rows are looked for and it takes time. */
 static void
@@ -484,26 +202,32 @@ load_fixed(PageReader *reader, int c, const PageSegment *segment, const uint16 *
 	else
 	{
 		for (int k = 0; k < n; k++)
-			scan->found[k] = gpuagg_page_tuple(scan, segment, rows[k] - segment->begin) + offset;
+			scan->found[k] = gpuagg_page_tuple(segment, rows[k] - segment->begin) + offset;
 		take_values(reader, c, scan->found, rows, n, later);
 	}
 }
 
+/* Loads scan->walked of the rows that wait for it, the last of which is before `end`. */
 static void
-load_walked(PageReader *reader, int nwalked, const PageSegment *segment, const uint16 *rows, int n,
-			bool later)
+load_walked(PageReader *reader, const uint16 *end, bool later)
 {
 	PageScan *scan = reader->scan;
+	int n = scan->nwaiting;
+	const uint16 *rows = end - n;
 
-	walk(scan, segment, nwalked, rows, n);
-	for (int i = 0; i < nwalked; i++)
+	scan->nwaiting = 0;
+	if (n == 0)
+		return;
+	gpuagg_page_walk(scan, n);
+	for (int i = 0; i < scan->nwalked; i++)
 	{
 		const char **found = scan->found + (Size) i * GPUAGG_VECTOR_ROWS;
 		int c = scan->walked[i];
 
-		if (scan->may_be_null[i] && mark_nulls(scan->columns[c].valid, found, rows, n))
+		if (scan->may_be_null[i] && gpuagg_page_mark_nulls(scan->columns[c].valid, found, rows, n))
 			reader->columns[c].valid = scan->columns[c].valid;
 		take_values(reader, c, found, rows, n, later);
+		gpuagg_page_prefetch(scan->following, PREFETCH_LINES);
 	}
 }
 
@@ -543,9 +267,9 @@ load(PageReader *reader, int first, int n, const uint64 *wanted, bool later)
 		if (scan->columns[c].column.form == PAGE_COLUMN_BITS)
 			memset(reader->columns[c].values, 0, GPUAGG_VECTOR_WORDS * sizeof(uint64));
 	}
-	for (int s = 0; s < scan->nsegments; s++)
+	for (int s = 0; s < scan->batch->nsegments; s++)
 	{
-		PageSegment *segment = &scan->segments[s];
+		PageSegment *segment = &scan->batch->segments[s];
 		int end = segment->begin + segment->nrows;
 		int count = segment->nrows;
 		int nwalked = 0;
@@ -563,17 +287,33 @@ load(PageReader *reader, int first, int n, const uint64 *wanted, bool later)
 			if (c < first || c >= first + n)
 				continue;
 			if (state->offset >= 0 && !segment->examined)
-				examine(scan, segment);
+				gpuagg_page_examine(segment);
 			if (state->offset >= 0 && segment->uniform && state->column.attno <= segment->natts)
+			{
 				load_fixed(reader, c, segment, rows, count, later);
+				gpuagg_page_prefetch(scan->following, PREFETCH_LINES);
+			}
 			else
-				scan->walked[nwalked++] = c;
+				scan->to_walk[nwalked++] = c;
+		}
+		if (nwalked != scan->nwalked ||
+			memcmp(scan->walked, scan->to_walk, nwalked * sizeof(int)) != 0)
+		{
+			load_walked(reader, rows, later);
+			memcpy(scan->walked, scan->to_walk, nwalked * sizeof(int));
+			scan->nwalked = nwalked;
 		}
 		if (nwalked > 0)
-			load_walked(reader, nwalked, segment, rows, count, later);
+		{
+			gpuagg_page_list_tuples(segment, rows, count, scan->tuples + scan->nwaiting);
+			scan->nwaiting += count;
+		}
 		rows += count;
 		nrows -= count;
+		if (scan->nwaiting >= WALK_ROWS)
+			load_walked(reader, rows, later);
 	}
+	load_walked(reader, rows, later);
 }
 
 void

@@ -24,7 +24,6 @@
 #define UNIT_BLOCKS_MIN 16
 #define UNITS_LEFT		64 /* of what remains, a unit is at most one of so many parts */
 
-#define CACHE_LINE		64	/* bytes */
 #define WIDE_TUPLE		192 /* of more bytes than that, few lines are looked at */
 
 /* Heap blocks of one page of the visibility map, two bits each. */
@@ -173,23 +172,6 @@ page_stride(const ItemIdData *lines, int n)
 	return (differ | differs[0] | differs[1] | differs[2] | differs[3]) == 0 ? stride : 0;
 }
 
-/* The columns are read when the batch is complete: wide tuples' where they begin, all of narrow ones. */
-static void
-prefetch(const PageScan *scan, Page page)
-{
-	Size begin = ((PageHeader) page)->pd_upper;
-
-	if (BLCKSZ - begin <= (Size) scan->page_rows * WIDE_TUPLE)
-		for (Size at = begin; at < BLCKSZ; at += CACHE_LINE)
-			__builtin_prefetch((char *) page + at);
-	else
-		for (int i = 0; i < scan->page_rows; i++)
-			__builtin_prefetch(scan->page_stride != 0
-								   ? scan->page_first - (Size) i * scan->page_stride
-								   : (char *) page + scan->page_offsets[i]);
-	pg_compiler_barrier(); /* without it gcc drops calls of a function that only prefetches */
-}
-
 /* Finds the visible tuples of the page whose lock is held. */
 static void
 collect(PageScan *scan, Page page, bool all_visible)
@@ -197,12 +179,20 @@ collect(PageScan *scan, Page page, bool all_visible)
 	int nlines = PageGetMaxOffsetNumber(page);
 	const ItemIdData *lines = ((PageHeader) page)->pd_linp;
 	bool look = !all_visible || scan->check_serializable;
-	int n = 0;
+	PageRows *known = &scan->pages[scan->npages % PAGES_KNOWN];
+	bool all = !look;
+	int n = nlines;
 
-	scan->page_stride = nlines > 0 ? page_stride(lines, nlines) : 0;
-	if (scan->page_stride != 0 && !look)
-		n = nlines;
-	else
+	scan->page_stride = nlines > 0 && !look ? page_stride(lines, nlines) : 0;
+	if (scan->page_stride == 0 && !look)
+		for (int i = 0; i < nlines; i++)
+		{
+			known->offsets[i] = ItemIdGetOffset(&lines[i]);
+			all &= ItemIdIsNormal(&lines[i]);
+		}
+	if (!all)
+	{
+		n = 0;
 		for (int i = 0; i < nlines; i++)
 		{
 			if (!ItemIdIsNormal(&lines[i]))
@@ -224,20 +214,40 @@ collect(PageScan *scan, Page page, bool all_visible)
 				if (!visible)
 					continue;
 			}
-			scan->page_lines[n] = i + FirstOffsetNumber;
-			scan->page_offsets[n] = ItemIdGetOffset(&lines[i]);
+			known->lines[n] = i + FirstOffsetNumber;
+			known->offsets[n] = ItemIdGetOffset(&lines[i]);
 			n++;
 		}
-	if (n < nlines)
-		scan->page_stride = 0;
-	scan->page_first = (char *) page + (n > 0 ? ItemIdGetOffset(&lines[0]) : 0);
+		if (n == nlines && n > 0)
+			scan->page_stride = page_stride(lines, n);
+	}
+	scan->page_lines = n < nlines;
+	scan->known = known;
+	scan->npages += n > 0;
+	scan->page_first = (char *) page + (n == 0					 ? 0
+										: scan->page_stride != 0 ? ItemIdGetOffset(&lines[0])
+																 : known->offsets[0]);
 	scan->page_rows = n;
 	scan->page_next = 0;
-	if (scan->ncolumns > 0)
-		prefetch(scan, page);
 }
 
-/* Goes on to the next page with visible rows, and pins it; false at the end. */
+/* Pins the page after the next one, of which the header and the line pointers will be looked at. */
+static void
+look_ahead(PageScan *scan)
+{
+	scan->ahead = compat_blocks_next(&scan->blocks);
+	if (BufferIsValid(scan->ahead))
+	{
+		const char *page = BufferGetPage(scan->ahead);
+		Size size = SizeOfPageHeaderData + scan->page_rows * sizeof(ItemIdData);
+
+		for (Size at = 0; at < size; at += CACHE_LINE)
+			__builtin_prefetch(page + at);
+		pg_compiler_barrier();
+	}
+}
+
+/* Goes on to the next page with visible rows; false at the end. */
 static bool
 next_page(PageReader *reader)
 {
@@ -249,9 +259,10 @@ next_page(PageReader *reader)
 		bool all_visible;
 
 		CHECK_FOR_INTERRUPTS();
-		scan->buffer = compat_blocks_next(&scan->blocks);
+		scan->buffer = scan->ahead;
 		if (!BufferIsValid(scan->buffer))
 			return false;
+		look_ahead(scan);
 		scan->page_block = BufferGetBlockNumber(scan->buffer);
 		heap_page_prune_opt(scan->relation, scan->buffer);
 		LockBuffer(scan->buffer, BUFFER_LOCK_SHARE);
@@ -270,10 +281,7 @@ next_page(PageReader *reader)
 		if (pgstat_should_count_relation(scan->relation))
 			COMPAT_SCANNED_ROWS(scan->relation) += scan->page_rows;
 		if (scan->page_rows > 0)
-		{
-			scan->pins[scan->npins++] = scan->buffer;
 			return true;
-		}
 		ReleaseBuffer(scan->buffer);
 		scan->buffer = InvalidBuffer;
 	}
@@ -281,77 +289,82 @@ next_page(PageReader *reader)
 
 /* ---- batches ---- */
 
-/* Lets go of the batch's pages, but not of one that has more rows. */
 static void
-unpin(PageScan *scan)
+clear(PageBatch *batch)
 {
-	bool more = BufferIsValid(scan->buffer) && scan->page_next < scan->page_rows;
-	int keep = more ? 1 : 0;
-
-	for (int i = 0; i < scan->npins - keep; i++)
-		ReleaseBuffer(scan->pins[i]);
-	if (more)
-		scan->pins[0] = scan->buffer;
-	else
-		scan->buffer = InvalidBuffer;
-	scan->npins = keep;
-	scan->nsegments = 0;
+	for (int i = 0; i < batch->npins; i++)
+		ReleaseBuffer(batch->pins[i]);
+	batch->npins = 0;
+	batch->nrows = 0;
+	batch->nsegments = 0;
+	batch->fetching = 0;
 }
 
-/* Adds rows of the current page to the batch. */
+/* Adds rows of the current page to the batch, and its pin with the last of them. */
 static void
-add_segment(PageReader *reader)
+add_segment(PageScan *scan, PageBatch *batch)
 {
-	PageScan *scan = reader->scan;
-	PageSegment *segment = &scan->segments[scan->nsegments++];
+	PageSegment *segment = &batch->segments[batch->nsegments++];
 	int from = scan->page_next;
-	int n = Min(scan->page_rows - from, GPUAGG_VECTOR_ROWS - reader->nrows);
+	int n = Min(scan->page_rows - from, GPUAGG_VECTOR_ROWS - batch->nrows);
+	Size used = BLCKSZ - ((PageHeader) BufferGetPage(scan->buffer))->pd_upper;
 
 	segment->block = scan->page_block;
-	segment->begin = reader->nrows;
+	segment->begin = batch->nrows;
 	segment->nrows = n;
+	segment->page = BufferGetPage(scan->buffer);
 	segment->stride = scan->page_stride;
+	segment->offsets = scan->known->offsets + from;
+	segment->line = FirstOffsetNumber + from;
+	segment->lines = scan->page_lines ? scan->known->lines + from : NULL;
+	segment->first = segment->stride != 0 ? scan->page_first - (Size) from * segment->stride
+										  : gpuagg_page_tuple(segment, 0);
+	segment->by_tuple = used > (Size) scan->page_rows * WIDE_TUPLE;
+	segment->unfetched = segment->by_tuple ? n : from == 0 ? used / CACHE_LINE : 0;
 	segment->examined = false;
-	if (segment->stride != 0)
-	{
-		segment->first = scan->page_first - (Size) from * segment->stride;
-		segment->line = FirstOffsetNumber + from;
-	}
-	else
-	{
-		Page page = BufferGetPage(scan->buffer);
-
-		for (int i = 0; i < n; i++)
-		{
-			scan->tuples[segment->begin + i] = (char *) page + scan->page_offsets[from + i];
-			scan->lines[segment->begin + i] = scan->page_lines[from + i];
-		}
-		segment->first = scan->tuples[segment->begin];
-	}
+	batch->nrows += n;
 	scan->page_next += n;
-	reader->nrows += n;
+	if (scan->page_next == scan->page_rows)
+	{
+		batch->pins[batch->npins++] = scan->buffer;
+		scan->buffer = InvalidBuffer;
+	}
+}
+
+static void
+fill(PageReader *reader, PageBatch *batch)
+{
+	PageScan *scan = reader->scan;
+
+	while (batch->nrows < GPUAGG_VECTOR_ROWS && batch->nsegments < scan->max_pages &&
+		   (BufferIsValid(scan->buffer) || next_page(reader)))
+		add_segment(scan, batch);
 }
 
 bool
 gpuagg_page_reader_next(PageReader *reader)
 {
 	PageScan *scan = reader->scan;
+	PageBatch *batch = scan->following;
 
-	unpin(scan);
-	reader->nrows = 0;
+	if (!scan->begun)
+	{
+		scan->begun = true;
+		look_ahead(scan);
+		fill(reader, batch);
+	}
+	clear(scan->batch);
+	scan->following = scan->batch;
+	scan->batch = batch;
+	if (scan->ncolumns > 0)
+		gpuagg_page_prefetch(batch, INT_MAX);
+	reader->nrows = batch->nrows;
 	if (reader->any_flagged)
 		memset(reader->flagged, 0, sizeof(reader->flagged));
 	reader->any_flagged = false;
-	while (reader->nrows < GPUAGG_VECTOR_ROWS)
-	{
-		if (!BufferIsValid(scan->buffer) || scan->page_next == scan->page_rows)
-		{
-			if (scan->npins == scan->max_pages || !next_page(reader))
-				break;
-		}
-		add_segment(reader);
-	}
-	return reader->nrows > 0;
+	if (batch->nrows > 0)
+		fill(reader, scan->following);
+	return batch->nrows > 0;
 }
 
 /* ---- rows ---- */
@@ -359,7 +372,7 @@ gpuagg_page_reader_next(PageReader *reader)
 static const PageSegment *
 segment_of(const PageScan *scan, int row)
 {
-	const PageSegment *segment = scan->segments;
+	const PageSegment *segment = scan->batch->segments;
 
 	while (row >= segment->begin + segment->nrows)
 		segment++;
@@ -372,7 +385,7 @@ gpuagg_page_reader_slot(PageReader *reader, int row, int natts, TupleTableSlot *
 	PageScan *scan = reader->scan;
 	TupleDesc desc = RelationGetDescr(scan->relation);
 	const PageSegment *segment = segment_of(scan, row);
-	const char *tuple = gpuagg_page_tuple(scan, segment, row - segment->begin);
+	const char *tuple = gpuagg_page_tuple(segment, row - segment->begin);
 	HeapTupleHeader header = (HeapTupleHeader) tuple;
 	const char *data = tuple + header->t_hoff;
 	bool hasnull = (header->t_infomask & HEAP_HASNULL) != 0;
@@ -405,8 +418,8 @@ gpuagg_page_reader_slot(PageReader *reader, int row, int natts, TupleTableSlot *
 	slot->tts_nvalid = natts;
 	slot->tts_tableOid = RelationGetRelid(scan->relation);
 	ItemPointerSet(&slot->tts_tid, segment->block,
-				   segment->stride != 0 ? segment->line + (row - segment->begin)
-										: scan->lines[row]);
+				   segment->lines != NULL ? segment->lines[row - segment->begin]
+										  : segment->line + (row - segment->begin));
 }
 
 /* ---- the reader ---- */
@@ -428,8 +441,10 @@ gpuagg_page_reader_open(Relation relation, Snapshot snapshot, const PageColumn *
 	PredicateLockRelation(relation, snapshot);
 
 	/* Few buffers are shared by many processes. */
-	scan->max_pages = local ? num_temp_buffers / 8 : NBuffers / Max(MaxBackends, 1);
+	scan->max_pages = local ? num_temp_buffers / 16 : NBuffers / Max(MaxBackends, 1) / 2;
 	scan->max_pages = Max(1, Min(scan->max_pages, PAGE_BATCH_PAGES));
+	scan->batch = &scan->batches[0];
+	scan->following = &scan->batches[1];
 
 	gpuagg_page_columns_open(reader, columns, ncolumns);
 	start(scan);
@@ -446,8 +461,14 @@ gpuagg_page_reader_open(Relation relation, Snapshot snapshot, const PageColumn *
 static void
 unpin_all(PageScan *scan)
 {
-	scan->page_next = scan->page_rows;
-	unpin(scan);
+	clear(scan->batch);
+	clear(scan->following);
+	if (BufferIsValid(scan->buffer))
+		ReleaseBuffer(scan->buffer);
+	if (BufferIsValid(scan->ahead))
+		ReleaseBuffer(scan->ahead);
+	scan->buffer = scan->ahead = InvalidBuffer;
+	scan->begun = false;
 }
 
 void

@@ -179,12 +179,19 @@ make_datums(const PageColumnState *state, Datum *values, const char *const *foun
 }
 
 /* Values of fixed width from their places; what has none becomes zero. */
-#define COPY_FOUND(To, From)                                                \
-	for (int k = 0; k < n; k++)                                             \
-	{                                                                       \
-		const char *p = found[k] != NULL ? found[k] : (const char *) &zero; \
-		((To *) values)[rows[k]] = *(const From *) p;                       \
-	}
+#define COPY_FOUND(To, From)                                                    \
+	if (rows[n - 1] - rows[0] == n - 1)                                         \
+		for (int k = 0; k < n; k++)                                             \
+		{                                                                       \
+			const char *p = found[k] != NULL ? found[k] : (const char *) &zero; \
+			((To *) values)[rows[0] + k] = *(const From *) p;                   \
+		}                                                                       \
+	else                                                                        \
+		for (int k = 0; k < n; k++)                                             \
+		{                                                                       \
+			const char *p = found[k] != NULL ? found[k] : (const char *) &zero; \
+			((To *) values)[rows[k]] = *(const From *) p;                       \
+		}
 
 static void
 copy_found(const PageColumnState *state, void *values, const char *const *found, const uint16 *rows,
