@@ -104,6 +104,8 @@ gpuagg_page_columns_open(PageReader *reader, const PageColumn *columns, int ncol
 	reader->columns = palloc0(sizeof(GpuaggVector) * Max(ncolumns, 1));
 	scan->walked = palloc(sizeof(int) * Max(ncolumns, 1));
 	scan->to_walk = palloc(sizeof(int) * Max(ncolumns, 1));
+	scan->fixed = palloc(sizeof(int) * Max(ncolumns, 1));
+	scan->places = palloc(sizeof(char **) * Max(ncolumns, 1));
 	scan->may_be_null = palloc(sizeof(bool) * Max(ncolumns, 1));
 	scan->by_attno = palloc(sizeof(int) * Max(ncolumns, 1));
 	scan->found = palloc(sizeof(char *) * GPUAGG_VECTOR_ROWS * Max(ncolumns, 1));
@@ -134,7 +136,7 @@ gpuagg_page_columns_open(PageReader *reader, const PageColumn *columns, int ncol
 		reader->columns[i].values = memory;
 		memory += vector_size(columns[i].type);
 		if (columns[i].form == PAGE_COLUMN_DECIMAL)
-			state->places = palloc(GPUAGG_VECTOR_ROWS * sizeof(char *));
+			state->places = palloc((GPUAGG_VECTOR_ROWS + 3) * sizeof(char *));
 		state->valid = (uint64 *) memory;
 		memory += vector_size(GPUAGG_VECTOR_BOOL);
 
@@ -157,6 +159,8 @@ gpuagg_page_columns_close(PageReader *reader)
 	pfree(reader->columns);
 	pfree(scan->walked);
 	pfree(scan->to_walk);
+	pfree(scan->fixed);
+	pfree(scan->places);
 	pfree(scan->may_be_null);
 	pfree(scan->by_attno);
 	pfree(scan->found);
@@ -178,7 +182,8 @@ take_values(PageReader *reader, int c, const char **found, const uint16 *rows, i
 
 	if (later && state->column.form == PAGE_COLUMN_DECIMAL)
 	{
-		memcpy(state->places + rows[0], found, n * sizeof(char *));
+		if (found != state->places + rows[0])
+			memcpy(state->places + rows[0], found, n * sizeof(char *));
 		state->pending = true;
 	}
 	else
@@ -218,10 +223,18 @@ load_walked(PageReader *reader, const uint16 *end, bool later)
 	scan->nwaiting = 0;
 	if (n == 0)
 		return;
+	for (int i = 0; i < scan->nwalked; i++)
+	{
+		const PageColumnState *state = &scan->columns[scan->walked[i]];
+
+		scan->places[i] = later && state->places != NULL
+							  ? state->places + rows[0]
+							  : scan->found + (Size) i * GPUAGG_VECTOR_ROWS;
+	}
 	gpuagg_page_walk(scan, n);
 	for (int i = 0; i < scan->nwalked; i++)
 	{
-		const char **found = scan->found + (Size) i * GPUAGG_VECTOR_ROWS;
+		const char **found = scan->places[i];
 		int c = scan->walked[i];
 
 		if (scan->may_be_null[i] && gpuagg_page_mark_nulls(scan->columns[c].valid, found, rows, n))
@@ -255,12 +268,14 @@ load(PageReader *reader, int first, int n, const uint64 *wanted, bool later)
 	PageScan *scan = reader->scan;
 	const uint16 *rows = wanted != NULL ? scan->rows : scan->all_rows;
 	int nrows = wanted != NULL ? list_rows(wanted, reader->nrows, scan->rows) : reader->nrows;
+	bool walks = false;
 
 	Assert(first >= 0 && n >= 0 && first + n <= scan->ncolumns);
 	if (n == 0)
 		return;
 	for (int c = first; c < first + n; c++)
 	{
+		walks |= scan->columns[c].offset < 0;
 		reader->columns[c].valid = NULL;
 		scan->columns[c].pending = false;
 		memset(scan->columns[c].valid, 0xff, GPUAGG_VECTOR_WORDS * sizeof(uint64));
@@ -273,6 +288,7 @@ load(PageReader *reader, int first, int n, const uint64 *wanted, bool later)
 		int end = segment->begin + segment->nrows;
 		int count = segment->nrows;
 		int nwalked = 0;
+		int nfixed = 0;
 
 		if (wanted != NULL)
 			for (count = 0; count < nrows && rows[count] < end;)
@@ -286,13 +302,12 @@ load(PageReader *reader, int first, int n, const uint64 *wanted, bool later)
 
 			if (c < first || c >= first + n)
 				continue;
-			if (state->offset >= 0 && !segment->examined)
+			/* Who has to walk over the tuples finds the others on the way. */
+			if (state->offset >= 0 && !segment->examined && !walks)
 				gpuagg_page_examine(segment);
-			if (state->offset >= 0 && segment->uniform && state->column.attno <= segment->natts)
-			{
-				load_fixed(reader, c, segment, rows, count, later);
-				gpuagg_page_prefetch(scan->following, PREFETCH_LINES);
-			}
+			if (state->offset >= 0 && segment->examined && segment->uniform &&
+				state->column.attno <= segment->natts)
+				scan->fixed[nfixed++] = c;
 			else
 				scan->to_walk[nwalked++] = c;
 		}
@@ -302,6 +317,11 @@ load(PageReader *reader, int first, int n, const uint64 *wanted, bool later)
 			load_walked(reader, rows, later);
 			memcpy(scan->walked, scan->to_walk, nwalked * sizeof(int));
 			scan->nwalked = nwalked;
+		}
+		for (int i = 0; i < nfixed; i++)
+		{
+			load_fixed(reader, scan->fixed[i], segment, rows, count, later);
+			gpuagg_page_prefetch(scan->following, PREFETCH_LINES);
 		}
 		if (nwalked > 0)
 		{

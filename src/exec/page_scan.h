@@ -19,11 +19,11 @@
 #include "access/tupmacs.h"
 
 /* Pages of a batch, at most; and those whose rows are known at a time. */
-#define PAGE_BATCH_PAGES 16
+#define PAGE_BATCH_PAGES 12
 #define PAGES_KNOWN		 (2 * PAGE_BATCH_PAGES + 1)
 
 /* Lines of the cache that are asked for at a time; more would have to wait for one another. */
-#define PREFETCH_LINES 16
+#define PREFETCH_LINES 20
 #define CACHE_LINE	   64 /* bytes */
 
 /* The visible tuples of one page. */
@@ -136,10 +136,12 @@ typedef struct PageScan
 	uint64 *present;	 /* for each row: which of 64 attributes are stored and not NULL */
 	int *walked;		 /* columns whose place depends on the tuple, by attribute number */
 	int nwalked;
-	int *to_walk;	   /* the same for the segment that comes */
-	int nwaiting;	   /* rows to be walked over */
-	bool *may_be_null; /* of these: whether a place may be NULL */
-	int *by_attno;	   /* columns in the order of their attribute numbers */
+	int *to_walk;		  /* the same for the segment that comes */
+	int *fixed;			  /* the others of that segment */
+	int nwaiting;		  /* rows to be walked over */
+	const char ***places; /* of each walked column: where its values' places go */
+	bool *may_be_null;	  /* of these: whether a place may be NULL */
+	int *by_attno;		  /* columns in the order of their attribute numbers */
 } PageScan;
 
 /* The tuple header of row i of a segment. */
@@ -206,7 +208,7 @@ extern void gpuagg_page_list_tuples(const PageSegment *segment, const uint16 *ro
 
 /*
  * Finds the values of columns scan->walked[0 to scan->nwalked - 1], by attribute number, of
- * scan->tuples[0 to n - 1]: into scan->found, GPUAGG_VECTOR_ROWS for each of them.
+ * scan->tuples[0 to n - 1]: into scan->places[i][0 to n - 1], room for three more.
  */
 extern void gpuagg_page_walk(PageScan *scan, int n);
 

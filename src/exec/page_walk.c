@@ -372,13 +372,13 @@ gpuagg_page_walk(PageScan *scan, int n)
 	for (int i = 0; i < scan->nwalked; i++)
 	{
 		const PageColumnState *state = &scan->columns[scan->walked[i]];
-		const char **found = scan->found + (Size) i * GPUAGG_VECTOR_ROWS;
+		const char **found = scan->places[i];
 		int target = state->column.attno - 1;
 
 		if (a > target && i > 0)
 		{
 			/* the same attribute in another form */
-			memcpy(found, found - GPUAGG_VECTOR_ROWS, n * sizeof(*found));
+			memcpy(found, scan->places[i - 1], n * sizeof(*found));
 			scan->may_be_null[i] = scan->may_be_null[i - 1];
 			continue;
 		}

@@ -6,7 +6,8 @@ CREATE TABLE reading (
     at timestamptz NOT NULL,
     pulses integer NOT NULL,
     microjoules bigint NOT NULL,
-    volts double precision
+    volts double precision,
+    price numeric(10,4) NOT NULL
 );
 
 SELECT setseed(0.5) \g /dev/null
@@ -15,8 +16,10 @@ SELECT i % 1000,
        timestamptz '2026-01-01 00:00:00+00' + (i / 1000) * interval '1 second',
        (random() * 100000)::integer,
        (random() * 1e15)::bigint,
-       CASE WHEN i % 50 = 0 THEN NULL ELSE (random() - 0.5) * 10 ^ (i % 9) END
+       CASE WHEN i % 50 = 0 THEN NULL ELSE (random() - 0.5) * 10 ^ (i % 9) END,
+       random() * 1000
 FROM generate_series(1, :rows) AS i;
+CHECKPOINT;
 VACUUM (FREEZE, ANALYZE) reading;
 
 -- Runs a query that yields one value; best time of three.
@@ -33,7 +36,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION side_by_side(what text, core text, ours text)
-RETURNS TABLE (query text, "core says" text, "gpuagg says" text, "core ms" numeric, "gpuagg ms" numeric)
+RETURNS TABLE (query text, "core says" text, "gpuagg says" text, "core ms" numeric, "gpuagg ms" numeric,
+               "times as fast" numeric)
 LANGUAGE sql AS $$
-    SELECT what, c.result, o.result, c.ms, o.ms FROM timed(core) AS c, timed(ours) AS o
+    SELECT what, c.result, o.result, c.ms, o.ms, round(c.ms / o.ms, 1) FROM timed(core) AS c, timed(ours) AS o
 $$;
