@@ -145,7 +145,10 @@ has_grouping_sets(const Query *query)
 	return sets != NIL && (list_length(sets) != 1 || linitial(sets) != NIL);
 }
 
-/* Whether the key's values can be hashed and compared. */
+/*
+ * Whether the keys' values can be hashed and compared.  Keys have the order of the list of
+ * results, in which core evaluates them: the first error of a row is the same.
+ */
 static const char *
 match_keys(PlannerInfo *root, AggMatch *match)
 {
@@ -153,15 +156,20 @@ match_keys(PlannerInfo *root, AggMatch *match)
 	ListCell *cell;
 
 	match->equality = palloc(Max(list_length(clauses), 1) * sizeof(Oid));
-	foreach (cell, clauses)
+	foreach (cell, root->processed_tlist)
 	{
-		SortGroupClause *clause = lfirst(cell);
-		Node *key = get_sortgroupclause_expr(clause, root->processed_tlist);
+		TargetEntry *entry = lfirst(cell);
+		SortGroupClause *clause = entry->ressortgroupref != 0
+									  ? get_sortgroupref_clause_noerr(entry->ressortgroupref,
+																	  clauses)
+									  : NULL;
 
+		if (clause == NULL)
+			continue;
 		if (!clause->hashable)
 			return "a group key cannot be hashed";
-		match->equality[foreach_current_index(cell)] = clause->eqop;
-		match->keys = lappend(match->keys, key);
+		match->equality[list_length(match->keys)] = clause->eqop;
+		match->keys = lappend(match->keys, entry->expr);
 	}
 	return match_expressions((Node *) match->keys);
 }

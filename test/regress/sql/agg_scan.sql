@@ -342,6 +342,7 @@ SELECT * FROM aggs_beside(
     'gpu_sum(f4 * 1e306::float8) FROM aggs',
     'gpu_sum(i8 * 4000000) FROM aggs WHERE b',
     'gpu_max(d + 2147483647) FROM aggs',
+    '(id + 100000)::smallint, gpu_sum(i) FROM aggs GROUP BY 1 / (id - id), (id + 100000)::smallint',
     'gpu_sum(1 / (i - 500)) FROM aggs WHERE i <> 500',
     'gpu_sum(1 / (i - 500)) FILTER (WHERE i <> 500) FROM aggs',
     'gpu_sum(CASE WHEN i <> 500 THEN 1 / (i - 500) END) FROM aggs',
