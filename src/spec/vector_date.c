@@ -193,12 +193,66 @@ gpuagg_rule_date_add_time(const VectorCall *call, VectorValue *value)
 	return true;
 }
 
+/* The operator for arguments that have changed places. */
+static GpuaggVectorOp
+commuted(GpuaggVectorOp op)
+{
+	switch (op)
+	{
+		case GPUAGG_VECTOR_LT:
+			return GPUAGG_VECTOR_GT;
+		case GPUAGG_VECTOR_LE:
+			return GPUAGG_VECTOR_GE;
+		case GPUAGG_VECTOR_GT:
+			return GPUAGG_VECTOR_LT;
+		case GPUAGG_VECTOR_GE:
+			return GPUAGG_VECTOR_LE;
+		default:
+			return op;
+	}
+}
+
+/* A date beside a finite constant, as days: dates are midnights, infinite ones the first and last. */
+static bool
+compare_days(const VectorCall *call, VectorValue *value)
+{
+	int date = argument_type(call, 0) == DATEOID ? 0 : 1;
+	const Const *constant = constant_argument(call, 1 - date);
+	GpuaggVectorOp op = date == 0 ? call->function->op : commuted(call->function->op);
+	VectorValue days;
+	Timestamp stamp;
+	int64 day;
+
+	if (constant == NULL)
+		return false;
+	stamp = DatumGetTimestamp(constant->constvalue);
+	if (TIMESTAMP_NOT_FINITE(stamp))
+		return false;
+	day = stamp / USECS_PER_DAY - (stamp % USECS_PER_DAY < 0);
+	if (stamp % USECS_PER_DAY != 0)
+	{
+		if (op == GPUAGG_VECTOR_EQ || op == GPUAGG_VECTOR_NE)
+			return false;
+		if (op == GPUAGG_VECTOR_LT || op == GPUAGG_VECTOR_GE)
+			day++;
+	}
+	gpuagg_compile_argument(call, date, &days);
+	if (days.type != GPUAGG_VECTOR_INT32)
+		return false;
+	gpuagg_value_bool(value, gpuagg_build_two(call->build, op, GPUAGG_VECTOR_INT32, days.reg,
+											  gpuagg_build_integer(call->build, GPUAGG_VECTOR_INT32,
+																   day)));
+	return true;
+}
+
 bool
 gpuagg_rule_compare_date_timestamp(const VectorCall *call, VectorValue *value)
 {
 	VectorValue a;
 	VectorValue b;
 
+	if (compare_days(call, value))
+		return true;
 	if (!stamp_argument(call, 0, &a) || !stamp_argument(call, 1, &b))
 		return false;
 	gpuagg_value_bool(value, int64_two(call->build, call->function->op, a.reg, b.reg));

@@ -92,6 +92,10 @@ INSERT INTO calls VALUES
     ('number_a * 2'), ('number_a > numeric_a'), ('string_a'), ('string_a = bpchar_a'), ('string_a IN ($$a$$, $$abc$$)'),
     -- the same division where it is allowed and where it is not
     ('CASE WHEN int4_b <> 0 THEN 100 / int4_b ELSE 0 END + CASE WHEN int4_a <> 0 THEN 100 / int4_b ELSE 1 END');
+-- A date beside a constant: at midnight, about it, at the ends.
+INSERT INTO calls SELECT format(CASE WHEN first THEN 'date_a %s timestamp %L' ELSE 'timestamp %2$L %1$s date_a' END, op, stamp)
+FROM unnest('{<,<=,=,>=,>,<>}'::text[]) op, unnest(ARRAY[true, false]) first,
+     unnest('{2000-01-01,1999-12-31 23:59:59.999999,2000-01-01 00:00:00.000001,infinity,-infinity,294276-12-31 23:59:59.999999,4714-11-24 BC}'::text[]) stamp;
 INSERT INTO calls SELECT format('date_trunc(%L, timestamp_a)', field)
 FROM unnest('{microseconds,milliseconds,second,minute,hour,day,week,month,quarter,year,decade,century,millennium,Days,mon}'::text[]) field;
 INSERT INTO calls SELECT format('date_trunc(%L, timestamptz_a)', field)
