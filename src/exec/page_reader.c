@@ -440,8 +440,8 @@ gpuagg_page_reader_open(Relation relation, Snapshot snapshot, const PageColumn *
 	scan->check_serializable = CheckForSerializableConflictOutNeeded(relation, snapshot);
 	PredicateLockRelation(relation, snapshot);
 
-	/* Few buffers are shared by many processes. */
-	scan->max_pages = local ? num_temp_buffers / 16 : NBuffers / Max(MaxBackends, 1) / 2;
+	/* Few buffers are shared by many processes, and by readers within readers; there are two batches. */
+	scan->max_pages = local ? num_temp_buffers / 32 : NBuffers / Max(MaxBackends, 1) / 4;
 	scan->max_pages = Max(1, Min(scan->max_pages, PAGE_BATCH_PAGES));
 	scan->batch = &scan->batches[0];
 	scan->following = &scan->batches[1];

@@ -180,6 +180,30 @@ $locker->query_safe('ROLLBACK');
 $locker->quit;
 is(said('SELECT gpu_count(*) FROM small'), '3000', 'then it is read');
 
+# Readers within readers, each at another page: that they read ahead leaves buffers for the innermost.
+# From 17 on core reads ahead, too.
+my $nested = background($node);
+my $levels = $node->pg_version < 17 ? 10 : 4;
+$nested->query_safe(
+	q(SET temp_buffers = 100;
+	CREATE TEMP TABLE paged (i int, x text);
+	ALTER TABLE paged ALTER x SET STORAGE PLAIN;
+	INSERT INTO paged SELECT i, repeat('x', 6000) FROM generate_series(1, 500) i;
+	CREATE FUNCTION pg_temp.nested(levels int) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+	DECLARE
+		total bigint := 0;
+	BEGIN
+		IF levels > 0 THEN
+			EXECUTE format('SELECT gpu_sum(i + CASE WHEN i = 30 * %s THEN pg_temp.nested(%s) ELSE 0 END) FROM paged',
+				levels, levels - 1) INTO total;
+		END IF;
+		RETURN total;
+	END
+	$$));
+like($nested->query_safe('EXPLAIN SELECT gpu_sum(i + pg_temp.nested(0)) FROM paged'), qr/\(GpuAgg\)/, 'readers within readers: planned');
+is($nested->query_safe("SELECT pg_temp.nested($levels)"), $levels * 500 * 501 / 2, 'readers within readers: few buffers are enough');
+$nested->quit;
+
 # ---- leaks ----
 
 my $has_pins = $node->safe_psql('postgres',
