@@ -41,14 +41,24 @@ sub all_is_free
 all_is_free('at first');
 my $gpuaggd = gpuaggd_pid($node);
 
-for my $query_of_round ($query, 'SELECT gpu_running_sum(i) OVER (ORDER BY id) FROM t')
+# A session's first query may find the memory still leased to the one before; its second does not.
+my $gate = $node->background_psql('postgres');
+
+for my $round ([ $query, 3 ], [ 'SELECT gpu_running_sum(i) OVER (ORDER BY id) FROM t', 0 ])
 {
+	my ($query_of_round, $more) = @$round;
+
 	for my $way (qw(cancel terminate))
 	{
-		hold_device(3);
-		my $session = start_sql($node, "SET gpuagg.device = gpu;\n$query_of_round;\nSELECT 'not reached';");
+		$gate->query_safe('SELECT pg_advisory_lock(1)');
+		my $session = start_sql($node, "SET gpuagg.device = gpu;\n$query;\nSELECT pg_advisory_lock_shared(1);\n"
+			  . "$query_of_round;\nSELECT 'not reached';");
 		my $pid = sql_pid($node, $session);
-		wait_held() or diag('no batch reaches the device');
+		$node->poll_query_until('postgres', "SELECT wait_event = 'advisory' FROM pg_stat_activity WHERE pid = $pid")
+		  or die 'the session does not come to the gate';
+		hold_device($more);
+		$gate->query_safe('SELECT pg_advisory_unlock(1)');
+		wait_held() or die 'no batch reaches the device';
 		my $start = time;
 		$node->safe_psql('postgres', "SELECT pg_${way}_backend($pid)");
 		end_sql($session);
@@ -59,6 +69,8 @@ for my $query_of_round ($query, 'SELECT gpu_running_sum(i) OVER (ORDER BY id) FR
 		all_is_free($way);
 	}
 }
+
+$gate->quit;
 
 # Cancelled, but the session stays: the lease must not.
 my $session = $node->background_psql('postgres', on_error_stop => 0);

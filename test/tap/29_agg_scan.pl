@@ -9,6 +9,7 @@ use lib $FindBin::RealBin;
 use GpuaggTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use POSIX qw(ceil);
 use Time::HiRes qw(time);
 
 my $node = gpuagg_node('agg_scan',
@@ -313,7 +314,7 @@ BEGIN
 	RETURN failed;
 END
 $$));
-for my $round ([ 0, $times, '4MB' ], [ 0, $times, '64kB' ], [ 2, $times / 30, '64kB' ])
+for my $round ([ 0, $times, '4MB' ], [ 0, $times, '64kB' ], [ 2, 10 * ceil($times / 300), '64kB' ])
 {
 	my ($workers, $n, $memory) = @$round;
 	my ($before, $grown, $descriptors);
@@ -323,7 +324,8 @@ for my $round ([ 0, $times, '4MB' ], [ 0, $times, '64kB' ], [ 2, $times / 30, '6
 	{
 		for my $sql (@repeated)
 		{
-			said("SELECT repeat_query(\$q\$$sql\$q\$, $part)");
+			like(said("SELECT repeat_query(\$q\$$sql\$q\$, $part)"), qr/^\d+$/, "$workers workers, $memory: $part times")
+			  or diag($sql);
 			said(join ';', ("SELECT count(*) FROM ($sql OFFSET 0) q",
 					"BEGIN; SAVEPOINT s; DECLARE c CURSOR FOR $sql; FETCH 1 FROM c; ROLLBACK TO s; COMMIT",
 					"BEGIN; DECLARE c CURSOR FOR $sql; FETCH 1 FROM c; COMMIT") x ($part / 10));
