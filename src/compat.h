@@ -23,6 +23,7 @@
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/appendinfo.h"
 #include "storage/bufmgr.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
@@ -225,6 +226,28 @@ compat_explain_one_query(Query *query, int cursorOptions, IntoClause *into, stru
 #define COMPAT_INSTR_TIME_GET_NANOSEC(t) \
 	((uint64) ((t).tv_sec * UINT64CONST(1000000000) + (t).tv_nsec))
 #endif
+
+/* 16 takes relations in place of their numbers. */
+static inline Node *
+compat_adjust_to_child(PlannerInfo *root, Node *node, RelOptInfo *child, RelOptInfo *parent)
+{
+#if PG_VERSION_NUM >= 160000
+	return adjust_appendrel_attrs_multilevel(root, node, child, parent);
+#else
+	return adjust_appendrel_attrs_multilevel(root, node, child->relids, parent->relids);
+#endif
+}
+
+/* 18 asks whether the relation is one that the statement changes. */
+static inline Relation
+compat_range_table_relation(EState *estate, Index number)
+{
+#if PG_VERSION_NUM >= 180000
+	return ExecGetRangeTableRelation(estate, number, false);
+#else
+	return ExecGetRangeTableRelation(estate, number);
+#endif
+}
 
 /* 16 has one function for permissions on objects of all kinds. */
 static inline AclResult

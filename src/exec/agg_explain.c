@@ -53,7 +53,7 @@ show_filter(CustomScanState *css, int first, int n, List *ancestors, ExplainStat
 static void
 show_columns(AggScanState *node, ExplainState *es)
 {
-	Oid relation = RelationGetRelid(node->css.ss.ss_currentRelation);
+	Oid relation = RelationGetRelid(node->relation);
 	List *names = NIL;
 	ListCell *cell;
 

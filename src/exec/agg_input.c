@@ -33,7 +33,7 @@ static void
 init_columns(AggScanState *node)
 {
 	VectorCompiler *compiler = node->compiler;
-	TupleDesc desc = RelationGetDescr(node->css.ss.ss_currentRelation);
+	TupleDesc desc = RelationGetDescr(node->relation);
 	ListCell *cell;
 
 	node->columns = palloc0(Max(list_length(compiler->attributes), 1) * sizeof(PageColumn));
@@ -53,15 +53,16 @@ init_columns(AggScanState *node)
 
 /* The attributes that evaluation row by row needs, from the first on. */
 static int
-attributes_needed(CustomScan *plan)
+attributes_needed(const AggScanState *node)
 {
+	const CustomScan *plan = (const CustomScan *) node->css.ss.ps.plan;
 	Bitmapset *attributes = NULL;
 	ListCell *cell;
 	int last = -1;
 	int natts = 0;
 
 	foreach (cell, plan->custom_scan_tlist)
-		pull_varattnos((Node *) ((TargetEntry *) lfirst(cell))->expr, plan->scan.scanrelid,
+		pull_varattnos((Node *) ((TargetEntry *) lfirst(cell))->expr, node->varno,
 					   &attributes);
 	while ((last = bms_next_member(attributes, last)) >= 0)
 		natts = Max(natts, last + FirstLowInvalidHeapAttributeNumber);
@@ -105,9 +106,8 @@ init_expressions(AggScanState *node)
 		node->parameter_states =
 			lappend(node->parameter_states,
 					ExecInitExpr(((VectorParameter *) lfirst(cell))->expr, parent));
-	node->row_natts = attributes_needed(plan);
-	node->row_slot = ExecInitExtraTupleSlot(parent->state,
-											RelationGetDescr(node->css.ss.ss_currentRelation),
+	node->row_natts = attributes_needed(node);
+	node->row_slot = ExecInitExtraTupleSlot(parent->state, RelationGetDescr(node->relation),
 											&TTSOpsVirtual);
 }
 
@@ -118,13 +118,13 @@ void
 gpuagg_agg_input_init(AggScanState *node)
 {
 	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
-	Relation relation = node->css.ss.ss_currentRelation;
+	Relation relation = node->relation;
 	List *quals = NIL;
 	void *memory;
 
 	for (int i = node->ncolumns; i < list_length(plan->custom_scan_tlist); i++)
 		quals = lappend(quals, ((TargetEntry *) list_nth(plan->custom_scan_tlist, i))->expr);
-	node->compiler = gpuagg_compiler_make(RelationGetRelid(relation), plan->scan.scanrelid);
+	node->compiler = gpuagg_compiler_make(RelationGetRelid(relation), node->varno);
 	gpuagg_compile_filter(node->compiler, quals);
 	gpuagg_agg_layout_init(node);
 	if (!gpuagg_compile_finish(node->compiler))
@@ -156,7 +156,16 @@ gpuagg_agg_input_init(AggScanState *node)
 static void
 store_row(AggScanState *node, int row)
 {
-	gpuagg_page_reader_slot(node->reader, row, node->row_natts, node->row_slot);
+	const AggTable *table = node->table;
+
+	if (table != NULL && table->map != NULL)
+	{
+		gpuagg_page_reader_slot(node->reader, row, table->slot->tts_tupleDescriptor->natts,
+								table->slot);
+		(void) execute_attr_map_slot(table->map->attrMap, table->slot, node->row_slot);
+	}
+	else
+		gpuagg_page_reader_slot(node->reader, row, node->row_natts, node->row_slot);
 	node->css.ss.ps.ps_ExprContext->ecxt_scantuple = node->row_slot;
 }
 
@@ -586,35 +595,11 @@ gpuagg_agg_input_tell(AggScanState *node)
 	node->told = all;
 }
 
-void
-gpuagg_agg_input_drain(AggScanState *node)
+static void
+open_reader(AggScanState *node, Relation relation, const PageColumn *columns, PageShare *share)
 {
-	instr_time start = start_timing(node);
-
-	if (node->reader == NULL)
-		node->reader = gpuagg_page_reader_open(node->css.ss.ss_currentRelation,
-											   node->css.ss.ps.state->es_snapshot, node->columns,
-											   (int) node->compiler->program.ncolumns,
-											   node->share != NULL ? &node->share->pages : NULL);
-	for (;;)
-	{
-		if (node->next_row > 0)
-			take_rows(node);
-		else if (next_vector(node))
-			take_vector(node);
-		else
-			break;
-		if (!gpuagg_agg_output_make_room(node))
-		{
-			stop_timing(start, &node->counts.ns);
-			return;
-		}
-	}
-	gpuagg_agg_sink_finish(node);
-	gpuagg_agg_spill_rest(node);
-	node->drained = true;
-	stop_timing(start, &node->counts.ns);
-	gpuagg_agg_input_tell(node);
+	node->reader = gpuagg_page_reader_open(relation, node->css.ss.ps.state->es_snapshot, columns,
+										   (int) node->compiler->program.ncolumns, share);
 }
 
 static void
@@ -626,6 +611,87 @@ close_reader(AggScanState *node)
 	gpuagg_page_counts_add(&node->counts.pages, &node->reader->counts);
 	gpuagg_page_reader_close(node->reader);
 	node->reader = NULL;
+	node->table = NULL;
+}
+
+/* What is left of the table that is being read; false: there is no room for more groups. */
+static bool
+take_vectors(AggScanState *node)
+{
+	for (;;)
+	{
+		if (node->next_row > 0)
+			take_rows(node);
+		else if (next_vector(node))
+			take_vector(node);
+		else
+			return true;
+		if (!gpuagg_agg_output_make_room(node))
+			return false;
+	}
+}
+
+bool
+gpuagg_agg_input_take_table(AggScanState *node, AggTable *table)
+{
+	if (node->table != table)
+	{
+		Assert(node->table == NULL);
+		open_reader(node, table->css.ss.ss_currentRelation, table->columns, table->share);
+		node->table = table;
+	}
+	if (!take_vectors(node))
+		return false;
+	close_reader(node);
+	return true;
+}
+
+/* What the nodes below give, and the tables that they read; false: no room. */
+static bool
+take_children(AggScanState *node)
+{
+	PlanState *child = linitial(node->css.custom_ps);
+
+	for (;;)
+	{
+		TupleTableSlot *slot = ExecProcNode(child);
+
+		if (node->full)
+		{
+			node->full = false;
+			return false;
+		}
+		if (TupIsNull(slot))
+			return true;
+		gpuagg_agg_output_take(node, slot);
+		if (!gpuagg_agg_output_make_room(node))
+			return false;
+	}
+}
+
+void
+gpuagg_agg_input_drain(AggScanState *node)
+{
+	instr_time start = start_timing(node);
+	bool all;
+
+	if (node->spec->over_children)
+		all = take_children(node);
+	else
+	{
+		if (node->reader == NULL)
+			open_reader(node, node->relation, node->columns,
+						node->share != NULL ? &node->share->pages : NULL);
+		all = take_vectors(node);
+	}
+	if (all)
+	{
+		gpuagg_agg_sink_finish(node);
+		gpuagg_agg_spill_rest(node);
+		node->drained = true;
+		gpuagg_agg_input_tell(node);
+	}
+	stop_timing(start, &node->counts.ns);
 }
 
 void
@@ -643,6 +709,7 @@ gpuagg_agg_input_rescan(AggScanState *node)
 	MemoryContextReset(node->parameter_context);
 	node->by_row = node->always_by_row;
 	node->next_row = 0;
+	node->full = false;
 	node->drained = false;
 }
 

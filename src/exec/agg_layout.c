@@ -70,16 +70,25 @@ find_state(AggScanState *node, const AggGroupState *state, const AggInput *input
 	return -1;
 }
 
+/* columns: that rows from a node below have for the calls before this one, and then for it too. */
 static void
-add_call(AggScanState *node, int number, const Aggref *aggref)
+add_call(AggScanState *node, int number, const Aggref *aggref, int *columns)
 {
 	const AggCall *call = &node->spec->calls[number];
 	AggGroupState state = {.op = gpuagg_aggregates[call->aggregate].op};
-	AggInput input = {.where = aggref->aggfilter, .type = gpuagg_sql_type(call->type)};
+	AggInput input = {.where = aggref->aggfilter,
+					  .type = gpuagg_sql_type(call->type),
+					  .argument_column = -1,
+					  .where_column = -1};
 	int found;
 
 	if (aggref->args != NIL)
+	{
 		input.argument = ((TargetEntry *) linitial(aggref->args))->expr;
+		input.argument_column = (*columns)++;
+	}
+	if (input.where != NULL)
+		input.where_column = (*columns)++;
 	state.family = gpuagg_aggregate_family(call->aggregate, input.type);
 	found = find_state(node, &state, &input);
 	if (found < 0)
@@ -106,6 +115,7 @@ gpuagg_agg_layout_init(AggScanState *node)
 	GroupLayout *layout = &node->layout;
 	VectorValue *keys = palloc0(Max(spec->nkeys, 1) * sizeof(VectorValue));
 	Oid *collations = palloc0(Max(spec->nkeys, 1) * sizeof(Oid));
+	int columns;
 
 	layout->nkeys = spec->nkeys;
 	layout->keys = keys;
@@ -128,8 +138,10 @@ gpuagg_agg_layout_init(AggScanState *node)
 	layout->states = palloc0(Max(spec->ncalls, 1) * sizeof(AggGroupState));
 	node->inputs = palloc0(Max(spec->ncalls, 1) * sizeof(AggInput));
 	node->call_state = palloc0(Max(spec->ncalls, 1) * sizeof(int));
+	columns = layout->nvalues;
 	for (int i = 0; i < spec->ncalls; i++)
 		add_call(node, i,
 				 (Aggref *) ((TargetEntry *) list_nth(plan->custom_scan_tlist, layout->nvalues + i))
-					 ->expr);
+					 ->expr,
+				 &columns);
 }

@@ -79,6 +79,22 @@ gpuagg_agg_output_merge(AggScanState *node, TupleTableSlot *slot)
 	ResetExprContext(node->css.ss.ps.ps_ExprContext);
 }
 
+void
+gpuagg_agg_output_take(AggScanState *node, TupleTableSlot *slot)
+{
+	MemoryContext old = MemoryContextSwitchTo(
+		node->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+
+	slot_getallattrs(slot);
+	node->incoming = slot;
+	gpuagg_agg_sink_values(node,
+						   gpuagg_groups_find_datums(node->groups, slot->tts_values,
+													 slot->tts_isnull, fill_from_tuple, node),
+						   slot);
+	MemoryContextSwitchTo(old);
+	ResetExprContext(node->css.ss.ps.ps_ExprContext);
+}
+
 /* ---- tuples ---- */
 
 static void

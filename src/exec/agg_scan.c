@@ -1,6 +1,7 @@
 /*
  * agg_scan.c
- *	  The executor's node GpuAgg: aggregates over one table, read as columns.
+ *	  The executor's node GpuAgg: aggregates over one table, or one made of several, read as
+ *	  columns.
  *
  * The plan is one node of mode WHOLE, or a FINAL one over Gather over PARTIAL ones.
  * In the leader the partial node keeps its groups for the final one and gives out no
@@ -43,13 +44,30 @@ begin(CustomScanState *css, EState *estate, int eflags)
 	node->ncolumns = spec->nkeys + spec->ncarried + spec->ncalls;
 	if (spec->mode != AGG_FINAL)
 	{
+		int parent;
+
+		node->relation = css->ss.ss_currentRelation;
+		node->varno = plan->scan.scanrelid;
+		if (spec->over_children)
+		{
+			if (!bms_get_singleton_member(plan->custom_relids, &parent))
+				elog(ERROR, "GpuAgg has no parent table");
+			node->varno = (Index) parent;
+			node->relation = compat_range_table_relation(estate, node->varno);
+		}
 		gpuagg_agg_input_init(node);
-		return;
 	}
+	if (plan->custom_plans == NIL)
+		return;
 	eflags &= ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK);
 	css->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans), estate, eflags));
-	node->partial = find_partial(linitial(css->custom_ps));
-	node->partial->leader = true;
+	if (spec->over_children)
+		gpuagg_agg_tables_link(node, linitial(css->custom_ps));
+	else
+	{
+		node->partial = find_partial(linitial(css->custom_ps));
+		node->partial->leader = true;
+	}
 }
 
 /* All of the table's rows, the workers' too, into the groups. */
@@ -157,35 +175,32 @@ end(CustomScanState *css)
 {
 	AggScanState *node = (AggScanState *) css;
 
-	if (node->spec->mode == AGG_FINAL)
-		ExecEndNode(linitial(css->custom_ps));
-	else
+	if (node->spec->mode != AGG_FINAL)
 		gpuagg_agg_input_end(node);
+	if (css->custom_ps != NIL)
+		ExecEndNode(linitial(css->custom_ps));
 }
 
 static void
 rescan(CustomScanState *css)
 {
 	AggScanState *node = (AggScanState *) css;
+	PlanState *child = css->custom_ps != NIL ? linitial(css->custom_ps) : NULL;
 
 	ExecScanReScan(&css->ss);
-	/* its groups are the final node's, which has cleared them, and may have workers' rows */
-	if (node->leader)
-		return;
-	node->drained = false;
-	node->emitting = false;
-	if (node->spec->mode == AGG_FINAL)
+	/* a leader's groups are the final node's, which has cleared them, and may have workers' rows */
+	if (!node->leader)
 	{
-		PlanState *child = linitial(css->custom_ps);
-
-		if (css->ss.ps.chgParam != NULL)
-			UpdateChangedParamSet(child, css->ss.ps.chgParam);
-		gpuagg_agg_input_rescan(node->partial);
-		if (child->chgParam == NULL)
-			ExecReScan(child);
+		node->drained = false;
+		node->emitting = false;
+		gpuagg_agg_input_rescan(node->spec->mode == AGG_FINAL ? node->partial : node);
 	}
-	else
-		gpuagg_agg_input_rescan(node);
+	if (child == NULL)
+		return;
+	if (css->ss.ps.chgParam != NULL)
+		UpdateChangedParamSet(child, css->ss.ps.chgParam);
+	if (child->chgParam == NULL)
+		ExecReScan(child);
 }
 
 /* ---- parallel ---- */
@@ -204,14 +219,18 @@ initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 
 	memset(share, 0, sizeof(AggShare));
 	SpinLockInit(&share->mutex);
-	gpuagg_page_share_init(&share->pages, css->ss.ss_currentRelation);
+	if (!node->spec->over_children)
+		gpuagg_page_share_init(&share->pages, node->relation);
 	node->share = share;
 }
 
 static void
 reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
-	gpuagg_page_share_init(&((AggShare *) coordinate)->pages, css->ss.ss_currentRelation);
+	const AggScanState *node = (const AggScanState *) css;
+
+	if (!node->spec->over_children)
+		gpuagg_page_share_init(&((AggShare *) coordinate)->pages, node->relation);
 }
 
 static void
@@ -241,13 +260,14 @@ shutdown(CustomScanState *css)
 	WorkReport report;
 	AggCounts counts;
 
-	if (node->reader == NULL || node->counted || !IsParallelWorker() || share == NULL)
+	if (node->counted || !IsParallelWorker() || share == NULL)
 		return;
 	node->counted = true;
 	gpuagg_agg_input_tell(node);
 	gpuagg_stat_take(&report);
 	counts = node->counts;
-	gpuagg_page_counts_add(&counts.pages, &node->reader->counts);
+	if (node->reader != NULL)
+		gpuagg_page_counts_add(&counts.pages, &node->reader->counts);
 	SpinLockAcquire(&share->mutex);
 	gpuagg_agg_counts_add(&share->workers, &counts);
 	gpuagg_report_add(&share->report, &report);
@@ -288,4 +308,5 @@ void
 gpuagg_agg_scan_register(void)
 {
 	RegisterCustomScanMethods(&scan_methods);
+	gpuagg_agg_table_register();
 }

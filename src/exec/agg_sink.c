@@ -377,6 +377,26 @@ gpuagg_agg_sink_row(AggScanState *node, AggGroup *group, ExprContext *econtext)
 }
 
 void
+gpuagg_agg_sink_values(AggScanState *node, AggGroup *group, const TupleTableSlot *slot)
+{
+	for (int i = 0; i < node->layout.nstates; i++)
+	{
+		const AggInput *input = &node->inputs[i];
+		Accumulator *acc = gpuagg_group_state(&node->layout, group, i);
+		int where = input->where_column;
+		int argument = input->argument_column;
+
+		if (where >= 0 && (slot->tts_isnull[where] || !DatumGetBool(slot->tts_values[where])))
+			continue;
+		if (argument >= 0 && slot->tts_isnull[argument])
+			continue;
+		gpuagg_family_of(acc)->deposit(acc, gpuagg_groups_owner(node->groups),
+									   input->type != NULL ? input->type->form : SQL_OPAQUE,
+									   argument >= 0 ? slot->tts_values[argument] : (Datum) 0);
+	}
+}
+
+void
 gpuagg_agg_sink_finish(AggScanState *node)
 {
 	AggGroup *group;

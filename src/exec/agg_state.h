@@ -10,6 +10,7 @@
 
 #include "compat.h"
 
+#include "access/tupconvert.h"
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 #include "storage/spin.h"
@@ -40,6 +41,8 @@ typedef struct AggInput
 	const SqlType *type;
 	VectorValue value;
 	VectorValue filter;		   /* where there is `where` */
+	int argument_column;	   /* of rows that come from a node below, from 0; -1: none */
+	int where_column;
 	ExprState *argument_state; /* for evaluation row by row */
 	ExprState *where_state;
 	int64 factor;		  /* FEED_DECIMAL: of values, to the scale of the state's fast part */
@@ -70,6 +73,22 @@ typedef struct AggShare
 } AggShare;
 
 /*
+ * A node GpuAgg Table: reads one table for the node over several, the first GpuAgg above it,
+ * whose program and groups it uses.
+ */
+typedef struct AggTable
+{
+	CustomScanState css;
+	struct AggScanState *over; /* set by that node when it starts */
+	PageColumn *columns;	   /* of the program, as this table has them; NULL: not yet made */
+	TupleConversionMap *map;   /* from its rows to the parent's; NULL: they are the same */
+	TupleTableSlot *slot;	   /* a row as the table has it, where there is a map */
+	TupleTableSlot *full;	   /* what it gives when groups must be given out before it goes on */
+	PageShare *share;
+	bool drained;
+} AggTable;
+
+/*
  * A node of any mode.  A final node has no groups of its own: it works on those of the
  * leader's partial node.
  */
@@ -97,7 +116,11 @@ typedef struct AggScanState
 	int64 spilled_bytes;
 	TupleTableSlot *incoming; /* a worker's tuple that is being merged */
 
-	/* table */
+	/* the table, or the parent of several */
+	Relation relation;
+	Index varno;	 /* in expressions */
+	AggTable *table; /* of several: the one that is being read; or NULL */
+	bool full;		 /* it has stopped because groups must be given out */
 	VectorCompiler *compiler;
 	GpuaggVectorRunner *runner;
 	PageColumn *columns;
@@ -126,9 +149,13 @@ typedef struct AggScanState
 /* agg_scan.c: adds a process's counts to others */
 extern void gpuagg_agg_counts_add(AggCounts *into, const AggCounts *from);
 
-/* agg_input.c; drain() stops early, not drained, when a worker has to give out its groups */
+/*
+ * agg_input.c; drain() stops early, not drained, when a worker has to give out its groups.
+ * take_table() brings one of several tables into the groups; false: it stops early likewise.
+ */
 extern void gpuagg_agg_input_init(AggScanState *node);
 extern void gpuagg_agg_input_drain(AggScanState *node);
+extern bool gpuagg_agg_input_take_table(AggScanState *node, AggTable *table);
 extern void gpuagg_agg_input_rescan(AggScanState *node);
 extern void gpuagg_agg_input_end(AggScanState *node);
 
@@ -137,13 +164,14 @@ extern void gpuagg_agg_input_tell(AggScanState *node);
 
 /*
  * agg_sink.c: the live rows of the vector into one group, or each into its own, and the
- * row in the slot, whose expressions are evaluated singly.  finish() brings all into the
- * states.
+ * row in the slot, whose expressions are evaluated singly, or whose values a node below has
+ * computed.  finish() brings all into the states.
  */
 extern void gpuagg_agg_sink_all(AggScanState *node, AggGroup *group, int nlive);
 extern void gpuagg_agg_sink_grouped(AggScanState *node, AggGroup *const *found, const uint16 *rows,
 									int n);
 extern void gpuagg_agg_sink_row(AggScanState *node, AggGroup *group, ExprContext *econtext);
+extern void gpuagg_agg_sink_values(AggScanState *node, AggGroup *group, const TupleTableSlot *slot);
 extern void gpuagg_agg_sink_finish(AggScanState *node);
 
 /* agg_layout.c: which states there are */
@@ -151,12 +179,17 @@ extern void gpuagg_agg_layout_init(AggScanState *node);
 
 /*
  * agg_output.c: the next group as a scan tuple, with results or with states, false at the
- * end; a worker's tuple into the groups; room for more groups, false if the worker has to
- * give out what it has.
+ * end; a worker's tuple, or a row that a node below has computed, into the groups; room for
+ * more groups, false if the worker has to give out what it has.
  */
 extern bool gpuagg_agg_output_next(AggScanState *node, bool results, TupleTableSlot *slot);
 extern void gpuagg_agg_output_merge(AggScanState *node, TupleTableSlot *slot);
+extern void gpuagg_agg_output_take(AggScanState *node, TupleTableSlot *slot);
 extern bool gpuagg_agg_output_make_room(AggScanState *node);
+
+/* agg_table.c: links the tables below a node with it; makes their nodes known */
+extern void gpuagg_agg_tables_link(AggScanState *node, PlanState *below);
+extern void gpuagg_agg_table_register(void);
 
 /* agg_explain.c */
 extern void gpuagg_agg_explain(CustomScanState *css, List *ancestors, ExplainState *es);

@@ -188,11 +188,11 @@ columns_part(TupleDesc desc, const AggMatch *match, int first, int end)
  * other conditions.
  */
 Cost
-gpuagg_agg_input_cost(PlannerInfo *root, const RelOptInfo *input, const AggMatch *match,
-					  double processes, double groups)
+gpuagg_agg_table_cost(PlannerInfo *root, const RelOptInfo *input, const RelOptInfo *rel,
+					  const AggMatch *match, double processes)
 {
-	double tuples = input->tuples;
-	double rows = input->rows;
+	double tuples = rel->tuples;
+	double rows = rel->rows;
 	double call = list_length(match->keys) * KEY_PART + list_length(match->aggrefs) * STATE_PART;
 	Relation relation = table_open(planner_rt_fetch(input->relid, root)->relid, NoLock);
 	TupleDesc desc = RelationGetDescr(relation);
@@ -202,7 +202,7 @@ gpuagg_agg_input_cost(PlannerInfo *root, const RelOptInfo *input, const AggMatch
 	Cost each = executor_cost(root, match, &startup);
 	Cost cpu;
 
-	get_tablespace_page_costs(input->reltablespace, NULL, &page_cost);
+	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
 	cpu = cpu_tuple_cost *
 		  (tuples * (READ_PART + columns_part(desc, match, 0, nfilter)) +
 		   rows * columns_part(desc, match, nfilter, list_length(match->attributes)));
@@ -214,6 +214,11 @@ gpuagg_agg_input_cost(PlannerInfo *root, const RelOptInfo *input, const AggMatch
 														rows * match->value_instructions) +
 									rows * call) +
 			   rows * each;
-	return startup + page_cost * input->pages + cpu / processes +
-		   (match->keys != NIL ? groups * GROUP_PART * cpu_tuple_cost : 0);
+	return startup + page_cost * rel->pages + cpu / processes;
+}
+
+Cost
+gpuagg_agg_groups_cost(const AggMatch *match, double groups)
+{
+	return match->keys != NIL ? groups * GROUP_PART * cpu_tuple_cost : 0;
 }

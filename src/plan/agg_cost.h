@@ -15,11 +15,14 @@
 extern double gpuagg_agg_processes(int workers);
 
 /*
- * Reading the table and grouping its rows in each of so many processes, 1 for a plan
- * without workers, in which a process finds `groups` groups.
+ * Reading the table `rel`, which is `input` or one that this is made of, and grouping its rows,
+ * in each of so many processes, 1 for a plan without workers.
  */
-extern Cost gpuagg_agg_input_cost(PlannerInfo *root, const RelOptInfo *input, const AggMatch *match,
-								  double processes, double groups);
+extern Cost gpuagg_agg_table_cost(PlannerInfo *root, const RelOptInfo *input, const RelOptInfo *rel,
+								  const AggMatch *match, double processes);
+
+/* Making so many groups. */
+extern Cost gpuagg_agg_groups_cost(const AggMatch *match, double groups);
 
 /* Whether the number of groups is a guess, as some key has no statistics: no spilling is expected. */
 extern bool gpuagg_agg_groups_guessed(PlannerInfo *root, const AggMatch *match);

@@ -2,13 +2,11 @@
  * agg_match.c
  *	  Which aggregations the node GpuAgg computes, and why not the others.
  *
- * One table, no grouping sets, aggregates of gpuagg's alone, without DISTINCT and ORDER
+ * One table, partitioned or not, no grouping sets, aggregates of gpuagg's alone, without DISTINCT and ORDER
  * BY in them; nothing volatile, no subquery but those that are computed once.
  */
 #include "compat.h"
 
-#include "access/table.h"
-#include "access/tableam.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
@@ -18,8 +16,8 @@
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
+#include "plan/agg_children.h"
 #include "plan/agg_match.h"
 #include "spec/vector_compile.h"
 #include "spec/window_function.h"
@@ -27,30 +25,37 @@
 /* ---- the table ---- */
 
 static const char *
-match_table(PlannerInfo *root, const RelOptInfo *input)
+match_children(PlannerInfo *root, const RelOptInfo *input, AggMatch *match)
+{
+	ListCell *cell;
+
+	match->children = gpuagg_agg_children(root, input);
+	foreach (cell, match->children)
+		if (((const AggChild *) lfirst(cell))->readable)
+			return NULL;
+	return "no partition or child of the table is a heap";
+}
+
+static const char *
+match_table(PlannerInfo *root, const RelOptInfo *input, AggMatch *match)
 {
 	const RangeTblEntry *rte;
 	char relkind;
-	const char *reason = NULL;
-	Relation relation;
 
 	if (input->reloptkind != RELOPT_BASEREL || input->rtekind != RTE_RELATION)
 		return "the input is not one table";
 	rte = planner_rt_fetch(input->relid, root);
 	relkind = rte->relkind;
-	if (rte->inh)
-		return "the table has partitions or children";
-	if (relkind != RELKIND_RELATION && relkind != RELKIND_MATVIEW)
+	if (relkind != RELKIND_RELATION && relkind != RELKIND_MATVIEW &&
+		relkind != RELKIND_PARTITIONED_TABLE)
 		return "the input is not a table or a materialized view";
 	if (rte->tablesample != NULL)
 		return "the table is sampled";
 	if (!bms_is_empty(input->lateral_relids))
 		return "the table depends on another one";
-	relation = table_open(rte->relid, NoLock);
-	if (relation->rd_tableam != GetHeapamTableAmRoutine())
-		reason = "the table is not a heap";
-	table_close(relation, NoLock);
-	return reason;
+	if (rte->inh)
+		return match_children(root, input, match);
+	return gpuagg_agg_readable(rte) ? NULL : "the table is not a heap";
 }
 
 /* ---- expressions ---- */
@@ -300,7 +305,7 @@ gpuagg_agg_match(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, Node 
 	if (!match->ours)
 		return "there is no aggregate of gpuagg";
 	reasons[2] = has_grouping_sets(root->parse) ? "there are grouping sets"
-												: match_table(root, input);
+												: match_table(root, input, match);
 	reasons[3] = match_expressions((Node *) match->aggrefs);
 	reasons[4] = match_quals(root, input, match);
 	for (int i = 0; i < lengthof(reasons); i++)

@@ -20,7 +20,8 @@ typedef struct AggMatch
 	List *carried; /* other expressions without aggregates that the result needs */
 	List *aggrefs; /* each once */
 	AggCall *calls;
-	List *quals; /* of the table, in the order of their tests */
+	List *quals;	/* of the table, in the order of their tests */
+	List *children; /* AggChild: the tables that the input is made of; NIL: it is one table */
 
 	/* the vector program */
 	List *attributes;		 /* of int: columns that it reads, the filter's first */

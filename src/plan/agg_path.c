@@ -1,9 +1,12 @@
 /*
  * agg_path.c
- *	  Paths that aggregate one table with the node GpuAgg in place of core's.
+ *	  Paths that aggregate one table, or one made of several, with the node GpuAgg in place of
+ *	  core's.
  *
  * [GpuAgg FINAL] > Gather > [GpuAgg PARTIAL] where workers are worth it and allowed,
- * beside a single GpuAgg.  No row comes before all are read, so that the startup cost
+ * beside a single GpuAgg.  Over several tables the last of these is above an Append of
+ * [GpuAgg Table] nodes, so that tables are pruned and shared out among workers as core does
+ * it, but a process has its groups once, not once a table.  No row comes before all are read, so that the startup cost
  * is nearly the total: where few rows of the result are wanted, or few of the table, plans
  * that begin with an index may be cheaper.  With gpuagg.min_table_pages 0 they are not
  * asked.
@@ -16,9 +19,12 @@
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "port/pg_bitutils.h"
 #include "utils/selfuncs.h"
 
 #include "gpuagg.h"
+#include "plan/agg_children.h"
 #include "plan/agg_cost.h"
 #include "plan/agg_path.h"
 #include "plan/plan_reason.h"
@@ -93,15 +99,176 @@ make_path(const AggPaths *paths, AggMode mode, PathTarget *target, double rows)
 	return path;
 }
 
+/* ---- several tables ---- */
+
+/* What nodes for tables that are no heaps give: see agg_spec.h. */
+static PathTarget *
+row_target(PlannerInfo *root, const AggMatch *match)
+{
+	PathTarget *target = create_empty_pathtarget();
+	ListCell *cell;
+
+	foreach (cell, match->keys)
+		add_column_to_pathtarget(target, lfirst(cell), 0);
+	foreach (cell, match->carried)
+		add_column_to_pathtarget(target, lfirst(cell), 0);
+	foreach (cell, match->aggrefs)
+	{
+		const Aggref *aggref = lfirst(cell);
+
+		if (aggref->args != NIL)
+			add_column_to_pathtarget(target, ((TargetEntry *) linitial(aggref->args))->expr, 0);
+		if (aggref->aggfilter != NULL)
+			add_column_to_pathtarget(target, aggref->aggfilter, 0);
+	}
+	return set_pathtarget_cost_width(root, target);
+}
+
+static Path *
+make_table_path(const AggPaths *paths, RelOptInfo *rel, int workers, double processes)
+{
+	GpuAggTablePath *path = (GpuAggTablePath *) newNode(sizeof(GpuAggTablePath), T_CustomPath);
+
+	path->path.path.pathtype = T_CustomScan;
+	path->path.path.parent = rel;
+	path->path.path.pathtarget = create_empty_pathtarget();
+	path->path.path.rows = 1; /* none, in truth */
+	path->path.path.parallel_aware = workers > 0;
+	path->path.path.parallel_safe = rel->consider_parallel;
+	path->path.path.parallel_workers = workers;
+	path->path.path.total_cost = gpuagg_agg_table_cost(paths->root, paths->input, rel,
+													   &paths->match, processes);
+	path->path.methods = &gpuagg_agg_table_path_methods;
+	path->quals = paths->match.quals;
+	return &path->path.path;
+}
+
+/* Rows of a table that is no heap; *partial: each process has a part of them.  NULL: there is no path. */
+static Path *
+make_row_path(const AggPaths *paths, RelOptInfo *rel, PathTarget *target, bool parallel,
+			  bool *partial)
+{
+	PathTarget *own = copy_pathtarget(target);
+	Path *path = rel->cheapest_total_path;
+
+	*partial = parallel && rel->partial_pathlist != NIL;
+	if (*partial)
+		path = linitial(rel->partial_pathlist);
+	else if (parallel)
+		path = get_cheapest_parallel_safe_total_inner(rel->pathlist);
+	if (path == NULL)
+		return NULL;
+	own->exprs = (List *) compat_adjust_to_child(paths->root, (Node *) target->exprs, rel,
+												 paths->input);
+	return (Path *) create_projection_path(paths->root, rel, path, own);
+}
+
+/*
+ * All tables, one after the other; in a plan with workers at the same time, small ones as a
+ * whole by one process each.  workers: what core's plan of the same tables would have; 0: none.
+ * NULL: there is no such path.
+ */
+static Path *
+make_append_path(const AggPaths *paths, int workers, double processes)
+{
+	const AggMatch *match = &paths->match;
+	PathTarget *target = create_empty_pathtarget();
+	List *whole = NIL;
+	List *shared = NIL;
+	ListCell *cell;
+	AppendPath *append;
+
+	foreach (cell, match->children)
+		if (!((const AggChild *) lfirst(cell))->readable)
+			target = row_target(paths->root, match);
+	foreach (cell, match->children)
+	{
+		const AggChild *child = lfirst(cell);
+		bool partial = false;
+		Path *path;
+
+		if (child->readable)
+		{
+			int own = workers == 0 ? 0
+								   : compute_parallel_worker(child->rel, child->rel->pages, -1,
+															 max_parallel_workers_per_gather);
+
+			if (workers > 0 && !enable_parallel_append)
+				own = Max(own, 1);
+			partial = own > 0;
+			path = make_table_path(paths, child->rel, own, partial ? processes : 1);
+		}
+		else
+			path = make_row_path(paths, child->rel, target, workers > 0, &partial);
+		if (path == NULL || (workers > 0 && !partial && !enable_parallel_append))
+			return NULL;
+		if (partial)
+			shared = lappend(shared, path);
+		else
+			whole = lappend(whole, path);
+	}
+	append = create_append_path(paths->root, paths->input, whole, shared, NIL, NULL, workers,
+								workers > 0 && enable_parallel_append, -1);
+	append->path.pathtarget = target;
+	return &append->path;
+}
+
+/* Workers for all tables, as core counts them. */
+static int
+count_workers(const AggPaths *paths)
+{
+	const List *children = paths->match.children;
+	RelOptInfo *input = paths->input;
+	int workers = 0;
+	ListCell *cell;
+
+	if (children == NIL)
+		return compute_parallel_worker(input, input->pages, -1, max_parallel_workers_per_gather);
+	foreach (cell, children)
+	{
+		RelOptInfo *rel = ((const AggChild *) lfirst(cell))->rel;
+
+		workers = Max(workers, compute_parallel_worker(rel, rel->pages, -1,
+													   max_parallel_workers_per_gather));
+	}
+	if (enable_parallel_append)
+		workers = Max(workers, pg_leftmost_one_pos32((uint32) list_length(children)) + 1);
+	return Min(workers, max_parallel_workers_per_gather);
+}
+
+/* ---- the paths ---- */
+
+/* Reading all tables, and the groups of one process.  False: there is no such path. */
+static bool
+add_input(const AggPaths *paths, GpuAggPath *path, int workers, double processes, double groups,
+		  Cost *cost)
+{
+	if (paths->match.children == NIL)
+		*cost = gpuagg_agg_table_cost(paths->root, paths->input, paths->input, &paths->match,
+									  processes);
+	else
+	{
+		Path *append = make_append_path(paths, workers, processes);
+
+		if (append == NULL)
+			return false;
+		path->path.custom_paths = list_make1(append);
+		*cost = append->total_cost;
+	}
+	*cost += gpuagg_agg_groups_cost(&paths->match, groups);
+	return true;
+}
+
 static void
 add_whole_path(const AggPaths *paths)
 {
 	GpuAggPath *path = make_path(paths, AGG_WHOLE, paths->output->reltarget, paths->rows);
 	double spilled = gpuagg_agg_overflow(&paths->match, paths->input->rows, paths->groups);
+	Cost cost;
 
-	set_cost(paths->root, path,
-			 gpuagg_agg_input_cost(paths->root, paths->input, &paths->match, 1, paths->groups) +
-				 gpuagg_agg_spill_cost(&paths->match, spilled),
+	if (!add_input(paths, path, 0, 1, paths->groups, &cost))
+		return;
+	set_cost(paths->root, path, cost + gpuagg_agg_spill_cost(&paths->match, spilled),
 			 paths->groups);
 	add_path(paths->output, &path->path.path);
 }
@@ -114,8 +281,8 @@ add_parallel_path(const AggPaths *paths)
 	RelOptInfo *input = paths->input;
 	RelOptInfo *output = paths->output;
 	const AggMatch *match = &paths->match;
-	int workers = compute_parallel_worker(input, input->pages, -1, max_parallel_workers_per_gather);
-	double processes = gpuagg_agg_processes(workers);
+	int workers;
+	double processes;
 	PathTarget *target;
 	GpuAggPath *partial;
 	GpuAggPath *final;
@@ -123,10 +290,14 @@ add_parallel_path(const AggPaths *paths)
 	double groups; /* of one process */
 	double sent;   /* by one worker */
 	double rows;
+	Cost cost;
 
-	if (workers <= 0 || !root->glob->parallelModeOK || !input->consider_parallel ||
-		!output->consider_parallel)
+	if (!root->glob->parallelModeOK || !input->consider_parallel || !output->consider_parallel)
 		return;
+	workers = count_workers(paths);
+	if (workers <= 0)
+		return;
+	processes = gpuagg_agg_processes(workers);
 	target = partial_target(root, match);
 	groups = count_groups(paths, clamp_row_est(input->rows / processes));
 	sent = Max(groups, gpuagg_agg_overflow(match, input->rows / processes, groups));
@@ -134,7 +305,9 @@ add_parallel_path(const AggPaths *paths)
 	partial->path.path.parallel_aware = true;
 	partial->path.path.parallel_safe = true;
 	partial->path.path.parallel_workers = workers;
-	set_cost(root, partial, gpuagg_agg_input_cost(root, input, match, processes, groups), sent);
+	if (!add_input(paths, partial, workers, processes, groups, &cost))
+		return;
+	set_cost(root, partial, cost, sent);
 	rows = sent * workers;
 	gather = create_gather_path(root, output, &partial->path.path, target, NULL, &rows);
 	final = make_path(paths, AGG_FINAL, output->reltarget, paths->rows);
@@ -147,15 +320,35 @@ add_parallel_path(const AggPaths *paths)
 	add_path(output, &final->path.path);
 }
 
+/* Pages of a table, or of those that it is made of and that are not pruned. */
+static double
+count_pages(PlannerInfo *root, const RelOptInfo *rel)
+{
+	double pages = 0;
+	ListCell *cell;
+
+	if (!planner_rt_fetch(rel->relid, root)->inh)
+		return rel->pages;
+	foreach (cell, root->append_rel_list)
+	{
+		const AppendRelInfo *info = lfirst(cell);
+		RelOptInfo *child = root->simple_rel_array[info->child_relid];
+
+		if (info->parent_relid == rel->relid && child != NULL && !IS_DUMMY_REL(child))
+			pages += count_pages(root, child);
+	}
+	return pages;
+}
+
 /* What the settings leave to core's node; NULL: nothing. */
 static const char *
-unwanted(const RelOptInfo *input)
+unwanted(PlannerInfo *root, const RelOptInfo *input)
 {
 	if (gpuagg_min_table_pages == 0)
 		return NULL;
 	if (gpuagg_device == DEVICE_GPU)
 		return "\"gpuagg.device\" is \"gpu\"";
-	if (input->reloptkind == RELOPT_BASEREL && input->pages < gpuagg_min_table_pages)
+	if (input->reloptkind == RELOPT_BASEREL && count_pages(root, input) < gpuagg_min_table_pages)
 		return "the table has fewer pages than \"gpuagg.min_table_pages\"";
 	return NULL;
 }
@@ -165,7 +358,7 @@ add_agg_paths(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 			  const GroupPathExtraData *extra)
 {
 	AggPaths paths = {root, input, output, .having = extra->havingQual};
-	const char *setting = unwanted(input);
+	const char *setting = unwanted(root, input);
 	const char *reason;
 
 	/* nothing is compiled in vain */

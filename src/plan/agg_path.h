@@ -18,7 +18,15 @@ typedef struct GpuAggPath
 	Node *having; /* of modes that give results */
 } GpuAggPath;
 
+/* One table of several, for a GpuAgg node above it. */
+typedef struct GpuAggTablePath
+{
+	CustomPath path; /* first */
+	List *quals;	 /* that the node above tests; for the parameters in them */
+} GpuAggTablePath;
+
 extern const CustomPathMethods gpuagg_agg_path_methods;
+extern const CustomPathMethods gpuagg_agg_table_path_methods;
 
 /* The states of an aggregate as a partial node gives them out. */
 extern Aggref *gpuagg_agg_partial(const Aggref *aggref);

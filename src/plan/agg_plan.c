@@ -64,6 +64,7 @@ plan_agg(PlannerInfo *root, RelOptInfo *rel, CustomPath *custom, List *tlist, Li
 	const List *quals = path->mode == AGG_FINAL ? NIL : match->quals;
 	CustomScan *plan = makeNode(CustomScan);
 	AggSpec spec = {.mode = path->mode,
+					.over_children = path->mode != AGG_FINAL && match->children != NIL,
 					.nkeys = list_length(match->keys),
 					.equality = match->equality,
 					.ncarried = list_length(match->carried),
@@ -77,7 +78,7 @@ plan_agg(PlannerInfo *root, RelOptInfo *rel, CustomPath *custom, List *tlist, Li
 	entries = add_entries(entries, match->aggrefs, path->mode == AGG_PARTIAL, false);
 	entries = add_entries(entries, quals, false, true);
 	plan->custom_scan_tlist = entries;
-	plan->scan.scanrelid = path->mode == AGG_FINAL ? 0 : path->table;
+	plan->scan.scanrelid = path->mode == AGG_FINAL || spec.over_children ? 0 : path->table;
 	plan->scan.plan.targetlist = tlist;
 	if (path->mode != AGG_PARTIAL)
 		plan->scan.plan.qual = copyObject((List *) path->having);
@@ -89,7 +90,28 @@ plan_agg(PlannerInfo *root, RelOptInfo *rel, CustomPath *custom, List *tlist, Li
 	return &plan->scan.plan;
 }
 
+/* Its list of results is empty. */
+static Plan *
+plan_table(PlannerInfo *root, RelOptInfo *rel, CustomPath *custom, List *tlist, List *clauses,
+		   List *plans)
+{
+	CustomScan *plan = makeNode(CustomScan);
+
+	plan->scan.scanrelid = rel->relid;
+	plan->scan.plan.targetlist = tlist;
+	plan->flags = custom->flags;
+	plan->methods = GetCustomScanMethods(AGG_TABLE_NAME, false);
+	/* an Append prunes anew when a parameter changes that some plan below it has */
+	(void) collect_parameters((Node *) ((GpuAggTablePath *) custom)->quals, &plan->custom_exprs);
+	return &plan->scan.plan;
+}
+
 const CustomPathMethods gpuagg_agg_path_methods = {
 	.CustomName = AGG_NODE_NAME,
 	.PlanCustomPath = plan_agg,
+};
+
+const CustomPathMethods gpuagg_agg_table_path_methods = {
+	.CustomName = AGG_TABLE_NAME,
+	.PlanCustomPath = plan_table,
 };

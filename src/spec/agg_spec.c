@@ -14,6 +14,7 @@ gpuagg_agg_spec_list(const AggSpec *spec)
 	List *equality = NIL;
 	List *calls = NIL;
 
+	head = lappend_int(head, spec->over_children);
 	for (int i = 0; i < spec->nkeys; i++)
 		equality = lappend_oid(equality, spec->equality[i]);
 	for (int i = 0; i < spec->ncalls; i++)
@@ -41,6 +42,7 @@ gpuagg_agg_spec_read(const List *list)
 	spec->ncarried = lthird_int(head);
 	spec->ncalls = lfourth_int(head);
 	spec->nquals = list_nth_int(head, 4);
+	spec->over_children = list_nth_int(head, 5) != 0;
 	spec->equality = palloc(Max(spec->nkeys, 1) * sizeof(Oid));
 	for (int i = 0; i < spec->nkeys; i++)
 		spec->equality[i] = list_nth_oid(equality, i);

@@ -7,6 +7,12 @@
  * custom_scan_tlist has their expressions, and after them, as resjunk entries that
  * no tuple has a value for, the quals of the table (nquals), in the order in which
  * they are to be tested.  custom_exprs has the PARAM_EXEC parameters in all these.
+ * A node over several tables has a child plan: nodes GpuAgg Table, which put their tables'
+ * rows into its groups and give out nothing, and others, for what is not a heap, whose rows
+ * have the keys, the ncarried expressions, and of each call its argument and its FILTER, as
+ * far as it has these.  Quals are those of the parent, and all its expressions are over the
+ * parent's columns; custom_relids has the parent alone.
+ *
  * custom_private has the spec as a List, which copyObject and nodeToString can handle.
  */
 #ifndef GPUAGG_AGG_SPEC_H
@@ -19,11 +25,12 @@
 #include "operation/family.h"
 
 /* The name by which plans find the node's methods. */
-#define AGG_NODE_NAME "GpuAgg"
+#define AGG_NODE_NAME  "GpuAgg"
+#define AGG_TABLE_NAME "GpuAgg Table" /* reads one table for a node GpuAgg over several */
 
 typedef enum AggMode
 {
-	AGG_WHOLE,	 /* from the table's pages to results */
+	AGG_WHOLE,	 /* from pages to results */
 	AGG_PARTIAL, /* from a share of the pages to serialized states; below Gather */
 	AGG_FINAL	 /* from those, and from the leader's own groups, to results */
 } AggMode;
@@ -39,6 +46,7 @@ typedef struct AggCall
 typedef struct AggSpec
 {
 	AggMode mode;
+	bool over_children; /* its tables are read by nodes below it */
 	int nkeys;
 	Oid *equality; /* operators of the keys */
 	int ncarried;
