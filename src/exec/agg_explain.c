@@ -31,6 +31,37 @@ show_expressions(const char *label, CustomScanState *css, int first, int n, List
 		ExplainPropertyList(label, texts, es);
 }
 
+/* Each with its keys, as in the query. */
+static void
+show_sets(CustomScanState *css, const List *sets, List *ancestors, ExplainState *es)
+{
+	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
+	List *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
+	bool prefix = compat_explain_prefix(es);
+	List *texts = NIL;
+	ListCell *cell;
+
+	foreach (cell, sets)
+	{
+		StringInfoData text;
+		ListCell *key;
+
+		initStringInfo(&text);
+		appendStringInfoChar(&text, '(');
+		foreach (key, (List *) lfirst(cell))
+		{
+			TargetEntry *entry = list_nth(plan->custom_scan_tlist, lfirst_int(key));
+
+			appendStringInfo(&text, "%s%s", foreach_current_index(key) > 0 ? ", " : "",
+							 deparse_expression((Node *) entry->expr, context, prefix, false));
+		}
+		appendStringInfoChar(&text, ')');
+		texts = lappend(texts, text.data);
+	}
+	if (texts != NIL)
+		ExplainPropertyList("Grouping Sets", texts, es);
+}
+
 /* As core shows a scan's. */
 static void
 show_filter(CustomScanState *css, int first, int n, List *ancestors, ExplainState *es)
@@ -119,6 +150,8 @@ gpuagg_agg_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	AggSpec *spec = node->spec;
 
 	show_expressions("Group Key", css, 0, spec->nkeys, ancestors, es);
+	if (spec->mode != AGG_PARTIAL)
+		show_sets(css, spec->sets, ancestors, es);
 	if (spec->mode != AGG_FINAL)
 	{
 		show_filter(css, node->ncolumns, spec->nquals, ancestors, es);

@@ -27,6 +27,9 @@
  */
 #define VECTOR_BYTES (4 * 1024 * 1024)
 
+/* That a set's groups may take at least, where there are several and all may take as much. */
+#define SET_BYTES ((Size) 256 * 1024)
+
 /* ---- start ---- */
 
 static void
@@ -62,8 +65,7 @@ attributes_needed(const AggScanState *node)
 	int natts = 0;
 
 	foreach (cell, plan->custom_scan_tlist)
-		pull_varattnos((Node *) ((TargetEntry *) lfirst(cell))->expr, node->varno,
-					   &attributes);
+		pull_varattnos((Node *) ((TargetEntry *) lfirst(cell))->expr, node->varno, &attributes);
 	while ((last = bms_next_member(attributes, last)) >= 0)
 		natts = Max(natts, last + FirstLowInvalidHeapAttributeNumber);
 	return natts;
@@ -74,20 +76,13 @@ init_expressions(AggScanState *node)
 {
 	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
 	PlanState *parent = &node->css.ss.ps;
-	int nvalues = node->layout.nvalues;
 	List *quals = NIL;
 	ListCell *cell;
 
 	for (int i = node->ncolumns; i < list_length(plan->custom_scan_tlist); i++)
 		quals = lappend(quals, ((TargetEntry *) list_nth(plan->custom_scan_tlist, i))->expr);
 	node->qual = ExecInitQual(quals, parent);
-	for (int i = 0; i < nvalues; i++)
-	{
-		TargetEntry *entry = list_nth(plan->custom_scan_tlist, i);
-
-		node->key_exprs = lappend(node->key_exprs, ExecInitExpr(entry->expr, parent));
-	}
-	for (int i = 0; i < node->layout.nstates; i++)
+	for (int i = 0; i < node->nstates; i++)
 	{
 		AggInput *input = &node->inputs[i];
 
@@ -96,9 +91,6 @@ init_expressions(AggScanState *node)
 		if (input->where != NULL)
 			input->where_state = ExecInitExpr(input->where, parent);
 	}
-	node->key_is_whole = palloc(Max(node->layout.nkeys, 1) * sizeof(bool));
-	for (int i = 0; i < node->layout.nkeys; i++)
-		node->key_is_whole[i] = getBaseType(node->layout.values[i].type) != BPCHAROID;
 	node->row_exprs = palloc0(Max(list_length(node->compiler->rows), 1) * sizeof(ExprState *));
 	foreach (cell, node->compiler->rows)
 		node->row_exprs[foreach_current_index(cell)] = ExecInitExpr(lfirst(cell), parent);
@@ -141,12 +133,16 @@ gpuagg_agg_input_init(AggScanState *node)
 	node->runner->row = evaluate_row;
 	node->runner->load = load_values;
 	node->runner->owner = node;
-	node->groups = gpuagg_groups_make(&node->layout, &node->css.ss.ps);
-	node->always_by_row = node->compiler->user_function || !gpuagg_groups_by_vector(node->groups);
+	node->always_by_row = node->compiler->user_function;
+	for (int i = 0; i <= node->ndistinct; i++)
+		node->always_by_row |= !gpuagg_groups_by_vector(node->sets[i].groups);
 	node->by_row = node->always_by_row;
 	node->parameter_context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg parameters",
 													ALLOCSET_SMALL_SIZES);
 	node->memory_limit = get_hash_memory_limit();
+	if (node->nsets > 1)
+		node->memory_limit = Max(node->memory_limit / node->nsets,
+								 Min(node->memory_limit, SET_BYTES));
 	node->batch_context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg vector",
 												ALLOCSET_DEFAULT_SIZES);
 }
@@ -231,28 +227,31 @@ evaluate_row(void *owner, int number, const uint64 *wanted, GpuaggVector *out)
 	MemoryContextSwitchTo(old);
 }
 
-/* The values of a new group, from the row in the slot. */
+/* Whose new group's values are wanted. */
+typedef struct SetOfNode
+{
+	AggScanState *node;
+	const AggSet *set;
+} SetOfNode;
+
+/* They are evaluated over the row in the slot. */
 static void
 fill_from_slot(void *owner, int row, Datum *values, bool *isnull)
 {
-	AggScanState *node = owner;
-	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
-	ListCell *cell;
+	const SetOfNode *of = owner;
+	ExprContext *econtext = of->node->css.ss.ps.ps_ExprContext;
 
-	foreach (cell, node->key_exprs)
-	{
-		int i = foreach_current_index(cell);
-
-		values[i] = ExecEvalExpr(lfirst(cell), econtext, &isnull[i]);
-	}
+	for (int i = 0; i < of->set->layout.nvalues; i++)
+		values[i] = ExecEvalExpr(of->node->values[of->set->values[i]].state, econtext, &isnull[i]);
 }
 
-/* The same, from that row of the vector: of its registers, where they have the values whole. */
+/* They are those of that row of the vector: of its registers, where they have the values whole. */
 static void
 fill_from_vector(void *owner, int row, Datum *values, bool *isnull)
 {
-	AggScanState *node = owner;
-	const GroupLayout *layout = &node->layout;
+	const SetOfNode *of = owner;
+	AggScanState *node = of->node;
+	const GroupLayout *layout = &of->set->layout;
 	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
 	bool stored = false;
 	MemoryContext old;
@@ -260,7 +259,10 @@ fill_from_vector(void *owner, int row, Datum *values, bool *isnull)
 	ResetExprContext(econtext);
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	for (int i = 0; i < layout->nvalues; i++)
-		if (i < layout->nkeys && node->key_is_whole[i])
+	{
+		const AggValue *value = &node->values[of->set->values[i]];
+
+		if (i < layout->nkeys && value->whole)
 			values[i] = gpuagg_vector_datum(&node->runner->registers[layout->keys[i].reg],
 											&layout->keys[i], layout->values[i].type, row,
 											&isnull[i]);
@@ -269,27 +271,58 @@ fill_from_vector(void *owner, int row, Datum *values, bool *isnull)
 			if (!stored)
 				store_row(node, row);
 			stored = true;
-			values[i] = ExecEvalExpr(list_nth(node->key_exprs, i), econtext, &isnull[i]);
+			values[i] = ExecEvalExpr(value->state, econtext, &isnull[i]);
 		}
+	}
 	MemoryContextSwitchTo(old);
 }
 
-/* The group of the row in the slot. */
-static AggGroup *
-find_group_of_slot(AggScanState *node)
+/*
+ * The row in the slot: into its group, whose keys are evaluated first, and its values with
+ * DISTINCT into their sets.
+ */
+static void
+take_slot(AggScanState *node)
 {
-	const GroupLayout *layout = &node->layout;
-	Datum *values;
-	bool *isnull;
+	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
+	int nkeys = node->spec->nkeys;
+	Datum *keys = palloc((nkeys + 1) * sizeof(Datum));
+	bool *isnull = palloc((nkeys + 1) * sizeof(bool));
+	SetOfNode of = {node, gpuagg_agg_main(node)};
 
-	if (layout->nkeys == 0)
-		return gpuagg_groups_only(node->groups);
-	values = palloc(layout->nkeys * sizeof(Datum));
-	isnull = palloc(layout->nkeys * sizeof(bool));
-	for (int i = 0; i < layout->nkeys; i++)
-		values[i] = ExecEvalExpr(list_nth(node->key_exprs, i), node->css.ss.ps.ps_ExprContext,
-								 &isnull[i]);
-	return gpuagg_groups_find_datums(node->groups, values, isnull, fill_from_slot, node);
+	for (int i = 0; i < nkeys; i++)
+		keys[i] = ExecEvalExpr(node->values[i].state, econtext, &isnull[i]);
+	gpuagg_agg_sink_row(node,
+						gpuagg_groups_find_datums(of.set->groups, keys, isnull, fill_from_slot,
+												  &of),
+						econtext);
+	for (int i = 0; i < node->ndistinct; i++)
+	{
+		const AggInput *input =
+			&node->inputs[node->values[node->nvalues - node->ndistinct + i].input];
+
+		of.set = &node->sets[1 + i];
+		if (input->where != NULL)
+		{
+			Datum where = ExecEvalExpr(input->where_state, econtext, &isnull[nkeys]);
+
+			if (isnull[nkeys] || !DatumGetBool(where))
+				continue;
+		}
+		keys[nkeys] = ExecEvalExpr(input->argument_state, econtext, &isnull[nkeys]);
+		if (!isnull[nkeys])
+			(void) gpuagg_groups_find_datums(of.set->groups, keys, isnull, fill_from_slot, &of);
+	}
+}
+
+/* Whether groups are not yet far beyond their limit. */
+static bool
+has_slack(const AggScanState *node)
+{
+	for (int i = 0; i <= node->ndistinct; i++)
+		if (gpuagg_groups_bytes(node->sets[i].groups) > node->memory_limit + VECTOR_BYTES)
+			return false;
+	return true;
 }
 
 /* Rows of the vector from next_row on, as far as there is room for groups; next_row is 0 after the last. */
@@ -306,13 +339,13 @@ take_rows(AggScanState *node)
 		CHECK_FOR_INTERRUPTS();
 		store_row(node, node->next_row);
 		if (ExecQual(node->qual, econtext))
-			gpuagg_agg_sink_row(node, find_group_of_slot(node), econtext);
+			take_slot(node);
 		else
 			node->counts.removed++;
 		MemoryContextSwitchTo(old);
 		ResetExprContext(econtext);
 		node->next_row++;
-		if (gpuagg_groups_bytes(node->groups) > node->memory_limit + VECTOR_BYTES)
+		if (!has_slack(node))
 			room = gpuagg_agg_output_make_room(node);
 	}
 	if (node->next_row >= node->reader->nrows)
@@ -547,13 +580,27 @@ count_work(const AggScanState *node, int nrows)
 	gpuagg_stat_batch(ENGINE_CPU, nrows, (int64) (bytes * nrows));
 }
 
+/* Into groups of a set: found[i] of rows[i]. */
+static void
+find_groups(AggScanState *node, const AggSet *set, const uint16 *rows, int n, AggGroup **found)
+{
+	const GroupLayout *layout = &set->layout;
+	SetOfNode of = {node, set};
+	GpuaggVector *keys = palloc(layout->nkeys * sizeof(GpuaggVector));
+
+	for (int i = 0; i < layout->nkeys; i++)
+		keys[i] = node->runner->registers[layout->keys[i].reg];
+	gpuagg_groups_find(set->groups, keys, rows, n, fill_from_vector, &of, found);
+}
+
 static void
 take_vector(AggScanState *node)
 {
-	const GroupLayout *layout = &node->layout;
+	const AggSet *main = gpuagg_agg_main(node);
 	AggGroup *found[GPUAGG_VECTOR_ROWS];
 	uint16 rows[GPUAGG_VECTOR_ROWS];
 	int nlive = 0;
+	MemoryContext old;
 
 	MemoryContextReset(node->batch_context);
 	node->counts.vectors++;
@@ -566,20 +613,27 @@ take_vector(AggScanState *node)
 	node->counts.removed += node->reader->nrows - nlive;
 	if (nlive == 0)
 		return;
-	if (layout->nkeys == 0)
-		gpuagg_agg_sink_all(node, gpuagg_groups_only(node->groups), nlive);
+	old = MemoryContextSwitchTo(node->batch_context);
+	if (node->spec->nkeys == 0)
+		gpuagg_agg_sink_all(node, gpuagg_groups_only(main->groups), nlive);
 	else
 	{
-		MemoryContext old = MemoryContextSwitchTo(node->batch_context);
-		GpuaggVector *keys = palloc(layout->nkeys * sizeof(GpuaggVector));
-
-		for (int i = 0; i < layout->nkeys; i++)
-			keys[i] = node->runner->registers[layout->keys[i].reg];
 		list_rows(node->runner->live, rows);
-		gpuagg_groups_find(node->groups, keys, rows, nlive, fill_from_vector, node, found);
+		find_groups(node, main, rows, nlive, found);
 		gpuagg_agg_sink_grouped(node, found, rows, nlive);
-		MemoryContextSwitchTo(old);
 	}
+	for (int i = 0; i < node->ndistinct; i++)
+	{
+		const AggValue *value = &node->values[node->nvalues - node->ndistinct + i];
+		uint64 wanted[GPUAGG_VECTOR_WORDS];
+		int n = gpuagg_agg_sink_rows(node, &node->inputs[value->input], wanted);
+
+		if (n == 0)
+			continue;
+		list_rows(wanted, rows);
+		find_groups(node, &node->sets[1 + i], rows, n, found);
+	}
+	MemoryContextSwitchTo(old);
 }
 
 void
@@ -687,7 +741,8 @@ gpuagg_agg_input_drain(AggScanState *node)
 	if (all)
 	{
 		gpuagg_agg_sink_finish(node);
-		gpuagg_agg_spill_rest(node);
+		if (node->spec->mode == AGG_WHOLE)
+			gpuagg_agg_sets_finish(node);
 		node->drained = true;
 		gpuagg_agg_input_tell(node);
 	}
@@ -699,11 +754,9 @@ gpuagg_agg_input_rescan(AggScanState *node)
 {
 	/* opened again when rows are asked for: what processes share may not be set anew yet */
 	close_reader(node);
-	gpuagg_agg_spill_end(node);
-	gpuagg_groups_clear(node->groups);
-	for (int i = 0; i < node->layout.nstates; i++)
+	gpuagg_agg_sets_clear(node);
+	for (int i = 0; i < node->nstates; i++)
 		gpuagg_reduced_init(node->inputs[i].total);
-	memset(&node->position, 0, sizeof(node->position));
 	node->filter_parameters_set = false;
 	node->value_parameters_set = false;
 	MemoryContextReset(node->parameter_context);
@@ -717,5 +770,6 @@ void
 gpuagg_agg_input_end(AggScanState *node)
 {
 	close_reader(node);
-	gpuagg_agg_spill_end(node);
+	for (int i = 0; i < node->nsets; i++)
+		gpuagg_agg_spill_end(&node->sets[i]);
 }

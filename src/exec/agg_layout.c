@@ -1,12 +1,14 @@
 /*
  * agg_layout.c
- *	  The states of a GpuAgg node's groups.
+ *	  The values and states of a GpuAgg node's groups.
  *
  * Calls that need the same state over the same argument share one: sum and average,
  * the four variances.
  */
 #include "compat.h"
 
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 
@@ -58,11 +60,12 @@ choose_feed(AggInput *input, AggGroupState *state)
 static int
 find_state(AggScanState *node, const AggGroupState *state, const AggInput *input)
 {
-	for (int i = 0; i < node->layout.nstates; i++)
+	for (int i = 0; i < node->nstates; i++)
 	{
-		const AggGroupState *other = &node->layout.states[i];
+		const AggGroupState *other = &node->states[i];
 
 		if (other->family == state->family && other->op == state->op &&
+			node->inputs[i].distinct == input->distinct &&
 			equal(node->inputs[i].argument, input->argument) &&
 			equal(node->inputs[i].where, input->where))
 			return i;
@@ -78,6 +81,7 @@ add_call(AggScanState *node, int number, const Aggref *aggref, int *columns)
 	AggGroupState state = {.op = gpuagg_aggregates[call->aggregate].op};
 	AggInput input = {.where = aggref->aggfilter,
 					  .type = gpuagg_sql_type(call->type),
+					  .distinct = call->distinct,
 					  .argument_column = -1,
 					  .where_column = -1};
 	int found;
@@ -98,50 +102,81 @@ add_call(AggScanState *node, int number, const Aggref *aggref, int *columns)
 		if (input.where != NULL)
 			input.filter = gpuagg_compile_value(node->compiler, input.where, NULL);
 		choose_feed(&input, &state);
+		if (input.distinct >= 0)
+			input.feed = FEED_DISTINCT;
 		input.total = palloc(sizeof(GpuaggReduced));
 		gpuagg_reduced_init(input.total);
-		found = node->layout.nstates++;
-		node->layout.states[found] = state;
+		found = node->nstates++;
+		node->states[found] = state;
 		node->inputs[found] = input;
 	}
 	node->call_state[number] = found;
 }
 
+static Expr *
+expression(const AggScanState *node, int i)
+{
+	const CustomScan *plan = (const CustomScan *) node->css.ss.ps.plan;
+
+	return ((TargetEntry *) list_nth(plan->custom_scan_tlist, i))->expr;
+}
+
+/* The input whose argument is the one with DISTINCT of that number. */
+static int
+find_distinct(const AggScanState *node, int number)
+{
+	for (int i = 0; i < node->nstates; i++)
+		if (node->inputs[i].distinct == number)
+			return i;
+	elog(ERROR, "GpuAgg has no aggregate of an argument with DISTINCT");
+}
+
+static void
+add_value(AggScanState *node, int i)
+{
+	const AggSpec *spec = node->spec;
+	int distinct = i - spec->nkeys - spec->ncarried;
+	Expr *expr = expression(node, i);
+	AggValue *value = &node->values[i];
+	Expr *where = NULL;
+
+	value->type.type = exprType((Node *) expr);
+	get_typlenbyval(value->type.type, &value->type.length, &value->type.by_value);
+	value->state = ExecInitExpr(expr, &node->css.ss.ps);
+	if (i >= spec->nkeys && distinct < 0)
+		return;
+	value->collation = exprCollation((Node *) expr);
+	value->equality = distinct < 0 ? spec->equality[i] : spec->distinct_equality[distinct];
+	/* values of a register of char(n) have no trailing blanks */
+	value->whole = getBaseType(value->type.type) != BPCHAROID;
+	if (distinct >= 0)
+	{
+		value->input = find_distinct(node, distinct);
+		value->same = spec->nkeys + spec->ncarried;
+		while (!equal(expression(node, value->same), expr))
+			value->same++;
+		where = node->inputs[value->input].where;
+	}
+	value->form = gpuagg_compile_value(node->compiler, expr, where);
+}
+
 void
 gpuagg_agg_layout_init(AggScanState *node)
 {
-	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
 	AggSpec *spec = node->spec;
-	GroupLayout *layout = &node->layout;
-	VectorValue *keys = palloc0(Max(spec->nkeys, 1) * sizeof(VectorValue));
-	Oid *collations = palloc0(Max(spec->nkeys, 1) * sizeof(Oid));
-	int columns;
+	int first_distinct = spec->nkeys + spec->ncarried;
+	int columns = first_distinct;
 
-	layout->nkeys = spec->nkeys;
-	layout->keys = keys;
-	layout->equality = spec->equality;
-	layout->collations = collations;
-	layout->nvalues = spec->nkeys + spec->ncarried;
-	layout->values = palloc0(Max(layout->nvalues, 1) * sizeof(GroupValue));
-	for (int i = 0; i < layout->nvalues; i++)
-	{
-		Expr *expr = ((TargetEntry *) list_nth(plan->custom_scan_tlist, i))->expr;
-		GroupValue *value = &layout->values[i];
-
-		value->type = exprType((Node *) expr);
-		get_typlenbyval(value->type, &value->length, &value->by_value);
-		if (i >= spec->nkeys)
-			continue;
-		keys[i] = gpuagg_compile_value(node->compiler, expr, NULL);
-		collations[i] = exprCollation((Node *) expr);
-	}
-	layout->states = palloc0(Max(spec->ncalls, 1) * sizeof(AggGroupState));
+	node->nvalues = first_distinct + spec->ndistinct;
+	node->values = palloc0(Max(node->nvalues, 1) * sizeof(AggValue));
+	for (int i = 0; i < first_distinct; i++)
+		add_value(node, i);
+	node->states = palloc0(Max(spec->ncalls, 1) * sizeof(AggGroupState));
 	node->inputs = palloc0(Max(spec->ncalls, 1) * sizeof(AggInput));
 	node->call_state = palloc0(Max(spec->ncalls, 1) * sizeof(int));
-	columns = layout->nvalues;
 	for (int i = 0; i < spec->ncalls; i++)
-		add_call(node, i,
-				 (Aggref *) ((TargetEntry *) list_nth(plan->custom_scan_tlist, layout->nvalues + i))
-					 ->expr,
-				 &columns);
+		add_call(node, i, (Aggref *) expression(node, node->nvalues + i), &columns);
+	for (int i = first_distinct; i < node->nvalues; i++)
+		add_value(node, i);
+	gpuagg_agg_sets_make(node);
 }

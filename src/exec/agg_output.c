@@ -35,7 +35,7 @@ merge_bytes(AggScanState *node, Accumulator *into, Datum value)
 
 	buf.maxlen = buf.len;
 	from = gpuagg_accumulator_read(&buf, 0);
-	gpuagg_family_of(into)->merge(into, gpuagg_groups_owner(node->groups), from);
+	gpuagg_family_of(into)->merge(into, gpuagg_groups_owner(gpuagg_agg_main(node)->groups), from);
 }
 
 /* A state is in the first of the calls that share it. */
@@ -48,15 +48,18 @@ is_first(const AggScanState *node, int call)
 	return true;
 }
 
-/* The values of a new group, from the incoming tuple. */
-static void
-fill_from_tuple(void *owner, int row, Datum *values, bool *isnull)
+/* The set with DISTINCT whose group the tuple is: the first call of its argument has empty bytes. */
+static AggSet *
+set_of_tuple(const AggScanState *node, const TupleTableSlot *slot)
 {
-	const TupleTableSlot *slot = ((const AggScanState *) owner)->incoming;
-	int n = ((const AggScanState *) owner)->layout.nvalues;
+	for (int i = 0; i < node->spec->ncalls; i++)
+	{
+		int distinct = node->spec->calls[i].distinct;
 
-	memcpy(values, slot->tts_values, n * sizeof(Datum));
-	memcpy(isnull, slot->tts_isnull, n * sizeof(bool));
+		if (distinct >= 0 && !slot->tts_isnull[node->nvalues + i])
+			return &node->sets[1 + distinct];
+	}
+	return gpuagg_agg_main(node);
 }
 
 void
@@ -64,19 +67,48 @@ gpuagg_agg_output_merge(AggScanState *node, TupleTableSlot *slot)
 {
 	MemoryContext old = MemoryContextSwitchTo(
 		node->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
-	const GroupLayout *layout = &node->layout;
+	AggSet *main = gpuagg_agg_main(node);
+	AggSet *set;
 	AggGroup *group;
 
 	slot_getallattrs(slot);
-	node->incoming = slot;
-	group = gpuagg_groups_find_datums(node->groups, slot->tts_values, slot->tts_isnull,
-									  fill_from_tuple, node);
-	for (int i = 0; i < node->spec->ncalls; i++)
-		if (is_first(node, i))
-			merge_bytes(node, gpuagg_group_state(layout, group, node->call_state[i]),
-						slot->tts_values[layout->nvalues + i]);
+	set = set_of_tuple(node, slot);
+	group = gpuagg_agg_set_find(node, set, slot->tts_values, slot->tts_isnull);
+	for (int i = 0; i < node->spec->ncalls && set == main; i++)
+		if (is_first(node, i) && node->spec->calls[i].distinct < 0)
+			merge_bytes(node, gpuagg_group_state(&main->layout, group, node->call_state[i]),
+						slot->tts_values[node->nvalues + i]);
 	MemoryContextSwitchTo(old);
 	ResetExprContext(node->css.ss.ps.ps_ExprContext);
+}
+
+/* Values with DISTINCT, of a row that a node below has computed. */
+static void
+take_distinct(AggScanState *node, TupleTableSlot *slot)
+{
+	Datum *values;
+	bool *isnull;
+	int first = node->nvalues - node->ndistinct;
+
+	if (node->ndistinct == 0)
+		return;
+	values = palloc(node->nvalues * sizeof(Datum));
+	isnull = palloc(node->nvalues * sizeof(bool));
+	memcpy(values, slot->tts_values, first * sizeof(Datum));
+	memcpy(isnull, slot->tts_isnull, first * sizeof(bool));
+	for (int i = 0; i < node->ndistinct; i++)
+	{
+		const AggInput *input = &node->inputs[node->values[first + i].input];
+		int where = input->where_column;
+		int argument = input->argument_column;
+
+		if ((where >= 0 && (slot->tts_isnull[where] || !DatumGetBool(slot->tts_values[where]))) ||
+			slot->tts_isnull[argument])
+			continue;
+		values[first + i] = slot->tts_values[argument];
+		isnull[first + i] = false;
+		(void) gpuagg_agg_set_find(node, &node->sets[1 + i], values, isnull);
+	}
 }
 
 void
@@ -86,48 +118,106 @@ gpuagg_agg_output_take(AggScanState *node, TupleTableSlot *slot)
 		node->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
 
 	slot_getallattrs(slot);
-	node->incoming = slot;
 	gpuagg_agg_sink_values(node,
-						   gpuagg_groups_find_datums(node->groups, slot->tts_values,
-													 slot->tts_isnull, fill_from_tuple, node),
+						   gpuagg_agg_set_find(node, gpuagg_agg_main(node), slot->tts_values,
+											   slot->tts_isnull),
 						   slot);
+	take_distinct(node, slot);
 	MemoryContextSwitchTo(old);
 	ResetExprContext(node->css.ss.ps.ps_ExprContext);
 }
 
 /* ---- tuples ---- */
 
-static void
-store_group(AggScanState *node, AggGroup *group, bool results, TupleTableSlot *slot)
+/* A bit for each argument of grouping(), 1 where the set does not have it. */
+static int32
+grouping_of(const AggSet *set, const List *keys)
 {
-	const GroupLayout *layout = &node->layout;
-	int n = layout->nvalues;
+	int32 bits = 0;
+	ListCell *cell;
+
+	foreach (cell, keys)
+		bits = bits << 1 | !(set->keys >> lfirst_int(cell) & 1);
+	return bits;
+}
+
+static void
+store_results(AggScanState *node, const AggSet *set, AggGroup *group, Datum *values, bool *isnull)
+{
+	const AggSpec *spec = node->spec;
+	ListCell *cell;
+
+	for (int i = 0; i < spec->ncalls; i++)
+	{
+		const AggCall *call = &spec->calls[i];
+		Accumulator *acc = gpuagg_group_state(&set->layout, group, node->call_state[i]);
+
+		isnull[i] = false;
+		values[i] = gpuagg_family_of(acc)->finish(acc, call->aggregate, call->result, &isnull[i]);
+	}
+	foreach (cell, spec->groupings)
+	{
+		int i = spec->ncalls + foreach_current_index(cell);
+
+		isnull[i] = false;
+		values[i] = Int32GetDatum(grouping_of(set, lfirst(cell)));
+	}
+}
+
+/* Of arguments that are the same expression, a plan's list of results reads the first for all. */
+static void
+repeat_argument(const AggScanState *node, int distinct, Datum *values, bool *isnull)
+{
+	int first = node->nvalues - node->ndistinct;
+	int argument = first + distinct;
+
+	for (int i = first; i < node->nvalues; i++)
+		if (node->values[i].same == node->values[argument].same)
+		{
+			values[i] = values[argument];
+			isnull[i] = isnull[argument];
+		}
+}
+
+static void
+store_states(AggScanState *node, const AggSet *set, AggGroup *group, Datum *values, bool *isnull)
+{
+	const AggSpec *spec = node->spec;
+	int distinct = (int) (set - node->sets) - 1;
+	bool marked = false;
+
+	for (int i = 0; i < spec->ncalls; i++)
+		if (distinct < 0 && spec->calls[i].distinct < 0 && is_first(node, i))
+		{
+			values[i] = state_bytes(gpuagg_group_state(&set->layout, group, node->call_state[i]));
+			isnull[i] = false;
+		}
+		else if (distinct >= 0 && spec->calls[i].distinct == distinct && !marked)
+		{
+			values[i] = PointerGetDatum(palloc0(VARHDRSZ));
+			SET_VARSIZE(DatumGetPointer(values[i]), VARHDRSZ);
+			isnull[i] = false;
+			marked = true;
+		}
+}
+
+static void
+store_group(AggScanState *node, const AggSet *set, AggGroup *group, bool results,
+			TupleTableSlot *slot)
+{
 	Datum *values = slot->tts_values;
 	bool *isnull = slot->tts_isnull;
 
 	ExecClearTuple(slot);
 	memset(isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
-	if (n > 0)
+	gpuagg_agg_set_values(set, group, values, isnull);
+	if (results)
+		store_results(node, set, group, values + node->nvalues, isnull + node->nvalues);
+	else
 	{
-		memcpy(values, gpuagg_group_values(group), n * sizeof(Datum));
-		memcpy(isnull, gpuagg_group_nulls(layout, group), n * sizeof(bool));
-	}
-	for (int i = 0; i < node->spec->ncalls; i++)
-	{
-		const AggCall *call = &node->spec->calls[i];
-		Accumulator *acc = gpuagg_group_state(layout, group, node->call_state[i]);
-
-		if (results)
-		{
-			isnull[n + i] = false;
-			values[n + i] = gpuagg_family_of(acc)->finish(acc, call->aggregate, call->result,
-														  &isnull[n + i]);
-		}
-		else if (is_first(node, i))
-		{
-			values[n + i] = state_bytes(acc);
-			isnull[n + i] = false;
-		}
+		store_states(node, set, group, values + node->nvalues, isnull + node->nvalues);
+		if (set > gpuagg_agg_main(node))
+			repeat_argument(node, (int) (set - node->sets) - 1, values, isnull);
 	}
 	ExecStoreVirtualTuple(slot);
 }
@@ -135,11 +225,18 @@ store_group(AggScanState *node, AggGroup *group, bool results, TupleTableSlot *s
 bool
 gpuagg_agg_output_make_room(AggScanState *node)
 {
-	if (node->layout.nkeys == 0 || gpuagg_groups_bytes(node->groups) <= node->memory_limit)
-		return true;
-	if (node->spec->mode == AGG_PARTIAL && !node->leader)
-		return false;
-	gpuagg_agg_spill(node);
+	bool gives = node->spec->mode == AGG_PARTIAL && !node->leader;
+
+	for (int i = 0; i <= node->ndistinct; i++)
+	{
+		AggSet *set = &node->sets[i];
+
+		if (set->layout.nkeys == 0 || gpuagg_groups_bytes(set->groups) <= node->memory_limit)
+			continue;
+		if (gives)
+			return false;
+		gpuagg_agg_spill(node, set);
+	}
 	return true;
 }
 
@@ -147,24 +244,33 @@ bool
 gpuagg_agg_output_next(AggScanState *node, bool results, TupleTableSlot *slot)
 {
 	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
-	MemoryContext old;
-	AggGroup *group;
 
-	ResetExprContext(econtext);
-	for (;;)
+	while (node->giving < node->nsets)
 	{
-		group = gpuagg_groups_next(node->groups, &node->position);
-		if (group != NULL)
-			break;
-		memset(&node->position, 0, sizeof(node->position));
-		if (node->layout.nkeys > 0)
-			gpuagg_groups_clear(node->groups);
-		if (!gpuagg_agg_spill_load(node))
-			return false;
+		AggSet *set = &node->sets[node->giving];
+		AggGroup *group = gpuagg_agg_set_next(node, set);
+		bool given = !results || set->given;
+		MemoryContext old;
+
+		ResetExprContext(econtext);
+		CHECK_FOR_INTERRUPTS();
+		if (group == NULL)
+		{
+			node->giving++;
+			if (results && node->giving < node->nsets)
+				gpuagg_agg_spill_rest(node, &node->sets[node->giving]);
+			continue;
+		}
+		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+		if (results)
+			gpuagg_agg_sets_derive(node, set, group);
+		if (given)
+			store_group(node, set, group, results, slot);
+		MemoryContextSwitchTo(old);
+		if (given)
+			return true;
 	}
-	CHECK_FOR_INTERRUPTS();
-	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	store_group(node, group, results, slot);
-	MemoryContextSwitchTo(old);
-	return true;
+	if (!results)
+		node->giving = 0; /* a worker may give out groups several times */
+	return false;
 }

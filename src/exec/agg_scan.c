@@ -41,7 +41,8 @@ begin(CustomScanState *css, EState *estate, int eflags)
 		gpuagg_check_function_access(spec->calls[i].aggfnoid, OBJECT_AGGREGATE);
 	for (int i = 0; i < spec->nkeys; i++)
 		gpuagg_check_operator_access(spec->equality[i]);
-	node->ncolumns = spec->nkeys + spec->ncarried + spec->ncalls;
+	node->ncolumns = spec->nkeys + spec->ncarried + spec->ndistinct + spec->ncalls +
+					 list_length(spec->groupings);
 	if (spec->mode != AGG_FINAL)
 	{
 		int parent;
@@ -94,9 +95,7 @@ gather(AggScanState *node)
 		gpuagg_stat_give(&share->report);
 		memset(&share->report, 0, sizeof(WorkReport));
 	}
-	if (node->partial->layout.nkeys == 0)
-		(void) gpuagg_groups_only(node->partial->groups);
-	gpuagg_agg_spill_rest(node->partial);
+	gpuagg_agg_sets_finish(node->partial);
 	node->drained = true;
 }
 

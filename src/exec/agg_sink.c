@@ -16,9 +16,8 @@
 
 /* ---- which rows ---- */
 
-/* The live rows that an input takes: past its FILTER, and with an argument that is not NULL. */
-static int
-wanted_rows(const AggScanState *node, const AggInput *input, uint64 *wanted)
+int
+gpuagg_agg_sink_rows(const AggScanState *node, const AggInput *input, uint64 *wanted)
 {
 	const GpuaggVectorRunner *runner = node->runner;
 
@@ -56,8 +55,8 @@ deposit_datum(AggScanState *node, const AggInput *input, Accumulator *acc, int r
 	MemoryContext old = MemoryContextSwitchTo(
 		node->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
 
-	gpuagg_family_of(acc)->deposit(acc, gpuagg_groups_owner(node->groups), input->type->form,
-								   datum_at(node, input, row));
+	gpuagg_family_of(acc)->deposit(acc, gpuagg_groups_owner(gpuagg_agg_main(node)->groups),
+								   input->type->form, datum_at(node, input, row));
 	MemoryContextSwitchTo(old);
 }
 
@@ -167,10 +166,10 @@ static void
 take_all(AggScanState *node, int state, AggGroup *group)
 {
 	const AggInput *input = &node->inputs[state];
-	Accumulator *acc = gpuagg_group_state(&node->layout, group, state);
+	Accumulator *acc = gpuagg_group_state(&gpuagg_agg_main(node)->layout, group, state);
 	uint64 wanted[GPUAGG_VECTOR_WORDS];
 	double room[GPUAGG_VECTOR_ROWS];
-	int n = wanted_rows(node, input, wanted);
+	int n = gpuagg_agg_sink_rows(node, input, wanted);
 
 	if (n == 0)
 		return;
@@ -195,13 +194,15 @@ take_all(AggScanState *node, int state, AggGroup *group)
 					deposit_datum(node, input, acc, w * 64 + pg_rightmost_one_pos64(left));
 			ResetExprContext(node->css.ss.ps.ps_ExprContext);
 			break;
+		case FEED_DISTINCT:
+			break;
 	}
 }
 
 void
 gpuagg_agg_sink_all(AggScanState *node, AggGroup *group, int nlive)
 {
-	for (int i = 0; i < node->layout.nstates; i++)
+	for (int i = 0; i < node->nstates; i++)
 		take_all(node, i, group);
 }
 
@@ -270,7 +271,7 @@ static void
 deposit_float_sums(const Deposit *d)
 {
 	const void *values = d->node->runner->registers[d->input->value.reg].values;
-	void *owner = gpuagg_groups_owner(d->node->groups);
+	void *owner = gpuagg_groups_owner(gpuagg_agg_main(d->node)->groups);
 
 	if (d->input->value.type == GPUAGG_VECTOR_FLOAT32)
 		FOR_EACH_ROW(d, FloatAccumulator,
@@ -320,14 +321,14 @@ deposit_numbers(const Deposit *d, const AggGroupState *state)
 void
 gpuagg_agg_sink_grouped(AggScanState *node, AggGroup *const *found, const uint16 *rows, int n)
 {
-	for (int i = 0; i < node->layout.nstates; i++)
+	for (int i = 0; i < node->nstates; i++)
 	{
-		const AggGroupState *state = &node->layout.states[i];
+		const AggGroupState *state = &gpuagg_agg_main(node)->layout.states[i];
 		const AggInput *input = &node->inputs[i];
 		uint64 wanted[GPUAGG_VECTOR_WORDS];
 		Deposit d = {node, input, found, rows, wanted, state->at, n};
 
-		if (wanted_rows(node, input, wanted) == n)
+		if (gpuagg_agg_sink_rows(node, input, wanted) == n)
 			d.wanted = NULL;
 		switch (input->feed)
 		{
@@ -344,6 +345,8 @@ gpuagg_agg_sink_grouped(AggScanState *node, AggGroup *const *found, const uint16
 			case FEED_DATUM:
 				FOR_EACH_ROW(&d, Accumulator, deposit_datum(node, input, acc, row));
 				break;
+			case FEED_DISTINCT:
+				break;
 		}
 	}
 	ResetExprContext(node->css.ss.ps.ps_ExprContext);
@@ -354,13 +357,15 @@ gpuagg_agg_sink_grouped(AggScanState *node, AggGroup *const *found, const uint16
 void
 gpuagg_agg_sink_row(AggScanState *node, AggGroup *group, ExprContext *econtext)
 {
-	for (int i = 0; i < node->layout.nstates; i++)
+	for (int i = 0; i < node->nstates; i++)
 	{
 		const AggInput *input = &node->inputs[i];
-		Accumulator *acc = gpuagg_group_state(&node->layout, group, i);
+		Accumulator *acc = gpuagg_group_state(&gpuagg_agg_main(node)->layout, group, i);
 		Datum value = (Datum) 0;
 		bool isnull = false;
 
+		if (input->feed == FEED_DISTINCT)
+			continue;
 		if (input->where != NULL)
 		{
 			value = ExecEvalExpr(input->where_state, econtext, &isnull);
@@ -370,7 +375,7 @@ gpuagg_agg_sink_row(AggScanState *node, AggGroup *group, ExprContext *econtext)
 		if (input->argument != NULL)
 			value = ExecEvalExpr(input->argument_state, econtext, &isnull);
 		if (!isnull)
-			gpuagg_family_of(acc)->deposit(acc, gpuagg_groups_owner(node->groups),
+			gpuagg_family_of(acc)->deposit(acc, gpuagg_groups_owner(gpuagg_agg_main(node)->groups),
 										   input->type != NULL ? input->type->form : SQL_OPAQUE,
 										   value);
 	}
@@ -379,18 +384,20 @@ gpuagg_agg_sink_row(AggScanState *node, AggGroup *group, ExprContext *econtext)
 void
 gpuagg_agg_sink_values(AggScanState *node, AggGroup *group, const TupleTableSlot *slot)
 {
-	for (int i = 0; i < node->layout.nstates; i++)
+	for (int i = 0; i < node->nstates; i++)
 	{
 		const AggInput *input = &node->inputs[i];
-		Accumulator *acc = gpuagg_group_state(&node->layout, group, i);
+		Accumulator *acc = gpuagg_group_state(&gpuagg_agg_main(node)->layout, group, i);
 		int where = input->where_column;
 		int argument = input->argument_column;
 
+		if (input->feed == FEED_DISTINCT)
+			continue;
 		if (where >= 0 && (slot->tts_isnull[where] || !DatumGetBool(slot->tts_values[where])))
 			continue;
 		if (argument >= 0 && slot->tts_isnull[argument])
 			continue;
-		gpuagg_family_of(acc)->deposit(acc, gpuagg_groups_owner(node->groups),
+		gpuagg_family_of(acc)->deposit(acc, gpuagg_groups_owner(gpuagg_agg_main(node)->groups),
 									   input->type != NULL ? input->type->form : SQL_OPAQUE,
 									   argument >= 0 ? slot->tts_values[argument] : (Datum) 0);
 	}
@@ -401,19 +408,20 @@ gpuagg_agg_sink_finish(AggScanState *node)
 {
 	AggGroup *group;
 
-	if (node->layout.nkeys > 0)
+	if (node->spec->nkeys > 0)
 		return;
-	group = gpuagg_groups_only(node->groups);
-	for (int i = 0; i < node->layout.nstates; i++)
+	group = gpuagg_groups_only(gpuagg_agg_main(node)->groups);
+	for (int i = 0; i < node->nstates; i++)
 	{
 		AggInput *input = &node->inputs[i];
-		Accumulator *acc = gpuagg_group_state(&node->layout, group, i);
+		Accumulator *acc = gpuagg_group_state(&gpuagg_agg_main(node)->layout, group, i);
 
 		if (input->feed != FEED_NUMBERS)
 			continue;
 		if (gpuagg_kind_is_float((GpuaggKind) acc->kind))
 			gpuagg_float_sum_propagate(gpuagg_float_sum_of(&input->total->f));
-		gpuagg_family_of(acc)->add_reduced(acc, gpuagg_groups_owner(node->groups), input->total);
+		gpuagg_family_of(acc)->add_reduced(acc, gpuagg_groups_owner(gpuagg_agg_main(node)->groups),
+										   input->total);
 		gpuagg_reduced_init(input->total);
 	}
 }

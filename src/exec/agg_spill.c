@@ -29,26 +29,18 @@ typedef struct SpilledFile
 	int level;
 } SpilledFile;
 
-/* A group as read: values, then states. */
-typedef struct SpilledGroup
-{
-	Datum *values;
-	bool *isnull;
-	int nvalues;
-} SpilledGroup;
-
 static AggSpill *
-spill_of(AggScanState *node)
+spill_of(AggScanState *node, AggSet *set)
 {
-	if (node->spill == NULL)
+	if (set->spill == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(node->css.ss.ps.state->es_query_cxt);
 
-		node->spill = palloc0(sizeof(AggSpill));
-		initStringInfo(&node->spill->buffer);
+		set->spill = palloc0(sizeof(AggSpill));
+		initStringInfo(&set->spill->buffer);
 		MemoryContextSwitchTo(old);
 	}
-	return node->spill;
+	return set->spill;
 }
 
 /* ---- out ---- */
@@ -73,17 +65,17 @@ write_values(const GroupLayout *layout, AggGroup *group, StringInfo buf)
 }
 
 static void
-write_group(AggScanState *node, AggGroup *group, uint32 hash)
+write_group(AggScanState *node, AggSet *set, AggGroup *group, uint32 hash)
 {
-	AggSpill *spill = node->spill;
+	AggSpill *spill = set->spill;
 	StringInfo buf = &spill->buffer;
 	int number = hash << (spill->level * SPILL_BITS) >> (32 - SPILL_BITS);
 	uint32 size;
 
 	resetStringInfo(buf);
-	write_values(&node->layout, group, buf);
-	for (int i = 0; i < node->layout.nstates; i++)
-		gpuagg_accumulator_write(gpuagg_group_state(&node->layout, group, i), buf);
+	write_values(&set->layout, group, buf);
+	for (int i = 0; i < set->layout.nstates; i++)
+		gpuagg_accumulator_write(gpuagg_group_state(&set->layout, group, i), buf);
 	if (spill->files[number] == NULL)
 		spill->files[number] = BufFileCreateTemp(false);
 	size = (uint32) buf->len;
@@ -93,9 +85,9 @@ write_group(AggScanState *node, AggGroup *group, uint32 hash)
 }
 
 void
-gpuagg_agg_spill(AggScanState *node)
+gpuagg_agg_spill(AggScanState *node, AggSet *set)
 {
-	AggSpill *spill = spill_of(node);
+	AggSpill *spill = spill_of(node, set);
 	GroupPosition position = {0};
 	MemoryContext old;
 	AggGroup *group;
@@ -104,13 +96,13 @@ gpuagg_agg_spill(AggScanState *node)
 		return;
 	old = MemoryContextSwitchTo(node->css.ss.ps.state->es_query_cxt);
 	PrepareTempTablespaces();
-	while ((group = gpuagg_groups_next(node->groups, &position)) != NULL)
+	while ((group = gpuagg_groups_next(set->groups, &position)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		write_group(node, group, position.hash);
+		write_group(node, set, group, position.hash);
 	}
 	MemoryContextSwitchTo(old);
-	gpuagg_groups_clear(node->groups);
+	gpuagg_groups_clear(set->groups);
 	node->spills++;
 }
 
@@ -118,9 +110,9 @@ gpuagg_agg_spill(AggScanState *node)
 
 /* What has been written becomes files to be read, of the next level. */
 static void
-close_files(AggScanState *node)
+close_files(AggScanState *node, AggSet *set)
 {
-	AggSpill *spill = node->spill;
+	AggSpill *spill = set->spill;
 	MemoryContext old = MemoryContextSwitchTo(node->css.ss.ps.state->es_query_cxt);
 
 	for (int i = 0; i < SPILL_FILES; i++)
@@ -142,36 +134,25 @@ close_files(AggScanState *node)
 }
 
 static void
-fill_from_file(void *owner, int row, Datum *values, bool *isnull)
+read_group(AggScanState *node, AggSet *set, char *data, int size)
 {
-	const SpilledGroup *read = owner;
-
-	memcpy(values, read->values, read->nvalues * sizeof(Datum));
-	memcpy(isnull, read->isnull, read->nvalues * sizeof(bool));
-}
-
-static void
-read_group(AggScanState *node, char *data, int size)
-{
-	const GroupLayout *layout = &node->layout;
+	const GroupLayout *layout = &set->layout;
 	char *place = data;
-	SpilledGroup read = {.nvalues = layout->nvalues};
+	Datum *values = palloc(Max(node->nvalues, 1) * sizeof(Datum));
+	bool *isnull = palloc(Max(node->nvalues, 1) * sizeof(bool));
 	StringInfoData buf = {.data = data, .len = size, .maxlen = size};
 	AggGroup *group;
 
-	read.values = palloc(layout->nvalues * sizeof(Datum));
-	read.isnull = palloc(layout->nvalues * sizeof(bool));
 	for (int i = 0; i < layout->nvalues; i++)
-		read.values[i] = datumRestore(&place, &read.isnull[i]);
-	group = gpuagg_groups_find_datums(node->groups, read.values, read.isnull, fill_from_file,
-									  &read);
+		values[set->values[i]] = datumRestore(&place, &isnull[set->values[i]]);
+	group = gpuagg_agg_set_find(node, set, values, isnull);
 	buf.cursor = (int) (place - data);
 	for (int i = 0; i < layout->nstates; i++)
 	{
 		Accumulator *into = gpuagg_group_state(layout, group, i);
 		Accumulator *from = gpuagg_accumulator_read(&buf, 0);
 
-		gpuagg_family_of(into)->merge(into, gpuagg_groups_owner(node->groups), from);
+		gpuagg_family_of(into)->merge(into, gpuagg_groups_owner(set->groups), from);
 	}
 }
 
@@ -197,23 +178,23 @@ has_files(const AggSpill *spill)
 }
 
 void
-gpuagg_agg_spill_rest(AggScanState *node)
+gpuagg_agg_spill_rest(AggScanState *node, AggSet *set)
 {
-	if (has_files(node->spill))
-		gpuagg_agg_spill(node);
+	if (has_files(set->spill))
+		gpuagg_agg_spill(node, set);
 }
 
 bool
-gpuagg_agg_spill_load(AggScanState *node)
+gpuagg_agg_spill_load(AggScanState *node, AggSet *set)
 {
-	AggSpill *spill = node->spill;
+	AggSpill *spill = set->spill;
 	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
 	SpilledFile *file;
 	uint32 size;
 
 	if (spill == NULL)
 		return false;
-	close_files(node);
+	close_files(node, set);
 	if (spill->waiting == NIL)
 		return false;
 	file = linitial(spill->waiting);
@@ -227,21 +208,22 @@ gpuagg_agg_spill_load(AggScanState *node)
 		CHECK_FOR_INTERRUPTS();
 		if (!read_exactly(file->file, data, size))
 			elog(ERROR, "temporary file of groups ends within a group");
-		read_group(node, data, (int) size);
+		read_group(node, set, data, (int) size);
 		MemoryContextSwitchTo(old);
 		ResetExprContext(econtext);
-		(void) gpuagg_agg_output_make_room(node);
+		if (gpuagg_groups_bytes(set->groups) > node->memory_limit)
+			gpuagg_agg_spill(node, set);
 	}
 	BufFileClose(file->file);
 	pfree(file);
-	gpuagg_agg_spill_rest(node);
+	gpuagg_agg_spill_rest(node, set);
 	return true;
 }
 
 void
-gpuagg_agg_spill_end(AggScanState *node)
+gpuagg_agg_spill_end(AggSet *set)
 {
-	AggSpill *spill = node->spill;
+	AggSpill *spill = set->spill;
 	ListCell *cell;
 
 	if (spill == NULL)
@@ -254,5 +236,5 @@ gpuagg_agg_spill_end(AggScanState *node)
 	list_free_deep(spill->waiting);
 	pfree(spill->buffer.data);
 	pfree(spill);
-	node->spill = NULL;
+	set->spill = NULL;
 }

@@ -12,16 +12,16 @@
 
 #include "exec/agg_state.h"
 
-/* Writes all groups, and forgets them. */
-extern void gpuagg_agg_spill(AggScanState *node);
+/* Writes all groups of a set, and forgets them. */
+extern void gpuagg_agg_spill(AggScanState *node, AggSet *set);
 
 /* The same if some groups are in files, as other rows of the groups in memory may be there too. */
-extern void gpuagg_agg_spill_rest(AggScanState *node);
+extern void gpuagg_agg_spill_rest(AggScanState *node, AggSet *set);
 
 /* Makes the groups of the next file, maybe none; false: there is no file. */
-extern bool gpuagg_agg_spill_load(AggScanState *node);
+extern bool gpuagg_agg_spill_load(AggScanState *node, AggSet *set);
 
 /* Forgets all files. */
-extern void gpuagg_agg_spill_end(AggScanState *node);
+extern void gpuagg_agg_spill_end(AggSet *set);
 
 #endif /* GPUAGG_AGG_SPILL_H */

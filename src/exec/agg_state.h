@@ -29,7 +29,8 @@ typedef enum AggFeed
 	FEED_COUNT,	  /* only whether they are NULL */
 	FEED_NUMBERS, /* by kind: sums and extremes of integers and floats */
 	FEED_DECIMAL, /* integers at a scale into a numeric's state */
-	FEED_DATUM	  /* one by one, as the executor has them */
+	FEED_DATUM,	  /* one by one, as the executor has them */
+	FEED_DISTINCT /* from a set that has each value once, when all rows are there */
 } AggFeed;
 
 /* A state of each group, as the table's vectors feed it; several calls may share one. */
@@ -39,9 +40,10 @@ typedef struct AggInput
 	Expr *argument; /* NULL: count(*) */
 	Expr *where;	/* FILTER, or NULL */
 	const SqlType *type;
+	int distinct; /* as AggCall.distinct */
 	VectorValue value;
-	VectorValue filter;		   /* where there is `where` */
-	int argument_column;	   /* of rows that come from a node below, from 0; -1: none */
+	VectorValue filter;	 /* where there is `where` */
+	int argument_column; /* of rows that come from a node below, from 0; -1: none */
 	int where_column;
 	ExprState *argument_state; /* for evaluation row by row */
 	ExprState *where_state;
@@ -50,6 +52,36 @@ typedef struct AggInput
 } AggInput;
 
 typedef struct AggSpill AggSpill;
+
+/* A value that a node's groups may keep: a key, an expression carried, or an argument with DISTINCT. */
+typedef struct AggValue
+{
+	GroupValue type;
+	VectorValue form; /* of keys and arguments */
+	Oid equality;
+	Oid collation;
+	bool whole;		  /* its register has all of a value, for display too */
+	ExprState *state; /* for evaluation row by row */
+	int input;		  /* argument: of that input, whose FILTER it has too */
+	int same;		  /* argument: the number of the first one that is the same expression */
+} AggValue;
+
+/*
+ * Groups by some of a node's values.  The first set has the groups by all keys.  After it come
+ * the groups by all keys and an argument with DISTINCT, which have no states; or those of
+ * other grouping sets, made from the groups of a set before them when all rows are there.
+ */
+typedef struct AggSet
+{
+	GroupLayout layout;
+	int *values; /* numbers of the node's values that its groups keep, keys first */
+	int from;	 /* grouping sets: made from this set; -1: from rows */
+	bool given;	 /* its groups are results */
+	uint64 keys; /* which of the node's keys it has, where there are grouping sets */
+	AggGroups *groups;
+	AggSpill *spill;		/* or NULL */
+	GroupPosition position; /* of the next group to be given out */
+} AggSet;
 
 /* What a process has done, beside what its reader counts. */
 typedef struct AggCounts
@@ -97,21 +129,25 @@ typedef struct AggScanState
 	CustomScanState css;
 	AggSpec *spec;
 	struct AggScanState *partial; /* final: the leader's; else NULL */
-	int ncolumns;				  /* of the scan tuple that have a value: keys, carried, calls */
+	int ncolumns;				  /* of the scan tuple; quals come after them */
 
 	/* groups */
-	GroupLayout layout;
-	AggGroups *groups;
-	int *call_state; /* state of each call */
-	bool leader;	 /* partial: its groups are read and merged into by the final node */
+	int nvalues;
+	AggValue *values;
+	int nsets;
+	AggSet *sets;
+	int ndistinct; /* so many sets after the first have arguments with DISTINCT */
+	int giving;	   /* the set whose groups are given out */
+	int nstates;
+	AggGroupState *states; /* of the sets that have any */
+	int *call_state;	   /* state of each call */
+	bool leader;		   /* partial: its groups are read and merged into by the final node */
 	bool begun;
-	bool drained;			/* all input is in the groups */
-	bool emitting;			/* partial, in a worker: gives out its groups */
-	bool counted;			/* its counts are in the share */
-	int64 given;			/* groups given out as results */
-	GroupPosition position; /* of the next group to be given out */
-	Size memory_limit;		/* bytes of groups */
-	AggSpill *spill;		/* or NULL */
+	bool drained;	   /* all input is in the groups */
+	bool emitting;	   /* partial, in a worker: gives out its groups */
+	bool counted;	   /* its counts are in the share */
+	int64 given;	   /* groups given out as results */
+	Size memory_limit; /* bytes of a set's groups */
 	int64 spills;
 	int64 spilled_bytes;
 	TupleTableSlot *incoming; /* a worker's tuple that is being merged */
@@ -125,9 +161,7 @@ typedef struct AggScanState
 	GpuaggVectorRunner *runner;
 	PageColumn *columns;
 	PageReader *reader;
-	AggInput *inputs;	/* one for each state */
-	List *key_exprs;	/* and carried, as ExprStates */
-	bool *key_is_whole; /* by key: its register has all of a value, for display too */
+	AggInput *inputs; /* one for each state */
 	ExprState *qual;
 	ExprState **row_exprs; /* of ROW instructions */
 	TupleTableSlot *row_slot;
@@ -162,6 +196,13 @@ extern void gpuagg_agg_input_end(AggScanState *node);
 /* Tells the session's statistics what has been read since the last call. */
 extern void gpuagg_agg_input_tell(AggScanState *node);
 
+/* The first set, and its groups. */
+static inline AggSet *
+gpuagg_agg_main(const AggScanState *node)
+{
+	return &node->sets[0];
+}
+
 /*
  * agg_sink.c: the live rows of the vector into one group, or each into its own, and the
  * row in the slot, whose expressions are evaluated singly, or whose values a node below has
@@ -172,10 +213,34 @@ extern void gpuagg_agg_sink_grouped(AggScanState *node, AggGroup *const *found, 
 									int n);
 extern void gpuagg_agg_sink_row(AggScanState *node, AggGroup *group, ExprContext *econtext);
 extern void gpuagg_agg_sink_values(AggScanState *node, AggGroup *group, const TupleTableSlot *slot);
+
+/* The live rows that an input takes: past its FILTER, and with an argument that is not NULL. */
+extern int gpuagg_agg_sink_rows(const AggScanState *node, const AggInput *input, uint64 *wanted);
 extern void gpuagg_agg_sink_finish(AggScanState *node);
 
-/* agg_layout.c: which states there are */
+/* agg_layout.c: which values and states there are, and in which sets */
 extern void gpuagg_agg_layout_init(AggScanState *node);
+
+/*
+ * agg_sets.c.  values and isnull: of the node, by number; of these only those are looked at
+ * that the set keeps.
+ */
+extern void gpuagg_agg_sets_make(AggScanState *node);
+extern AggGroup *gpuagg_agg_set_find(AggScanState *node, AggSet *set, const Datum *values,
+									 const bool *isnull);
+
+/* The values of a set's group, by number of the node's values; the others stay as they are. */
+extern void gpuagg_agg_set_values(const AggSet *set, AggGroup *group, Datum *values, bool *isnull);
+
+/* The next group of a set, those in files too; NULL at the end, with the set empty. */
+extern AggGroup *gpuagg_agg_set_next(AggScanState *node, AggSet *set);
+
+/* When all rows are there: each value with DISTINCT goes to its group of the first set. */
+extern void gpuagg_agg_sets_finish(AggScanState *node);
+
+/* A group of a set that is given out goes to the grouping sets made from it. */
+extern void gpuagg_agg_sets_derive(AggScanState *node, AggSet *set, AggGroup *group);
+extern void gpuagg_agg_sets_clear(AggScanState *node);
 
 /*
  * agg_output.c: the next group as a scan tuple, with results or with states, false at the

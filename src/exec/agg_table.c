@@ -139,8 +139,7 @@ gpuagg_agg_tables_link(AggScanState *node, PlanState *below)
 		for (int i = 0; i < append->as_nplans; i++)
 			gpuagg_agg_tables_link(node, append->appendplans[i]);
 	}
-	else if (IsA(below, CustomScanState) &&
-			 ((CustomScanState *) below)->methods == &exec_methods)
+	else if (IsA(below, CustomScanState) && ((CustomScanState *) below)->methods == &exec_methods)
 		((AggTable *) below)->over = node;
 }
 

@@ -193,7 +193,9 @@ gpuagg_agg_table_cost(PlannerInfo *root, const RelOptInfo *input, const RelOptIn
 {
 	double tuples = rel->tuples;
 	double rows = rel->rows;
-	double call = list_length(match->keys) * KEY_PART + list_length(match->aggrefs) * STATE_PART;
+	int nkeys = list_length(match->keys);
+	double call = (nkeys + (nkeys + 1) * list_length(match->distinct)) * KEY_PART +
+				  list_length(match->aggrefs) * STATE_PART;
 	Relation relation = table_open(planner_rt_fetch(input->relid, root)->relid, NoLock);
 	TupleDesc desc = RelationGetDescr(relation);
 	int nfilter = match->filter_attributes;

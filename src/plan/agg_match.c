@@ -2,8 +2,8 @@
  * agg_match.c
  *	  Which aggregations the node GpuAgg computes, and why not the others.
  *
- * One table, partitioned or not, no grouping sets, aggregates of gpuagg's alone, without DISTINCT and ORDER
- * BY in them; nothing volatile, no subquery but those that are computed once.
+ * One table, partitioned or not, aggregates of gpuagg's alone, without ORDER BY in them;
+ * nothing volatile, no subquery but those that are computed once.
  */
 #include "compat.h"
 
@@ -138,16 +138,52 @@ match_quals(PlannerInfo *root, const RelOptInfo *input, AggMatch *match)
 
 /* ---- groups ---- */
 
+/* The numbers of the keys with these ressortgrouprefs; *found: there are all of them. */
+static List *
+number_keys(const AggMatch *match, const List *references, bool *found)
+{
+	List *numbers = NIL;
+	ListCell *cell;
+
+	foreach (cell, references)
+	{
+		int number = 0;
+
+		while (number < list_length(match->references) &&
+			   list_nth_int(match->references, number) != lfirst_int(cell))
+			number++;
+		*found &= number < list_length(match->references);
+		numbers = lappend_int(numbers, number);
+	}
+	return numbers;
+}
+
 /*
  * The planner has expanded them to lists of numbers of columns.  GROUP BY () alone is one
  * group, as without GROUP BY.
  */
-static bool
-has_grouping_sets(const Query *query)
+static const char *
+match_grouping_sets(const Query *query, AggMatch *match)
 {
 	const List *sets = query->groupingSets;
+	bool found = true;
+	ListCell *cell;
 
-	return sets != NIL && (list_length(sets) != 1 || linitial(sets) != NIL);
+	foreach (cell, match->groupings)
+		match->grouping_keys =
+			lappend(match->grouping_keys,
+					number_keys(match, ((GroupingFunc *) lfirst(cell))->refs, &found));
+	if (!found)
+		return "grouping() has an argument that is no key of its own";
+	if (sets == NIL || (list_length(sets) == 1 && linitial(sets) == NIL))
+		return NULL;
+	foreach (cell, sets)
+		match->sets = lappend(match->sets, number_keys(match, lfirst(cell), &found));
+	if (!found || list_length(match->keys) > 64)
+		return "there are too many columns in grouping sets";
+	if (match->distinct != NIL)
+		return "there are grouping sets and an aggregate has DISTINCT";
+	return NULL;
 }
 
 /*
@@ -175,6 +211,7 @@ match_keys(PlannerInfo *root, AggMatch *match)
 			return "a group key cannot be hashed";
 		match->equality[list_length(match->keys)] = clause->eqop;
 		match->keys = lappend(match->keys, entry->expr);
+		match->references = lappend_int(match->references, (int) entry->ressortgroupref);
 	}
 	return match_expressions((Node *) match->keys);
 }
@@ -192,6 +229,8 @@ collect(Node *node, void *context)
 		return false;
 	if (IsA(node, Aggref))
 		match->aggrefs = list_append_unique(match->aggrefs, node);
+	else if (IsA(node, GroupingFunc))
+		match->groupings = list_append_unique(match->groupings, node);
 	else if (IsA(node, Var))
 		match->carried = list_append_unique(match->carried, node);
 	else
@@ -210,14 +249,53 @@ match_aggregate(const Aggref *aggref, AggCall *call)
 	}
 	call->aggfnoid = aggref->aggfnoid;
 	call->result = aggref->aggtype;
+	call->distinct = -1;
 	if (aggref->args == NIL)
 		call->type = ANYOID;
-	if (aggref->aggdistinct != NIL)
-		return "an aggregate has DISTINCT";
 	if (aggref->aggorder != NIL)
 		return "an aggregate has ORDER BY";
 	if (aggref->aggdirectargs != NIL || aggref->agglevelsup != 0)
 		return "an aggregate is not a plain one";
+	return NULL;
+}
+
+/*
+ * Values that are equal are taken once, whichever of them: where equal ones may differ, and
+ * the result with them, core's order decides.
+ */
+static bool
+equal_is_same(Oid type)
+{
+	const SqlType *sql = gpuagg_sql_type(type);
+
+	return type == NUMERICOID || (sql != NULL && sql->sums == SQL_FAMILY_INT);
+}
+
+/* Minima and maxima are those of all values. */
+static const char *
+match_distinct(const Aggref *aggref, AggCall *call, AggMatch *match)
+{
+	const SortGroupClause *clause;
+	Expr *argument;
+	int n = list_length(match->distinct);
+
+	if (aggref->aggdistinct == NIL || call->aggregate == AGGREGATE_MIN ||
+		call->aggregate == AGGREGATE_MAX)
+		return NULL;
+	clause = linitial(aggref->aggdistinct);
+	argument = ((TargetEntry *) linitial(aggref->args))->expr;
+	if (!clause->hashable)
+		return "an argument with DISTINCT cannot be hashed";
+	if (call->aggregate != AGGREGATE_COUNT && !equal_is_same(exprType((Node *) argument)))
+		return "an aggregate has DISTINCT over values that may be equal and differ";
+	for (call->distinct = 0; call->distinct < n; call->distinct++)
+		if (match->distinct_equality[call->distinct] == clause->eqop &&
+			equal(list_nth(match->distinct, call->distinct), argument) &&
+			equal(list_nth(match->distinct_where, call->distinct), aggref->aggfilter))
+			return NULL;
+	match->distinct = lappend(match->distinct, argument);
+	match->distinct_where = lappend(match->distinct_where, aggref->aggfilter);
+	match->distinct_equality[n] = clause->eqop;
 	return NULL;
 }
 
@@ -228,6 +306,7 @@ match_aggregates(AggMatch *match)
 	ListCell *cell;
 
 	match->calls = palloc0(Max(list_length(match->aggrefs), 1) * sizeof(AggCall));
+	match->distinct_equality = palloc(Max(list_length(match->aggrefs), 1) * sizeof(Oid));
 	/* all of them, for `ours` */
 	foreach (cell, match->aggrefs)
 	{
@@ -235,6 +314,8 @@ match_aggregates(AggMatch *match)
 		const char *objection = match_aggregate(lfirst(cell), call);
 
 		match->ours |= OidIsValid(call->aggfnoid);
+		if (objection == NULL)
+			objection = match_distinct(lfirst(cell), call, match);
 		if (objection != NULL)
 			reason = objection;
 	}
@@ -259,8 +340,17 @@ match_program(PlannerInfo *root, const RelOptInfo *input, AggMatch *match)
 		const Aggref *aggref = lfirst(cell);
 
 		if (aggref->args != NIL)
-			(void) gpuagg_compile_value(compiler, ((TargetEntry *) linitial(aggref->args))->expr,
-										aggref->aggfilter);
+		{
+			Expr *argument = ((TargetEntry *) linitial(aggref->args))->expr;
+			VectorValue value = gpuagg_compile_value(compiler, argument, aggref->aggfilter);
+			const AggCall *call = &match->calls[foreach_current_index(cell)];
+
+			match->by_row |= call->distinct >= 0 && value.type == GPUAGG_VECTOR_DATUM;
+			/* only at one scale are equal numerics the same */
+			if (call->distinct >= 0 && call->aggregate != AGGREGATE_COUNT &&
+				exprType((Node *) argument) == NUMERICOID && value.scale < 0)
+				return "an aggregate has DISTINCT over values that may be equal and differ";
+		}
 		if (aggref->aggfilter != NULL)
 			(void) gpuagg_compile_value(compiler, aggref->aggfilter, NULL);
 	}
@@ -280,15 +370,6 @@ match_program(PlannerInfo *root, const RelOptInfo *input, AggMatch *match)
 	return NULL;
 }
 
-/* grouping(), which core's nodes compute. */
-static bool
-has_grouping(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	return IsA(node, GroupingFunc) || expression_tree_walker(node, has_grouping, context);
-}
-
 const char *
 gpuagg_agg_match(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, Node *having,
 				 AggMatch *match)
@@ -304,14 +385,13 @@ gpuagg_agg_match(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, Node 
 	reasons[1] = match_aggregates(match);
 	if (!match->ours)
 		return "there is no aggregate of gpuagg";
-	reasons[2] = has_grouping_sets(root->parse) ? "there are grouping sets"
-												: match_table(root, input, match);
+	reasons[2] = match_grouping_sets(root->parse, match);
+	if (reasons[2] == NULL)
+		reasons[2] = match_table(root, input, match);
 	reasons[3] = match_expressions((Node *) match->aggrefs);
 	reasons[4] = match_quals(root, input, match);
 	for (int i = 0; i < lengthof(reasons); i++)
 		if (reasons[i] != NULL)
 			return reasons[i];
-	if (has_grouping((Node *) output->reltarget->exprs, NULL) || has_grouping(having, NULL))
-		return "there is grouping()";
 	return match_program(root, input, match);
 }

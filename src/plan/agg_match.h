@@ -20,8 +20,16 @@ typedef struct AggMatch
 	List *carried; /* other expressions without aggregates that the result needs */
 	List *aggrefs; /* each once */
 	AggCall *calls;
-	List *quals;	/* of the table, in the order of their tests */
-	List *children; /* AggChild: the tables that the input is made of; NIL: it is one table */
+	List *
+		distinct; /* arguments with DISTINCT; such an argument with another FILTER is another one */
+	List *distinct_where; /* their FILTERs, or NULL */
+	Oid *distinct_equality;
+	List *sets;			 /* grouping sets, as in AggSpec */
+	List *groupings;	 /* GroupingFuncs, each once */
+	List *grouping_keys; /* of each of them, as in AggSpec */
+	List *references;	 /* of int: ressortgroupref of the keys */
+	List *quals;		 /* of the table, in the order of their tests */
+	List *children;		 /* AggChild: the tables that the input is made of; NIL: it is one table */
 
 	/* the vector program */
 	List *attributes;		 /* of int: columns that it reads, the filter's first */

@@ -55,6 +55,8 @@ partial_target(PlannerInfo *root, const AggMatch *match)
 		add_column_to_pathtarget(target, lfirst(cell), 0);
 	foreach (cell, match->carried)
 		add_column_to_pathtarget(target, lfirst(cell), 0);
+	foreach (cell, match->distinct)
+		add_column_to_pathtarget(target, lfirst(cell), 0);
 	foreach (cell, match->aggrefs)
 		add_column_to_pathtarget(target, (Expr *) gpuagg_agg_partial(lfirst(cell)), 0);
 	return set_pathtarget_cost_width(root, target);
@@ -69,8 +71,9 @@ typedef struct AggPaths
 	RelOptInfo *named; /* output with the table's number, for the names of columns in EXPLAIN */
 	AggMatch match;
 	Node *having;
-	double groups; /* of the table */
-	double rows;   /* of the result */
+	double groups;	/* by all keys */
+	double results; /* groups of all grouping sets */
+	double rows;	/* of these, past HAVING */
 } AggPaths;
 
 static double
@@ -79,6 +82,29 @@ count_groups(const AggPaths *paths, double rows)
 	if (paths->match.keys == NIL)
 		return 1;
 	return estimate_num_groups(paths->root, paths->match.keys, rows, NULL, NULL);
+}
+
+static double
+count_results(const AggPaths *paths)
+{
+	const AggMatch *match = &paths->match;
+	double results = 0;
+	ListCell *cell;
+
+	if (match->sets == NIL)
+		return paths->groups;
+	foreach (cell, match->sets)
+	{
+		List *keys = NIL;
+		ListCell *number;
+
+		foreach (number, (List *) lfirst(cell))
+			keys = lappend(keys, list_nth(match->keys, lfirst_int(number)));
+		results += keys == NIL
+					   ? 1
+					   : estimate_num_groups(paths->root, keys, paths->input->rows, NULL, NULL);
+	}
+	return results;
 }
 
 static GpuAggPath *
@@ -259,6 +285,15 @@ add_input(const AggPaths *paths, GpuAggPath *path, int workers, double processes
 	return true;
 }
 
+/* Grouping sets made from the groups of others; at most from those by all keys. */
+static Cost
+sets_cost(const AggPaths *paths)
+{
+	int n = list_length(paths->match.sets);
+
+	return n > 1 ? (n - 1) * gpuagg_agg_merge_cost(&paths->match, paths->groups) : 0;
+}
+
 static void
 add_whole_path(const AggPaths *paths)
 {
@@ -268,8 +303,9 @@ add_whole_path(const AggPaths *paths)
 
 	if (!add_input(paths, path, 0, 1, paths->groups, &cost))
 		return;
-	set_cost(paths->root, path, cost + gpuagg_agg_spill_cost(&paths->match, spilled),
-			 paths->groups);
+	set_cost(paths->root, path,
+			 cost + gpuagg_agg_spill_cost(&paths->match, spilled) + sets_cost(paths),
+			 paths->results);
 	add_path(paths->output, &path->path.path);
 }
 
@@ -315,8 +351,9 @@ add_parallel_path(const AggPaths *paths)
 	set_cost(root, final,
 			 gather->path.total_cost + gpuagg_agg_merge_cost(match, rows) +
 				 gpuagg_agg_spill_cost(match,
-									   gpuagg_agg_overflow(match, rows + groups, paths->groups)),
-			 paths->groups);
+									   gpuagg_agg_overflow(match, rows + groups, paths->groups)) +
+				 sets_cost(paths),
+			 paths->results);
 	add_path(output, &final->path.path);
 }
 
@@ -353,6 +390,24 @@ unwanted(PlannerInfo *root, const RelOptInfo *input)
 	return NULL;
 }
 
+/*
+ * Whether groups by all columns are needed for the grouping sets alone, and do not fit into
+ * memory: then there may be far more of them than there are results.
+ */
+static bool
+wants_more_groups(const AggPaths *paths)
+{
+	const AggMatch *match = &paths->match;
+	ListCell *cell;
+
+	if (match->sets == NIL || gpuagg_min_table_pages == 0)
+		return false;
+	foreach (cell, match->sets)
+		if (list_length(lfirst(cell)) == list_length(match->keys))
+			return false;
+	return gpuagg_agg_overflow(match, paths->input->rows, paths->groups) > 0;
+}
+
 static void
 add_agg_paths(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 			  const GroupPathExtraData *extra)
@@ -367,6 +422,13 @@ add_agg_paths(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 	reason = gpuagg_agg_match(root, input, output, paths.having, &paths.match);
 	if (reason == NULL)
 		reason = setting;
+	if (reason == NULL)
+	{
+		paths.match.groups_guessed = gpuagg_agg_groups_guessed(root, &paths.match);
+		paths.groups = count_groups(&paths, input->rows);
+		if (wants_more_groups(&paths))
+			reason = "the grouping sets have more groups by all their columns than memory holds";
+	}
 	if (reason != NULL)
 	{
 		if (paths.match.ours)
@@ -376,9 +438,8 @@ add_agg_paths(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 	paths.named = makeNode(RelOptInfo);
 	*paths.named = *output;
 	paths.named->relids = input->relids;
-	paths.match.groups_guessed = gpuagg_agg_groups_guessed(root, &paths.match);
-	paths.groups = count_groups(&paths, input->rows);
-	paths.rows = paths.groups;
+	paths.results = count_results(&paths);
+	paths.rows = paths.results;
 	if (paths.having != NULL)
 		paths.rows *= clauselist_selectivity(root, (List *) paths.having, 0, JOIN_INNER, NULL);
 	if (gpuagg_min_table_pages == 0)

@@ -68,14 +68,20 @@ plan_agg(PlannerInfo *root, RelOptInfo *rel, CustomPath *custom, List *tlist, Li
 					.nkeys = list_length(match->keys),
 					.equality = match->equality,
 					.ncarried = list_length(match->carried),
+					.ndistinct = list_length(match->distinct),
+					.distinct_equality = match->distinct_equality,
 					.ncalls = list_length(match->aggrefs),
 					.calls = match->calls,
+					.sets = match->sets,
+					.groupings = match->grouping_keys,
 					.nquals = list_length(quals)};
 	List *entries;
 
 	entries = add_entries(NIL, match->keys, false, false);
 	entries = add_entries(entries, match->carried, false, false);
+	entries = add_entries(entries, match->distinct, false, false);
 	entries = add_entries(entries, match->aggrefs, path->mode == AGG_PARTIAL, false);
+	entries = add_entries(entries, match->groupings, false, false);
 	entries = add_entries(entries, quals, false, true);
 	plan->custom_scan_tlist = entries;
 	plan->scan.scanrelid = path->mode == AGG_FINAL || spec.over_children ? 0 : path->table;

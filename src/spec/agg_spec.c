@@ -9,14 +9,17 @@
 List *
 gpuagg_agg_spec_list(const AggSpec *spec)
 {
-	List *head = list_make5_int(spec->mode, spec->nkeys, spec->ncarried, spec->ncalls,
-								spec->nquals);
+	List *head = list_make5_int(spec->mode, spec->over_children, spec->nkeys, spec->ncarried,
+								spec->ndistinct);
 	List *equality = NIL;
 	List *calls = NIL;
 
-	head = lappend_int(head, spec->over_children);
+	head = lappend_int(head, spec->ncalls);
+	head = lappend_int(head, spec->nquals);
 	for (int i = 0; i < spec->nkeys; i++)
 		equality = lappend_oid(equality, spec->equality[i]);
+	for (int i = 0; i < spec->ndistinct; i++)
+		equality = lappend_oid(equality, spec->distinct_equality[i]);
 	for (int i = 0; i < spec->ncalls; i++)
 	{
 		const AggCall *call = &spec->calls[i];
@@ -25,8 +28,19 @@ gpuagg_agg_spec_list(const AggSpec *spec)
 		calls = lappend_oid(calls, call->type);
 		calls = lappend_oid(calls, call->result);
 		calls = lappend_oid(calls, call->aggfnoid);
+		head = lappend_int(head, call->distinct);
 	}
-	return list_make3(head, equality, calls);
+	return list_make5(head, equality, calls, spec->sets, spec->groupings);
+}
+
+static Oid *
+read_oids(const List *list, int first, int n)
+{
+	Oid *oids = palloc(Max(n, 1) * sizeof(Oid));
+
+	for (int i = 0; i < n; i++)
+		oids[i] = list_nth_oid(list, first + i);
+	return oids;
 }
 
 AggSpec *
@@ -38,14 +52,14 @@ gpuagg_agg_spec_read(const List *list)
 	AggSpec *spec = palloc0(sizeof(AggSpec));
 
 	spec->mode = (AggMode) linitial_int(head);
-	spec->nkeys = lsecond_int(head);
-	spec->ncarried = lthird_int(head);
-	spec->ncalls = lfourth_int(head);
-	spec->nquals = list_nth_int(head, 4);
-	spec->over_children = list_nth_int(head, 5) != 0;
-	spec->equality = palloc(Max(spec->nkeys, 1) * sizeof(Oid));
-	for (int i = 0; i < spec->nkeys; i++)
-		spec->equality[i] = list_nth_oid(equality, i);
+	spec->over_children = lsecond_int(head) != 0;
+	spec->nkeys = lthird_int(head);
+	spec->ncarried = lfourth_int(head);
+	spec->ndistinct = list_nth_int(head, 4);
+	spec->ncalls = list_nth_int(head, 5);
+	spec->nquals = list_nth_int(head, 6);
+	spec->equality = read_oids(equality, 0, spec->nkeys);
+	spec->distinct_equality = read_oids(equality, spec->nkeys, spec->ndistinct);
 	spec->calls = palloc(Max(spec->ncalls, 1) * sizeof(AggCall));
 	for (int i = 0; i < spec->ncalls; i++)
 	{
@@ -55,6 +69,9 @@ gpuagg_agg_spec_read(const List *list)
 		call->type = list_nth_oid(calls, 4 * i + 1);
 		call->result = list_nth_oid(calls, 4 * i + 2);
 		call->aggfnoid = list_nth_oid(calls, 4 * i + 3);
+		call->distinct = list_nth_int(head, 7 + i);
 	}
+	spec->sets = lfourth(list);
+	spec->groupings = list_nth(list, 4);
 	return spec;
 }

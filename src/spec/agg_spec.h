@@ -3,8 +3,9 @@
  *	  What a GpuAgg node computes: made by the planner, read by the executor.
  *
  * The node's scan tuple has the group keys (1 to nkeys), then expressions that are
- * the same for all rows of a group (ncarried), then the aggregates (ncalls).
- * custom_scan_tlist has their expressions, and after them, as resjunk entries that
+ * the same for all rows of a group (ncarried), then arguments with DISTINCT (ndistinct),
+ * which only tuples of partial nodes have, then the aggregates (ncalls), then grouping()
+ * (as many as groupings).  custom_scan_tlist has their expressions, and after them, as resjunk entries that
  * no tuple has a value for, the quals of the table (nquals), in the order in which
  * they are to be tested.  custom_exprs has the PARAM_EXEC parameters in all these.
  * A node over several tables has a child plan: nodes GpuAgg Table, which put their tables'
@@ -41,6 +42,7 @@ typedef struct AggCall
 	Oid type;	  /* of the argument; ANYOID: count(*) */
 	Oid result;	  /* type */
 	Oid aggfnoid; /* for the permissions that core checks when its node starts */
+	int distinct; /* number of its argument among those with DISTINCT; -1: all values count */
 } AggCall;
 
 typedef struct AggSpec
@@ -50,8 +52,12 @@ typedef struct AggSpec
 	int nkeys;
 	Oid *equality; /* operators of the keys */
 	int ncarried;
+	int ndistinct;
+	Oid *distinct_equality; /* operators of the arguments with DISTINCT */
 	int ncalls;
 	AggCall *calls;
+	List *sets; /* grouping sets: each the numbers of its keys, from 0; NIL: all keys are one */
+	List *groupings; /* the same of each grouping()'s arguments, in their order */
 	int nquals;
 } AggSpec;
 
