@@ -49,6 +49,10 @@
 #include "commands/explain_state.h"
 #endif
 
+#if PG_VERSION_NUM >= 180000
+#include "rewrite/rewriteManip.h"
+#endif
+
 /* 18 has pg_noreturn, which stands before the declaration. */
 #if PG_VERSION_NUM < 180000
 #define pg_noreturn __attribute__((noreturn))
@@ -226,6 +230,21 @@ compat_explain_one_query(Query *query, int cursorOptions, IntoClause *into, stru
 #define COMPAT_INSTR_TIME_GET_NANOSEC(t) \
 	((uint64) ((t).tv_sec * UINT64CONST(1000000000) + (t).tv_nsec))
 #endif
+
+/*
+ * An expression of GROUP BY as it is before grouping.  18 marks it as one that grouping sets
+ * may make NULL.
+ */
+static inline List *
+compat_before_grouping(PlannerInfo *root, List *exprs)
+{
+#if PG_VERSION_NUM >= 180000
+	if (root->parse->hasGroupRTE && root->parse->groupingSets != NIL)
+		return (List *) remove_nulling_relids((Node *) exprs,
+											  bms_make_singleton(root->group_rtindex), NULL);
+#endif
+	return exprs;
+}
 
 /* 16 takes relations in place of their numbers. */
 static inline Node *

@@ -70,7 +70,7 @@
 static double
 group_bytes(const AggMatch *match)
 {
-	List *values = list_concat_copy(match->keys, match->carried);
+	List *values = list_concat_copy(match->key_inputs, match->carried);
 	double bytes = 2 * sizeof(Datum);
 	ListCell *cell;
 
@@ -99,7 +99,7 @@ gpuagg_agg_groups_guessed(PlannerInfo *root, const AggMatch *match)
 {
 	ListCell *cell;
 
-	foreach (cell, match->keys)
+	foreach (cell, match->key_inputs)
 	{
 		VariableStatData data;
 		bool known;

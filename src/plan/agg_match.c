@@ -70,9 +70,19 @@ is_system_column(Node *node, void *context)
 	return expression_tree_walker(node, is_system_column, context);
 }
 
+static bool
+has_placeholder(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, PlaceHolderVar) || expression_tree_walker(node, has_placeholder, context);
+}
+
 static const char *
 match_expressions(Node *node)
 {
+	if (has_placeholder(node, NULL))
+		return "a constant is a column of grouping sets";
 	if (contain_volatile_functions(node))
 		return "an expression is volatile";
 	if (contain_subplans(node))
@@ -213,7 +223,8 @@ match_keys(PlannerInfo *root, AggMatch *match)
 		match->keys = lappend(match->keys, entry->expr);
 		match->references = lappend_int(match->references, (int) entry->ressortgroupref);
 	}
-	return match_expressions((Node *) match->keys);
+	match->key_inputs = compat_before_grouping(root, match->keys);
+	return match_expressions((Node *) match->key_inputs);
 }
 
 /*
@@ -331,7 +342,7 @@ match_program(PlannerInfo *root, const RelOptInfo *input, AggMatch *match)
 	ListCell *cell;
 
 	gpuagg_compile_filter(compiler, match->quals);
-	foreach (cell, match->keys)
+	foreach (cell, match->key_inputs)
 		/* keys without a form of their own are compared by core's operators */
 		if (gpuagg_compile_value(compiler, lfirst(cell), NULL).type == GPUAGG_VECTOR_DATUM)
 			match->by_row = true;
@@ -364,7 +375,7 @@ match_program(PlannerInfo *root, const RelOptInfo *input, AggMatch *match)
 	match->rows = compiler->rows;
 	if (match->by_row)
 	{
-		match->rows = list_concat_copy(match->quals, match->keys);
+		match->rows = list_concat_copy(match->quals, match->key_inputs);
 		match->rows = list_concat(match->rows, match->aggrefs);
 	}
 	return NULL;

@@ -15,7 +15,8 @@
 typedef struct AggMatch
 {
 	bool ours;	   /* the query has an aggregate of gpuagg's */
-	List *keys;	   /* expressions of GROUP BY */
+	List *keys;	   /* expressions of GROUP BY, as the list of results has them */
+	List *key_inputs; /* the same over the table's rows */
 	Oid *equality; /* their operators */
 	List *carried; /* other expressions without aggregates that the result needs */
 	List *aggrefs; /* each once */

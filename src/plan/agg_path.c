@@ -81,7 +81,7 @@ count_groups(const AggPaths *paths, double rows)
 {
 	if (paths->match.keys == NIL)
 		return 1;
-	return estimate_num_groups(paths->root, paths->match.keys, rows, NULL, NULL);
+	return estimate_num_groups(paths->root, paths->match.key_inputs, rows, NULL, NULL);
 }
 
 static double
@@ -99,7 +99,7 @@ count_results(const AggPaths *paths)
 		ListCell *number;
 
 		foreach (number, (List *) lfirst(cell))
-			keys = lappend(keys, list_nth(match->keys, lfirst_int(number)));
+			keys = lappend(keys, list_nth(match->key_inputs, lfirst_int(number)));
 		results += keys == NIL
 					   ? 1
 					   : estimate_num_groups(paths->root, keys, paths->input->rows, NULL, NULL);
@@ -134,7 +134,7 @@ row_target(PlannerInfo *root, const AggMatch *match)
 	PathTarget *target = create_empty_pathtarget();
 	ListCell *cell;
 
-	foreach (cell, match->keys)
+	foreach (cell, match->key_inputs)
 		add_column_to_pathtarget(target, lfirst(cell), 0);
 	foreach (cell, match->carried)
 		add_column_to_pathtarget(target, lfirst(cell), 0);
