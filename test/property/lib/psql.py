@@ -92,10 +92,11 @@ def judge(statement, rows, state, want, want_state):
 
 
 class Tally:
-    """Counts checks and prints the failing ones."""
+    """Counts checks and prints the failing ones, the first of them."""
 
-    def __init__(self, what):
+    def __init__(self, what, shown=20):
         self.what = what
+        self.shown = shown
         self.passed = 0
         self.failed = 0
 
@@ -105,7 +106,7 @@ class Tally:
                 self.passed += 1
             else:
                 self.failed += 1
-                if self.failed <= 20:
+                if self.failed <= self.shown:
                     print('FAILED %s: %s' % (describe(label), wrong))
 
     def truth(self, label, holds):
@@ -125,6 +126,13 @@ def query(statement):
     if done.returncode != 0:
         sys.exit('psql ended with %d' % done.returncode)
     return done.stdout.splitlines()
+
+
+def succeeds(statement):
+    """Whether a statement does, in a session of its own."""
+    done = subprocess.run(['psql', '-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1'], input=statement + ';\n',
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True)
+    return done.returncode == 0
 
 
 def batch_sizes(wanted):
