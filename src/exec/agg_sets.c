@@ -86,15 +86,11 @@ make_grouping_sets(AggScanState *node)
 	{
 		AggSet *set = &node->sets[node->nsets];
 		int nkeys = 0;
-		int nvalues;
 
 		for (int k = 0; k < spec->nkeys; k++)
 			if (sets[i] >> k & 1)
 				values[nkeys++] = k;
-		nvalues = nkeys;
-		for (int c = 0; c < spec->ncarried; c++)
-			values[nvalues++] = spec->nkeys + c;
-		make_set(node, set, nkeys, values, nvalues, true);
+		make_set(node, set, nkeys, values, nkeys, true);
 		set->keys = sets[i];
 		set->given = true;
 		for (int from = 0; from < node->nsets; from++)

@@ -193,6 +193,8 @@ match_grouping_sets(const Query *query, AggMatch *match)
 		return "there are too many columns in grouping sets";
 	if (match->distinct != NIL)
 		return "there are grouping sets and an aggregate has DISTINCT";
+	if (match->carried != NIL)
+		return "a column that is no key stands beside grouping sets";
 	return NULL;
 }
 
