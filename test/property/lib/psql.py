@@ -127,6 +127,13 @@ def query(statement):
     return done.stdout.splitlines()
 
 
+def succeeds(statement):
+    """Whether a statement does, in a session of its own."""
+    done = subprocess.run(['psql', '-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1'], input=statement + ';\n',
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True)
+    return done.returncode == 0
+
+
 def batch_sizes(wanted):
     """The values of wanted that gpuagg.batch_rows accepts, its least and its default."""
     limits = query("LOAD 'gpuagg'; SELECT min_val, max_val, boot_val FROM pg_settings "
