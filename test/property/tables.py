@@ -232,7 +232,7 @@ def main():
     if set(floors) != set(FLOORS):
         parser.error('unknown kind')
     print('seed %d' % options.seed, flush=True)
-    tally = psql.Tally('tables')
+    tally = psql.Tally('tables', 1000)
     counts = dict.fromkeys(COUNTS, 0)
     shares = Shares()
     server, core_names = prepare_schema()

@@ -92,10 +92,11 @@ def judge(statement, rows, state, want, want_state):
 
 
 class Tally:
-    """Counts checks and prints the failing ones."""
+    """Counts checks and prints the failing ones, the first of them."""
 
-    def __init__(self, what):
+    def __init__(self, what, shown=20):
         self.what = what
+        self.shown = shown
         self.passed = 0
         self.failed = 0
 
@@ -105,7 +106,7 @@ class Tally:
                 self.passed += 1
             else:
                 self.failed += 1
-                if self.failed <= 20:
+                if self.failed <= self.shown:
                     print('FAILED %s: %s' % (describe(label), wrong))
 
     def truth(self, label, holds):
