@@ -108,6 +108,8 @@ class Maker:
         name = 'gpu_' if self.mixed and rng.random() < 0.3 else '@'
         way = rng.random()
         tail = self.filter()
+        if way < 0.01:
+            return Call('%scount(%s)%s' % (name, self.table.source.split()[-1], tail), number=True, beyond=True)
         if way < 0.12:
             return Call(name + 'count(*)' + tail, number=True)
         if way < 0.24:
@@ -181,6 +183,9 @@ class Maker:
         if kind == 'money' and rng.random() < 0.9:
             kind = 'int4'
         text = self.expression(kind, rng.choice((0, 0, 0, 1, 2)))
+        if self.table.parent and rng.random() < 0.02:
+            self.beyond = True
+            return 'tableoid', 'tableoid::regclass', False
         if rng.random() < 0.3 and self.table.prunable:
             name = rng.choice(self.table.prunable)[0]
             kind, text = self.table.types[name], name
@@ -258,9 +263,17 @@ class Maker:
             return '%s = ANY (ARRAY[%s])' % (name, ', '.join(values))
         return '%s %s %s' % (name, rng.choice(('<', '>=', '<>')), values[0])
 
+    def condition(self):
+        """Mostly about the table: others are not the node's to judge."""
+        for _ in range(5):
+            text = self.expression('bool', self.depth())
+            if any(name in text for name in self.table.types):
+                break
+        return text
+
     def where(self):
         rng = self.rng
-        quals = [self.expression('bool', self.depth()) for _ in range(rng.choice((0, 0, 1, 1, 2, 3)))]
+        quals = [self.condition() for _ in range(rng.choice((0, 0, 1, 1, 2, 3)))]
         if self.table.prunable and rng.random() < 0.5:
             quals = quals[:1] + [self.prune()]
         return ' WHERE ' + ' AND '.join(quals) if quals else ''
@@ -314,6 +327,7 @@ class Maker:
         calls = [self.distinct_call() if rng.random() < distinct else self.call() for _ in range(rng.choice((1, 1, 2, 3, 5)))]
         if rng.random() < 0.02:
             calls.append(self.ordered_call())
+        self.beyond = any(c.beyond for c in calls)
         shown = [rng.choice(6 * ('%s',) + ('pg_typeof(%s)', 'coalesce((%s)::text, \'-\')')) % c.text for c in calls]
         if rng.random() < 0.3:
             extra = [self.above(calls) for _ in range(rng.choice((1, 1, 2)))]
@@ -322,9 +336,9 @@ class Maker:
         if any(c.distinct for c in calls):
             query.kinds.add('distinct')
         query.by_order = any(c.by_order for c in calls)
-        query.beyond = any(c.beyond for c in calls)
         query.mixed = self.mixed
         self.shape(query, calls, shown)
+        query.beyond = self.beyond
         self.kinds(query)
         parameters = self.writer.parameters
         if parameters:
@@ -407,7 +421,7 @@ class Maker:
             if calls[0].distinct:
                 query.kinds.add('distinct')
             query.by_order = calls[0].by_order
-            query.beyond = calls[0].beyond
+            self.beyond = calls[0].beyond
             query.workers = 0
         elif way < (0.18 if self.table.prunable else 0.12):
             query.text = 'SELECT g.i, q.* FROM generate_series(0, 3) g(i) LEFT JOIN (%s) q ON g.i <> 2' % query.text
