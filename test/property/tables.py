@@ -35,8 +35,8 @@ FLOORS = {
     'distinct': 0,
     'grouping sets': 0,
     'expressions above': 0,
-    "core's names, exact": 0,
-    "core's names, all": 0,
+    'core names exact': 0,
+    'core names all': 0,
 }
 COUNTS = ('queries', 'planned', 'by the node', 'with workers', 'prepared', 'some of it row by row', 'errors', 'lines',
           'vectors', 'vectors with a row evaluated singly', 'beside exact arithmetic', 'beyond the node',
@@ -143,7 +143,7 @@ def exact_floats(script, rng, table, label, counts, core_names):
         statement = "SELECT encode(%ssend(%s%s(%s)), 'hex') FROM %s" % (
             shown.name, '' if by_core_name else 'gpu_', function, column, source)
         if by_core_name:
-            script.sql('SET gpuagg.core_aggregates = all')
+            script.sql("SET gpuagg.core_aggregates = 'all'")
             script.ask(label + statement, "SELECT plan_of($q$%s$q$, '', '{}', 'COSTS OFF', true, 'all', %d) ~ '\\(GpuAgg'" % (
                 statement, workers), note_plan(node))
         script.ask(label + statement, statement, judge(function, shown, node))

@@ -350,7 +350,7 @@ class Maker:
         if self.table.parent:
             query.kinds.add('foreign partitions' if self.table.foreign else 'partitions')
         if query.way != 'off':
-            query.kinds.add("core's names, " + query.way)
+            query.kinds.add('core names ' + query.way)
         if query.by_order and query.way == 'exact':
             query.beyond = True
             query.workers = 0
