@@ -7,6 +7,8 @@
  */
 #include "compat.h"
 
+#include "access/parallel.h"
+#include "access/xact.h"
 #include "engine/flight.h"
 #include "exec/agg_scan.h"
 #include "exec/window_scan.h"
@@ -24,6 +26,8 @@ GPUAGG_MODULE_MAGIC("gpuagg", GPUAGG_VERSION_STRING);
 #define SEGMENT_KB ((int) (GPUAGG_SEGMENT_BYTES / 1024)) /* of the smallest lease */
 
 int gpuagg_device = DEVICE_AUTO;
+int gpuagg_core_aggregates = CORE_OFF;
+bool gpuagg_loaded_late = false;
 bool gpuagg_enable_agg_scan = true;
 bool gpuagg_enable_window_scan = true;
 int gpuagg_batch_rows = 1024 * 1024;
@@ -41,6 +45,11 @@ static const struct config_enum_entry device_modes[] = {{"auto", DEVICE_AUTO, fa
 														{"gpu", DEVICE_GPU, false},
 														{"cpu", DEVICE_CPU, false},
 														{NULL, 0, false}};
+
+static const struct config_enum_entry core_modes[] = {{"off", CORE_OFF, false},
+													  {"exact", CORE_EXACT, false},
+													  {"all", CORE_ALL, false},
+													  {NULL, 0, false}};
 
 static shmem_request_hook_type previous_shmem_request_hook = NULL;
 static ExecutorRun_hook_type previous_executor_run_hook = NULL;
@@ -78,6 +87,12 @@ define_settings(void)
 	DefineCustomIntVariable("gpuagg.batch_rows", "Rows that are handed to an engine at a time.",
 							NULL, &gpuagg_batch_rows, 1024 * 1024, 1024, 8 * 1024 * 1024,
 							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuagg.core_aggregates",
+							 "Which of core's aggregates are computed as gpuagg's are.",
+							 "\"exact\" takes those whose result does not depend on the order of "
+							 "rows, \"all\" also those whose result does.",
+							 &gpuagg_core_aggregates, CORE_OFF, core_modes, PGC_USERSET,
+							 GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomEnumVariable("gpuagg.device", "Which engine does the work.",
 							 "\"auto\" uses the device when it is there, \"gpu\" waits for it "
 							 "and fails without one, \"cpu\" does not use it.",
@@ -171,10 +186,27 @@ executor_run(EXECUTOR_RUN_PARAMS)
 	nesting_level--;
 }
 
+/*
+ * A setting that was made before the library came has had no effect.  Libraries of the
+ * settings for preloading come before the session's first transaction.
+ */
+static void
+note_late_loading(void)
+{
+	if (gpuagg_core_aggregates == CORE_OFF || !IsTransactionState() || IsParallelWorker() ||
+		InitializingParallelWorker)
+		return;
+	gpuagg_loaded_late = true;
+	ereport(WARNING, (errmsg("\"gpuagg.core_aggregates\" has had no effect in this session so far"),
+					  errdetail("The library of gpuagg was not loaded."),
+					  errhint("Add gpuagg to session_preload_libraries.")));
+}
+
 void
 _PG_init(void)
 {
 	define_settings();
+	note_late_loading();
 
 	previous_executor_run_hook = ExecutorRun_hook;
 	ExecutorRun_hook = executor_run;

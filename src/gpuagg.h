@@ -12,8 +12,17 @@ typedef enum DeviceMode
 	DEVICE_CPU
 } DeviceMode;
 
+/* Which of core's aggregates are computed as gpuagg's are: those of this setting and those before it. */
+typedef enum CoreAggregates
+{
+	CORE_OFF,
+	CORE_EXACT,
+	CORE_ALL
+} CoreAggregates;
+
 /* USERSET */
-extern int gpuagg_device; /* DeviceMode */
+extern int gpuagg_core_aggregates; /* CoreAggregates */
+extern int gpuagg_device;		   /* DeviceMode */
 extern bool gpuagg_enable_agg_scan;
 extern bool gpuagg_enable_window_scan;
 extern int gpuagg_batch_rows;
@@ -30,5 +39,8 @@ extern int gpuagg_device_memory;		/* MB, 0: three quarters of what is free */
 extern char *gpuagg_visible_devices;	/* "" for all */
 extern int gpuagg_idle_timeout;			/* s, 0: never */
 extern char *gpuagg_device_program;		/* "" for pkglibdir/gpuaggd */
+
+/* The session planned queries under gpuagg.core_aggregates before it had the library. */
+extern bool gpuagg_loaded_late;
 
 #endif /* GPUAGG_H */

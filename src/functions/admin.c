@@ -137,8 +137,13 @@ gpuagg_last_query(PG_FUNCTION_ARGS)
 							  report->nulls);
 	values[4] = Int64GetDatum(report->bytes[ENGINE_CPU] + report->bytes[ENGINE_DEVICE]);
 	values[5] = Int64GetDatum(fallbacks);
-	nulls[6] = report->reason == GPUAGG_OK;
-	values[6] = nulls[6] ? (Datum) 0 : CStringGetTextDatum(gpuagg_reason_text(report->reason));
+	if (!cpu && !device && gpuagg_loaded_late)
+		values[6] = CStringGetTextDatum("the library was not loaded when the query was planned");
+	else
+	{
+		nulls[6] = report->reason == GPUAGG_OK;
+		values[6] = nulls[6] ? (Datum) 0 : CStringGetTextDatum(gpuagg_reason_text(report->reason));
+	}
 	values[7] = Int64GetDatum(report->table_pages);
 	values[8] = Int64GetDatum(report->table_rows);
 	values[9] = Int64GetDatum(report->table_vectors);

@@ -252,12 +252,16 @@ collect(Node *node, void *context)
 }
 
 static const char *
-match_aggregate(const Aggref *aggref, AggCall *call)
+match_aggregate(const Aggref *aggref, AggCall *call, AggMatch *match)
 {
 	if (!gpuagg_known_aggregate(aggref->aggfnoid, &call->aggregate, &call->type))
 	{
 		const char *name = get_func_name(aggref->aggfnoid);
+		const char *objection = gpuagg_core_objection(aggref->aggfnoid);
 
+		match->ours |= objection != NULL;
+		if (objection != NULL)
+			return objection;
 		return psprintf("%s is computed over the same rows", name != NULL ? name : "?");
 	}
 	call->aggfnoid = aggref->aggfnoid;
@@ -324,7 +328,7 @@ match_aggregates(AggMatch *match)
 	foreach (cell, match->aggrefs)
 	{
 		AggCall *call = &match->calls[foreach_current_index(cell)];
-		const char *objection = match_aggregate(lfirst(cell), call);
+		const char *objection = match_aggregate(lfirst(cell), call, match);
 
 		match->ours |= OidIsValid(call->aggfnoid);
 		if (objection == NULL)

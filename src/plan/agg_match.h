@@ -14,12 +14,12 @@
 
 typedef struct AggMatch
 {
-	bool ours;	   /* the query has an aggregate of gpuagg's */
-	List *keys;	   /* expressions of GROUP BY, as the list of results has them */
+	bool ours;	/* the query has an aggregate of gpuagg's, or of core's that a setting takes */
+	List *keys; /* expressions of GROUP BY, as the list of results has them */
 	List *key_inputs; /* the same over the table's rows */
-	Oid *equality; /* their operators */
-	List *carried; /* other expressions without aggregates that the result needs */
-	List *aggrefs; /* each once */
+	Oid *equality;	  /* their operators */
+	List *carried;	  /* other expressions without aggregates that the result needs */
+	List *aggrefs;	  /* each once */
 	AggCall *calls;
 	List *
 		distinct; /* arguments with DISTINCT; such an argument with another FILTER is another one */

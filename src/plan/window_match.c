@@ -89,7 +89,14 @@ match_call(const WindowFunc *call, const WindowClause *clause, WindowFunction *f
 	bool running;
 
 	if (!gpuagg_window_function(call->winfnoid, function, &running))
+	{
+		const char *objection = gpuagg_core_objection(call->winfnoid);
+
+		*ours |= objection != NULL;
+		if (objection != NULL)
+			return objection;
 		return psprintf("%s is computed over the same window", format_procedure(call->winfnoid));
+	}
 	*ours = true;
 	if (call->aggfilter != NULL)
 		return "a function has FILTER";

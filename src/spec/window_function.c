@@ -6,7 +6,8 @@
  * function and its final function, which have to be members of the extension; names do
  * not matter.  So functions that were renamed are computed as what they are, replaced
  * ones are left to core, and a user's own aggregate over our functions is computed too
- * where it is the same as one of ours.  What was found is kept until pg_proc changes.
+ * where it is the same as one of ours.  Of core's aggregates those are known that
+ * core_function.c lists.  What was found is kept until the catalogs change.
  */
 #include "postgres.h"
 
@@ -21,8 +22,11 @@
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
+#include "utils/regproc.h"
 #include "utils/syscache.h"
 
+#include "gpuagg.h"
+#include "spec/core_function.h"
 #include "spec/window_function.h"
 
 #define RUNNING_PREFIX "gpuagg_running_"
@@ -32,11 +36,12 @@ typedef struct KnownFunction
 	Oid winfnoid; /* the key */
 	bool ours;
 	bool running;
+	int core; /* of core's: the CoreAggregates that takes it */
 	WindowFunction function;
 } KnownFunction;
 
 static HTAB *known = NULL;
-static uint64 generation = 0; /* of pg_proc, as far as we have heard */
+static uint64 generation = 0; /* of pg_proc and pg_aggregate, as far as we have heard */
 
 static void
 forget(Datum arg, int cacheid, uint32 hashvalue)
@@ -56,7 +61,10 @@ make_known(void)
 					   .hcxt = CacheMemoryContext};
 
 	if (!registered)
+	{
 		CacheRegisterSyscacheCallback(PROCOID, forget, (Datum) 0);
+		CacheRegisterSyscacheCallback(AGGFNOID, forget, (Datum) 0);
+	}
 	registered = true;
 	if (known == NULL)
 		known = hash_create("gpuagg window functions", 32, &control,
@@ -262,6 +270,9 @@ examine(HeapTuple tuple, KnownFunction *found)
 	found->running = ((Form_pg_proc) GETSTRUCT(tuple))->prokind == PROKIND_WINDOW;
 	if (found->running)
 		return examine_running(tuple, &found->function);
+	found->core = gpuagg_core_function(found->winfnoid, &found->function);
+	if (found->core != CORE_OFF)
+		return true;
 	aggregate = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(found->winfnoid));
 	if (!HeapTupleIsValid(aggregate))
 		return false;
@@ -301,6 +312,13 @@ look_up(Oid winfnoid)
 	return found;
 }
 
+/* Core's are taken as far as the setting says. */
+static bool
+is_taken(const KnownFunction *found)
+{
+	return found->ours && found->core <= gpuagg_core_aggregates;
+}
+
 bool
 gpuagg_window_function(Oid winfnoid, WindowFunction *function, bool *running)
 {
@@ -308,7 +326,7 @@ gpuagg_window_function(Oid winfnoid, WindowFunction *function, bool *running)
 
 	*function = found.function;
 	*running = found.running;
-	return found.ours && gpuagg_running_exists(function->aggregate, function->type);
+	return is_taken(&found) && gpuagg_running_exists(function->aggregate, function->type);
 }
 
 bool
@@ -318,5 +336,19 @@ gpuagg_known_aggregate(Oid aggfnoid, Aggregate *aggregate, Oid *type)
 
 	*aggregate = found.function.aggregate;
 	*type = found.function.type;
-	return found.ours && !found.running;
+	return is_taken(&found) && !found.running;
+}
+
+const char *
+gpuagg_core_objection(Oid function)
+{
+	KnownFunction found;
+
+	if (gpuagg_core_aggregates == CORE_OFF)
+		return NULL;
+	found = look_up(function);
+	if (found.core <= gpuagg_core_aggregates)
+		return NULL;
+	return psprintf("%s depends on the order of rows, and \"gpuagg.core_aggregates\" is \"exact\"",
+					format_procedure(function));
 }
