@@ -39,6 +39,18 @@ SELECT count(*) FILTER (WHERE core IS DISTINCT FROM ours) AS "groups that differ
 FROM (SELECT sum(microjoules) AS core, gpu_sum(microjoules) AS ours
       FROM reading GROUP BY sensor) AS g;
 
+\echo '== A dashboard, word for word the same, before and after SET gpuagg.core_aggregates = exact'
+SELECT * FROM before_and_after('greatest sum of a sensor',
+    'SELECT max(s) FROM (SELECT sum(microjoules) AS s, avg(pulses), count(*) FROM reading GROUP BY sensor) AS g')
+UNION ALL
+SELECT * FROM before_and_after('costs in %',
+    'SELECT round(100 * sum(price) FILTER (WHERE pulses > 50000) / sum(price), 4) FROM reading')
+UNION ALL
+SELECT * FROM before_and_after('rows of a ROLLUP',
+    'SELECT count(*) FROM (SELECT sum(price) FROM reading GROUP BY ROLLUP (at::date, sensor)) AS g')
+UNION ALL
+SELECT * FROM before_and_after('different pulses', 'SELECT count(DISTINCT pulses) FROM reading');
+
 \echo '== Why it is fast: the node GpuAgg reads the pages as columns'
 EXPLAIN (ANALYZE, COSTS OFF) SELECT gpu_sum(price) FROM reading WHERE pulses < 20000 AND volts > 0;
 

@@ -35,6 +35,20 @@ BEGIN
     END LOOP;
 END $$;
 
+-- The same query with core's nodes, and with gpuagg's.
+CREATE FUNCTION before_and_after(what text, statement text)
+RETURNS TABLE (query text, before text, after text, "before ms" numeric, "after ms" numeric, "times as fast" numeric)
+LANGUAGE plpgsql AS $$
+BEGIN
+    query := what;
+    PERFORM set_config('gpuagg.core_aggregates', 'off', true);
+    SELECT t.result, t.ms INTO before, "before ms" FROM timed(statement) AS t;
+    PERFORM set_config('gpuagg.core_aggregates', 'exact', true);
+    SELECT t.result, t.ms INTO after, "after ms" FROM timed(statement) AS t;
+    "times as fast" := round("before ms" / "after ms", 1);
+    RETURN NEXT;
+END $$;
+
 CREATE FUNCTION side_by_side(what text, core text, ours text)
 RETURNS TABLE (query text, "core says" text, "gpuagg says" text, "core ms" numeric, "gpuagg ms" numeric,
                "times as fast" numeric)
