@@ -31,7 +31,7 @@ show_expressions(const char *label, CustomScanState *css, int first, int n, List
 		ExplainPropertyList(label, texts, es);
 }
 
-/* Each with its keys, as in the query. */
+/* Each with its keys, in the planner's order. */
 static void
 show_sets(CustomScanState *css, const List *sets, List *ancestors, ExplainState *es)
 {
