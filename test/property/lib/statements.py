@@ -367,7 +367,7 @@ class Maker:
         keys = [self.key(plain) for _ in range(nkeys)]
         ambiguous = any(k[2] for k in keys)
         query.workers = 0 if ambiguous or self.table.temporary else rng.choice((0, 2, 2, 3))
-        query.any_error = self.table.parent or 'expressions above' in query.kinds
+        query.any_error = self.table.parent or 'expressions above' in query.kinds or 'distinct' in query.kinds
         targets = ['%s AS k%d' % (k[1], i) for i, k in enumerate(keys)]
         results = ['%s AS r%d' % (s, i) for i, s in enumerate(shown)]
         distinct_keys = list(dict.fromkeys(k[0] for k in keys))
