@@ -17,6 +17,7 @@
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 
+#include "gpuagg.h"
 #include "plan/agg_children.h"
 #include "plan/agg_match.h"
 #include "spec/vector_compile.h"
@@ -263,7 +264,7 @@ match_aggregate(const Aggref *aggref, AggCall *call, AggMatch *match)
 		const char *name = get_func_name(aggref->aggfnoid);
 		const char *objection = gpuagg_core_objection(aggref->aggfnoid);
 
-		match->ours |= objection != NULL;
+		match->ours |= gpuagg_core_aggregates != CORE_OFF;
 		if (objection != NULL)
 			return objection;
 		return psprintf("%s is computed over the same rows", name != NULL ? name : "?");

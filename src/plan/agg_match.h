@@ -14,8 +14,8 @@
 
 typedef struct AggMatch
 {
-	bool ours;	/* the query has an aggregate of gpuagg's, or of core's that a setting takes */
-	List *keys; /* expressions of GROUP BY, as the list of results has them */
+	bool ours;		  /* the query has an aggregate of gpuagg's, or may have one of core's */
+	List *keys;		  /* expressions of GROUP BY, as the list of results has them */
 	List *key_inputs; /* the same over the table's rows */
 	Oid *equality;	  /* their operators */
 	List *carried;	  /* other expressions without aggregates that the result needs */

@@ -13,6 +13,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/regproc.h"
 
+#include "gpuagg.h"
 #include "spec/window_function.h"
 #include "plan/window_match.h"
 
@@ -92,7 +93,7 @@ match_call(const WindowFunc *call, const WindowClause *clause, WindowFunction *f
 	{
 		const char *objection = gpuagg_core_objection(call->winfnoid);
 
-		*ours |= objection != NULL;
+		*ours |= gpuagg_core_aggregates != CORE_OFF;
 		if (objection != NULL)
 			return objection;
 		return psprintf("%s is computed over the same window", format_procedure(call->winfnoid));
