@@ -8,7 +8,6 @@
 #include "compat.h"
 
 #include "access/parallel.h"
-#include "access/xact.h"
 #include "engine/flight.h"
 #include "exec/agg_scan.h"
 #include "exec/window_scan.h"
@@ -188,12 +187,12 @@ executor_run(EXECUTOR_RUN_PARAMS)
 
 /*
  * A setting that was made before the library came has had no effect.  Libraries of the
- * settings for preloading come before the session's first transaction.
+ * settings for preloading come while the server, or the session, starts.
  */
 static void
 note_late_loading(void)
 {
-	if (gpuagg_core_aggregates == CORE_OFF || !IsTransactionState() || IsParallelWorker() ||
+	if (gpuagg_core_aggregates == CORE_OFF || !IsNormalProcessingMode() || IsParallelWorker() ||
 		InitializingParallelWorker)
 		return;
 	gpuagg_loaded_late = true;
