@@ -13,6 +13,8 @@
  */
 #include "compat.h"
 
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -127,6 +129,30 @@ make_path(const AggPaths *paths, AggMode mode, PathTarget *target, double rows)
 
 /* ---- several tables ---- */
 
+/* An argument that is evaluated for the rows of its FILTER alone; NULL for the others. */
+static Expr *
+filtered_argument(const Aggref *aggref)
+{
+	Expr *argument = ((TargetEntry *) linitial(aggref->args))->expr;
+	CaseExpr *choice;
+	CaseWhen *when;
+
+	if (aggref->aggfilter == NULL)
+		return argument;
+	when = makeNode(CaseWhen);
+	when->expr = aggref->aggfilter;
+	when->result = argument;
+	when->location = -1;
+	choice = makeNode(CaseExpr);
+	choice->casetype = exprType((Node *) argument);
+	choice->casecollid = exprCollation((Node *) argument);
+	choice->args = list_make1(when);
+	choice->defresult = (Expr *) makeNullConst(choice->casetype, exprTypmod((Node *) argument),
+											   choice->casecollid);
+	choice->location = -1;
+	return (Expr *) choice;
+}
+
 /* What nodes for tables that are no heaps give: see agg_spec.h. */
 static PathTarget *
 row_target(PlannerInfo *root, const AggMatch *match)
@@ -143,7 +169,7 @@ row_target(PlannerInfo *root, const AggMatch *match)
 		const Aggref *aggref = lfirst(cell);
 
 		if (aggref->args != NIL)
-			add_column_to_pathtarget(target, ((TargetEntry *) linitial(aggref->args))->expr, 0);
+			add_column_to_pathtarget(target, filtered_argument(aggref), 0);
 		if (aggref->aggfilter != NULL)
 			add_column_to_pathtarget(target, aggref->aggfilter, 0);
 	}
