@@ -469,7 +469,7 @@ add_agg_paths(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 	if (paths.having != NULL)
 		paths.rows *= clauselist_selectivity(root, (List *) paths.having, 0, JOIN_INNER, NULL);
 	if (gpuagg_min_table_pages == 0)
-		output->pathlist = NIL;
+		output->pathlist = output->partial_pathlist = NIL;
 	add_whole_path(&paths);
 	add_parallel_path(&paths);
 }

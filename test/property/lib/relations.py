@@ -84,6 +84,7 @@ class Table:
         self.statements = []
         self.drops = ['DROP TABLE %s CASCADE' % self.name]
         self.types = {}
+        self.names = set()          # of all columns that there ever were
         self.temporary = False
         self.counter = 0
         self.make()
@@ -95,9 +96,11 @@ class Table:
         rng = self.rng
         if kind in expressions.TYPES:
             name = '%s_%s' % (kind, 'abcdefgh'[self.counter % 8])
-            while name in self.types:
+            # a column that is gone may still be one of a child's own
+            while name in self.names:
                 self.counter += 1
-                name = '%s_%s' % (kind, 'abcdefgh'[self.counter % 8])
+                name = '%s_%s%s' % (kind, 'abcdefgh'[self.counter % 8], self.counter // 8)
+            self.names.add(name)
         else:
             name = 'c%d' % self.counter
         self.counter += 1
