@@ -691,7 +691,7 @@ gpuagg_agg_input_take_table(AggScanState *node, AggTable *table)
 	if (node->table != table)
 	{
 		Assert(node->table == NULL);
-		open_reader(node, table->css.ss.ss_currentRelation, table->columns, table->share);
+		open_reader(node, table->relation, table->columns, table->share);
 		node->table = table;
 	}
 	if (!take_vectors(node))

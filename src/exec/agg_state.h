@@ -112,7 +112,8 @@ typedef struct AggTable
 {
 	CustomScanState css;
 	struct AggScanState *over; /* set by that node when it starts */
-	PageColumn *columns;	   /* of the program, as this table has them; NULL: not yet made */
+	Relation relation;		   /* NULL: not yet opened */
+	PageColumn *columns;	   /* of the program, as this table has them */
 	TupleConversionMap *map;   /* from its rows to the parent's; NULL: they are the same */
 	TupleTableSlot *slot;	   /* a row as the table has it, where there is a map */
 	TupleTableSlot *full;	   /* what it gives when groups must be given out before it goes on */

@@ -6,12 +6,35 @@
  * gives out no rows itself.  In a worker whose groups must be given out first it returns an
  * empty row and sets the other node's flag `full`, so that an Append between the two does not
  * take it for finished.
+ *
+ * The table is opened by the processes that read a part of it, when they do: of a thousand
+ * partitions a worker would otherwise learn all about each.
  */
 #include "compat.h"
 
 #include "executor/executor.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #include "exec/agg_state.h"
+
+static Index
+table_number(const AggTable *table)
+{
+	int number;
+
+	if (!bms_get_singleton_member(((CustomScan *) table->css.ss.ps.plan)->custom_relids, &number))
+		elog(ERROR, "GpuAgg Table has no table");
+	return (Index) number;
+}
+
+static Relation
+open_table(AggTable *table)
+{
+	if (table->relation == NULL)
+		table->relation = compat_range_table_relation(table->css.ss.ps.state, table_number(table));
+	return table->relation;
+}
 
 static void
 begin(CustomScanState *css, EState *estate, int eflags)
@@ -29,7 +52,7 @@ make_columns(AggTable *table)
 	int n = (int) over->compiler->program.ncolumns;
 	EState *estate = table->css.ss.ps.state;
 	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
-	TupleDesc desc = RelationGetDescr(table->css.ss.ss_currentRelation);
+	TupleDesc desc = RelationGetDescr(open_table(table));
 
 	table->columns = over->columns;
 	table->map = convert_tuples_by_name(desc, RelationGetDescr(over->relation));
@@ -86,20 +109,35 @@ estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
 static void
 initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
-	gpuagg_page_share_init(coordinate, css->ss.ss_currentRelation);
+	gpuagg_page_share_init(coordinate, open_table((AggTable *) css));
 	((AggTable *) css)->share = coordinate;
 }
 
 static void
 reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
-	gpuagg_page_share_init(coordinate, css->ss.ss_currentRelation);
+	gpuagg_page_share_init(coordinate, open_table((AggTable *) css));
 }
 
 static void
 initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate)
 {
 	((AggTable *) css)->share = coordinate;
+}
+
+/* As core shows which table a node scans. */
+static void
+explain(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	AggTable *table = (AggTable *) css;
+	Oid relid = exec_rt_fetch(table_number(table), css->ss.ps.state)->relid;
+	const char *name = quote_identifier(get_rel_name(relid));
+
+	if (es->verbose)
+		name = psprintf("%s.%s",
+						quote_identifier(get_namespace_name_or_temp(get_rel_namespace(relid))),
+						name);
+	ExplainPropertyText("Table", name, es);
 }
 
 static const CustomExecMethods exec_methods = {
@@ -112,6 +150,7 @@ static const CustomExecMethods exec_methods = {
 	.InitializeDSMCustomScan = initialize_dsm,
 	.ReInitializeDSMCustomScan = reinitialize_dsm,
 	.InitializeWorkerCustomScan = initialize_worker,
+	.ExplainCustomScan = explain,
 };
 
 static Node *

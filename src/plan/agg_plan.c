@@ -96,14 +96,16 @@ plan_agg(PlannerInfo *root, RelOptInfo *rel, CustomPath *custom, List *tlist, Li
 	return &plan->scan.plan;
 }
 
-/* Its list of results is empty. */
+/*
+ * Its list of results is empty.  The table is that of custom_relids: with scanrelid it would be
+ * opened by each process, whether or not it reads a part of it.
+ */
 static Plan *
 plan_table(PlannerInfo *root, RelOptInfo *rel, CustomPath *custom, List *tlist, List *clauses,
 		   List *plans)
 {
 	CustomScan *plan = makeNode(CustomScan);
 
-	plan->scan.scanrelid = rel->relid;
 	plan->scan.plan.targetlist = tlist;
 	plan->flags = custom->flags;
 	plan->methods = GetCustomScanMethods(AGG_TABLE_NAME, false);

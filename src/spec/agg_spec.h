@@ -12,7 +12,7 @@
  * rows into its groups and give out nothing, and others, for what is not a heap, whose rows
  * have the keys, the ncarried expressions, and of each call its argument and its FILTER, as
  * far as it has these.  Quals are those of the parent, and all its expressions are over the
- * parent's columns; custom_relids has the parent alone.
+ * parent's columns; custom_relids has the parent alone, of a node GpuAgg Table the table.
  *
  * custom_private has the spec as a List, which copyObject and nodeToString can handle.
  */

@@ -134,12 +134,12 @@ RESET enable_parallel_append;
 SET plan_cache_mode = force_generic_plan;
 SET max_parallel_workers_per_gather = 0;
 PREPARE pruned(int) AS SELECT gpu_sum(i), gpu_count(*), gpu_sum(i) = (SELECT sum(i) FROM parts WHERE id < $1) FROM parts WHERE id < $1;
-SELECT parts_lines('EXPLAIN (COSTS OFF) EXECUTE pruned(1000)', 'GpuAgg');
+SELECT parts_lines('EXPLAIN (COSTS OFF) EXECUTE pruned(1000)', 'GpuAgg|Table:');
 EXECUTE pruned(1000);
 EXECUTE pruned(3000);
 DEALLOCATE pruned;
 SELECT parts_lines('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
-    SELECT g, (SELECT gpu_sum(i) FROM parts WHERE id = g) FROM generate_series(100, 2300, 2200) g', 'never|Rows Read');
+    SELECT g, (SELECT gpu_sum(i) FROM parts WHERE id = g) FROM generate_series(100, 2300, 2200) g', 'never|Rows Read|Table:');
 
 \echo -- groups beyond memory, in workers too
 SET hash_mem_multiplier = 1;
