@@ -6,6 +6,7 @@
 #   make plant                     sees each check fail where it should
 #   make fuzz SECONDS=60 SEED=n    random queries beside core's and exact arithmetic
 #   make memory GROUPS=20000000    memory of aggregation with more groups than fit
+#   make postgres-suite SOURCE=path    PostgreSQL's own regression suite, without and with gpuagg
 #
 # Variables: PG_CONFIG, DESTDIR, WITH_CUDA=auto|yes|no, CUDA_HOME, CUDA_ARCHS.
 
@@ -39,7 +40,7 @@ SHLIB_LINK = -lm
 EXTRA_CLEAN = build $(OBJS:.o=.d)
 
 # Goals that are scripts or plain programs and work without PGXS.
-script_goals = check demo lint format bench fuzz memory plant setup gpu-bundle \
+script_goals = check demo lint format bench fuzz memory postgres-suite plant setup gpu-bundle \
 	odr sim test-programs unit-tests kernel-tests daemon-tests sanitized-tests
 goals = $(or $(MAKECMDGOALS),all)
 

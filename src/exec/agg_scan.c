@@ -18,6 +18,7 @@
 #include "exec/agg_state.h"
 #include "exec/function_access.h"
 #include "gpuagg.h"
+#include "spec/node_log.h"
 
 /* The leader's partial node below Gather. */
 static AggScanState *
@@ -149,6 +150,9 @@ next_tuple(ScanState *ss)
 		for (int i = 0; i < node->spec->ncalls; i++)
 			gpuagg_stat_begin();
 		gpuagg_stat_reason(gpuagg_device == DEVICE_CPU ? GPUAGG_DISABLED : GPUAGG_NO_GAIN);
+		gpuagg_node_log(AGG_NODE_NAME " used", NULL);
+		if (node->spec->mode == AGG_FINAL)
+			gpuagg_node_log(AGG_NODE_NAME " used with workers", NULL);
 	}
 	node->begun = true;
 	if (!next_group(node, slot))

@@ -4,6 +4,7 @@
  */
 #include "compat.h"
 
+#include "access/parallel.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "utils/memutils.h"
@@ -14,6 +15,7 @@
 #include "exec/window_pipeline.h"
 #include "operation/call.h"
 #include "gpuagg.h"
+#include "spec/node_log.h"
 
 /* The last column of the child's rows that is read as a row comes in. */
 static AttrNumber
@@ -151,7 +153,11 @@ begin_run(WindowScanState *node)
 
 	node->begun = true;
 	if (!node->work.begun)
+	{
 		gpuagg_stat_begin();
+		if (!IsParallelWorker())
+			gpuagg_node_log(WINDOW_NODE_NAME " used", NULL);
+	}
 	node->work.begun = true;
 	device_from = choose_engine(node);
 	gpuagg_window_functions_begin(node);

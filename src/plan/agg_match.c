@@ -200,6 +200,10 @@ match_grouping_sets(const Query *query, AggMatch *match)
 		return "there are grouping sets and an aggregate has DISTINCT";
 	if (match->carried != NIL)
 		return "a column that is no key stands beside grouping sets";
+	/* a plan would have the constant itself in its results, not the key's NULL */
+	foreach (cell, match->keys)
+		if (IsA(lfirst(cell), Const))
+			return "a constant is a column of grouping sets";
 	return NULL;
 }
 

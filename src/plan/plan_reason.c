@@ -1,11 +1,12 @@
 /*
  * plan_reason.c
- *	  Why a plan has none of our nodes, for EXPLAIN (VERBOSE).
+ *	  Why a plan has none of our nodes, for EXPLAIN (VERBOSE) and the server log.
  *
  * The planner leaves notes while EXPLAIN plans a query.  They are printed after the
  * query's plan; in the structured formats as an object of their own.  EXPLAIN EXECUTE
  * does not call the hook and prints none.  The statement whose planning loads the library
- * began without the hook; its reasons are sent as notices.
+ * began without the hook; its reasons are sent as notices.  Where messages of level DEBUG1
+ * are wanted, the reasons of every query that is planned are sent as such.
  */
 #include "compat.h"
 
@@ -15,6 +16,7 @@
 #include "utils/memutils.h"
 
 #include "plan/plan_reason.h"
+#include "spec/node_log.h"
 
 static const struct
 {
@@ -63,7 +65,7 @@ explains_without_hook(void)
 bool
 gpuagg_reason_wanted(void)
 {
-	return notes != NULL || explains_without_hook();
+	return notes != NULL || explains_without_hook() || gpuagg_node_logged();
 }
 
 void
@@ -76,6 +78,7 @@ gpuagg_reason_note(PlanNode node, const char *reason)
 		appendStringInfoString(&sent, reason);
 		ereport(NOTICE, (errmsg("%s: %s", labels[node].label, reason)));
 	}
+	gpuagg_node_log(labels[node].label, reason);
 }
 
 static void

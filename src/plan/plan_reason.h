@@ -1,6 +1,6 @@
 /*
  * plan_reason.h
- *	  Why a plan has none of our nodes, for EXPLAIN (VERBOSE).
+ *	  Why a plan has none of our nodes, for EXPLAIN (VERBOSE) and the server log.
  */
 #ifndef GPUAGG_PLAN_REASON_H
 #define GPUAGG_PLAN_REASON_H
@@ -17,7 +17,7 @@ typedef enum PlanNode
 /* Adds a reason to others, unless it is among them. */
 extern void gpuagg_reason_add(StringInfo reasons, const char *reason);
 
-/* Whether notes are wanted: an EXPLAIN (VERBOSE) plans the query. */
+/* Whether notes are wanted: by an EXPLAIN (VERBOSE) that plans the query, or by the log. */
 extern bool gpuagg_reason_wanted(void);
 
 /* Notes a reason while a query is planned.  The text is copied. */

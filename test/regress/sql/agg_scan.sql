@@ -131,6 +131,11 @@ SELECT * FROM aggs_beside(
 SELECT f, gpu_count(*) FROM aggs WHERE f = 0 GROUP BY f;
 SELECT u, gpu_count(*) FROM aggs WHERE u = 3 GROUP BY u;
 
+-- a constant among the columns of grouping sets, which the other sets show as NULL
+SELECT q, aggs_run(q, true, 0) FROM (VALUES
+    ('SELECT 1 AS x, k > 3 AS y, gpu_count(*) FROM aggs GROUP BY GROUPING SETS (1, 2)'),
+    ('SELECT * FROM (SELECT 1 AS x, k, gpu_count(*) FROM aggs GROUP BY ROLLUP (1, 2)) q WHERE k = 3 AND x = 1')) v(q);
+
 -- subqueries, parameters, other nodes around it
 CREATE TABLE aggs_few AS SELECT i AS x, i % 3 AS y FROM generate_series(1, 9) i;
 SELECT * FROM aggs_beside(
