@@ -192,10 +192,6 @@ match_grouping_sets(const Query *query, AggMatch *match)
 		match->sets = lappend(match->sets, number_keys(match, lfirst(cell), &found));
 	if (!found || list_length(match->keys) > 64)
 		return "there are too many columns in grouping sets";
-	foreach (cell, match->keys)
-		/* which plans do not find in the node's tuples */
-		if (IsA(lfirst(cell), Const))
-			return "a constant is a column of grouping sets";
 	if (match->distinct != NIL)
 		return "there are grouping sets and an aggregate has DISTINCT";
 	if (match->carried != NIL)
