@@ -409,6 +409,8 @@ unwanted(PlannerInfo *root, const RelOptInfo *input)
 {
 	if (gpuagg_min_table_pages == 0)
 		return NULL;
+	if (!enable_seqscan)
+		return "\"enable_seqscan\" is \"off\"";
 	if (gpuagg_device == DEVICE_GPU)
 		return "\"gpuagg.device\" is \"gpu\"";
 	if (input->reloptkind == RELOPT_BASEREL && count_pages(root, input) < gpuagg_min_table_pages)
