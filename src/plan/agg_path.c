@@ -311,13 +311,18 @@ add_input(const AggPaths *paths, GpuAggPath *path, int workers, double processes
 	return true;
 }
 
-/* Grouping sets made from the groups of others; at most from those by all keys. */
+/*
+ * Grouping sets made from the groups of others, at most from those by all keys.  A group costs
+ * what a row costs core's node.
+ */
 static Cost
 sets_cost(const AggPaths *paths)
 {
-	int n = list_length(paths->match.sets);
+	const AggMatch *match = &paths->match;
+	int n = list_length(match->sets);
+	int each = list_length(match->keys) + list_length(match->aggrefs);
 
-	return n > 1 ? (n - 1) * gpuagg_agg_merge_cost(&paths->match, paths->groups) : 0;
+	return n > 1 ? (n - 1) * paths->groups * each * cpu_operator_cost : 0;
 }
 
 static void

@@ -47,7 +47,7 @@ SELECT * FROM before_and_after('costs in %',
     'SELECT round(100 * sum(price) FILTER (WHERE pulses > 50000) / sum(price), 4) FROM reading')
 UNION ALL
 SELECT * FROM before_and_after('rows of a ROLLUP',
-    'SELECT count(*) FROM (SELECT sum(price) FROM reading GROUP BY ROLLUP (sensor, pulses > 50000)) AS g')
+    'SELECT count(s) FROM (SELECT sum(price) AS s FROM reading GROUP BY ROLLUP (sensor, pulses > 50000)) AS g')
 UNION ALL
 SELECT * FROM before_and_after('different pulses', 'SELECT count(DISTINCT pulses) FROM reading');
 
