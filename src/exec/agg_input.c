@@ -7,25 +7,15 @@
  */
 #include "compat.h"
 
-#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "port/pg_bitutils.h"
-#include "utils/datum.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "exec/agg_spill.h"
 #include "exec/agg_state.h"
-
-/*
- * Bytes of values by reference that a vector may take; one with more is evaluated row by
- * row, where each row's memory is free before the next.  Also how far one vector's rows may
- * take groups beyond their limit.
- */
-#define VECTOR_BYTES (4 * 1024 * 1024)
 
 /* That a set's groups may take at least, where there are several and all may take as much. */
 #define SET_BYTES ((Size) 256 * 1024)
@@ -71,16 +61,24 @@ attributes_needed(const AggScanState *node)
 	return natts;
 }
 
-static void
-init_expressions(AggScanState *node)
+/* The conditions on a row, which follow the columns of the scan tuple. */
+static List *
+quals_of(const AggScanState *node)
 {
-	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
-	PlanState *parent = &node->css.ss.ps;
+	const CustomScan *plan = (const CustomScan *) node->css.ss.ps.plan;
 	List *quals = NIL;
-	ListCell *cell;
 
 	for (int i = node->ncolumns; i < list_length(plan->custom_scan_tlist); i++)
 		quals = lappend(quals, ((TargetEntry *) list_nth(plan->custom_scan_tlist, i))->expr);
+	return quals;
+}
+
+static void
+init_expressions(AggScanState *node, List *quals)
+{
+	PlanState *parent = &node->css.ss.ps;
+	ListCell *cell;
+
 	node->qual = ExecInitQual(quals, parent);
 	for (int i = 0; i < node->nstates; i++)
 	{
@@ -104,18 +102,14 @@ init_expressions(AggScanState *node)
 }
 
 static void load_values(void *owner, int column, const uint64 *wanted);
-static void evaluate_row(void *owner, int number, const uint64 *wanted, GpuaggVector *out);
 
 void
 gpuagg_agg_input_init(AggScanState *node)
 {
-	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
 	Relation relation = node->relation;
-	List *quals = NIL;
+	List *quals = quals_of(node);
 	void *memory;
 
-	for (int i = node->ncolumns; i < list_length(plan->custom_scan_tlist); i++)
-		quals = lappend(quals, ((TargetEntry *) list_nth(plan->custom_scan_tlist, i))->expr);
 	node->compiler = gpuagg_compiler_make(RelationGetRelid(relation), node->varno);
 	gpuagg_compile_filter(node->compiler, quals);
 	gpuagg_agg_layout_init(node);
@@ -125,12 +119,12 @@ gpuagg_agg_input_init(AggScanState *node)
 							   RelationGetRelationName(relation)),
 						errhint("Set gpuagg.enable_agg_scan to off.")));
 	init_columns(node);
-	init_expressions(node);
+	init_expressions(node, quals);
 
 	memory = palloc(gpuagg_vector_runner_size(&node->compiler->program) + 64);
 	node->runner = gpuagg_vector_runner_make((void *) TYPEALIGN(64, memory),
 											 &node->compiler->program);
-	node->runner->row = evaluate_row;
+	node->runner->row = gpuagg_agg_row_evaluate;
 	node->runner->load = load_values;
 	node->runner->owner = node;
 	node->always_by_row = node->compiler->user_function;
@@ -145,219 +139,6 @@ gpuagg_agg_input_init(AggScanState *node)
 								 Min(node->memory_limit, SET_BYTES));
 	node->batch_context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg vector",
 												ALLOCSET_DEFAULT_SIZES);
-}
-
-/* ---- single rows ---- */
-
-static void
-store_row(AggScanState *node, int row)
-{
-	const AggTable *table = node->table;
-
-	if (table != NULL && table->map != NULL)
-	{
-		gpuagg_page_reader_slot(node->reader, row, table->slot->tts_tupleDescriptor->natts,
-								table->slot);
-		(void) execute_attr_map_slot(table->map->attrMap, table->slot, node->row_slot);
-	}
-	else
-		gpuagg_page_reader_slot(node->reader, row, node->row_natts, node->row_slot);
-	node->css.ss.ps.ps_ExprContext->ecxt_scantuple = node->row_slot;
-}
-
-/* Evaluates an expression over one row; the value lives until the next vector. */
-static Datum
-evaluate_value(AggScanState *node, ExprState *state, int16 length, bool by_value, int row,
-			   bool *isnull)
-{
-	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
-	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	Datum value;
-
-	CHECK_FOR_INTERRUPTS();
-	store_row(node, row);
-	value = ExecEvalExpr(state, econtext, isnull);
-	MemoryContextSwitchTo(node->batch_context);
-	if (!by_value && !*isnull)
-		value = datumCopy(value, false, length);
-	MemoryContextSwitchTo(old);
-	ResetExprContext(econtext);
-	return value;
-}
-
-static void
-flag_row(AggScanState *node, int row)
-{
-	node->runner->flagged[row / 64] |= UINT64CONST(1) << (row % 64);
-	node->runner->any_flagged = true;
-}
-
-/* ROW.  When values take too much memory, the row and those after it are flagged, and are NULL. */
-static void
-evaluate_row(void *owner, int number, const uint64 *wanted, GpuaggVector *out)
-{
-	AggScanState *node = owner;
-	Expr *expr = list_nth(node->compiler->rows, number);
-	Oid type = exprType((Node *) expr);
-	bool constant = node->compiler->row_constant[number];
-	bool known = false;
-	bool full = false;
-	int16 length;
-	bool by_value;
-	Datum value = (Datum) 0;
-	bool isnull = true;
-	MemoryContext old = MemoryContextSwitchTo(node->batch_context);
-
-	get_typlenbyval(type, &length, &by_value);
-	for (int w = 0; w < GPUAGG_VECTOR_WORDS; w++)
-		for (uint64 left = wanted[w]; left != 0; left &= left - 1)
-		{
-			int row = w * 64 + pg_rightmost_one_pos64(left);
-
-			if (!full && (!constant || !known))
-				value = evaluate_value(node, node->row_exprs[number], length, by_value, row,
-									   &isnull);
-			known = true;
-			full = MemoryContextMemAllocated(node->batch_context, false) > VECTOR_BYTES;
-			if (!gpuagg_vector_store(out, &node->compiler->row_values[number], type, row, value,
-									 isnull || full) ||
-				full)
-				flag_row(node, row);
-		}
-	MemoryContextSwitchTo(old);
-}
-
-/* Whose new group's values are wanted. */
-typedef struct SetOfNode
-{
-	AggScanState *node;
-	const AggSet *set;
-} SetOfNode;
-
-/* They are evaluated over the row in the slot. */
-static void
-fill_from_slot(void *owner, int row, Datum *values, bool *isnull)
-{
-	const SetOfNode *of = owner;
-	ExprContext *econtext = of->node->css.ss.ps.ps_ExprContext;
-
-	for (int i = 0; i < of->set->layout.nvalues; i++)
-		values[i] = ExecEvalExpr(of->node->values[of->set->values[i]].state, econtext, &isnull[i]);
-}
-
-/* They are those of that row of the vector: of its registers, where they have the values whole. */
-static void
-fill_from_vector(void *owner, int row, Datum *values, bool *isnull)
-{
-	const SetOfNode *of = owner;
-	AggScanState *node = of->node;
-	const GroupLayout *layout = &of->set->layout;
-	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
-	bool stored = false;
-	MemoryContext old;
-
-	ResetExprContext(econtext);
-	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	for (int i = 0; i < layout->nvalues; i++)
-	{
-		const AggValue *value = &node->values[of->set->values[i]];
-
-		if (i < layout->nkeys && value->whole)
-			values[i] = gpuagg_vector_datum(&node->runner->registers[layout->keys[i].reg],
-											&layout->keys[i], layout->values[i].type, row,
-											&isnull[i]);
-		else
-		{
-			if (!stored)
-				store_row(node, row);
-			stored = true;
-			values[i] = ExecEvalExpr(value->state, econtext, &isnull[i]);
-		}
-	}
-	MemoryContextSwitchTo(old);
-}
-
-/*
- * The row in the slot: into its group, whose keys are evaluated first, and its values with
- * DISTINCT into their sets.
- */
-static void
-take_slot(AggScanState *node)
-{
-	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
-	int nkeys = node->spec->nkeys;
-	Datum *keys = palloc((nkeys + 1) * sizeof(Datum));
-	bool *isnull = palloc((nkeys + 1) * sizeof(bool));
-	SetOfNode of = {node, gpuagg_agg_main(node)};
-
-	for (int i = 0; i < nkeys; i++)
-		keys[i] = ExecEvalExpr(node->values[i].state, econtext, &isnull[i]);
-	gpuagg_agg_sink_row(node,
-						gpuagg_groups_find_datums(of.set->groups, keys, isnull, fill_from_slot,
-												  &of),
-						econtext);
-	for (int i = 0; i < node->ndistinct; i++)
-	{
-		const AggInput *input =
-			&node->inputs[node->values[node->nvalues - node->ndistinct + i].input];
-
-		of.set = &node->sets[1 + i];
-		if (input->where != NULL)
-		{
-			Datum where = ExecEvalExpr(input->where_state, econtext, &isnull[nkeys]);
-
-			if (isnull[nkeys] || !DatumGetBool(where))
-				continue;
-		}
-		keys[nkeys] = ExecEvalExpr(input->argument_state, econtext, &isnull[nkeys]);
-		if (!isnull[nkeys])
-			(void) gpuagg_groups_find_datums(of.set->groups, keys, isnull, fill_from_slot, &of);
-	}
-}
-
-/* Whether groups are not yet far beyond their limit. */
-static bool
-has_slack(const AggScanState *node)
-{
-	for (int i = 0; i <= node->ndistinct; i++)
-		if (gpuagg_groups_bytes(node->sets[i].groups) > node->memory_limit + VECTOR_BYTES)
-			return false;
-	return true;
-}
-
-/* Rows of the vector from next_row on, as far as there is room for groups; next_row is 0 after the last. */
-static void
-take_rows(AggScanState *node)
-{
-	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
-	bool room = true;
-
-	while (room && node->next_row < node->reader->nrows)
-	{
-		MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-
-		CHECK_FOR_INTERRUPTS();
-		store_row(node, node->next_row);
-		if (ExecQual(node->qual, econtext))
-			take_slot(node);
-		else
-			node->counts.removed++;
-		MemoryContextSwitchTo(old);
-		ResetExprContext(econtext);
-		node->next_row++;
-		if (!has_slack(node))
-			room = gpuagg_agg_output_make_room(node);
-	}
-	if (node->next_row >= node->reader->nrows)
-		node->next_row = 0;
-}
-
-static void
-take_vector_by_row(AggScanState *node)
-{
-	node->counts.by_row++;
-	node->next_row = 0;
-	take_rows(node);
 }
 
 /* ---- vectors ---- */
@@ -542,7 +323,7 @@ run_program_in_order(AggScanState *node, int *nlive)
 		if (!is_of_a_row(error->sqlerrcode))
 			PG_RE_THROW();
 		FlushErrorState();
-		take_vector_by_row(node);
+		gpuagg_agg_rows_take_vector(node);
 		ReThrowError(error);
 	}
 	PG_END_TRY();
@@ -580,12 +361,44 @@ count_work(const AggScanState *node, int nrows)
 	gpuagg_stat_batch(ENGINE_CPU, nrows, (int64) (bytes * nrows));
 }
 
+/* They are those of that row of the vector: of its registers, where they have the values whole. */
+static void
+fill_from_vector(void *owner, int row, Datum *values, bool *isnull)
+{
+	const AggFill *of = owner;
+	AggScanState *node = of->node;
+	const GroupLayout *layout = &of->set->layout;
+	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
+	bool stored = false;
+	MemoryContext old;
+
+	ResetExprContext(econtext);
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	for (int i = 0; i < layout->nvalues; i++)
+	{
+		const AggValue *value = &node->values[of->set->values[i]];
+
+		if (i < layout->nkeys && value->whole)
+			values[i] = gpuagg_vector_datum(&node->runner->registers[layout->keys[i].reg],
+											&layout->keys[i], layout->values[i].type, row,
+											&isnull[i]);
+		else
+		{
+			if (!stored)
+				gpuagg_agg_row_store(node, row);
+			stored = true;
+			values[i] = ExecEvalExpr(value->state, econtext, &isnull[i]);
+		}
+	}
+	MemoryContextSwitchTo(old);
+}
+
 /* Into groups of a set: found[i] of rows[i]. */
 static void
 find_groups(AggScanState *node, const AggSet *set, const uint16 *rows, int n, AggGroup **found)
 {
 	const GroupLayout *layout = &set->layout;
-	SetOfNode of = {node, set};
+	AggFill of = {node, set};
 	GpuaggVector *keys = palloc(layout->nkeys * sizeof(GpuaggVector));
 
 	for (int i = 0; i < layout->nkeys; i++)
@@ -607,7 +420,7 @@ take_vector(AggScanState *node)
 	count_work(node, node->reader->nrows);
 	if (node->by_row || !run_program_in_order(node, &nlive))
 	{
-		take_vector_by_row(node);
+		gpuagg_agg_rows_take_vector(node);
 		return;
 	}
 	node->counts.removed += node->reader->nrows - nlive;
@@ -624,7 +437,7 @@ take_vector(AggScanState *node)
 	}
 	for (int i = 0; i < node->ndistinct; i++)
 	{
-		const AggValue *value = &node->values[node->nvalues - node->ndistinct + i];
+		const AggValue *value = gpuagg_agg_distinct_value(node, i);
 		uint64 wanted[GPUAGG_VECTOR_WORDS];
 		int n = gpuagg_agg_sink_rows(node, &node->inputs[value->input], wanted);
 
@@ -675,7 +488,7 @@ take_vectors(AggScanState *node)
 	for (;;)
 	{
 		if (node->next_row > 0)
-			take_rows(node);
+			gpuagg_agg_rows_take(node);
 		else if (next_vector(node))
 			take_vector(node);
 		else

@@ -35,7 +35,7 @@ merge_bytes(AggScanState *node, Accumulator *into, Datum value)
 
 	buf.maxlen = buf.len;
 	from = gpuagg_accumulator_read(&buf, 0);
-	gpuagg_family_of(into)->merge(into, gpuagg_groups_owner(gpuagg_agg_main(node)->groups), from);
+	gpuagg_family_of(into)->merge(into, gpuagg_agg_owner(node), from);
 }
 
 /* A state is in the first of the calls that share it. */
@@ -88,7 +88,7 @@ take_distinct(AggScanState *node, TupleTableSlot *slot)
 {
 	Datum *values;
 	bool *isnull;
-	int first = node->nvalues - node->ndistinct;
+	int first = gpuagg_agg_distinct_number(node, 0);
 
 	if (node->ndistinct == 0)
 		return;
@@ -98,14 +98,10 @@ take_distinct(AggScanState *node, TupleTableSlot *slot)
 	memcpy(isnull, slot->tts_isnull, first * sizeof(bool));
 	for (int i = 0; i < node->ndistinct; i++)
 	{
-		const AggInput *input = &node->inputs[node->values[first + i].input];
-		int where = input->where_column;
-		int argument = input->argument_column;
+		const AggInput *input = &node->inputs[gpuagg_agg_distinct_value(node, i)->input];
 
-		if ((where >= 0 && (slot->tts_isnull[where] || !DatumGetBool(slot->tts_values[where]))) ||
-			slot->tts_isnull[argument])
+		if (!gpuagg_agg_input_of_slot(input, slot, &values[first + i]))
 			continue;
-		values[first + i] = slot->tts_values[argument];
 		isnull[first + i] = false;
 		(void) gpuagg_agg_set_find(node, &node->sets[1 + i], values, isnull);
 	}
@@ -168,8 +164,8 @@ store_results(AggScanState *node, const AggSet *set, AggGroup *group, Datum *val
 static void
 repeat_argument(const AggScanState *node, int distinct, Datum *values, bool *isnull)
 {
-	int first = node->nvalues - node->ndistinct;
-	int argument = first + distinct;
+	int first = gpuagg_agg_distinct_number(node, 0);
+	int argument = gpuagg_agg_distinct_number(node, distinct);
 
 	for (int i = first; i < node->nvalues; i++)
 		if (node->values[i].same == node->values[argument].same)

@@ -55,8 +55,8 @@ deposit_datum(AggScanState *node, const AggInput *input, Accumulator *acc, int r
 	MemoryContext old = MemoryContextSwitchTo(
 		node->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
 
-	gpuagg_family_of(acc)->deposit(acc, gpuagg_groups_owner(gpuagg_agg_main(node)->groups),
-								   input->type->form, datum_at(node, input, row));
+	gpuagg_family_of(acc)->deposit(acc, gpuagg_agg_owner(node), input->type->form,
+								   datum_at(node, input, row));
 	MemoryContextSwitchTo(old);
 }
 
@@ -271,7 +271,7 @@ static void
 deposit_float_sums(const Deposit *d)
 {
 	const void *values = d->node->runner->registers[d->input->value.reg].values;
-	void *owner = gpuagg_groups_owner(gpuagg_agg_main(d->node)->groups);
+	void *owner = gpuagg_agg_owner(d->node);
 
 	if (d->input->value.type == GPUAGG_VECTOR_FLOAT32)
 		FOR_EACH_ROW(d, FloatAccumulator,
@@ -375,10 +375,22 @@ gpuagg_agg_sink_row(AggScanState *node, AggGroup *group, ExprContext *econtext)
 		if (input->argument != NULL)
 			value = ExecEvalExpr(input->argument_state, econtext, &isnull);
 		if (!isnull)
-			gpuagg_family_of(acc)->deposit(acc, gpuagg_groups_owner(gpuagg_agg_main(node)->groups),
+			gpuagg_family_of(acc)->deposit(acc, gpuagg_agg_owner(node),
 										   input->type != NULL ? input->type->form : SQL_OPAQUE,
 										   value);
 	}
+}
+
+bool
+gpuagg_agg_input_of_slot(const AggInput *input, const TupleTableSlot *slot, Datum *value)
+{
+	int where = input->where_column;
+	int argument = input->argument_column;
+
+	if (where >= 0 && (slot->tts_isnull[where] || !DatumGetBool(slot->tts_values[where])))
+		return false;
+	*value = argument >= 0 ? slot->tts_values[argument] : (Datum) 0;
+	return argument < 0 || !slot->tts_isnull[argument];
 }
 
 void
@@ -388,18 +400,12 @@ gpuagg_agg_sink_values(AggScanState *node, AggGroup *group, const TupleTableSlot
 	{
 		const AggInput *input = &node->inputs[i];
 		Accumulator *acc = gpuagg_group_state(&gpuagg_agg_main(node)->layout, group, i);
-		int where = input->where_column;
-		int argument = input->argument_column;
+		Datum value;
 
-		if (input->feed == FEED_DISTINCT)
-			continue;
-		if (where >= 0 && (slot->tts_isnull[where] || !DatumGetBool(slot->tts_values[where])))
-			continue;
-		if (argument >= 0 && slot->tts_isnull[argument])
-			continue;
-		gpuagg_family_of(acc)->deposit(acc, gpuagg_groups_owner(gpuagg_agg_main(node)->groups),
-									   input->type != NULL ? input->type->form : SQL_OPAQUE,
-									   argument >= 0 ? slot->tts_values[argument] : (Datum) 0);
+		if (input->feed != FEED_DISTINCT && gpuagg_agg_input_of_slot(input, slot, &value))
+			gpuagg_family_of(acc)->deposit(acc, gpuagg_agg_owner(node),
+										   input->type != NULL ? input->type->form : SQL_OPAQUE,
+										   value);
 	}
 }
 
@@ -420,8 +426,7 @@ gpuagg_agg_sink_finish(AggScanState *node)
 			continue;
 		if (gpuagg_kind_is_float((GpuaggKind) acc->kind))
 			gpuagg_float_sum_propagate(gpuagg_float_sum_of(&input->total->f));
-		gpuagg_family_of(acc)->add_reduced(acc, gpuagg_groups_owner(gpuagg_agg_main(node)->groups),
-										   input->total);
+		gpuagg_family_of(acc)->add_reduced(acc, gpuagg_agg_owner(node), input->total);
 		gpuagg_reduced_init(input->total);
 	}
 }

@@ -3,7 +3,8 @@
  *	  The state of a GpuAgg node.
  *
  * agg_scan.c has the node's callbacks, agg_input.c brings a table's vectors through
- * the program, agg_sink.c puts their values into states, agg_output.c makes rows.
+ * the program, agg_rows.c single rows through core's executor, agg_sink.c puts their values
+ * into states, agg_output.c makes rows.
  */
 #ifndef GPUAGG_AGG_STATE_H
 #define GPUAGG_AGG_STATE_H
@@ -184,6 +185,13 @@ typedef struct AggScanState
 /* agg_scan.c: adds a process's counts to others */
 extern void gpuagg_agg_counts_add(AggCounts *into, const AggCounts *from);
 
+/* Whose new group's values are wanted. */
+typedef struct AggFill
+{
+	AggScanState *node;
+	const AggSet *set;
+} AggFill;
+
 /*
  * agg_input.c; drain() stops early, not drained, when a worker has to give out its groups.
  * take_table() brings one of several tables into the groups; false: it stops early likewise.
@@ -197,12 +205,44 @@ extern void gpuagg_agg_input_end(AggScanState *node);
 /* Tells the session's statistics what has been read since the last call. */
 extern void gpuagg_agg_input_tell(AggScanState *node);
 
-/* The first set, and its groups. */
+/* The first set. */
 static inline AggSet *
 gpuagg_agg_main(const AggScanState *node)
 {
 	return &node->sets[0];
 }
+
+/* `owner` of its groups' states, for the families' functions. */
+static inline void *
+gpuagg_agg_owner(const AggScanState *node)
+{
+	return gpuagg_groups_owner(gpuagg_agg_main(node)->groups);
+}
+
+/* The value that is the argument with DISTINCT of that number. */
+static inline int
+gpuagg_agg_distinct_number(const AggScanState *node, int distinct)
+{
+	return node->nvalues - node->ndistinct + distinct;
+}
+
+static inline const AggValue *
+gpuagg_agg_distinct_value(const AggScanState *node, int distinct)
+{
+	return &node->values[gpuagg_agg_distinct_number(node, distinct)];
+}
+
+/*
+ * agg_rows.c.  store() makes a row of the vector the executor's; evaluate() is ROW of the
+ * vector program: when values take too much memory, the row and those after it are flagged, and
+ * are NULL.  take_vector() brings the rows of the vector into the groups, and take() those from
+ * next_row on, as far as there is room; next_row is 0 after the last.
+ */
+extern void gpuagg_agg_row_store(AggScanState *node, int row);
+extern void gpuagg_agg_row_evaluate(void *owner, int number, const uint64 *wanted,
+									GpuaggVector *out);
+extern void gpuagg_agg_rows_take_vector(AggScanState *node);
+extern void gpuagg_agg_rows_take(AggScanState *node);
 
 /*
  * agg_sink.c: the live rows of the vector into one group, or each into its own, and the
@@ -214,6 +254,13 @@ extern void gpuagg_agg_sink_grouped(AggScanState *node, AggGroup *const *found, 
 									int n);
 extern void gpuagg_agg_sink_row(AggScanState *node, AggGroup *group, ExprContext *econtext);
 extern void gpuagg_agg_sink_values(AggScanState *node, AggGroup *group, const TupleTableSlot *slot);
+
+/*
+ * Whether an input takes a row that a node below has computed: past its FILTER, and with an
+ * argument that is not NULL, which is *value.
+ */
+extern bool gpuagg_agg_input_of_slot(const AggInput *input, const TupleTableSlot *slot,
+									 Datum *value);
 
 /* The live rows that an input takes: past its FILTER, and with an argument that is not NULL. */
 extern int gpuagg_agg_sink_rows(const AggScanState *node, const AggInput *input, uint64 *wanted);

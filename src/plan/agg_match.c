@@ -79,11 +79,13 @@ has_placeholder(Node *node, void *context)
 	return IsA(node, PlaceHolderVar) || expression_tree_walker(node, has_placeholder, context);
 }
 
+static const char constant_of_sets[] = "a constant is a column of grouping sets";
+
 static const char *
 match_expressions(Node *node)
 {
 	if (has_placeholder(node, NULL))
-		return "a constant is a column of grouping sets";
+		return constant_of_sets;
 	if (contain_volatile_functions(node))
 		return "an expression is volatile";
 	if (contain_subplans(node))
@@ -199,7 +201,7 @@ match_grouping_sets(const Query *query, AggMatch *match)
 	/* a plan would have the constant itself in its results, not the key's NULL */
 	foreach (cell, match->keys)
 		if (IsA(lfirst(cell), Const))
-			return "a constant is a column of grouping sets";
+			return constant_of_sets;
 	return NULL;
 }
 
