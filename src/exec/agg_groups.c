@@ -63,18 +63,6 @@ typedef struct BytesEntry
 	uint32 status;
 } BytesEntry;
 
-/* Multiplications by odd constants, and the upper half of the last. */
-static inline uint32
-hash_packed(PackedKey key)
-{
-	uint64 h = key.low * UINT64CONST(0x9E3779B97F4A7C15);
-
-	h ^= (key.high + UINT64CONST(0x632BE59BD9B4E019)) * UINT64CONST(0xC2B2AE3D27D4EB4F);
-	h ^= h >> 32;
-	h *= UINT64CONST(0xD6E8FEB86659FD93);
-	return (uint32) (h >> 32);
-}
-
 static inline uint32
 hash_of_bytes(BytesKey key)
 {
@@ -85,7 +73,7 @@ hash_of_bytes(BytesKey key)
 #define SH_ELEMENT_TYPE	   PackedEntry
 #define SH_KEY_TYPE		   PackedKey
 #define SH_KEY			   key
-#define SH_HASH_KEY(tb, k) hash_packed(k)
+#define SH_HASH_KEY(tb, k) gpuagg_key_hash(k)
 #define SH_EQUAL(tb, a, b) ((a).low == (b).low && (a).high == (b).high)
 #define SH_SCOPE		   static inline
 #define SH_STORE_HASH
@@ -148,13 +136,6 @@ state_size(const AggGroupState *state)
 	return state->op == GPUAGG_MOMENTS ? family->size_of_moments : family->size;
 }
 
-/* The hash of its keys, behind the flags. */
-static inline uint32 *
-group_hash(const AggGroups *groups, AggGroup *group)
-{
-	return (uint32 *) (group + groups->layout->states_at - sizeof(uint32));
-}
-
 static void
 make_tables(AggGroups *groups)
 {
@@ -175,30 +156,6 @@ make_tables(AggGroups *groups)
 	groups->first_block = NULL;
 	groups->last_block = NULL;
 	groups->ngroups = 0;
-}
-
-/* Whether equality of a type is that of its vector's numbers or bytes. */
-static bool
-has_form(const VectorValue *key, Oid type, Oid equality, Oid collation)
-{
-	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_BTREE_OPFAMILY);
-	Oid image;
-
-	if (entry->eq_opr != equality || key->type == GPUAGG_VECTOR_DATUM)
-		return false;
-	if (key->type != GPUAGG_VECTOR_BYTES)
-		return true;
-
-	/* Without the blanks at their ends, which its vectors do not have, values are compared as text. */
-	if (getBaseType(type) == BPCHAROID)
-		return get_collation_isdeterministic(collation);
-	if (!OidIsValid(entry->btree_opf))
-		return false;
-	image = get_opfamily_proc(entry->btree_opf, entry->btree_opintype, entry->btree_opintype,
-							  BTEQUALIMAGE_PROC);
-	return OidIsValid(image) &&
-		   DatumGetBool(
-			   OidFunctionCall1Coll(image, collation, ObjectIdGetDatum(entry->btree_opintype)));
 }
 
 AggGroups *
@@ -223,8 +180,8 @@ gpuagg_groups_make(GroupLayout *layout, PlanState *parent)
 	{
 		bits += gpuagg_key_bits(layout->keys[i].type);
 		groups->pack &= layout->keys[i].type != GPUAGG_VECTOR_BYTES;
-		groups->by_vector &= has_form(&layout->keys[i], layout->values[i].type, layout->equality[i],
-									  layout->collations[i]);
+		groups->by_vector &= gpuagg_key_has_form(&layout->keys[i], layout->values[i].type,
+												 layout->equality[i], layout->collations[i]);
 	}
 	groups->pack &= bits <= 128;
 	groups->context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg groups",
@@ -272,7 +229,7 @@ new_group(AggGroups *groups, uint32 hash, GroupFill fill, void *owner, int row)
 	GroupBlock *block = open_block(groups);
 	AggGroup *group = block->groups + block->n * groups->group_size;
 
-	*group_hash(groups, group) = hash;
+	*gpuagg_group_hash(layout, group) = hash;
 	for (int i = 0; i < layout->nstates; i++)
 	{
 		const AggGroupState *state = &layout->states[i];
@@ -311,7 +268,7 @@ find_packed(AggGroups *groups, const PackedKey *keys, const uint16 *rows, int n,
 
 	for (int i = 0; i < n; i++)
 	{
-		hashes[i] = hash_packed(keys[i]);
+		hashes[i] = gpuagg_key_hash(keys[i]);
 		__builtin_prefetch(&table->data[hashes[i] & table->sizemask]);
 	}
 	for (int i = 0; i < n; i++)
@@ -579,27 +536,6 @@ find_odd(AggGroups *groups, const Datum *keys, const bool *isnull, GroupFill fil
 	return *pointer;
 }
 
-/*
- * Stores a key in row 0 of its vector, if it has the form.  A numeric of another display
- * scale is a group with those of the column's.
- */
-static bool
-store_key(const AggGroups *groups, int key, GpuaggVector *vector, Datum value, bool isnull)
-{
-	const VectorValue *form = &groups->layout->keys[key];
-	Oid type = groups->layout->values[key].type;
-
-	if (!isnull && type == NUMERICOID && form->scale >= 0)
-	{
-		Datum rounded = DirectFunctionCall2(numeric_round, value, Int32GetDatum(form->scale));
-
-		if (!DatumGetBool(DirectFunctionCall2(numeric_eq, rounded, value)))
-			return false;
-		value = rounded;
-	}
-	return gpuagg_vector_store(vector, form, type, 0, value, isnull);
-}
-
 AggGroup *
 gpuagg_groups_find_datums(AggGroups *groups, const Datum *keys, const bool *isnull, GroupFill fill,
 						  void *owner)
@@ -621,7 +557,8 @@ gpuagg_groups_find_datums(AggGroups *groups, const Datum *keys, const bool *isnu
 	{
 		vectors[i].values = &values[i];
 		vectors[i].valid = &valid[i];
-		fits = store_key(groups, i, &vectors[i], keys[i], isnull[i]);
+		fits = gpuagg_key_store(&groups->layout->keys[i], groups->layout->values[i].type,
+								&vectors[i], keys[i], isnull[i]);
 	}
 	if (!fits)
 		return find_odd(groups, keys, isnull, fill, owner);
@@ -660,8 +597,6 @@ gpuagg_groups_owner(const AggGroups *groups)
 AggGroup *
 gpuagg_groups_next(AggGroups *groups, GroupPosition *position)
 {
-	AggGroup *group;
-
 	if (position->begun && position->block == NULL)
 		return NULL;
 	if (!position->begun)
@@ -674,9 +609,7 @@ gpuagg_groups_next(AggGroups *groups, GroupPosition *position)
 	}
 	if (position->block == NULL)
 		return NULL;
-	group = position->block->groups + position->next++ * groups->group_size;
-	position->hash = *group_hash(groups, group);
-	return group;
+	return position->block->groups + position->next++ * groups->group_size;
 }
 
 void

@@ -96,6 +96,13 @@ gpuagg_group_nulls(const GroupLayout *layout, AggGroup *group)
 	return (bool *) (group + layout->nvalues * sizeof(Datum));
 }
 
+/* The hash of its keys, behind the flags. */
+static inline uint32 *
+gpuagg_group_hash(const GroupLayout *layout, AggGroup *group)
+{
+	return (uint32 *) (group + layout->states_at - sizeof(uint32));
+}
+
 static inline Accumulator *
 gpuagg_group_state(const GroupLayout *layout, AggGroup *group, int state)
 {
@@ -110,7 +117,6 @@ typedef struct GroupPosition
 	bool begun;
 	GroupBlock *block;
 	int next;
-	uint32 hash; /* of the keys of the last group */
 } GroupPosition;
 
 extern AggGroup *gpuagg_groups_next(AggGroups *groups, GroupPosition *position);

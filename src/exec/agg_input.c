@@ -14,6 +14,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
+#include "engine/cpu.h"
 #include "exec/agg_spill.h"
 #include "exec/agg_state.h"
 
@@ -406,6 +407,31 @@ find_groups(AggScanState *node, const AggSet *set, const uint16 *rows, int n, Ag
 	gpuagg_groups_find(set->groups, keys, rows, n, fill_from_vector, &of, found);
 }
 
+/* Values of an argument with DISTINCT, of those of rows[0 to n - 1] that have one. */
+static void
+take_distinct(AggScanState *node, int distinct, AggGroup *const *groups, const uint16 *rows, int n)
+{
+	const AggValue *value = gpuagg_agg_distinct_value(node, distinct);
+	const AggSet *set = &node->sets[1 + distinct];
+	uint64 wanted[GPUAGG_VECTOR_WORDS];
+	AggGroup *found[GPUAGG_VECTOR_ROWS];
+	uint16 some[GPUAGG_VECTOR_ROWS];
+	int m = 0;
+
+	(void) gpuagg_agg_sink_rows(node, &node->inputs[value->input], wanted);
+	for (int i = 0; i < n; i++)
+	{
+		some[m] = rows[i];
+		found[m] = groups[i];
+		m += gpuagg_bit(wanted, rows[i]);
+	}
+	if (set->distinct != NULL)
+		m = gpuagg_distinct_add(set->distinct, &node->runner->registers[value->form.reg], found,
+								some, m, some);
+	if (m > 0)
+		find_groups(node, set, some, m, found);
+}
+
 static void
 take_vector(AggScanState *node)
 {
@@ -427,25 +453,23 @@ take_vector(AggScanState *node)
 	if (nlive == 0)
 		return;
 	old = MemoryContextSwitchTo(node->batch_context);
-	if (node->spec->nkeys == 0)
-		gpuagg_agg_sink_all(node, gpuagg_groups_only(main->groups), nlive);
-	else
-	{
+	if (node->spec->nkeys > 0 || node->ndistinct > 0)
 		list_rows(node->runner->live, rows);
+	if (node->spec->nkeys > 0)
+	{
 		find_groups(node, main, rows, nlive, found);
 		gpuagg_agg_sink_grouped(node, found, rows, nlive);
 	}
-	for (int i = 0; i < node->ndistinct; i++)
+	else
 	{
-		const AggValue *value = gpuagg_agg_distinct_value(node, i);
-		uint64 wanted[GPUAGG_VECTOR_WORDS];
-		int n = gpuagg_agg_sink_rows(node, &node->inputs[value->input], wanted);
+		AggGroup *only = gpuagg_groups_only(main->groups);
 
-		if (n == 0)
-			continue;
-		list_rows(wanted, rows);
-		find_groups(node, &node->sets[1 + i], rows, n, found);
+		gpuagg_agg_sink_all(node, only, nlive);
+		for (int i = 0; i < nlive && node->ndistinct > 0; i++)
+			found[i] = only;
 	}
+	for (int i = 0; i < node->ndistinct; i++)
+		take_distinct(node, i, found, rows, nlive);
 	MemoryContextSwitchTo(old);
 }
 
@@ -555,7 +579,7 @@ gpuagg_agg_input_drain(AggScanState *node)
 	{
 		gpuagg_agg_sink_finish(node);
 		if (node->spec->mode == AGG_WHOLE)
-			gpuagg_agg_sets_finish(node);
+			gpuagg_agg_finish(node);
 		node->drained = true;
 		gpuagg_agg_input_tell(node);
 	}

@@ -6,11 +6,54 @@
 
 #include <math.h>
 
+#include "access/nbtree.h"
+#include "catalog/pg_type.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
 #include "common/column.h"
 #include "exec/agg_keys.h"
 
 #define NULL_BITS 1	   /* below a packed number; set: NULL */
 #define NULL_SIZE 0xff /* of a short key */
+
+bool
+gpuagg_key_has_form(const VectorValue *key, Oid type, Oid equality, Oid collation)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_BTREE_OPFAMILY);
+	Oid image;
+
+	if (entry->eq_opr != equality || key->type == GPUAGG_VECTOR_DATUM)
+		return false;
+	if (key->type != GPUAGG_VECTOR_BYTES)
+		return true;
+
+	/* Without the blanks at their ends, which its vectors do not have, values are compared as text. */
+	if (getBaseType(type) == BPCHAROID)
+		return get_collation_isdeterministic(collation);
+	if (!OidIsValid(entry->btree_opf))
+		return false;
+	image = get_opfamily_proc(entry->btree_opf, entry->btree_opintype, entry->btree_opintype,
+							  BTEQUALIMAGE_PROC);
+	return OidIsValid(image) &&
+		   DatumGetBool(
+			   OidFunctionCall1Coll(image, collation, ObjectIdGetDatum(entry->btree_opintype)));
+}
+
+bool
+gpuagg_key_store(const VectorValue *form, Oid type, GpuaggVector *vector, Datum value, bool isnull)
+{
+	if (!isnull && type == NUMERICOID && form->scale >= 0)
+	{
+		Datum rounded = DirectFunctionCall2(numeric_round, value, Int32GetDatum(form->scale));
+
+		if (!DatumGetBool(DirectFunctionCall2(numeric_eq, rounded, value)))
+			return false;
+		value = rounded;
+	}
+	return gpuagg_vector_store(vector, form, type, 0, value, isnull);
+}
 
 int
 gpuagg_key_bits(GpuaggVectorType type)

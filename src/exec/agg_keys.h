@@ -22,6 +22,16 @@ typedef struct PackedKey
 
 #define GPUAGG_SHORT_KEY 16 /* bytes */
 
+/* Whether equality of a type, by that operator, is that of its vector's numbers or bytes. */
+extern bool gpuagg_key_has_form(const VectorValue *form, Oid type, Oid equality, Oid collation);
+
+/*
+ * Stores a key in row 0 of its vector, if it has the form.  A numeric of another display
+ * scale is the same key as one of the column's.
+ */
+extern bool gpuagg_key_store(const VectorValue *form, Oid type, GpuaggVector *vector, Datum value,
+							 bool isnull);
+
 /* What a key of a type takes in a packed one; types of numbers up to 64 bits, and bool. */
 extern int gpuagg_key_bits(GpuaggVectorType type);
 
@@ -39,6 +49,18 @@ extern bool gpuagg_keys_shorten(const VectorValue *forms, int nkeys, const Gpuag
 /* Appends the keys of one row. */
 extern void gpuagg_keys_append(StringInfo buf, const VectorValue *forms, int nkeys,
 							   const GpuaggVector *vectors, int row);
+
+/* Multiplications by odd constants, and the upper half of the last. */
+static inline uint32
+gpuagg_key_hash(PackedKey key)
+{
+	uint64 h = key.low * UINT64CONST(0x9E3779B97F4A7C15);
+
+	h ^= (key.high + UINT64CONST(0x632BE59BD9B4E019)) * UINT64CONST(0xC2B2AE3D27D4EB4F);
+	h ^= h >> 32;
+	h *= UINT64CONST(0xD6E8FEB86659FD93);
+	return (uint32) (h >> 32);
+}
 
 /* A packed key that is one integer. */
 static inline bool

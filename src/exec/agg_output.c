@@ -48,18 +48,18 @@ is_first(const AggScanState *node, int call)
 	return true;
 }
 
-/* The set with DISTINCT whose group the tuple is: the first call of its argument has empty bytes. */
-static AggSet *
-set_of_tuple(const AggScanState *node, const TupleTableSlot *slot)
+/* The argument with DISTINCT whose value the tuple has: its first call has empty bytes; else -1. */
+static int
+distinct_of_tuple(const AggScanState *node, const TupleTableSlot *slot)
 {
 	for (int i = 0; i < node->spec->ncalls; i++)
 	{
 		int distinct = node->spec->calls[i].distinct;
 
 		if (distinct >= 0 && !slot->tts_isnull[node->nvalues + i])
-			return &node->sets[1 + distinct];
+			return distinct;
 	}
-	return gpuagg_agg_main(node);
+	return -1;
 }
 
 void
@@ -68,13 +68,15 @@ gpuagg_agg_output_merge(AggScanState *node, TupleTableSlot *slot)
 	MemoryContext old = MemoryContextSwitchTo(
 		node->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
 	AggSet *main = gpuagg_agg_main(node);
-	AggSet *set;
 	AggGroup *group;
+	int distinct;
 
 	slot_getallattrs(slot);
-	set = set_of_tuple(node, slot);
-	group = gpuagg_agg_set_find(node, set, slot->tts_values, slot->tts_isnull);
-	for (int i = 0; i < node->spec->ncalls && set == main; i++)
+	distinct = distinct_of_tuple(node, slot);
+	group = gpuagg_agg_set_find(node, main, slot->tts_values, slot->tts_isnull);
+	if (distinct >= 0)
+		gpuagg_agg_distinct_add(node, distinct, group, slot->tts_values, slot->tts_isnull);
+	for (int i = 0; i < node->spec->ncalls && distinct < 0; i++)
 		if (is_first(node, i) && node->spec->calls[i].distinct < 0)
 			merge_bytes(node, gpuagg_group_state(&main->layout, group, node->call_state[i]),
 						slot->tts_values[node->nvalues + i]);
@@ -84,7 +86,7 @@ gpuagg_agg_output_merge(AggScanState *node, TupleTableSlot *slot)
 
 /* Values with DISTINCT, of a row that a node below has computed. */
 static void
-take_distinct(AggScanState *node, TupleTableSlot *slot)
+take_distinct(AggScanState *node, AggGroup *group, TupleTableSlot *slot)
 {
 	Datum *values;
 	bool *isnull;
@@ -103,7 +105,7 @@ take_distinct(AggScanState *node, TupleTableSlot *slot)
 		if (!gpuagg_agg_input_of_slot(input, slot, &values[first + i]))
 			continue;
 		isnull[first + i] = false;
-		(void) gpuagg_agg_set_find(node, &node->sets[1 + i], values, isnull);
+		gpuagg_agg_distinct_add(node, i, group, values, isnull);
 	}
 }
 
@@ -112,13 +114,12 @@ gpuagg_agg_output_take(AggScanState *node, TupleTableSlot *slot)
 {
 	MemoryContext old = MemoryContextSwitchTo(
 		node->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+	AggGroup *group;
 
 	slot_getallattrs(slot);
-	gpuagg_agg_sink_values(node,
-						   gpuagg_agg_set_find(node, gpuagg_agg_main(node), slot->tts_values,
-											   slot->tts_isnull),
-						   slot);
-	take_distinct(node, slot);
+	group = gpuagg_agg_set_find(node, gpuagg_agg_main(node), slot->tts_values, slot->tts_isnull);
+	gpuagg_agg_sink_values(node, group, slot);
+	take_distinct(node, group, slot);
 	MemoryContextSwitchTo(old);
 	ResetExprContext(node->css.ss.ps.ps_ExprContext);
 }
@@ -176,46 +177,32 @@ repeat_argument(const AggScanState *node, int distinct, Datum *values, bool *isn
 }
 
 static void
-store_states(AggScanState *node, const AggSet *set, AggGroup *group, Datum *values, bool *isnull)
+store_states(AggScanState *node, AggGroup *group, Datum *values, bool *isnull)
 {
 	const AggSpec *spec = node->spec;
-	int distinct = (int) (set - node->sets) - 1;
-	bool marked = false;
 
 	for (int i = 0; i < spec->ncalls; i++)
-		if (distinct < 0 && spec->calls[i].distinct < 0 && is_first(node, i))
+		if (spec->calls[i].distinct < 0 && is_first(node, i))
 		{
-			values[i] = state_bytes(gpuagg_group_state(&set->layout, group, node->call_state[i]));
+			values[i] = state_bytes(
+				gpuagg_group_state(&gpuagg_agg_main(node)->layout, group, node->call_state[i]));
 			isnull[i] = false;
-		}
-		else if (distinct >= 0 && spec->calls[i].distinct == distinct && !marked)
-		{
-			values[i] = PointerGetDatum(palloc0(VARHDRSZ));
-			SET_VARSIZE(DatumGetPointer(values[i]), VARHDRSZ);
-			isnull[i] = false;
-			marked = true;
 		}
 }
 
+/* Marks the tuple as one of a value with DISTINCT, and repeats the value. */
 static void
-store_group(AggScanState *node, const AggSet *set, AggGroup *group, bool results,
-			TupleTableSlot *slot)
+store_distinct(AggScanState *node, int distinct, Datum *values, bool *isnull)
 {
-	Datum *values = slot->tts_values;
-	bool *isnull = slot->tts_isnull;
+	int call = 0;
 
-	ExecClearTuple(slot);
-	memset(isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
-	gpuagg_agg_set_values(set, group, values, isnull);
-	if (results)
-		store_results(node, set, group, values + node->nvalues, isnull + node->nvalues);
-	else
-	{
-		store_states(node, set, group, values + node->nvalues, isnull + node->nvalues);
-		if (set > gpuagg_agg_main(node))
-			repeat_argument(node, (int) (set - node->sets) - 1, values, isnull);
-	}
-	ExecStoreVirtualTuple(slot);
+	while (node->spec->calls[call].distinct != distinct)
+		call++;
+	call += node->nvalues;
+	values[call] = PointerGetDatum(palloc0(VARHDRSZ));
+	SET_VARSIZE(DatumGetPointer(values[call]), VARHDRSZ);
+	isnull[call] = false;
+	repeat_argument(node, distinct, values, isnull);
 }
 
 bool
@@ -223,16 +210,78 @@ gpuagg_agg_output_make_room(AggScanState *node)
 {
 	bool gives = node->spec->mode == AGG_PARTIAL && !node->leader;
 
-	for (int i = 0; i <= node->ndistinct; i++)
+	for (int i = node->ndistinct; i >= 0; i--)
 	{
-		AggSet *set = &node->sets[i];
-
-		if (set->layout.nkeys == 0 || gpuagg_groups_bytes(set->groups) <= node->memory_limit)
+		if (!gpuagg_agg_set_is_full(node, &node->sets[i]))
 			continue;
 		if (gives)
 			return false;
-		gpuagg_agg_spill(node, set);
+		gpuagg_agg_set_make_room(node, &node->sets[i]);
 	}
+	return true;
+}
+
+static void
+clear_tuple(TupleTableSlot *slot)
+{
+	ExecClearTuple(slot);
+	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
+}
+
+/* The next result, in the slot. */
+static bool
+next_result(AggScanState *node, TupleTableSlot *slot)
+{
+	while (node->giving < node->nsets)
+	{
+		AggSet *set = &node->sets[node->giving];
+		AggGroup *group = gpuagg_agg_set_next(node, set);
+
+		CHECK_FOR_INTERRUPTS();
+		if (group == NULL)
+		{
+			node->giving++;
+			if (node->giving < node->nsets)
+				gpuagg_agg_spill_rest(node, &node->sets[node->giving]);
+			continue;
+		}
+		gpuagg_agg_sets_derive(node, set, group);
+		if (!set->given)
+			continue;
+		clear_tuple(slot);
+		gpuagg_agg_set_values(set, group, slot->tts_values, slot->tts_isnull);
+		store_results(node, set, group, slot->tts_values + node->nvalues,
+					  slot->tts_isnull + node->nvalues);
+		return true;
+	}
+	return false;
+}
+
+/* The next group with its states, or value with DISTINCT: these first, as they need the groups. */
+static bool
+next_state(AggScanState *node, TupleTableSlot *slot)
+{
+	Datum *values = slot->tts_values;
+	bool *isnull = slot->tts_isnull;
+	AggGroup *group;
+
+	clear_tuple(slot);
+	for (; node->giving < node->ndistinct; node->giving++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!gpuagg_agg_distinct_take(node, node->giving, values, isnull))
+			continue;
+		store_distinct(node, node->giving, values, isnull);
+		return true;
+	}
+	group = gpuagg_agg_set_next(node, gpuagg_agg_main(node));
+	if (group == NULL)
+	{
+		node->giving = 0; /* a worker may give out groups several times */
+		return false;
+	}
+	gpuagg_agg_set_values(gpuagg_agg_main(node), group, values, isnull);
+	store_states(node, group, values + node->nvalues, isnull + node->nvalues);
 	return true;
 }
 
@@ -240,33 +289,14 @@ bool
 gpuagg_agg_output_next(AggScanState *node, bool results, TupleTableSlot *slot)
 {
 	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
+	MemoryContext old;
+	bool found;
 
-	while (node->giving < node->nsets)
-	{
-		AggSet *set = &node->sets[node->giving];
-		AggGroup *group = gpuagg_agg_set_next(node, set);
-		bool given = !results || set->given;
-		MemoryContext old;
-
-		ResetExprContext(econtext);
-		CHECK_FOR_INTERRUPTS();
-		if (group == NULL)
-		{
-			node->giving++;
-			if (results && node->giving < node->nsets)
-				gpuagg_agg_spill_rest(node, &node->sets[node->giving]);
-			continue;
-		}
-		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-		if (results)
-			gpuagg_agg_sets_derive(node, set, group);
-		if (given)
-			store_group(node, set, group, results, slot);
-		MemoryContextSwitchTo(old);
-		if (given)
-			return true;
-	}
-	if (!results)
-		node->giving = 0; /* a worker may give out groups several times */
-	return false;
+	ResetExprContext(econtext);
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	found = results ? next_result(node, slot) : next_state(node, slot);
+	MemoryContextSwitchTo(old);
+	if (found)
+		ExecStoreVirtualTuple(slot);
+	return found;
 }

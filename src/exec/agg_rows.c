@@ -121,13 +121,12 @@ take_slot(AggScanState *node)
 	Datum *keys = palloc((nkeys + 1) * sizeof(Datum));
 	bool *isnull = palloc((nkeys + 1) * sizeof(bool));
 	AggFill of = {node, gpuagg_agg_main(node)};
+	AggGroup *group;
 
 	for (int i = 0; i < nkeys; i++)
 		keys[i] = ExecEvalExpr(node->values[i].state, econtext, &isnull[i]);
-	gpuagg_agg_sink_row(node,
-						gpuagg_groups_find_datums(of.set->groups, keys, isnull, fill_from_slot,
-												  &of),
-						econtext);
+	group = gpuagg_groups_find_datums(of.set->groups, keys, isnull, fill_from_slot, &of);
+	gpuagg_agg_sink_row(node, group, econtext);
 	for (int i = 0; i < node->ndistinct; i++)
 	{
 		const AggInput *input = &node->inputs[gpuagg_agg_distinct_value(node, i)->input];
@@ -141,7 +140,8 @@ take_slot(AggScanState *node)
 				continue;
 		}
 		keys[nkeys] = ExecEvalExpr(input->argument_state, econtext, &isnull[nkeys]);
-		if (!isnull[nkeys])
+		if (!isnull[nkeys] && (of.set->distinct == NULL ||
+							   !gpuagg_distinct_add_datum(of.set->distinct, group, keys[nkeys])))
 			(void) gpuagg_groups_find_datums(of.set->groups, keys, isnull, fill_from_slot, &of);
 	}
 }

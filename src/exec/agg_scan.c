@@ -96,7 +96,7 @@ gather(AggScanState *node)
 		gpuagg_stat_give(&share->report);
 		memset(&share->report, 0, sizeof(WorkReport));
 	}
-	gpuagg_agg_sets_finish(node->partial);
+	gpuagg_agg_finish(node->partial);
 	node->drained = true;
 }
 

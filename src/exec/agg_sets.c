@@ -10,6 +10,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "exec/agg_keys.h"
 #include "exec/agg_spill.h"
 #include "exec/agg_state.h"
 
@@ -100,6 +101,16 @@ make_grouping_sets(AggScanState *node)
 	}
 }
 
+static void
+make_distinct(AggScanState *node, int number)
+{
+	const AggValue *value = gpuagg_agg_distinct_value(node, number);
+
+	if (value->whole && gpuagg_distinct_fits(&value->form) &&
+		gpuagg_key_has_form(&value->form, value->type.type, value->equality, value->collation))
+		node->sets[1 + number].distinct = gpuagg_distinct_make(&value->form, value->type.type);
+}
+
 void
 gpuagg_agg_sets_make(AggScanState *node)
 {
@@ -121,6 +132,7 @@ gpuagg_agg_sets_make(AggScanState *node)
 			values[nkeys + 1 + c] = nkeys + c;
 		make_set(node, &node->sets[node->nsets++], nkeys + 1, values, nkeys + 1 + spec->ncarried,
 				 false);
+		make_distinct(node, i);
 	}
 	make_grouping_sets(node);
 }
@@ -133,6 +145,8 @@ gpuagg_agg_sets_clear(AggScanState *node)
 		AggSet *set = &node->sets[i];
 
 		gpuagg_agg_spill_end(set);
+		if (set->distinct != NULL)
+			gpuagg_distinct_clear(set->distinct);
 		gpuagg_groups_clear(set->groups);
 		memset(&set->position, 0, sizeof(set->position));
 	}
@@ -202,69 +216,9 @@ gpuagg_agg_set_next(AggScanState *node, AggSet *set)
 		gpuagg_groups_clear(set->groups);
 		if (!gpuagg_agg_spill_load(node, set))
 			return NULL;
+		if (set == gpuagg_agg_main(node))
+			gpuagg_agg_finish_groups(node);
 	}
-}
-
-/* Room for more groups in a process that makes results. */
-static void
-make_room(AggScanState *node, AggSet *set)
-{
-	if (set->layout.nkeys > 0 && gpuagg_groups_bytes(set->groups) > node->memory_limit)
-		gpuagg_agg_spill(node, set);
-}
-
-/* ---- DISTINCT ---- */
-
-/* Each value of one argument to the calls that have it. */
-static void
-finish_distinct(AggScanState *node, int number)
-{
-	AggSet *main = gpuagg_agg_main(node);
-	AggSet *set = &node->sets[1 + number];
-	int argument = set->values[set->layout.nkeys - 1];
-	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
-	Datum *values = palloc(node->nvalues * sizeof(Datum));
-	bool *isnull = palloc(node->nvalues * sizeof(bool));
-	AggGroup *of_set;
-
-	gpuagg_agg_spill_rest(node, set);
-	while ((of_set = gpuagg_agg_set_next(node, set)) != NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-		AggGroup *group;
-
-		CHECK_FOR_INTERRUPTS();
-		gpuagg_agg_set_values(set, of_set, values, isnull);
-		group = gpuagg_agg_set_find(node, main, values, isnull);
-		for (int i = 0; i < node->nstates; i++)
-		{
-			const AggInput *input = &node->inputs[i];
-			Accumulator *acc = gpuagg_group_state(&main->layout, group, i);
-
-			if (input->distinct == number)
-				gpuagg_family_of(acc)->deposit(acc, gpuagg_groups_owner(main->groups),
-											   input->type != NULL ? input->type->form : SQL_OPAQUE,
-											   values[argument]);
-		}
-		MemoryContextSwitchTo(old);
-		ResetExprContext(econtext);
-		make_room(node, main);
-	}
-	pfree(values);
-	pfree(isnull);
-}
-
-void
-gpuagg_agg_sets_finish(AggScanState *node)
-{
-	for (int i = 0; i < node->ndistinct; i++)
-		finish_distinct(node, i);
-	gpuagg_agg_spill_rest(node, gpuagg_agg_main(node));
-
-	/* a set without keys has its group also if there are no rows */
-	for (int i = 0; i < node->nsets; i++)
-		if (node->sets[i].layout.nkeys == 0 && node->sets[i].given)
-			(void) gpuagg_groups_only(node->sets[i].groups);
 }
 
 /* ---- grouping sets ---- */
@@ -296,6 +250,6 @@ gpuagg_agg_sets_derive(AggScanState *node, AggSet *set, AggGroup *group)
 			gpuagg_family_of(acc)->merge(acc, gpuagg_groups_owner(other->groups),
 										 gpuagg_group_state(&set->layout, group, s));
 		}
-		make_room(node, other);
+		gpuagg_agg_set_make_room(node, other);
 	}
 }

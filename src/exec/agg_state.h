@@ -18,6 +18,7 @@
 
 #include "common/vector_run.h"
 #include "device/stat.h"
+#include "exec/agg_distinct.h"
 #include "exec/agg_groups.h"
 #include "exec/page_reader.h"
 #include "spec/agg_spec.h"
@@ -71,6 +72,9 @@ typedef struct AggValue
  * Groups by some of a node's values.  The first set has the groups by all keys.  After it come
  * the groups by all keys and an argument with DISTINCT, which have no states; or those of
  * other grouping sets, made from the groups of a set before them when all rows are there.
+ *
+ * Of an argument with DISTINCT `distinct` has the values that it can hold, beside groups of the
+ * first set, with which they are spilled; and the set has those that it cannot.
  */
 typedef struct AggSet
 {
@@ -80,6 +84,7 @@ typedef struct AggSet
 	bool given;	 /* its groups are results */
 	uint64 keys; /* which of the node's keys it has, where there are grouping sets */
 	AggGroups *groups;
+	AggDistinct *distinct;	/* or NULL */
 	AggSpill *spill;		/* or NULL */
 	GroupPosition position; /* of the next group to be given out */
 } AggSet;
@@ -283,12 +288,29 @@ extern void gpuagg_agg_set_values(const AggSet *set, AggGroup *group, Datum *val
 /* The next group of a set, those in files too; NULL at the end, with the set empty. */
 extern AggGroup *gpuagg_agg_set_next(AggScanState *node, AggSet *set);
 
-/* When all rows are there: each value with DISTINCT goes to its group of the first set. */
-extern void gpuagg_agg_sets_finish(AggScanState *node);
-
 /* A group of a set that is given out goes to the grouping sets made from it. */
 extern void gpuagg_agg_sets_derive(AggScanState *node, AggSet *set, AggGroup *group);
 extern void gpuagg_agg_sets_clear(AggScanState *node);
+
+/*
+ * agg_finish.c.  add() makes a group of the first set have a value with DISTINCT, which is
+ * values[distinct_number()]; take() takes out the next one, as a value and those of its group,
+ * false at the end.
+ */
+extern void gpuagg_agg_distinct_add(AggScanState *node, int distinct, AggGroup *group,
+									const Datum *values, const bool *isnull);
+extern bool gpuagg_agg_distinct_take(AggScanState *node, int distinct, Datum *values, bool *isnull);
+
+/* Whether a set's memory is full; makes room by files. */
+extern bool gpuagg_agg_set_is_full(const AggScanState *node, const AggSet *set);
+extern void gpuagg_agg_set_make_room(AggScanState *node, AggSet *set);
+
+/*
+ * When all rows are there: each value with DISTINCT goes to its group of the first set.  The
+ * second: values beside the first set's groups, when all groups with them are in memory.
+ */
+extern void gpuagg_agg_finish(AggScanState *node);
+extern void gpuagg_agg_finish_groups(AggScanState *node);
 
 /*
  * agg_output.c: the next group as a scan tuple, with results or with states, false at the
