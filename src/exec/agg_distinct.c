@@ -168,6 +168,12 @@ gpuagg_distinct_is_full(const AggDistinct *distinct, Size limit)
 	return distinct->table->members + GPUAGG_VECTOR_ROWS > FILL * room;
 }
 
+Size
+gpuagg_distinct_bytes(const AggDistinct *distinct)
+{
+	return MemoryContextMemAllocated(distinct->context, true);
+}
+
 int64
 gpuagg_distinct_spill(AggDistinct *distinct)
 {

@@ -33,6 +33,8 @@ extern bool gpuagg_distinct_add_datum(AggDistinct *distinct, AggGroup *group, Da
 /* Whether a further vector's values may take more memory than that. */
 extern bool gpuagg_distinct_is_full(const AggDistinct *distinct, Size limit);
 
+extern Size gpuagg_distinct_bytes(const AggDistinct *distinct);
+
 /* Writes all values to files.  Returns how many bytes these are; 0: they have to stay. */
 extern int64 gpuagg_distinct_spill(AggDistinct *distinct);
 

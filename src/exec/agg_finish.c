@@ -32,8 +32,7 @@ gpuagg_agg_distinct_take(AggScanState *node, int distinct, Datum *values, bool *
 	AggGroup *group;
 	PackedKey key;
 
-	if (set->distinct != NULL &&
-		gpuagg_distinct_take(set->distinct, node->memory_limit, &group, &key))
+	if (set->distinct != NULL && gpuagg_distinct_take(set->distinct, node->set_limit, &group, &key))
 	{
 		gpuagg_agg_set_values(gpuagg_agg_main(node), group, values, isnull);
 		values[number] = gpuagg_distinct_value(set->distinct, key);
@@ -48,23 +47,37 @@ gpuagg_agg_distinct_take(AggScanState *node, int distinct, Datum *values, bool *
 
 /* ---- room ---- */
 
+/* A set's groups may have what the others leave of the memory, and always their part of it. */
 static bool
 groups_are_full(const AggScanState *node, const AggSet *set)
 {
-	return set->layout.nkeys > 0 && gpuagg_groups_bytes(set->groups) > node->memory_limit;
+	Size bytes = gpuagg_groups_bytes(set->groups);
+
+	if (set->layout.nkeys == 0 || bytes <= node->set_limit)
+		return false;
+	for (int i = 0; i < node->nsets; i++)
+	{
+		const AggSet *other = &node->sets[i];
+
+		if (other != set)
+			bytes += gpuagg_groups_bytes(other->groups);
+		if (other->distinct != NULL)
+			bytes += gpuagg_distinct_bytes(other->distinct);
+	}
+	return bytes > node->memory_limit;
 }
 
 bool
 gpuagg_agg_set_is_full(const AggScanState *node, const AggSet *set)
 {
 	return groups_are_full(node, set) ||
-		   (set->distinct != NULL && gpuagg_distinct_is_full(set->distinct, node->memory_limit));
+		   (set->distinct != NULL && gpuagg_distinct_is_full(set->distinct, node->set_limit));
 }
 
 void
 gpuagg_agg_set_make_room(AggScanState *node, AggSet *set)
 {
-	if (set->distinct != NULL && gpuagg_distinct_is_full(set->distinct, node->memory_limit))
+	if (set->distinct != NULL && gpuagg_distinct_is_full(set->distinct, node->set_limit))
 	{
 		int64 bytes = gpuagg_distinct_spill(set->distinct);
 
@@ -118,7 +131,7 @@ gpuagg_agg_finish_groups(AggScanState *node)
 		AggGroup *group;
 		PackedKey key;
 
-		while (distinct != NULL && gpuagg_distinct_take(distinct, node->memory_limit, &group, &key))
+		while (distinct != NULL && gpuagg_distinct_take(distinct, node->set_limit, &group, &key))
 		{
 			CHECK_FOR_INTERRUPTS();
 			if (wanted)

@@ -135,9 +135,7 @@ gpuagg_agg_input_init(AggScanState *node)
 	node->parameter_context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg parameters",
 													ALLOCSET_SMALL_SIZES);
 	node->memory_limit = get_hash_memory_limit();
-	if (node->nsets > 1)
-		node->memory_limit = Max(node->memory_limit / node->nsets,
-								 Min(node->memory_limit, SET_BYTES));
+	node->set_limit = Max(node->memory_limit / node->nsets, Min(node->memory_limit, SET_BYTES));
 	node->batch_context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg vector",
 												ALLOCSET_DEFAULT_SIZES);
 }

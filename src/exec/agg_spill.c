@@ -84,7 +84,7 @@ write_distinct(AggScanState *node, AggSet *set, int number)
 	AggGroup *group;
 	PackedKey key;
 
-	while (distinct != NULL && gpuagg_distinct_take(distinct, node->memory_limit, &group, &key))
+	while (distinct != NULL && gpuagg_distinct_take(distinct, node->set_limit, &group, &key))
 	{
 		CHECK_FOR_INTERRUPTS();
 		write_group(node, set, group, number, &key);

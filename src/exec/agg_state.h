@@ -154,7 +154,8 @@ typedef struct AggScanState
 	bool emitting;	   /* partial, in a worker: gives out its groups */
 	bool counted;	   /* its counts are in the share */
 	int64 given;	   /* groups given out as results */
-	Size memory_limit; /* bytes of a set's groups */
+	Size memory_limit; /* bytes of all sets' groups and values */
+	Size set_limit;	   /* of these, what a set may have in any case */
 	int64 spills;
 	int64 spilled_bytes;
 	TupleTableSlot *incoming; /* a worker's tuple that is being merged */

@@ -21,8 +21,11 @@ extern double gpuagg_agg_processes(int workers);
 extern Cost gpuagg_agg_table_cost(PlannerInfo *root, const RelOptInfo *input, const RelOptInfo *rel,
 								  const AggMatch *match, double processes);
 
-/* Making so many groups. */
-extern Cost gpuagg_agg_groups_cost(const AggMatch *match, double groups);
+/* Making so many groups; sorted: core's node can have rows in the order of groups almost for nothing. */
+extern Cost gpuagg_agg_groups_cost(const AggMatch *match, double groups, bool sorted);
+
+/* Finding which values with DISTINCT are new, of which there are so many. */
+extern Cost gpuagg_agg_values_cost(double values);
 
 /* Whether the number of groups is a guess, as some key has no statistics: no spilling is expected. */
 extern bool gpuagg_agg_groups_guessed(PlannerInfo *root, const AggMatch *match);

@@ -13,6 +13,7 @@
  */
 #include "compat.h"
 
+#include "access/transam.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
@@ -30,6 +31,9 @@
 #include "plan/agg_cost.h"
 #include "plan/agg_path.h"
 #include "plan/plan_reason.h"
+
+#define VALUE_GROUPS  3 /* groups that a value with DISTINCT costs, where groups are spilled */
+#define SORTED_FACTOR 2 /* to the cheapest path's cost: an index in the order of the table */
 
 static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
 
@@ -74,6 +78,8 @@ typedef struct AggPaths
 	AggMatch match;
 	Node *having;
 	double groups;	/* by all keys */
+	double values;	/* with DISTINCT, of all groups */
+	bool sorted;	/* rows can be had in the order of groups almost for nothing */
 	double results; /* groups of all grouping sets */
 	double rows;	/* of these, past HAVING */
 } AggPaths;
@@ -84,6 +90,48 @@ count_groups(const AggPaths *paths, double rows)
 	if (paths->match.keys == NIL)
 		return 1;
 	return estimate_num_groups(paths->root, paths->match.key_inputs, rows, NULL, NULL);
+}
+
+/* Values with DISTINCT of all groups. */
+static double
+count_values(const AggPaths *paths, double rows)
+{
+	double values = 0;
+	ListCell *cell;
+
+	foreach (cell, paths->match.distinct)
+	{
+		List *keys = lappend(list_copy(paths->match.key_inputs), lfirst(cell));
+
+		values += estimate_num_groups(paths->root, keys, rows, NULL, NULL);
+	}
+	return values;
+}
+
+/*
+ * Whether a path of the input, that costs not much more than its cheapest, is sorted by the keys.
+ * Of gpuagg's aggregates calls cost core's node more than groups cost this one.
+ */
+static bool
+is_sorted(const AggPaths *paths)
+{
+	const List *wanted = paths->root->group_pathkeys;
+	ListCell *cell;
+
+	if (paths->match.keys == NIL || wanted == NIL)
+		return false;
+	foreach (cell, paths->match.aggrefs)
+		if (lfirst_node(Aggref, cell)->aggfnoid >= FirstNormalObjectId)
+			return false;
+	foreach (cell, paths->input->pathlist)
+	{
+		const Path *path = lfirst(cell);
+
+		if (pathkeys_contained_in((List *) wanted, path->pathkeys) &&
+			path->total_cost <= SORTED_FACTOR * paths->input->cheapest_total_path->total_cost)
+			return true;
+	}
+	return false;
 }
 
 static double
@@ -293,7 +341,7 @@ count_workers(const AggPaths *paths)
 /* Reading all tables, and the groups of one process.  False: there is no such path. */
 static bool
 add_input(const AggPaths *paths, GpuAggPath *path, int workers, double processes, double groups,
-		  Cost *cost)
+		  double values, Cost *cost)
 {
 	if (paths->match.children == NIL)
 		*cost = gpuagg_agg_table_cost(paths->root, paths->input, paths->input, &paths->match,
@@ -307,7 +355,8 @@ add_input(const AggPaths *paths, GpuAggPath *path, int workers, double processes
 		path->path.custom_paths = list_make1(append);
 		*cost = append->total_cost;
 	}
-	*cost += gpuagg_agg_groups_cost(&paths->match, groups);
+	*cost += gpuagg_agg_groups_cost(&paths->match, groups, paths->sorted) +
+			 gpuagg_agg_values_cost(values);
 	return true;
 }
 
@@ -332,7 +381,9 @@ add_whole_path(const AggPaths *paths)
 	double spilled = gpuagg_agg_overflow(&paths->match, paths->input->rows, paths->groups);
 	Cost cost;
 
-	if (!add_input(paths, path, 0, 1, paths->groups, &cost))
+	if (spilled > 0)
+		spilled += VALUE_GROUPS * paths->values;
+	if (!add_input(paths, path, 0, 1, paths->groups, paths->values, &cost))
 		return;
 	set_cost(paths->root, path,
 			 cost + gpuagg_agg_spill_cost(&paths->match, spilled) + sets_cost(paths),
@@ -355,7 +406,9 @@ add_parallel_path(const AggPaths *paths)
 	GpuAggPath *final;
 	GatherPath *gather;
 	double groups; /* of one process */
+	double values; /* of one process */
 	double sent;   /* by one worker */
+	double spilled;
 	double rows;
 	Cost cost;
 
@@ -367,22 +420,25 @@ add_parallel_path(const AggPaths *paths)
 	processes = gpuagg_agg_processes(workers);
 	target = partial_target(root, match);
 	groups = count_groups(paths, clamp_row_est(input->rows / processes));
-	sent = Max(groups, gpuagg_agg_overflow(match, input->rows / processes, groups));
+	values = count_values(paths, clamp_row_est(input->rows / processes));
+	sent = Max(groups, gpuagg_agg_overflow(match, input->rows / processes, groups)) + values;
 	partial = make_path(paths, AGG_PARTIAL, target, sent);
 	partial->path.path.parallel_aware = true;
 	partial->path.path.parallel_safe = true;
 	partial->path.path.parallel_workers = workers;
-	if (!add_input(paths, partial, workers, processes, groups, &cost))
+	if (!add_input(paths, partial, workers, processes, groups, values, &cost))
 		return;
 	set_cost(root, partial, cost, sent);
 	rows = sent * workers;
 	gather = create_gather_path(root, output, &partial->path.path, target, NULL, &rows);
 	final = make_path(paths, AGG_FINAL, output->reltarget, paths->rows);
 	final->path.custom_paths = list_make1(gather);
+	spilled = gpuagg_agg_overflow(match, rows + groups, paths->groups);
+	if (spilled > 0)
+		spilled += VALUE_GROUPS * paths->values;
 	set_cost(root, final,
 			 gather->path.total_cost + gpuagg_agg_merge_cost(match, rows) +
-				 gpuagg_agg_spill_cost(match,
-									   gpuagg_agg_overflow(match, rows + groups, paths->groups)) +
+				 gpuagg_agg_values_cost(paths->values) + gpuagg_agg_spill_cost(match, spilled) +
 				 sets_cost(paths),
 			 paths->results);
 	add_path(output, &final->path.path);
@@ -459,6 +515,8 @@ add_agg_paths(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 	{
 		paths.match.groups_guessed = gpuagg_agg_groups_guessed(root, &paths.match);
 		paths.groups = count_groups(&paths, input->rows);
+		paths.values = count_values(&paths, input->rows);
+		paths.sorted = is_sorted(&paths);
 		if (wants_more_groups(&paths))
 			reason = "the grouping sets have more groups by all their columns than memory holds";
 	}
