@@ -44,28 +44,17 @@ INSERT INTO tree SELECT i, i % 3 FROM generate_series(1, 1000) i;
 INSERT INTO tree_b SELECT i, i % 3, 'b' FROM generate_series(1, 500) i;
 INSERT INTO tree_c SELECT i, i % 3, 'c', i FROM generate_series(1, 200) i;
 
-CREATE FUNCTION parts_run(query text, node boolean, workers int) RETURNS text[] LANGUAGE plpgsql AS $$
-DECLARE
-    lines text[];
-BEGIN
-    PERFORM set_config('gpuagg.enable_agg_scan', node::text, true),
-        set_config('max_parallel_workers_per_gather', workers::text, true);
-    EXECUTE 'SELECT array_agg(q::text ORDER BY q::text COLLATE "C") FROM (' || query || ') q' INTO lines;
-    RETURN coalesce(lines, '{}');
-EXCEPTION WHEN OTHERS THEN
-    RETURN ARRAY[format('%s (%s)', SQLERRM, SQLSTATE)];
-END
-$$;
+\getenv folder PG_ABS_SRCDIR
+\set beside :folder '/lib/beside.sql'
+\i :beside
 -- The nodes of a plan from the top, each once.
-CREATE FUNCTION parts_plan(query text, workers int) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION parts_nodes(plan text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     line text;
     node text;
     nodes text := '';
 BEGIN
-    PERFORM set_config('gpuagg.enable_agg_scan', 'on', true),
-        set_config('max_parallel_workers_per_gather', workers::text, true);
-    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+    FOREACH line IN ARRAY string_to_array(plan, E'\n') LOOP
         node := coalesce(substring(line FROM '\((GpuAgg[^)]*)\)'), substring(line FROM '(Gather|Append|Aggregate|Scan) *'));
         IF node IS NOT NULL AND right(nodes, length(node) + 2) <> '> ' || node THEN
             nodes := nodes || '> ' || node;
@@ -74,36 +63,12 @@ BEGIN
     RETURN nodes;
 END
 $$;
--- The lines of an EXPLAIN that match.
-CREATE FUNCTION parts_lines(statement text, pattern text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-    line text;
-BEGIN
-    FOR line IN EXECUTE statement LOOP
-        IF line ~ pattern THEN
-            RETURN NEXT line;
-        END IF;
-    END LOOP;
-END
-$$;
-CREATE FUNCTION parts_beside(VARIADIC queries text[]) RETURNS TABLE (query text, outcome text) LANGUAGE plpgsql AS $$
-DECLARE
-    expected text[];
-    found text[];
-BEGIN
-    FOREACH query IN ARRAY queries LOOP
-        expected := parts_run('SELECT ' || query, false, 0);
-        outcome := cardinality(expected) || ' ' || left(expected[1], 60) || ' ' || parts_plan('SELECT ' || query, 2);
-        FOR workers IN 0 .. 2 LOOP
-            PERFORM set_config('parallel_leader_participation', (workers < 2)::text, true);
-            found := parts_run('SELECT ' || query, true, workers);
-            IF found IS DISTINCT FROM expected THEN
-                outcome := outcome || format(' DIFFERENT with %s workers: %s', workers, left(found::text, 200));
-            END IF;
-        END LOOP;
-        RETURN NEXT;
-    END LOOP;
-END
+CREATE FUNCTION parts_beside(VARIADIC queries text[]) RETURNS TABLE (query text, outcome text) LANGUAGE sql AS $$
+    SELECT query, format('%s %s %s%s', cardinality(expected), left(expected[1], 60), parts_nodes(plan), differences)
+    FROM pg_temp.beside('gpuagg.enable_agg_scan=off max_parallel_workers_per_gather=0', ARRAY[
+        'gpuagg.enable_agg_scan=on max_parallel_workers_per_gather=2 parallel_leader_participation=off',
+        'gpuagg.enable_agg_scan=on max_parallel_workers_per_gather=1 parallel_leader_participation=on',
+        'gpuagg.enable_agg_scan=on max_parallel_workers_per_gather=0'], queries)
 $$;
 
 \echo -- partitions
@@ -134,12 +99,12 @@ RESET enable_parallel_append;
 SET plan_cache_mode = force_generic_plan;
 SET max_parallel_workers_per_gather = 0;
 PREPARE pruned(int) AS SELECT gpu_sum(i), gpu_count(*), gpu_sum(i) = (SELECT sum(i) FROM parts WHERE id < $1) FROM parts WHERE id < $1;
-SELECT parts_lines('EXPLAIN (COSTS OFF) EXECUTE pruned(1000)', 'GpuAgg|Table:');
+SELECT pg_temp.plan_lines('EXECUTE pruned(1000)', 'GpuAgg|Table:', 'COSTS OFF');
 EXECUTE pruned(1000);
 EXECUTE pruned(3000);
 DEALLOCATE pruned;
-SELECT parts_lines('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)
-    SELECT g, (SELECT gpu_sum(i) FROM parts WHERE id = g) FROM generate_series(100, 2300, 2200) g', 'never|Rows Read|Table:');
+SELECT pg_temp.plan_lines('SELECT g, (SELECT gpu_sum(i) FROM parts WHERE id = g) FROM generate_series(100, 2300, 2200) g',
+    'never|Rows Read|Table:', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF');
 
 \echo -- groups beyond memory, in workers too
 SET hash_mem_multiplier = 1;
@@ -162,8 +127,8 @@ SELECT * FROM parts_beside(
     'gpu_count(DISTINCT i) FROM parts WHERE id < 0', 'k, gpu_count(DISTINCT i) FROM parts WHERE id < 0 GROUP BY k',
     'gpu_sum(DISTINCT 100 / (id - 3050)) FROM parts', 'gpu_count(DISTINCT t COLLATE "C") FROM parts',
     'gpu_sum(DISTINCT u) FROM parts', 'gpu_sum(DISTINCT f::int) FROM parts');
-SELECT parts_lines('EXPLAIN (VERBOSE, COSTS OFF) SELECT gpu_sum(DISTINCT f) FROM parts_a', 'GpuAgg|Sets');
-SELECT parts_lines('EXPLAIN (VERBOSE, COSTS OFF) SELECT gpu_sum(DISTINCT u) FROM parts_a', 'GpuAgg|Sets');
+SELECT pg_temp.plan_lines('SELECT gpu_sum(DISTINCT f) FROM parts_a', 'GpuAgg|Sets');
+SELECT pg_temp.plan_lines('SELECT gpu_sum(DISTINCT u) FROM parts_a', 'GpuAgg|Sets');
 
 \echo -- grouping sets
 SELECT * FROM parts_beside(
@@ -178,11 +143,11 @@ SELECT * FROM parts_beside(
     'k, gpu_sum(i), rank() OVER (PARTITION BY grouping(k) ORDER BY gpu_sum(i)) FROM parts GROUP BY ROLLUP (k)',
     'grouping(k), gpu_sum(i) FROM parts GROUP BY k', 'k, gpu_count(DISTINCT i) FROM parts GROUP BY ROLLUP (k)',
     'gpu_sum(i), 1 AS one FROM parts GROUP BY ROLLUP (2)');
-SELECT parts_lines('EXPLAIN (VERBOSE, COSTS OFF) SELECT k, d, gpu_sum(f) FROM parts_a GROUP BY GROUPING SETS ((k, d), (k), ())', 'GpuAgg|Sets');
-SELECT parts_lines('EXPLAIN (VERBOSE, COSTS OFF) SELECT k, gpu_count(DISTINCT i) FROM parts_a GROUP BY ROLLUP (k)', 'GpuAgg|Sets');
+SELECT pg_temp.plan_lines('SELECT k, d, gpu_sum(f) FROM parts_a GROUP BY GROUPING SETS ((k, d), (k), ())', 'GpuAgg|Sets');
+SELECT pg_temp.plan_lines('SELECT k, gpu_count(DISTINCT i) FROM parts_a GROUP BY ROLLUP (k)', 'GpuAgg|Sets');
 SET gpuagg.min_table_pages = 1;
 SET work_mem = '64kB';
-SELECT parts_lines('EXPLAIN (VERBOSE, COSTS OFF) SELECT id, i8, gpu_sum(f) FROM parts_a GROUP BY GROUPING SETS ((id), (i8))', 'GpuAgg|Sets');
+SELECT pg_temp.plan_lines('SELECT id, i8, gpu_sum(f) FROM parts_a GROUP BY GROUPING SETS ((id), (i8))', 'GpuAgg|Sets');
 
 DROP TABLE parts, tree CASCADE;
-DROP FUNCTION parts_run, parts_plan, parts_lines, parts_beside;
+DROP FUNCTION parts_nodes, parts_beside;

@@ -26,61 +26,19 @@ SELECT i, i % 7, CASE WHEN i % 11 <> 0 THEN i * 7919 % 1013 END, i::bigint * 100
 FROM generate_series(1, 5000) i;
 ANALYZE aggs;
 
--- What of the query differs between plans: with the node alone, with workers and with workers
--- alone, from those without it.
-CREATE FUNCTION aggs_run(query text, node boolean, workers int) RETURNS text[] LANGUAGE plpgsql AS $$
-DECLARE
-    lines text[];
-BEGIN
-    PERFORM set_config('gpuagg.enable_agg_scan', node::text, true),
-        set_config('max_parallel_workers_per_gather', workers::text, true);
-    EXECUTE 'SELECT array_agg(q::text ORDER BY q::text COLLATE "C") FROM (' || query || ') q' INTO lines;
-    RETURN coalesce(lines, '{}');
-EXCEPTION WHEN OTHERS THEN
-    RETURN ARRAY[format('%s (%s)', SQLERRM, SQLSTATE)];
-END
-$$;
-CREATE FUNCTION aggs_uses(query text, what text) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-    line text;
-BEGIN
-    PERFORM set_config('gpuagg.enable_agg_scan', 'on', true);
-    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-        IF line LIKE '%' || what || '%' THEN
-            RETURN true;
-        END IF;
-    END LOOP;
-    RETURN false;
-END
-$$;
-CREATE FUNCTION aggs_beside(VARIADIC queries text[]) RETURNS TABLE (query text, outcome text) LANGUAGE plpgsql AS $$
-DECLARE
-    expected text[];
-BEGIN
-    FOREACH query IN ARRAY queries LOOP
-        outcome := CASE WHEN query LIKE 'WITH %' THEN '' ELSE 'SELECT ' END || query;
-        expected := aggs_run(outcome, false, 0);
-        outcome := CASE
-            WHEN NOT aggs_uses(outcome, 'GpuAgg') THEN 'not used'
-            WHEN aggs_run(outcome, true, 0) IS DISTINCT FROM expected THEN
-                format('%s, expected %s', (aggs_run(outcome, true, 0))[1:3], expected[1:3])
-            WHEN aggs_run(outcome, true, 2) IS DISTINCT FROM expected THEN
-                format('with workers %s, expected %s', (aggs_run(outcome, true, 2))[1:3], expected[1:3])
-            ELSE format('%s %s', cardinality(expected), left(expected[1], 60)) END;
-        RETURN NEXT;
-    END LOOP;
-END
-$$;
-CREATE FUNCTION aggs_parallel(query text) RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM set_config('max_parallel_workers_per_gather', '2', true);
-    RETURN aggs_uses(query, 'Parallel Custom Scan (GpuAgg)');
-END
+\getenv folder PG_ABS_SRCDIR
+\set beside :folder '/lib/beside.sql'
+\i :beside
+-- Whether the node is used, and a query's rows, with the node alone, with workers, and without it.
+CREATE FUNCTION aggs_beside(VARIADIC queries text[]) RETURNS TABLE (query text, outcome text) LANGUAGE sql AS $$
+    SELECT query, CASE WHEN plan ~ '\(GpuAgg' THEN format('%s %s', cardinality(expected), left(expected[1], 60)) ELSE 'not used' END ||
+        differences
+    FROM pg_temp.beside('gpuagg.enable_agg_scan=off max_parallel_workers_per_gather=0', ARRAY[
+        'gpuagg.enable_agg_scan=on max_parallel_workers_per_gather=0',
+        'gpuagg.enable_agg_scan=on max_parallel_workers_per_gather=2'], queries)
 $$;
 
-BEGIN;
-SELECT aggs_parallel('SELECT gpu_sum(i) FROM aggs');
-COMMIT;
+SELECT pg_temp.plan('SELECT gpu_sum(i) FROM aggs', 'max_parallel_workers_per_gather=2') LIKE '%Parallel Custom Scan (GpuAgg)%';
 -- every aggregate, FILTER and WHERE
 SELECT * FROM aggs_beside(
     'gpu_count(*), gpu_count(i), gpu_count(b), gpu_count(a), gpu_count(j) FROM aggs',
@@ -132,7 +90,7 @@ SELECT f, gpu_count(*) FROM aggs WHERE f = 0 GROUP BY f;
 SELECT u, gpu_count(*) FROM aggs WHERE u = 3 GROUP BY u;
 
 -- a constant among the columns of grouping sets, which the other sets show as NULL
-SELECT q, aggs_run(q, true, 0) FROM (VALUES
+SELECT q, pg_temp.outcome(q, 'max_parallel_workers_per_gather=0') FROM (VALUES
     ('SELECT 1 AS x, k > 3 AS y, gpu_count(*) FROM aggs GROUP BY GROUPING SETS (1, 2)'),
     ('SELECT * FROM (SELECT 1 AS x, k, gpu_count(*) FROM aggs GROUP BY ROLLUP (1, 2)) q WHERE k = 3 AND x = 1')) v(q);
 
@@ -312,20 +270,8 @@ SELECT * FROM aggs_beside(
     'i, t, gpu_count(*), gpu_max(n) FROM aggs_many GROUP BY i, t',
     'n::text, i, gpu_sum(f) FROM aggs_many GROUP BY 1, 2 HAVING gpu_sum(n) > 3',
     'x, (SELECT gpu_count(s) FROM (SELECT k + x AS z, gpu_sum(i) AS s FROM aggs_many GROUP BY 1 OFFSET 0) q) FROM generate_series(1, 2) x');
-CREATE FUNCTION aggs_spills(query text) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-    line text;
-BEGIN
-    FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF) ' || query LOOP
-        IF line ~ 'Spills: [1-9]' THEN
-            RETURN true;
-        END IF;
-    END LOOP;
-    RETURN false;
-END
-$$;
-SELECT aggs_spills('SELECT i, t, gpu_count(*) FROM aggs_many GROUP BY i, t');
-SELECT aggs_spills('SELECT i % 5, gpu_count(*) FROM aggs_many GROUP BY 1');
+SELECT pg_temp.plan('SELECT i, t, gpu_count(*) FROM aggs_many GROUP BY i, t', options => 'ANALYZE, COSTS OFF') ~ 'Spills: [1-9]';
+SELECT pg_temp.plan('SELECT i % 5, gpu_count(*) FROM aggs_many GROUP BY 1', options => 'ANALYZE, COSTS OFF') ~ 'Spills: [1-9]';
 BEGIN;
 DECLARE c CURSOR FOR SELECT i, t, gpu_sum(n) FROM aggs_many GROUP BY i, t;
 MOVE 100 c;
@@ -383,7 +329,7 @@ SELECT gpu_sum(i) FROM aggs WHERE aggs_slow(i) > 0;
 SELECT gpu_sum(i) FROM aggs GROUP BY aggs_slow(i);
 SELECT gpu_sum(i) FROM aggs GROUP BY id HAVING aggs_slow(id) > 0;
 RESET statement_timeout;
-SELECT aggs_uses('SELECT gpu_sum(i) FROM aggs GROUP BY aggs_slow(i)', 'GpuAgg');
+SELECT pg_temp.plan('SELECT gpu_sum(i) FROM aggs GROUP BY aggs_slow(i)') ~ '\(GpuAgg';
 -- compiled expressions
 SET jit = on;
 SET jit_above_cost = 0;
@@ -397,4 +343,4 @@ SELECT engine, rows FROM gpuagg_last_query();
 
 DROP MATERIALIZED VIEW aggs_kept;
 DROP TABLE aggs, aggs_few, aggs_none, aggs_one, aggs_temporary, aggs_changed, aggs_long, aggs_many, aggs_wrong;
-DROP FUNCTION aggs_run, aggs_uses, aggs_beside, aggs_parallel, aggs_spills, aggs_fail, aggs_slow;
+DROP FUNCTION aggs_beside, aggs_fail, aggs_slow;

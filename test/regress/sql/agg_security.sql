@@ -24,9 +24,10 @@ INSERT INTO asec_owners VALUES ('gpuagg_other', 1), ('gpuagg_other', 2), ('nobod
 CREATE ROLE gpuagg_other;
 GRANT SELECT ON asec_owners TO gpuagg_other;
 
+\getenv folder PG_ABS_SRCDIR
+\set beside :folder '/lib/beside.sql'
+\i :beside
 -- Prepared plans are kept: those without the node, with it and with workers are statements of different names.
-CREATE FUNCTION asec_named(query text, kind text) RETURNS text LANGUAGE sql AS
-    $$ SELECT regexp_replace(query, '^EXECUTE ', 'EXECUTE ' || kind || '_') $$;
 CREATE FUNCTION asec_prepare(name text, query text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     kind text;
@@ -36,75 +37,29 @@ BEGIN
     END LOOP;
 END
 $$;
--- What a query says, and whose values functions have seen that note them.
-CREATE FUNCTION asec_run(query text, node boolean, workers int) RETURNS text[] LANGUAGE plpgsql AS $$
-DECLARE
-    line record;
-    lines text[];
-BEGIN
-    PERFORM set_config('gpuagg.enable_agg_scan', node::text, true), set_config('asec.seen', '', true),
-        set_config('max_parallel_workers_per_gather', workers::text, true);
-    BEGIN
-        FOR line IN EXECUTE asec_named(query, CASE WHEN NOT node THEN 'core' WHEN workers = 0 THEN 'node' ELSE 'workers' END) LOOP
-            lines := array_append(lines, line::text);
-        END LOOP;
-        lines := ARRAY(SELECT l FROM unnest(lines) l ORDER BY l COLLATE "C");
-    EXCEPTION WHEN OTHERS THEN
-        lines := ARRAY[format('%s (%s)', SQLERRM, SQLSTATE)];
-    END;
-    RETURN coalesce(lines, '{}') || (SELECT array_agg(DISTINCT 'seen ' || s ORDER BY 'seen ' || s)
-                                     FROM unnest(string_to_array(current_setting('asec.seen'), ',')) s WHERE s <> '');
-END
-$$;
-CREATE FUNCTION asec_node(query text, workers int, pattern text) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-    line text;
-BEGIN
-    PERFORM set_config('gpuagg.enable_agg_scan', 'on', true), set_config('max_parallel_workers_per_gather', workers::text, true);
-    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || asec_named(query, CASE workers WHEN 0 THEN 'node' ELSE 'workers' END) LOOP
-        IF line LIKE pattern THEN
-            RETURN true;
-        END IF;
-    END LOOP;
-    RETURN false;
-EXCEPTION WHEN OTHERS THEN
-    RETURN NULL;
-END
-$$;
 -- For each query: whether the node has a part in its plan (G; E: an error); what it says, shortened; differences.
-CREATE FUNCTION asec_beside(VARIADIC queries text[]) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-    query text;
-    want text[];
-BEGIN
-    FOREACH query IN ARRAY queries LOOP
-        want := asec_run(query, false, 0);
-        RETURN NEXT format('%s %s => %s', CASE asec_node(query, 0, '%(GpuAgg)%') WHEN true THEN 'G' WHEN false THEN '-' ELSE 'E' END,
-            query, CASE WHEN 150 < length(want::text) THEN left(want::text, 90) || '...' || md5(want::text) ELSE want::text END);
-        IF asec_run(query, true, 0) IS DISTINCT FROM want THEN
-            RETURN NEXT '    node: ' || left(asec_run(query, true, 0)::text, 300);
-        END IF;
-        IF asec_run(query, true, 2) IS DISTINCT FROM want THEN
-            RETURN NEXT '    workers: ' || left(asec_run(query, true, 2)::text, 300);
-        END IF;
-    END LOOP;
-    PERFORM set_config('gpuagg.enable_agg_scan', 'on', true), set_config('max_parallel_workers_per_gather', '0', true);
-END
+CREATE FUNCTION asec_beside(VARIADIC queries text[]) RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT format('%s %s => %s%s', CASE plan LIKE '%(GpuAgg)%' WHEN true THEN 'G' WHEN false THEN '-' ELSE 'E' END, query,
+        CASE WHEN 150 < length(expected::text) THEN left(expected::text, 90) || '...' || md5(expected::text) ELSE expected::text END, differences)
+    FROM pg_temp.beside('beside.prefix=core_ gpuagg.enable_agg_scan=off max_parallel_workers_per_gather=0', ARRAY[
+        'beside.prefix=node_ gpuagg.enable_agg_scan=on max_parallel_workers_per_gather=0',
+        'beside.prefix=workers_ gpuagg.enable_agg_scan=on max_parallel_workers_per_gather=2'], queries)
 $$;
 -- Functions that note what they see: one that the planner may take for harmless, one that is cheap, one that fails.
 CREATE FUNCTION asec_notes(text) RETURNS boolean LANGUAGE plpgsql STABLE COST 0.0001 AS $$
 BEGIN
-    PERFORM set_config('asec.seen', current_setting('asec.seen') || ',' || $1, true) WHERE position(',' || $1 || ',' IN current_setting('asec.seen') || ',') = 0;
+    PERFORM set_config('beside.seen', current_setting('beside.seen') || ',' || $1, true)
+    WHERE position(',' || $1 || ',' IN current_setting('beside.seen') || ',') = 0;
     RETURN true;
 END
 $$;
 CREATE FUNCTION asec_notes_harmless(text) RETURNS boolean LANGUAGE plpgsql STABLE LEAKPROOF COST 0.0001 AS
     $$ BEGIN RETURN asec_notes('harmless ' || $1); END $$;
 CREATE FUNCTION asec_fails(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 0.0001 AS
-    $$ BEGIN RETURN 1 / $1 > 0; EXCEPTION WHEN division_by_zero THEN RAISE EXCEPTION 'saw %', $1; END $$;
+    $$ BEGIN IF $1 = 0 THEN RAISE EXCEPTION 'saw %', $1; END IF; RETURN 1 / $1 > 0; END $$;
 
 -- columns
-SELECT asec_node('SELECT gpu_sum(a), gpu_count(c) FROM asec', 2, '%Parallel Custom Scan (GpuAgg)%');
+SELECT pg_temp.plan('SELECT gpu_sum(a), gpu_count(c) FROM asec', 'max_parallel_workers_per_gather=2') LIKE '%Parallel Custom Scan (GpuAgg)%';
 GRANT SELECT (a, c) ON asec TO gpuagg_other;
 SET ROLE gpuagg_other;
 SELECT asec_beside(
@@ -306,7 +261,7 @@ DEALLOCATE ALL;
 DROP TABLE asec, asec_owners CASCADE;
 DROP OPERATOR <<<< (int, text);
 DROP CAST (int AS asec_type);
-DROP FUNCTION asec_named, asec_prepare, asec_run, asec_node, asec_beside, asec_notes, asec_notes_harmless, asec_fails, asec_secret, asec_less, asec_cast,
+DROP FUNCTION asec_prepare, asec_beside, asec_notes, asec_notes_harmless, asec_fails, asec_secret, asec_less, asec_cast,
     asec_trusted, asec_trusted_key, asec_changing, asec_inlined;
 DROP TYPE asec_type;
 DROP DOMAIN asec_domain;

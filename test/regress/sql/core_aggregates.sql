@@ -23,51 +23,18 @@ SELECT i, i % 7, CASE WHEN i % 11 <> 0 THEN i % 300 - 150 END, i * 7919 % 1013, 
 FROM generate_series(1, 3000) i;
 ANALYZE cores;
 
-CREATE FUNCTION cores_run(query text, setting text, workers int) RETURNS text[] LANGUAGE plpgsql AS $$
-DECLARE
-    lines text[];
-BEGIN
-    PERFORM set_config('gpuagg.core_aggregates', setting, true),
-        set_config('max_parallel_workers_per_gather', workers::text, true);
-    EXECUTE 'SELECT array_agg(q::text ORDER BY q::text COLLATE "C") FROM (' || query || ') q' INTO lines;
-    RETURN coalesce(lines, '{}');
-EXCEPTION WHEN OTHERS THEN
-    RETURN ARRAY[format('%s (%s)', SQLERRM, SQLSTATE)];
-END
-$$;
--- The node that computes a query under a setting, or why there is none.
-CREATE FUNCTION cores_node(query text, setting text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    line text;
-    node text;
-    reason text;
-BEGIN
-    PERFORM set_config('gpuagg.core_aggregates', setting, true), set_config('max_parallel_workers_per_gather', '0', true);
-    FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query LOOP
-        node := coalesce(node, substring(line FROM 'Custom Scan \((\w+)\)'));
-        reason := coalesce(reason, substring(line FROM 'not used: (.*)'));
-    END LOOP;
-    RETURN coalesce(node, reason, 'core');
-END
-$$;
+\getenv folder PG_ABS_SRCDIR
+\set beside :folder '/lib/beside.sql'
+\i :beside
+-- The node of a plan, or why there is none.
+CREATE FUNCTION cores_node(plan text) RETURNS text LANGUAGE sql STRICT AS
+    $$ SELECT coalesce(substring(plan FROM 'Custom Scan \((\w+)\)'), substring(plan FROM 'not used: ([^\n]*)'), 'core') $$;
 -- Values, types and display with the setting beside those without it.
-CREATE FUNCTION cores_beside(setting text, VARIADIC queries text[]) RETURNS TABLE (query text, outcome text)
-LANGUAGE plpgsql AS $$
-DECLARE
-    expected text[];
-    workers int;
-BEGIN
-    FOREACH query IN ARRAY queries LOOP
-        expected := cores_run('SELECT ' || query, 'off', 0);
-        outcome := cores_node('SELECT ' || query, setting);
-        FOR workers IN SELECT unnest(ARRAY[0, 2]) LOOP
-            IF cores_run('SELECT ' || query, setting, workers) IS DISTINCT FROM expected THEN
-                outcome := outcome || format(' DIFFERENT with %s workers', workers);
-            END IF;
-        END LOOP;
-        RETURN NEXT;
-    END LOOP;
-END
+CREATE FUNCTION cores_beside(setting text, VARIADIC queries text[]) RETURNS TABLE (query text, outcome text) LANGUAGE sql AS $$
+    SELECT query, cores_node(plan) || differences
+    FROM pg_temp.beside('gpuagg.core_aggregates=off max_parallel_workers_per_gather=0', ARRAY[
+        format('gpuagg.core_aggregates=%s max_parallel_workers_per_gather=0', setting),
+        format('gpuagg.core_aggregates=%s max_parallel_workers_per_gather=2', setting)], queries)
 $$;
 
 \echo -- every aggregate over every type, in all rows, none, one, and groups
@@ -79,7 +46,8 @@ SELECT format('%s(%I)', a, t) AS call, a, t FROM unnest(ARRAY['sum', 'avg', 'var
 WHERE a IN ('min', 'max', 'count') OR t IN ('int2', 'int4', 'int8', 'numeric', 'decimal', 'float4', 'float8') OR
     (a = 'sum' AND t IN ('money', 'interval')) OR (a = 'avg' AND t = 'interval');
 SELECT setting, node, string_agg(call, ' ' ORDER BY a, t) FROM cores_calls,
-    unnest(ARRAY['off', 'exact', 'all']) setting, cores_node(format('SELECT %s FROM cores', call), setting) node
+    unnest(ARRAY['off', 'exact', 'all']) setting,
+    cores_node(pg_temp.plan(format('SELECT %s FROM cores', call), 'gpuagg.core_aggregates=' || setting)) node
 GROUP BY setting, node ORDER BY 1 DESC, node LIKE 'Gpu%' DESC, 2;
 -- variances of floats differ from core's in their last digits
 SELECT o.* FROM (SELECT t, string_agg(call, ', ' ORDER BY a) AS calls FROM cores_calls
@@ -107,7 +75,7 @@ SELECT * FROM cores_beside('exact',
 PREPARE cores_prepared(int) AS SELECT sum(int4), count(*) FROM cores WHERE id < $1;
 SET gpuagg.core_aggregates = exact;
 SET plan_cache_mode = force_generic_plan;
-SELECT cores_node('EXECUTE cores_prepared(100)', 'exact');
+SELECT cores_node(pg_temp.plan('EXECUTE cores_prepared(100)'));
 EXECUTE cores_prepared(100);
 DEALLOCATE cores_prepared;
 RESET plan_cache_mode;
@@ -166,5 +134,5 @@ RESET gpuagg.core_aggregates;
 DROP SCHEMA cores_first CASCADE;
 DROP TABLE cores, cores_calls CASCADE;
 DROP AGGREGATE cores_sum(integer);
-DROP FUNCTION cores_run, cores_node, cores_beside;
+DROP FUNCTION cores_node, cores_beside;
 DROP ROLE regress_cores;
