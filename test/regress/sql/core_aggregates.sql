@@ -135,4 +135,5 @@ DROP SCHEMA cores_first CASCADE;
 DROP TABLE cores, cores_calls CASCADE;
 DROP AGGREGATE cores_sum(integer);
 DROP FUNCTION cores_node, cores_beside;
+DROP OWNED BY regress_cores;
 DROP ROLE regress_cores;
