@@ -40,6 +40,11 @@ FIELDS = TRUNCS + ['dow', 'isodow', 'doy', 'isoyear', 'epoch', 'julian']
 PATTERNS = ['a%', '%b', '%b%', 'a%c', 'a_c', 'a\\%b', '%', '', 'abc', '%ä%', '%X%X%']
 
 
+def written(name):
+    """A type's name in SQL, where char is another type than "char"."""
+    return '"char"' if name == 'char' else name
+
+
 class Writer:
     """Expressions of a type, at random."""
 
@@ -55,7 +60,7 @@ class Writer:
         if self.initplans and self.rng.random() < self.initplans:
             return '(SELECT %s)' % self.rng.choice(LITERALS[name])
         if self.rng.random() < 0.05:
-            return 'NULL::' + ('"char"' if name == 'char' else name)
+            return 'NULL::' + written(name)
         return self.rng.choice(LITERALS[name])
 
     def expression(self, name, depth):

@@ -6,7 +6,7 @@ OTHERS = ('interval', 'jsonb', 'int4[]', 'mood', 'small_number', 'timetz', 'inet
           'macaddr', 'xid8', 'json', 'point')
 # of these, what can be a key
 KEYS = tuple(t for t in OTHERS if t not in ('varbit', 'json', 'point'))
-NAMES = {'char': '"char"', 'bpchar': 'char(5)', 'varchar': 'varchar(8)'}
+LENGTHS = {'bpchar': 'char(5)', 'varchar': 'varchar(8)'}
 NUMERICS = ('numeric(15,2)', 'numeric(10,4)', 'numeric(30,6)', 'numeric')
 
 # Values at the ends of types, from the lists that a function picks from.
@@ -30,7 +30,7 @@ EDGES = {
     'varchar(8)': '"",a,"a ",abc,äöü', 'bytea': r'"\\x","\\x00","\\x61","\\x6100"',
     'uuid': '00000000-0000-0000-0000-000000000000,a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11',
     'interval': '0,1 day,24:00,1 mon,30 days,-3 hours,-1 mon 30 days',
-    'jsonb': '1,1.0,"{\\"a\\":2}","null"', 'int4[]': '{},"{1}","{1,2}","{NULL}"', 'mood': 'sad,ok,happy',
+    'jsonb': '1,1.0,"{\\"a\\":2}","null"', 'mood': 'sad,ok,happy',
     'small_number': '0,0.001,-99999.999', 'timetz': '00:00+00,24:00-15,12:00+05:45,06:15+00',
     'inet': '10.0.0.1,10.0.0.0/8,::1,::ffff:1.2.3.4/64', 'varbit': '0,1,101,00000000000000000000000000000000000',
     'int4range': '"empty","[1,5)","(,)","(,7]"', 'pair': '"(1,a)","(,)","(-1,\\"\\")"',
@@ -104,13 +104,13 @@ class Table:
         else:
             name = 'c%d' % self.counter
         self.counter += 1
-        sql = rng.choice(NUMERICS) if kind == 'numeric' else NAMES.get(kind, kind)
+        sql = rng.choice(NUMERICS) if kind == 'numeric' else LENGTHS.get(kind, expressions.written(kind))
         edge = rng.random() < self.wild
         few = not edge and rng.random() < 0.3
-        if edge:
-            value = "pick('{%s}'::%s[])" % (EDGES[sql], sql.replace('[]', ''))
-            if sql == 'int4[]':
-                value = "(CASE n % 3 WHEN 0 THEN '{}' WHEN 1 THEN '{1}' ELSE '{1,2,NULL}' END)::int4[]"
+        if edge and sql == 'int4[]':
+            value = "(CASE n % 3 WHEN 0 THEN '{}' WHEN 1 THEN '{1}' ELSE '{1,2,NULL}' END)::int4[]"
+        elif edge:
+            value = "pick('{%s}'::%s[])" % (EDGES[sql], sql)
         elif kind == 'text' and not self.narrow and rng.random() < 0.15:
             value = rng.choice(LONG)
         else:

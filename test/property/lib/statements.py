@@ -31,7 +31,7 @@ class Writer(expressions.Writer):
 
     def parameter(self, name, values):
         """values: one for each of three executions."""
-        self.parameters.append(('"char"' if name == 'char' else name, values))
+        self.parameters.append((expressions.written(name), values))
         return '$%d' % len(self.parameters)
 
 
