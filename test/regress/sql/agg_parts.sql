@@ -106,13 +106,35 @@ DEALLOCATE pruned;
 SELECT pg_temp.plan_lines('SELECT g, (SELECT gpu_sum(i) FROM parts WHERE id = g) FROM generate_series(100, 2300, 2200) g',
     'never|Rows Read|Table:', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF');
 
-\echo -- groups beyond memory, in workers too
+\echo -- groups beyond memory, in workers too, which the planner takes for few
+DO $$ BEGIN
+    EXECUTE (SELECT string_agg(format('ALTER TABLE parts ALTER %I SET (n_distinct_inherited = 2)', attname), ';') FROM pg_attribute
+             WHERE attrelid = 'parts'::regclass AND attnum > 0);
+END $$;
+ANALYZE parts;
 SET hash_mem_multiplier = 1;
 SET work_mem = '64kB';
 SELECT * FROM parts_beside('id, gpu_sum(i), gpu_count(t) FROM parts GROUP BY id',
     'id % 3000, gpu_count(DISTINCT id), gpu_count(*) FROM parts GROUP BY 1',
     'gpu_count(DISTINCT id), gpu_sum(DISTINCT id), gpu_count(DISTINCT t), gpu_sum(id) FROM parts',
     'id % 3000, id / 3, gpu_count(*), gpu_sum(n) FROM parts GROUP BY CUBE (1, 2)');
+-- values with DISTINCT: more than a file's part of them, with groups that stay and with groups that go, short and long ones
+CREATE TABLE parts_many AS
+SELECT i % 7 AS k, hashint4(i) & 1023 AS g, hashint4(i + 1) & 262143 AS v, repeat('x', hashint4(i + 2) & 31) || (hashint4(i + 3) & 255) AS t,
+    ((hashint4(i + 4) & 65535) / 100.0)::numeric(10,2) AS n, ((hashint4(i + 4) & 65535)::numeric * 1e15)::numeric(30,2) AS big,
+    CASE WHEN i % 11 <> 0 THEN i % 3001 END AS w
+FROM generate_series(1, 100000) i;
+ALTER TABLE parts_many ALTER g SET (n_distinct = 2), ALTER v SET (n_distinct = 2), ALTER t SET (n_distinct = 2), ALTER n SET (n_distinct = 2),
+    ALTER big SET (n_distinct = 2), ALTER w SET (n_distinct = 2);
+ANALYZE parts_many;
+SELECT * FROM parts_beside(
+    'gpu_count(DISTINCT v), gpu_sum(DISTINCT n), gpu_count(*), gpu_sum(v) FROM parts_many',
+    'k, gpu_count(DISTINCT v), gpu_count(DISTINCT t), gpu_avg(DISTINCT w) FILTER (WHERE g > 500) FROM parts_many GROUP BY k',
+    'g, gpu_count(DISTINCT t), gpu_sum(DISTINCT n), gpu_count(DISTINCT big) FROM parts_many GROUP BY g',
+    'v, gpu_count(DISTINCT k), gpu_sum(n) FROM parts_many GROUP BY v',
+    't, gpu_count(DISTINCT v), gpu_sum(w) FROM parts_many GROUP BY t');
+SELECT pg_temp.plan('SELECT v, gpu_count(DISTINCT k) FROM parts_many GROUP BY v', options => 'ANALYZE, COSTS OFF') ~ 'Spills: [1-9]';
+DROP TABLE parts_many;
 RESET work_mem;
 RESET hash_mem_multiplier;
 
