@@ -269,7 +269,7 @@ match_aggregate(const Aggref *aggref, AggCall *call, AggMatch *match)
 		match->ours |= gpuagg_core_aggregates != CORE_OFF;
 		if (objection != NULL)
 			return objection;
-		return psprintf("%s is computed over the same rows", name != NULL ? name : "?");
+		return psprintf("GpuAgg does not compute %s", name != NULL ? name : "?");
 	}
 	call->aggfnoid = aggref->aggfnoid;
 	call->result = aggref->aggtype;

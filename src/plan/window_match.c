@@ -96,7 +96,7 @@ match_call(const WindowFunc *call, const WindowClause *clause, WindowFunction *f
 		*ours |= gpuagg_core_aggregates != CORE_OFF;
 		if (objection != NULL)
 			return objection;
-		return psprintf("%s is computed over the same window", format_procedure(call->winfnoid));
+		return psprintf("GpuWindow does not compute %s", format_procedure(call->winfnoid));
 	}
 	*ours = true;
 	if (call->aggfilter != NULL)
