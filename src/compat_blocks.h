@@ -24,6 +24,7 @@
 
 #define BLOCKS_AHEAD 64
 #define BLOCK_USES	 2
+#define BLOCKS_STEP	 8
 
 #if PG_VERSION_NUM >= 160000
 #define RELATION_FILE(relation) (relation)->rd_locator
@@ -47,6 +48,8 @@ typedef struct CompatBlocks
 	int count;
 	int most;		  /* blocks to ask for ahead */
 	Buffer last_read; /* InvalidBuffer: none */
+	int last_step;	  /* its distance from the one before */
+	int step;		  /* the last distance that came twice, but not a long one */
 #endif
 } CompatBlocks;
 
@@ -60,18 +63,19 @@ compat_blocks_callback(ReadStream *stream, void *blocks, void *buffer_data)
 
 #if PG_VERSION_NUM < 170000
 /*
- * Pins the block if it is in the buffer behind the last one that was read, as it is
- * where a table was read or written in order: without a look into the table of buffers,
- * which takes longer than all else.  That does not count as a use, so buffers that have
- * few are left to the ordinary way, which a table in steady use keeps in memory.
+ * Pins the block if it is in the buffer as far from the last one that was read as others were
+ * before, which it is where tables were read or written in order, alone or two at a time:
+ * without a look into the table of buffers, which takes longer than all else.  That does not
+ * count as a use, so buffers that have few are left to the ordinary way, which a table in
+ * steady use keeps in memory.
  */
 static inline bool
 compat_blocks_neighbour(CompatBlocks *blocks, BlockNumber block, Buffer *buffer)
 {
 	BufferDesc *descriptor;
 
-	*buffer = blocks->last_read + 1;
-	if (blocks->last_read <= 0 || *buffer > NBuffers)
+	*buffer = blocks->last_read + blocks->step;
+	if (blocks->last_read <= 0 || *buffer <= 0 || *buffer > NBuffers)
 		return false;
 	descriptor = GetBufferDescriptor(*buffer - 1);
 	if (descriptor->tag.blockNum != block ||
@@ -102,6 +106,7 @@ compat_blocks_begin(CompatBlocks *blocks)
 #else
 	blocks->first = blocks->count = 0;
 	blocks->last_read = InvalidBuffer;
+	blocks->step = blocks->last_step = 1;
 	blocks->most = Min(get_tablespace_io_concurrency(blocks->relation->rd_rel->reltablespace),
 					   BLOCKS_AHEAD);
 #endif
@@ -133,6 +138,9 @@ compat_blocks_next(CompatBlocks *blocks)
 	if (!compat_blocks_neighbour(blocks, block, &buffer))
 		buffer = ReadBufferExtended(blocks->relation, MAIN_FORKNUM, block, RBM_NORMAL,
 									blocks->strategy);
+	if (buffer - blocks->last_read == blocks->last_step && abs(blocks->last_step) <= BLOCKS_STEP)
+		blocks->step = blocks->last_step;
+	blocks->last_step = buffer - blocks->last_read;
 	blocks->last_read = buffer;
 	if (pgBufferUsage.shared_blks_read + pgBufferUsage.local_blks_read != misses)
 		while (blocks->count < blocks->most)
