@@ -23,9 +23,8 @@ show_expressions(const char *label, CustomScanState *css, int first, int n, List
 
 	for (int i = first; i < first + n; i++)
 	{
-		TargetEntry *entry = list_nth(plan->custom_scan_tlist, i);
-
-		texts = lappend(texts, deparse_expression((Node *) entry->expr, context, prefix, false));
+		texts = lappend(texts, deparse_expression((Node *) gpuagg_agg_entry(plan, i), context,
+												  prefix, false));
 	}
 	if (texts != NIL)
 		ExplainPropertyList(label, texts, es);
@@ -50,10 +49,9 @@ show_sets(CustomScanState *css, const List *sets, List *ancestors, ExplainState 
 		appendStringInfoChar(&text, '(');
 		foreach (key, (List *) lfirst(cell))
 		{
-			TargetEntry *entry = list_nth(plan->custom_scan_tlist, lfirst_int(key));
-
 			appendStringInfo(&text, "%s%s", foreach_current_index(key) > 0 ? ", " : "",
-							 deparse_expression((Node *) entry->expr, context, prefix, false));
+							 deparse_expression((Node *) gpuagg_agg_entry(plan, lfirst_int(key)),
+												context, prefix, false));
 		}
 		appendStringInfoChar(&text, ')');
 		texts = lappend(texts, text.data);
@@ -72,7 +70,7 @@ show_filter(CustomScanState *css, int first, int n, List *ancestors, ExplainStat
 	List *quals = NIL;
 
 	for (int i = first; i < first + n; i++)
-		quals = lappend(quals, ((TargetEntry *) list_nth(plan->custom_scan_tlist, i))->expr);
+		quals = lappend(quals, gpuagg_agg_entry(plan, i));
 	if (quals == NIL)
 		return;
 	ExplainPropertyText("Rows Filter",

@@ -70,7 +70,7 @@ quals_of(const AggScanState *node)
 	List *quals = NIL;
 
 	for (int i = node->ncolumns; i < list_length(plan->custom_scan_tlist); i++)
-		quals = lappend(quals, ((TargetEntry *) list_nth(plan->custom_scan_tlist, i))->expr);
+		quals = lappend(quals, gpuagg_agg_entry(plan, i));
 	return quals;
 }
 

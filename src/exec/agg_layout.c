@@ -116,9 +116,7 @@ add_call(AggScanState *node, int number, const Aggref *aggref, int *columns)
 static Expr *
 expression(const AggScanState *node, int i)
 {
-	const CustomScan *plan = (const CustomScan *) node->css.ss.ps.plan;
-
-	return ((TargetEntry *) list_nth(plan->custom_scan_tlist, i))->expr;
+	return gpuagg_agg_entry((const CustomScan *) node->css.ss.ps.plan, i);
 }
 
 /* The input whose argument is the one with DISTINCT of that number. */

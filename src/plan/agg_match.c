@@ -202,6 +202,9 @@ match_grouping_sets(const Query *query, AggMatch *match)
 	foreach (cell, match->keys)
 		if (IsA(lfirst(cell), Const))
 			return constant_of_sets;
+	/* a plan's list of results would have the first of them for both */
+	if (list_length(list_union(NIL, match->keys)) < list_length(match->keys))
+		return "two columns of grouping sets are the same expression";
 	return NULL;
 }
 
@@ -310,6 +313,9 @@ match_distinct(const Aggref *aggref, AggCall *call, AggMatch *match)
 	argument = ((TargetEntry *) linitial(aggref->args))->expr;
 	if (!clause->hashable)
 		return "an argument with DISTINCT cannot be hashed";
+	/* a worker's tuple would have the group's value for it */
+	if (list_member(match->carried, argument))
+		return "a column beside the aggregates is an argument with DISTINCT";
 	if (call->aggregate != AGGREGATE_COUNT && !equal_is_same(exprType((Node *) argument)))
 		return "an aggregate has DISTINCT over values that may be equal and differ";
 	for (call->distinct = 0; call->distinct < n; call->distinct++)

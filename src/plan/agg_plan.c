@@ -41,6 +41,17 @@ gpuagg_agg_partial(const Aggref *aggref)
 }
 
 static List *
+hide(const List *exprs)
+{
+	List *hidden = NIL;
+	ListCell *cell;
+
+	foreach (cell, exprs)
+		hidden = lappend(hidden, gpuagg_agg_hide(lfirst(cell)));
+	return hidden;
+}
+
+static List *
 add_entries(List *tlist, const List *exprs, bool partial, bool junk)
 {
 	ListCell *cell;
@@ -79,10 +90,12 @@ plan_agg(PlannerInfo *root, RelOptInfo *rel, CustomPath *custom, List *tlist, Li
 
 	entries = add_entries(NIL, match->keys, false, false);
 	entries = add_entries(entries, match->carried, false, false);
-	entries = add_entries(entries, match->distinct, false, false);
+	entries = add_entries(entries,
+						  path->mode == AGG_PARTIAL ? match->distinct : hide(match->distinct),
+						  false, false);
 	entries = add_entries(entries, match->aggrefs, path->mode == AGG_PARTIAL, false);
 	entries = add_entries(entries, match->groupings, false, false);
-	entries = add_entries(entries, quals, false, true);
+	entries = add_entries(entries, hide(quals), false, true);
 	plan->custom_scan_tlist = entries;
 	plan->scan.scanrelid = path->mode == AGG_FINAL || spec.over_children ? 0 : path->table;
 	plan->scan.plan.targetlist = tlist;

@@ -4,7 +4,30 @@
  */
 #include "compat.h"
 
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+
 #include "spec/agg_spec.h"
+
+Expr *
+gpuagg_agg_hide(Expr *expr)
+{
+	const Node *node = (const Node *) expr;
+
+	return (Expr *) makeRelabelType(expr, exprType(node), exprTypmod(node), exprCollation(node),
+									COERCE_IMPLICIT_CAST);
+}
+
+Expr *
+gpuagg_agg_entry(const CustomScan *plan, int number)
+{
+	Expr *expr = ((TargetEntry *) list_nth(plan->custom_scan_tlist, number))->expr;
+
+	if (IsA(expr, RelabelType) &&
+		((RelabelType *) expr)->resulttype == exprType((Node *) ((RelabelType *) expr)->arg))
+		return ((RelabelType *) expr)->arg;
+	return expr;
+}
 
 List *
 gpuagg_agg_spec_list(const AggSpec *spec)

@@ -7,7 +7,8 @@
  * which only tuples of partial nodes have, then the aggregates (ncalls), then grouping()
  * (as many as groupings).  custom_scan_tlist has their expressions, and after them, as resjunk entries that
  * no tuple has a value for, the quals of the table (nquals), in the order in which
- * they are to be tested.  custom_exprs has the PARAM_EXEC parameters in all these.
+ * they are to be tested.  What a tuple has no value for is hidden, as setrefs.c would take an
+ * equal expression above the scan for it.  custom_exprs has the PARAM_EXEC parameters in all these.
  * A node over several tables has a child plan: nodes GpuAgg Table, which put their tables'
  * rows into its groups and give out nothing, and others, for what is not a heap, whose rows
  * have the keys, the ncarried expressions, and of each call its argument and its FILTER, as
@@ -21,7 +22,7 @@
 
 #include "compat.h"
 
-#include "nodes/pg_list.h"
+#include "nodes/plannodes.h"
 
 #include "operation/family.h"
 
@@ -60,6 +61,12 @@ typedef struct AggSpec
 	List *groupings; /* the same of each grouping()'s arguments, in their order */
 	int nquals;
 } AggSpec;
+
+/* The expression within a cast to its own type, which expressions of a query never have. */
+extern Expr *gpuagg_agg_hide(Expr *expr);
+
+/* The expression of an entry of custom_scan_tlist, by number from 0, hidden or not. */
+extern Expr *gpuagg_agg_entry(const CustomScan *plan, int number);
 
 extern List *gpuagg_agg_spec_list(const AggSpec *spec);
 extern AggSpec *gpuagg_agg_spec_read(const List *list);

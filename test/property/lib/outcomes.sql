@@ -126,7 +126,8 @@ BEGIN
 		missed := first_difference('core''s nodes', got, outcome(query, types, arguments, false, 'off', 0));
 		unjudged := missed IS NOT NULL AND ran;
 		difference := CASE WHEN NOT unjudged THEN missed END;
-	ELSIF NOT same_error(query, got, want, any_error) THEN
+	-- another server folds constants that ours has as parameters, and so meets other errors
+	ELSIF NOT same_error(query, got, want, any_error OR plan ~ 'Relations: Aggregate') THEN
 		difference := missed;
 	END IF;
 	-- vectors of which a row, or a part of each row, was evaluated singly

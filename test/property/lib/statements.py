@@ -402,9 +402,20 @@ class Maker:
             query.kinds.add('expressions above')
         if keys and rng.random() < 0.1:
             targets = []
+        where = self.where()
+        if keys and rng.random() < 0.15:
+            again = self.again(rng.choice(keys)[0])
+            where += (' AND ' if where else ' WHERE ') + again
+            results.append(rng.choice((again, again, "CASE WHEN %s THEN 'yes' ELSE 'no' END" % again)) + ' AS c')
+            if 'distinct' in query.kinds:
+                results.append('@count(DISTINCT %s) AS d' % again)
         verb = 'SELECT DISTINCT' if rng.random() < 0.03 and not order else 'SELECT'
-        query.text = '%s %s FROM %s%s%s%s' % (verb, ', '.join(targets + results), self.table.source, self.where(), tail, order)
+        query.text = '%s %s FROM %s%s%s%s' % (verb, ', '.join(targets + results), self.table.source, where, tail, order)
         self.around(query, calls)
+
+    def again(self, key):
+        """A condition on a key that stands in the list of results too, and within an aggregate: three expressions that are equal."""
+        return self.rng.choice(('(%s) IS NOT NULL', '(%s) IS NOT NULL', '(%s) IS NULL', "(%s)::text <> '1'")) % key
 
     def around(self, query, calls):
         """Sometimes puts the query, or an aggregate alone, on the inner side of a join or into a list."""

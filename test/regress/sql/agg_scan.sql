@@ -89,6 +89,16 @@ SELECT * FROM aggs_beside(
 SELECT f, gpu_count(*) FROM aggs WHERE f = 0 GROUP BY f;
 SELECT u, gpu_count(*) FROM aggs WHERE u = 3 GROUP BY u;
 
+-- the condition, or an argument with DISTINCT, stands above the aggregates too
+SELECT * FROM aggs_beside(
+    'k, k > 3, gpu_sum(i) FROM aggs WHERE k > 3 GROUP BY k', 'k, k > 3 IS TRUE, gpu_sum(i) FROM aggs WHERE k > 3 GROUP BY k HAVING k > 3',
+    'k > 3, CASE WHEN k > 3 THEN gpu_count(*) END, k > 3 AND gpu_sum(i) > 0 FROM aggs WHERE k > 3 GROUP BY k',
+    'k + 1, gpu_count(DISTINCT k + 1), gpu_sum(i) FROM aggs GROUP BY k', 'k > 3, gpu_count(DISTINCT k > 3), k FROM aggs WHERE k > 3 GROUP BY k',
+    'k > 3, gpu_count(*) FROM aggs WHERE k > 3 GROUP BY ROLLUP (k)',
+    'gpu_count(DISTINCT n), n, gpu_sum(i) FROM aggs WHERE id < 20 GROUP BY id, n', 'gpu_count(DISTINCT n + 1), n + 1 FROM aggs WHERE id < 20 GROUP BY n');
+-- columns of grouping sets that become the same expression
+SELECT * FROM aggs_beside('k AS x, CASE 1 WHEN 2 THEN 0 ELSE k END AS y, gpu_count(*) FROM aggs GROUP BY ROLLUP (CASE 1 WHEN 2 THEN 0 ELSE k END), ROLLUP (k)');
+
 -- a constant among the columns of grouping sets, which the other sets show as NULL
 SELECT q, pg_temp.outcome(q, 'max_parallel_workers_per_gather=0') FROM (VALUES
     ('SELECT 1 AS x, k > 3 AS y, gpu_count(*) FROM aggs GROUP BY GROUPING SETS (1, 2)'),
