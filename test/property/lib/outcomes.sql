@@ -106,6 +106,7 @@ DECLARE
 	got text[];
 	plan text := plan_of(query, types, arguments, 'COSTS OFF, VERBOSE', true, way, 0);
 	missed text;
+	limited boolean;
 BEGIN
 	-- subqueries over few are beside the point
 	ran := regexp_replace(plan, '\(GpuAgg\) on [a-z.]*few', '', 'g') ~ '\(GpuAgg';
@@ -117,10 +118,18 @@ BEGIN
 	vectors := (SELECT cpu_batches FROM gpuagg_last_query());
 	failed := is_error(want);
 	nrows := cardinality(want);
+	-- 17 does not plan grouping() in HAVING over partitions that are grouped singly
+	IF want[1] LIKE 'error XX000: GroupingFunc found%' THEN
+		vectors := 0;
+		row_vectors := 0;
+		PERFORM configure(true, 'off', 0);
+		RETURN;
+	END IF;
 	missed := first_difference('node', got, want);
 	-- the minimum of a constant, for which core reads up to one row, or none, and so meets other errors
-	IF is_error(got) <> failed AND
-		plan_of(expected, types, arguments, 'COSTS OFF', false, 'off', 0) ~ 'InitPlan[^\n]*\n\s*-> +Limit' THEN
+	limited := (failed OR is_error(got)) AND
+		plan_of(expected, types, arguments, 'COSTS OFF', false, 'off', 0) ~ 'InitPlan[^\n]*\n\s*-> +Limit';
+	IF is_error(got) <> failed AND limited THEN
 		failed := true;
 	ELSIF missed IS NOT NULL AND way = 'all' AND by_order AND plan ~ by_core THEN
 		missed := first_difference('core''s nodes', got, outcome(query, types, arguments, false, 'off', 0));
@@ -142,7 +151,7 @@ BEGIN
 		IF NOT by_order OR way = 'off' OR NOT plan ~ by_core THEN
 			got := outcome(query, types, arguments, true, way, workers);
 			-- which process is the first to meet an error is not determined
-			IF NOT (failed AND is_error(got)) THEN
+			IF NOT (failed AND (is_error(got) OR limited)) THEN
 				difference := coalesce(difference, first_difference('workers', got, want));
 			END IF;
 		END IF;
