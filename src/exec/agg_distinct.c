@@ -85,7 +85,7 @@ gpuagg_distinct_make(const VectorValue *form, Oid type)
 
 /* ---- in ---- */
 
-/* Brings the keys of rows whose values are short to the front, with rows and groups; the others to rest. */
+/* Brings the keys of rows whose values are short to the front; the rows of the others to rest. */
 static int
 keep_short(DistinctKey *keys, const uint8 *used, const uint16 *rows, int n, uint16 *rest)
 {
@@ -192,7 +192,10 @@ gpuagg_distinct_spill(AggDistinct *distinct)
 		return 0;
 	distinct_start_iterate(distinct->table, &position);
 	while ((entry = distinct_iterate(distinct->table, &position)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
 		gpuagg_spill_files_write(distinct->files, entry->hash, &entry->key, sizeof(entry->key));
+	}
 	distinct_reset(distinct->table);
 	return bytes;
 }

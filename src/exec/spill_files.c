@@ -97,7 +97,10 @@ gpuagg_spill_files_open(SpillFiles *files)
 	files->open = NULL;
 	close_written(files);
 	if (files->waiting == NIL)
+	{
+		files->level = 0;
 		return false;
+	}
 	waiting = linitial(files->waiting);
 	files->waiting = list_delete_first(files->waiting);
 	files->open = waiting->file;
@@ -124,10 +127,15 @@ gpuagg_spill_files_read(SpillFiles *files, void *place, Size size)
 void
 gpuagg_spill_files_end(SpillFiles *files)
 {
-	do
-	{
-		if (files->open != NULL)
-			BufFileClose(files->open);
-	} while (gpuagg_spill_files_open(files));
+	ListCell *cell;
+
+	for (int i = 0; i < SPILL_FILES; i++)
+		if (files->files[i] != NULL)
+			BufFileClose(files->files[i]);
+	foreach (cell, files->waiting)
+		BufFileClose(((WaitingFile *) lfirst(cell))->file);
+	list_free_deep(files->waiting);
+	if (files->open != NULL)
+		BufFileClose(files->open);
 	pfree(files);
 }

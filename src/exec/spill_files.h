@@ -25,7 +25,7 @@ extern void gpuagg_spill_files_write(SpillFiles *files, uint32 hash, const void 
 /* Whether records have been written since a file was opened, or before the first one. */
 extern bool gpuagg_spill_files_written(const SpillFiles *files);
 
-/* Opens the next file, of those just written first of all; false: there is none. */
+/* Opens the next file, of those just written first of all; false: there is none, and all bits are free again. */
 extern bool gpuagg_spill_files_open(SpillFiles *files);
 
 /* Reads so many bytes of the open file; false: it has ended, and is gone. */
