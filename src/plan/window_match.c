@@ -109,21 +109,30 @@ match_call(const WindowFunc *call, const WindowClause *clause, WindowFunction *f
 }
 
 /*
- * Whether two columns that the node reads are the same volatile expression.  Plans find
- * columns by their expressions, and would find the first for both.
+ * Plans find columns by their expressions: of two that are the same expression the first
+ * one, and a constant is found nowhere.  Why this would make a difference for the columns
+ * that the node reads; or NULL.  Grouping sets make some columns NULL.
  */
-static bool
-has_volatile_twins(const PathTarget *target)
+static const char *
+match_columns(const Query *query, const PathTarget *target)
 {
+	bool is_volatile = contain_volatile_functions((Node *) target->exprs);
 	ListCell *cell;
 
-	if (!contain_volatile_functions((Node *) target->exprs))
-		return false;
+	if (!is_volatile && query->groupingSets == NIL)
+		return NULL;
 	foreach (cell, target->exprs)
-		for (int i = foreach_current_index(cell) + 1; i < list_length(target->exprs); i++)
+	{
+		int i = foreach_current_index(cell);
+
+		if (query->groupingSets != NIL && IsA(lfirst(cell), Const))
+			return "a constant is a column of grouping sets";
+		while (++i < list_length(target->exprs))
 			if (equal(lfirst(cell), list_nth(target->exprs, i)))
-				return true;
-	return false;
+				return is_volatile ? "two columns are the same volatile expression"
+								   : "two columns of grouping sets are the same expression";
+	}
+	return NULL;
 }
 
 static void
@@ -158,13 +167,13 @@ gpuagg_window_below(const RelOptInfo *rel, Path *path)
 
 /* Each window is looked at once, and so is each function. */
 WindowMatch *
-gpuagg_window_matches(WindowAggPath *top)
+gpuagg_window_matches(const Query *query, WindowAggPath *top)
 {
 	const RelOptInfo *rel = top->path.parent;
 	const WindowAggPath *lowest = NULL;
 	WindowMatch *matches;
 	Index last = 0;
-	bool twins;
+	const char *objection;
 
 	for (WindowAggPath *path = top; path != NULL; path = gpuagg_window_below(rel, path->subpath))
 	{
@@ -174,14 +183,14 @@ gpuagg_window_matches(WindowAggPath *top)
 	matches = palloc0((last + 1) * sizeof(WindowMatch));
 	find_calls(top->path.pathtarget, matches, last);
 	/* above the lowest window come columns of functions alone, each once */
-	twins = has_volatile_twins(lowest->subpath->pathtarget);
+	objection = match_columns(query, lowest->subpath->pathtarget);
 	for (WindowAggPath *path = top; path != NULL; path = gpuagg_window_below(rel, path->subpath))
 	{
 		WindowMatch *match = &matches[path->winclause->winref];
 
 		match_window(path->winclause, match);
-		if (match->reason == NULL && twins)
-			match->reason = "two columns are the same volatile expression";
+		if (match->reason == NULL)
+			match->reason = objection;
 	}
 	return matches;
 }

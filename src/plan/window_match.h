@@ -23,9 +23,9 @@ typedef struct WindowMatch
 extern WindowAggPath *gpuagg_window_below(const RelOptInfo *rel, Path *path);
 
 /*
- * What the node would compute in place of core's nodes in the stack under `top`.  Indexed
+ * What the node would compute in place of core's nodes in the stack under `top` of a query.  Indexed
  * by winref.
  */
-extern WindowMatch *gpuagg_window_matches(WindowAggPath *top);
+extern WindowMatch *gpuagg_window_matches(const Query *query, WindowAggPath *top);
 
 #endif /* GPUAGG_WINDOW_MATCH_H */

@@ -272,7 +272,7 @@ add_window_paths(PlannerInfo *root, RelOptInfo *rel)
 
 		if (!IsA(path, WindowAggPath))
 			continue;
-		matches = gpuagg_window_matches(top);
+		matches = gpuagg_window_matches(root->parse, top);
 		if (!has_ours(rel, top, matches))
 			continue;
 		ours = rebuild_stack(root, rel, path, matches, true, &sorted);
