@@ -55,10 +55,9 @@ struct AggDistinct
 {
 	VectorValue form;
 	Oid type;
-	MemoryContext parent; /* of the files */
 	MemoryContext context;
 	distinct_hash *table;
-	SpillFiles *files; /* or NULL */
+	SpillFiles *files;
 	bool taking;
 	distinct_iterator position;
 };
@@ -76,7 +75,7 @@ gpuagg_distinct_make(const VectorValue *form, Oid type)
 
 	distinct->form = *form;
 	distinct->type = type;
-	distinct->parent = CurrentMemoryContext;
+	distinct->files = gpuagg_spill_files_make();
 	distinct->context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg distinct values",
 											  ALLOCSET_DEFAULT_SIZES);
 	distinct->table = distinct_create(distinct->context, FIRST_VALUES, NULL);
@@ -181,13 +180,6 @@ gpuagg_distinct_spill(AggDistinct *distinct)
 	distinct_iterator position;
 	const DistinctEntry *entry;
 
-	if (distinct->files == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(distinct->parent);
-
-		distinct->files = gpuagg_spill_files_make();
-		MemoryContextSwitchTo(old);
-	}
 	if (!gpuagg_spill_files_can_write(distinct->files))
 		return 0;
 	distinct_start_iterate(distinct->table, &position);
@@ -205,7 +197,7 @@ gpuagg_distinct_spill(AggDistinct *distinct)
 Datum
 gpuagg_distinct_value(const AggDistinct *distinct, PackedKey key)
 {
-	uint64 number = key.high << 63 | key.low >> 1;
+	int64 number = gpuagg_key_unpack(key, GPUAGG_VECTOR_INT64);
 	GpuaggVectorBytes bytes = {(const uint8 *) &key + 1, key.low & 0xff};
 	GpuaggVector vector = {.values = &number};
 	bool isnull;
@@ -222,7 +214,7 @@ load(AggDistinct *distinct, Size limit)
 	DistinctKey keys[GPUAGG_VECTOR_ROWS];
 	int n = 0;
 
-	if (distinct->files == NULL || !gpuagg_spill_files_open(distinct->files))
+	if (!gpuagg_spill_files_open(distinct->files))
 		return false;
 	while (gpuagg_spill_files_read(distinct->files, &keys[n], sizeof(DistinctKey)))
 	{
@@ -248,7 +240,7 @@ gpuagg_distinct_take(AggDistinct *distinct, Size limit, AggGroup **group, Packed
 		if (!distinct->taking)
 		{
 			/* others of the files that are being written may be the same values */
-			if (distinct->files != NULL && gpuagg_spill_files_written(distinct->files))
+			if (gpuagg_spill_files_written(distinct->files))
 				(void) gpuagg_distinct_spill(distinct);
 			distinct_start_iterate(distinct->table, &distinct->position);
 			distinct->taking = true;
@@ -270,9 +262,7 @@ gpuagg_distinct_take(AggDistinct *distinct, Size limit, AggGroup **group, Packed
 void
 gpuagg_distinct_clear(AggDistinct *distinct)
 {
-	if (distinct->files != NULL)
-		gpuagg_spill_files_end(distinct->files);
-	distinct->files = NULL;
+	gpuagg_spill_files_empty(distinct->files);
 	distinct->taking = false;
 	MemoryContextReset(distinct->context);
 	distinct->table = distinct_create(distinct->context, FIRST_VALUES, NULL);

@@ -94,16 +94,8 @@ static void
 deposit(AggScanState *node, int distinct, AggGroup *group, Datum value)
 {
 	for (int i = 0; i < node->nstates; i++)
-	{
-		const AggInput *input = &node->inputs[i];
-		Accumulator *acc;
-
-		if (input->distinct != distinct)
-			continue;
-		acc = gpuagg_group_state(&gpuagg_agg_main(node)->layout, group, i);
-		gpuagg_family_of(acc)->deposit(acc, gpuagg_agg_owner(node),
-									   input->type != NULL ? input->type->form : SQL_OPAQUE, value);
-	}
+		if (node->inputs[i].distinct == distinct)
+			gpuagg_agg_deposit(node, i, group, value);
 }
 
 /* Whether only the number of the values counts. */

@@ -360,7 +360,10 @@ count_work(const AggScanState *node, int nrows)
 	gpuagg_stat_batch(ENGINE_CPU, nrows, (int64) (bytes * nrows));
 }
 
-/* They are those of that row of the vector: of its registers, where they have the values whole. */
+/*
+ * An AggFill's values, of that row of the vector: of its registers, where they have the
+ * values whole.
+ */
 static void
 fill_from_vector(void *owner, int row, Datum *values, bool *isnull)
 {

@@ -98,7 +98,7 @@ gpuagg_agg_row_evaluate(void *owner, int number, const uint64 *wanted, GpuaggVec
 	MemoryContextSwitchTo(old);
 }
 
-/* They are evaluated over the row in the slot. */
+/* An AggFill's values, evaluated over the row in the slot. */
 static void
 fill_from_slot(void *owner, int row, Datum *values, bool *isnull)
 {

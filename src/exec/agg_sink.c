@@ -355,12 +355,21 @@ gpuagg_agg_sink_grouped(AggScanState *node, AggGroup *const *found, const uint16
 /* ---- one row ---- */
 
 void
+gpuagg_agg_deposit(AggScanState *node, int number, AggGroup *group, Datum value)
+{
+	const AggInput *input = &node->inputs[number];
+	Accumulator *acc = gpuagg_group_state(&gpuagg_agg_main(node)->layout, group, number);
+
+	gpuagg_family_of(acc)->deposit(acc, gpuagg_agg_owner(node),
+								   input->type != NULL ? input->type->form : SQL_OPAQUE, value);
+}
+
+void
 gpuagg_agg_sink_row(AggScanState *node, AggGroup *group, ExprContext *econtext)
 {
 	for (int i = 0; i < node->nstates; i++)
 	{
 		const AggInput *input = &node->inputs[i];
-		Accumulator *acc = gpuagg_group_state(&gpuagg_agg_main(node)->layout, group, i);
 		Datum value = (Datum) 0;
 		bool isnull = false;
 
@@ -375,9 +384,7 @@ gpuagg_agg_sink_row(AggScanState *node, AggGroup *group, ExprContext *econtext)
 		if (input->argument != NULL)
 			value = ExecEvalExpr(input->argument_state, econtext, &isnull);
 		if (!isnull)
-			gpuagg_family_of(acc)->deposit(acc, gpuagg_agg_owner(node),
-										   input->type != NULL ? input->type->form : SQL_OPAQUE,
-										   value);
+			gpuagg_agg_deposit(node, i, group, value);
 	}
 }
 
@@ -399,13 +406,10 @@ gpuagg_agg_sink_values(AggScanState *node, AggGroup *group, const TupleTableSlot
 	for (int i = 0; i < node->nstates; i++)
 	{
 		const AggInput *input = &node->inputs[i];
-		Accumulator *acc = gpuagg_group_state(&gpuagg_agg_main(node)->layout, group, i);
 		Datum value;
 
 		if (input->feed != FEED_DISTINCT && gpuagg_agg_input_of_slot(input, slot, &value))
-			gpuagg_family_of(acc)->deposit(acc, gpuagg_agg_owner(node),
-										   input->type != NULL ? input->type->form : SQL_OPAQUE,
-										   value);
+			gpuagg_agg_deposit(node, i, group, value);
 	}
 }
 

@@ -189,7 +189,8 @@ gpuagg_agg_spill_end(AggSet *set)
 
 	if (spill == NULL)
 		return;
-	gpuagg_spill_files_end(spill->files);
+	gpuagg_spill_files_empty(spill->files);
+	pfree(spill->files);
 	pfree(spill->buffer.data);
 	pfree(spill);
 	set->spill = NULL;

@@ -261,6 +261,9 @@ extern void gpuagg_agg_sink_grouped(AggScanState *node, AggGroup *const *found, 
 extern void gpuagg_agg_sink_row(AggScanState *node, AggGroup *group, ExprContext *econtext);
 extern void gpuagg_agg_sink_values(AggScanState *node, AggGroup *group, const TupleTableSlot *slot);
 
+/* Adds a value of the input of that number, not NULL, to its state in a group. */
+extern void gpuagg_agg_deposit(AggScanState *node, int number, AggGroup *group, Datum value);
+
 /*
  * Whether an input takes a row that a node below has computed: past its FILTER, and with an
  * argument that is not NULL, which is *value.

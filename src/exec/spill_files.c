@@ -125,7 +125,7 @@ gpuagg_spill_files_read(SpillFiles *files, void *place, Size size)
 }
 
 void
-gpuagg_spill_files_end(SpillFiles *files)
+gpuagg_spill_files_empty(SpillFiles *files)
 {
 	ListCell *cell;
 
@@ -137,5 +137,5 @@ gpuagg_spill_files_end(SpillFiles *files)
 	list_free_deep(files->waiting);
 	if (files->open != NULL)
 		BufFileClose(files->open);
-	pfree(files);
+	*files = (SpillFiles){.context = files->context};
 }

@@ -25,13 +25,16 @@ extern void gpuagg_spill_files_write(SpillFiles *files, uint32 hash, const void 
 /* Whether records have been written since a file was opened, or before the first one. */
 extern bool gpuagg_spill_files_written(const SpillFiles *files);
 
-/* Opens the next file, of those just written first of all; false: there is none, and all bits are free again. */
+/*
+ * Opens the next file, of those just written first of all; false: there is none, and all bits
+ * are free again.
+ */
 extern bool gpuagg_spill_files_open(SpillFiles *files);
 
 /* Reads so many bytes of the open file; false: it has ended, and is gone. */
 extern bool gpuagg_spill_files_read(SpillFiles *files, void *place, Size size);
 
-/* Removes all files. */
-extern void gpuagg_spill_files_end(SpillFiles *files);
+/* Removes all files; pfree() then releases the rest. */
+extern void gpuagg_spill_files_empty(SpillFiles *files);
 
 #endif /* GPUAGG_SPILL_FILES_H */
