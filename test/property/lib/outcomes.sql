@@ -107,6 +107,7 @@ DECLARE
 	plan text := plan_of(query, types, arguments, 'COSTS OFF, VERBOSE', true, way, 0);
 	missed text;
 	limited boolean;
+	sequential text[];
 BEGIN
 	-- subqueries over few are beside the point
 	ran := regexp_replace(plan, '\(GpuAgg\) on [a-z.]*few', '', 'g') ~ '\(GpuAgg';
@@ -126,10 +127,20 @@ BEGIN
 		RETURN;
 	END IF;
 	missed := first_difference('node', got, want);
+	-- rows that an index leaves out meet no error
+	IF is_error(got) AND NOT failed THEN
+		PERFORM set_config('enable_indexscan', 'off', true), set_config('enable_bitmapscan', 'off', true);
+		sequential := outcome(expected, types, arguments, false, 'off', 0);
+		PERFORM set_config('enable_indexscan', 'on', true), set_config('enable_bitmapscan', 'on', true);
+		IF is_error(sequential) THEN
+			failed := true;
+			missed := first_difference('node', got, sequential);
+		END IF;
+	END IF;
 	-- the minimum of a constant, for which core reads up to one row, or none, and so meets other errors
 	limited := (failed OR is_error(got)) AND
 		plan_of(expected, types, arguments, 'COSTS OFF', false, 'off', 0) ~ 'InitPlan[^\n]*\n\s*-> +Limit';
-	IF is_error(got) <> failed AND limited THEN
+	IF failed AND NOT is_error(want) AND missed IS NULL OR is_error(got) <> failed AND limited THEN
 		failed := true;
 	ELSIF missed IS NOT NULL AND way = 'all' AND by_order AND plan ~ by_core THEN
 		missed := first_difference('core''s nodes', got, outcome(query, types, arguments, false, 'off', 0));
@@ -158,7 +169,10 @@ BEGIN
 	END IF;
 	IF core <> '' THEN
 		got := outcome(core, types, arguments, false, 'off', 0);
-		IF NOT same_error(query, want, got, any_error) THEN
+		-- the other server takes some constants for columns that are not in GROUP BY
+		IF NOT same_error(query, want, got, any_error) AND
+			NOT (got[1] LIKE 'error 42803: %' AND
+				 plan_of(core, types, arguments, 'COSTS OFF', false, 'off', 0) ~ 'Relations: Aggregate') THEN
 			difference := coalesce(difference, first_difference('core', want, got));
 		END IF;
 	END IF;
