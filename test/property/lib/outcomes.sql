@@ -127,6 +127,13 @@ BEGIN
 		RETURN;
 	END IF;
 	missed := first_difference('node', got, want);
+	-- core leaves out default partitions that have rows, where it prunes: not below partitionwise plans
+	IF missed IS NOT NULL AND current_setting('enable_partitionwise_aggregate')::boolean THEN
+		PERFORM set_config('enable_partitionwise_aggregate', 'off', true);
+		want := outcome(expected, types, arguments, false, 'off', 0);
+		failed := is_error(want);
+		missed := first_difference('node', got, want);
+	END IF;
 	-- rows that an index leaves out meet no error
 	IF is_error(got) AND NOT failed THEN
 		PERFORM set_config('enable_indexscan', 'off', true), set_config('enable_bitmapscan', 'off', true);
