@@ -119,6 +119,15 @@ BEGIN
 	vectors := (SELECT cpu_batches FROM gpuagg_last_query());
 	failed := is_error(want);
 	nrows := cardinality(want);
+	-- before 18 DISTINCT leaves out columns that equal a constant in WHERE, although grouping sets
+	-- make them NULL: which rows it keeps depends on their order
+	IF query ~ '^SELECT DISTINCT .* GROUP BY .*(CUBE|ROLLUP|GROUPING SETS)' AND got IS DISTINCT FROM want AND
+		current_setting('server_version_num')::integer < 180000 THEN
+		unjudged := true;
+		row_vectors := 0;
+		PERFORM configure(true, 'off', 0);
+		RETURN;
+	END IF;
 	-- 17 does not plan grouping() in HAVING over partitions that are grouped singly
 	IF want[1] LIKE 'error XX000: GroupingFunc found%' THEN
 		vectors := 0;
