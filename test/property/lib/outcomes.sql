@@ -185,9 +185,9 @@ BEGIN
 	END IF;
 	IF core <> '' THEN
 		got := outcome(core, types, arguments, false, 'off', 0);
-		-- the other server takes some constants for columns that are not in GROUP BY
+		-- the other server evaluates other constants, and takes some for columns that are not in GROUP BY
 		IF NOT same_error(query, want, got, any_error) AND
-			NOT (got[1] LIKE 'error 42803: %' AND
+			NOT ((is_error(got) OR is_error(want)) AND
 				 plan_of(core, types, arguments, 'COSTS OFF', false, 'off', 0) ~ 'Relations: Aggregate') THEN
 			difference := coalesce(difference, first_difference('core', want, got));
 		END IF;
