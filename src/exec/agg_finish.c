@@ -10,6 +10,9 @@
 #include "exec/agg_spill.h"
 #include "exec/agg_state.h"
 
+/* A set has room for so many groups, or its tables alone might take all memory, for each group again. */
+#define LEAST_GROUPS 256
+
 /* ---- values ---- */
 
 void
@@ -53,7 +56,8 @@ groups_are_full(const AggScanState *node, const AggSet *set)
 {
 	Size bytes = gpuagg_groups_bytes(set->groups);
 
-	if (set->layout.nkeys == 0 || bytes <= node->set_limit)
+	if (set->layout.nkeys == 0 || bytes <= node->set_limit ||
+		gpuagg_groups_count(set->groups) < LEAST_GROUPS)
 		return false;
 	for (int i = 0; i < node->nsets; i++)
 	{

@@ -480,21 +480,17 @@ unwanted(PlannerInfo *root, const RelOptInfo *input)
 }
 
 /*
- * Whether groups by all columns are needed for the grouping sets alone, and do not fit into
- * memory: then there may be far more of them than there are results.
+ * Whether groups of grouping sets, or those by all columns that they are made from, do not fit
+ * into memory: core sorts for some of the sets and spills less.
  */
 static bool
 wants_more_groups(const AggPaths *paths)
 {
 	const AggMatch *match = &paths->match;
-	ListCell *cell;
 
 	if (match->sets == NIL || gpuagg_min_table_pages == 0)
 		return false;
-	foreach (cell, match->sets)
-		if (list_length(lfirst(cell)) == list_length(match->keys))
-			return false;
-	return gpuagg_agg_overflow(match, paths->input->rows, paths->groups) > 0;
+	return gpuagg_agg_overflow(match, paths->input->rows, Max(paths->groups, paths->results)) > 0;
 }
 
 static void
@@ -517,8 +513,9 @@ add_agg_paths(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 		paths.groups = count_groups(&paths, input->rows);
 		paths.values = count_values(&paths, input->rows);
 		paths.sorted = is_sorted(&paths);
+		paths.results = count_results(&paths);
 		if (wants_more_groups(&paths))
-			reason = "the grouping sets have more groups by all their columns than memory holds";
+			reason = "the grouping sets have more groups than memory holds";
 	}
 	if (reason != NULL)
 	{
@@ -529,7 +526,6 @@ add_agg_paths(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 	paths.named = makeNode(RelOptInfo);
 	*paths.named = *output;
 	paths.named->relids = input->relids;
-	paths.results = count_results(&paths);
 	paths.rows = paths.results;
 	if (paths.having != NULL)
 		paths.rows *= clauselist_selectivity(root, (List *) paths.having, 0, JOIN_INNER, NULL);
