@@ -110,6 +110,65 @@ compat_shared_struct(const char *name, Size size, void (*init)(void *))
 	return p;
 }
 
+/* 17 has hash tables in shared memory copy their keys by a function. */
+#if PG_VERSION_NUM >= 170000
+#define COMPAT_DSHASH_COPY(parameters) (parameters).copy_function = dshash_memcpy
+#else
+#define COMPAT_DSHASH_COPY(parameters) ((void) 0)
+#endif
+
+/* 16 renamed what says where a relation's file is. */
+static inline void
+compat_relation_file(Relation relation, Oid *tablespace, Oid *database, Oid *file)
+{
+#if PG_VERSION_NUM >= 160000
+	*tablespace = relation->rd_locator.spcOid;
+	*database = relation->rd_locator.dbOid;
+	*file = relation->rd_locator.relNumber;
+#else
+	*tablespace = relation->rd_node.spcNode;
+	*database = relation->rd_node.dbNode;
+	*file = relation->rd_node.relNode;
+#endif
+}
+
+/* Whether the relation's file was made in this transaction, so that its changes may not be logged. */
+static inline bool
+compat_relation_file_is_new(Relation relation)
+{
+	if (relation->rd_createSubid != InvalidSubTransactionId)
+		return true;
+#if PG_VERSION_NUM >= 160000
+	return relation->rd_newRelfilelocatorSubid != InvalidSubTransactionId ||
+		   relation->rd_firstRelfilelocatorSubid != InvalidSubTransactionId;
+#else
+	return relation->rd_newRelfilenodeSubid != InvalidSubTransactionId ||
+		   relation->rd_firstRelfilenodeSubid != InvalidSubTransactionId;
+#endif
+}
+
+/* Whether a buffer that once had a block of a relation has it still: then it is pinned. */
+static inline bool
+compat_read_recent_buffer(Relation relation, BlockNumber block, Buffer buffer)
+{
+#if PG_VERSION_NUM >= 160000
+	return ReadRecentBuffer(relation->rd_locator, MAIN_FORKNUM, block, buffer);
+#else
+	return ReadRecentBuffer(relation->rd_node, MAIN_FORKNUM, block, buffer);
+#endif
+}
+
+/* Before 17 rows may be removed that a snapshot still needs, which then is too old. */
+static inline bool
+compat_snapshots_can_be_too_old(void)
+{
+#if PG_VERSION_NUM >= 170000
+	return false;
+#else
+	return old_snapshot_threshold >= 0;
+#endif
+}
+
 /* Whether a preloaded library reserves memory for compat_shared_struct(). */
 #if PG_VERSION_NUM >= 170000
 #define SHARED_STRUCT_NEEDS_RESERVATION false

@@ -40,6 +40,7 @@ typedef struct CompatBlocks
 	BufferAccessStrategy strategy;
 	CompatNextBlock next;
 	void *owner; /* of next() */
+	bool waits;	 /* next() reads other blocks or waits */
 #if PG_VERSION_NUM >= 170000
 	ReadStream *stream;
 #else
@@ -99,7 +100,8 @@ compat_blocks_begin(CompatBlocks *blocks)
 
 	/* 18: next() does not wait, so reads may be submitted together. */
 #if PG_VERSION_NUM >= 180000
-	flags |= READ_STREAM_USE_BATCHING;
+	if (!blocks->waits)
+		flags |= READ_STREAM_USE_BATCHING;
 #endif
 	blocks->stream = read_stream_begin_relation(flags, blocks->strategy, blocks->relation,
 												MAIN_FORKNUM, compat_blocks_callback, blocks, 0);

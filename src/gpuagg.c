@@ -25,6 +25,8 @@ GPUAGG_MODULE_MAGIC("gpuagg", GPUAGG_VERSION_STRING);
 #define SEGMENT_KB ((int) (GPUAGG_SEGMENT_BYTES / 1024)) /* of the smallest lease */
 
 int gpuagg_device = DEVICE_AUTO;
+int gpuagg_resident = RESIDENT_AUTO;
+int gpuagg_column_memory = 256 * 1024;
 int gpuagg_core_aggregates = CORE_OFF;
 bool gpuagg_loaded_late = false;
 bool gpuagg_enable_agg_scan = true;
@@ -49,6 +51,11 @@ static const struct config_enum_entry core_modes[] = {{"off", CORE_OFF, false},
 													  {"exact", CORE_EXACT, false},
 													  {"all", CORE_ALL, false},
 													  {NULL, 0, false}};
+
+static const struct config_enum_entry resident_modes[] = {{"auto", RESIDENT_AUTO, false},
+														  {"on", RESIDENT_ON, false},
+														  {"off", RESIDENT_OFF, false},
+														  {NULL, 0, false}};
 
 static shmem_request_hook_type previous_shmem_request_hook = NULL;
 static ExecutorRun_hook_type previous_executor_run_hook = NULL;
@@ -86,6 +93,11 @@ define_settings(void)
 	DefineCustomIntVariable("gpuagg.batch_rows", "Rows that are handed to an engine at a time.",
 							NULL, &gpuagg_batch_rows, 1024 * 1024, 1024, 8 * 1024 * 1024,
 							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpuagg.column_memory",
+							"Shared memory that columns of tables take at most.",
+							"0 means that no columns stay in memory.", &gpuagg_column_memory,
+							256 * 1024, 0, MAX_KILOBYTES, PGC_SIGHUP, GUC_UNIT_KB, NULL, NULL,
+							NULL);
 	DefineCustomEnumVariable("gpuagg.core_aggregates",
 							 "Which of core's aggregates are computed as gpuagg's are.",
 							 "\"exact\" takes those whose result does not depend on the order of "
@@ -131,6 +143,11 @@ define_settings(void)
 							"0 means that it is taken wherever it can be, whatever it costs.",
 							&gpuagg_min_table_pages, 1000, 0, INT_MAX, PGC_USERSET, GUC_EXPLAIN,
 							NULL, NULL, NULL);
+	DefineCustomEnumVariable("gpuagg.resident", "Whether columns that queries read stay in memory.",
+							 "\"auto\" keeps them from their second use on, \"on\" from the "
+							 "first, \"off\" neither keeps nor uses them.",
+							 &gpuagg_resident, RESIDENT_AUTO, resident_modes, PGC_USERSET,
+							 GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpuagg.staging_memory",
 							"Staging memory that one session has on lease at most.", NULL,
 							&gpuagg_staging_memory, 4 * SEGMENT_KB, SEGMENT_KB, MAX_KILOBYTES,

@@ -20,7 +20,16 @@ typedef enum CoreAggregates
 	CORE_ALL
 } CoreAggregates;
 
+/* Whether columns of tables stay in memory. */
+typedef enum ResidentMode
+{
+	RESIDENT_AUTO, /* from their second use on */
+	RESIDENT_ON,   /* from the first */
+	RESIDENT_OFF   /* and those that are there are not used */
+} ResidentMode;
+
 /* USERSET */
+extern int gpuagg_resident; /* ResidentMode */
 extern int gpuagg_core_aggregates; /* CoreAggregates */
 extern int gpuagg_device;		   /* DeviceMode */
 extern bool gpuagg_enable_agg_scan;
@@ -34,6 +43,7 @@ extern int gpuagg_device_timeout; /* ms */
 extern int gpuagg_staging_memory; /* kB, per backend */
 
 /* SIGHUP */
+extern int gpuagg_column_memory; /* kB, 0: none */
 extern int gpuagg_total_staging_memory; /* kB */
 extern int gpuagg_device_memory;		/* MB, 0: three quarters of what is free */
 extern char *gpuagg_visible_devices;	/* "" for all */

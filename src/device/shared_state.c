@@ -11,8 +11,8 @@
 
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "device/attempt.h"
 #include "device/shared_state.h"
-#include "utils/memutils.h"
 
 #define BREAKER_HOLD_MS		1000
 #define BREAKER_MAX_STRIKES 4	  /* 1 s << 4 = 16 s */
@@ -62,36 +62,23 @@ init_state(void *p)
 	gpuagg_stat_init(&state->counters);
 }
 
+static void
+attach_struct(void *state)
+{
+	*(SharedState **) state = compat_shared_struct("gpuagg", SHARED_STATE_SIZE, init_state);
+}
+
 SharedState *
 gpuagg_state(void)
 {
 	static SharedState *attached = NULL;
 	static bool tried = false;
-	MemoryContext context = CurrentMemoryContext;
-	uint32 holdoff = InterruptHoldoffCount;
-	SharedState *volatile state = NULL;
+	SharedState *state = NULL;
 
 	if (tried)
 		return attached;
-
-	PG_TRY();
-	{
-		state = compat_shared_struct("gpuagg", SHARED_STATE_SIZE, init_state);
-	}
-	PG_CATCH();
-	{
-		/*
-		 * Raising the error reset InterruptHoldoffCount, but releasing a lock
-		 * lowers it; LWLockReleaseAll() raises it first for each lock held.
-		 * Callers hold no locks, so releasing all is safe.
-		 */
-		LWLockReleaseAll();
-		InterruptHoldoffCount = holdoff;
-		MemoryContextSwitchTo(context);
-		FlushErrorState();
+	if (!gpuagg_attempt(attach_struct, &state, NULL, 0))
 		state = NULL;
-	}
-	PG_END_TRY();
 
 	tried = true;
 	if (state != NULL)

@@ -124,6 +124,12 @@ show_work(AggScanState *node, ExplainState *es)
 	ExplainPropertyInteger("Pages Read", NULL, (int64) counts.pages.pages, es);
 	ExplainPropertyInteger("Pages All-Visible", NULL, (int64) counts.pages.all_visible, es);
 	ExplainPropertyInteger("Pages by Stride", NULL, (int64) counts.pages.strided, es);
+	if (counts.pages.level1 + counts.pages.level2 + counts.pages.filled > 0)
+	{
+		ExplainPropertyInteger("Pages from Memory", NULL, (int64) counts.pages.level1, es);
+		ExplainPropertyInteger("Pages Confirmed", NULL, (int64) counts.pages.level2, es);
+		ExplainPropertyInteger("Pages Filled", NULL, (int64) counts.pages.filled, es);
+	}
 	ExplainPropertyInteger("Rows Read", NULL, (int64) counts.pages.rows, es);
 	ExplainPropertyInteger("Vectors", NULL, counts.vectors, es);
 	ExplainPropertyInteger("Vectors Row by Row", NULL, counts.by_row, es);

@@ -102,6 +102,17 @@ init_expressions(AggScanState *node, List *quals)
 											&TTSOpsVirtual);
 }
 
+/* Whether vectors have all that is asked for, and groups' values come whole from them. */
+static bool
+needs_columns_only(const AggScanState *node)
+{
+	bool only = !node->always_by_row && node->compiler->rows == NIL;
+
+	for (int i = 0; i < node->nvalues; i++)
+		only &= node->values[i].whole;
+	return only && node->spec->ncarried == 0;
+}
+
 static void load_values(void *owner, int column, const uint64 *wanted);
 
 void
@@ -132,6 +143,7 @@ gpuagg_agg_input_init(AggScanState *node)
 	for (int i = 0; i <= node->ndistinct; i++)
 		node->always_by_row |= !gpuagg_groups_by_vector(node->sets[i].groups);
 	node->by_row = node->always_by_row;
+	node->columns_only = needs_columns_only(node);
 	node->parameter_context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg parameters",
 													ALLOCSET_SMALL_SIZES);
 	node->memory_limit = get_hash_memory_limit();
@@ -322,7 +334,15 @@ run_program_in_order(AggScanState *node, int *nlive)
 		if (!is_of_a_row(error->sqlerrcode))
 			PG_RE_THROW();
 		FlushErrorState();
-		gpuagg_agg_rows_take_vector(node);
+		if (node->reader->from_memory)
+		{
+			gpuagg_page_reader_return(node->reader);
+			gpuagg_page_reader_only_returned(node->reader);
+			while (gpuagg_page_reader_next(node->reader))
+				gpuagg_agg_rows_take_vector(node);
+		}
+		else
+			gpuagg_agg_rows_take_vector(node);
 		ReThrowError(error);
 	}
 	PG_END_TRY();
@@ -447,7 +467,10 @@ take_vector(AggScanState *node)
 	count_work(node, node->reader->nrows);
 	if (node->by_row || !run_program_in_order(node, &nlive))
 	{
-		gpuagg_agg_rows_take_vector(node);
+		if (node->reader->from_memory)
+			gpuagg_page_reader_return(node->reader);
+		else
+			gpuagg_agg_rows_take_vector(node);
 		return;
 	}
 	node->counts.removed += node->reader->nrows - nlive;
@@ -487,11 +510,31 @@ gpuagg_agg_input_tell(AggScanState *node)
 	node->told = all;
 }
 
-static void
-open_reader(AggScanState *node, Relation relation, const PageColumn *columns, PageShare *share)
+PageMemory
+gpuagg_agg_input_memory(AggScanState *node, Relation relation, const PageColumn *columns,
+						AggMemory *memory)
 {
+	if (!memory->known)
+	{
+		memory->known = true;
+		memory->mode = node->columns_only
+						   ? gpuagg_page_memory(relation, node->css.ss.ps.state->es_snapshot,
+												columns, (int) node->compiler->program.ncolumns)
+						   : PAGE_MEMORY_NONE;
+		memory->nchunks = gpuagg_page_share_chunks(relation, memory->mode);
+	}
+	return memory->mode;
+}
+
+static void
+open_reader(AggScanState *node, Relation relation, const PageColumn *columns, AggMemory *memory,
+			PageShare *share)
+{
+	PageMemory mode = share != NULL ? PAGE_MEMORY_USE
+									: gpuagg_agg_input_memory(node, relation, columns, memory);
+
 	node->reader = gpuagg_page_reader_open(relation, node->css.ss.ps.state->es_snapshot, columns,
-										   (int) node->compiler->program.ncolumns, share);
+										   (int) node->compiler->program.ncolumns, mode, share);
 }
 
 static void
@@ -529,7 +572,7 @@ gpuagg_agg_input_take_table(AggScanState *node, AggTable *table)
 	if (node->table != table)
 	{
 		Assert(node->table == NULL);
-		open_reader(node, table->relation, table->columns, table->share);
+		open_reader(node, table->relation, table->columns, &table->memory, table->share);
 		node->table = table;
 	}
 	if (!take_vectors(node))
@@ -572,7 +615,7 @@ gpuagg_agg_input_drain(AggScanState *node)
 	else
 	{
 		if (node->reader == NULL)
-			open_reader(node, node->relation, node->columns,
+			open_reader(node, node->relation, node->columns, &node->memory,
 						node->share != NULL ? &node->share->pages : NULL);
 		all = take_vectors(node);
 	}

@@ -211,7 +211,12 @@ rescan(CustomScanState *css)
 static Size
 estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
 {
-	return sizeof(AggShare);
+	AggScanState *node = (AggScanState *) css;
+
+	if (node->spec->over_children)
+		return sizeof(AggShare);
+	(void) gpuagg_agg_input_memory(node, node->relation, node->columns, &node->memory);
+	return add_size(offsetof(AggShare, pages), gpuagg_page_share_size(node->memory.nchunks));
 }
 
 static void
@@ -223,7 +228,8 @@ initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	memset(share, 0, sizeof(AggShare));
 	SpinLockInit(&share->mutex);
 	if (!node->spec->over_children)
-		gpuagg_page_share_init(&share->pages, node->relation);
+		gpuagg_page_share_init(&share->pages, node->relation, node->memory.nchunks,
+							   node->memory.mode);
 	node->share = share;
 }
 
@@ -233,7 +239,7 @@ reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	const AggScanState *node = (const AggScanState *) css;
 
 	if (!node->spec->over_children)
-		gpuagg_page_share_init(&((AggShare *) coordinate)->pages, node->relation);
+		gpuagg_page_share_reset(&((AggShare *) coordinate)->pages, node->relation);
 }
 
 static void

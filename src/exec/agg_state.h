@@ -104,11 +104,19 @@ typedef struct AggCounts
 /* What processes of one plan share. */
 typedef struct AggShare
 {
-	PageShare pages;
 	slock_t mutex; /* of workers, which workers add at their end */
 	AggCounts workers;
 	WorkReport report; /* of workers, not yet given to the session's statistics */
+	PageShare pages;   /* where the table is one; it goes on behind */
 } AggShare;
+
+/* What a node does with a table's columns in memory. */
+typedef struct AggMemory
+{
+	bool known; /* once an execution; in the leader */
+	PageMemory mode;
+	uint32 nchunks; /* of the share */
+} AggMemory;
 
 /*
  * A node GpuAgg Table: reads one table for the node over several, the first GpuAgg above it,
@@ -124,6 +132,7 @@ typedef struct AggTable
 	TupleTableSlot *slot;	   /* a row as the table has it, where there is a map */
 	TupleTableSlot *full;	   /* what it gives when groups must be given out before it goes on */
 	PageShare *share;
+	AggMemory memory;
 	bool drained;
 } AggTable;
 
@@ -169,6 +178,8 @@ typedef struct AggScanState
 	GpuaggVectorRunner *runner;
 	PageColumn *columns;
 	PageReader *reader;
+	AggMemory memory;  /* where the table is one */
+	bool columns_only; /* rows are never evaluated by the executor, but for flagged ones */
 	AggInput *inputs; /* one for each state */
 	ExprState *qual;
 	ExprState **row_exprs; /* of ROW instructions */
@@ -205,6 +216,13 @@ typedef struct AggFill
 extern void gpuagg_agg_input_init(AggScanState *node);
 extern void gpuagg_agg_input_drain(AggScanState *node);
 extern bool gpuagg_agg_input_take_table(AggScanState *node, AggTable *table);
+
+/*
+ * What to do with a table's columns in memory, found out at the first call; columns: as the
+ * table has them.
+ */
+extern PageMemory gpuagg_agg_input_memory(AggScanState *node, Relation relation,
+										  const PageColumn *columns, AggMemory *memory);
 extern void gpuagg_agg_input_rescan(AggScanState *node);
 extern void gpuagg_agg_input_end(AggScanState *node);
 

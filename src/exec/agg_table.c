@@ -67,6 +67,13 @@ make_columns(AggTable *table)
 	MemoryContextSwitchTo(old);
 }
 
+static void
+prepare(AggTable *table)
+{
+	if (table->columns == NULL)
+		make_columns(table);
+}
+
 static TupleTableSlot *
 exec(CustomScanState *css)
 {
@@ -74,8 +81,7 @@ exec(CustomScanState *css)
 
 	if (table->drained)
 		return NULL;
-	if (table->columns == NULL)
-		make_columns(table);
+	prepare(table);
 	if (!gpuagg_agg_input_take_table(table->over, table))
 	{
 		table->over->full = true;
@@ -103,20 +109,27 @@ rescan(CustomScanState *css)
 static Size
 estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
 {
-	return sizeof(PageShare);
+	AggTable *table = (AggTable *) css;
+
+	prepare(table);
+	(void) gpuagg_agg_input_memory(table->over, table->relation, table->columns, &table->memory);
+	return gpuagg_page_share_size(table->memory.nchunks);
 }
 
 static void
 initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
-	gpuagg_page_share_init(coordinate, open_table((AggTable *) css));
-	((AggTable *) css)->share = coordinate;
+	AggTable *table = (AggTable *) css;
+
+	gpuagg_page_share_init(coordinate, table->relation, table->memory.nchunks,
+						   table->memory.mode);
+	table->share = coordinate;
 }
 
 static void
 reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
-	gpuagg_page_share_init(coordinate, open_table((AggTable *) css));
+	gpuagg_page_share_reset(coordinate, ((AggTable *) css)->relation);
 }
 
 static void

@@ -7,6 +7,7 @@
  * by a constant offset in each tuple; walk over the columns before it.  The last
  * two give places, NULL pointers for NULLs, from which the values are then made.
  */
+#include "exec/page_resident.h"
 #include "exec/page_scan.h"
 
 #include "utils/lsyscache.h"
@@ -271,8 +272,13 @@ load(PageReader *reader, int first, int n, const uint64 *wanted, bool later)
 	bool walks = false;
 
 	Assert(first >= 0 && n >= 0 && first + n <= scan->ncolumns);
-	if (n == 0)
+	if (n == 0 || reader->loaded)
 		return;
+	if (reader->from_memory)
+	{
+		gpuagg_page_resident_load(reader, first, n);
+		return;
+	}
 	for (int c = first; c < first + n; c++)
 	{
 		walks |= scan->columns[c].offset < 0;

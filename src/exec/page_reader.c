@@ -7,10 +7,11 @@
  * the current resource owner, which lets go of them after an error.
  *
  * Processes that share a table take units of blocks.  A unit does not cross a
- * border between chunks: UNIT_BLOCKS blocks, counted within the blocks that one
+ * border between chunks: CHUNK_PAGES blocks, counted within the blocks that one
  * page of the visibility map is about.
  */
 #include "exec/page_scan.h"
+#include "exec/page_resident.h"
 
 #include "access/heapam.h"
 #include "access/syncscan.h"
@@ -20,14 +21,10 @@
 #include "storage/bufpage.h"
 #include "storage/predicate.h"
 
-#define UNIT_BLOCKS		256
 #define UNIT_BLOCKS_MIN 16
 #define UNITS_LEFT		64 /* of what remains, a unit is at most one of so many parts */
 
 #define WIDE_TUPLE		192 /* of more bytes than that, few lines are looked at */
-
-/* Heap blocks of one page of the visibility map, two bits each. */
-#define MAP_PAGE_BLOCKS ((BLCKSZ - MAXALIGN(SizeOfPageHeaderData)) * 4)
 
 bool
 gpuagg_page_reader_can_read(Relation relation)
@@ -44,6 +41,9 @@ gpuagg_page_counts_add(PageCounts *into, const PageCounts *from)
 	into->all_visible += from->all_visible;
 	into->strided += from->strided;
 	into->rows += from->rows;
+	into->level1 += from->level1;
+	into->level2 += from->level2;
+	into->filled += from->filled;
 }
 
 /* Whether a table is so large that its scans follow one another, as core's do. */
@@ -61,12 +61,35 @@ first_block(Relation relation, BlockNumber nblocks)
 															   : 0;
 }
 
+uint32
+gpuagg_page_share_chunks(Relation relation, PageMemory memory)
+{
+	return memory == PAGE_MEMORY_NONE ? 0 : chunk_count(RelationGetNumberOfBlocks(relation));
+}
+
+Size
+gpuagg_page_share_size(uint32 nchunks)
+{
+	return add_size(offsetof(PageShare, chunks), mul_size(nchunks, sizeof(PageChunk)));
+}
+
 void
-gpuagg_page_share_init(PageShare *share, Relation relation)
+gpuagg_page_share_init(PageShare *share, Relation relation, uint32 nchunks, PageMemory memory)
+{
+	share->nchunks = nchunks;
+	share->fill = memory == PAGE_MEMORY_FILL;
+	gpuagg_page_share_reset(share, relation);
+}
+
+void
+gpuagg_page_share_reset(PageShare *share, Relation relation)
 {
 	pg_atomic_init_u64(&share->next, 0);
 	share->nblocks = RelationGetNumberOfBlocks(relation);
 	share->first = first_block(relation, share->nblocks);
+	pg_atomic_init_u32(&share->next_chunk, 0);
+	for (uint32 i = 0; i < share->nchunks; i++)
+		pg_atomic_init_u32(&share->chunks[i].decided, 0);
 }
 
 /* The block that comes `number` blocks after the first. */
@@ -94,8 +117,10 @@ take_unit(PageScan *scan)
 			return false;
 		block = block_of(scan, begin);
 		within = block % MAP_PAGE_BLOCKS;
-		chunk = Min(UNIT_BLOCKS - within % UNIT_BLOCKS, MAP_PAGE_BLOCKS - within);
+		chunk = Min(CHUNK_PAGES - within % CHUNK_PAGES, MAP_PAGE_BLOCKS - within);
 		length = Max((share->nblocks - begin) / UNITS_LEFT, UNIT_BLOCKS_MIN);
+		if (share->fill)
+			length = chunk; /* whoever fills a chunk has all of it */
 		length = Min(Min(length, chunk), share->nblocks - Max(begin, block));
 	} while (!pg_atomic_compare_exchange_u64(&share->next, &begin, begin + length));
 	scan->block = begin;
@@ -103,14 +128,52 @@ take_unit(PageScan *scan)
 	return true;
 }
 
+/* The next block of the unit that has to be read, if there is one. */
+static BlockNumber
+next_wanted(PageScan *scan)
+{
+	while (scan->block < scan->end)
+	{
+		BlockNumber block = block_of(scan, scan->block);
+		int page = chunk_page(block);
+		int next;
+
+		if (!scan->chunk_known || scan->chunk != chunk_of(block))
+		{
+			scan->chunk = chunk_of(block);
+			scan->chunk_known = true;
+			scan->wanted = gpuagg_page_resident_rest(scan->reader, scan->chunk);
+		}
+		next = Min(chunk_next(&scan->wanted, page), chunk_npages(scan->chunk, scan->nblocks));
+		scan->block += next - page;
+		if (scan->block < scan->end && next < chunk_npages(scan->chunk, scan->nblocks))
+			return block_of(scan, scan->block++);
+	}
+	return InvalidBlockNumber;
+}
+
 static BlockNumber
 next_block(void *owner)
 {
 	PageScan *scan = owner;
 
-	if (scan->block >= scan->end && (scan->share == NULL || !take_unit(scan)))
-		return InvalidBlockNumber;
-	return block_of(scan, scan->block++);
+	for (;;)
+	{
+		if (scan->block < scan->end)
+		{
+			BlockNumber block;
+
+			if (scan->reader->resident == NULL)
+				return block_of(scan, scan->block++);
+			block = next_wanted(scan);
+			if (BlockNumberIsValid(block))
+				return block;
+		}
+		scan->chunk_known = false;
+		if (scan->share == NULL || !take_unit(scan))
+			return scan->reader->resident == NULL ? InvalidBlockNumber
+												  : gpuagg_page_resident_returned(scan->reader);
+	}
 }
 
 /* The blocks from the first on. */
@@ -124,6 +187,8 @@ start(PageScan *scan)
 	scan->synchronized = synchronize_seqscans && is_large(scan->relation, scan->nblocks);
 	scan->block = 0;
 	scan->end = scan->share != NULL ? 0 : scan->nblocks;
+	scan->chunk_known = false;
+	scan->resident_done = false;
 	pgstat_count_heap_scan(scan->relation);
 }
 
@@ -270,6 +335,7 @@ next_page(PageReader *reader)
 		compat_test_old_snapshot(scan->snapshot, scan->relation, page);
 		all_visible = PageIsAllVisible(page) && !scan->snapshot->takenDuringRecovery;
 		collect(scan, page, all_visible);
+		scan->page_lsn = all_visible ? PageGetLSN(page) : InvalidXLogRecPtr;
 		LockBuffer(scan->buffer, BUFFER_LOCK_UNLOCK);
 
 		if (scan->synchronized)
@@ -282,6 +348,9 @@ next_page(PageReader *reader)
 			COMPAT_SCANNED_ROWS(scan->relation) += scan->page_rows;
 		if (scan->page_rows > 0)
 			return true;
+		if (all_visible && gpuagg_page_resident_fills(reader))
+			gpuagg_page_resident_fill_empty(reader, scan->page_block, scan->page_lsn,
+											scan->buffer);
 		ReleaseBuffer(scan->buffer);
 		scan->buffer = InvalidBuffer;
 	}
@@ -322,8 +391,12 @@ add_segment(PageScan *scan, PageBatch *batch)
 	segment->by_tuple = used > (Size) scan->page_rows * WIDE_TUPLE;
 	segment->unfetched = segment->by_tuple ? n : from == 0 ? used / CACHE_LINE : 0;
 	segment->examined = false;
+	segment->lsn = scan->page_lsn;
+	segment->buffer = scan->buffer;
+	segment->opens = from == 0;
 	batch->nrows += n;
 	scan->page_next += n;
+	segment->ends = scan->page_next == scan->page_rows;
 	if (scan->page_next == scan->page_rows)
 	{
 		batch->pins[batch->npins++] = scan->buffer;
@@ -341,12 +414,39 @@ fill(PageReader *reader, PageBatch *batch)
 		add_segment(scan, batch);
 }
 
+/* Rows that have been read go into memory, at the end all that has come. */
+static void
+fill_memory(PageReader *reader)
+{
+	if (reader->nrows == 0)
+	{
+		gpuagg_page_resident_finish(reader);
+		return;
+	}
+	for (int s = 0; s < reader->scan->batch->nsegments && !reader->loaded; s++)
+		if (!XLogRecPtrIsInvalid(reader->scan->batch->segments[s].lsn))
+		{
+			gpuagg_page_reader_load(reader, 0, reader->scan->ncolumns, NULL);
+			reader->loaded = true;
+		}
+	if (reader->loaded)
+		gpuagg_page_resident_fill(reader);
+}
+
 bool
 gpuagg_page_reader_next(PageReader *reader)
 {
 	PageScan *scan = reader->scan;
 	PageBatch *batch = scan->following;
 
+	reader->loaded = false;
+	if (reader->resident != NULL && !scan->resident_done)
+	{
+		reader->from_memory = gpuagg_page_resident_next(reader);
+		scan->resident_done = !reader->from_memory;
+		if (reader->from_memory)
+			return true;
+	}
 	if (!scan->begun)
 	{
 		scan->begun = true;
@@ -364,7 +464,20 @@ gpuagg_page_reader_next(PageReader *reader)
 	reader->any_flagged = false;
 	if (batch->nrows > 0)
 		fill(reader, scan->following);
+	if (gpuagg_page_resident_fills(reader))
+		fill_memory(reader);
 	return batch->nrows > 0;
+}
+
+void
+gpuagg_page_reader_only_returned(PageReader *reader)
+{
+	PageScan *scan = reader->scan;
+
+	Assert(!scan->begun);
+	scan->resident_done = true;
+	scan->share = NULL;
+	scan->end = scan->block;
 }
 
 /* ---- rows ---- */
@@ -426,7 +539,7 @@ gpuagg_page_reader_slot(PageReader *reader, int row, int natts, TupleTableSlot *
 
 PageReader *
 gpuagg_page_reader_open(Relation relation, Snapshot snapshot, const PageColumn *columns,
-						int ncolumns, PageShare *share)
+						int ncolumns, PageMemory memory, PageShare *share)
 {
 	PageReader *reader = palloc0(sizeof(PageReader));
 	PageScan *scan = palloc0(sizeof(PageScan));
@@ -434,6 +547,7 @@ gpuagg_page_reader_open(Relation relation, Snapshot snapshot, const PageColumn *
 
 	Assert(IsMVCCSnapshot(snapshot));
 	reader->scan = scan;
+	scan->reader = reader;
 	scan->relation = relation;
 	scan->snapshot = snapshot;
 	scan->share = share;
@@ -448,8 +562,10 @@ gpuagg_page_reader_open(Relation relation, Snapshot snapshot, const PageColumn *
 
 	gpuagg_page_columns_open(reader, columns, ncolumns);
 	start(scan);
+	gpuagg_page_resident_open(reader, columns, ncolumns, memory);
 
 	scan->blocks.relation = relation;
+	scan->blocks.waits = reader->resident != NULL;
 	if (is_large(relation, scan->nblocks))
 		scan->blocks.strategy = GetAccessStrategy(BAS_BULKREAD);
 	scan->blocks.next = next_block;
@@ -477,6 +593,7 @@ gpuagg_page_reader_rescan(PageReader *reader)
 	PageScan *scan = reader->scan;
 
 	unpin_all(scan);
+	gpuagg_page_resident_close(reader);
 	reader->nrows = 0;
 	compat_blocks_reset(&scan->blocks);
 	start(scan);
@@ -491,6 +608,7 @@ gpuagg_page_reader_close(PageReader *reader)
 	compat_blocks_end(&scan->blocks);
 	if (scan->blocks.strategy != NULL)
 		FreeAccessStrategy(scan->blocks.strategy);
+	gpuagg_page_resident_close(reader);
 	gpuagg_page_columns_close(reader);
 	pfree(scan);
 	pfree(reader);

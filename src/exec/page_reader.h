@@ -21,6 +21,7 @@
 #include "utils/rel.h"
 
 #include "common/vector_run.h"
+#include "resident/chunk.h"
 
 /* How a column's values become a vector's. */
 typedef enum PageColumnForm
@@ -45,11 +46,21 @@ typedef struct PageColumn
 extern bool gpuagg_page_column(Form_pg_attribute attribute, PageColumn *column);
 
 /* What processes that read one table together share; in dynamic shared memory. */
+typedef struct PageChunk
+{
+	pg_atomic_uint32 decided;
+	ChunkPages used; /* that come from memory; valid when decided */
+} PageChunk;
+
 typedef struct PageShare
 {
 	pg_atomic_uint64 next; /* block, counted from the first */
 	uint32 nblocks;		   /* of the table, as the leader saw it */
 	uint32 first;		   /* block to be read */
+	bool fill;			   /* pages that are read go into memory */
+	pg_atomic_uint32 next_chunk;
+	uint32 nchunks; /* of which pages may come from memory */
+	PageChunk chunks[FLEXIBLE_ARRAY_MEMBER];
 } PageShare;
 
 /* Counts of what this process has done, for EXPLAIN and statistics. */
@@ -58,7 +69,10 @@ typedef struct PageCounts
 	uint64 pages;		/* read */
 	uint64 all_visible; /* of these, without a look at each tuple's visibility */
 	uint64 strided;		/* of these, whose tuples lie at a constant stride */
-	uint64 rows;		/* visible */
+	uint64 rows;		/* visible, those from memory too */
+	uint64 level1;		/* pages that came from memory, confirmed at level 1 */
+	uint64 level2;		/* at level 2 */
+	uint64 filled;		/* of those read: put into memory */
 } PageCounts;
 
 typedef struct PageReader
@@ -76,10 +90,28 @@ typedef struct PageReader
 
 	PageCounts counts;
 	struct PageScan *scan;
+	struct PageResident *resident; /* what may come from memory or go there; or NULL */
+	bool from_memory;			   /* the current batch: there is no slot() */
+	bool loaded;				   /* all its columns */
 } PageReader;
 
 /* Whether the relation's pages are those of a heap, which alone the reader knows. */
 extern bool gpuagg_page_reader_can_read(Relation relation);
+
+/* What a reader does with columns in memory; with a share, the same in all processes. */
+typedef enum PageMemory
+{
+	PAGE_MEMORY_NONE,
+	PAGE_MEMORY_USE, /* what is there */
+	PAGE_MEMORY_FILL /* and what is read goes there */
+} PageMemory;
+
+/*
+ * What can be done under the settings for one execution, which counts as a use of the columns.
+ * The caller wants rows' columns only, not slots.
+ */
+extern PageMemory gpuagg_page_memory(Relation relation, Snapshot snapshot,
+									 const PageColumn *columns, int ncolumns);
 
 /*
  * Opens a reader of the relation, which the caller has locked, under an MVCC
@@ -88,13 +120,20 @@ extern bool gpuagg_page_reader_can_read(Relation relation);
  */
 extern PageReader *gpuagg_page_reader_open(Relation relation, Snapshot snapshot,
 										   const PageColumn *columns, int ncolumns,
-										   PageShare *share);
+										   PageMemory memory, PageShare *share);
 
 /* Adds counts to others. */
 extern void gpuagg_page_counts_add(PageCounts *into, const PageCounts *from);
 
-/* For a PageShare, before the first reader and at a rescan of the whole plan. */
-extern void gpuagg_page_share_init(PageShare *share, Relation relation);
+/*
+ * Bytes of a PageShare for tables of so many chunks; before the first reader; and at a rescan of
+ * the whole plan.
+ */
+extern uint32 gpuagg_page_share_chunks(Relation relation, PageMemory memory);
+extern Size gpuagg_page_share_size(uint32 nchunks);
+extern void gpuagg_page_share_init(PageShare *share, Relation relation, uint32 nchunks,
+								   PageMemory memory);
+extern void gpuagg_page_share_reset(PageShare *share, Relation relation);
 
 /* The next batch, of at least one row; false at the end, with nothing pinned. */
 extern bool gpuagg_page_reader_next(PageReader *reader);
@@ -112,6 +151,12 @@ extern void gpuagg_page_reader_load(PageReader *reader, int first, int n, const 
 extern void gpuagg_page_reader_find(PageReader *reader, int first, int n);
 extern void gpuagg_page_reader_values(PageReader *reader, int c, const uint64 *wanted);
 
+/* The rows of a batch from memory come again, read from their pages. */
+extern void gpuagg_page_reader_return(PageReader *reader);
+
+/* Only such rows come from now on. */
+extern void gpuagg_page_reader_only_returned(PageReader *reader);
+
 /*
  * Stores the first natts columns of a row of the batch in a virtual slot of the
  * relation's row type, with tts_tableOid and tts_tid; valid until the next batch.
@@ -119,7 +164,10 @@ extern void gpuagg_page_reader_values(PageReader *reader, int c, const uint64 *w
  */
 extern void gpuagg_page_reader_slot(PageReader *reader, int row, int natts, TupleTableSlot *slot);
 
-/* Starts again from the first page; with a share, after gpuagg_page_share_init(). */
+/*
+ * Starts again from the first page, without memory; with a share, after
+ * gpuagg_page_share_reset().
+ */
 extern void gpuagg_page_reader_rescan(PageReader *reader);
 
 /* Unpins and frees all. */

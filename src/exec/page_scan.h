@@ -53,6 +53,12 @@ typedef struct PageSegment
 	bool uniform; /* no tuple has NULLs; natts and hoff are those of all */
 	int natts;	  /* columns of the tuples */
 	int hoff;	  /* where their columns begin */
+
+	/* where rows go into memory */
+	XLogRecPtr lsn; /* of the page; invalid: it is not all-visible */
+	Buffer buffer;
+	bool opens; /* its first row is that of the page */
+	bool ends;	/* the same of its last */
 } PageSegment;
 
 typedef struct PageBatch
@@ -97,6 +103,7 @@ typedef struct PageScan
 	BlockNumber nblocks;
 	BlockNumber first; /* block; after the last one comes block 0 */
 	bool synchronized; /* others are told how far it is */
+	PageReader *reader;
 	BlockNumber block; /* next of those that this process has taken, counted from the first */
 	BlockNumber end;
 	bool check_serializable;
@@ -113,6 +120,7 @@ typedef struct PageScan
 	int page_stride; /* 0: see known */
 	bool page_lines; /* visible tuples are not those of all line pointers: see known */
 	const char *page_first;
+	XLogRecPtr page_lsn; /* invalid: not all-visible */
 	PageRows *known; /* of this page */
 	PageRows pages[PAGES_KNOWN];
 	uint64 npages; /* that had any; each takes the place after the last one's */
@@ -121,6 +129,12 @@ typedef struct PageScan
 	PageBatch batches[2];
 	PageBatch *batch;	  /* the current one */
 	PageBatch *following; /* the other */
+
+	/* with columns in memory: of the chunk that is being read, the pages that have to be */
+	bool chunk_known;
+	uint32 chunk;
+	ChunkPages wanted;
+	bool resident_done; /* nothing more comes from memory */
 
 	PageAttribute *attributes; /* all of the table's */
 	int nfixed;				   /* so many of them, the first, have a fixed offset */

@@ -239,7 +239,7 @@ test_pages(PG_FUNCTION_ARGS)
 			sparse[i / 64] |= UINT64CONST(1) << i % 64;
 	if (!gpuagg_page_reader_can_read(relation))
 		elog(ERROR, "not a heap");
-	reader = gpuagg_page_reader_open(relation, snapshot, columns, n, NULL);
+	reader = gpuagg_page_reader_open(relation, snapshot, columns, n, PAGE_MEMORY_NONE, NULL);
 	while (gpuagg_page_reader_next(reader))
 	{
 		batches++;
@@ -318,9 +318,9 @@ test_pages_shared(PG_FUNCTION_ARGS)
 	uint64 pages = 0;
 	bool more = true;
 
-	gpuagg_page_share_init(&share, relation);
+	gpuagg_page_share_init(&share, relation, 0, PAGE_MEMORY_NONE);
 	for (int r = 0; r < nreaders; r++)
-		readers[r] = gpuagg_page_reader_open(relation, snapshot, NULL, 0, &share);
+		readers[r] = gpuagg_page_reader_open(relation, snapshot, NULL, 0, PAGE_MEMORY_NONE, &share);
 	while (more)
 	{
 		more = false;
@@ -377,7 +377,7 @@ test_pages_time(PG_FUNCTION_ARGS)
 	Snapshot snapshot = RegisterSnapshot(GetActiveSnapshot());
 	PageColumn *columns;
 	int n = columns_of(relation, PG_GETARG_ARRAYTYPE_P(1), &columns);
-	PageReader *reader = gpuagg_page_reader_open(relation, snapshot, columns, n, NULL);
+	PageReader *reader = gpuagg_page_reader_open(relation, snapshot, columns, n, PAGE_MEMORY_NONE, NULL);
 	double begin = processor_time();
 	double end;
 	uint64 rows;

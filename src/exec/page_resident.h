@@ -1,0 +1,59 @@
+/*
+ * page_resident.h
+ *	  Rows of a page reader that come from memory: which pages may be used, and the others.
+ *
+ * A reader first gives the rows of pages that are resident and confirmed, in batches of whole
+ * pages, and then reads the other pages.  Of several processes that share a table one decides
+ * about each chunk.
+ *
+ * What may be used follows these rules; each is needed:
+ * 1. The table is a heap, permanent, no catalog, its file older than this transaction, and all
+ *	  changes to it are logged: else pages change without a new LSN.  The snapshot is an MVCC
+ *	  snapshot that was not taken during recovery, where all-visible says less, and can not
+ *	  become too old; the transaction is not SERIALIZABLE, as reads are not noted.
+ * 2. The snapshot is taken before the map's image is read: what is all-visible while a snapshot
+ *	  is registered is visible to it.  An image from before it may be about rows that were
+ *	  deleted before the snapshot.
+ * 3. Level 1: the LSN of the map's page is the one under which the page was confirmed, and the
+ *	  page's bit is set.  Setting a bit gives the map a new LSN, so the bit has been set ever
+ *	  since, and no row of the page has changed.
+ * 4. Level 2: the bit is set, and the heap page's LSN, in its buffer, is the one that its rows
+ *	  had: no row has changed.  It is confirmed under the image's LSN, which was read before.
+ * 5. All other pages are read.
+ * 6. For what is filled see column_fill.c.
+ */
+#ifndef GPUAGG_PAGE_RESIDENT_H
+#define GPUAGG_PAGE_RESIDENT_H
+
+#include "exec/page_reader.h"
+#include "resident/chunk.h"
+
+/* Opens what a reader needs; leaves reader->resident NULL where that is nothing. */
+extern void gpuagg_page_resident_open(PageReader *reader, const PageColumn *columns, int ncolumns,
+									  PageMemory memory);
+extern void gpuagg_page_resident_close(PageReader *reader);
+
+/* Makes the next rows from memory the current batch; false: there are no more. */
+extern bool gpuagg_page_resident_next(PageReader *reader);
+
+/* Columns first to first + n - 1 of the batch. */
+extern void gpuagg_page_resident_load(PageReader *reader, int first, int n);
+
+/* Pages of a chunk that have to be read, now. */
+extern ChunkPages gpuagg_page_resident_rest(PageReader *reader, uint32 chunk);
+
+/* The next block of those whose rows were given back; InvalidBlockNumber: there is none. */
+extern BlockNumber gpuagg_page_resident_returned(PageReader *reader);
+
+/* A batch of rows that were read, of which all columns are loaded; and a page without rows. */
+extern void gpuagg_page_resident_fill(PageReader *reader);
+extern void gpuagg_page_resident_fill_empty(PageReader *reader, BlockNumber block, XLogRecPtr lsn,
+											Buffer buffer);
+
+/* Whether pages that are read go into memory. */
+extern bool gpuagg_page_resident_fills(const PageReader *reader);
+
+/* All pages have been read: what has come goes into memory. */
+extern void gpuagg_page_resident_finish(PageReader *reader);
+
+#endif /* GPUAGG_PAGE_RESIDENT_H */

@@ -1,0 +1,54 @@
+/*
+ * column_block.h
+ *	  A block: one column of one chunk, in memory.
+ *
+ * Once published a block never changes, and says all about itself.  Of each page that it
+ * has, it knows the LSN that the heap page had when its rows were read, all of them, in the
+ * order of their line pointers.  Rows lie in the order of pages.
+ */
+#ifndef GPUAGG_COLUMN_BLOCK_H
+#define GPUAGG_COLUMN_BLOCK_H
+
+#include "compat.h"
+
+#include "access/xlogdefs.h"
+#include "storage/buf.h"
+
+#include "common/narrow.h"
+#include "resident/chunk.h"
+
+#define BLOCK_ALIGN 64 /* bytes, of its parts */
+
+typedef struct ColumnBlock
+{
+	uint64 bytes; /* all of it */
+	GpuaggNarrow form;
+	uint32 nrows;
+	ChunkPages pages;				   /* that it has */
+	uint32 first_row[CHUNK_PAGES + 1]; /* of each page; pages that it has not have no rows */
+	XLogRecPtr lsn[CHUNK_PAGES];
+	Buffer buffer[CHUNK_PAGES]; /* in which the page was; it may be elsewhere now */
+	uint64 nulls;				/* bytes from the block's begin to the bitmap of NULLs; 0: none */
+	uint64 values;				/* the same of the values */
+} ColumnBlock;
+
+static inline const void *
+column_block_values(const ColumnBlock *block)
+{
+	return (const char *) block + block->values;
+}
+
+/* A bit a row, set: not NULL; NULL pointer: no row is NULL. */
+static inline const uint64 *
+column_block_valid(const ColumnBlock *block)
+{
+	return block->nulls == 0 ? NULL : (const uint64 *) ((const char *) block + block->nulls);
+}
+
+static inline uint32
+column_block_page_rows(const ColumnBlock *block, int page)
+{
+	return block->first_row[page + 1] - block->first_row[page];
+}
+
+#endif /* GPUAGG_COLUMN_BLOCK_H */

@@ -1,0 +1,542 @@
+/*
+ * column_fill.c
+ *	  Makes blocks of resident columns from pages that somebody reads anyway.
+ *
+ * Why a page may become part of a block and be confirmed under the LSN of its map page: its
+ * bit was set in the image, which was read first; then the page itself was read, whose flag
+ * PD_ALL_VISIBLE was set.  Had its rows changed between the two, either the flag would not be
+ * set, or the map's LSN would be another since, under which nothing is confirmed here.
+ */
+#include "compat.h"
+
+#include "resident/column_fill.h"
+
+#include "common/hashfn.h"
+#include "miscadmin.h"
+
+#define FIRST_ROWS 8192 /* of which there is room at first; a multiple of 64 */
+#define EMPTY_ROOM 64	/* pages without rows that are remembered */
+
+typedef struct FillColumn
+{
+	const ColumnPin *pin;
+	GpuaggVectorType type;
+	char *values;
+	uint64 *valid;
+	bool any_null;
+} FillColumn;
+
+/* Pages that were read or will be. */
+typedef struct Expectation
+{
+	uint32 chunk;
+	XLogRecPtr map_lsn;
+	ChunkPages visible;
+} Expectation;
+
+typedef struct EmptyPage
+{
+	BlockNumber block;
+	XLogRecPtr lsn;
+	Buffer buffer;
+} EmptyPage;
+
+struct ColumnFill
+{
+	MemoryContext context;
+	uint64 before;
+	uint64 npages; /* put into memory */
+	List *expected; /* of Expectation *, in the order of reading */
+	EmptyPage empty[EMPTY_ROOM];
+	int nempty;
+
+	/* the chunk whose pages are coming */
+	bool begun;
+	Expectation now;
+	ChunkPages pages; /* whole ones */
+	int open_page;	  /* some of its rows have come; -1: none */
+	uint32 first_row[CHUNK_PAGES];
+	uint32 nrows[CHUNK_PAGES];
+	XLogRecPtr lsn[CHUNK_PAGES];
+	Buffer buffer[CHUNK_PAGES];
+	uint32 rows; /* that have come */
+	uint32 room;
+	void *some; /* values of old rows, GPUAGG_VECTOR_ROWS of the widest type */
+
+	int ncolumns;
+	FillColumn columns[FLEXIBLE_ARRAY_MEMBER];
+};
+
+/* ---- memory ---- */
+
+static Size
+values_size(GpuaggVectorType type, uint32 n)
+{
+	return type == GPUAGG_VECTOR_BOOL ? n / 8 : n * gpuagg_vector_type_size(type);
+}
+
+static void *
+allocate(ColumnFill *fill, Size size)
+{
+	return MemoryContextAllocExtended(fill->context, size,
+									  MCXT_ALLOC_NO_OOM | MCXT_ALLOC_ZERO | MCXT_ALLOC_HUGE);
+}
+
+/* Room for more rows; false: there is no memory. */
+static bool
+enlarge(ColumnFill *fill, uint32 rows)
+{
+	uint32 room = Max(fill->room, FIRST_ROWS);
+
+	while (room < rows)
+		room *= 2;
+	if (room == fill->room)
+		return true;
+	for (int i = 0; i < fill->ncolumns; i++)
+	{
+		FillColumn *column = &fill->columns[i];
+		char *values = allocate(fill, values_size(column->type, room));
+		uint64 *valid = allocate(fill, room / 8);
+
+		if (values == NULL || valid == NULL)
+		{
+			if (values != NULL)
+				pfree(values);
+			if (valid != NULL)
+				pfree(valid);
+			return false;
+		}
+		if (column->values != NULL)
+		{
+			memcpy(values, column->values, values_size(column->type, fill->room));
+			memcpy(valid, column->valid, fill->room / 8);
+			pfree(column->values);
+			pfree(column->valid);
+		}
+		column->values = values;
+		column->valid = valid;
+	}
+	fill->room = room;
+	return true;
+}
+
+ColumnFill *
+gpuagg_fill_open(int n, const ColumnPin *pins, const GpuaggVectorType *types, uint64 before)
+{
+	ColumnFill *fill = palloc_extended(offsetof(ColumnFill, columns) + n * sizeof(FillColumn),
+									   MCXT_ALLOC_NO_OOM | MCXT_ALLOC_ZERO);
+
+	if (fill == NULL)
+		return NULL;
+	fill->context = CurrentMemoryContext;
+	fill->before = before;
+	fill->open_page = -1;
+	fill->ncolumns = n;
+	for (int i = 0; i < n; i++)
+	{
+		fill->columns[i].pin = &pins[i];
+		fill->columns[i].type = types[i];
+	}
+	fill->some = allocate(fill, GPUAGG_VECTOR_ROWS * sizeof(GpuaggInt128));
+	if (fill->some == NULL)
+	{
+		pfree(fill);
+		return NULL;
+	}
+	return fill;
+}
+
+/* ---- pages come ---- */
+
+void
+gpuagg_fill_expect(ColumnFill *fill, uint32 chunk, const MapImage *image)
+{
+	MemoryContext old = MemoryContextSwitchTo(fill->context);
+	Expectation *expectation = palloc(sizeof(Expectation));
+
+	*expectation =
+		(Expectation){chunk, image->lsn, image->visible[chunk % MAP_PAGE_CHUNKS]};
+	fill->expected = lappend(fill->expected, expectation);
+	MemoryContextSwitchTo(old);
+}
+
+static void publish(ColumnFill *fill);
+
+/* Makes the chunk current whose pages come now; false: it was not expected. */
+static bool
+turn_to(ColumnFill *fill, uint32 chunk)
+{
+	if (fill->begun && fill->now.chunk == chunk)
+		return true;
+	publish(fill);
+	while (fill->expected != NIL)
+	{
+		Expectation *expectation = linitial(fill->expected);
+
+		fill->expected = list_delete_first(fill->expected);
+		fill->now = *expectation;
+		pfree(expectation);
+		if (fill->now.chunk == chunk)
+		{
+			fill->begun = true;
+			return true;
+		}
+	}
+	return false;
+}
+
+void
+gpuagg_fill_rows(ColumnFill *fill, BlockNumber block, XLogRecPtr lsn, Buffer buffer,
+				 const GpuaggVector *vectors, int begin, int n, bool first, bool last)
+{
+	int page = chunk_page(block);
+
+	if (!turn_to(fill, chunk_of(block)) || !chunk_has(&fill->now.visible, page))
+		return;
+	if (first)
+	{
+		fill->open_page = page;
+		fill->first_row[page] = fill->rows;
+		fill->nrows[page] = 0;
+		fill->lsn[page] = lsn;
+		fill->buffer[page] = buffer;
+	}
+	else if (fill->open_page != page)
+		return;
+	if (!enlarge(fill, fill->rows + n))
+	{
+		gpuagg_fill_drop(fill, block);
+		return;
+	}
+	for (int i = 0; i < fill->ncolumns; i++)
+	{
+		FillColumn *column = &fill->columns[i];
+		const GpuaggVector *vector = &vectors[i];
+		Size size = gpuagg_vector_type_size(column->type);
+
+		if (column->type == GPUAGG_VECTOR_BOOL)
+			gpuagg_bits_copy((uint64 *) column->values, fill->rows, vector->values, begin, n);
+		else
+			memcpy(column->values + fill->rows * size, (char *) vector->values + begin * size,
+				   n * size);
+		if (vector->valid != NULL)
+		{
+			gpuagg_bits_copy(column->valid, fill->rows, vector->valid, begin, n);
+			column->any_null |= gpuagg_bits_count(vector->valid, begin, n) < n;
+		}
+		else
+			for (int done = 0; done < n; done += 64)
+				gpuagg_bits_copy(column->valid, fill->rows + done, &(uint64){PG_UINT64_MAX}, 0,
+								 Min(n - done, 64));
+	}
+	fill->rows += n;
+	fill->nrows[page] += n;
+	if (last)
+	{
+		chunk_add(&fill->pages, page);
+		fill->open_page = -1;
+	}
+}
+
+void
+gpuagg_fill_drop(ColumnFill *fill, BlockNumber block)
+{
+	int page = chunk_page(block);
+
+	if (!fill->begun || fill->now.chunk != chunk_of(block) ||
+		(fill->open_page != page && !chunk_has(&fill->pages, page)))
+		return;
+	fill->rows = fill->first_row[page];
+	fill->open_page = -1;
+	chunk_remove(&fill->pages, page);
+}
+
+void
+gpuagg_fill_empty(ColumnFill *fill, BlockNumber block, XLogRecPtr lsn, Buffer buffer)
+{
+	if (fill->nempty < EMPTY_ROOM)
+		fill->empty[fill->nempty++] = (EmptyPage){block, lsn, buffer};
+}
+
+/* ---- blocks ---- */
+
+/* Pages without rows of the current chunk, among the others; those of chunks before it are left out. */
+static void
+add_empty(ColumnFill *fill)
+{
+	int left = 0;
+
+	for (int i = 0; i < fill->nempty; i++)
+	{
+		const EmptyPage *empty = &fill->empty[i];
+		int page = chunk_page(empty->block);
+		ListCell *cell;
+		bool later = false;
+
+		if (chunk_of(empty->block) == fill->now.chunk)
+		{
+			if (!chunk_has(&fill->now.visible, page))
+				continue;
+			chunk_add(&fill->pages, page);
+			fill->nrows[page] = 0;
+			fill->lsn[page] = empty->lsn;
+			fill->buffer[page] = empty->buffer;
+			continue;
+		}
+		foreach (cell, fill->expected)
+			later |= ((Expectation *) lfirst(cell))->chunk == chunk_of(empty->block);
+		if (later)
+			fill->empty[left++] = *empty;
+	}
+	fill->nempty = left;
+}
+
+/* Whether an old block has all the pages as they are now. */
+static bool
+is_same(const ColumnFill *fill, const ColumnBlock *old)
+{
+	for (int p = chunk_next(&fill->pages, 0); p < CHUNK_PAGES; p = chunk_next(&fill->pages, p + 1))
+		if (!chunk_has(&old->pages, p) || old->lsn[p] != fill->lsn[p])
+			return false;
+	return true;
+}
+
+/* The rows of a page come from the old block, or have come now. */
+typedef struct PageSource
+{
+	const ColumnBlock *old; /* or NULL */
+	uint32 first;
+	uint32 n;
+} PageSource;
+
+static PageSource
+source_of(const ColumnFill *fill, const ColumnBlock *old, int page)
+{
+	if (chunk_has(&fill->pages, page))
+		return (PageSource){NULL, fill->first_row[page], fill->nrows[page]};
+	return (PageSource){old, old->first_row[page], column_block_page_rows(old, page)};
+}
+
+/* Calls take() for the rows of the pages, as many at a time as lie together. */
+typedef void (*TakeRows)(void *arg, const void *values, const uint64 *valid, uint32 n);
+
+static void
+for_rows(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old,
+		 const ChunkPages *pages, TakeRows take, void *arg)
+{
+	int page = chunk_next(pages, 0);
+
+	while (page < CHUNK_PAGES)
+	{
+		PageSource all = source_of(fill, old, page);
+
+		for (page = chunk_next(pages, page + 1); page < CHUNK_PAGES;
+			 page = chunk_next(pages, page + 1))
+		{
+			PageSource more = source_of(fill, old, page);
+
+			if (more.old != all.old || more.first != all.first + all.n)
+				break;
+			all.n += more.n;
+		}
+		for (uint32 done = 0; done < all.n;)
+		{
+			uint64 valid[GPUAGG_VECTOR_WORDS] = {0};
+			uint32 first = all.first + done;
+			uint32 n = Min(all.n - done, GPUAGG_VECTOR_ROWS);
+			const uint64 *bits = all.old == NULL ? column->valid : column_block_valid(all.old);
+
+			if (bits != NULL)
+				gpuagg_bits_copy(valid, 0, bits, first, n);
+			if (all.old == NULL && column->type != GPUAGG_VECTOR_BOOL)
+				take(arg, column->values + values_size(column->type, first),
+					 column->any_null ? valid : NULL, n);
+			else
+			{
+				if (all.old == NULL)
+					gpuagg_bits_copy(fill->some, 0, (uint64 *) column->values, first, n);
+				else
+					gpuagg_narrow_read(&all.old->form, column_block_values(all.old), first, n,
+									   fill->some, 0);
+				take(arg, fill->some, bits != NULL ? valid : NULL, n);
+			}
+			done += n;
+		}
+	}
+}
+
+static void
+measure(void *arg, const void *values, const uint64 *valid, uint32 n)
+{
+	gpuagg_narrow_add(arg, values, valid, n);
+}
+
+typedef struct BlockWriter
+{
+	ColumnBlock *block;
+	uint32 row;
+} BlockWriter;
+
+static void
+write_rows(void *arg, const void *values, const uint64 *valid, uint32 n)
+{
+	BlockWriter *writer = arg;
+	ColumnBlock *block = writer->block;
+
+	gpuagg_narrow_write(&block->form, (char *) block + block->values, writer->row, values, valid,
+						n);
+	if (block->nulls != 0)
+	{
+		uint64 *bits = (uint64 *) ((char *) block + block->nulls);
+
+		if (valid != NULL)
+			gpuagg_bits_copy(bits, writer->row, valid, 0, n);
+		else
+			for (uint32 done = 0; done < n; done += 64)
+				gpuagg_bits_copy(bits, writer->row + done, &(uint64){PG_UINT64_MAX}, 0,
+								 Min(n - done, 64));
+	}
+	writer->row += n;
+}
+
+static uint64
+hash_records(const ColumnBlock *block)
+{
+	uint64 hash =
+		hash_bytes_extended((const unsigned char *) &block->pages, sizeof(ChunkPages), 0);
+
+	return hash_bytes_extended((const unsigned char *) block->lsn, sizeof(block->lsn), hash);
+}
+
+/* The header, but for the form and the places of its parts. */
+static void
+describe(const ColumnFill *fill, const ColumnBlock *old, const ChunkPages *pages,
+		 ColumnBlock *block)
+{
+	uint32 row = 0;
+
+	block->pages = *pages;
+	for (int p = 0; p < CHUNK_PAGES; p++)
+	{
+		block->first_row[p] = row;
+		block->lsn[p] = InvalidXLogRecPtr;
+		block->buffer[p] = InvalidBuffer;
+		if (!chunk_has(pages, p))
+			continue;
+		row += source_of(fill, old, p).n;
+		block->lsn[p] = chunk_has(&fill->pages, p) ? fill->lsn[p] : old->lsn[p];
+		block->buffer[p] = chunk_has(&fill->pages, p) ? fill->buffer[p] : old->buffer[p];
+	}
+	block->first_row[CHUNK_PAGES] = row;
+	block->nrows = row;
+}
+
+/* A block of the pages that have come and of the old block's others; state: of the chunk with it. */
+static bool
+make_block(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old, ChunkState *state)
+{
+	ChunkPages pages = old != NULL ? chunk_either(fill->pages, old->pages) : fill->pages;
+	ColumnBlock header;
+	ColumnBlock *block;
+	bool nulls = column->any_null || (old != NULL && old->nulls != 0);
+	Size size = TYPEALIGN(BLOCK_ALIGN, sizeof(ColumnBlock));
+
+	describe(fill, old, &pages, &header);
+	gpuagg_narrow_init(&header.form, column->type);
+	for_rows(fill, column, old, &pages, measure, &header.form);
+	gpuagg_narrow_finish(&header.form);
+	header.nulls = nulls ? size : 0;
+	if (nulls)
+		size += TYPEALIGN(BLOCK_ALIGN, (header.nrows + 63) / 64 * sizeof(uint64));
+	header.values = size;
+	size += gpuagg_narrow_bytes(&header.form, header.nrows);
+	header.bytes = size;
+
+	state->block = gpuagg_column_allocate(size, fill->before, &block);
+	if (state->block == 0)
+		return false;
+	*block = header;
+	for_rows(fill, column, old, &pages, write_rows, &(BlockWriter){block, 0});
+	state->records = hash_records(block);
+	state->bytes = (uint32) size;
+	state->nrows = header.nrows;
+	state->npages = chunk_size(&pages);
+	return true;
+}
+
+static void
+publish_column(ColumnFill *fill, const FillColumn *column)
+{
+	ResidentColumn *resident = column->pin->column;
+	const Expectation *now = &fill->now;
+	ChunkState old;
+	ChunkState state;
+	const ColumnBlock *block = NULL;
+
+	gpuagg_column_renew(column->pin);
+	gpuagg_column_states(resident, now->chunk, 1, &old);
+	if (old.block != 0)
+	{
+		block = gpuagg_column_block(old.block);
+		if (block == NULL)
+			return;
+		if (is_same(fill, block))
+		{
+			gpuagg_column_confirm(resident, now->chunk, old.block, now->map_lsn, fill->pages);
+			return;
+		}
+	}
+	if (!make_block(fill, column, block, &state))
+		return;
+	state.map_lsn = now->map_lsn;
+	state.confirmed = fill->pages;
+	if (old.map_lsn == now->map_lsn)
+		state.confirmed = chunk_either(fill->pages, old.confirmed);
+	else if (old.map_lsn > now->map_lsn)
+	{
+		/* others have seen a later map, under which these pages are not known to be right */
+		state.map_lsn = old.map_lsn;
+		state.confirmed = chunk_without(old.confirmed, fill->pages);
+	}
+	if (gpuagg_column_publish(resident, now->chunk, old.block, &state))
+		fill->npages += chunk_size(&fill->pages);
+}
+
+/* The current chunk's pages become blocks. */
+static void
+publish(ColumnFill *fill)
+{
+	if (!fill->begun)
+		return;
+	if (fill->open_page >= 0)
+		fill->rows = fill->first_row[fill->open_page];
+	add_empty(fill);
+	for (int i = 0; i < fill->ncolumns && chunk_size(&fill->pages) > 0; i++)
+		publish_column(fill, &fill->columns[i]);
+	fill->begun = false;
+	fill->open_page = -1;
+	fill->rows = 0;
+	memset(&fill->pages, 0, sizeof(ChunkPages));
+	for (int i = 0; i < fill->ncolumns; i++)
+		fill->columns[i].any_null = false;
+}
+
+uint64
+gpuagg_fill_finish(ColumnFill *fill)
+{
+	publish(fill);
+	return fill->npages;
+}
+
+void
+gpuagg_fill_close(ColumnFill *fill)
+{
+	for (int i = 0; i < fill->ncolumns && fill->columns[i].values != NULL; i++)
+	{
+		pfree(fill->columns[i].values);
+		pfree(fill->columns[i].valid);
+	}
+	list_free_deep(fill->expected);
+	pfree(fill->some);
+	pfree(fill);
+}

@@ -1,0 +1,283 @@
+/*
+ * column_memory.c
+ *	  Memory for the values of resident columns.
+ *
+ * A segment is pinned, so that it outlives who made it, and begins with its table of free
+ * pages.  A process keeps its mapping as long as it lives, or until it finds that another
+ * segment has taken the place.
+ */
+#include "compat.h"
+
+#include "resident/column_memory.h"
+
+#include <sys/mman.h>
+
+#include "device/attempt.h"
+
+#define SEGMENT_BYTES ((Size) 16 * 1024 * 1024) /* the smallest; larger ones are a part of the limit */
+#define FIRST_PAGE	  1							/* after the table of free pages */
+
+typedef struct MappedSegment
+{
+	dsm_segment *segment; /* NULL: not mapped */
+	dsm_handle handle;
+	uint32 generation;
+} MappedSegment;
+
+static MappedSegment mapped[MEMORY_SEGMENTS];
+
+void
+gpuagg_column_memory_init(ColumnMemory *memory, int tranche)
+{
+	memset(memory, 0, sizeof(ColumnMemory));
+	LWLockInitialize(&memory->lock, tranche);
+	for (int i = 0; i < MEMORY_SEGMENTS; i++)
+		memory->segments[i].handle = DSM_HANDLE_INVALID;
+}
+
+static MemoryRef
+make_ref(int number, Size page)
+{
+	return (uint64) number << 32 | page;
+}
+
+/* ---- mapping ---- */
+
+/* What try_segment() asks for, and gets. */
+typedef struct SegmentWish
+{
+	dsm_handle handle; /* DSM_HANDLE_INVALID: a new one */
+	Size bytes;
+	dsm_segment *segment;
+} SegmentWish;
+
+static void
+get_segment(void *arg)
+{
+	SegmentWish *wish = arg;
+
+	wish->segment = wish->handle == DSM_HANDLE_INVALID
+						? dsm_create(wish->bytes, DSM_CREATE_NULL_IF_MAXSEGMENTS)
+						: dsm_attach(wish->handle);
+}
+
+/* A new segment, or the mapping of one; NULL and a message if that fails. */
+static dsm_segment *
+try_segment(dsm_handle handle, Size bytes, char *message, Size size)
+{
+	SegmentWish wish = {handle, bytes, NULL};
+
+	if (!gpuagg_attempt(get_segment, &wish, message, size))
+		return NULL;
+	if (wish.segment == NULL && message != NULL)
+		strlcpy(message, "too many dynamic shared memory segments", size);
+	return wish.segment;
+}
+
+/* Takes all pages of a mapping at once, which is faster than one by one. */
+static void
+populate(dsm_segment *segment)
+{
+#ifdef MADV_POPULATE_READ
+	(void) madvise(dsm_segment_address(segment), dsm_segment_map_length(segment),
+				   MADV_POPULATE_READ);
+#endif
+}
+
+static char *
+address_of(const ColumnMemory *memory, int number)
+{
+	MappedSegment *mapping = &mapped[number];
+	const MemorySegment *shared = &memory->segments[number];
+
+	if (mapping->segment != NULL &&
+		(mapping->handle != shared->handle || mapping->generation != shared->generation))
+	{
+		dsm_detach(mapping->segment);
+		mapping->segment = NULL;
+	}
+	if (mapping->segment == NULL)
+	{
+		dsm_segment *segment = dsm_find_mapping(shared->handle);
+
+		if (segment == NULL)
+			segment = try_segment(shared->handle, 0, NULL, 0);
+		if (segment == NULL)
+			return NULL;
+		populate(segment);
+		*mapping = (MappedSegment){segment, shared->handle, shared->generation};
+	}
+	return dsm_segment_address(mapping->segment);
+}
+
+void *
+gpuagg_column_memory_at(ColumnMemory *memory, MemoryRef ref)
+{
+	char *address = address_of(memory, (int) (ref >> 32));
+
+	return address == NULL ? NULL : address + (ref & PG_UINT32_MAX) * MEMORY_PAGE;
+}
+
+/* ---- allocation ---- */
+
+static Size
+pages_of(Size bytes)
+{
+	return (bytes + MEMORY_PAGE - 1) / MEMORY_PAGE;
+}
+
+/* In the segments that there are. */
+static MemoryRef
+allocate(ColumnMemory *memory, Size bytes)
+{
+	MemoryRef ref = 0;
+
+	LWLockAcquire(&memory->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < MEMORY_SEGMENTS && ref == 0; i++)
+	{
+		MemorySegment *shared = &memory->segments[i];
+		Size page;
+		char *address;
+
+		if (shared->handle == DSM_HANDLE_INVALID || shared->bytes - shared->used < bytes ||
+			mapped[i].segment == NULL || mapped[i].handle != shared->handle ||
+			mapped[i].generation != shared->generation)
+			continue;
+		address = dsm_segment_address(mapped[i].segment);
+		if (FreePageManagerGet((FreePageManager *) address, pages_of(bytes), &page))
+		{
+			shared->used += pages_of(bytes) * MEMORY_PAGE;
+			ref = make_ref(i, page);
+		}
+	}
+	LWLockRelease(&memory->lock);
+	return ref;
+}
+
+/* Maps the segments that others have made.  Without the lock, as it may fail. */
+static void
+map_all(const ColumnMemory *memory)
+{
+	for (int i = 0; i < MEMORY_SEGMENTS; i++)
+		if (memory->segments[i].handle != DSM_HANDLE_INVALID)
+			(void) address_of(memory, i);
+}
+
+/* One more segment; false: there is no room for it. */
+static bool
+add_segment(ColumnMemory *memory, Size bytes, Size limit)
+{
+	Size size = Max(limit / MEMORY_SEGMENTS, SEGMENT_BYTES);
+	char message[sizeof(memory->reason)] = "";
+	Size total;
+	Size used;
+	dsm_segment *segment;
+	FreePageManager *free_pages;
+	int number = 0;
+
+	gpuagg_column_memory_sizes(memory, &total, &used);
+	size = Min(size, limit > total ? limit - total : 0) / MEMORY_PAGE * MEMORY_PAGE;
+	if (size < bytes + FIRST_PAGE * MEMORY_PAGE)
+		return false;
+	segment = try_segment(DSM_HANDLE_INVALID, size, message, sizeof(message));
+	if (segment == NULL)
+	{
+		LWLockAcquire(&memory->lock, LW_EXCLUSIVE);
+		strlcpy(memory->reason, message, sizeof(memory->reason));
+		LWLockRelease(&memory->lock);
+		return false;
+	}
+	free_pages = dsm_segment_address(segment);
+	StaticAssertStmt(sizeof(FreePageManager) <= FIRST_PAGE * MEMORY_PAGE, "it has room");
+	FreePageManagerInitialize(free_pages, (char *) free_pages);
+	FreePageManagerPut(free_pages, FIRST_PAGE, size / MEMORY_PAGE - FIRST_PAGE);
+
+	LWLockAcquire(&memory->lock, LW_EXCLUSIVE);
+	while (number < MEMORY_SEGMENTS && memory->segments[number].handle != DSM_HANDLE_INVALID)
+		number++;
+	if (number < MEMORY_SEGMENTS)
+	{
+		MemorySegment *shared = &memory->segments[number];
+
+		shared->handle = dsm_segment_handle(segment);
+		shared->generation++;
+		shared->bytes = size;
+		shared->used = FIRST_PAGE * MEMORY_PAGE;
+		memory->reason[0] = '\0';
+		if (mapped[number].segment != NULL)
+			dsm_detach(mapped[number].segment);
+		mapped[number] = (MappedSegment){segment, shared->handle, shared->generation};
+		dsm_pin_segment(segment);
+	}
+	LWLockRelease(&memory->lock);
+	if (number == MEMORY_SEGMENTS)
+		dsm_detach(segment);
+	return number < MEMORY_SEGMENTS;
+}
+
+MemoryRef
+gpuagg_column_memory_allocate(ColumnMemory *memory, Size bytes, Size limit)
+{
+	MemoryRef ref;
+
+	map_all(memory);
+	ref = allocate(memory, bytes);
+	if (ref == 0 && add_segment(memory, bytes, limit))
+		ref = allocate(memory, bytes);
+	return ref;
+}
+
+void
+gpuagg_column_memory_free(ColumnMemory *memory, MemoryRef ref, Size bytes)
+{
+	int number = (int) (ref >> 32);
+	char *address = address_of(memory, number);
+
+	if (address == NULL)
+		return;
+	LWLockAcquire(&memory->lock, LW_EXCLUSIVE);
+	FreePageManagerPut((FreePageManager *) address, ref & PG_UINT32_MAX, pages_of(bytes));
+	memory->segments[number].used -= pages_of(bytes) * MEMORY_PAGE;
+	LWLockRelease(&memory->lock);
+}
+
+void
+gpuagg_column_memory_sizes(ColumnMemory *memory, Size *total, Size *used)
+{
+	*total = 0;
+	*used = 0;
+	LWLockAcquire(&memory->lock, LW_SHARED);
+	for (int i = 0; i < MEMORY_SEGMENTS; i++)
+		if (memory->segments[i].handle != DSM_HANDLE_INVALID)
+		{
+			*total += memory->segments[i].bytes;
+			*used += memory->segments[i].used;
+		}
+	LWLockRelease(&memory->lock);
+}
+
+void
+gpuagg_column_memory_trim(ColumnMemory *memory)
+{
+	for (int i = 0; i < MEMORY_SEGMENTS; i++)
+	{
+		MemorySegment *shared = &memory->segments[i];
+		dsm_handle handle = DSM_HANDLE_INVALID;
+
+		LWLockAcquire(&memory->lock, LW_EXCLUSIVE);
+		if (shared->handle != DSM_HANDLE_INVALID && shared->used == FIRST_PAGE * MEMORY_PAGE)
+		{
+			handle = shared->handle;
+			shared->handle = DSM_HANDLE_INVALID;
+		}
+		LWLockRelease(&memory->lock);
+		if (handle == DSM_HANDLE_INVALID)
+			continue;
+		dsm_unpin_segment(handle);
+		if (mapped[i].segment != NULL && mapped[i].handle == handle)
+		{
+			dsm_detach(mapped[i].segment);
+			mapped[i].segment = NULL;
+		}
+	}
+}

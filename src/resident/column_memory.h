@@ -1,0 +1,60 @@
+/*
+ * column_memory.h
+ *	  Memory for the values of resident columns: segments of dynamic shared memory, divided
+ *	  into pages of MEMORY_PAGE bytes.
+ *
+ * A place is known by a reference, which all processes understand.  Nothing here raises an
+ * error.  Callers hold no lock of the directory's.
+ */
+#ifndef GPUAGG_COLUMN_MEMORY_H
+#define GPUAGG_COLUMN_MEMORY_H
+
+#include "compat.h"
+
+#include "storage/dsm.h"
+#include "storage/lwlock.h"
+#include "utils/freepage.h"
+
+#define MEMORY_PAGE		FPM_PAGE_SIZE
+#define MEMORY_SEGMENTS 32
+
+/* Segment and page; 0: none. */
+typedef uint64 MemoryRef;
+
+/* What processes share. */
+typedef struct MemorySegment
+{
+	dsm_handle handle; /* DSM_HANDLE_INVALID: none */
+	uint32 generation; /* of those that have been in this place */
+	Size bytes;
+	Size used; /* bytes of allocated pages */
+} MemorySegment;
+
+typedef struct ColumnMemory
+{
+	LWLock lock;
+	MemorySegment segments[MEMORY_SEGMENTS];
+	char reason[128]; /* why the last segment that was wanted was not made; or empty */
+} ColumnMemory;
+
+extern void gpuagg_column_memory_init(ColumnMemory *memory, int tranche);
+
+/*
+ * Room for so many bytes, in segments of at most `limit` bytes together, page-aligned; 0: there
+ * is none.  Its content is undefined.
+ */
+extern MemoryRef gpuagg_column_memory_allocate(ColumnMemory *memory, Size bytes, Size limit);
+
+/* The same bytes; nobody uses them any more. */
+extern void gpuagg_column_memory_free(ColumnMemory *memory, MemoryRef ref, Size bytes);
+
+/* Where it is in this process; NULL: its segment cannot be mapped. */
+extern void *gpuagg_column_memory_at(ColumnMemory *memory, MemoryRef ref);
+
+/* Bytes of all segments, and of these those that are allocated. */
+extern void gpuagg_column_memory_sizes(ColumnMemory *memory, Size *total, Size *used);
+
+/* Gives back segments of which nothing is allocated. */
+extern void gpuagg_column_memory_trim(ColumnMemory *memory);
+
+#endif /* GPUAGG_COLUMN_MEMORY_H */

@@ -1,0 +1,456 @@
+/*
+ * directory.c
+ *	  The directory of resident columns: finding, making and throwing out columns.
+ */
+#include "compat.h"
+
+#include "resident/resident_column.h"
+
+#include "access/detoast.h"
+#include "access/htup_details.h"
+#include "common/hashfn.h"
+#include "lib/dshash.h"
+#include "miscadmin.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "device/attempt.h"
+#include "gpuagg.h"
+
+/* What of the memory columns' records may take: this part, and at least so many bytes. */
+#define AREA_PART  16
+#define AREA_BYTES ((Size) 2 * 1024 * 1024)
+
+#define SEEN_MS (60 * 60 * 1000)
+
+typedef struct ColumnEntry
+{
+	ColumnKey key;
+	dsa_pointer column;
+} ColumnEntry;
+
+ColumnsShared *gpuagg_columns_shared = NULL;
+dsa_area *gpuagg_columns_area = NULL;
+static dshash_table *table = NULL;
+
+/* ---- the directory itself ---- */
+
+static Size
+memory_setting(void)
+{
+	return (Size) gpuagg_column_memory * 1024;
+}
+
+Size
+gpuagg_columns_limit(void)
+{
+	Size all = memory_setting();
+	Size area = Max(all / AREA_PART, AREA_BYTES);
+
+	return all > area ? all - area : 0;
+}
+
+static void
+init_shared(void *p)
+{
+	ColumnsShared *shared = p;
+
+	memset(shared, 0, COLUMNS_SHARED_SIZE);
+	shared->layout = COLUMNS_SHARED_LAYOUT;
+	shared->tranche = LWLockNewTrancheId();
+	pg_atomic_init_u64(&shared->clock, 0);
+	LWLockInitialize(&shared->lock, shared->tranche);
+	gpuagg_column_memory_init(&shared->memory, shared->tranche);
+	shared->area = DSM_HANDLE_INVALID;
+}
+
+static dshash_parameters
+parameters(void)
+{
+	dshash_parameters p = {0};
+
+	p.key_size = sizeof(ColumnKey);
+	p.entry_size = sizeof(ColumnEntry);
+	p.compare_function = dshash_memcmp;
+	p.hash_function = dshash_memhash;
+	COMPAT_DSHASH_COPY(p);
+	p.tranche_id = gpuagg_columns_shared->tranche;
+	return p;
+}
+
+/* Makes what is in dynamic shared memory; others wait for it. */
+static void
+make_area(void)
+{
+	ColumnsShared *shared = gpuagg_columns_shared;
+	dshash_parameters p = parameters();
+	dsa_area *area = dsa_create(shared->tranche);
+
+	/* under an error later the area is gone with this process's mapping: it is pinned last */
+	dsa_pin_mapping(area);
+	dsa_set_size_limit(area, Max(memory_setting() / AREA_PART, AREA_BYTES));
+	table = dshash_create(area, &p, NULL);
+	shared->slots = dsa_allocate_extended(area, COLUMN_PINS * sizeof(PinSlot), DSA_ALLOC_ZERO);
+	shared->seen = dsa_allocate_extended(area, COLUMNS_SEEN * sizeof(SeenColumn), DSA_ALLOC_ZERO);
+	shared->table = dshash_get_hash_table_handle(table);
+	shared->area = dsa_get_handle(area);
+	dsa_pin(area);
+	gpuagg_columns_area = area;
+}
+
+static void
+open_directory(void *arg)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+	ColumnsShared *shared = compat_shared_struct("gpuagg columns", COLUMNS_SHARED_SIZE, init_shared);
+
+	if (shared->layout != COLUMNS_SHARED_LAYOUT)
+		elog(ERROR, "another version of gpuagg has resident columns");
+	gpuagg_columns_shared = shared;
+	LWLockRegisterTranche(shared->tranche, "gpuagg columns");
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	if (shared->area == DSM_HANDLE_INVALID)
+		make_area();
+	else
+	{
+		dshash_parameters p = parameters();
+		dsa_area *area = dsa_attach(shared->area);
+
+		dsa_pin_mapping(area);
+		table = dshash_attach(area, &p, shared->table, NULL);
+		gpuagg_columns_area = area;
+	}
+	LWLockRelease(&shared->lock);
+	MemoryContextSwitchTo(old);
+}
+
+bool
+gpuagg_directory_open(void)
+{
+	static TimestampTz failed = 0;
+	static char reason[sizeof(gpuagg_columns_shared->memory.reason)];
+
+	if (gpuagg_columns_area == NULL)
+	{
+		if (gpuagg_column_memory == 0)
+			return false;
+		/* not at every query: it takes time */
+		if (failed != 0 && !TimestampDifferenceExceeds(failed, GetCurrentTimestamp(), 10000))
+			return false;
+		if (!gpuagg_attempt(open_directory, NULL, reason, sizeof(reason)))
+		{
+			failed = GetCurrentTimestamp();
+			if (gpuagg_columns_shared != NULL)
+				strlcpy(gpuagg_columns_shared->memory.reason, reason, sizeof(reason));
+			gpuagg_columns_area = NULL;
+			return false;
+		}
+	}
+	if (gpuagg_column_memory == 0)
+	{
+		if (gpuagg_directory_bytes() > 0)
+			(void) gpuagg_directory_evict(InvalidOid, InvalidOid);
+		return false;
+	}
+	return true;
+}
+
+const char *
+gpuagg_directory_reason(void)
+{
+	if (gpuagg_column_memory == 0)
+		return "\"gpuagg.column_memory\" is 0";
+	return gpuagg_columns_shared != NULL ? gpuagg_columns_shared->memory.reason : "";
+}
+
+Size
+gpuagg_directory_bytes(void)
+{
+	Size total = 0;
+	Size used;
+
+	if (gpuagg_columns_area != NULL)
+		gpuagg_column_memory_sizes(&gpuagg_columns_shared->memory, &total, &used);
+	return total;
+}
+
+/* ---- columns ---- */
+
+static uint32
+hash_missing(TupleDesc desc, AttrNumber attno)
+{
+	Form_pg_attribute form = TupleDescAttr(desc, attno - 1);
+	bool isnull;
+	Datum value = getmissingattr(desc, attno, &isnull);
+
+	if (isnull)
+		return 0;
+	return datum_image_hash(value, form->attbyval, form->attlen) | 1;
+}
+
+ColumnKey
+gpuagg_column_key(Relation relation, AttrNumber attno)
+{
+	Form_pg_attribute form = TupleDescAttr(RelationGetDescr(relation), attno - 1);
+	ColumnKey key;
+
+	memset(&key, 0, sizeof(key));
+	compat_relation_file(relation, &key.tablespace, &key.database, &key.file);
+	key.type = form->atttypid;
+	key.collation = form->attcollation;
+	key.typmod = form->atttypmod;
+	key.missing = form->atthasmissing ? hash_missing(RelationGetDescr(relation), attno) : 0;
+	key.attno = attno;
+	return key;
+}
+
+typedef struct PinWish
+{
+	const ColumnKey *key;
+	Oid relation;
+	bool make;
+	ColumnPin *pin;
+	bool found;
+} PinWish;
+
+static dsa_pointer
+make_column(const ColumnKey *key, Oid relation)
+{
+	dsa_pointer pointer = dsa_allocate_extended(gpuagg_columns_area, sizeof(ResidentColumn),
+												DSA_ALLOC_NO_OOM | DSA_ALLOC_ZERO);
+	ResidentColumn *column;
+
+	if (!DsaPointerIsValid(pointer))
+		return pointer;
+	column = dsa_get_address(gpuagg_columns_area, pointer);
+	column->self = pointer;
+	column->key = *key;
+	column->relation = relation;
+	pg_atomic_init_u64(&column->uses, 0);
+	pg_atomic_init_u64(&column->last, 0);
+	pg_atomic_init_u64(&column->last_use, 0);
+	LWLockInitialize(&column->lock, gpuagg_columns_shared->tranche);
+	column->groups = InvalidDsaPointer;
+	return pointer;
+}
+
+static void
+find_and_pin(void *arg)
+{
+	PinWish *wish = arg;
+	ColumnEntry *entry = dshash_find(table, wish->key, false);
+
+	if (entry == NULL && wish->make)
+	{
+		bool there;
+
+		entry = dshash_find_or_insert(table, wish->key, &there);
+		if (!there)
+			entry->column = make_column(wish->key, wish->relation);
+		if (!DsaPointerIsValid(entry->column))
+		{
+			dshash_delete_entry(table, entry);
+			return;
+		}
+	}
+	if (entry == NULL)
+		return;
+	/* under the entry's lock: it cannot be thrown out meanwhile */
+	wish->found = gpuagg_pin_take(dsa_get_address(gpuagg_columns_area, entry->column), wish->pin);
+	dshash_release_lock(table, entry);
+}
+
+bool
+gpuagg_column_pin(const ColumnKey *key, Oid relation, bool make, ColumnPin *pin)
+{
+	PinWish wish = {key, relation, make, pin, false};
+
+	pin->column = NULL;
+	return gpuagg_attempt(find_and_pin, &wish, NULL, 0) && wish.found;
+}
+
+bool
+gpuagg_column_seen(const ColumnKey *key)
+{
+	uint64 hash = hash_bytes_extended((const unsigned char *) key, sizeof(ColumnKey), 0);
+	SeenColumn *slot = (SeenColumn *) dsa_get_address(gpuagg_columns_area,
+													  gpuagg_columns_shared->seen) +
+					   hash % COLUMNS_SEEN;
+	TimestampTz now = GetCurrentTimestamp();
+	bool seen;
+
+	LWLockAcquire(&gpuagg_columns_shared->lock, LW_EXCLUSIVE);
+	seen = slot->hash == hash && !TimestampDifferenceExceeds(slot->last, now, SEEN_MS);
+	*slot = (SeenColumn){hash, now};
+	LWLockRelease(&gpuagg_columns_shared->lock);
+	return seen;
+}
+
+uint64
+gpuagg_column_use(ResidentColumn *column)
+{
+	uint64 now = pg_atomic_add_fetch_u64(&gpuagg_columns_shared->clock, 1);
+
+	pg_atomic_fetch_add_u64(&column->uses, 1);
+	pg_atomic_write_u64(&column->last_use, (uint64) GetCurrentTimestamp());
+	return pg_atomic_exchange_u64(&column->last, now);
+}
+
+/* ---- all columns ---- */
+
+typedef struct ListWish
+{
+	ColumnInfo *list;
+	int n;
+	int room;
+} ListWish;
+
+static void
+list_columns(void *arg)
+{
+	ListWish *wish = arg;
+	dshash_seq_status status;
+	ColumnEntry *entry;
+
+	dshash_seq_init(&status, table, false);
+	while ((entry = dshash_seq_next(&status)) != NULL)
+	{
+		ResidentColumn *column = dsa_get_address(gpuagg_columns_area, entry->column);
+		ColumnInfo *info;
+
+		if (wish->n == wish->room)
+		{
+			wish->room *= 2;
+			wish->list = repalloc(wish->list, wish->room * sizeof(ColumnInfo));
+		}
+		info = &wish->list[wish->n++];
+		LWLockAcquire(&column->lock, LW_SHARED);
+		*info = (ColumnInfo){column->key,
+							 column->relation,
+							 column->nchunks,
+							 column->nrows,
+							 column->npages,
+							 column->bytes,
+							 pg_atomic_read_u64(&column->uses),
+							 pg_atomic_read_u64(&column->last),
+							 (TimestampTz) pg_atomic_read_u64(&column->last_use)};
+		LWLockRelease(&column->lock);
+	}
+	dshash_seq_term(&status);
+}
+
+ColumnInfo *
+gpuagg_directory_list(int *n)
+{
+	ListWish wish = {palloc(64 * sizeof(ColumnInfo)), 0, 64};
+
+	if (gpuagg_columns_area != NULL)
+		(void) gpuagg_attempt(list_columns, &wish, NULL, 0);
+	*n = wish.n;
+	return wish.list;
+}
+
+uint64
+gpuagg_column_resident_pages(const ColumnKey *key)
+{
+	ColumnPin pin;
+	uint64 npages;
+
+	if (!gpuagg_column_pin(key, InvalidOid, false, &pin))
+		return 0;
+	LWLockAcquire(&pin.column->lock, LW_SHARED);
+	npages = pin.column->npages;
+	LWLockRelease(&pin.column->lock);
+	gpuagg_column_unpin(&pin);
+	return npages;
+}
+
+/* ---- out ---- */
+
+static void
+delete_entry(void *arg)
+{
+	ColumnEntry *entry = dshash_find(table, &((ColumnInfo *) arg)->key, true);
+	ResidentColumn *column;
+
+	if (entry == NULL)
+		return;
+	column = dsa_get_address(gpuagg_columns_area, entry->column);
+	LWLockAcquire(&column->lock, LW_EXCLUSIVE);
+	column->dead = true;
+	LWLockRelease(&column->lock);
+	dshash_delete_entry(table, entry);
+}
+
+int
+gpuagg_directory_evict(Oid database, Oid file)
+{
+	int n;
+	int evicted = 0;
+	ColumnInfo *list = gpuagg_directory_list(&n);
+
+	for (int i = 0; i < n; i++)
+	{
+		ColumnPin pin;
+
+		if ((OidIsValid(database) && list[i].key.database != database) ||
+			(OidIsValid(file) && list[i].key.file != file))
+			continue;
+		/* the last who holds it frees it */
+		if (!gpuagg_column_pin(&list[i].key, InvalidOid, false, &pin))
+			continue;
+		(void) gpuagg_attempt(delete_entry, &list[i], NULL, 0);
+		gpuagg_column_unpin(&pin);
+		evicted++;
+	}
+	pfree(list);
+	if (gpuagg_columns_area != NULL)
+		gpuagg_column_memory_trim(&gpuagg_columns_shared->memory);
+	return evicted;
+}
+
+/* Takes blocks out of the column that was used least recently, before that place; false: none. */
+static bool
+make_room(Size bytes, uint64 before)
+{
+	int n;
+	int oldest = -1;
+	ColumnInfo *list = gpuagg_directory_list(&n);
+	Size taken = 0;
+	ColumnPin pin;
+
+	for (int i = 0; i < n; i++)
+		if (list[i].nchunks > 0 && list[i].last < before &&
+			(oldest < 0 || list[i].last < list[oldest].last))
+			oldest = i;
+	if (oldest >= 0 && gpuagg_column_pin(&list[oldest].key, InvalidOid, false, &pin))
+	{
+		taken = gpuagg_column_take_out(pin.column, bytes);
+		gpuagg_column_unpin(&pin);
+	}
+	pfree(list);
+	return taken > 0;
+}
+
+MemoryRef
+gpuagg_column_allocate(Size bytes, uint64 before, ColumnBlock **block)
+{
+	ColumnMemory *memory = &gpuagg_columns_shared->memory;
+	MemoryRef ref;
+
+	/* what is taken out may be held by others, and free places not lie together */
+	for (int attempts = 0; attempts < 4; attempts++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ref = gpuagg_column_memory_allocate(memory, bytes, gpuagg_columns_limit());
+		if (ref != 0)
+		{
+			*block = gpuagg_column_memory_at(memory, ref);
+			return ref;
+		}
+		if (!make_room(bytes, before))
+			break;
+	}
+	return 0;
+}

@@ -1,0 +1,146 @@
+/*
+ * directory.h
+ *	  Which columns are resident, in which blocks, under which evidence.
+ *
+ * The directory lies in dynamic shared memory and ends with the server's shared memory.  It
+ * is about truth only; where values are is a matter of their references.  Nothing here
+ * raises an error but for CHECK_FOR_INTERRUPTS: without memory there are fewer columns.
+ */
+#ifndef GPUAGG_DIRECTORY_H
+#define GPUAGG_DIRECTORY_H
+
+#include "compat.h"
+
+#include "access/xlogdefs.h"
+#include "datatype/timestamp.h"
+#include "utils/rel.h"
+
+#include "resident/chunk.h"
+#include "resident/column_block.h"
+#include "resident/column_memory.h"
+
+/*
+ * What a column is.  Its number alone does not say it: a rolled-back ADD COLUMN and a later one
+ * share it, and some changes of a type write no new file.  Filled with zeros before it is set.
+ */
+typedef struct ColumnKey
+{
+	Oid database;
+	Oid tablespace;
+	Oid file; /* relation's file number */
+	Oid type;
+	Oid collation;
+	int32 typmod;
+	uint32 missing; /* hash of the value of rows older than the column */
+	int16 attno;
+	int16 spare;
+} ColumnKey;
+
+/*
+ * The state of one chunk of a column: its block, and when it was confirmed last.  Pages in
+ * `confirmed`, which the block has, were found right under this LSN of the map's page, with
+ * their bits in it set.
+ */
+typedef struct ChunkState
+{
+	MemoryRef block; /* 0: none */
+	uint64 records;	 /* hash of the block's pages and their LSNs */
+	XLogRecPtr map_lsn;
+	ChunkPages confirmed;
+	uint32 bytes; /* of the block; as are the next two */
+	uint32 nrows;
+	uint32 npages;
+} ChunkState;
+
+/* A column in the directory. */
+typedef struct ResidentColumn ResidentColumn;
+
+/* A process's hold on a column: blocks that it has seen since stay where they are. */
+typedef struct ColumnPin
+{
+	ResidentColumn *column; /* NULL: none */
+	int slot;
+} ColumnPin;
+
+/* The key of a column of an open relation. */
+extern ColumnKey gpuagg_column_key(Relation relation, AttrNumber attno);
+
+/* Whether there may be resident columns at all: memory is allowed, and the directory is there. */
+extern bool gpuagg_directory_open(void);
+
+/*
+ * Pins a column; make: if there is none, makes it.  False: there is none.  It is let go by
+ * unpin(), by the end of the current resource owner, or of the process.
+ */
+extern bool gpuagg_column_pin(const ColumnKey *key, Oid relation, bool make, ColumnPin *pin);
+extern void gpuagg_column_unpin(ColumnPin *pin);
+
+/* Lets go of blocks that were taken out since: of those that have been seen before, none is used any more. */
+extern void gpuagg_column_renew(const ColumnPin *pin);
+
+/*
+ * Counts a use of a column: its place in the order in which columns are thrown out.  Returns the
+ * place of the use before it; 0: none.
+ */
+extern uint64 gpuagg_column_use(ResidentColumn *column);
+
+/*
+ * Whether a column has been wanted within the last hour, as far as it is remembered; now it has
+ * been.  It need not be in the directory.
+ */
+extern bool gpuagg_column_seen(const ColumnKey *key);
+
+/* Copies the states of chunks first to first + n - 1; those that do not exist have no block. */
+extern void gpuagg_column_states(ResidentColumn *column, uint32 first, uint32 n,
+								 ChunkState *states);
+
+/* A block of the column, in this process; NULL: it cannot be mapped. */
+extern const ColumnBlock *gpuagg_column_block(MemoryRef ref);
+
+/* Pages of the chunk's block are right under that LSN, if the block is still the same. */
+extern void gpuagg_column_confirm(ResidentColumn *column, uint32 chunk, MemoryRef block,
+								  XLogRecPtr map_lsn, ChunkPages pages);
+
+/*
+ * Memory for a block; columns that were used before `before` may be thrown out for it.  0: there
+ * is none.
+ */
+extern MemoryRef gpuagg_column_allocate(Size bytes, uint64 before, ColumnBlock **block);
+
+/*
+ * Puts a block in the place of `old`; `state` has what becomes of the chunk.  If another has come
+ * into the place, or there is no room in the directory, the block is freed: false.
+ */
+extern bool gpuagg_column_publish(ResidentColumn *column, uint32 chunk, MemoryRef old,
+								  const ChunkState *state);
+
+/* Throws out columns of a relation's file, or all of the database's; returns how many. */
+extern int gpuagg_directory_evict(Oid database, Oid file);
+
+/* What the directory knows of a column. */
+typedef struct ColumnInfo
+{
+	ColumnKey key;
+	Oid relation;
+	uint32 nchunks; /* with a block */
+	uint64 nrows;
+	uint64 npages;
+	uint64 bytes;
+	uint64 uses;
+	uint64 last; /* place of the last use in the order of uses */
+	TimestampTz last_use;
+} ColumnInfo;
+
+/* All columns, in the current memory context. */
+extern ColumnInfo *gpuagg_directory_list(int *n);
+
+/* Pages of a column that are resident; 0: it is not there. */
+extern uint64 gpuagg_column_resident_pages(const ColumnKey *key);
+
+/* Why there is less than is wanted; an empty string: there is no reason. */
+extern const char *gpuagg_directory_reason(void);
+
+/* Bytes of all segments. */
+extern Size gpuagg_directory_bytes(void);
+
+#endif /* GPUAGG_DIRECTORY_H */

@@ -1,0 +1,109 @@
+/*
+ * resident_column.h
+ *	  A column in the directory, as the directory's own files see it.
+ */
+#ifndef GPUAGG_RESIDENT_COLUMN_H
+#define GPUAGG_RESIDENT_COLUMN_H
+
+#include "compat.h"
+
+#include "port/atomics.h"
+#include "utils/dsa.h"
+
+#include "resident/directory.h"
+
+#define COLUMN_PINS	 1024 /* of all processes together */
+#define RETIRED_ROOM 256
+#define COLUMNS_SEEN 1024 /* that are remembered */
+
+/* A block that is in use no more, but by those who hold the column in an earlier version. */
+typedef struct RetiredBlock
+{
+	MemoryRef block;
+	Size bytes;
+	uint64 version; /* the first that does not have it */
+} RetiredBlock;
+
+/*
+ * In the directory's area.  `version` counts blocks that have been taken out.  Chunks are in
+ * groups, those of a page of the visibility map each.
+ */
+struct ResidentColumn
+{
+	dsa_pointer self;
+	ColumnKey key;
+	Oid relation;
+	pg_atomic_uint64 uses;
+	pg_atomic_uint64 last;	   /* place of the last use in the order of uses */
+	pg_atomic_uint64 last_use; /* TimestampTz */
+
+	LWLock lock; /* of all below */
+	bool dead;	 /* out of the directory: freed with its last pin */
+	uint64 version;
+	uint32 ngroups;
+	dsa_pointer groups; /* dsa_pointer[ngroups]; each: ChunkState[MAP_PAGE_CHUNKS], or invalid */
+	uint32 nchunks;		/* with a block */
+	uint64 nrows;
+	uint64 npages;
+	uint64 bytes;
+	int nretired;
+	RetiredBlock retired[RETIRED_ROOM];
+};
+
+typedef struct PinSlot
+{
+	dsa_pointer column; /* InvalidDsaPointer: free */
+	uint64 version;
+	int pid;
+} PinSlot;
+
+/* A column that was wanted. */
+typedef struct SeenColumn
+{
+	uint64 hash; /* of its key */
+	TimestampTz last;
+} SeenColumn;
+
+#define COLUMNS_SHARED_SIZE	  4096
+#define COLUMNS_SHARED_LAYOUT 1
+
+/* One struct in the main shared memory. */
+typedef struct ColumnsShared
+{
+	uint32 layout;
+	int tranche;
+	pg_atomic_uint64 clock; /* counts uses of columns */
+	ColumnMemory memory;
+
+	LWLock lock;	  /* of what follows, and of the slots */
+	dsa_handle area;  /* DSA_HANDLE_INVALID: not made yet */
+	uint64 table; /* dshash_table_handle */
+	dsa_pointer slots; /* PinSlot[COLUMN_PINS] */
+	dsa_pointer seen;  /* SeenColumn[COLUMNS_SEEN] */
+} ColumnsShared;
+
+StaticAssertDecl(sizeof(ColumnsShared) <= COLUMNS_SHARED_SIZE, "the struct must stay small");
+
+/* directory.c: both NULL where gpuagg_directory_open() has been false */
+extern ColumnsShared *gpuagg_columns_shared;
+extern dsa_area *gpuagg_columns_area;
+
+/* Bytes that values may take. */
+extern Size gpuagg_columns_limit(void);
+
+/* column_pin.c: a hold on a column that cannot go at this moment; false: there is no slot */
+extern bool gpuagg_pin_take(ResidentColumn *column, ColumnPin *pin);
+
+/*
+ * resident_column.c.  collect() takes out the retired blocks that nobody holds, where `least` is
+ * the earliest version that is held, and returns their number; *dead: the column is out of the
+ * directory.  While nobody else can let go of the column.  discard() frees a dead one.
+ */
+extern int gpuagg_column_collect(ResidentColumn *column, uint64 least, RetiredBlock *gone,
+								 bool *dead);
+extern void gpuagg_column_discard(ResidentColumn *column);
+
+/* Takes out blocks, of the last chunks first, until so many bytes are out; returns the bytes. */
+extern Size gpuagg_column_take_out(ResidentColumn *column, Size bytes);
+
+#endif /* GPUAGG_RESIDENT_COLUMN_H */
