@@ -17,6 +17,7 @@
 #error "gpuagg needs PostgreSQL 15 or later"
 #endif
 
+#include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "commands/explain.h"
 #include "datatype/timestamp.h"
@@ -130,6 +131,28 @@ compat_relation_file(Relation relation, Oid *tablespace, Oid *database, Oid *fil
 	*database = relation->rd_node.dbNode;
 	*file = relation->rd_node.relNode;
 #endif
+}
+
+/* 16 has one function for owners of all kinds of objects. */
+static inline bool
+compat_is_relation_owner(Oid relation, Oid role)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(RelationRelationId, relation, role);
+#else
+	return pg_class_ownercheck(relation, role);
+#endif
+}
+
+/* 17 has a privilege to maintain a table. */
+static inline bool
+compat_may_maintain(Oid relation, Oid role)
+{
+#if PG_VERSION_NUM >= 170000
+	if (pg_class_aclcheck(relation, role, ACL_MAINTAIN) == ACLCHECK_OK)
+		return true;
+#endif
+	return compat_is_relation_owner(relation, role);
 }
 
 /* Whether the relation's file was made in this transaction, so that its changes may not be logged. */

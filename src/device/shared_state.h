@@ -21,7 +21,7 @@
 #include "device/stat.h"
 
 #define SHARED_STATE_SIZE	8192
-#define SHARED_STATE_LAYOUT 1
+#define SHARED_STATE_LAYOUT 2
 #define SHARED_DEVICES		8 /* devices described at most */
 
 typedef enum LauncherPhase
@@ -46,9 +46,7 @@ typedef struct StatCounters
 	pg_atomic_uint64 batches[NENGINES];
 	pg_atomic_uint64 rows[NENGINES];
 	pg_atomic_uint64 bytes[NENGINES];
-	pg_atomic_uint64 table_pages; /* read as columns; so are the next two */
-	pg_atomic_uint64 table_rows;
-	pg_atomic_uint64 table_vectors;
+	pg_atomic_uint64 table[NTABLE_COUNTS];
 	pg_atomic_uint64 fallbacks[GPUAGG_NREASONS];
 } StatCounters;
 

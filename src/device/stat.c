@@ -44,9 +44,8 @@ zero_counters(StatCounters *counters, bool fresh)
 		zero_counter(&counters->rows[e], fresh);
 		zero_counter(&counters->bytes[e], fresh);
 	}
-	zero_counter(&counters->table_pages, fresh);
-	zero_counter(&counters->table_rows, fresh);
-	zero_counter(&counters->table_vectors, fresh);
+	for (int i = 0; i < NTABLE_COUNTS; i++)
+		zero_counter(&counters->table[i], fresh);
 	for (int r = 0; r < GPUAGG_NREASONS; r++)
 		zero_counter(&counters->fallbacks[r], fresh);
 }
@@ -164,23 +163,22 @@ gpuagg_stat_direct(int64 rows, int64 bytes)
 }
 
 static void
-add_table(StatCounters *counters, int64 pages, int64 rows, int64 vectors)
+add_table(StatCounters *counters, const int64 *counts)
 {
-	pg_atomic_fetch_add_u64(&counters->table_pages, pages);
-	pg_atomic_fetch_add_u64(&counters->table_rows, rows);
-	pg_atomic_fetch_add_u64(&counters->table_vectors, vectors);
+	for (int i = 0; i < NTABLE_COUNTS; i++)
+		if (counts[i] != 0)
+			pg_atomic_fetch_add_u64(&counters->table[i], counts[i]);
 }
 
 void
-gpuagg_stat_table(int64 pages, int64 rows, int64 vectors)
+gpuagg_stat_table(const int64 *counts)
 {
-	statement.table_pages += pages;
-	statement.table_rows += rows;
-	statement.table_vectors += vectors;
-	untaken.table_pages += pages;
-	untaken.table_rows += rows;
-	untaken.table_vectors += vectors;
-	add_table(gpuagg_stat_counters(), pages, rows, vectors);
+	for (int i = 0; i < NTABLE_COUNTS; i++)
+	{
+		statement.table[i] += counts[i];
+		untaken.table[i] += counts[i];
+	}
+	add_table(gpuagg_stat_counters(), counts);
 }
 
 void
@@ -277,7 +275,7 @@ add_to_counters(StatCounters *counters, const WorkReport *report)
 		pg_atomic_fetch_add_u64(&counters->rows[e], report->rows[e]);
 		pg_atomic_fetch_add_u64(&counters->bytes[e], report->bytes[e]);
 	}
-	add_table(counters, report->table_pages, report->table_rows, report->table_vectors);
+	add_table(counters, report->table);
 	for (int r = 0; r < GPUAGG_NREASONS; r++)
 		pg_atomic_fetch_add_u64(&counters->fallbacks[r], report->fallbacks[r]);
 }
@@ -292,9 +290,8 @@ gpuagg_report_add(WorkReport *into, const WorkReport *report)
 		into->bytes[e] += report->bytes[e];
 	}
 	into->nulls += report->nulls;
-	into->table_pages += report->table_pages;
-	into->table_rows += report->table_rows;
-	into->table_vectors += report->table_vectors;
+	for (int i = 0; i < NTABLE_COUNTS; i++)
+		into->table[i] += report->table[i];
 	for (int r = 0; r < GPUAGG_NREASONS; r++)
 	{
 		into->fallbacks[r] += report->fallbacks[r];

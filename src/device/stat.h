@@ -14,6 +14,19 @@ typedef enum EngineId
 	NENGINES
 } EngineId;
 
+/* What is counted of tables that the node GpuAgg reads as columns. */
+typedef enum TableCount
+{
+	TABLE_PAGES,		/* read */
+	TABLE_ROWS,			/* in them, and from memory; they are among the rows of the engine */
+	TABLE_VECTORS,		/* that these rows made */
+	RESIDENT_PAGES,		/* from memory, confirmed by the visibility map alone */
+	RESIDENT_CONFIRMED, /* from memory, confirmed by the page's own LSN */
+	RESIDENT_FILLED,	/* of those read, put into memory */
+	RESIDENT_SKIPPED,	/* chunks of which minimum and maximum told that no row passes the filter */
+	NTABLE_COUNTS
+} TableCount;
+
 /*
  * Work done.  Each session keeps one for its last statement; a parallel worker
  * passes its own to the leader in the states that it serializes.
@@ -24,9 +37,7 @@ typedef struct WorkReport
 	int64 rows[NENGINES];
 	int64 bytes[NENGINES];			  /* of column values given to the engine */
 	int64 nulls;					  /* rows that had no value to give to an engine */
-	int64 table_pages;				  /* of tables that GpuAgg has read, as columns */
-	int64 table_rows;				  /* in them; these are among the rows of the engine */
-	int64 table_vectors;			  /* that these rows made */
+	int64 table[NTABLE_COUNTS];
 	int64 fallbacks[GPUAGG_NREASONS]; /* batches for the device that the CPU did */
 	int64 held[GPUAGG_NREASONS];	  /* times each reason was recorded and not withdrawn */
 	int32 reason; /* the last GpuaggReason recorded, one of trouble before others; or 0 */
@@ -43,8 +54,8 @@ extern void gpuagg_stat_direct(int64 rows, int64 bytes);
 /* A NULL that an aggregate was given: a row, but no value for an engine.  Cheap. */
 extern void gpuagg_stat_null(void);
 
-/* What has been read of a table as columns. */
-extern void gpuagg_stat_table(int64 pages, int64 rows, int64 vectors);
+/* Adds to each TableCount. */
+extern void gpuagg_stat_table(const int64 *counts);
 
 extern void gpuagg_stat_fallback(GpuaggReason reason);
 

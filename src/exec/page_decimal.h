@@ -12,9 +12,7 @@
 #define GPUAGG_PAGE_DECIMAL_H
 
 #include "operation/numeric_read.h"
-
-/* Digits that a signed integer of 64 bits holds, whatever they are. */
-#define PAGE_DECIMAL_DIGITS 18
+#include "types/page_column.h"
 
 extern const int64 gpuagg_page_powers[PAGE_DECIMAL_DIGITS + 1]; /* of ten */
 

@@ -22,30 +22,8 @@
 
 #include "common/vector_run.h"
 #include "resident/chunk.h"
+#include "types/page_column.h"
 
-/* How a column's values become a vector's. */
-typedef enum PageColumnForm
-{
-	PAGE_COLUMN_BITS,	 /* bool to BOOL */
-	PAGE_COLUMN_COPY,	 /* fixed width, the vector's own; "char" and oid are widened */
-	PAGE_COLUMN_DECIMAL, /* numeric(p,s) to INT64 or INT128 at scale s */
-	PAGE_COLUMN_BYTES,	 /* content of text and the like, of uuid, of anything by reference */
-	PAGE_COLUMN_TRIMMED, /* the same, without trailing blanks: char(n) */
-	PAGE_COLUMN_DATUM	 /* of any type, to DATUM: as the executor has it, in place */
-} PageColumnForm;
-
-typedef struct PageColumn
-{
-	AttrNumber attno;
-	PageColumnForm form;
-	GpuaggVectorType type;
-	int scale;
-} PageColumn;
-
-/* The form of a table's column; false: none but DATUM, which every column has. */
-extern bool gpuagg_page_column(Form_pg_attribute attribute, PageColumn *column);
-
-/* What processes that read one table together share; in dynamic shared memory. */
 typedef struct PageChunk
 {
 	pg_atomic_uint32 decided;

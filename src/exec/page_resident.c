@@ -74,13 +74,6 @@ is_eligible(Relation relation, Snapshot snapshot)
 		   !compat_snapshots_can_be_too_old();
 }
 
-static bool
-is_kept(const PageColumn *column)
-{
-	return column->form == PAGE_COLUMN_BITS || column->form == PAGE_COLUMN_COPY ||
-		   column->form == PAGE_COLUMN_DECIMAL;
-}
-
 static void
 open_fill(PageResident *resident, const PageColumn *columns, uint64 before)
 {
@@ -122,7 +115,7 @@ gpuagg_page_memory(Relation relation, Snapshot snapshot, const PageColumn *colum
 	if (gpuagg_resident == RESIDENT_OFF || ncolumns == 0 || !is_eligible(relation, snapshot))
 		return PAGE_MEMORY_NONE;
 	for (int i = 0; i < ncolumns; i++)
-		if (!is_kept(&columns[i]))
+		if (!gpuagg_page_column_is_fixed(&columns[i]))
 			return PAGE_MEMORY_NONE;
 	if (!gpuagg_directory_open())
 		return PAGE_MEMORY_NONE;

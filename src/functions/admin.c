@@ -121,8 +121,8 @@ gpuagg_last_query(PG_FUNCTION_ARGS)
 	bool cpu = report->rows[ENGINE_CPU] > 0;
 	bool device = report->batches[ENGINE_DEVICE] > 0; /* of rows, or of a sort */
 	int64 fallbacks = 0;
-	Datum values[10];
-	bool nulls[10] = {false};
+	Datum values[7 + NTABLE_COUNTS];
+	bool nulls[7 + NTABLE_COUNTS] = {false};
 
 	for (int r = 0; r < GPUAGG_NREASONS; r++)
 		fallbacks += report->fallbacks[r];
@@ -144,9 +144,8 @@ gpuagg_last_query(PG_FUNCTION_ARGS)
 		nulls[6] = report->reason == GPUAGG_OK;
 		values[6] = nulls[6] ? (Datum) 0 : CStringGetTextDatum(gpuagg_reason_text(report->reason));
 	}
-	values[7] = Int64GetDatum(report->table_pages);
-	values[8] = Int64GetDatum(report->table_rows);
-	values[9] = Int64GetDatum(report->table_vectors);
+	for (int i = 0; i < NTABLE_COUNTS; i++)
+		values[7 + i] = Int64GetDatum(report->table[i]);
 	return return_row(fcinfo, values, nulls);
 }
 
@@ -216,8 +215,8 @@ gpuagg_stat_get(PG_FUNCTION_ARGS)
 	GpuaggReason reason;
 	char detail[sizeof(state->detail)];
 	int64 fallbacks;
-	Datum values[16];
-	bool nulls[16] = {false};
+	Datum values[13 + NTABLE_COUNTS];
+	bool nulls[13 + NTABLE_COUNTS] = {false};
 	int n = 0;
 
 	gpuagg_stat_flush();
@@ -238,9 +237,8 @@ gpuagg_stat_get(PG_FUNCTION_ARGS)
 	values[n++] = reason == GPUAGG_OK ? (Datum) 0
 									  : CStringGetTextDatum(gpuagg_reason_words(reason, detail));
 	values[n++] = TimestampTzGetDatum(counters->reset);
-	values[n++] = Int64GetDatum((int64) pg_atomic_read_u64(&counters->table_pages));
-	values[n++] = Int64GetDatum((int64) pg_atomic_read_u64(&counters->table_rows));
-	values[n++] = Int64GetDatum((int64) pg_atomic_read_u64(&counters->table_vectors));
+	for (int i = 0; i < NTABLE_COUNTS; i++)
+		values[n++] = Int64GetDatum((int64) pg_atomic_read_u64(&counters->table[i]));
 	Assert(n == lengthof(values));
 	return return_row(fcinfo, values, nulls);
 }

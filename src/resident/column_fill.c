@@ -45,7 +45,7 @@ struct ColumnFill
 {
 	MemoryContext context;
 	uint64 before;
-	uint64 npages; /* put into memory */
+	uint64 npages; /* put into memory, as at least one column */
 	List *expected; /* of Expectation *, in the order of reading */
 	EmptyPage empty[EMPTY_ROOM];
 	int nempty;
@@ -464,7 +464,8 @@ make_block(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old, C
 	return true;
 }
 
-static void
+/* True: its pages were put into memory. */
+static bool
 publish_column(ColumnFill *fill, const FillColumn *column)
 {
 	ResidentColumn *resident = column->pin->column;
@@ -479,15 +480,15 @@ publish_column(ColumnFill *fill, const FillColumn *column)
 	{
 		block = gpuagg_column_block(old.block);
 		if (block == NULL)
-			return;
+			return false;
 		if (is_same(fill, block))
 		{
 			gpuagg_column_confirm(resident, now->chunk, old.block, now->map_lsn, fill->pages);
-			return;
+			return false;
 		}
 	}
 	if (!make_block(fill, column, block, &state))
-		return;
+		return false;
 	state.map_lsn = now->map_lsn;
 	state.confirmed = fill->pages;
 	if (old.map_lsn == now->map_lsn)
@@ -498,21 +499,24 @@ publish_column(ColumnFill *fill, const FillColumn *column)
 		state.map_lsn = old.map_lsn;
 		state.confirmed = chunk_without(old.confirmed, fill->pages);
 	}
-	if (gpuagg_column_publish(resident, now->chunk, old.block, &state))
-		fill->npages += chunk_size(&fill->pages);
+	return gpuagg_column_publish(resident, now->chunk, old.block, &state);
 }
 
 /* The current chunk's pages become blocks. */
 static void
 publish(ColumnFill *fill)
 {
+	bool any = false;
+
 	if (!fill->begun)
 		return;
 	if (fill->open_page >= 0)
 		fill->rows = fill->first_row[fill->open_page];
 	add_empty(fill);
 	for (int i = 0; i < fill->ncolumns && chunk_size(&fill->pages) > 0; i++)
-		publish_column(fill, &fill->columns[i]);
+		any |= publish_column(fill, &fill->columns[i]);
+	if (any)
+		fill->npages += chunk_size(&fill->pages);
 	fill->begun = false;
 	fill->open_page = -1;
 	fill->rows = 0;
