@@ -21,6 +21,9 @@
 /* That a set's groups may take at least, where there are several and all may take as much. */
 #define SET_BYTES ((Size) 256 * 1024)
 
+/* Of columns in memory, so many values are taken sooner than workers are there. */
+#define LEADER_VALUES (64 * 1024 * 1024)
+
 /* ---- start ---- */
 
 static void
@@ -571,6 +574,34 @@ take_vectors(AggScanState *node)
 		if (!gpuagg_agg_output_make_room(node))
 			return false;
 	}
+}
+
+bool
+gpuagg_agg_input_take_memory(AggScanState *node)
+{
+	instr_time start = start_timing(node);
+	bool all = false;
+
+	if (node->spec->over_children || node->reader != NULL ||
+		gpuagg_agg_input_memory(node, node->relation, node->columns, &node->memory) ==
+			PAGE_MEMORY_NONE)
+		return false;
+	open_reader(node, node->relation, node->columns, &node->memory, NULL);
+	if (gpuagg_page_reader_begin_memory(node->reader, LEADER_VALUES))
+	{
+		/* a leader has room for groups */
+		(void) take_vectors(node);
+		gpuagg_page_reader_end_memory(node->reader);
+		all = gpuagg_page_reader_is_complete(node->reader);
+		if (all)
+		{
+			gpuagg_agg_sink_finish(node);
+			gpuagg_agg_input_tell(node);
+			node->drained = true;
+		}
+	}
+	stop_timing(start, &node->counts.ns);
+	return all;
 }
 
 bool

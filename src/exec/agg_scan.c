@@ -77,8 +77,9 @@ static void
 gather(AggScanState *node)
 {
 	PlanState *child = linitial(node->css.custom_ps);
+	bool all = gpuagg_agg_input_take_memory(node->partial);
 
-	for (;;)
+	while (!all)
 	{
 		TupleTableSlot *slot = ExecProcNode(child);
 
@@ -219,6 +220,14 @@ estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
 	return add_size(offsetof(AggShare, pages), gpuagg_page_share_size(node->memory.nchunks));
 }
 
+/* What the leader has taken from memory before there were workers. */
+static void
+share_memory(AggScanState *node, AggShare *share)
+{
+	if (node->reader != NULL)
+		gpuagg_page_reader_share(node->reader, &share->pages);
+}
+
 static void
 initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
@@ -230,16 +239,20 @@ initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 	if (!node->spec->over_children)
 		gpuagg_page_share_init(&share->pages, node->relation, node->memory.nchunks,
 							   node->memory.mode);
+	share_memory(node, share);
 	node->share = share;
 }
 
 static void
 reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
-	const AggScanState *node = (const AggScanState *) css;
+	AggScanState *node = (AggScanState *) css;
 
 	if (!node->spec->over_children)
+	{
 		gpuagg_page_share_reset(&((AggShare *) coordinate)->pages, node->relation);
+		share_memory(node, coordinate);
+	}
 }
 
 static void

@@ -211,10 +211,13 @@ typedef struct AggFill
 
 /*
  * agg_input.c; drain() stops early, not drained, when a worker has to give out its groups.
+ * take_memory(), of a leader before there are workers, brings the rows of the one table that come
+ * from memory into the groups, if they are not many; true: that was all.
  * take_table() brings one of several tables into the groups; false: it stops early likewise.
  */
 extern void gpuagg_agg_input_init(AggScanState *node);
 extern void gpuagg_agg_input_drain(AggScanState *node);
+extern bool gpuagg_agg_input_take_memory(AggScanState *node);
 extern bool gpuagg_agg_input_take_table(AggScanState *node, AggTable *table);
 
 /*

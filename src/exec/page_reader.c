@@ -447,6 +447,8 @@ gpuagg_page_reader_next(PageReader *reader)
 		if (reader->from_memory)
 			return true;
 	}
+	if (scan->only_memory)
+		return false;
 	if (!scan->begun)
 	{
 		scan->begun = true;
@@ -467,6 +469,44 @@ gpuagg_page_reader_next(PageReader *reader)
 	if (gpuagg_page_resident_fills(reader))
 		fill_memory(reader);
 	return batch->nrows > 0;
+}
+
+bool
+gpuagg_page_reader_begin_memory(PageReader *reader, uint64 most_values)
+{
+	PageScan *scan = reader->scan;
+
+	Assert(scan->share == NULL && !scan->begun);
+	scan->only_memory = reader->resident != NULL &&
+						gpuagg_page_resident_values(reader) <= most_values;
+	return scan->only_memory;
+}
+
+void
+gpuagg_page_reader_end_memory(PageReader *reader)
+{
+	reader->scan->only_memory = false;
+}
+
+bool
+gpuagg_page_reader_is_complete(const PageReader *reader)
+{
+	return reader->scan->nblocks == 0 ||
+		   (reader->resident != NULL && gpuagg_page_resident_is_complete(reader));
+}
+
+void
+gpuagg_page_reader_share(PageReader *reader, PageShare *share)
+{
+	PageScan *scan = reader->scan;
+	bool done = scan->resident_done;
+
+	Assert(scan->share == NULL && !scan->begun);
+	if (done && reader->resident != NULL)
+		gpuagg_page_resident_share(reader, share);
+	scan->share = share;
+	start(scan);
+	scan->resident_done = done;
 }
 
 void

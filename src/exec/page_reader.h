@@ -129,6 +129,19 @@ extern void gpuagg_page_reader_load(PageReader *reader, int first, int n, const 
 extern void gpuagg_page_reader_find(PageReader *reader, int first, int n);
 extern void gpuagg_page_reader_values(PageReader *reader, int c, const uint64 *wanted);
 
+/*
+ * The reader without a share that has not given a batch yet: gives the rows from memory, up to the
+ * end, if their columns have no more than so many values; else none.  Then it goes on as it was.
+ */
+extern bool gpuagg_page_reader_begin_memory(PageReader *reader, uint64 most_values);
+extern void gpuagg_page_reader_end_memory(PageReader *reader);
+
+/* Whether all pages have come from memory. */
+extern bool gpuagg_page_reader_is_complete(const PageReader *reader);
+
+/* What this reader has decided about chunks becomes the share's, with which it goes on. */
+extern void gpuagg_page_reader_share(PageReader *reader, PageShare *share);
+
 /* The rows of a batch from memory come again, read from their pages. */
 extern void gpuagg_page_reader_return(PageReader *reader);
 

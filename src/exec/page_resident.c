@@ -356,6 +356,49 @@ next_chunk(PageReader *reader)
 	}
 }
 
+uint64
+gpuagg_page_resident_values(const PageReader *reader)
+{
+	const PageResident *resident = reader->resident;
+	uint64 values = 0;
+
+	for (int i = 0; i < resident->ncolumns && resident->pinned; i++)
+		values += gpuagg_column_rows(resident->pins[i].column);
+	return values;
+}
+
+bool
+gpuagg_page_resident_is_complete(const PageReader *reader)
+{
+	const PageResident *resident = reader->resident;
+
+	if (resident->nreturned > 0 || resident->next < resident->nchunks)
+		return false;
+	for (uint32 i = 0; i < resident->nchunks; i++)
+		if (chunk_size(&resident->decided[i]) < chunk_npages(i, reader->scan->nblocks))
+			return false;
+	return true;
+}
+
+void
+gpuagg_page_resident_share(PageReader *reader, PageShare *share)
+{
+	PageResident *resident = reader->resident;
+
+	while (resident->nreturned > 0)
+	{
+		BlockNumber block = resident->returned[--resident->nreturned];
+
+		chunk_remove(&resident->decided[chunk_of(block)], chunk_page(block));
+	}
+	for (uint32 i = 0; i < share->nchunks; i++)
+	{
+		share->chunks[i].used = i < resident->nchunks ? resident->decided[i] : (ChunkPages){0};
+		pg_atomic_write_u32(&share->chunks[i].decided, 1);
+	}
+	pg_atomic_write_u32(&share->next_chunk, share->nchunks);
+}
+
 /* ---- rows from memory ---- */
 
 /* Whether a page's rows follow those of a run in all blocks. */

@@ -135,6 +135,7 @@ typedef struct PageScan
 	uint32 chunk;
 	ChunkPages wanted;
 	bool resident_done; /* nothing more comes from memory */
+	bool only_memory;	/* it ends there */
 
 	PageAttribute *attributes; /* all of the table's */
 	int nfixed;				   /* so many of them, the first, have a fixed offset */

@@ -90,6 +90,9 @@ extern uint64 gpuagg_column_use(ResidentColumn *column);
  */
 extern bool gpuagg_column_seen(const ColumnKey *key);
 
+/* Rows of all its blocks. */
+extern uint64 gpuagg_column_rows(ResidentColumn *column);
+
 /* Copies the states of chunks first to first + n - 1; those that do not exist have no block. */
 extern void gpuagg_column_states(ResidentColumn *column, uint32 first, uint32 n,
 								 ChunkState *states);

@@ -109,6 +109,17 @@ make_state(ResidentColumn *column, uint32 chunk)
 	return there;
 }
 
+uint64
+gpuagg_column_rows(ResidentColumn *column)
+{
+	uint64 nrows;
+
+	LWLockAcquire(&column->lock, LW_SHARED);
+	nrows = column->nrows;
+	LWLockRelease(&column->lock);
+	return nrows;
+}
+
 void
 gpuagg_column_states(ResidentColumn *column, uint32 first, uint32 n, ChunkState *states)
 {
