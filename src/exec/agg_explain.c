@@ -129,6 +129,7 @@ show_work(AggScanState *node, ExplainState *es)
 		ExplainPropertyInteger("Pages from Memory", NULL, (int64) counts.pages.level1, es);
 		ExplainPropertyInteger("Pages Confirmed", NULL, (int64) counts.pages.level2, es);
 		ExplainPropertyInteger("Pages Filled", NULL, (int64) counts.pages.filled, es);
+		ExplainPropertyInteger("Chunks Skipped", NULL, (int64) counts.pages.skipped, es);
 	}
 	ExplainPropertyInteger("Rows Read", NULL, (int64) counts.pages.rows, es);
 	ExplainPropertyInteger("Vectors", NULL, counts.vectors, es);

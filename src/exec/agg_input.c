@@ -147,6 +147,8 @@ gpuagg_agg_input_init(AggScanState *node)
 		node->always_by_row |= !gpuagg_groups_by_vector(node->sets[i].groups);
 	node->by_row = node->always_by_row;
 	node->columns_only = needs_columns_only(node);
+	if (node->columns_only)
+		gpuagg_agg_chunk_init(node);
 	node->parameter_context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg parameters",
 													ALLOCSET_SMALL_SIZES);
 	node->memory_limit = get_hash_memory_limit();
@@ -516,6 +518,7 @@ gpuagg_agg_input_tell(AggScanState *node)
 	counts[RESIDENT_PAGES] = (int64) (now->level1 - told->level1);
 	counts[RESIDENT_CONFIRMED] = (int64) (now->level2 - told->level2);
 	counts[RESIDENT_FILLED] = (int64) (now->filled - told->filled);
+	counts[RESIDENT_SKIPPED] = (int64) (now->skipped - told->skipped);
 	gpuagg_stat_table(counts);
 	node->told = all;
 }
@@ -545,6 +548,8 @@ open_reader(AggScanState *node, Relation relation, const PageColumn *columns, Ag
 
 	node->reader = gpuagg_page_reader_open(relation, node->css.ss.ps.state->es_snapshot, columns,
 										   (int) node->compiler->program.ncolumns, mode, share);
+	node->reader->chunk_done = node->chunk != NULL ? gpuagg_agg_chunk_done : NULL;
+	node->reader->owner = node;
 }
 
 static void

@@ -54,6 +54,7 @@ typedef struct AggInput
 } AggInput;
 
 typedef struct AggSpill AggSpill;
+typedef struct AggChunk AggChunk;
 
 /* A value that a node's groups may keep: a key, an expression carried, or an argument with DISTINCT. */
 typedef struct AggValue
@@ -179,6 +180,7 @@ typedef struct AggScanState
 	PageColumn *columns;
 	PageReader *reader;
 	AggMemory memory;  /* where the table is one */
+	AggChunk *chunk;   /* what is asked of blocks in memory */
 	bool columns_only; /* rows are never evaluated by the executor, but for flagged ones */
 	AggInput *inputs; /* one for each state */
 	ExprState *qual;
@@ -295,6 +297,11 @@ extern bool gpuagg_agg_input_of_slot(const AggInput *input, const TupleTableSlot
 /* The live rows that an input takes: past its FILTER, and with an argument that is not NULL. */
 extern int gpuagg_agg_sink_rows(const AggScanState *node, const AggInput *input, uint64 *wanted);
 extern void gpuagg_agg_sink_finish(AggScanState *node);
+
+/* agg_chunk.c: the second as a PageChunkDone, of the node */
+extern void gpuagg_agg_chunk_init(AggScanState *node);
+extern bool gpuagg_agg_chunk_done(void *owner, const ColumnBlock *const *blocks,
+								  uint32 nrows, bool whole);
 
 /* agg_layout.c: which values and states there are, and in which sets */
 extern void gpuagg_agg_layout_init(AggScanState *node);

@@ -44,6 +44,7 @@ gpuagg_page_counts_add(PageCounts *into, const PageCounts *from)
 	into->level1 += from->level1;
 	into->level2 += from->level2;
 	into->filled += from->filled;
+	into->skipped += from->skipped;
 }
 
 /* Whether a table is so large that its scans follow one another, as core's do. */

@@ -21,7 +21,7 @@
 #include "utils/rel.h"
 
 #include "common/vector_run.h"
-#include "resident/chunk.h"
+#include "resident/column_block.h"
 #include "types/page_column.h"
 
 typedef struct PageChunk
@@ -51,7 +51,15 @@ typedef struct PageCounts
 	uint64 level1;		/* pages that came from memory, confirmed at level 1 */
 	uint64 level2;		/* at level 2 */
 	uint64 filled;		/* of those read: put into memory */
+	uint64 skipped;		/* chunks of which no row had to be looked at */
 } PageCounts;
+
+/*
+ * Whether a chunk from memory is done without its rows, `nrows` of them: of its blocks by column,
+ * whole ones or with pages that are not used.
+ */
+typedef bool (*PageChunkDone)(void *owner, const ColumnBlock *const *blocks, uint32 nrows,
+							  bool whole);
 
 typedef struct PageReader
 {
@@ -71,6 +79,8 @@ typedef struct PageReader
 	struct PageResident *resident; /* what may come from memory or go there; or NULL */
 	bool from_memory;			   /* the current batch: there is no slot() */
 	bool loaded;				   /* all its columns */
+	PageChunkDone chunk_done;	   /* set by the caller; or NULL */
+	void *owner;				   /* of chunk_done() */
 } PageReader;
 
 /* Whether the relation's pages are those of a heap, which alone the reader knows. */

@@ -92,9 +92,14 @@ pin_columns(PageResident *resident, Relation relation, const PageColumn *columns
 {
 	for (int i = 0; i < resident->ncolumns; i++)
 	{
-		ColumnKey key = gpuagg_column_key(relation, columns[i].attno);
+		ColumnKey key;
 		uint64 last;
 
+		/* for rows alone any column will do */
+		if (columns != NULL)
+			key = gpuagg_column_key(relation, columns[i].attno);
+		else if (!gpuagg_column_any(relation, &key))
+			return false;
 		if (!gpuagg_column_pin(&key, RelationGetRelid(relation), make, &resident->pins[i]))
 		{
 			while (i-- > 0)
@@ -110,15 +115,18 @@ pin_columns(PageResident *resident, Relation relation, const PageColumn *columns
 PageMemory
 gpuagg_page_memory(Relation relation, Snapshot snapshot, const PageColumn *columns, int ncolumns)
 {
+	ColumnKey any;
 	bool seen = true;
 
-	if (gpuagg_resident == RESIDENT_OFF || ncolumns == 0 || !is_eligible(relation, snapshot))
+	if (gpuagg_resident == RESIDENT_OFF || !is_eligible(relation, snapshot))
 		return PAGE_MEMORY_NONE;
 	for (int i = 0; i < ncolumns; i++)
 		if (!gpuagg_page_column_is_fixed(&columns[i]))
 			return PAGE_MEMORY_NONE;
 	if (!gpuagg_directory_open())
 		return PAGE_MEMORY_NONE;
+	if (ncolumns == 0)
+		return gpuagg_column_any(relation, &any) ? PAGE_MEMORY_USE : PAGE_MEMORY_NONE;
 	if (gpuagg_resident == RESIDENT_ON)
 		return PAGE_MEMORY_FILL;
 	if (RelationGetNumberOfBlocks(relation) < USE_BLOCKS)
@@ -147,6 +155,11 @@ gpuagg_page_resident_open(PageReader *reader, const PageColumn *columns, int nco
 	if (share != NULL && share->fill)
 		memory = PAGE_MEMORY_FILL;
 	resident = palloc0(sizeof(PageResident));
+	if (ncolumns == 0)
+	{
+		ncolumns = 1;
+		columns = NULL;
+	}
 	resident->ncolumns = ncolumns;
 	resident->pins = palloc0(ncolumns * sizeof(ColumnPin));
 	resident->pinned =
@@ -321,6 +334,30 @@ decide(PageReader *reader, uint32 chunk, uint32 ahead)
 	return chunk_either(level1, level2);
 }
 
+/* Whether the chunk's blocks tell all that is wanted of its rows. */
+static bool
+is_done(PageReader *reader, const ChunkPages *used)
+{
+	const PageResident *resident = reader->resident;
+	bool whole = true;
+	uint32 nrows = 0;
+
+	if (reader->chunk_done == NULL)
+		return false;
+	for (int i = 0; i < resident->ncolumns; i++)
+		whole &= memcmp(used, &resident->blocks[i]->pages, sizeof(ChunkPages)) == 0;
+	if (whole)
+		nrows = resident->blocks[0]->nrows;
+	else
+		for (int p = chunk_next(used, 0); p < CHUNK_PAGES; p = chunk_next(used, p + 1))
+			nrows += column_block_page_rows(resident->blocks[0], p);
+	if (!reader->chunk_done(reader->owner, resident->blocks, nrows, whole))
+		return false;
+	reader->counts.skipped++;
+	reader->counts.rows += nrows;
+	return true;
+}
+
 /* Takes the next chunk with pages that come from memory. */
 static bool
 next_chunk(PageReader *reader)
@@ -346,7 +383,7 @@ next_chunk(PageReader *reader)
 		}
 		else
 			resident->decided[chunk] = used;
-		if (chunk_size(&used) > 0)
+		if (chunk_size(&used) > 0 && !is_done(reader, &used))
 		{
 			resident->open = true;
 			resident->chunk = chunk;

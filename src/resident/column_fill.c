@@ -457,6 +457,8 @@ make_block(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old, C
 		return false;
 	*block = header;
 	for_rows(fill, column, old, &pages, write_rows, &(BlockWriter){block, 0});
+	block->nvalid = nulls ? (uint32) gpuagg_bits_count(column_block_valid(block), 0, block->nrows)
+						  : block->nrows;
 	state->records = hash_records(block);
 	state->bytes = (uint32) size;
 	state->nrows = header.nrows;

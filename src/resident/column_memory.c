@@ -14,7 +14,8 @@
 
 #include "device/attempt.h"
 
-#define SEGMENT_BYTES ((Size) 16 * 1024 * 1024) /* the smallest; larger ones are a part of the limit */
+#define SEGMENT_BYTES ((Size) 16 * 1024 * 1024) /* the smallest */
+#define GROWTH_PART	  4							/* a segment is at least that part of all so far */
 #define FIRST_PAGE	  1							/* after the table of free pages */
 
 typedef struct MappedSegment
@@ -74,12 +75,12 @@ try_segment(dsm_handle handle, Size bytes, char *message, Size size)
 	return wish.segment;
 }
 
-/* Takes all pages of a mapping at once, which is faster than one by one. */
+/* Takes pages of a mapping at once, which is faster than one by one: places are given from the first on. */
 static void
-populate(dsm_segment *segment)
+populate(dsm_segment *segment, Size bytes)
 {
 #ifdef MADV_POPULATE_READ
-	(void) madvise(dsm_segment_address(segment), dsm_segment_map_length(segment),
+	(void) madvise(dsm_segment_address(segment), Min(bytes, dsm_segment_map_length(segment)),
 				   MADV_POPULATE_READ);
 #endif
 }
@@ -104,7 +105,7 @@ address_of(const ColumnMemory *memory, int number)
 			segment = try_segment(shared->handle, 0, NULL, 0);
 		if (segment == NULL)
 			return NULL;
-		populate(segment);
+		populate(segment, shared->used);
 		*mapping = (MappedSegment){segment, shared->handle, shared->generation};
 	}
 	return dsm_segment_address(mapping->segment);
@@ -167,7 +168,7 @@ map_all(const ColumnMemory *memory)
 static bool
 add_segment(ColumnMemory *memory, Size bytes, Size limit)
 {
-	Size size = Max(limit / MEMORY_SEGMENTS, SEGMENT_BYTES);
+	Size size = SEGMENT_BYTES;
 	char message[sizeof(memory->reason)] = "";
 	Size total;
 	Size used;
@@ -175,7 +176,11 @@ add_segment(ColumnMemory *memory, Size bytes, Size limit)
 	FreePageManager *free_pages;
 	int number = 0;
 
+	/* they grow, as there are few, and all of one is made at once */
 	gpuagg_column_memory_sizes(memory, &total, &used);
+	size = Max(size, total / GROWTH_PART);
+	if (total > limit / GROWTH_PART)
+		size = Max(size, limit / MEMORY_SEGMENTS);
 	size = Min(size, limit > total ? limit - total : 0) / MEMORY_PAGE * MEMORY_PAGE;
 	if (size < bytes + FIRST_PAGE * MEMORY_PAGE)
 		return false;

@@ -351,6 +351,32 @@ gpuagg_directory_list(int *n)
 	return wish.list;
 }
 
+bool
+gpuagg_column_any(Relation relation, ColumnKey *key)
+{
+	TupleDesc desc = RelationGetDescr(relation);
+	uint64 npages = 0;
+	int n;
+	ColumnInfo *list = gpuagg_directory_list(&n);
+
+	for (int i = 0; i < n; i++)
+	{
+		int attno = list[i].key.attno;
+		ColumnKey current;
+
+		if (list[i].relation != RelationGetRelid(relation) || list[i].npages <= npages ||
+			attno > desc->natts || TupleDescAttr(desc, attno - 1)->attisdropped)
+			continue;
+		current = gpuagg_column_key(relation, attno);
+		if (memcmp(&current, &list[i].key, sizeof(ColumnKey)) != 0)
+			continue;
+		npages = list[i].npages;
+		*key = current;
+	}
+	pfree(list);
+	return npages > 0;
+}
+
 uint64
 gpuagg_column_resident_pages(const ColumnKey *key)
 {

@@ -78,6 +78,9 @@ extern void gpuagg_column_unpin(ColumnPin *pin);
 /* Lets go of blocks that were taken out since: of those that have been seen before, none is used any more. */
 extern void gpuagg_column_renew(const ColumnPin *pin);
 
+/* The key of the column of a relation that has most pages; false: none is there. */
+extern bool gpuagg_column_any(Relation relation, ColumnKey *key);
+
 /*
  * Counts a use of a column: its place in the order in which columns are thrown out.  Returns the
  * place of the use before it; 0: none.

@@ -1,0 +1,387 @@
+/*
+ * agg_chunk.c
+ *	  What blocks of resident columns tell a GpuAgg node about a chunk without its rows.
+ *
+ * A chunk has no row that passes the filter if one of its conditions, between a column and a
+ * constant, holds for no value between the block's minimum and maximum.  This counts only where
+ * nothing in the filter can raise an error, which core would meet in rows of the chunk.
+ *
+ * Where there is no filter and a whole block is used, it tells numbers of rows and extremes.
+ */
+#include "compat.h"
+
+#include <math.h>
+
+#include "common/reduced.h"
+#include "engine/cpu.h"
+#include "exec/agg_state.h"
+#include "operation/accumulators.h"
+#include "resident/column_block.h"
+
+/* A condition of the filter: the column's value, op, a constant. */
+typedef struct AggSkip
+{
+	int column;
+	GpuaggVectorOp op;
+	uint32 constant;
+} AggSkip;
+
+struct AggChunk
+{
+	int nskips;
+	AggSkip *skips;
+	bool has_parameters; /* among the filter's constants */
+	bool answers;		 /* all states, from whole blocks */
+	int *columns;		 /* of the states' arguments; -1: none is needed */
+};
+
+/* ---- what the program says ---- */
+
+/* What a register has, as far as it matters here. */
+typedef struct Meaning
+{
+	enum
+	{
+		MEANS_NOTHING,
+		MEANS_COLUMN,
+		MEANS_CONSTANT,
+		MEANS_CONDITIONS /* all hold where it is true */
+	} kind;
+	uint32 number; /* of the column or constant */
+	List *conditions; /* of AggSkip * */
+} Meaning;
+
+/* The comparison with its operands the other way round. */
+static GpuaggVectorOp
+turned(GpuaggVectorOp op)
+{
+	switch (op)
+	{
+		case GPUAGG_VECTOR_LT:
+			return GPUAGG_VECTOR_GT;
+		case GPUAGG_VECTOR_LE:
+			return GPUAGG_VECTOR_GE;
+		case GPUAGG_VECTOR_GT:
+			return GPUAGG_VECTOR_LT;
+		case GPUAGG_VECTOR_GE:
+			return GPUAGG_VECTOR_LE;
+		default:
+			return op;
+	}
+}
+
+static Meaning
+compare(GpuaggVectorOp op, const Meaning *a, const Meaning *b)
+{
+	Meaning meaning = {MEANS_NOTHING};
+	AggSkip *skip;
+
+	if (a->kind == MEANS_CONSTANT && b->kind == MEANS_COLUMN)
+		return compare(turned(op), b, a);
+	if (a->kind != MEANS_COLUMN || b->kind != MEANS_CONSTANT)
+		return meaning;
+	skip = palloc(sizeof(AggSkip));
+	*skip = (AggSkip){(int) a->number, op, b->number};
+	meaning.kind = MEANS_CONDITIONS;
+	meaning.conditions = list_make1(skip);
+	return meaning;
+}
+
+/* Whether a cast gives the same number, so that comparisons stay what they are. */
+static bool
+is_widening(const GpuaggVectorInstruction *instruction)
+{
+	return instruction->type >= GPUAGG_VECTOR_INT16 && instruction->to <= GPUAGG_VECTOR_INT128 &&
+		   instruction->to > instruction->type;
+}
+
+/*
+ * The conditions of the filter; NIL: there are none.  Some instructions of the filter may flag
+ * rows: then there is no skipping.
+ */
+static List *
+conditions_of(const GpuaggVectorProgram *program)
+{
+	Meaning *meanings = palloc0(Max(program->nregisters, 1) * sizeof(Meaning));
+
+	if (program->filter == GPUAGG_VECTOR_NONE)
+		return NIL;
+	for (uint32 i = 0; i < program->nfilter; i++)
+	{
+		const GpuaggVectorInstruction *in = &program->instructions[i];
+		Meaning *out = &meanings[in->out];
+
+		switch (in->op)
+		{
+			case GPUAGG_VECTOR_COLUMN:
+				*out = (Meaning){MEANS_COLUMN, in->arg};
+				break;
+			case GPUAGG_VECTOR_CONSTANT:
+				*out = (Meaning){MEANS_CONSTANT, in->arg};
+				break;
+			case GPUAGG_VECTOR_CAST:
+				if (!is_widening(in))
+					return NIL;
+				*out = meanings[in->a].kind == MEANS_COLUMN ? meanings[in->a]
+															: (Meaning){MEANS_NOTHING};
+				break;
+			case GPUAGG_VECTOR_EQ:
+			case GPUAGG_VECTOR_NE:
+			case GPUAGG_VECTOR_LT:
+			case GPUAGG_VECTOR_LE:
+			case GPUAGG_VECTOR_GT:
+			case GPUAGG_VECTOR_GE:
+				*out = compare((GpuaggVectorOp) in->op, &meanings[in->a], &meanings[in->b]);
+				break;
+			case GPUAGG_VECTOR_AND:
+			{
+				Meaning both = {MEANS_CONDITIONS};
+
+				if (meanings[in->a].kind == MEANS_CONDITIONS)
+					both.conditions = list_copy(meanings[in->a].conditions);
+				if (meanings[in->b].kind == MEANS_CONDITIONS)
+					both.conditions =
+						list_concat(both.conditions, meanings[in->b].conditions);
+				*out = both;
+				break;
+			}
+			case GPUAGG_VECTOR_IS_TRUE:
+				*out = meanings[in->a];
+				break;
+			case GPUAGG_VECTOR_IN:
+			case GPUAGG_VECTOR_OR:
+			case GPUAGG_VECTOR_NOT:
+			case GPUAGG_VECTOR_IS_FALSE:
+			case GPUAGG_VECTOR_IS_NULL:
+			case GPUAGG_VECTOR_SELECT:
+			case GPUAGG_VECTOR_COALESCE:
+			case GPUAGG_VECTOR_NULLIF:
+			case GPUAGG_VECTOR_LEAST:
+			case GPUAGG_VECTOR_GREATEST:
+				*out = (Meaning){MEANS_NOTHING};
+				break;
+			default:
+				return NIL;
+		}
+	}
+	return meanings[program->filter].kind == MEANS_CONDITIONS ? meanings[program->filter].conditions
+															  : NIL;
+}
+
+/* The column whose values a register has at the end; -1: none. */
+static int
+column_of(const GpuaggVectorProgram *program, int reg)
+{
+	for (uint32 i = program->ninstructions; i-- > 0;)
+		if (program->instructions[i].out == reg)
+			return program->instructions[i].op == GPUAGG_VECTOR_COLUMN
+					   ? (int) program->instructions[i].arg
+					   : -1;
+	return -1;
+}
+
+/* Whether blocks tell all that the states want. */
+static bool
+has_answers(const AggScanState *node, int *columns)
+{
+	const GpuaggVectorProgram *program = &node->compiler->program;
+
+	if (node->spec->nkeys > 0 || node->ndistinct > 0 || program->filter != GPUAGG_VECTOR_NONE)
+		return false;
+	for (int i = 0; i < node->nstates; i++)
+	{
+		const AggInput *input = &node->inputs[i];
+		int op = node->states[i].op;
+
+		columns[i] = -1;
+		if (input->where != NULL)
+			return false;
+		if (input->feed == FEED_ROWS)
+			continue;
+		columns[i] = column_of(program, input->value.reg);
+		if (columns[i] < 0 ||
+			!(input->feed == FEED_COUNT ||
+			  (input->feed == FEED_NUMBERS && (op == GPUAGG_MIN || op == GPUAGG_MAX))))
+			return false;
+	}
+	return true;
+}
+
+void
+gpuagg_agg_chunk_init(AggScanState *node)
+{
+	AggChunk *chunk = palloc0(sizeof(AggChunk));
+	List *conditions = conditions_of(&node->compiler->program);
+	ListCell *cell;
+
+	chunk->nskips = list_length(conditions);
+	chunk->skips = palloc(Max(chunk->nskips, 1) * sizeof(AggSkip));
+	foreach (cell, conditions)
+		chunk->skips[foreach_current_index(cell)] = *(AggSkip *) lfirst(cell);
+	foreach (cell, node->compiler->parameters)
+		chunk->has_parameters |= ((VectorParameter *) lfirst(cell))->filter;
+	chunk->columns = palloc(Max(node->nstates, 1) * sizeof(int));
+	chunk->answers = has_answers(node, chunk->columns);
+	node->chunk = chunk;
+}
+
+/* ---- a chunk ---- */
+
+static double
+float_of(const GpuaggNarrow *form, GpuaggInt128 bits)
+{
+	double value;
+	float narrow;
+	uint32 word = (uint32) bits.lo;
+
+	if (form->type == GPUAGG_VECTOR_FLOAT32)
+	{
+		memcpy(&narrow, &word, sizeof(narrow));
+		return narrow;
+	}
+	memcpy(&value, &bits.lo, sizeof(value));
+	return value;
+}
+
+/* As SQL compares floats: NaN equals itself and is above all others. */
+static int
+compare_floats(double a, double b)
+{
+	if (isnan(a) || isnan(b))
+		return isnan(a) - isnan(b);
+	return (a > b) - (a < b);
+}
+
+static int
+compare_integers(GpuaggInt128 a, GpuaggInt128 b)
+{
+	if (a.hi != b.hi)
+		return a.hi < b.hi ? -1 : 1;
+	return (a.lo > b.lo) - (a.lo < b.lo);
+}
+
+/* Whether no value of the block meets the condition. */
+static bool
+excludes(const AggSkip *skip, const GpuaggNarrow *form, const GpuaggVectorConstant *constant)
+{
+	int least;
+	int most;
+
+	if (!form->any || constant->isnull)
+		return true;
+	switch (form->type)
+	{
+		case GPUAGG_VECTOR_INT16:
+		case GPUAGG_VECTOR_INT32:
+		case GPUAGG_VECTOR_INT64:
+		case GPUAGG_VECTOR_INT128:
+			if (constant->type < GPUAGG_VECTOR_INT16 || constant->type > GPUAGG_VECTOR_INT128)
+				return false;
+			least = compare_integers(form->minimum, constant->u.integer);
+			most = compare_integers(form->maximum, constant->u.integer);
+			break;
+		case GPUAGG_VECTOR_FLOAT32:
+		case GPUAGG_VECTOR_FLOAT64:
+		{
+			double value = constant->type == GPUAGG_VECTOR_FLOAT32 ? constant->u.float32
+																   : constant->u.float64;
+
+			if (constant->type != form->type)
+				return false;
+			least = compare_floats(float_of(form, form->minimum), value);
+			most = compare_floats(float_of(form, form->maximum), value);
+			break;
+		}
+		default:
+			return false;
+	}
+	switch (skip->op)
+	{
+		case GPUAGG_VECTOR_EQ:
+			return least > 0 || most < 0;
+		case GPUAGG_VECTOR_NE:
+			return least == 0 && most == 0;
+		case GPUAGG_VECTOR_LT:
+			return least >= 0;
+		case GPUAGG_VECTOR_LE:
+			return least > 0;
+		case GPUAGG_VECTOR_GT:
+			return most <= 0;
+		case GPUAGG_VECTOR_GE:
+			return most < 0;
+		default:
+			return false;
+	}
+}
+
+/* The block's least or greatest value, as the state takes values. */
+static void
+take_extreme(const AggInput *input, const Accumulator *acc, const ColumnBlock *block)
+{
+	const GpuaggNarrow *form = &block->form;
+	GpuaggInt128 value = acc->op == GPUAGG_MIN ? form->minimum : form->maximum;
+	GpuaggReduced one;
+	union
+	{
+		int32 i32;
+		int64 i64;
+		float f32;
+		double f64;
+	} room;
+
+	if (!form->any)
+		return;
+	switch (acc->kind)
+	{
+		case GPUAGG_INT32:
+			room.i32 = (int32) value.lo;
+			break;
+		case GPUAGG_FLOAT32:
+			room.f32 = (float) float_of(form, value);
+			break;
+		case GPUAGG_FLOAT64:
+			room.f64 = float_of(form, value);
+			break;
+		default:
+			room.i64 = (int64) value.lo;
+			break;
+	}
+	gpuagg_reduced_init(&one);
+	one.n = block->nvalid;
+	one.sum = gpuagg_int128_from(gpuagg_key_at((GpuaggKind) acc->kind, &room, 0));
+	gpuagg_reduced_merge(input->total, &one, acc->kind, acc->op);
+}
+
+bool
+gpuagg_agg_chunk_done(void *owner, const ColumnBlock *const *blocks, uint32 nrows, bool whole)
+{
+	AggScanState *node = owner;
+	const AggChunk *chunk = node->chunk;
+	AggGroup *group;
+
+	if (node->by_row)
+		return false;
+	if (!chunk->has_parameters || node->filter_parameters_set)
+		for (int i = 0; i < chunk->nskips; i++)
+			if (excludes(&chunk->skips[i], &blocks[chunk->skips[i].column]->form,
+						 &node->runner->constants[chunk->skips[i].constant]))
+			{
+				node->counts.removed += nrows;
+				return true;
+			}
+	if (!chunk->answers || !whole)
+		return false;
+	group = gpuagg_groups_only(gpuagg_agg_main(node)->groups);
+	for (int i = 0; i < node->nstates; i++)
+	{
+		const AggInput *input = &node->inputs[i];
+		Accumulator *acc = gpuagg_group_state(&gpuagg_agg_main(node)->layout, group, i);
+
+		if (input->feed == FEED_NUMBERS)
+			take_extreme(input, acc, blocks[chunk->columns[i]]);
+		else
+			((CountAccumulator *) acc)->n +=
+				input->feed == FEED_ROWS ? nrows : blocks[chunk->columns[i]]->nvalid;
+	}
+	return true;
+}
