@@ -29,7 +29,7 @@ typedef enum ResidentMode
 } ResidentMode;
 
 /* USERSET */
-extern int gpuagg_resident; /* ResidentMode */
+extern int gpuagg_resident;		   /* ResidentMode */
 extern int gpuagg_core_aggregates; /* CoreAggregates */
 extern int gpuagg_device;		   /* DeviceMode */
 extern bool gpuagg_enable_agg_scan;
@@ -43,7 +43,7 @@ extern int gpuagg_device_timeout; /* ms */
 extern int gpuagg_staging_memory; /* kB, per backend */
 
 /* SIGHUP */
-extern int gpuagg_column_memory; /* kB, 0: none */
+extern int gpuagg_column_memory;		/* kB, 0: none */
 extern int gpuagg_total_staging_memory; /* kB */
 extern int gpuagg_device_memory;		/* MB, 0: three quarters of what is free */
 extern char *gpuagg_visible_devices;	/* "" for all */

@@ -35,8 +35,8 @@ typedef struct WorkReport
 {
 	int64 batches[NENGINES];
 	int64 rows[NENGINES];
-	int64 bytes[NENGINES];			  /* of column values given to the engine */
-	int64 nulls;					  /* rows that had no value to give to an engine */
+	int64 bytes[NENGINES]; /* of column values given to the engine */
+	int64 nulls;		   /* rows that had no value to give to an engine */
 	int64 table[NTABLE_COUNTS];
 	int64 fallbacks[GPUAGG_NREASONS]; /* batches for the device that the CPU did */
 	int64 held[GPUAGG_NREASONS];	  /* times each reason was recorded and not withdrawn */

@@ -47,7 +47,7 @@ typedef struct Meaning
 		MEANS_CONSTANT,
 		MEANS_CONDITIONS /* all hold where it is true */
 	} kind;
-	uint32 number; /* of the column or constant */
+	uint32 number;	  /* of the column or constant */
 	List *conditions; /* of AggSkip * */
 } Meaning;
 
@@ -140,8 +140,7 @@ conditions_of(const GpuaggVectorProgram *program)
 				if (meanings[in->a].kind == MEANS_CONDITIONS)
 					both.conditions = list_copy(meanings[in->a].conditions);
 				if (meanings[in->b].kind == MEANS_CONDITIONS)
-					both.conditions =
-						list_concat(both.conditions, meanings[in->b].conditions);
+					both.conditions = list_concat(both.conditions, meanings[in->b].conditions);
 				*out = both;
 				break;
 			}
@@ -380,8 +379,9 @@ gpuagg_agg_chunk_done(void *owner, const ColumnBlock *const *blocks, uint32 nrow
 		if (input->feed == FEED_NUMBERS)
 			take_extreme(input, acc, blocks[chunk->columns[i]]);
 		else
-			((CountAccumulator *) acc)->n +=
-				input->feed == FEED_ROWS ? nrows : blocks[chunk->columns[i]]->nvalid;
+			((CountAccumulator *) acc)->n += input->feed == FEED_ROWS
+												 ? nrows
+												 : blocks[chunk->columns[i]]->nvalid;
 	}
 	return true;
 }

@@ -182,7 +182,7 @@ typedef struct AggScanState
 	AggMemory memory;  /* where the table is one */
 	AggChunk *chunk;   /* what is asked of blocks in memory */
 	bool columns_only; /* rows are never evaluated by the executor, but for flagged ones */
-	AggInput *inputs; /* one for each state */
+	AggInput *inputs;  /* one for each state */
 	ExprState *qual;
 	ExprState **row_exprs; /* of ROW instructions */
 	TupleTableSlot *row_slot;
@@ -300,8 +300,8 @@ extern void gpuagg_agg_sink_finish(AggScanState *node);
 
 /* agg_chunk.c: the second as a PageChunkDone, of the node */
 extern void gpuagg_agg_chunk_init(AggScanState *node);
-extern bool gpuagg_agg_chunk_done(void *owner, const ColumnBlock *const *blocks,
-								  uint32 nrows, bool whole);
+extern bool gpuagg_agg_chunk_done(void *owner, const ColumnBlock *const *blocks, uint32 nrows,
+								  bool whole);
 
 /* agg_layout.c: which values and states there are, and in which sets */
 extern void gpuagg_agg_layout_init(AggScanState *node);

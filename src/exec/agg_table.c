@@ -121,8 +121,7 @@ initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
 	AggTable *table = (AggTable *) css;
 
-	gpuagg_page_share_init(coordinate, table->relation, table->memory.nchunks,
-						   table->memory.mode);
+	gpuagg_page_share_init(coordinate, table->relation, table->memory.nchunks, table->memory.mode);
 	table->share = coordinate;
 }
 

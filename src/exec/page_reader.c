@@ -350,8 +350,7 @@ next_page(PageReader *reader)
 		if (scan->page_rows > 0)
 			return true;
 		if (all_visible && gpuagg_page_resident_fills(reader))
-			gpuagg_page_resident_fill_empty(reader, scan->page_block, scan->page_lsn,
-											scan->buffer);
+			gpuagg_page_resident_fill_empty(reader, scan->page_block, scan->page_lsn, scan->buffer);
 		ReleaseBuffer(scan->buffer);
 		scan->buffer = InvalidBuffer;
 	}

@@ -19,7 +19,7 @@
 #include "resident/column_fill.h"
 
 #define USE_BLOCKS	 1000 /* a smaller table's use does not count */
-#define STATES_AHEAD 128 /* chunks whose states are copied at a time */
+#define STATES_AHEAD 128  /* chunks whose states are copied at a time */
 
 /* Consecutive pages of the current chunk, whose rows lie together in all blocks. */
 typedef struct ResidentRun
@@ -49,7 +49,7 @@ typedef struct PageResident
 	bool open;
 	uint32 chunk;
 	ChunkPages left;
-	ChunkPages given; /* of the batch */
+	ChunkPages given;			/* of the batch */
 	const ColumnBlock **blocks; /* by column */
 	int nruns;
 	ResidentRun runs[PAGE_BATCH_PAGES];
@@ -162,9 +162,8 @@ gpuagg_page_resident_open(PageReader *reader, const PageColumn *columns, int nco
 	}
 	resident->ncolumns = ncolumns;
 	resident->pins = palloc0(ncolumns * sizeof(ColumnPin));
-	resident->pinned =
-		gpuagg_directory_open() && pin_columns(resident, scan->relation, columns,
-											   memory == PAGE_MEMORY_FILL, &before);
+	resident->pinned = gpuagg_directory_open() && pin_columns(resident, scan->relation, columns,
+															  memory == PAGE_MEMORY_FILL, &before);
 	if (!resident->pinned && share == NULL)
 	{
 		pfree(resident->pins);
@@ -536,8 +535,7 @@ gpuagg_page_reader_return(PageReader *reader)
 		resident->returned =
 			resident->returned == NULL
 				? palloc_extended(resident->room_returned * sizeof(BlockNumber), MCXT_ALLOC_HUGE)
-				: repalloc_huge(resident->returned,
-								resident->room_returned * sizeof(BlockNumber));
+				: repalloc_huge(resident->returned, resident->room_returned * sizeof(BlockNumber));
 	}
 	for (int p = chunk_next(&resident->given, 0); p < CHUNK_PAGES;
 		 p = chunk_next(&resident->given, p + 1))
@@ -550,8 +548,7 @@ gpuagg_page_resident_returned(PageReader *reader)
 {
 	PageResident *resident = reader->resident;
 
-	return resident->nreturned > 0 ? resident->returned[--resident->nreturned]
-								   : InvalidBlockNumber;
+	return resident->nreturned > 0 ? resident->returned[--resident->nreturned] : InvalidBlockNumber;
 }
 
 /* What has been decided about a chunk, by whichever process. */

@@ -121,7 +121,7 @@ typedef struct PageScan
 	bool page_lines; /* visible tuples are not those of all line pointers: see known */
 	const char *page_first;
 	XLogRecPtr page_lsn; /* invalid: not all-visible */
-	PageRows *known; /* of this page */
+	PageRows *known;	 /* of this page */
 	PageRows pages[PAGES_KNOWN];
 	uint64 npages; /* that had any; each takes the place after the last one's */
 

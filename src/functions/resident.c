@@ -42,7 +42,8 @@ is_shown(const ColumnInfo *info, bool all)
 		return false;
 	same = ((Form_pg_class) GETSTRUCT(tuple))->relfilenode == info->key.file;
 	ReleaseSysCache(tuple);
-	return same && (all || pg_class_aclcheck(info->relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK);
+	return same &&
+		   (all || pg_class_aclcheck(info->relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK);
 }
 
 Datum
@@ -186,11 +187,11 @@ list_columns(Relation relation, ArrayType *array, const char *schema)
 								   RelationGetRelationName(relation))));
 		if (!gpuagg_page_column(TupleDescAttr(desc, attno - 1), &column) ||
 			!gpuagg_page_column_is_fixed(&column))
-			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-							errmsg("column \"%s\" of type %s cannot be resident", name,
-								   format_type_with_typemod(
-									   TupleDescAttr(desc, attno - 1)->atttypid,
-									   TupleDescAttr(desc, attno - 1)->atttypmod))));
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("column \"%s\" of type %s cannot be resident", name,
+							format_type_with_typemod(TupleDescAttr(desc, attno - 1)->atttypid,
+													 TupleDescAttr(desc, attno - 1)->atttypmod))));
 		add_column(&list, schema, name);
 	}
 	return list.data;
@@ -257,12 +258,13 @@ gpuagg_prefetch(PG_FUNCTION_ARGS)
 	list = list_columns(relation, columns,
 						get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)));
 	if (list[0] != '\0')
-		read_columns(psprintf("SELECT %s FROM %s", list,
-							  quote_qualified_identifier(get_namespace_name(
-															 RelationGetNamespace(relation)),
-														 RelationGetRelationName(relation))));
+		read_columns(
+			psprintf("SELECT %s FROM %s", list,
+					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(relation)),
+												RelationGetRelationName(relation))));
 	relation_close(relation, NoLock);
-	reason = gpuagg_directory_open() ? gpuagg_directory_reason() : "there is no directory of columns";
+	reason = gpuagg_directory_open() ? gpuagg_directory_reason()
+									 : "there is no directory of columns";
 	if (reason[0] != '\0')
 		ereport(NOTICE, (errmsg("not all may be resident: %s", reason)));
 

@@ -65,16 +65,16 @@
 #include "types/page_column.h"
 
 /* Parts of cpu_tuple_cost, which core counts for a row that it reads. */
-#define READ_PART	 0.35 /* a row, no column of it */
+#define READ_PART	  0.35 /* a row, no column of it */
 #define RESIDENT_PART 0.04 /* a row from memory, no column of it */
-#define DECIMAL_PART 0.06 /* a numeric's digits */
-#define WALK_PART	 0.25 /* columns behind one of variable width, whose place must be found */
-#define TUPLE_PART	 0.5  /* a row made for core's executor */
-#define GROUP_PART	 0.2  /* a new group */
-#define SORTED_PART	 2.2  /* the same, beside rows in its order */
-#define VALUE_PART	 0.7  /* a new value with DISTINCT */
-#define SPILL_PART	 8.0  /* a group written and read again, beside its pages */
-#define MERGE_PART	 2.0  /* a worker's group found among the leader's */
+#define DECIMAL_PART  0.06 /* a numeric's digits */
+#define WALK_PART	  0.25 /* columns behind one of variable width, whose place must be found */
+#define TUPLE_PART	  0.5  /* a row made for core's executor */
+#define GROUP_PART	  0.2  /* a new group */
+#define SORTED_PART	  2.2  /* the same, beside rows in its order */
+#define VALUE_PART	  0.7  /* a new value with DISTINCT */
+#define SPILL_PART	  8.0  /* a group written and read again, beside its pages */
+#define MERGE_PART	  2.0  /* a worker's group found among the leader's */
 
 /* Parts of cpu_operator_cost, which core counts for a call, a key and a state of a row. */
 #define INSTRUCTION_PART 0.16 /* of the program, one of which loads a column */
@@ -220,8 +220,8 @@ attribute_of(PlannerInfo *root, const RelOptInfo *input, const RelOptInfo *rel, 
 
 /* The part of the table's pages of which all columns are in memory. */
 static double
-resident_part(PlannerInfo *root, const RelOptInfo *input, const RelOptInfo *rel,
-			  Relation relation, const AggMatch *match)
+resident_part(PlannerInfo *root, const RelOptInfo *input, const RelOptInfo *rel, Relation relation,
+			  const AggMatch *match)
 {
 	double least = rel->pages;
 	ListCell *cell;

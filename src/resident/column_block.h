@@ -24,7 +24,7 @@ typedef struct ColumnBlock
 	uint64 bytes; /* all of it */
 	GpuaggNarrow form;
 	uint32 nrows;
-	uint32 nvalid; /* of these, not NULL */
+	uint32 nvalid;					   /* of these, not NULL */
 	ChunkPages pages;				   /* that it has */
 	uint32 first_row[CHUNK_PAGES + 1]; /* of each page; pages that it has not have no rows */
 	XLogRecPtr lsn[CHUNK_PAGES];

@@ -45,7 +45,7 @@ struct ColumnFill
 {
 	MemoryContext context;
 	uint64 before;
-	uint64 npages; /* put into memory, as at least one column */
+	uint64 npages;	/* put into memory, as at least one column */
 	List *expected; /* of Expectation *, in the order of reading */
 	EmptyPage empty[EMPTY_ROOM];
 	int nempty;
@@ -154,8 +154,7 @@ gpuagg_fill_expect(ColumnFill *fill, uint32 chunk, const MapImage *image)
 	MemoryContext old = MemoryContextSwitchTo(fill->context);
 	Expectation *expectation = palloc(sizeof(Expectation));
 
-	*expectation =
-		(Expectation){chunk, image->lsn, image->visible[chunk % MAP_PAGE_CHUNKS]};
+	*expectation = (Expectation){chunk, image->lsn, image->visible[chunk % MAP_PAGE_CHUNKS]};
 	fill->expected = lappend(fill->expected, expectation);
 	MemoryContextSwitchTo(old);
 }
@@ -402,8 +401,7 @@ write_rows(void *arg, const void *values, const uint64 *valid, uint32 n)
 static uint64
 hash_records(const ColumnBlock *block)
 {
-	uint64 hash =
-		hash_bytes_extended((const unsigned char *) &block->pages, sizeof(ChunkPages), 0);
+	uint64 hash = hash_bytes_extended((const unsigned char *) &block->pages, sizeof(ChunkPages), 0);
 
 	return hash_bytes_extended((const unsigned char *) block->lsn, sizeof(block->lsn), hash);
 }

@@ -22,7 +22,7 @@
 #define AREA_PART  16
 #define AREA_BYTES ((Size) 2 * 1024 * 1024)
 
-#define SEEN_MS (60 * 60 * 1000)
+#define SEEN_MS	   (60 * 60 * 1000)
 
 typedef struct ColumnEntry
 {
@@ -103,7 +103,8 @@ static void
 open_directory(void *arg)
 {
 	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-	ColumnsShared *shared = compat_shared_struct("gpuagg columns", COLUMNS_SHARED_SIZE, init_shared);
+	ColumnsShared *shared = compat_shared_struct("gpuagg columns", COLUMNS_SHARED_SIZE,
+												 init_shared);
 
 	if (shared->layout != COLUMNS_SHARED_LAYOUT)
 		elog(ERROR, "another version of gpuagg has resident columns");

@@ -198,8 +198,8 @@ retire(ResidentColumn *column, ChunkState *state)
 	if (column->nretired == RETIRED_ROOM)
 		return false;
 	column->version++;
-	column->retired[column->nretired++] =
-		(RetiredBlock){state->block, state->bytes, column->version};
+	column->retired[column->nretired++] = (RetiredBlock){state->block, state->bytes,
+														 column->version};
 	count(column, state, false);
 	memset(state, 0, sizeof(ChunkState));
 	return true;

@@ -75,9 +75,9 @@ typedef struct ColumnsShared
 	pg_atomic_uint64 clock; /* counts uses of columns */
 	ColumnMemory memory;
 
-	LWLock lock;	  /* of what follows, and of the slots */
-	dsa_handle area;  /* DSA_HANDLE_INVALID: not made yet */
-	uint64 table; /* dshash_table_handle */
+	LWLock lock;	   /* of what follows, and of the slots */
+	dsa_handle area;   /* DSA_HANDLE_INVALID: not made yet */
+	uint64 table;	   /* dshash_table_handle */
 	dsa_pointer slots; /* PinSlot[COLUMN_PINS] */
 	dsa_pointer seen;  /* SeenColumn[COLUMNS_SEEN] */
 } ColumnsShared;

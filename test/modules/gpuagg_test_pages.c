@@ -377,7 +377,8 @@ test_pages_time(PG_FUNCTION_ARGS)
 	Snapshot snapshot = RegisterSnapshot(GetActiveSnapshot());
 	PageColumn *columns;
 	int n = columns_of(relation, PG_GETARG_ARRAYTYPE_P(1), &columns);
-	PageReader *reader = gpuagg_page_reader_open(relation, snapshot, columns, n, PAGE_MEMORY_NONE, NULL);
+	PageReader *reader = gpuagg_page_reader_open(relation, snapshot, columns, n, PAGE_MEMORY_NONE,
+												 NULL);
 	double begin = processor_time();
 	double end;
 	uint64 rows;
