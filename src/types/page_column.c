@@ -33,7 +33,6 @@ bool
 gpuagg_page_column(Form_pg_attribute attribute, PageColumn *column)
 {
 	int32 typmod = attribute->atttypmod;
-	Oid type = getBaseTypeAndTypmod(attribute->atttypid, &typmod);
 
 	if (attribute->attisdropped || attribute->attlen == -2 ||
 		(attribute->attgenerated != '\0' && attribute->attgenerated != ATTRIBUTE_GENERATED_STORED))
@@ -41,7 +40,7 @@ gpuagg_page_column(Form_pg_attribute attribute, PageColumn *column)
 	column->attno = attribute->attnum;
 	column->form = PAGE_COLUMN_COPY;
 	column->scale = 0;
-	switch (type)
+	switch (getBaseTypeAndTypmod(attribute->atttypid, &typmod))
 	{
 		case BOOLOID:
 			column->form = PAGE_COLUMN_BITS;
