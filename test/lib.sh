@@ -107,6 +107,8 @@ sql_suite()
 		echo "shared_buffers = 256MB"
 		echo "max_connections = 150"
 		echo "jit = off"
+		echo "autovacuum = off"
+		echo "max_prepared_transactions = 4"
 		cat
 	} | test/cluster start "$stage" "$name" >"$logs/start_$name.log" 2>&1; then
 		part "$name: start" none cat "$logs/start_$name.log" /nonexistent
