@@ -1,0 +1,258 @@
+"""writers.py: sessions that change the tables in all ways that matter to columns kept in memory.
+
+What they do fails now and then because another one holds a lock; that is counted, not an error.
+"""
+import random
+
+import checks
+import ground
+from session import Lost, Session
+
+SETTINGS = ("LOAD 'gpuagg'", 'SET lock_timeout = 300', 'SET statement_timeout = 60000', 'SET synchronous_commit = off')
+# Changes of types; each back too.  The first of a pair rewrites nothing.
+TYPES = (('v', 'varchar(30)', 'varchar(20)'), ('v', 'text', 'varchar(25)'), ('n', 'numeric(20,2)', 'numeric(15,2)'),
+         ('a', 'bigint', 'integer'), ('k', 'bigint', 'integer'))
+
+
+class Writer:
+    """One writer, a thread."""
+
+    def __init__(self, run, number):
+        self.run = run
+        self.rng = random.Random(run.seed * 1000 + number)
+        self.name = 'writer %d' % number
+        self.number = number
+        self.session = Session(run, self.name, SETTINGS)
+        self.transactions = 0
+        run.prepared[self.name] = []
+
+    def work(self):
+        while self.run.on():
+            try:
+                self.session.connect()
+                self.look_at_prepared()
+                while self.run.on():
+                    self.turn()
+            except Lost:
+                self.run.count('connections lost')
+        self.finish()
+
+    def finish(self):
+        """Leaves no prepared transaction."""
+        try:
+            self.session.connect()
+            while self.run.prepared[self.name]:
+                if not self.finish_prepared(None):
+                    break
+        except Lost:
+            pass
+        self.session.close()
+
+    def do(self, statement, event=None):
+        return self.session.do(statement, event).done
+
+    def turn(self):
+        rng = self.rng
+        table = rng.choice(ground.TABLES)
+        if rng.random() < 0.66:
+            self.transaction(table)
+        else:
+            action, = rng.choices([a for a, _ in ACTIONS], [w for _, w in ACTIONS])
+            action(self, table)
+        if self.run.prepared[self.name] and rng.random() < 0.3:
+            self.finish_prepared(table)
+        self.run.pause(rng.choice((0, 0.02, 0.05, 0.15)))
+
+    # What one transaction does.
+
+    def rows(self, table, count):
+        """Rows of a few pages, as a list of ctids."""
+        pages = int(table.pages * 1.1)
+        first = self.rng.randrange(pages)
+        spread = self.rng.choice((1, 3, pages))
+        listed = ('(%d,%d)' % ((first + self.rng.randrange(spread)) % pages, 1 + self.rng.randrange(table.rows_of_page + 1))
+                  for _ in range(count))
+        return "ctid = ANY ('{%s}'::tid[])" % ','.join('"%s"' % x for x in listed)
+
+    def step(self, table):
+        """One statement of a transaction; false if that has failed."""
+        rng = self.rng
+        rows = self.rows(table, rng.choice((1, 1, 3, 10)))
+        kind = rng.randrange(20)
+        if kind < 4:
+            return self.do('INSERT INTO %s (%s) %s' % (table.name, ground.COLUMNS, table.some_rows(rng.choice((1, 5, 40)))), 'inserts')
+        if kind < 8:
+            change = rng.choice(('a = a + 1', 'b = b + 3', 'n = n + 0.01', 'f = f + 1', 'p = NOT p', 'd = d + 1', 'a = NULL',
+                                 'b = b + 10000000000', "v = 'v' || (random() * 30)::int"))
+            return self.do('UPDATE %s SET %s WHERE %s' % (table.name, change, rows), 'updates, HOT where there is room')
+        if kind < 10:
+            return self.do('UPDATE %s SET k = (random() * 12)::int WHERE %s' % (table.name, rows), 'updates of an indexed column')
+        if kind < 13:
+            return self.do('DELETE FROM %s WHERE %s' % (table.name, rows), 'deletes')
+        if kind < 16:
+            mode = rng.choice(('FOR UPDATE', 'FOR NO KEY UPDATE', 'FOR SHARE', 'FOR KEY SHARE'))
+            return self.do('SELECT count(*) FROM (SELECT FROM %s WHERE %s %s) q' % (table.name, rows, mode), 'row locks ' + mode)
+        if kind < 17:
+            return self.do('INSERT INTO %s_child SELECT id, 1 FROM %s WHERE %s' % (table.name, table.name, rows), 'foreign-key locks')
+        if kind < 19:
+            return self.subtransaction(table)
+        return self.check(table, 'the writing transaction')
+
+    def subtransaction(self, table):
+        if not self.do('SAVEPOINT s'):
+            return False
+        good = True
+        for _ in range(self.rng.choice((1, 2, 3))):
+            good = good and self.step(table)
+        if not good or self.rng.random() < 0.6:
+            return self.do('ROLLBACK TO s', 'subtransactions rolled back')
+        return self.do('RELEASE s', 'subtransactions released')
+
+    def check(self, table, kind):
+        outcome = self.session.do('SELECT ' + checks.call(self.rng, (table,), self.rng.choice((1, 3))))
+        checks.judge(self.run, self.session, outcome, kind)
+        return outcome.done
+
+    def transaction(self, table):
+        rng = self.rng
+        isolation = rng.choice(('READ COMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'))
+        if not self.do('BEGIN ISOLATION LEVEL ' + isolation):
+            self.do('ROLLBACK')
+            return
+        good = True
+        cursor = rng.random() < 0.1
+        if cursor:
+            good = self.do('DECLARE c CURSOR FOR SELECT ' + checks.call(rng, (table,), 2))
+        for _ in range(rng.choice((1, 1, 2, 5))):
+            good = good and self.step(table)
+        if good and cursor:
+            outcome = self.session.do('FETCH ALL FROM c')
+            checks.judge(self.run, self.session, outcome, 'a cursor of the writing transaction')
+            good = outcome.done
+        end = rng.random()
+        if not good or end < 0.15:
+            self.do('ROLLBACK', 'transactions rolled back')
+        elif end < 0.27 and self.run.features['prepared'] and not cursor:
+            self.transactions += 1
+            gid = 'stress_%s_%d_%d' % (self.number, self.run.seed, self.transactions)
+            if self.do("PREPARE TRANSACTION '%s'" % gid, 'transactions prepared'):
+                self.run.prepared[self.name].append(gid)
+            else:
+                self.do('ROLLBACK')
+        else:
+            self.do('COMMIT', 'transactions committed')
+
+    def finish_prepared(self, _):
+        listed = self.run.prepared[self.name]
+        if not listed:
+            return True
+        gid = listed[0]
+        way = self.rng.choice(('COMMIT', 'ROLLBACK'))
+        done = self.do("%s PREPARED '%s'" % (way, gid), way.lower() + ' prepared')
+        if done:
+            listed.remove(gid)
+        return done
+
+    def look_at_prepared(self):
+        """After a connection was lost: what was prepared is there still, and nothing else of this writer's but the last."""
+        outcome = self.session.ask("SELECT gid FROM pg_prepared_xacts WHERE gid LIKE 'stress\\_%d\\_%%' ORDER BY prepared" % self.number)
+        known = self.run.prepared[self.name]
+        for gid in known[1:]:
+            if gid not in outcome.rows:
+                self.run.fail('%s: prepared transaction %s is gone' % (self.name, gid))
+        if known and outcome.rows:
+            self.run.count('prepared transactions after a crash', len(outcome.rows))
+        self.run.prepared[self.name] = outcome.rows
+
+    # What is no part of a larger transaction.
+
+    def vacuum(self, table):
+        rng = self.rng
+        options = [o for o in ('FREEZE', rng.choice(('INDEX_CLEANUP off', 'INDEX_CLEANUP on')),
+                               rng.choice(('TRUNCATE off', 'TRUNCATE on')), 'DISABLE_PAGE_SKIPPING') if rng.random() < 0.25]
+        if self.do('VACUUM %s%s' % ('(%s) ' % ', '.join(options) if options else '', table.name)):
+            for option in options or ('plain',):
+                self.run.count('vacuum, ' + option)
+
+    def size(self, table):
+        """Brings a table back to about the size that it shall have."""
+        outcome = self.session.ask("SELECT pg_relation_size('%s') / current_setting('block_size')::int" % table.name)
+        if not outcome.done:
+            return
+        pages = int(outcome.rows[-1])
+        if pages > 1.15 * table.pages or self.rng.random() < 0.15:
+            keep = self.rng.randrange(table.pages // 2, table.pages)
+            if self.do("DELETE FROM %s WHERE ctid >= '(%d,0)'" % (table.name, keep), "deletes of a table's end"):
+                self.do('VACUUM ' + table.name, "vacuum of a table's end")
+        elif pages < 0.85 * table.pages:
+            self.do('INSERT INTO %s (%s) %s' % (table.name, ground.COLUMNS, table.some_rows((table.pages - pages) * table.rows_of_page)),
+                    'large inserts')
+
+    def truncate(self, table):
+        if self.rng.random() < 0.5:
+            self.do('BEGIN')
+            good = self.do('TRUNCATE %s CASCADE' % table.name) and self.step(table) and self.check(table, 'after an own TRUNCATE')
+            self.do('ROLLBACK', 'TRUNCATE rolled back' if good else None)
+        else:
+            self.do('TRUNCATE %s CASCADE' % table.name, 'TRUNCATE')
+
+    def rewrite(self, table):
+        if self.rng.random() < 0.5:
+            self.do('CLUSTER %s USING t%d_pkey' % (table.name, table.number), 'CLUSTER')
+        else:
+            self.do('VACUUM FULL ' + table.name, 'VACUUM FULL')
+
+    def types(self, table):
+        column, wide, narrow = self.rng.choice(TYPES)
+        wanted = wide if self.rng.random() < 0.6 else narrow
+        self.do('ALTER TABLE %s ALTER %s TYPE %s' % (table.name, column, wanted), 'ALTER TYPE to ' + wanted)
+
+    def add_column(self, table):
+        """A column with a default, rolled back; then another default under the same number."""
+        first, second = self.rng.sample(range(2, 99), 2)
+        for default, end in ((first, 'ROLLBACK'), (second, 'COMMIT')):
+            self.do('BEGIN')
+            good = (self.do('ALTER TABLE %s DROP COLUMN IF EXISTS x' % table.name) and
+                    self.do('ALTER TABLE %s ADD COLUMN x integer DEFAULT %d' % (table.name, default)) and
+                    self.check(table, 'after an own ADD COLUMN'))
+            if not good:
+                self.do('ROLLBACK')
+                return
+            self.do(end, 'ADD COLUMN DEFAULT, ' + end)
+            self.check(table, 'after ADD COLUMN')
+
+    def drop_column(self, table):
+        self.do('ALTER TABLE %s DROP COLUMN IF EXISTS x' % table.name, 'DROP COLUMN')
+
+    def copy_freeze(self, table):
+        self.do('BEGIN')
+        good = (self.do('TRUNCATE %s CASCADE' % table.name) and
+                self.do("COPY %s FROM '%s' (FREEZE)" % (table.name + ' (%s)' % ground.COLUMNS,
+                                                        ground.copy_of(table, self.run.features['folder']))) and
+                self.check(table, 'after an own COPY FREEZE'))
+        if good and self.rng.random() < 0.8:
+            self.do('COMMIT', 'COPY FREEZE')
+        else:
+            self.do('ROLLBACK', 'COPY FREEZE rolled back' if good else None)
+
+    def index(self, table):
+        name = '%s_more' % table.name
+        if self.rng.random() < 0.5:
+            self.do('DROP INDEX IF EXISTS ' + name, 'DROP INDEX')
+        else:
+            self.do('CREATE INDEX IF NOT EXISTS t%d_more ON %s (%s)' % (table.number, table.name, self.rng.choice(('a', 'b', 'd'))),
+                    'CREATE INDEX')
+
+    def analyze(self, table):
+        self.do('ANALYZE ' + table.name, 'ANALYZE')
+
+    def evict(self, table):
+        if self.run.features['evict']:
+            self.do("SELECT gpuagg_evict(%s)" % self.rng.choice(("'%s'::regclass" % table.name,) * 4 + ('',)), 'gpuagg_evict')
+        if self.run.features['prefetch'] and self.rng.random() < 0.5:
+            self.do("SELECT gpuagg_prefetch('%s', '{a,b,n,f,d,v}')" % table.name, 'gpuagg_prefetch')
+
+
+ACTIONS = ((Writer.vacuum, 45), (Writer.size, 15), (Writer.truncate, 1.5), (Writer.rewrite, 2), (Writer.types, 3),
+           (Writer.add_column, 3), (Writer.drop_column, 1), (Writer.copy_freeze, 2), (Writer.index, 2), (Writer.analyze, 2),
+           (Writer.evict, 2))

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""resident.py: aggregates over tables that change all the time, by columns in memory and by core.
+
+Writers change a few tables in many ways; readers, and the writers themselves, compute aggregates
+by the node GpuAgg with gpuagg.resident = on and by core's plans, both in one snapshot, and
+compare.  A slow machine makes fewer checks; no result depends on timing.
+
+It runs in a cluster of its own, as the server's user, with max_prepared_transactions of at least
+20 for two-phase commits:
+    test/cluster run DIR NAME python3 DIR/test/stress/resident.py --seconds 60 --crash
+"""
+import argparse
+import os
+import sys
+import threading
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
+
+import checks  # noqa: E402
+import ground  # noqa: E402
+from crashes import Crashes  # noqa: E402
+from readers import Reader  # noqa: E402
+from run import Run  # noqa: E402
+from session import Lost, Session  # noqa: E402
+from writers import Writer  # noqa: E402
+
+# The longest that a thread may take to end after the last turn has begun, seconds.
+LAST_TURN = 400
+
+
+def options():
+    parser = argparse.ArgumentParser(description='Aggregates over changing tables, from memory and by core.')
+    parser.add_argument('--seconds', type=int, default=60)
+    parser.add_argument('--seed', type=int, default=None, help='default: that of the clock')
+    parser.add_argument('--writers', type=int, default=3)
+    parser.add_argument('--readers', type=int, default=4)
+    parser.add_argument('--crash', action='store_true', help='kill backends and the server now and then')
+    parser.add_argument('--floor', type=int, default=100, help='the fewest checks')
+    parser.add_argument('--least-level1', type=float, default=0, metavar='PERCENT',
+                        help='the least share of checks that used pages confirmed at level 1')
+    parser.add_argument('--least-level2', type=float, default=0, metavar='PERCENT')
+    return parser.parse_args()
+
+
+def prepare(seed, seconds):
+    """The tables and functions; the run, whose time begins when they are there."""
+    run = Run(seconds, seed, {})
+    session = Session(run, 'setup', ("LOAD 'gpuagg'",))
+    try:
+        session.connect()
+        features = ground.features(session)
+        for gid in session.ask("SELECT gid FROM pg_prepared_xacts WHERE gid LIKE 'stress\\_%'").rows:
+            session.ask("ROLLBACK PREPARED '%s'" % gid)
+        wrong = ground.make(session, features['folder'])
+        for function in checks.functions(features['resident']):
+            outcome = session.ask(function)
+            wrong = wrong or (None if outcome.done else outcome.message)
+    except Lost as lost:
+        wrong = str(lost)
+    session.close()
+    if wrong:
+        sys.exit('stress: the tables cannot be made: %s' % wrong)
+    return Run(seconds, seed, features)
+
+
+def percent(part, whole):
+    return 100 * part / whole if whole else 0
+
+
+def report(run, arguments):
+    """Prints the counts; how much was demanded and is not there."""
+    totals = run.totals
+    for event, times in sorted(run.events.items()):
+        print('%9d %s' % (times, event))
+    print('seed %d, %.0f s: %d checks (%.0f a second), %d wrong, %d skipped as a table or column was missing' % (
+        run.seed, run.now(), totals['checks'], totals['checks'] / run.now(), totals['wrong'], totals['skipped']))
+    print('checks by the node %d (%.1f %%), with pages of level 1 %d (%.1f %%), of level 2 %d (%.1f %%)' % (
+        totals['by the node'], percent(totals['by the node'], totals['checks']),
+        totals['with level 1'], percent(totals['with level 1'], totals['checks']),
+        totals['with level 2'], percent(totals['with level 2'], totals['checks'])))
+    print('pages from memory at level 1 %d, at level 2 %d, read %d, filled %d; chunks skipped %d' % (
+        totals['level 1'], totals['level 2'], totals['read'], totals['filled'], totals['chunks skipped']))
+    demands = [('checks', totals['checks'], arguments.floor),
+               ('percent of checks by the node', percent(totals['by the node'], totals['checks']), 50),
+               ('percent of checks with level 1', percent(totals['with level 1'], totals['checks']), arguments.least_level1),
+               ('percent of checks with level 2', percent(totals['with level 2'], totals['checks']), arguments.least_level2)]
+    missed = [d for d in demands if d[1] < d[2]]
+    for what, got, least in missed:
+        print('FAILED %s: %.1f, at least %.1f wanted' % (what, got, least))
+    return len(missed)
+
+
+def main():
+    arguments = options()
+    seed = int(time.time()) if arguments.seed is None else arguments.seed
+    run = prepare(seed, arguments.seconds)
+    if not run.features['resident']:
+        print('the server has no setting gpuagg.resident: GpuAgg over pages is checked')
+    if not run.features['prepared']:
+        print('max_prepared_transactions is 0: no two-phase commits')
+    actors = [Writer(run, n) for n in range(arguments.writers)] + [Reader(run, n) for n in range(arguments.readers)]
+    if arguments.crash:
+        actors.append(Crashes(run))
+    threads = [threading.Thread(target=guarded, args=(run, actor), daemon=True) for actor in actors]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(1, run.end + LAST_TURN - time.monotonic()))
+        if thread.is_alive():
+            run.fail('a session does not end')
+    missed = report(run, arguments)
+    failed = run.failures + missed
+    passed = max(run.totals['checks'] - run.totals['wrong'], 0)
+    print('stress: %d passed, %d failed' % (passed, failed))
+    print('%d passed, %d failed' % (passed, failed))
+    sys.stdout.flush()
+    # without waiting for threads that hang
+    os._exit(1 if failed or not passed else 0)
+
+
+def guarded(run, actor):
+    """An error of the program itself is a failure of the run."""
+    try:
+        actor.work()
+    except Exception as error:
+        run.fail('%s: %s: %s' % (actor.__class__.__name__, type(error).__name__, error))
+        raise
+
+
+if __name__ == '__main__':
+    main()
