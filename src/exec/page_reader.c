@@ -502,7 +502,13 @@ gpuagg_page_reader_share(PageReader *reader, PageShare *share)
 	bool done = scan->resident_done;
 
 	Assert(scan->share == NULL && !scan->begun);
-	if (done && reader->resident != NULL)
+	/* without columns here nothing is decided, and no process may find any */
+	if (reader->resident == NULL)
+	{
+		share->nchunks = 0;
+		share->fill = false;
+	}
+	else if (done)
 		gpuagg_page_resident_share(reader, share);
 	scan->share = share;
 	start(scan);

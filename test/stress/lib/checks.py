@@ -68,7 +68,7 @@ BEGIN
 			IF mine IS DISTINCT FROM theirs THEN
 				n[2] := n[2] + 1;
 				report := coalesce(report, concat_ws(E'\\n', 'query: ' || query, 'by the node: ' || mine, 'by core: ' || theirs,
-					'before: ' || before, 'after: ' || now, 'workers ' || workers || ', ' || resident ||
+					'before: ' || before::text, 'after: ' || now::text, 'workers ' || workers || ', ' || resident ||
 					CASE WHEN node_first THEN ', the node first' ELSE ', core first' END,
 					'once more by the node: ' || stress.side(query, true, resident),
 					'by the node over pages: ' || stress.side(query, true, 'off'),
