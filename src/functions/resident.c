@@ -28,6 +28,23 @@ PG_FUNCTION_INFO_V1(gpuagg_prefetch);
 
 /* ---- the view ---- */
 
+/* Whether a relation's column has the type of the key. */
+static bool
+is_same_type(const ColumnInfo *info)
+{
+	HeapTuple tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(info->relation),
+									  Int16GetDatum(info->key.attno));
+	bool same;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	same = ((Form_pg_attribute) GETSTRUCT(tuple))->atttypid == info->key.type &&
+		   ((Form_pg_attribute) GETSTRUCT(tuple))->atttypmod == info->key.typmod &&
+		   ((Form_pg_attribute) GETSTRUCT(tuple))->attcollation == info->key.collation;
+	ReleaseSysCache(tuple);
+	return same;
+}
+
 /* Whether a column of this database's tables still is what it was, and the user may see it. */
 static bool
 is_shown(const ColumnInfo *info, bool all)
@@ -42,7 +59,7 @@ is_shown(const ColumnInfo *info, bool all)
 		return false;
 	same = ((Form_pg_class) GETSTRUCT(tuple))->relfilenode == info->key.file;
 	ReleaseSysCache(tuple);
-	return same &&
+	return same && is_same_type(info) &&
 		   (all || pg_class_aclcheck(info->relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK);
 }
 
@@ -255,6 +272,13 @@ gpuagg_prefetch(PG_FUNCTION_ARGS)
 	if (!compat_may_maintain(oid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(relation->rd_rel->relkind),
 					   RelationGetRelationName(relation));
+	if (relation->rd_rel->relkind != RELKIND_RELATION &&
+		relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE &&
+		relation->rd_rel->relkind != RELKIND_MATVIEW)
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						errmsg("columns of relation \"%s\" cannot be resident",
+							   RelationGetRelationName(relation)),
+						errdetail_relkind_not_supported(relation->rd_rel->relkind)));
 	list = list_columns(relation, columns,
 						get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)));
 	if (list[0] != '\0')
@@ -263,8 +287,9 @@ gpuagg_prefetch(PG_FUNCTION_ARGS)
 					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(relation)),
 												RelationGetRelationName(relation))));
 	relation_close(relation, NoLock);
-	reason = gpuagg_directory_open() ? gpuagg_directory_reason()
-									 : "there is no directory of columns";
+	reason = gpuagg_directory_open() || gpuagg_directory_reason()[0] != '\0'
+				 ? gpuagg_directory_reason()
+				 : "there is no directory of columns";
 	if (reason[0] != '\0')
 		ereport(NOTICE, (errmsg("not all may be resident: %s", reason)));
 
