@@ -12,6 +12,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -112,10 +113,12 @@ check_owner(Oid relation)
 static int
 evict_relation(Oid relation)
 {
-	List *all = find_all_inheritors(relation, AccessShareLock, NULL);
+	List *all;
 	ListCell *cell;
 	int n = 0;
 
+	LockRelationOid(relation, AccessShareLock);
+	all = find_all_inheritors(relation, AccessShareLock, NULL);
 	foreach (cell, all)
 	{
 		Relation rel = try_relation_open(lfirst_oid(cell), NoLock);
