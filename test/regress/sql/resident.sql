@@ -184,7 +184,7 @@ SELECT pg_temp.used('gpu_sum(i) FROM kept_temp') FROM generate_series(1, 2);
 SELECT rows FROM gpuagg_prefetch('kept_temp');
 CREATE UNLOGGED TABLE kept_unlogged AS SELECT i FROM generate_series(1, 1000) i;
 VACUUM kept_unlogged;
-SELECT pg_temp.used('gpu_sum(i) FROM kept_unlogged') FROM generate_series(1, 2);
+SELECT regexp_replace(pg_temp.used('gpu_sum(i) FROM kept_unlogged'), '[0-9]+ read', 'some read') FROM generate_series(1, 2);
 SELECT rows FROM gpuagg_prefetch('kept_unlogged');
 VACUUM pg_class;
 SELECT regexp_replace(pg_temp.used('gpu_sum(relnatts) FROM pg_class'), '[0-9]+ read', 'some read') FROM generate_series(1, 2);
@@ -220,7 +220,7 @@ CREATE MATERIALIZED VIEW kept_matview AS SELECT i FROM generate_series(1, 1000) 
 VACUUM kept_matview;
 SELECT pg_temp.used('gpu_sum(i) FROM kept_matview') FROM generate_series(1, 2);
 REFRESH MATERIALIZED VIEW kept_matview;
-SELECT pg_temp.used('gpu_sum(i) FROM kept_matview') FROM generate_series(1, 2);
+SELECT regexp_replace(pg_temp.used('gpu_sum(i) FROM kept_matview'), '[0-9]+ read', 'some read') FROM generate_series(1, 2);
 SELECT * FROM pg_temp.columns();
 
 -- auto: a table of 1,000 pages is filled at the second use, and not by EXPLAIN
