@@ -96,7 +96,7 @@ process_ends(int code, Datum arg)
 }
 
 bool
-gpuagg_pin_take(ResidentColumn *column, ColumnPin *pin)
+gpuagg_pin_take(ResidentColumn *column, ResourceOwner owner, ColumnPin *pin)
 {
 	LocalPin *local;
 	PinSlot *all = slots();
@@ -128,7 +128,7 @@ gpuagg_pin_take(ResidentColumn *column, ColumnPin *pin)
 		pfree(local);
 		return false;
 	}
-	*local = (LocalPin){column, slot, CurrentResourceOwner, local_pins};
+	*local = (LocalPin){column, slot, owner, local_pins};
 	local_pins = local;
 	*pin = (ColumnPin){column, slot};
 	return true;

@@ -13,6 +13,7 @@
 #include "miscadmin.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 #include "utils/timestamp.h"
 
 #include "device/attempt.h"
@@ -211,6 +212,7 @@ typedef struct PinWish
 	const ColumnKey *key;
 	Oid relation;
 	bool make;
+	ResourceOwner owner; /* the caller's: an attempt has none */
 	ColumnPin *pin;
 	bool found;
 } PinWish;
@@ -258,14 +260,15 @@ find_and_pin(void *arg)
 	if (entry == NULL)
 		return;
 	/* under the entry's lock: it cannot be thrown out meanwhile */
-	wish->found = gpuagg_pin_take(dsa_get_address(gpuagg_columns_area, entry->column), wish->pin);
+	wish->found = gpuagg_pin_take(dsa_get_address(gpuagg_columns_area, entry->column), wish->owner,
+								  wish->pin);
 	dshash_release_lock(table, entry);
 }
 
 bool
 gpuagg_column_pin(const ColumnKey *key, Oid relation, bool make, ColumnPin *pin)
 {
-	PinWish wish = {key, relation, make, pin, false};
+	PinWish wish = {key, relation, make, CurrentResourceOwner, pin, false};
 
 	pin->column = NULL;
 	return gpuagg_attempt(find_and_pin, &wish, NULL, 0) && wish.found;

@@ -9,6 +9,7 @@
 
 #include "port/atomics.h"
 #include "utils/dsa.h"
+#include "utils/resowner.h"
 
 #include "resident/directory.h"
 
@@ -91,8 +92,8 @@ extern dsa_area *gpuagg_columns_area;
 /* Bytes that values may take. */
 extern Size gpuagg_columns_limit(void);
 
-/* column_pin.c: a hold on a column that cannot go at this moment; false: there is no slot */
-extern bool gpuagg_pin_take(ResidentColumn *column, ColumnPin *pin);
+/* column_pin.c: the owner's hold on a column that cannot go at this moment; false: there is no slot */
+extern bool gpuagg_pin_take(ResidentColumn *column, ResourceOwner owner, ColumnPin *pin);
 
 /*
  * resident_column.c.  collect() takes out the retired blocks that nobody holds, where `least` is
