@@ -4,6 +4,7 @@
 #   make demo, make check          each does its own set-up on a fresh machine
 #   make lint, make format, make bench, make sim
 #   make plant                     sees each check fail where it should
+#   make stress SECONDS=60 SEED=n  aggregates over tables that change all the time, beside core's
 #   make fuzz SECONDS=60 SEED=n    random queries beside core's and exact arithmetic
 #   make memory GROUPS=20000000    memory of aggregation with more groups than fit
 #   make postgres-suite SOURCE=path    PostgreSQL's own regression suite, without and with gpuagg

@@ -102,7 +102,7 @@ test-programs: unit-tests kernel-tests daemon-tests
 # Scripts; they call the same make again.
 export MAKE PG_CONFIG WITH_CUDA CUDA_HOME CUDA_ARCHS
 
-.PHONY: demo lint format bench fuzz memory postgres-suite plant setup gpu-bundle
+.PHONY: demo lint format bench fuzz memory stress postgres-suite plant setup gpu-bundle
 setup:
 	test/setup
 demo:
@@ -117,6 +117,8 @@ fuzz:
 	test/fuzz/run
 memory:
 	test/memory/run
+stress:
+	test/stress/run --crash
 postgres-suite:
 	test/postgres/run "$(SOURCE)"
 plant:

@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib
 
 import checks  # noqa: E402
 import ground  # noqa: E402
-from crashes import Crashes  # noqa: E402
+from crashes import Crashes, ServerLog  # noqa: E402
 from readers import Reader  # noqa: E402
 from run import Run  # noqa: E402
 from session import Lost, Session  # noqa: E402
@@ -36,6 +36,9 @@ def options():
     parser.add_argument('--seed', type=int, default=None, help='default: that of the clock')
     parser.add_argument('--writers', type=int, default=3)
     parser.add_argument('--readers', type=int, default=4)
+    parser.add_argument('--scale', type=float, default=1, help='of the tables')
+    parser.add_argument('--rest', type=float, default=25, metavar='PERCENT', help='of the time in which nobody writes')
+    parser.add_argument('--set', action='append', default=[], metavar='NAME=VALUE', help='a setting of all sessions')
     parser.add_argument('--crash', action='store_true', help='kill backends and the server now and then')
     parser.add_argument('--floor', type=int, default=100, help='the fewest checks')
     parser.add_argument('--least-level1', type=float, default=0, metavar='PERCENT',
@@ -44,12 +47,12 @@ def options():
     return parser.parse_args()
 
 
-def prepare(seed, seconds):
+def prepare(seed, seconds, rest):
     """The tables and functions; the run, whose time begins when they are there."""
-    run = Run(seconds, seed, {})
+    run = Run(seconds, seed, rest, {})
     session = Session(run, 'setup', ("LOAD 'gpuagg'",))
     try:
-        session.connect()
+        session.open()
         features = ground.features(session)
         for gid in session.ask("SELECT gid FROM pg_prepared_xacts WHERE gid LIKE 'stress\\_%'").rows:
             session.ask("ROLLBACK PREPARED '%s'" % gid)
@@ -62,7 +65,7 @@ def prepare(seed, seconds):
     session.close()
     if wrong:
         sys.exit('stress: the tables cannot be made: %s' % wrong)
-    return Run(seconds, seed, features)
+    return Run(seconds, seed, rest, features)
 
 
 def percent(part, whole):
@@ -95,14 +98,18 @@ def report(run, arguments):
 def main():
     arguments = options()
     seed = int(time.time()) if arguments.seed is None else arguments.seed
-    run = prepare(seed, arguments.seconds)
+    ground.scale(arguments.scale)
+    settings = tuple("SET %s = '%s'" % tuple(s.split('=', 1)) for s in arguments.set)
+    run = prepare(seed, arguments.seconds, arguments.rest / 100)
     if not run.features['resident']:
         print('the server has no setting gpuagg.resident: GpuAgg over pages is checked')
     if not run.features['prepared']:
         print('max_prepared_transactions is 0: no two-phase commits')
-    actors = [Writer(run, n) for n in range(arguments.writers)] + [Reader(run, n) for n in range(arguments.readers)]
+    log = ServerLog(run.features['folder'])
+    actors = [Writer(run, n, settings) for n in range(arguments.writers)]
+    actors += [Reader(run, n, settings) for n in range(arguments.readers)]
     if arguments.crash:
-        actors.append(Crashes(run))
+        actors.append(Crashes(run, log))
     threads = [threading.Thread(target=guarded, args=(run, actor), daemon=True) for actor in actors]
     for thread in threads:
         thread.start()
@@ -110,6 +117,10 @@ def main():
         thread.join(max(1, run.end + LAST_TURN - time.monotonic()))
         if thread.is_alive():
             run.fail('a session does not end')
+    for line in log.bad(arguments.crash):
+        run.fail('the server log has: ' + line)
+    if run.events['connections lost'] and not arguments.crash:
+        run.fail('%d connections were lost' % run.events['connections lost'])
     missed = report(run, arguments)
     failed = run.failures + missed
     passed = max(run.totals['checks'] - run.totals['wrong'], 0)

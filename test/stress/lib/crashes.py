@@ -1,15 +1,51 @@
-"""crashes.py: kills of server processes, after which the server starts again.
+"""crashes.py: kills of server processes, after which the server starts again; the server's log.
 
 A killed backend makes the server start anew by itself; a killed server is started by pg_ctl,
 which must be in the PATH.  The program must run as the server's user.
 """
 import os
 import random
+import re
 import signal
 import subprocess
 import time
 
 from session import Lost, Session
+
+
+# What no server may write into its log; that processes were killed by signal 9 is looked for apart.
+BAD = re.compile(r'TRAP:|PANIC|was terminated by signal (?!9\b)')
+KILLED = 'was terminated by signal 9'
+# A leader of parallel workers that finds its server gone exits while it exits, which fails an assertion of PostgreSQL's own.
+OF_ORPHANS = re.compile(r'failed Assert\("!IsTransactionOrTransactionBlock\(\)"\), File: "pgstat.c".* PID: (\d+)')
+
+
+class ServerLog:
+    """What the server writes into its log from now on, where that is a file that can be read."""
+
+    def __init__(self, folder):
+        self.path = os.readlink('/proc/%d/fd/2' % postmaster(folder))
+        self.orphans = set()
+        self.begin = os.path.getsize(self.path) if os.path.isfile(self.path) else 0
+
+    def bad(self, kills):
+        """Lines that must not be there; kills: whether processes were killed on purpose."""
+        if not os.path.isfile(self.path):
+            return []
+        with open(self.path, errors='replace') as file:
+            file.seek(self.begin)
+            return [line.rstrip('\n') for line in file if self.is_bad(line, kills)]
+
+    def is_bad(self, line, kills):
+        orphan = OF_ORPHANS.search(line)
+        if orphan and int(orphan.group(1)) in self.orphans:
+            return False
+        return BAD.search(line) or KILLED in line and not kills
+
+
+def postmaster(folder):
+    with open(os.path.join(folder, 'postmaster.pid')) as file:
+        return int(file.readline())
 
 
 def children(parent):
@@ -29,16 +65,12 @@ def children(parent):
 class Crashes:
     """A thread that crashes the server every few seconds."""
 
-    def __init__(self, run):
+    def __init__(self, run, log):
         self.run = run
         self.rng = random.Random(run.seed * 1000 + 999)
         self.session = Session(run, 'crashes')
         self.folder = run.features['folder']
-        self.log = os.readlink('/proc/%d/fd/2' % self.postmaster())
-
-    def postmaster(self):
-        with open(os.path.join(self.folder, 'postmaster.pid')) as file:
-            return int(file.readline())
+        self.log = log
 
     def work(self):
         while self.run.on():
@@ -81,10 +113,13 @@ class Crashes:
         self.start()
 
     def kill_server(self):
-        postmaster = self.postmaster()
-        left = children(postmaster)
+        server = postmaster(self.folder)
+        # so that it starts no more
+        os.kill(server, signal.SIGSTOP)
+        left = children(server)
+        self.log.orphans.update(left)
         self.note('kills of the server')
-        os.kill(postmaster, signal.SIGKILL)
+        os.kill(server, signal.SIGKILL)
         if self.rng.random() < 0.5:
             time.sleep(1)
         for pid in left:
@@ -97,7 +132,7 @@ class Crashes:
     def start(self):
         """Starts the server; what is left of the one before may need a moment to end."""
         for _ in range(60):
-            done = subprocess.run(['pg_ctl', '-D', self.folder, '-l', self.log, '-w', '-t', '60', '-s', 'start'],
+            done = subprocess.run(['pg_ctl', '-D', self.folder, '-l', self.log.path, '-w', '-t', '60', '-s', 'start'],
                                   stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
             if done.returncode == 0:
                 return

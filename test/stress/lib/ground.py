@@ -22,8 +22,8 @@ class Table:
         return "SELECT %s FROM %s.new_rows('%s_id', %d, %d)" % (COLUMNS, SCHEMA, self.name, count, self.width)
 
 
-# A chunk has 256 pages: some chunks and a piece, just one, almost one.
-TABLES = (Table(0, 600, 1500), Table(1, 1300, 1500), Table(2, 300, 150))
+# A chunk has 256 pages: each has some chunks and a piece of one.
+TABLES = (Table(0, 600, 1500), Table(1, 800, 1500), Table(2, 270, 400))
 
 SETUP = """
 DROP SCHEMA IF EXISTS stress CASCADE;
@@ -42,25 +42,36 @@ CREATE FUNCTION stress.new_rows(ids regclass, rows integer, width integer)
 	FROM generate_series(1, rows) i $$;
 """
 
-ONE_TABLE = """
-CREATE TABLE {name} (id bigint PRIMARY KEY, k integer, a integer, b bigint, n numeric(15,2), f float8, p boolean, d date,
+CREATE = """
+CREATE TABLE {name} (id bigint, k integer, a integer, b bigint, n numeric(15,2), f float8, p boolean, d date,
 	v varchar(20), filler text) WITH (fillfactor = 85);
+"""
+FILL = """
 CREATE SEQUENCE {name}_id CACHE 100;
-CREATE INDEX ON {name} (k);
 INSERT INTO {name} {rows};
 COPY (SELECT {columns} FROM {name}) TO '{file}';
+"""
+COPY = """
+COPY {name} ({columns}) FROM '{file}' (FREEZE);
+"""
+INDEXES = """
+ALTER TABLE {name} ADD CONSTRAINT t{number}_pkey PRIMARY KEY (id);
+CREATE INDEX ON {name} (k);
 CREATE TABLE {name}_child (parent bigint REFERENCES {name} ON DELETE CASCADE, i integer);
 CREATE INDEX ON {name}_child (parent);
 """
+
+
+def scale(factor):
+    for table in TABLES:
+        table.pages = max(1, int(table.pages * factor))
 
 
 def make(session, folder):
     """Makes the tables; says what went wrong, or None.  folder: where the server writes copies of them."""
     statements = [s for s in SETUP.split(';\n') if s.strip()]
     for table in TABLES:
-        statements += [s for s in ONE_TABLE.format(name=table.name, columns=COLUMNS, file=copy_of(table, folder),
-                                                   rows=table.some_rows(table.pages * table.rows_of_page)).split(';\n') if s.strip()]
-        statements.append('VACUUM (ANALYZE) ' + table.name)
+        statements += listed(CREATE + FILL + INDEXES + 'VACUUM (ANALYZE) {name}', table, folder)
     for statement in statements:
         outcome = session.ask(statement)
         if not outcome.done:
@@ -68,8 +79,11 @@ def make(session, folder):
     return None
 
 
-def copy_of(table, folder):
-    return '%s/stress_t%d.copy' % (folder, table.number)
+def listed(script, table, folder):
+    """The statements of a script, for one table."""
+    text = script.format(name=table.name, number=table.number, columns=COLUMNS, file='%s/stress_t%d.copy' % (folder, table.number),
+                         rows=table.some_rows(table.pages * table.rows_of_page))
+    return [s.strip() for s in text.split(';\n') if s.strip()]
 
 
 def features(session):

@@ -6,7 +6,7 @@ import ground
 from session import Lost, Session
 
 SETTINGS = ("LOAD 'gpuagg'", 'SET lock_timeout = 10000', 'SET statement_timeout = 120000', 'SET gpuagg.min_table_pages = 0',
-            'SET enable_sort = off')
+            'SET enable_sort = off', 'SET parallel_setup_cost = 0', 'SET parallel_tuple_cost = 0', 'SET min_parallel_table_scan_size = 0')
 # Of a snapshot that another session exports, which may just have ended.
 GONE = ('22023', '42704', '58P01', '55000')
 
@@ -14,12 +14,12 @@ GONE = ('22023', '42704', '58P01', '55000')
 class Reader:
     """One reader, a thread."""
 
-    def __init__(self, run, number):
+    def __init__(self, run, number, settings):
         self.run = run
         self.rng = random.Random(run.seed * 1000 + 500 + number)
         self.name = 'reader %d' % number
-        settings = SETTINGS + (('SET gpuagg.resident = on',) if run.features['resident'] else ())
-        self.session = Session(run, self.name, settings)
+        resident = ('SET gpuagg.resident = on',) if run.features['resident'] else ()
+        self.session = Session(run, self.name, SETTINGS + resident + settings)
 
     def work(self):
         while self.run.on():
@@ -132,8 +132,9 @@ class Reader:
 
     def way(self, name):
         node = name == 'node'
-        return self.do("SET LOCAL gpuagg.enable_agg_scan = %s; SET LOCAL gpuagg.core_aggregates = '%s'" % (
-            ('on', 'all') if node else ('off', 'off')))
+        return self.do("SET LOCAL gpuagg.enable_agg_scan = %s; SET LOCAL gpuagg.core_aggregates = '%s'; "
+                       "SET LOCAL max_parallel_workers_per_gather = %d" % (
+                           ('on', 'all', self.rng.choice((0, 0, 2))) if node else ('off', 'off', 0)))
 
     def two_cursors(self):
         self.pair('DECLARE {name} CURSOR FOR {query}', 'FETCH 2 FROM {name}', 'two cursors fetched late')

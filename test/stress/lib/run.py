@@ -9,17 +9,20 @@ import time
 EXPECTED = {'55P03', '57014', '40P01', '40001', '23505', '23503', '42P01', '42703', '42704', '42701', '42P07', '55006', '25P02',
             '22003', '22001', '55000', '0A000', '42809'}
 KEPT = 120
+# Seconds of a period of writing and resting.
+PERIOD = 4
 SHOWN = 10
 
 
 class Run:
     """The state of a run; safe to use from many threads."""
 
-    def __init__(self, seconds, seed, features):
+    def __init__(self, seconds, seed, rest, features):
         self.lock = threading.Lock()
         self.seconds = seconds
         self.seed = seed
         self.features = features
+        self.rest = rest
         self.begin = time.monotonic()
         self.end = self.begin + seconds
         self.stopped = threading.Event()
@@ -40,6 +43,12 @@ class Run:
 
     def pause(self, seconds):
         self.stopped.wait(max(0, min(seconds, self.end - time.monotonic())))
+
+    def wait_until_busy(self):
+        """Writers rest for the last part of each period, so that pages stay as they were confirmed."""
+        into = self.now() % PERIOD
+        if into > PERIOD * (1 - self.rest):
+            self.pause(PERIOD - into)
 
     def count(self, event, times=1):
         with self.lock:

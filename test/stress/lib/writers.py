@@ -17,12 +17,12 @@ TYPES = (('v', 'varchar(30)', 'varchar(20)'), ('v', 'text', 'varchar(25)'), ('n'
 class Writer:
     """One writer, a thread."""
 
-    def __init__(self, run, number):
+    def __init__(self, run, number, settings):
         self.run = run
         self.rng = random.Random(run.seed * 1000 + number)
         self.name = 'writer %d' % number
         self.number = number
-        self.session = Session(run, self.name, SETTINGS)
+        self.session = Session(run, self.name, SETTINGS + settings)
         self.transactions = 0
         run.prepared[self.name] = []
 
@@ -42,7 +42,7 @@ class Writer:
         try:
             self.session.connect()
             while self.run.prepared[self.name]:
-                if not self.finish_prepared(None):
+                if not self.finish_prepared():
                     break
         except Lost:
             pass
@@ -60,8 +60,9 @@ class Writer:
             action, = rng.choices([a for a, _ in ACTIONS], [w for _, w in ACTIONS])
             action(self, table)
         if self.run.prepared[self.name] and rng.random() < 0.3:
-            self.finish_prepared(table)
+            self.finish_prepared()
         self.run.pause(rng.choice((0, 0.02, 0.05, 0.15)))
+        self.run.wait_until_busy()
 
     # What one transaction does.
 
@@ -133,16 +134,19 @@ class Writer:
         if not good or end < 0.15:
             self.do('ROLLBACK', 'transactions rolled back')
         elif end < 0.27 and self.run.features['prepared'] and not cursor:
-            self.transactions += 1
-            gid = 'stress_%s_%d_%d' % (self.number, self.run.seed, self.transactions)
-            if self.do("PREPARE TRANSACTION '%s'" % gid, 'transactions prepared'):
-                self.run.prepared[self.name].append(gid)
-            else:
-                self.do('ROLLBACK')
+            self.prepare()
         else:
             self.do('COMMIT', 'transactions committed')
 
-    def finish_prepared(self, _):
+    def prepare(self):
+        self.transactions += 1
+        gid = 'stress_%s_%d_%d' % (self.number, self.run.seed, self.transactions)
+        if self.do("PREPARE TRANSACTION '%s'" % gid, 'transactions prepared'):
+            self.run.prepared[self.name].append(gid)
+        else:
+            self.do('ROLLBACK')
+
+    def finish_prepared(self):
         listed = self.run.prepared[self.name]
         if not listed:
             return True
@@ -154,7 +158,7 @@ class Writer:
         return done
 
     def look_at_prepared(self):
-        """After a connection was lost: what was prepared is there still, and nothing else of this writer's but the last."""
+        """After a connection was lost: what was prepared is there still; the first may have been about to end."""
         outcome = self.session.ask("SELECT gid FROM pg_prepared_xacts WHERE gid LIKE 'stress\\_%d\\_%%' ORDER BY prepared" % self.number)
         known = self.run.prepared[self.name]
         for gid in known[1:]:
@@ -177,7 +181,8 @@ class Writer:
     def size(self, table):
         """Brings a table back to about the size that it shall have."""
         outcome = self.session.ask("SELECT pg_relation_size('%s') / current_setting('block_size')::int" % table.name)
-        if not outcome.done:
+        # nothing where another has just put a new table into its place
+        if not outcome.done or not outcome.rows[-1]:
             return
         pages = int(outcome.rows[-1])
         if pages > 1.15 * table.pages or self.rng.random() < 0.15:
@@ -189,10 +194,14 @@ class Writer:
                     'large inserts')
 
     def truncate(self, table):
-        if self.rng.random() < 0.5:
+        end = self.rng.random()
+        if end < 0.7:
             self.do('BEGIN')
             good = self.do('TRUNCATE %s CASCADE' % table.name) and self.step(table) and self.check(table, 'after an own TRUNCATE')
-            self.do('ROLLBACK', 'TRUNCATE rolled back' if good else None)
+            if good and end < 0.25 and self.run.features['prepared']:
+                self.prepare()
+            else:
+                self.do('ROLLBACK', 'TRUNCATE rolled back' if good else None)
         else:
             self.do('TRUNCATE %s CASCADE' % table.name, 'TRUNCATE')
 
@@ -225,15 +234,20 @@ class Writer:
         self.do('ALTER TABLE %s DROP COLUMN IF EXISTS x' % table.name, 'DROP COLUMN')
 
     def copy_freeze(self, table):
-        self.do('BEGIN')
-        good = (self.do('TRUNCATE %s CASCADE' % table.name) and
-                self.do("COPY %s FROM '%s' (FREEZE)" % (table.name + ' (%s)' % ground.COLUMNS,
-                                                        ground.copy_of(table, self.run.features['folder']))) and
-                self.check(table, 'after an own COPY FREEZE'))
-        if good and self.rng.random() < 0.8:
-            self.do('COMMIT', 'COPY FREEZE')
+        """In the transaction that has truncated, or made, the table."""
+        if self.rng.random() < 0.6:
+            what = 'COPY FREEZE after TRUNCATE'
+            script = 'TRUNCATE {name} CASCADE;\n' + ground.COPY
         else:
-            self.do('ROLLBACK', 'COPY FREEZE rolled back' if good else None)
+            what = 'COPY FREEZE into a new table'
+            script = 'DROP TABLE {name}_child;\nDROP TABLE {name};\n' + ground.CREATE + ground.COPY + ground.INDEXES
+        self.do('BEGIN')
+        good = all(self.do(s) for s in ground.listed(script, table, self.run.features['folder']))
+        good = good and self.check(table, 'after an own COPY FREEZE')
+        if good and self.rng.random() < 0.8:
+            self.do('COMMIT', what)
+        else:
+            self.do('ROLLBACK', what + ', rolled back' if good else None)
 
     def index(self, table):
         name = '%s_more' % table.name
