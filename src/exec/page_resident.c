@@ -17,6 +17,7 @@
 #include "exec/page_scan.h"
 #include "gpuagg.h"
 #include "resident/column_fill.h"
+#include "resident/purge.h"
 
 #define USE_BLOCKS	 1000 /* a smaller table's use does not count */
 #define STATES_AHEAD 128  /* chunks whose states are copied at a time */
@@ -176,8 +177,12 @@ gpuagg_page_resident_open(PageReader *reader, const PageColumn *columns, int nco
 	if (share == NULL)
 		resident->decided = palloc_extended(Max(resident->nchunks, 1) * sizeof(ChunkPages),
 											MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	gpuagg_purge_install();
 	if (memory == PAGE_MEMORY_FILL && resident->pinned)
+	{
+		(void) gpuagg_directory_purge();
 		open_fill(resident, columns, before);
+	}
 	reader->resident = resident;
 }
 

@@ -20,7 +20,7 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#include "resident/directory.h"
+#include "resident/purge.h"
 #include "types/page_column.h"
 
 PG_FUNCTION_INFO_V1(gpuagg_resident_get);
@@ -29,38 +29,11 @@ PG_FUNCTION_INFO_V1(gpuagg_prefetch);
 
 /* ---- the view ---- */
 
-/* Whether a relation's column has the type of the key. */
-static bool
-is_same_type(const ColumnInfo *info)
-{
-	HeapTuple tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(info->relation),
-									  Int16GetDatum(info->key.attno));
-	bool same;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	same = ((Form_pg_attribute) GETSTRUCT(tuple))->atttypid == info->key.type &&
-		   ((Form_pg_attribute) GETSTRUCT(tuple))->atttypmod == info->key.typmod &&
-		   ((Form_pg_attribute) GETSTRUCT(tuple))->attcollation == info->key.collation;
-	ReleaseSysCache(tuple);
-	return same;
-}
-
 /* Whether a column of this database's tables still is what it was, and the user may see it. */
 static bool
 is_shown(const ColumnInfo *info, bool all)
 {
-	HeapTuple tuple;
-	bool same;
-
-	if (info->key.database != MyDatabaseId)
-		return false;
-	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(info->relation));
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	same = ((Form_pg_class) GETSTRUCT(tuple))->relfilenode == info->key.file;
-	ReleaseSysCache(tuple);
-	return same && is_same_type(info) &&
+	return info->key.database == MyDatabaseId && gpuagg_column_is_current(info) &&
 		   (all || pg_class_aclcheck(info->relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK);
 }
 
@@ -75,6 +48,7 @@ gpuagg_resident_get(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	if (!gpuagg_directory_open())
 		return (Datum) 0;
+	(void) gpuagg_directory_purge();
 	list = gpuagg_directory_list(&n);
 	for (int i = 0; i < n; i++)
 	{
@@ -153,6 +127,7 @@ gpuagg_evict(PG_FUNCTION_ARGS)
 	}
 	if (!gpuagg_directory_open())
 		PG_RETURN_INT32(0);
+	(void) gpuagg_directory_purge();
 	if (OidIsValid(relation))
 		PG_RETURN_INT32(evict_relation(relation));
 	if (superuser())

@@ -401,7 +401,7 @@ gpuagg_column_resident_pages(const ColumnKey *key)
 static void
 delete_entry(void *arg)
 {
-	ColumnEntry *entry = dshash_find(table, &((ColumnInfo *) arg)->key, true);
+	ColumnEntry *entry = dshash_find(table, arg, true);
 	ResidentColumn *column;
 
 	if (entry == NULL)
@@ -413,6 +413,20 @@ delete_entry(void *arg)
 	dshash_delete_entry(table, entry);
 }
 
+bool
+gpuagg_column_evict(const ColumnKey *key)
+{
+	ColumnPin pin;
+	ColumnKey copy = *key;
+
+	/* the last who holds it frees it */
+	if (!gpuagg_column_pin(key, InvalidOid, false, &pin))
+		return false;
+	(void) gpuagg_attempt(delete_entry, &copy, NULL, 0);
+	gpuagg_column_unpin(&pin);
+	return true;
+}
+
 int
 gpuagg_directory_evict(Oid database, Oid file)
 {
@@ -421,19 +435,9 @@ gpuagg_directory_evict(Oid database, Oid file)
 	ColumnInfo *list = gpuagg_directory_list(&n);
 
 	for (int i = 0; i < n; i++)
-	{
-		ColumnPin pin;
-
-		if ((OidIsValid(database) && list[i].key.database != database) ||
-			(OidIsValid(file) && list[i].key.file != file))
-			continue;
-		/* the last who holds it frees it */
-		if (!gpuagg_column_pin(&list[i].key, InvalidOid, false, &pin))
-			continue;
-		(void) gpuagg_attempt(delete_entry, &list[i], NULL, 0);
-		gpuagg_column_unpin(&pin);
-		evicted++;
-	}
+		if ((!OidIsValid(database) || list[i].key.database == database) &&
+			(!OidIsValid(file) || list[i].key.file == file))
+			evicted += gpuagg_column_evict(&list[i].key);
 	pfree(list);
 	if (gpuagg_columns_area != NULL)
 		gpuagg_column_memory_trim(&gpuagg_columns_shared->memory);

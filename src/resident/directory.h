@@ -120,6 +120,9 @@ extern MemoryRef gpuagg_column_allocate(Size bytes, uint64 before, ColumnBlock *
 extern bool gpuagg_column_publish(ResidentColumn *column, uint32 chunk, MemoryRef old,
 								  const ChunkState *state);
 
+/* Throws out a column; false: it is not there. */
+extern bool gpuagg_column_evict(const ColumnKey *key);
+
 /* Throws out columns of a relation's file, or all of the database's; returns how many. */
 extern int gpuagg_directory_evict(Oid database, Oid file);
 
