@@ -244,7 +244,7 @@ class Query:
         self.where = ' WHERE ' + rng.choice((' AND ', ' AND ', ' OR ')).join(conditions) if conditions else ''
         name, kind = rng.choice(columns)
         # a group of 0 and -0 shows either
-        self.group = name + ' + 0' * (kind in FLOATS) if rng.random() < 0.3 else 'id % 7' if rng.random() < 0.3 else ''
+        self.group = name + ' + 0' * (kind in FLOATS) if rng.random() < 0.3 else rng.choice(('id % 7', 'id', 'ROLLUP (id % 3, id % 2)')) if rng.random() < 0.3 else ''
         if self.summary:
             self.group = ''
         self.table = table.name
@@ -259,7 +259,13 @@ class Query:
         if kind in ('bool', '"char"') and family in ('min', 'max'):
             family = 'count'
         self.floats |= kind in FLOATS
-        return '%%s%s(%s)%s' % (family, name, filtered)
+        argument = name
+        if family == 'sum' and kind in ('int2', 'int4', 'int8') and rng.random() < 0.4:
+            # some rows are out of range, and evaluated singly
+            argument = rng.choice(('{0} + {0}', '{0} * 2.5', 'CASE WHEN {0} <> 0 THEN 100 / {0} END', 'abs({0})')).format(name)
+        elif family == 'count' and kind not in FLOATS and rng.random() < 0.3:
+            argument = 'DISTINCT ' + name
+        return '%%s%s(%s)%s' % (family, argument, filtered)
 
     def range_of_ids(self, ids):
         rng = self.rng
@@ -287,7 +293,8 @@ class Query:
         targets = [t.replace('%s(*)', prefix + 'count(*)') if t == '%s(*)' else t.replace('%s', prefix, 1) for t in self.targets]
         if not self.group:
             return 'SELECT %s FROM %s%s' % (', '.join(targets), self.table, self.where)
-        return 'SELECT %s, %s FROM %s%s GROUP BY %s ORDER BY 1' % (self.group, ', '.join(targets), self.table, self.where, self.group)
+        keys = 'id % 3, id % 2' if self.group.startswith('ROLLUP') else self.group
+        return 'SELECT %s, %s FROM %s%s GROUP BY %s' % (keys, ', '.join(targets), self.table, self.where, self.group)
 
     def reference(self):
         return self.text('gpu_' if self.floats else '')
@@ -330,10 +337,11 @@ def compare(script, label, ours, reference, workers, counts, times, exactly=None
     expected = []
 
     def remember(rows, state):
-        expected.append((rows, state))
+        expected.append((sorted(rows), state))
         return None
 
     def judge(rows, state):
+        rows = sorted(rows)
         if (rows, state) == expected[0]:
             return None
         differing = next((pair for pair in zip(rows, expected[0][0]) if pair[0] != pair[1]), (len(rows), len(expected[0][0])))
@@ -380,6 +388,7 @@ def changing_table(options, number, tally, counts):
             script.sql(statement)
         for _ in range(rng.choice((1, 2))):
             query = Query(rng, table)
+            script.sql('SET work_mem = ' + rng.choice(("'64kB'", "'4MB'")))
             compare(script, 'table %d (%s), step %d, after %s' % (number, again, step, '; '.join(change)), query.text('gpu_'),
                     query.reference(), rng.choice((0, 0, 0, 1, 2)), counts, rng.choice((1, 2)))
         if inside:

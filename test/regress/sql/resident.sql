@@ -110,6 +110,38 @@ SELECT * FROM pg_temp.columns();
 INSERT INTO kept (i, n, pad) SELECT i, i, repeat('x', 3500) FROM generate_series(1, 7) i;
 VACUUM kept;
 
+-- twice in one query, rescanned, with DISTINCT, in sets, spilling; thrown out by the query itself
+SELECT pg_temp.used('a.s, b.s FROM (SELECT gpu_sum(i) AS s FROM kept) a, (SELECT gpu_sum(i) AS s FROM kept WHERE n > 3) b');
+SELECT pg_temp.used('g, s FROM generate_series(1, 3) g, LATERAL (SELECT gpu_sum(i) AS s FROM kept WHERE i > g) q', settings)
+FROM (VALUES (''), ('max_parallel_workers_per_gather=2')) v(settings);
+SELECT pg_temp.used('gpu_count(DISTINCT n), gpu_sum(DISTINCT i) FROM kept') FROM generate_series(1, 2);
+SELECT pg_temp.used('i, n, gpu_sum(i) FROM kept GROUP BY GROUPING SETS ((i), (n), ())', 'work_mem=64kB');
+SELECT gpu_sum(i), gpuagg_evict('kept') FROM kept;
+SELECT gpu_sum(i), gpuagg_evict('kept') FROM kept;
+-- holds end with errors: there are fewer than these together
+SELECT pg_temp.used('gpu_sum(i) FROM kept') FROM generate_series(1, 2);
+DO $$
+BEGIN
+    FOR n IN 1..1100 LOOP
+        BEGIN
+            PERFORM gpu_sum(i / (i - 3)) FROM kept;
+        EXCEPTION WHEN division_by_zero THEN
+        END;
+    END LOOP;
+END
+$$;
+SELECT pg_temp.used('gpu_sum(i) FROM kept');
+BEGIN;
+DECLARE c CURSOR FOR SELECT i, gpu_sum(n) FROM kept GROUP BY i ORDER BY i;
+FETCH 2 FROM c;
+SELECT gpuagg_evict('kept');
+FETCH 1 FROM c;
+SELECT pg_temp.used('gpu_sum(i) FROM kept');
+FETCH 1 FROM c;
+ROLLBACK;
+SELECT pg_temp.used('gpu_sum(i) FROM kept');
+SELECT gpuagg_evict('kept');
+
 -- prefetching: all columns that can be, or some
 SELECT rows, bytes > 0 AS bytes, seconds >= 0 AS seconds FROM gpuagg_prefetch('kept');
 SELECT * FROM pg_temp.columns();
