@@ -18,6 +18,7 @@
 #include "plan/plan_reason.h"
 #include "plan/window_path.h"
 #include "device/shared_state.h"
+#include "resident/directory.h"
 #include "utils/guc.h"
 
 GPUAGG_MODULE_MAGIC("gpuagg", GPUAGG_VERSION_STRING);
@@ -169,6 +170,7 @@ request_shared_memory(void)
 	if (previous_shmem_request_hook)
 		previous_shmem_request_hook();
 	RequestAddinShmemSpace(SHARED_STATE_SIZE);
+	RequestAddinShmemSpace(COLUMNS_SHARED_SIZE);
 }
 
 /*

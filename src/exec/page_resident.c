@@ -580,7 +580,11 @@ gpuagg_page_resident_rest(PageReader *reader, uint32 chunk)
 	PageResident *resident = reader->resident;
 
 	if (resident->fill != NULL)
-		gpuagg_fill_expect(resident->fill, chunk, image_of(reader, chunk));
+	{
+		/* a new image, under which later queries will find the pages confirmed */
+		gpuagg_map_image_read(&resident->image, reader->scan->relation, chunk);
+		gpuagg_fill_expect(resident->fill, chunk, &resident->image);
+	}
 	return chunk_without(chunk_range(CHUNK_PAGES), used_of(reader, chunk));
 }
 

@@ -52,6 +52,9 @@ typedef struct ChunkState
 	uint32 npages;
 } ChunkState;
 
+/* Bytes of the main shared memory that the directory takes. */
+#define COLUMNS_SHARED_SIZE 4096
+
 /* A column in the directory. */
 typedef struct ResidentColumn ResidentColumn;
 

@@ -65,7 +65,6 @@ typedef struct SeenColumn
 	TimestampTz last;
 } SeenColumn;
 
-#define COLUMNS_SHARED_SIZE	  4096
 #define COLUMNS_SHARED_LAYOUT 1
 
 /* One struct in the main shared memory. */
