@@ -145,7 +145,9 @@ conditions_of(const GpuaggVectorProgram *program)
 				break;
 			}
 			case GPUAGG_VECTOR_IS_TRUE:
-				*out = meanings[in->a];
+				/* not of a column: this one is never NULL */
+				*out = meanings[in->a].kind == MEANS_CONDITIONS ? meanings[in->a]
+																: (Meaning){MEANS_NOTHING};
 				break;
 			case GPUAGG_VECTOR_IN:
 			case GPUAGG_VECTOR_OR:

@@ -336,7 +336,7 @@ next_page(PageReader *reader)
 		compat_test_old_snapshot(scan->snapshot, scan->relation, page);
 		all_visible = PageIsAllVisible(page) && !scan->snapshot->takenDuringRecovery;
 		collect(scan, page, all_visible);
-		scan->page_lsn = all_visible ? PageGetLSN(page) : InvalidXLogRecPtr;
+		scan->page_lsn = all_visible ? BufferGetLSNAtomic(scan->buffer) : InvalidXLogRecPtr;
 		LockBuffer(scan->buffer, BUFFER_LOCK_UNLOCK);
 
 		if (scan->synchronized)
@@ -521,6 +521,9 @@ gpuagg_page_reader_only_returned(PageReader *reader)
 	PageScan *scan = reader->scan;
 
 	Assert(!scan->begun);
+	gpuagg_page_resident_stop_filling(reader);
+	reader->from_memory = false;
+	scan->only_memory = false;
 	scan->resident_done = true;
 	scan->share = NULL;
 	scan->end = scan->block;

@@ -57,6 +57,7 @@ typedef struct PageResident
 
 	BlockNumber *returned; /* blocks whose rows were given back */
 	int nreturned;
+	int next_returned; /* of these, to be read */
 	int room_returned;
 
 	ColumnFill *fill; /* or NULL */
@@ -432,6 +433,10 @@ gpuagg_page_resident_share(PageReader *reader, PageShare *share)
 
 		chunk_remove(&resident->decided[chunk_of(block)], chunk_page(block));
 	}
+	/* what the table has got since has no rows that the snapshot sees */
+	for (uint32 i = share->nchunks; i < resident->nchunks; i++)
+		if (chunk_size(&resident->decided[i]) > 0)
+			elog(ERROR, "chunk %u from memory is beyond those of the share", i);
 	for (uint32 i = 0; i < share->nchunks; i++)
 	{
 		share->chunks[i].used = i < resident->nchunks ? resident->decided[i] : (ChunkPages){0};
@@ -553,7 +558,9 @@ gpuagg_page_resident_returned(PageReader *reader)
 {
 	PageResident *resident = reader->resident;
 
-	return resident->nreturned > 0 ? resident->returned[--resident->nreturned] : InvalidBlockNumber;
+	return resident->next_returned < resident->nreturned
+			   ? resident->returned[resident->next_returned++]
+			   : InvalidBlockNumber;
 }
 
 /* What has been decided about a chunk, by whichever process. */
@@ -622,6 +629,15 @@ gpuagg_page_resident_finish(PageReader *reader)
 {
 	if (reader->resident->fill != NULL)
 		reader->counts.filled = gpuagg_fill_finish(reader->resident->fill);
+}
+
+void
+gpuagg_page_resident_stop_filling(PageReader *reader)
+{
+	if (!gpuagg_page_resident_fills(reader))
+		return;
+	gpuagg_fill_close(reader->resident->fill);
+	reader->resident->fill = NULL;
 }
 
 bool

@@ -62,6 +62,9 @@ extern void gpuagg_page_resident_fill_empty(PageReader *reader, BlockNumber bloc
 /* Whether pages that are read go into memory. */
 extern bool gpuagg_page_resident_fills(const PageReader *reader);
 
+/* From now on nothing does. */
+extern void gpuagg_page_resident_stop_filling(PageReader *reader);
+
 /* All pages have been read: what has come goes into memory. */
 extern void gpuagg_page_resident_finish(PageReader *reader);
 

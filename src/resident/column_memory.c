@@ -12,11 +12,15 @@
 
 #include <sys/mman.h>
 
+#include "utils/resowner.h"
+#include "utils/timestamp.h"
+
 #include "device/attempt.h"
 
 #define SEGMENT_BYTES ((Size) 16 * 1024 * 1024) /* the smallest */
 #define GROWTH_PART	  4							/* a segment is at least that part of all so far */
 #define FIRST_PAGE	  1							/* after the table of free pages */
+#define RETRY_MS	  10000						/* after a segment could not be made */
 
 typedef struct MappedSegment
 {
@@ -49,6 +53,7 @@ typedef struct SegmentWish
 {
 	dsm_handle handle; /* DSM_HANDLE_INVALID: a new one */
 	Size bytes;
+	ResourceOwner owner; /* of what is left behind by an error */
 	dsm_segment *segment;
 } SegmentWish;
 
@@ -57,21 +62,29 @@ get_segment(void *arg)
 {
 	SegmentWish *wish = arg;
 
+	CurrentResourceOwner = wish->owner;
 	wish->segment = wish->handle == DSM_HANDLE_INVALID
 						? dsm_create(wish->bytes, DSM_CREATE_NULL_IF_MAXSEGMENTS)
 						: dsm_attach(wish->handle);
+	/* it does not end with the query */
+	if (wish->segment != NULL)
+		dsm_pin_mapping(wish->segment);
 }
 
 /* A new segment, or the mapping of one; NULL and a message if that fails. */
 static dsm_segment *
 try_segment(dsm_handle handle, Size bytes, char *message, Size size)
 {
-	SegmentWish wish = {handle, bytes, NULL};
+	SegmentWish wish = {handle, bytes, ResourceOwnerCreate(NULL, "gpuagg segment"), NULL};
 
 	if (!gpuagg_attempt(get_segment, &wish, message, size))
-		return NULL;
-	if (wish.segment == NULL && message != NULL)
+		wish.segment = NULL;
+	else if (wish.segment == NULL && message != NULL)
 		strlcpy(message, "too many dynamic shared memory segments", size);
+	ResourceOwnerRelease(wish.owner, RESOURCE_RELEASE_BEFORE_LOCKS, false, false);
+	ResourceOwnerRelease(wish.owner, RESOURCE_RELEASE_LOCKS, false, false);
+	ResourceOwnerRelease(wish.owner, RESOURCE_RELEASE_AFTER_LOCKS, false, false);
+	ResourceOwnerDelete(wish.owner);
 	return wish.segment;
 }
 
@@ -86,27 +99,32 @@ populate(dsm_segment *segment, Size bytes)
 }
 
 static char *
-address_of(const ColumnMemory *memory, int number)
+address_of(ColumnMemory *memory, int number)
 {
 	MappedSegment *mapping = &mapped[number];
-	const MemorySegment *shared = &memory->segments[number];
+	MemorySegment shared;
 
+	LWLockAcquire(&memory->lock, LW_SHARED);
+	shared = memory->segments[number];
+	LWLockRelease(&memory->lock);
 	if (mapping->segment != NULL &&
-		(mapping->handle != shared->handle || mapping->generation != shared->generation))
+		(mapping->handle != shared.handle || mapping->generation != shared.generation))
 	{
 		dsm_detach(mapping->segment);
 		mapping->segment = NULL;
 	}
+	if (shared.handle == DSM_HANDLE_INVALID)
+		return NULL;
 	if (mapping->segment == NULL)
 	{
-		dsm_segment *segment = dsm_find_mapping(shared->handle);
+		dsm_segment *segment = dsm_find_mapping(shared.handle);
 
 		if (segment == NULL)
-			segment = try_segment(shared->handle, 0, NULL, 0);
+			segment = try_segment(shared.handle, 0, NULL, 0);
 		if (segment == NULL)
 			return NULL;
-		populate(segment, shared->used);
-		*mapping = (MappedSegment){segment, shared->handle, shared->generation};
+		populate(segment, shared.used);
+		*mapping = (MappedSegment){segment, shared.handle, shared.generation};
 	}
 	return dsm_segment_address(mapping->segment);
 }
@@ -157,50 +175,66 @@ allocate(ColumnMemory *memory, Size bytes)
 
 /* Maps the segments that others have made.  Without the lock, as it may fail. */
 static void
-map_all(const ColumnMemory *memory)
+map_all(ColumnMemory *memory)
 {
 	for (int i = 0; i < MEMORY_SEGMENTS; i++)
+		(void) address_of(memory, i);
+}
+
+/* Bytes for one more segment, reserved under the lock; 0: it may not be made. */
+static Size
+reserve(ColumnMemory *memory, Size bytes, Size limit)
+{
+	Size total = 0;
+	Size size = SEGMENT_BYTES;
+
+	LWLockAcquire(&memory->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < MEMORY_SEGMENTS; i++)
 		if (memory->segments[i].handle != DSM_HANDLE_INVALID)
-			(void) address_of(memory, i);
+			total += memory->segments[i].bytes;
+	total += memory->reserved;
+	/* they grow, as there are few, and all of one is made at once */
+	size = Max(size, total / GROWTH_PART);
+	if (total > limit / GROWTH_PART)
+		size = Max(size, limit / MEMORY_SEGMENTS);
+	size = Min(size, limit > total ? limit - total : 0) / MEMORY_PAGE * MEMORY_PAGE;
+	if (size < bytes + (FIRST_PAGE + 1) * MEMORY_PAGE ||
+		(memory->failed != 0 &&
+		 !TimestampDifferenceExceeds(memory->failed, GetCurrentTimestamp(), RETRY_MS)))
+		size = 0;
+	memory->reserved += size;
+	LWLockRelease(&memory->lock);
+	return size;
 }
 
 /* One more segment; false: there is no room for it. */
 static bool
 add_segment(ColumnMemory *memory, Size bytes, Size limit)
 {
-	Size size = SEGMENT_BYTES;
+	Size size = reserve(memory, bytes, limit);
 	char message[sizeof(memory->reason)] = "";
-	Size total;
-	Size used;
 	dsm_segment *segment;
-	FreePageManager *free_pages;
 	int number = 0;
 
-	/* they grow, as there are few, and all of one is made at once */
-	gpuagg_column_memory_sizes(memory, &total, &used);
-	size = Max(size, total / GROWTH_PART);
-	if (total > limit / GROWTH_PART)
-		size = Max(size, limit / MEMORY_SEGMENTS);
-	size = Min(size, limit > total ? limit - total : 0) / MEMORY_PAGE * MEMORY_PAGE;
-	if (size < bytes + FIRST_PAGE * MEMORY_PAGE)
+	if (size == 0)
 		return false;
 	segment = try_segment(DSM_HANDLE_INVALID, size, message, sizeof(message));
-	if (segment == NULL)
+	if (segment != NULL)
 	{
-		LWLockAcquire(&memory->lock, LW_EXCLUSIVE);
-		strlcpy(memory->reason, message, sizeof(memory->reason));
-		LWLockRelease(&memory->lock);
-		return false;
+		FreePageManager *free_pages = dsm_segment_address(segment);
+
+		StaticAssertStmt(sizeof(FreePageManager) <= FIRST_PAGE * MEMORY_PAGE, "it has room");
+		FreePageManagerInitialize(free_pages, (char *) free_pages);
+		FreePageManagerPut(free_pages, FIRST_PAGE, size / MEMORY_PAGE - FIRST_PAGE);
 	}
-	free_pages = dsm_segment_address(segment);
-	StaticAssertStmt(sizeof(FreePageManager) <= FIRST_PAGE * MEMORY_PAGE, "it has room");
-	FreePageManagerInitialize(free_pages, (char *) free_pages);
-	FreePageManagerPut(free_pages, FIRST_PAGE, size / MEMORY_PAGE - FIRST_PAGE);
 
 	LWLockAcquire(&memory->lock, LW_EXCLUSIVE);
+	memory->reserved -= size;
+	memory->failed = segment != NULL ? 0 : GetCurrentTimestamp();
+	strlcpy(memory->reason, message, sizeof(memory->reason));
 	while (number < MEMORY_SEGMENTS && memory->segments[number].handle != DSM_HANDLE_INVALID)
 		number++;
-	if (number < MEMORY_SEGMENTS)
+	if (segment != NULL && number < MEMORY_SEGMENTS)
 	{
 		MemorySegment *shared = &memory->segments[number];
 
@@ -208,16 +242,15 @@ add_segment(ColumnMemory *memory, Size bytes, Size limit)
 		shared->generation++;
 		shared->bytes = size;
 		shared->used = FIRST_PAGE * MEMORY_PAGE;
-		memory->reason[0] = '\0';
 		if (mapped[number].segment != NULL)
 			dsm_detach(mapped[number].segment);
 		mapped[number] = (MappedSegment){segment, shared->handle, shared->generation};
 		dsm_pin_segment(segment);
 	}
 	LWLockRelease(&memory->lock);
-	if (number == MEMORY_SEGMENTS)
+	if (segment != NULL && number == MEMORY_SEGMENTS)
 		dsm_detach(segment);
-	return number < MEMORY_SEGMENTS;
+	return segment != NULL && number < MEMORY_SEGMENTS;
 }
 
 MemoryRef
@@ -278,6 +311,12 @@ gpuagg_column_memory_trim(ColumnMemory *memory)
 		LWLockRelease(&memory->lock);
 		if (handle == DSM_HANDLE_INVALID)
 			continue;
+			/* others that have it mapped keep it, so its memory goes first, if this kind can */
+#ifdef MADV_REMOVE
+		if (mapped[i].segment != NULL && mapped[i].handle == handle)
+			(void) madvise(dsm_segment_address(mapped[i].segment),
+						   dsm_segment_map_length(mapped[i].segment), MADV_REMOVE);
+#endif
 		dsm_unpin_segment(handle);
 		if (mapped[i].segment != NULL && mapped[i].handle == handle)
 		{

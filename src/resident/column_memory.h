@@ -11,6 +11,7 @@
 
 #include "compat.h"
 
+#include "datatype/timestamp.h"
 #include "storage/dsm.h"
 #include "storage/lwlock.h"
 #include "utils/freepage.h"
@@ -34,7 +35,9 @@ typedef struct ColumnMemory
 {
 	LWLock lock;
 	MemorySegment segments[MEMORY_SEGMENTS];
-	char reason[128]; /* why the last segment that was wanted was not made; or empty */
+	Size reserved;		/* bytes of segments that are being made */
+	TimestampTz failed; /* when the last one could not be made; 0: it could */
+	char reason[128];	/* why the last segment that was wanted was not made; or empty */
 } ColumnMemory;
 
 extern void gpuagg_column_memory_init(ColumnMemory *memory, int tranche);

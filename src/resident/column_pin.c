@@ -33,9 +33,12 @@ slots(void)
 	return dsa_get_address(gpuagg_columns_area, gpuagg_columns_shared->slots);
 }
 
-/* Gives back a slot, and what nobody holds since. */
+/*
+ * Gives back a slot, or holds the column in its present version from now on; frees what nobody
+ * holds since.
+ */
 static void
-let_go(ResidentColumn *column, int slot)
+let_go(ResidentColumn *column, int slot, bool wholly)
 {
 	PinSlot *all = slots();
 	RetiredBlock gone[RETIRED_ROOM];
@@ -45,7 +48,10 @@ let_go(ResidentColumn *column, int slot)
 	int n;
 
 	LWLockAcquire(&gpuagg_columns_shared->lock, LW_EXCLUSIVE);
-	all[slot].column = InvalidDsaPointer;
+	if (wholly)
+		all[slot].column = InvalidDsaPointer;
+	else
+		all[slot].version = gpuagg_column_version(column);
 	for (int i = 0; i < COLUMN_PINS; i++)
 		if (all[i].column == column->self)
 		{
@@ -77,7 +83,7 @@ release(ResourceOwner owner)
 			continue;
 		}
 		*link = pin->next;
-		let_go(pin->column, pin->slot);
+		let_go(pin->column, pin->slot, true);
 		pfree(pin);
 	}
 }
@@ -118,9 +124,7 @@ gpuagg_pin_take(ResidentColumn *column, ResourceOwner owner, ColumnPin *pin)
 	if (slot < COLUMN_PINS)
 	{
 		/* what is read of the column from now on is of this version or a later one */
-		LWLockAcquire(&column->lock, LW_SHARED);
-		all[slot] = (PinSlot){column->self, column->version, MyProcPid};
-		LWLockRelease(&column->lock);
+		all[slot] = (PinSlot){column->self, gpuagg_column_version(column), MyProcPid};
 	}
 	LWLockRelease(&gpuagg_columns_shared->lock);
 	if (slot == COLUMN_PINS)
@@ -145,7 +149,7 @@ gpuagg_column_unpin(ColumnPin *pin)
 			continue;
 		*link = local->next;
 		pin->column = NULL;
-		let_go(local->column, local->slot);
+		let_go(local->column, local->slot, true);
 		pfree(local);
 		return;
 	}
@@ -155,11 +159,5 @@ gpuagg_column_unpin(ColumnPin *pin)
 void
 gpuagg_column_renew(const ColumnPin *pin)
 {
-	PinSlot *all = slots();
-
-	LWLockAcquire(&gpuagg_columns_shared->lock, LW_EXCLUSIVE);
-	LWLockAcquire(&pin->column->lock, LW_SHARED);
-	all[pin->slot].version = pin->column->version;
-	LWLockRelease(&pin->column->lock);
-	LWLockRelease(&gpuagg_columns_shared->lock);
+	let_go(pin->column, pin->slot, false);
 }

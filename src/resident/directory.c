@@ -34,6 +34,7 @@ typedef struct ColumnEntry
 ColumnsShared *gpuagg_columns_shared = NULL;
 dsa_area *gpuagg_columns_area = NULL;
 static dshash_table *table = NULL;
+static dsa_area *unfinished = NULL; /* that is being made */
 
 /* ---- the directory itself ---- */
 
@@ -88,15 +89,17 @@ make_area(void)
 	dshash_parameters p = parameters();
 	dsa_area *area = dsa_create(shared->tranche);
 
-	/* under an error later the area is gone with this process's mapping: it is pinned last */
+	/* under an error later it is gone when this process lets go of it: it is pinned last */
 	dsa_pin_mapping(area);
+	unfinished = area;
 	dsa_set_size_limit(area, Max(memory_setting() / AREA_PART, AREA_BYTES));
 	table = dshash_create(area, &p, NULL);
 	shared->slots = dsa_allocate_extended(area, COLUMN_PINS * sizeof(PinSlot), DSA_ALLOC_ZERO);
 	shared->seen = dsa_allocate_extended(area, COLUMNS_SEEN * sizeof(SeenColumn), DSA_ALLOC_ZERO);
 	shared->table = dshash_get_hash_table_handle(table);
-	shared->area = dsa_get_handle(area);
 	dsa_pin(area);
+	shared->area = dsa_get_handle(area);
+	unfinished = NULL;
 	gpuagg_columns_area = area;
 }
 
@@ -145,6 +148,9 @@ gpuagg_directory_open(void)
 			failed = GetCurrentTimestamp();
 			if (gpuagg_columns_shared != NULL)
 				strlcpy(gpuagg_columns_shared->memory.reason, reason, sizeof(reason));
+			if (unfinished != NULL)
+				dsa_detach(unfinished);
+			unfinished = NULL;
 			gpuagg_columns_area = NULL;
 			return false;
 		}
@@ -401,11 +407,18 @@ gpuagg_column_resident_pages(const ColumnKey *key)
 static void
 delete_entry(void *arg)
 {
-	ColumnEntry *entry = dshash_find(table, arg, true);
+	const ResidentColumn *held = arg;
+	ColumnEntry *entry = dshash_find(table, &held->key, true);
 	ResidentColumn *column;
 
 	if (entry == NULL)
 		return;
+	/* it may have been thrown out, and another made, since it is held */
+	if (entry->column != held->self)
+	{
+		dshash_release_lock(table, entry);
+		return;
+	}
 	column = dsa_get_address(gpuagg_columns_area, entry->column);
 	LWLockAcquire(&column->lock, LW_EXCLUSIVE);
 	column->dead = true;
@@ -417,12 +430,11 @@ bool
 gpuagg_column_evict(const ColumnKey *key)
 {
 	ColumnPin pin;
-	ColumnKey copy = *key;
 
 	/* the last who holds it frees it */
 	if (!gpuagg_column_pin(key, InvalidOid, false, &pin))
 		return false;
-	(void) gpuagg_attempt(delete_entry, &copy, NULL, 0);
+	(void) gpuagg_attempt(delete_entry, pin.column, NULL, 0);
 	gpuagg_column_unpin(&pin);
 	return true;
 }

@@ -253,6 +253,17 @@ gpuagg_column_take_out(ResidentColumn *column, Size bytes)
 
 /* ---- the end ---- */
 
+uint64
+gpuagg_column_version(ResidentColumn *column)
+{
+	uint64 version;
+
+	LWLockAcquire(&column->lock, LW_SHARED);
+	version = column->version;
+	LWLockRelease(&column->lock);
+	return version;
+}
+
 int
 gpuagg_column_collect(ResidentColumn *column, uint64 least, RetiredBlock *gone, bool *dead)
 {

@@ -94,8 +94,11 @@ extern Size gpuagg_columns_limit(void);
 /* column_pin.c: the owner's hold on a column that cannot go at this moment; false: there is no slot */
 extern bool gpuagg_pin_take(ResidentColumn *column, ResourceOwner owner, ColumnPin *pin);
 
+/* resident_column.c: how often blocks have been taken out so far */
+extern uint64 gpuagg_column_version(ResidentColumn *column);
+
 /*
- * resident_column.c.  collect() takes out the retired blocks that nobody holds, where `least` is
+ * The same.  collect() takes out the retired blocks that nobody holds, where `least` is
  * the earliest version that is held, and returns their number; *dead: the column is out of the
  * directory.  While nobody else can let go of the column.  discard() frees a dead one.
  */

@@ -321,6 +321,14 @@ SET ROLE regress_gpuagg_other;
 SELECT gpu_sum(i) FROM owned;
 RESET ROLE;
 
+-- chunks of NULLs alone: conditions that are NULL there, and those that never are
+CREATE TABLE kept_nulls AS SELECT i, NULL::boolean AS b, NULL::integer AS a FROM generate_series(1, 60000) i;
+VACUUM kept_nulls;
+SELECT rows FROM gpuagg_prefetch('kept_nulls');
+SELECT c, pg_temp.used('gpu_count(*) FROM kept_nulls WHERE ' || c)
+FROM unnest(ARRAY['(b IS TRUE) < true', '(b IS TRUE) = (a IS NULL)', 'b < true', 'b IS NULL', 'a > 0', 'NOT (b IS TRUE)', 'i < 0']) c;
+DROP TABLE kept_nulls;
+
 -- no memory: nothing is kept, what was kept goes, and it is said
 SELECT rows FROM gpuagg_prefetch('kept', '{i}');
 ALTER SYSTEM SET gpuagg.column_memory = 0;

@@ -104,8 +104,11 @@ class Crashes:
         if outcome.rows:
             pid = int(self.rng.choice(outcome.rows))
             # a parallel worker has the name of its leader
-            self.note('kills of a backend')
-            os.kill(pid, signal.SIGKILL)
+            try:
+                os.kill(pid, signal.SIGKILL)
+                self.note('kills of a backend')
+            except ProcessLookupError:
+                pass
 
     def restart(self):
         self.note('immediate restarts')
