@@ -15,7 +15,6 @@
 #include "miscadmin.h"
 
 #define FIRST_ROWS 8192 /* of which there is room at first; a multiple of 64 */
-#define EMPTY_ROOM 64	/* pages without rows that are remembered */
 
 typedef struct FillColumn
 {
@@ -45,10 +44,12 @@ struct ColumnFill
 {
 	MemoryContext context;
 	uint64 before;
-	uint64 npages;	/* put into memory, as at least one column */
-	List *expected; /* of Expectation *, in the order of reading */
-	EmptyPage empty[EMPTY_ROOM];
+	uint64 npages;	  /* put into memory, as at least one column */
+	List *expected;	  /* of Expectation *, in the order of reading */
+	EmptyPage *empty; /* pages without rows, in the order of reading */
+	int empty_first;  /* those before have been taken */
 	int nempty;
+	int empty_room;
 
 	/* the chunk whose pages are coming */
 	bool begun;
@@ -161,26 +162,32 @@ gpuagg_fill_expect(ColumnFill *fill, uint32 chunk, const MapImage *image)
 
 static void publish(ColumnFill *fill);
 
+/* Makes the next chunk that was expected current; false: there is none. */
+static bool
+turn(ColumnFill *fill)
+{
+	Expectation *expectation;
+
+	publish(fill);
+	if (fill->expected == NIL)
+		return false;
+	expectation = linitial(fill->expected);
+	fill->expected = list_delete_first(fill->expected);
+	fill->now = *expectation;
+	fill->begun = true;
+	pfree(expectation);
+	return true;
+}
+
 /* Makes the chunk current whose pages come now; false: it was not expected. */
 static bool
 turn_to(ColumnFill *fill, uint32 chunk)
 {
 	if (fill->begun && fill->now.chunk == chunk)
 		return true;
-	publish(fill);
-	while (fill->expected != NIL)
-	{
-		Expectation *expectation = linitial(fill->expected);
-
-		fill->expected = list_delete_first(fill->expected);
-		fill->now = *expectation;
-		pfree(expectation);
+	while (turn(fill))
 		if (fill->now.chunk == chunk)
-		{
-			fill->begun = true;
 			return true;
-		}
-	}
 	return false;
 }
 
@@ -253,41 +260,45 @@ gpuagg_fill_drop(ColumnFill *fill, BlockNumber block)
 void
 gpuagg_fill_empty(ColumnFill *fill, BlockNumber block, XLogRecPtr lsn, Buffer buffer)
 {
-	if (fill->nempty < EMPTY_ROOM)
-		fill->empty[fill->nempty++] = (EmptyPage){block, lsn, buffer};
+	if (fill->nempty == fill->empty_room)
+	{
+		int room = Max(2 * fill->empty_room, CHUNK_PAGES);
+		EmptyPage *empty = allocate(fill, room * sizeof(EmptyPage));
+
+		if (empty == NULL)
+			return;
+		if (fill->empty != NULL)
+		{
+			memcpy(empty, fill->empty, fill->nempty * sizeof(EmptyPage));
+			pfree(fill->empty);
+		}
+		fill->empty = empty;
+		fill->empty_room = room;
+	}
+	fill->empty[fill->nempty++] = (EmptyPage){block, lsn, buffer};
 }
 
 /* ---- blocks ---- */
 
-/* Pages without rows of the current chunk, among the others; those of chunks before it are left out. */
+/* Pages without rows of the current chunk, among the others. */
 static void
 add_empty(ColumnFill *fill)
 {
-	int left = 0;
-
-	for (int i = 0; i < fill->nempty; i++)
+	for (; fill->empty_first < fill->nempty; fill->empty_first++)
 	{
-		const EmptyPage *empty = &fill->empty[i];
+		const EmptyPage *empty = &fill->empty[fill->empty_first];
 		int page = chunk_page(empty->block);
-		ListCell *cell;
-		bool later = false;
 
-		if (chunk_of(empty->block) == fill->now.chunk)
-		{
-			if (!chunk_has(&fill->now.visible, page))
-				continue;
-			chunk_add(&fill->pages, page);
-			fill->nrows[page] = 0;
-			fill->lsn[page] = empty->lsn;
-			fill->buffer[page] = empty->buffer;
+		if (chunk_of(empty->block) != fill->now.chunk)
+			return;
+		if (!chunk_has(&fill->now.visible, page))
 			continue;
-		}
-		foreach (cell, fill->expected)
-			later |= ((Expectation *) lfirst(cell))->chunk == chunk_of(empty->block);
-		if (later)
-			fill->empty[left++] = *empty;
+		chunk_add(&fill->pages, page);
+		fill->nrows[page] = 0;
+		fill->lsn[page] = empty->lsn;
+		fill->buffer[page] = empty->buffer;
 	}
-	fill->nempty = left;
+	fill->empty_first = fill->nempty = 0;
 }
 
 /* Whether an old block has all the pages as they are now. */
@@ -528,7 +539,8 @@ publish(ColumnFill *fill)
 uint64
 gpuagg_fill_finish(ColumnFill *fill)
 {
-	publish(fill);
+	while (turn(fill))
+		continue;
 	return fill->npages;
 }
 
@@ -541,6 +553,8 @@ gpuagg_fill_close(ColumnFill *fill)
 		pfree(fill->columns[i].valid);
 	}
 	list_free_deep(fill->expected);
+	if (fill->empty != NULL)
+		pfree(fill->empty);
 	pfree(fill->some);
 	pfree(fill);
 }
