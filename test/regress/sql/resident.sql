@@ -271,6 +271,14 @@ VACUUM kept_large;
 SELECT gpuagg_evict('kept_large');
 SELECT pg_temp.used('gpu_sum(i) FROM kept_large');
 SET gpuagg.resident = on;
+-- pages, and chunks, that have no rows any more
+DELETE FROM kept_large WHERE i BETWEEN 10 AND 800;
+VACUUM kept_large;
+SELECT pg_temp.used('gpu_sum(i), gpu_min(i), gpu_max(i) FROM kept_large', settings)
+FROM (VALUES (''), (''), ('max_parallel_workers_per_gather=2')) v(settings);
+SELECT gpuagg_evict('kept_large');
+SELECT pg_temp.used('gpu_sum(i) FROM kept_large WHERE i > 900', 'max_parallel_workers_per_gather=2') FROM generate_series(1, 2);
+SELECT * FROM pg_temp.columns() c WHERE c LIKE 'kept_large%';
 
 -- who may do what, and see what
 CREATE ROLE regress_gpuagg_owner;
