@@ -220,16 +220,18 @@ attribute_of(PlannerInfo *root, const RelOptInfo *input, const RelOptInfo *rel, 
 
 /* The part of the table's pages of which all columns are in memory. */
 static double
-resident_part(PlannerInfo *root, const RelOptInfo *input, const RelOptInfo *rel, Relation relation,
+resident_part(PlannerInfo *root, const RelOptInfo *input, const RelOptInfo *rel,
 			  const AggMatch *match)
 {
 	double least = rel->pages;
+	Relation relation;
 	ListCell *cell;
 
 	if (gpuagg_resident == RESIDENT_OFF || match->by_row || match->rows != NIL ||
 		match->attributes == NIL || rel->pages == 0 || !gpuagg_directory_open() ||
 		gpuagg_directory_bytes() == 0)
 		return 0;
+	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
 	foreach (cell, match->attributes)
 	{
 		AttrNumber attno = attribute_of(root, input, rel, lfirst_int(cell));
@@ -239,10 +241,14 @@ resident_part(PlannerInfo *root, const RelOptInfo *input, const RelOptInfo *rel,
 		if (attno <= 0 ||
 			!gpuagg_page_column(TupleDescAttr(RelationGetDescr(relation), attno - 1), &column) ||
 			!gpuagg_page_column_is_fixed(&column))
-			return 0;
+		{
+			least = 0;
+			break;
+		}
 		key = gpuagg_column_key(relation, attno);
 		least = Min(least, (double) gpuagg_column_resident_pages(&key));
 	}
+	table_close(relation, NoLock);
 	return least / rel->pages;
 }
 
@@ -270,7 +276,7 @@ gpuagg_agg_table_cost(PlannerInfo *root, const RelOptInfo *input, const RelOptIn
 	Cost cpu;
 
 	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
-	resident = resident_part(root, input, rel, relation, match);
+	resident = resident_part(root, input, rel, match);
 	cpu = cpu_tuple_cost *
 		  ((1 - resident) *
 			   (tuples * (READ_PART + columns_part(desc, match, 0, nfilter)) +
