@@ -104,18 +104,19 @@ SELECT is((SELECT array_agg(DISTINCT probin) FROM functions JOIN pg_language l O
 SELECT set_eq($$SELECT proname::text FROM functions WHERE oid NOT IN (SELECT oid FROM parts)
     AND proname LIKE 'gpuagg\_%'$$,
     ARRAY['gpuagg_support', 'gpuagg_version', 'gpuagg_devices', 'gpuagg_last_query', 'gpuagg_stat_get',
-          'gpuagg_stat_reset', 'gpuagg_stop', 'gpuagg_restart', 'gpuagg_kernel_benchmark'],
+          'gpuagg_stat_reset', 'gpuagg_stop', 'gpuagg_restart', 'gpuagg_kernel_benchmark', 'gpuagg_resident_get',
+          'gpuagg_prefetch', 'gpuagg_evict'],
     'all other internal functions are parts of aggregates');
 SELECT is_empty($$SELECT pg_describe_object(classid, objid, 0) FROM objects
     WHERE (obj_description(objid, (SELECT relname FROM pg_class WHERE oid = classid)) IS NULL)
     <> (objid IN (SELECT oid FROM parts UNION SELECT oid FROM functions
-                  WHERE proname IN ('gpuagg_support', 'gpuagg_stat_get')))
+                  WHERE proname IN ('gpuagg_support', 'gpuagg_stat_get', 'gpuagg_resident_get')))
     AND classid <> 'pg_type'::regclass AND classid <> 'pg_rewrite'::regclass$$,
     'what users call has a comment, and nothing else has');
 -- As the manual lists functions: \df gpu_* and by comment.
 SELECT set_eq($$SELECT proname::text FROM pg_proc WHERE proname LIKE 'gpuagg\_%' AND obj_description(oid, 'pg_proc') IS NOT NULL$$,
     ARRAY['gpuagg_version', 'gpuagg_devices', 'gpuagg_last_query', 'gpuagg_stat_reset', 'gpuagg_stop', 'gpuagg_restart',
-          'gpuagg_kernel_benchmark'], 'the administrator''s functions are those with a comment');
+          'gpuagg_kernel_benchmark', 'gpuagg_prefetch', 'gpuagg_evict'], 'the administrator''s functions are those with a comment');
 SELECT is_empty($$SELECT oid::regprocedure FROM functions WHERE proname ~ '^(gpu_.*)$' AND (obj_description(oid, 'pg_proc') IS NULL
     OR oid IN (SELECT oid FROM parts))$$, 'what begins with gpu_ is for queries');
 SELECT isnt((SELECT obj_description(oid, 'pg_extension') FROM pg_extension WHERE extname = 'gpuagg'),
