@@ -15,7 +15,8 @@ END $$;
 SELECT device, name, capability, pg_size_pretty(memory_total) AS memory, usable, reason
 FROM gpuagg_devices();
 
-\echo '== Aggregates over a table (one process, best of three)'
+\echo '== Aggregates over a table, read from its pages (one process, best of three)'
+SET gpuagg.resident = off;
 SELECT * FROM side_by_side('sum(integer)',
     'SELECT sum(pulses) FROM reading', 'SELECT gpu_sum(pulses) FROM reading')
 UNION ALL
@@ -53,6 +54,24 @@ SELECT * FROM before_and_after('different pulses', 'SELECT count(DISTINCT pulses
 
 \echo '== Why it is fast: the node GpuAgg reads the pages as columns'
 EXPLAIN (ANALYZE, COSTS OFF) SELECT gpu_sum(price) FROM reading WHERE pulses < 20000 AND volts > 0;
+
+\echo '== Columns that stay in memory (gpuagg.resident), exact also after changes'
+SET gpuagg.resident = auto;
+\set query '''SELECT gpu_sum(microjoules) FROM reading WHERE sensor < 500'''
+SELECT * FROM one_use('first', :query);
+SELECT * FROM one_use('second', :query);
+SELECT * FROM one_use('third', :query);
+UPDATE reading SET microjoules = 0 WHERE sensor = 7 AND pulses < 1000;
+SELECT * FROM one_use('after an UPDATE', :query);
+VACUUM reading;
+SELECT * FROM one_use('after a VACUUM', :query);
+SELECT * FROM one_use('after that', :query);
+SELECT * FROM one_use('least value', 'SELECT gpu_min(microjoules) FROM reading');
+SET gpuagg.enable_agg_scan = off;
+SELECT * FROM one_use('the same by core''s nodes', :query);
+RESET gpuagg.enable_agg_scan;
+SELECT attribute, pages, rows, pg_size_pretty(bytes) AS bytes FROM gpuagg_resident ORDER BY attribute;
+SET gpuagg.resident = off;
 
 \echo '== Which engine computed that? (gpuagg_last_query)'
 SELECT gpu_sum(volts) FROM reading \gset

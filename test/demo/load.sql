@@ -55,3 +55,29 @@ RETURNS TABLE (query text, "core says" text, "gpuagg says" text, "core ms" numer
 LANGUAGE sql AS $$
     SELECT what, c.result, o.result, c.ms, o.ms, round(c.ms / o.ms, 1) FROM timed(core) AS c, timed(ours) AS o
 $$;
+
+-- A query once, and where its pages came from.
+CREATE FUNCTION one_use(what text, query text)
+RETURNS TABLE (use text, result text, ms numeric, "pages read" bigint, "from memory" bigint, confirmed bigint,
+               "put into memory" bigint, "chunks skipped" bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+    start timestamptz;
+    before record;
+    after record;
+BEGIN
+    -- the counters are of the whole statement, from its first aggregate on
+    PERFORM gpu_sum(1) FROM generate_series(1, 2);
+    SELECT * INTO before FROM gpuagg_last_query();
+    start := clock_timestamp();
+    EXECUTE query INTO result;
+    use := what;
+    ms := round(extract(epoch FROM clock_timestamp() - start) * 1000, 1);
+    SELECT * INTO after FROM gpuagg_last_query();
+    "pages read" := after.table_pages - before.table_pages;
+    "from memory" := after.resident_pages - before.resident_pages;
+    confirmed := after.resident_confirmed - before.resident_confirmed;
+    "put into memory" := after.resident_filled - before.resident_filled;
+    "chunks skipped" := after.resident_skipped - before.resident_skipped;
+    RETURN NEXT;
+END $$;
