@@ -130,6 +130,8 @@ show_work(AggScanState *node, ExplainState *es)
 		ExplainPropertyInteger("Pages Confirmed", NULL, (int64) counts.pages.level2, es);
 		ExplainPropertyInteger("Pages Filled", NULL, (int64) counts.pages.filled, es);
 		ExplainPropertyInteger("Chunks Skipped", NULL, (int64) counts.pages.skipped, es);
+		if (es->timing)
+			ExplainPropertyFloat("Evidence Time", "ms", counts.pages.ns_evidence / 1e6, 3, es);
 	}
 	ExplainPropertyInteger("Rows Read", NULL, (int64) counts.pages.rows, es);
 	ExplainPropertyInteger("Vectors", NULL, counts.vectors, es);

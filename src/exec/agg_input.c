@@ -550,6 +550,8 @@ open_reader(AggScanState *node, Relation relation, const PageColumn *columns, Ag
 										   (int) node->compiler->program.ncolumns, mode, share);
 	node->reader->chunk_done = node->chunk != NULL ? gpuagg_agg_chunk_done : NULL;
 	node->reader->owner = node;
+	node->reader->timed = node->css.ss.ps.instrument != NULL &&
+						  node->css.ss.ps.instrument->need_timer;
 }
 
 static void

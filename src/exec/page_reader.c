@@ -45,6 +45,7 @@ gpuagg_page_counts_add(PageCounts *into, const PageCounts *from)
 	into->level2 += from->level2;
 	into->filled += from->filled;
 	into->skipped += from->skipped;
+	into->ns_evidence += from->ns_evidence;
 }
 
 /* Whether a table is so large that its scans follow one another, as core's do. */

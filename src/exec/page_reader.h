@@ -52,6 +52,7 @@ typedef struct PageCounts
 	uint64 level2;		/* at level 2 */
 	uint64 filled;		/* of those read: put into memory */
 	uint64 skipped;		/* chunks of which no row had to be looked at */
+	uint64 ns_evidence; /* deciding which pages come from memory, if the reader is timed */
 } PageCounts;
 
 /*
@@ -79,6 +80,7 @@ typedef struct PageReader
 	struct PageResident *resident; /* what may come from memory or go there; or NULL */
 	bool from_memory;			   /* the current batch: there is no slot() */
 	bool loaded;				   /* all its columns */
+	bool timed;					   /* set by the caller */
 	PageChunkDone chunk_done;	   /* set by the caller; or NULL */
 	void *owner;				   /* of chunk_done() */
 } PageReader;

@@ -375,11 +375,21 @@ next_chunk(PageReader *reader)
 		uint32 chunk = share != NULL ? pg_atomic_fetch_add_u32(&share->next_chunk, 1)
 									 : resident->next++;
 		ChunkPages used;
+		instr_time start;
+		instr_time now;
 
 		CHECK_FOR_INTERRUPTS();
 		if (chunk >= (share != NULL ? share->nchunks : resident->nchunks))
 			return false;
+		if (reader->timed)
+			INSTR_TIME_SET_CURRENT(start);
 		used = decide(reader, chunk, share != NULL ? 1 : resident->nchunks - chunk);
+		if (reader->timed)
+		{
+			INSTR_TIME_SET_CURRENT(now);
+			INSTR_TIME_SUBTRACT(now, start);
+			reader->counts.ns_evidence += COMPAT_INSTR_TIME_GET_NANOSEC(now);
+		}
 		if (share != NULL)
 		{
 			share->chunks[chunk].used = used;
