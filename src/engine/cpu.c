@@ -88,7 +88,7 @@ sum_int64_loop(const int64 *values, int64 nrows)
 		Four four;
 
 		memcpy(&four, values + i, sizeof(four));
-		low += four & PG_UINT32_MAX;
+		low += four & UINT32_MAX;
 		high += four >> 32;
 		negative += four >> 63;
 	}
