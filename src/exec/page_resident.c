@@ -625,6 +625,12 @@ gpuagg_page_resident_fill(PageReader *reader)
 			gpuagg_bits_count(reader->flagged, segment->begin, segment->nrows) > 0)
 			gpuagg_fill_drop(fill, segment->block);
 	}
+	/* a table larger than the memory has a part of itself there, and costs no more than its pages */
+	if (gpuagg_fill_is_full(fill))
+	{
+		gpuagg_page_resident_finish(reader);
+		gpuagg_page_resident_stop_filling(reader);
+	}
 }
 
 void

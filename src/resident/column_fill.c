@@ -45,6 +45,7 @@ struct ColumnFill
 	MemoryContext context;
 	uint64 before;
 	uint64 npages;	  /* put into memory, as at least one column */
+	bool full;		  /* there was no memory for a block */
 	List *expected;	  /* of Expectation *, in the order of reading */
 	EmptyPage *empty; /* pages without rows, in the order of reading */
 	int empty_first;  /* those before have been taken */
@@ -463,7 +464,10 @@ make_block(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old, C
 
 	state->block = gpuagg_column_allocate(size, fill->before, &block);
 	if (state->block == 0)
+	{
+		fill->full = true;
 		return false;
+	}
 	*block = header;
 	for_rows(fill, column, old, &pages, write_rows, &(BlockWriter){block, 0});
 	block->nvalid = nulls ? (uint32) gpuagg_bits_count(column_block_valid(block), 0, block->nrows)
@@ -524,7 +528,7 @@ publish(ColumnFill *fill)
 	if (fill->open_page >= 0)
 		fill->rows = fill->first_row[fill->open_page];
 	add_empty(fill);
-	for (int i = 0; i < fill->ncolumns && chunk_size(&fill->pages) > 0; i++)
+	for (int i = 0; i < fill->ncolumns && chunk_size(&fill->pages) > 0 && !fill->full; i++)
 		any |= publish_column(fill, &fill->columns[i]);
 	if (any)
 		fill->npages += chunk_size(&fill->pages);
@@ -534,6 +538,12 @@ publish(ColumnFill *fill)
 	memset(&fill->pages, 0, sizeof(ChunkPages));
 	for (int i = 0; i < fill->ncolumns; i++)
 		fill->columns[i].any_null = false;
+}
+
+bool
+gpuagg_fill_is_full(const ColumnFill *fill)
+{
+	return fill->full;
 }
 
 uint64

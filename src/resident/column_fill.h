@@ -43,6 +43,9 @@ extern void gpuagg_fill_drop(ColumnFill *fill, BlockNumber block);
 /* An all-visible page without rows.  It may come before rows of pages before it. */
 extern void gpuagg_fill_empty(ColumnFill *fill, BlockNumber block, XLogRecPtr lsn, Buffer buffer);
 
+/* Whether there was no memory for a block: there will hardly be any for others. */
+extern bool gpuagg_fill_is_full(const ColumnFill *fill);
+
 /* What has come becomes blocks.  Returns the number of pages that were put into memory so far. */
 extern uint64 gpuagg_fill_finish(ColumnFill *fill);
 
