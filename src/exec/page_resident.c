@@ -322,16 +322,16 @@ decide(PageReader *reader, uint32 chunk, uint32 ahead)
 											  : (ChunkPages){0};
 		same &= state->records == state_of(resident, 0, chunk)->records;
 	}
-	if (chunk_size(&visible) == 0 || !find_blocks(resident, chunk))
+	if (chunk_is_empty(&visible) || !find_blocks(resident, chunk))
 		return (ChunkPages){0};
 	if (!same)
 		level1 = agree(resident, level1);
 	reader->counts.level1 += chunk_size(&level1);
 
 	level2 = chunk_without(visible, level1);
-	if (chunk_size(&level2) > 0)
+	if (!chunk_is_empty(&level2))
 		level2 = look_at_buffers(reader, chunk, agree(resident, level2));
-	if (chunk_size(&level2) > 0)
+	if (!chunk_is_empty(&level2))
 		for (int i = 0; i < resident->ncolumns; i++)
 			gpuagg_column_confirm(resident->pins[i].column, chunk,
 								  state_of(resident, i, chunk)->block, image->lsn, level2);
@@ -398,7 +398,7 @@ next_chunk(PageReader *reader)
 		}
 		else
 			resident->decided[chunk] = used;
-		if (chunk_size(&used) > 0 && !is_done(reader, &used))
+		if (!chunk_is_empty(&used) && !is_done(reader, &used))
 		{
 			resident->open = true;
 			resident->chunk = chunk;
@@ -445,7 +445,7 @@ gpuagg_page_resident_share(PageReader *reader, PageShare *share)
 	}
 	/* what the table has got since has no rows that the snapshot sees */
 	for (uint32 i = share->nchunks; i < resident->nchunks; i++)
-		if (chunk_size(&resident->decided[i]) > 0)
+		if (!chunk_is_empty(&resident->decided[i]))
 			elog(ERROR, "chunk %u from memory is beyond those of the share", i);
 	for (uint32 i = 0; i < share->nchunks; i++)
 	{

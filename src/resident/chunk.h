@@ -99,13 +99,24 @@ chunk_next(const ChunkPages *pages, int page)
 	return CHUNK_PAGES;
 }
 
+static inline bool
+chunk_is_empty(const ChunkPages *pages)
+{
+	uint64 any = 0;
+
+	for (int w = 0; w < CHUNK_WORDS; w++)
+		any |= pages->words[w];
+	return any == 0;
+}
+
+/* Most words have all pages, and counting bits takes time. */
 static inline int
 chunk_size(const ChunkPages *pages)
 {
 	int n = 0;
 
 	for (int w = 0; w < CHUNK_WORDS; w++)
-		n += __builtin_popcountll(pages->words[w]);
+		n += pages->words[w] == ~UINT64CONST(0) ? 64 : __builtin_popcountll(pages->words[w]);
 	return n;
 }
 

@@ -528,7 +528,7 @@ publish(ColumnFill *fill)
 	if (fill->open_page >= 0)
 		fill->rows = fill->first_row[fill->open_page];
 	add_empty(fill);
-	for (int i = 0; i < fill->ncolumns && chunk_size(&fill->pages) > 0 && !fill->full; i++)
+	for (int i = 0; i < fill->ncolumns && !chunk_is_empty(&fill->pages) && !fill->full; i++)
 		any |= publish_column(fill, &fill->columns[i]);
 	if (any)
 		fill->npages += chunk_size(&fill->pages);

@@ -102,8 +102,13 @@ static char *
 address_of(ColumnMemory *memory, int number)
 {
 	MappedSegment *mapping = &mapped[number];
+	const MemorySegment *now = &memory->segments[number];
 	MemorySegment shared;
 
+	/* without the lock: the segment of a place that is in use does not change */
+	if (mapping->segment != NULL && mapping->handle == now->handle &&
+		mapping->generation == now->generation)
+		return dsm_segment_address(mapping->segment);
 	LWLockAcquire(&memory->lock, LW_SHARED);
 	shared = memory->segments[number];
 	LWLockRelease(&memory->lock);
