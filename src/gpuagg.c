@@ -19,6 +19,7 @@
 #include "plan/window_path.h"
 #include "device/shared_state.h"
 #include "resident/directory.h"
+#include "resident/rules.h"
 #include "utils/guc.h"
 
 GPUAGG_MODULE_MAGIC("gpuagg", GPUAGG_VERSION_STRING);
@@ -161,6 +162,7 @@ define_settings(void)
 							   "Devices that may be used, as in CUDA_VISIBLE_DEVICES.",
 							   "The empty string means all.", &gpuagg_visible_devices, "",
 							   PGC_SIGHUP, 0, check_visible_devices, NULL, NULL);
+	gpuagg_rules_define();
 	MarkGUCPrefixReserved("gpuagg");
 }
 

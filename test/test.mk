@@ -26,8 +26,21 @@ $(test_modules): build/modules/%.so: test/modules/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(CFLAGS_SL) $(CPPFLAGS) -shared -o $@ $< $(filter %.o,$^)
 
+# The extension with switches in the rules for columns in memory, which only these files know.
+rules_c = $(shell grep -l '"resident/rules.h"' src/*.c src/*/*.c)
+rules_objs = $(patsubst %.c,build/rules/%.o,$(rules_c))
+
+build/rules/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(CPPFLAGS) -DGPUAGG_TEST_RULES -MMD -MP -c -o $@ $<
+
+build/rules/gpuagg_test_rules.so: $(rules_objs) $(filter-out $(rules_c:.c=.o),$(OBJS))
+	$(CC) $(CFLAGS) $(CFLAGS_SL) -shared -o $@ $^ -lm
+
+-include $(rules_objs:.o=.d)
+
 .PHONY: test-modules
-test-modules: $(test_modules)
+test-modules: $(test_modules) build/rules/gpuagg_test_rules.so
 
 # Kernel tests: the same sources on the simulated and on a real device.
 kernel_test_cc = $(sort $(wildcard test/kernels/*.cc))

@@ -21,6 +21,8 @@
 #include "storage/bufpage.h"
 #include "storage/predicate.h"
 
+#include "resident/rules.h"
+
 #define UNIT_BLOCKS_MIN 16
 #define UNITS_LEFT		64 /* of what remains, a unit is at most one of so many parts */
 
@@ -337,7 +339,7 @@ next_page(PageReader *reader)
 		compat_test_old_snapshot(scan->snapshot, scan->relation, page);
 		all_visible = PageIsAllVisible(page) && !scan->snapshot->takenDuringRecovery;
 		collect(scan, page, all_visible);
-		scan->page_lsn = all_visible ? BufferGetLSNAtomic(scan->buffer) : InvalidXLogRecPtr;
+		scan->page_lsn = RULE(fill_flag, all_visible) ? BufferGetLSNAtomic(scan->buffer) : InvalidXLogRecPtr;
 		LockBuffer(scan->buffer, BUFFER_LOCK_UNLOCK);
 
 		if (scan->synchronized)

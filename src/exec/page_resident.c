@@ -18,6 +18,7 @@
 #include "gpuagg.h"
 #include "resident/column_fill.h"
 #include "resident/purge.h"
+#include "resident/rules.h"
 
 #define USE_BLOCKS	 1000 /* a smaller table's use does not count */
 #define STATES_AHEAD 128  /* chunks whose states are copied at a time */
@@ -70,10 +71,11 @@ static bool
 is_eligible(Relation relation, Snapshot snapshot)
 {
 	return relation->rd_rel->relpersistence == RELPERSISTENCE_PERMANENT &&
-		   !IsCatalogRelation(relation) && !compat_relation_file_is_new(relation) &&
+		   RULE(catalog, !IsCatalogRelation(relation)) &&
+		   RULE(logged, !compat_relation_file_is_new(relation) && XLogIsNeeded()) &&
 		   IsMVCCSnapshot(snapshot) && !snapshot->takenDuringRecovery &&
-		   !IsolationIsSerializable() && !RecoveryInProgress() && XLogIsNeeded() &&
-		   !compat_snapshots_can_be_too_old();
+		   !IsolationIsSerializable() && !RecoveryInProgress() &&
+		   RULE(old_snapshot, !compat_snapshots_can_be_too_old());
 }
 
 static void
@@ -215,7 +217,8 @@ gpuagg_page_resident_close(PageReader *reader)
 static const MapImage *
 image_of(PageReader *reader, uint32 chunk)
 {
-	MapImage *image = &reader->resident->image;
+	MapImage *image =
+		RULE_VALUE(snapshot_first, &reader->resident->image, &gpuagg_rules_kept_image);
 
 	if (!image->read || image->number != chunk / MAP_PAGE_CHUNKS)
 		gpuagg_map_image_read(image, reader->scan->relation, chunk);
@@ -267,7 +270,7 @@ agree(const PageResident *resident, ChunkPages pages)
 
 		pages = chunk_both(pages, block->pages);
 		for (int p = chunk_next(&pages, 0); p < CHUNK_PAGES; p = chunk_next(&pages, p + 1))
-			if (block->lsn[p] != first->lsn[p])
+			if (!RULE(same_page, block->lsn[p] == first->lsn[p]))
 				chunk_remove(&pages, p);
 	}
 	return pages;
@@ -288,7 +291,7 @@ look_at_buffers(const PageReader *reader, uint32 chunk, ChunkPages pages)
 		if (BufferIsValid(buffer) &&
 			compat_read_recent_buffer(reader->scan->relation, first + p, buffer))
 		{
-			same = BufferGetLSNAtomic(buffer) == block->lsn[p];
+			same = RULE(page_lsn, BufferGetLSNAtomic(buffer) == block->lsn[p]);
 			ReleaseBuffer(buffer);
 		}
 		if (!same)
@@ -305,8 +308,9 @@ decide(PageReader *reader, uint32 chunk, uint32 ahead)
 	const MapImage *image = image_of(reader, chunk);
 	ChunkPages visible = chunk_both(image->visible[chunk % MAP_PAGE_CHUNKS],
 									chunk_range(chunk_npages(chunk, reader->scan->nblocks)));
-	ChunkPages level1 = visible;
+	ChunkPages level1 = RULE_VALUE(map_bit, visible, chunk_range(CHUNK_PAGES));
 	ChunkPages level2;
+	ChunkPages used;
 	bool same = true;
 
 	if (!resident->pinned)
@@ -318,8 +322,8 @@ decide(PageReader *reader, uint32 chunk, uint32 ahead)
 
 		if (state->block == 0)
 			return (ChunkPages){0};
-		level1 = state->map_lsn == image->lsn ? chunk_both(level1, state->confirmed)
-											  : (ChunkPages){0};
+		level1 = RULE(map_lsn, state->map_lsn == image->lsn) ? chunk_both(level1, state->confirmed)
+															 : (ChunkPages){0};
 		same &= state->records == state_of(resident, 0, chunk)->records;
 	}
 	if (chunk_is_empty(&visible) || !find_blocks(resident, chunk))
@@ -336,7 +340,8 @@ decide(PageReader *reader, uint32 chunk, uint32 ahead)
 			gpuagg_column_confirm(resident->pins[i].column, chunk,
 								  state_of(resident, i, chunk)->block, image->lsn, level2);
 	reader->counts.level2 += chunk_size(&level2);
-	return chunk_either(level1, level2);
+	used = chunk_either(level1, level2);
+	return RULE_VALUE(by_page, used, chunk_size(&used) > 0 ? resident->blocks[0]->pages : used);
 }
 
 /* Whether the chunk's blocks tell all that is wanted of its rows. */
@@ -601,6 +606,7 @@ gpuagg_page_resident_rest(PageReader *reader, uint32 chunk)
 		/* a new image, under which later queries will find the pages confirmed */
 		gpuagg_map_image_read(&resident->image, reader->scan->relation, chunk);
 		gpuagg_fill_expect(resident->fill, chunk, &resident->image);
+		RULES_PAUSE(after_image);
 	}
 	return chunk_without(chunk_range(CHUNK_PAGES), used_of(reader, chunk));
 }
@@ -613,13 +619,15 @@ gpuagg_page_resident_fill(PageReader *reader)
 	const PageBatch *batch = reader->scan->batch;
 	ColumnFill *fill = reader->resident->fill;
 
+	RULES_PAUSE(after_page);
 	for (int s = 0; s < batch->nsegments; s++)
 	{
 		const PageSegment *segment = &batch->segments[s];
+		XLogRecPtr lsn = RULE_VALUE(fill_lsn, segment->lsn, BufferGetLSNAtomic(segment->buffer));
 
 		if (XLogRecPtrIsInvalid(segment->lsn))
 			continue;
-		gpuagg_fill_rows(fill, segment->block, segment->lsn, segment->buffer, reader->columns,
+		gpuagg_fill_rows(fill, segment->block, lsn, segment->buffer, reader->columns,
 						 segment->begin, segment->nrows, segment->opens, segment->ends);
 		if (reader->any_flagged &&
 			gpuagg_bits_count(reader->flagged, segment->begin, segment->nrows) > 0)
