@@ -75,7 +75,7 @@ is_eligible(Relation relation, Snapshot snapshot)
 		   RULE(logged, !compat_relation_file_is_new(relation) && XLogIsNeeded()) &&
 		   IsMVCCSnapshot(snapshot) && !snapshot->takenDuringRecovery &&
 		   !IsolationIsSerializable() && !RecoveryInProgress() &&
-		   RULE(old_snapshot, !compat_snapshots_can_be_too_old());
+		   !compat_snapshots_can_be_too_old();
 }
 
 static void
@@ -217,8 +217,8 @@ gpuagg_page_resident_close(PageReader *reader)
 static const MapImage *
 image_of(PageReader *reader, uint32 chunk)
 {
-	MapImage *image =
-		RULE_VALUE(snapshot_first, &reader->resident->image, &gpuagg_rules_kept_image);
+	MapImage *image = RULE_VALUE(snapshot_first, &reader->resident->image,
+								 &gpuagg_rules_kept_image);
 
 	if (!image->read || image->number != chunk / MAP_PAGE_CHUNKS)
 		gpuagg_map_image_read(image, reader->scan->relation, chunk);

@@ -12,6 +12,8 @@
 #include "utils/inval.h"
 #include "utils/syscache.h"
 
+#include "resident/rules.h"
+
 /* Some relation has changed: looked at when a transaction commits. */
 static bool changed = false;
 
@@ -23,7 +25,7 @@ gpuagg_column_is_current(const ColumnInfo *info)
 
 	if (!HeapTupleIsValid(tuple))
 		return false;
-	current = ((Form_pg_class) GETSTRUCT(tuple))->relfilenode == info->key.file;
+	current = RULE(catalog, ((Form_pg_class) GETSTRUCT(tuple))->relfilenode == info->key.file);
 	ReleaseSysCache(tuple);
 	if (!current)
 		return false;

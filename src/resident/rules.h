@@ -30,7 +30,7 @@ extern MapImage gpuagg_rules_kept_image;
 /* A value, in whose place a test can have another. */
 #define RULE_VALUE(name, value, wrong) (gpuagg_rules_broken(#name) ? (wrong) : (value))
 
-#define RULES_PAUSE(point) gpuagg_rules_pause(#point)
+#define RULES_PAUSE(point)			   gpuagg_rules_pause(#point)
 
 #else
 
