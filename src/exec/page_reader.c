@@ -339,7 +339,8 @@ next_page(PageReader *reader)
 		compat_test_old_snapshot(scan->snapshot, scan->relation, page);
 		all_visible = PageIsAllVisible(page) && !scan->snapshot->takenDuringRecovery;
 		collect(scan, page, all_visible);
-		scan->page_lsn = RULE(fill_flag, all_visible) ? BufferGetLSNAtomic(scan->buffer) : InvalidXLogRecPtr;
+		scan->page_lsn = RULE(fill_flag, all_visible) ? BufferGetLSNAtomic(scan->buffer)
+													  : InvalidXLogRecPtr;
 		LockBuffer(scan->buffer, BUFFER_LOCK_UNLOCK);
 
 		if (scan->synchronized)
