@@ -81,9 +81,9 @@ try_segment(dsm_handle handle, Size bytes, char *message, Size size)
 		wish.segment = NULL;
 	else if (wish.segment == NULL && message != NULL)
 		strlcpy(message, "too many dynamic shared memory segments", size);
-	ResourceOwnerRelease(wish.owner, RESOURCE_RELEASE_BEFORE_LOCKS, false, false);
-	ResourceOwnerRelease(wish.owner, RESOURCE_RELEASE_LOCKS, false, false);
-	ResourceOwnerRelease(wish.owner, RESOURCE_RELEASE_AFTER_LOCKS, false, false);
+	ResourceOwnerRelease(wish.owner, RESOURCE_RELEASE_BEFORE_LOCKS, false, true);
+	ResourceOwnerRelease(wish.owner, RESOURCE_RELEASE_LOCKS, false, true);
+	ResourceOwnerRelease(wish.owner, RESOURCE_RELEASE_AFTER_LOCKS, false, true);
 	ResourceOwnerDelete(wish.owner);
 	return wish.segment;
 }
