@@ -335,10 +335,14 @@ decide(PageReader *reader, uint32 chunk, uint32 ahead)
 	level2 = chunk_without(visible, level1);
 	if (!chunk_is_empty(&level2))
 		level2 = look_at_buffers(reader, chunk, agree(resident, level2));
+	RULES_PAUSE(after_buffers);
 	if (!chunk_is_empty(&level2))
 		for (int i = 0; i < resident->ncolumns; i++)
 			gpuagg_column_confirm(resident->pins[i].column, chunk,
-								  state_of(resident, i, chunk)->block, image->lsn, level2);
+								  state_of(resident, i, chunk)->block,
+								  RULE_VALUE(confirm_lsn, image->lsn,
+											 gpuagg_rules_map_lsn(reader->scan->relation, chunk)),
+								  level2);
 	reader->counts.level2 += chunk_size(&level2);
 	used = chunk_either(level1, level2);
 	return RULE_VALUE(by_page, used, chunk_size(&used) > 0 ? resident->blocks[0]->pages : used);

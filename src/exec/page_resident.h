@@ -6,7 +6,7 @@
  * pages, and then reads the other pages.  Of several processes that share a table one decides
  * about each chunk.
  *
- * What may be used follows these rules; each is needed:
+ * What may be used follows these rules; test/rules shows what goes wrong without each clause:
  * 1. The table is a heap, permanent, no catalog, its file older than this transaction, and all
  *	  changes to it are logged: else pages change without a new LSN.  The snapshot is an MVCC
  *	  snapshot that was not taken during recovery, where all-visible says less, and can not
@@ -18,7 +18,8 @@
  *	  page's bit is set.  Setting a bit gives the map a new LSN, so the bit has been set ever
  *	  since, and no row of the page has changed.
  * 4. Level 2: the bit is set, and the heap page's LSN, in its buffer, is the one that its rows
- *	  had: no row has changed.  It is confirmed under the image's LSN, which was read before.
+ *	  had: no row has changed.  It is confirmed under the image's LSN, which was read before; under
+ *	  a later one its bit need not be set.
  * 5. All other pages are read.
  * 6. For what is filled see column_fill.c.
  */

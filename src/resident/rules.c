@@ -19,7 +19,7 @@ MapImage gpuagg_rules_kept_image;
 void
 gpuagg_rules_define(void)
 {
-	DefineCustomStringVariable("gpuagg.broken_rule", "Clause that does not hold.", NULL,
+	DefineCustomStringVariable("gpuagg.broken_rule", "Clauses that do not hold.", NULL,
 							   &broken_rule, "", PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("gpuagg.pause_at", "Point at which the session waits.", NULL,
 							   &pause_at, "", PGC_USERSET, 0, NULL, NULL, NULL);
@@ -28,7 +28,17 @@ gpuagg_rules_define(void)
 bool
 gpuagg_rules_broken(const char *name)
 {
-	return strcmp(broken_rule, name) == 0;
+	/* no name is a part of another */
+	return strstr(broken_rule, name) != NULL;
+}
+
+XLogRecPtr
+gpuagg_rules_map_lsn(Relation relation, uint32 chunk)
+{
+	MapImage image;
+
+	gpuagg_map_image_read(&image, relation, chunk);
+	return image.lsn;
 }
 
 void

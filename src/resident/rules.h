@@ -2,7 +2,7 @@
  * rules.h
  *	  Clauses of the rules for columns in memory that a test build can leave out or swap.
  *
- * With GPUAGG_TEST_RULES the setting gpuagg.broken_rule names a clause that does not hold in the
+ * With GPUAGG_TEST_RULES the setting gpuagg.broken_rule names clauses that do not hold in the
  * session, and gpuagg.pause_at a point where it waits as long as another has the advisory lock
  * RULES_LOCK.  Tests show so that a clause is needed.  Without, none of this is there.
  */
@@ -23,6 +23,9 @@ extern void gpuagg_rules_pause(const char *point);
 
 /* An image of the visibility map that stays from statement to statement. */
 extern MapImage gpuagg_rules_kept_image;
+
+/* The present LSN of the visibility map's page about a chunk. */
+extern XLogRecPtr gpuagg_rules_map_lsn(Relation relation, uint32 chunk);
 
 /* A condition, of which a test can do without. */
 #define RULE(name, condition) (gpuagg_rules_broken(#name) || (condition))
