@@ -240,6 +240,25 @@ gpuagg_vector_type_size(int type)
 	}
 }
 
+/* The comparison that holds with its operands the other way round; another operation as it is. */
+static inline GpuaggVectorOp
+gpuagg_vector_commuted(GpuaggVectorOp op)
+{
+	switch (op)
+	{
+		case GPUAGG_VECTOR_LT:
+			return GPUAGG_VECTOR_GT;
+		case GPUAGG_VECTOR_LE:
+			return GPUAGG_VECTOR_GE;
+		case GPUAGG_VECTOR_GT:
+			return GPUAGG_VECTOR_LT;
+		case GPUAGG_VECTOR_GE:
+			return GPUAGG_VECTOR_LE;
+		default:
+			return op;
+	}
+}
+
 /* The type of an instruction's result; 0: it is no instruction. */
 extern int gpuagg_vector_result(const GpuaggVectorInstruction *instruction);
 

@@ -229,6 +229,18 @@ gpuagg_vector_less(int type)
 	return compares[type].less[gpuagg_vector_width()];
 }
 
+static bool
+decide_compare(const GpuaggVectorStep *step, const GpuaggVectorBytes *string, const void *arg)
+{
+	const void *a = step->a_constant ? step->a->values : string;
+	const void *b = step->a_constant ? string : step->b->values;
+	uint64_t one = 1;
+	uint64_t result = 0;
+
+	step->compare(step->swapped ? b : a, step->swapped ? a : b, &result, &one, 1);
+	return (result & 1) != 0;
+}
+
 static void
 run_compare(const GpuaggVectorStep *step)
 {
@@ -238,8 +250,9 @@ run_compare(const GpuaggVectorStep *step)
 	const void *b = step->b->values;
 
 	gpuagg_vector_strict(step, wanted);
-	step->compare(step->swapped ? b : a, step->swapped ? a : b, out, wanted,
-				  gpuagg_vector_words(step));
+	if (!gpuagg_vector_by_code(step, wanted, out, decide_compare, NULL))
+		step->compare(step->swapped ? b : a, step->swapped ? a : b, out, wanted,
+					  gpuagg_vector_words(step));
 	if (step->inverted)
 		for (int w = 0; w < GPUAGG_VECTOR_WORDS; w++)
 			out[w] = ~out[w];
@@ -325,6 +338,14 @@ run_few(const GpuaggVectorStep *step)
 		gpuagg_vector_flag(step, w, UINT64_MAX);
 }
 
+static bool
+decide_many(const GpuaggVectorStep *step, const GpuaggVectorBytes *string, const void *arg)
+{
+	const GpuaggVectorInstruction *in = step->instruction;
+
+	return compares[in->type].find(string, step->set, in->count, 1) != 0;
+}
+
 static void
 run_many(const GpuaggVectorStep *step)
 {
@@ -335,11 +356,14 @@ run_many(const GpuaggVectorStep *step)
 	const uint8_t *values = step->a->values;
 	uint64_t wanted[GPUAGG_VECTOR_WORDS];
 	uint64_t *out = step->values;
+	bool done;
 
 	gpuagg_vector_strict(step, wanted);
+	done = gpuagg_vector_by_code(step, wanted, out, decide_many, NULL);
 	for (int w = 0; w < words; w++)
 	{
-		out[w] = compares[type].find(values + 64 * w * size, step->set, n, wanted[w]);
+		if (!done)
+			out[w] = compares[type].find(values + 64 * w * size, step->set, n, wanted[w]);
 		if (step->has_null)
 			gpuagg_vector_flag(step, w, UINT64_MAX);
 	}

@@ -147,6 +147,9 @@ run_column(const GpuaggVectorStep *step)
 
 	if (runner->load != NULL && wanted_rows(step, wanted))
 		runner->load(runner->owner, (int) step->instruction->arg, wanted);
+	if (step->followed && runner->codes != NULL &&
+		runner->codes[step->instruction->arg].codes != NULL)
+		runner->strings(runner->owner, (int) step->instruction->arg);
 	*step->out = runner->columns[step->instruction->arg];
 }
 
@@ -343,6 +346,64 @@ is_constant(const GpuaggVectorProgram *program, const Use *uses, uint16_t number
 		   program->instructions[uses[number].writer].op == GPUAGG_VECTOR_CONSTANT;
 }
 
+/* The column that the register, as it is before an instruction, holds; -1: none. */
+static int
+column_of(const GpuaggVectorProgram *program, const Use *uses, uint16_t number)
+{
+	const GpuaggVectorInstruction *writer;
+
+	if (number == GPUAGG_VECTOR_NONE)
+		return -1;
+	writer = &program->instructions[uses[number].writer];
+	return writer->op == GPUAGG_VECTOR_COLUMN ? (int) writer->arg : -1;
+}
+
+/* The column of strings that an instruction compares with constants; -1: it is none such. */
+static int
+coded_column(const GpuaggVectorProgram *program, const Use *uses, const GpuaggVectorStep *step)
+{
+	const GpuaggVectorInstruction *in = step->instruction;
+
+	if (in->type != GPUAGG_VECTOR_BYTES)
+		return -1;
+	switch (in->op)
+	{
+		case GPUAGG_VECTOR_EQ:
+		case GPUAGG_VECTOR_NE:
+		case GPUAGG_VECTOR_LT:
+		case GPUAGG_VECTOR_LE:
+		case GPUAGG_VECTOR_GT:
+		case GPUAGG_VECTOR_GE:
+			return step->b_constant	  ? column_of(program, uses, in->a)
+				   : step->a_constant ? column_of(program, uses, in->b)
+									  : -1;
+		case GPUAGG_VECTOR_IN:
+		case GPUAGG_VECTOR_LIKE:
+			return column_of(program, uses, in->a);
+		default:
+			return -1;
+	}
+}
+
+/* Whether an instruction looks at the strings that COLUMN number `column` has made. */
+static bool
+is_followed(const GpuaggVectorProgram *program, const GpuaggVectorStep *steps, uint32_t column)
+{
+	uint16_t reg = program->instructions[column].out;
+
+	for (uint32_t i = column + 1; i < program->ninstructions; i++)
+	{
+		const GpuaggVectorInstruction *in = &program->instructions[i];
+
+		if ((in->a == reg || in->b == reg || in->c == reg) && steps[i].coded < 0 &&
+			in->op != GPUAGG_VECTOR_IS_NULL)
+			return true;
+		if (in->out == reg)
+			return false;
+	}
+	return false;
+}
+
 GpuaggVectorRunner *
 gpuagg_vector_runner_make(void *memory, const GpuaggVectorProgram *program)
 {
@@ -383,9 +444,14 @@ gpuagg_vector_runner_make(void *memory, const GpuaggVectorProgram *program)
 		if (has_set(in))
 			step->set = base +
 						add(&sets, (size_t) set_count(in) * gpuagg_vector_type_size(in->type));
+		step->coded = coded_column(program, uses, step);
 		use->writer = (int) i;
 		choose(step);
 	}
+	for (uint32_t i = 0; i < program->ninstructions; i++)
+		if (program->instructions[i].op == GPUAGG_VECTOR_COLUMN &&
+			program->instructions[i].type == GPUAGG_VECTOR_BYTES)
+			runner->steps[i].followed = is_followed(program, runner->steps, i);
 	gpuagg_vector_constants_changed(public);
 	return public;
 }
@@ -438,6 +504,30 @@ gpuagg_vector_run_filter(GpuaggVectorRunner *public, int nrows)
 	for (int w = 0; w < GPUAGG_VECTOR_WORDS; w++)
 	public->live[w] &= gpuagg_vector_true_word(&public->registers[program->filter], w);
 	return gpuagg_vector_count(public->live);
+}
+
+void
+gpuagg_vector_run_selected(GpuaggVectorRunner *public, int nrows, const uint64_t *live,
+						   const bool *kept)
+{
+	const Runner *runner = (const Runner *) public;
+
+	public->nrows = nrows;
+	public->any_flagged = false;
+	memset(public->flagged, 0, sizeof(public->flagged));
+	memcpy(public->live, live, sizeof(public->live));
+	for (uint32_t i = 0; i < public->program->nfilter; i++)
+	{
+		const GpuaggVectorStep *step = &runner->steps[i];
+
+		if (!kept[i])
+			continue;
+		/* where it is needed, which registers of the filter tell, is known already */
+		if (step->instruction->op == GPUAGG_VECTOR_COLUMN)
+			*step->out = public->columns[step->instruction->arg];
+		else
+			step->run(step);
+	}
 }
 
 void

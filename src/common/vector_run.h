@@ -33,6 +33,28 @@ typedef void (*GpuaggVectorRow)(void *owner, int number, const uint64_t *wanted,
 typedef void (*GpuaggVectorLoad)(void *owner, int column, const uint64_t *wanted);
 
 /*
+ * Strings of a column that lie in a table: those of a vector's rows by number.  Conditions on
+ * them are decided once for each entry.
+ */
+typedef struct GpuaggVectorCodes
+{
+	const int32_t *codes; /* by row, NULLs too; NULL: the strings are in the column's vector */
+	const GpuaggVectorBytes *entries;
+	uint32_t nentries; /* at least 1 */
+	uint32_t table;	   /* a number that other tables have not */
+} GpuaggVectorCodes;
+
+/*
+ * Bytes for an instruction's verdicts on a table's entries, by code: zeros at first, then as the
+ * instruction left them, until its constants or the table change.
+ */
+typedef uint8_t *(*GpuaggVectorVerdicts)(void *owner, int instruction,
+										 const GpuaggVectorCodes *codes);
+
+/* Makes the vector of a column that has codes. */
+typedef void (*GpuaggVectorStrings)(void *owner, int column);
+
+/*
  * What runs a program.  Registers' memory is the runner's, or that of a column for the
  * result of COLUMN.  columns[] is set by the caller for each vector; they are read only.
  * BYTES are followed only in live rows that are not NULL.
@@ -44,9 +66,12 @@ typedef struct GpuaggVectorRunner
 	GpuaggVector *columns;
 	GpuaggVector *registers;
 	GpuaggVectorRow row;
-	GpuaggVectorLoad load; /* NULL: columns are complete */
-	void *owner;		   /* of row() and load() */
-	int nrows;			   /* of the current vector */
+	GpuaggVectorLoad load;			/* NULL: columns are complete */
+	const GpuaggVectorCodes *codes; /* by column, set with columns[]; NULL: none has codes */
+	GpuaggVectorVerdicts verdicts;	/* these two where there are codes */
+	GpuaggVectorStrings strings;
+	void *owner; /* of the functions */
+	int nrows;	 /* of the current vector */
 	uint64_t live[GPUAGG_VECTOR_WORDS];
 	uint64_t flagged[GPUAGG_VECTOR_WORDS];
 	bool any_flagged;
@@ -72,6 +97,14 @@ extern void gpuagg_vector_constants_changed(GpuaggVectorRunner *runner);
  * of live rows.  Callers look at any_flagged first: if it is set, neither counts.
  */
 extern int gpuagg_vector_run_filter(GpuaggVectorRunner *runner, int nrows);
+
+/*
+ * The same where the caller knows which rows pass: of the filter's instructions only those
+ * are run that are `kept`, which cannot flag rows.  Columns are complete for these rows; what
+ * masks them need not be kept.
+ */
+extern void gpuagg_vector_run_selected(GpuaggVectorRunner *runner, int nrows, const uint64_t *live,
+									   const bool *kept);
 
 /* Runs the rest for the live rows; adds to flagged. */
 extern void gpuagg_vector_run_values(GpuaggVectorRunner *runner);

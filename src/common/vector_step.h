@@ -4,8 +4,8 @@
  *
  * A step is an instruction made ready to run: its registers as pointers, and the
  * loop for its types.  Loops work in words of 64 rows, and leave out words in which
- * no row is wanted; in the others they compute all rows, whatever lies there, so no
- * value may trap.
+ * no row is wanted; of the others they compute the few wanted ones, or all rows, whatever
+ * lies there, so no value may trap.
  */
 #ifndef GPUAGG_VECTOR_STEP_H
 #define GPUAGG_VECTOR_STEP_H
@@ -73,6 +73,8 @@ struct GpuaggVectorStep
 	bool swapped;  /* comparisons: the loop takes b and a */
 	bool once;	   /* CONSTANT: filled when constants change */
 	bool has_null; /* IN, IN_RANGE: a constant is NULL */
+	int coded;	   /* conditions: the column of strings that they are on, beside constants; or -1 */
+	bool followed; /* COLUMN of strings: some instruction looks at these, and not at codes */
 	int b_step;	   /* 0: `scalar` stands for b */
 	const void *scalar;
 	void *set; /* IN, IN_RANGE: the constants as values of the type, IN's sorted */
@@ -99,6 +101,15 @@ extern GpuaggVectorCompare gpuagg_vector_less(int type);
 
 /* Sorts the set of an IN whose constants have been filled in. */
 extern void gpuagg_vector_sort_set(int type, void *set, int n);
+
+/*
+ * A condition on a column of strings that has codes, for the wanted rows; decide() says whether
+ * a string meets it.  False: the column has none.
+ */
+typedef bool (*GpuaggVectorDecide)(const GpuaggVectorStep *step, const GpuaggVectorBytes *string,
+								   const void *arg);
+extern bool gpuagg_vector_by_code(const GpuaggVectorStep *step, const uint64_t *wanted,
+								  uint64_t *out, GpuaggVectorDecide decide, const void *arg);
 
 /* Flags those of 64 rows that count. */
 extern void gpuagg_vector_flag(const GpuaggVectorStep *step, int word, uint64_t bits);
@@ -148,6 +159,15 @@ gpuagg_vector_strict(const GpuaggVectorStep *step, uint64_t *wanted)
 			step->valid[w] = bv != NULL ? av[w] & bv[w] : av[w];
 			wanted[w] = live[w] & step->valid[w];
 		}
+}
+
+/* Whether of 64 rows at most three are wanted, so that one by one is faster than all of them. */
+VECTOR_INLINE bool
+gpuagg_vector_few(uint64_t wanted)
+{
+	wanted &= wanted - 1;
+	wanted &= wanted - 1;
+	return (wanted & (wanted - 1)) == 0;
 }
 
 /* Eight bytes as a number whose lowest is the first. */
@@ -228,9 +248,22 @@ gpuagg_vector_unpack(uint64_t bits, uint8_t *bytes)
 		BAD any = 0;                                                                               \
                                                                                                    \
 		for (int w = 0; w < words; w++)                                                            \
-			if (wanted[w] != 0)                                                                    \
-				any |= NAME##_##FORM##_word((const A *) a + 64 * w * A_STEP,                       \
-											(const B *) b + 64 * w * B_STEP, (R *) out + 64 * w);  \
+		{                                                                                          \
+			const A *wa = (const A *) a + 64 * w * A_STEP;                                         \
+			const B *wb = (const B *) b + 64 * w * B_STEP;                                         \
+                                                                                                   \
+			if (gpuagg_vector_few(wanted[w]))                                                      \
+				for (uint64_t left = wanted[w]; left != 0; left &= left - 1)                       \
+				{                                                                                  \
+					int i = __builtin_ctzll(left);                                                 \
+					BAD bad = 0;                                                                   \
+                                                                                                   \
+					((R *) out)[64 * w + i] = NAME(wa[i * A_STEP], wb[i * B_STEP], &bad, false);   \
+					any |= bad;                                                                    \
+				}                                                                                  \
+			else                                                                                   \
+				any |= NAME##_##FORM##_word(wa, wb, (R *) out + 64 * w);                           \
+		}                                                                                          \
 		return VECTOR_TOP(BAD, any);                                                               \
 	}                                                                                              \
 	static uint64_t NAME##_##FORM(const void *a, const void *b, void *out, const uint64_t *wanted, \

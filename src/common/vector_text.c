@@ -112,6 +112,12 @@ gpuagg_like_match(const GpuaggLike *like, GpuaggVectorBytes text)
 	return true;
 }
 
+static bool
+decide_like(const GpuaggVectorStep *step, const GpuaggVectorBytes *string, const void *like)
+{
+	return gpuagg_like_match(like, *string);
+}
+
 static void
 run_like(const GpuaggVectorStep *step)
 {
@@ -123,6 +129,8 @@ run_like(const GpuaggVectorStep *step)
 	bool usable = !pattern->isnull && gpuagg_like_parse(pattern->u.bytes, &like);
 
 	gpuagg_vector_strict(step, wanted);
+	if (usable && gpuagg_vector_by_code(step, wanted, out, decide_like, &like))
+		return;
 	for (int w = 0; w < gpuagg_vector_words(step); w++)
 	{
 		out[w] = 0;

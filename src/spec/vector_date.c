@@ -193,32 +193,13 @@ gpuagg_rule_date_add_time(const VectorCall *call, VectorValue *value)
 	return true;
 }
 
-/* The operator for arguments that have changed places. */
-static GpuaggVectorOp
-commuted(GpuaggVectorOp op)
-{
-	switch (op)
-	{
-		case GPUAGG_VECTOR_LT:
-			return GPUAGG_VECTOR_GT;
-		case GPUAGG_VECTOR_LE:
-			return GPUAGG_VECTOR_GE;
-		case GPUAGG_VECTOR_GT:
-			return GPUAGG_VECTOR_LT;
-		case GPUAGG_VECTOR_GE:
-			return GPUAGG_VECTOR_LE;
-		default:
-			return op;
-	}
-}
-
 /* A date beside a finite constant, as days: dates are midnights, infinite ones the first and last. */
 static bool
 compare_days(const VectorCall *call, VectorValue *value)
 {
 	int date = argument_type(call, 0) == DATEOID ? 0 : 1;
 	const Const *constant = constant_argument(call, 1 - date);
-	GpuaggVectorOp op = date == 0 ? call->function->op : commuted(call->function->op);
+	GpuaggVectorOp op = date == 0 ? call->function->op : gpuagg_vector_commuted(call->function->op);
 	VectorValue days;
 	Timestamp stamp;
 	int64 day;

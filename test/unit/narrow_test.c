@@ -7,7 +7,7 @@
  * Memory is of just the size that may be touched, for the address sanitizer; where it must
  * be larger, what lies beside the rows is compared.
  */
-#include "common/narrow.h"
+#include "common/narrow_range.h"
 #include "common/vector_run.h"
 
 #include <math.h>
@@ -396,6 +396,61 @@ reads(const Block *block, uint32_t i, uint32_t n)
 	return ok;
 }
 
+/* An end of a range: a value of the block or one beside it, the least or the greatest of all, or any. */
+static __int128
+range_end(const Block *block)
+{
+	const __int128 most = (__int128) (~(Unsigned) 0 >> 1);
+
+	switch (next() % 8)
+	{
+		case 0:
+			return next() % 2 ? most : -most - 1;
+		case 1:
+			return (__int128) any_bits();
+		case 2:
+			return (__int128) (int64_t) next();
+		default:
+			return block->n == 0 ? 0
+								 : (__int128) (get(block->type, block->values, next() % block->n) +
+											   next() % 3 - 1);
+	}
+}
+
+static void
+check_range(const Block *block)
+{
+	__int128 from = range_end(block);
+	__int128 to = next() % 4 == 0 ? from : range_end(block);
+	bool outside = next() % 3 == 0;
+	GpuaggRange range = {gpuagg_int128_narrow(from), gpuagg_int128_narrow(to), outside};
+	GpuaggRangeRows rows = gpuagg_narrow_range_rows(&block->narrow, &range);
+	uint32_t i = block->n == 0 ? 0 : (uint32_t) (next() % block->n);
+	uint32_t n = block->n == 0 ? 0 : (uint32_t) (next() % (block->n - i + 1));
+	uint64_t *bits = memory(words(n) * 8, 0xff);
+	bool ok = true;
+
+	if (rows == GPUAGG_RANGE_SOME_ROWS)
+		gpuagg_narrow_range_select(&block->narrow, block->stored, block->first + i, n, &range,
+								   bits);
+	for (uint32_t k = 0; k < block->n; k++)
+	{
+		__int128 v = (__int128) get(block->type, block->values, k);
+		bool in = (v >= from && v <= to) != outside;
+
+		if (!is_valid(block, k))
+			continue;
+		if (rows != GPUAGG_RANGE_SOME_ROWS)
+			ok &= in == (rows == GPUAGG_RANGE_ALL_ROWS);
+		else if (k >= i && k < i + n)
+			ok &= in == bit(bits, k - i);
+	}
+	for (uint64_t k = n; k < words(n) * 64 && rows == GPUAGG_RANGE_SOME_ROWS; k++)
+		ok &= !bit(bits, k);
+	CHECK(ok);
+	free(bits);
+}
+
 static void
 check_block(Block *block)
 {
@@ -434,6 +489,9 @@ check_block(Block *block)
 		ok &= reads(block, i, (uint32_t) (next() % (block->n - i + 1)));
 	}
 	CHECK(ok);
+	for (int k = 0;
+		 k < 8 && block->type >= GPUAGG_VECTOR_INT16 && block->type <= GPUAGG_VECTOR_INT128; k++)
+		check_range(block);
 	free(block->stored);
 	block->stored = NULL;
 }
