@@ -24,101 +24,122 @@ typedef void (*ReduceFunction)(const void *values, int64 nrows, GpuaggReduced *t
 
 /* ---- sums ---- */
 
-/* A piece has at most 2^16 rows, so its int32 values sum within 2^47. */
-static pg_attribute_always_inline int64
-sum_int32_loop(const int32 *values, int64 nrows)
-{
-	typedef int32 Narrow __attribute__((vector_size(16)));
-	typedef int64 Wide __attribute__((vector_size(32)));
-	Wide lanes = {0};
-	int64 sum;
-	int64 i;
-
-	for (i = 0; i + 4 <= nrows; i += 4)
-	{
-		Narrow four;
-
-		memcpy(&four, values + i, sizeof(four));
-		lanes += __builtin_convertvector(four, Wide);
-	}
-	sum = lanes[0] + lanes[1] + lanes[2] + lanes[3];
-	for (; i < nrows; i++)
-		sum += values[i];
-	return sum;
-}
-
-#if defined(__x86_64__)
-static __attribute__((target("avx2"))) int64
-sum_int32_avx2(const int32 *values, int64 nrows)
-{
-	return sum_int32_loop(values, nrows);
-}
-#endif
-
-static void
-sum_int32(const void *values, int64 nrows, GpuaggReduced *total)
-{
-	int64 sum;
-
-#if defined(__x86_64__)
-	if (__builtin_cpu_supports("avx2"))
-		sum = sum_int32_avx2(values, nrows);
-	else
-#endif
-		sum = sum_int32_loop(values, nrows);
-	total->sum = gpuagg_int128_add(total->sum, gpuagg_int128_from(sum));
-}
+/* Four values, and their lanes of 64 bits. */
+typedef int32 FourNarrow __attribute__((vector_size(16)));
+typedef uint64 Four __attribute__((vector_size(32)));
 
 /*
- * Halves are summed apart, as vectors have no carries: a value is 2^32 * high + low, and 2^64 less
- * if it is negative.  A piece has at most 2^16 rows, so halves sum below 2^48.
+ * What sums of four lanes are kept as: those of int32, or of the halves of int64 apart, as
+ * vectors have no carries: a value is 2^32 * high + low, and 2^64 less if it is negative.  A
+ * piece has at most 2^16 rows, so its int32 values sum within 2^47 and halves below 2^48.
  */
-static pg_attribute_always_inline __int128
-sum_int64_loop(const int64 *values, int64 nrows)
+typedef struct LaneSums
 {
-	typedef uint64 Four __attribute__((vector_size(32)));
-	Four low = {0};
-	Four high = {0};
-	Four negative = {0};
-	__int128 sum = 0;
-	int64 i;
+	Four low;
+	Four high;
+	Four negative;
+} LaneSums;
 
-	for (i = 0; i + 4 <= nrows; i += 4)
+/* Adds four values, those of the lanes in the mask. */
+static pg_attribute_always_inline void
+add_four(GpuaggKind kind, LaneSums *sums, const void *values, int64 i, const Four *mask)
+{
+	FourNarrow narrow;
+	Four four;
+
+	if (kind == GPUAGG_INT32)
 	{
-		Four four;
-
-		memcpy(&four, values + i, sizeof(four));
-		low += four & UINT32_MAX;
-		high += four >> 32;
-		negative += four >> 63;
+		memcpy(&narrow, (const int32 *) values + i, sizeof(narrow));
+		sums->low += __builtin_convertvector(narrow, Four) & *mask;
+		return;
 	}
+	memcpy(&four, (const int64 *) values + i, sizeof(four));
+	four &= *mask;
+	sums->low += four & UINT32_MAX;
+	sums->high += four >> 32;
+	sums->negative += four >> 63;
+}
+
+/* validity: NULL, or which values count. */
+static pg_attribute_always_inline __int128
+sum_loop(GpuaggKind kind, const void *values, const uint64 *validity, int64 nrows)
+{
+	const Four every = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+	LaneSums sums = {0};
+	__int128 sum = 0;
+	int64 i = 0;
+
+	if (validity == NULL)
+		for (; i + 4 <= nrows; i += 4)
+			add_four(kind, &sums, values, i, &every);
+	else
+		for (; i + 64 <= nrows; i += 64)
+		{
+			uint64 bits = validity[i / 64];
+			Four all = {bits, bits, bits, bits};
+			Four one = {1, 2, 4, 8};
+
+			if (bits == 0)
+				continue;
+			for (int j = 0; j < 64; j += 4, one <<= 4)
+			{
+				Four mask = (Four) ((all & one) == one);
+
+				add_four(kind, &sums, values, i + j, &mask);
+			}
+		}
 	for (int lane = 0; lane < 4; lane++)
-		sum += ((__int128) high[lane] << 32) + low[lane] - ((__int128) negative[lane] << 64);
+		sum += (int64) sums.low[lane] + ((__int128) sums.high[lane] << 32) -
+			   ((__int128) sums.negative[lane] << 64);
 	for (; i < nrows; i++)
-		sum += values[i];
+		if (validity == NULL || gpuagg_bit(validity, i))
+			sum += kind == GPUAGG_INT64 ? ((const int64 *) values)[i] : ((const int32 *) values)[i];
 	return sum;
+}
+
+static pg_attribute_always_inline __int128
+sum_all(GpuaggKind kind, const void *values, const uint64 *validity, int64 nrows)
+{
+	if (kind == GPUAGG_INT32)
+		return validity == NULL ? sum_loop(GPUAGG_INT32, values, NULL, nrows)
+								: sum_loop(GPUAGG_INT32, values, validity, nrows);
+	return validity == NULL ? sum_loop(GPUAGG_INT64, values, NULL, nrows)
+							: sum_loop(GPUAGG_INT64, values, validity, nrows);
 }
 
 #if defined(__x86_64__)
 static __attribute__((target("avx2"))) __int128
-sum_int64_avx2(const int64 *values, int64 nrows)
+sum_all_avx2(GpuaggKind kind, const void *values, const uint64 *validity, int64 nrows)
 {
-	return sum_int64_loop(values, nrows);
+	return sum_all(kind, values, validity, nrows);
 }
 #endif
 
 static void
-sum_int64(const void *values, int64 nrows, GpuaggReduced *total)
+add_integers(GpuaggKind kind, const void *values, const uint64 *validity, int64 nrows,
+			 GpuaggReduced *total)
 {
 	__int128 sum;
 
 #if defined(__x86_64__)
 	if (__builtin_cpu_supports("avx2"))
-		sum = sum_int64_avx2(values, nrows);
+		sum = sum_all_avx2(kind, values, validity, nrows);
 	else
 #endif
-		sum = sum_int64_loop(values, nrows);
+		sum = sum_all(kind, values, validity, nrows);
 	total->sum = gpuagg_int128_add(total->sum, gpuagg_int128_narrow(sum));
+}
+
+static void
+sum_int32(const void *values, int64 nrows, GpuaggReduced *total)
+{
+	add_integers(GPUAGG_INT32, values, NULL, nrows, total);
+}
+
+static void
+sum_int64(const void *values, int64 nrows, GpuaggReduced *total)
+{
+	add_integers(GPUAGG_INT64, values, NULL, nrows, total);
 }
 
 static void
@@ -324,14 +345,14 @@ gpuagg_cpu_reduce(GpuaggKind kind, GpuaggOp op, const void *values, const uint64
 				  int64 nrows, GpuaggReduced *total)
 {
 	Size width = gpuagg_kind_size(kind);
-	int64 step = validity == NULL ? PIECE_ROWS : BLOCK_ROWS;
+	bool integers = op == GPUAGG_SUM && !gpuagg_kind_is_float(kind);
+	int64 step = validity == NULL || integers ? PIECE_ROWS : BLOCK_ROWS;
 	int64 block[BLOCK_ROWS]; /* room for values of any kind */
 
-	if (op == GPUAGG_COUNT)
-	{
+	if (op == GPUAGG_COUNT || integers)
 		total->n += validity == NULL ? nrows : count_bits(validity, nrows);
+	if (op == GPUAGG_COUNT)
 		return;
-	}
 	Assert(reduce_functions[kind][op] != NULL);
 
 	for (int64 done = 0; done < nrows; done += step)
@@ -341,6 +362,11 @@ gpuagg_cpu_reduce(GpuaggKind kind, GpuaggOp op, const void *values, const uint64
 
 		if (done % PIECE_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
+		if (integers)
+		{
+			add_integers(kind, piece, validity == NULL ? NULL : validity + done / 64, n, total);
+			continue;
+		}
 		if (validity != NULL)
 		{
 			n = compact(width, values, validity, done, n, (char *) block);

@@ -3,8 +3,7 @@
  *	  What blocks of resident columns tell a GpuAgg node about a chunk without its rows.
  *
  * A chunk has no row that passes the filter if one of its conditions, between a column and a
- * constant, holds for no value between the block's minimum and maximum.  This counts only where
- * nothing in the filter can raise an error, which core would meet in rows of the chunk.
+ * constant, holds for no value between the block's minimum and maximum.
  *
  * Where there is no filter and a whole block is used, it tells numbers of rows and extremes.
  */
@@ -18,156 +17,11 @@
 #include "operation/accumulators.h"
 #include "resident/column_block.h"
 
-/* A condition of the filter: the column's value, op, a constant. */
-typedef struct AggSkip
-{
-	int column;
-	GpuaggVectorOp op;
-	uint32 constant;
-} AggSkip;
-
 struct AggChunk
 {
-	int nskips;
-	AggSkip *skips;
-	bool has_parameters; /* among the filter's constants */
-	bool answers;		 /* all states, from whole blocks */
-	int *columns;		 /* of the states' arguments; -1: none is needed */
+	bool answers; /* all states, from whole blocks */
+	int *columns; /* of the states' arguments; -1: none is needed */
 };
-
-/* ---- what the program says ---- */
-
-/* What a register has, as far as it matters here. */
-typedef struct Meaning
-{
-	enum
-	{
-		MEANS_NOTHING,
-		MEANS_COLUMN,
-		MEANS_CONSTANT,
-		MEANS_CONDITIONS /* all hold where it is true */
-	} kind;
-	uint32 number;	  /* of the column or constant */
-	List *conditions; /* of AggSkip * */
-} Meaning;
-
-/* The comparison with its operands the other way round. */
-static GpuaggVectorOp
-turned(GpuaggVectorOp op)
-{
-	switch (op)
-	{
-		case GPUAGG_VECTOR_LT:
-			return GPUAGG_VECTOR_GT;
-		case GPUAGG_VECTOR_LE:
-			return GPUAGG_VECTOR_GE;
-		case GPUAGG_VECTOR_GT:
-			return GPUAGG_VECTOR_LT;
-		case GPUAGG_VECTOR_GE:
-			return GPUAGG_VECTOR_LE;
-		default:
-			return op;
-	}
-}
-
-static Meaning
-compare(GpuaggVectorOp op, const Meaning *a, const Meaning *b)
-{
-	Meaning meaning = {MEANS_NOTHING};
-	AggSkip *skip;
-
-	if (a->kind == MEANS_CONSTANT && b->kind == MEANS_COLUMN)
-		return compare(turned(op), b, a);
-	if (a->kind != MEANS_COLUMN || b->kind != MEANS_CONSTANT)
-		return meaning;
-	skip = palloc(sizeof(AggSkip));
-	*skip = (AggSkip){(int) a->number, op, b->number};
-	meaning.kind = MEANS_CONDITIONS;
-	meaning.conditions = list_make1(skip);
-	return meaning;
-}
-
-/* Whether a cast gives the same number, so that comparisons stay what they are. */
-static bool
-is_widening(const GpuaggVectorInstruction *instruction)
-{
-	return instruction->type >= GPUAGG_VECTOR_INT16 && instruction->to <= GPUAGG_VECTOR_INT128 &&
-		   instruction->to > instruction->type;
-}
-
-/*
- * The conditions of the filter; NIL: there are none.  Some instructions of the filter may flag
- * rows: then there is no skipping.
- */
-static List *
-conditions_of(const GpuaggVectorProgram *program)
-{
-	Meaning *meanings = palloc0(Max(program->nregisters, 1) * sizeof(Meaning));
-
-	if (program->filter == GPUAGG_VECTOR_NONE)
-		return NIL;
-	for (uint32 i = 0; i < program->nfilter; i++)
-	{
-		const GpuaggVectorInstruction *in = &program->instructions[i];
-		Meaning *out = &meanings[in->out];
-
-		switch (in->op)
-		{
-			case GPUAGG_VECTOR_COLUMN:
-				*out = (Meaning){MEANS_COLUMN, in->arg};
-				break;
-			case GPUAGG_VECTOR_CONSTANT:
-				*out = (Meaning){MEANS_CONSTANT, in->arg};
-				break;
-			case GPUAGG_VECTOR_CAST:
-				if (!is_widening(in))
-					return NIL;
-				*out = meanings[in->a].kind == MEANS_COLUMN ? meanings[in->a]
-															: (Meaning){MEANS_NOTHING};
-				break;
-			case GPUAGG_VECTOR_EQ:
-			case GPUAGG_VECTOR_NE:
-			case GPUAGG_VECTOR_LT:
-			case GPUAGG_VECTOR_LE:
-			case GPUAGG_VECTOR_GT:
-			case GPUAGG_VECTOR_GE:
-				*out = compare((GpuaggVectorOp) in->op, &meanings[in->a], &meanings[in->b]);
-				break;
-			case GPUAGG_VECTOR_AND:
-			{
-				Meaning both = {MEANS_CONDITIONS};
-
-				if (meanings[in->a].kind == MEANS_CONDITIONS)
-					both.conditions = list_copy(meanings[in->a].conditions);
-				if (meanings[in->b].kind == MEANS_CONDITIONS)
-					both.conditions = list_concat(both.conditions, meanings[in->b].conditions);
-				*out = both;
-				break;
-			}
-			case GPUAGG_VECTOR_IS_TRUE:
-				/* not of a column: this one is never NULL */
-				*out = meanings[in->a].kind == MEANS_CONDITIONS ? meanings[in->a]
-																: (Meaning){MEANS_NOTHING};
-				break;
-			case GPUAGG_VECTOR_IN:
-			case GPUAGG_VECTOR_OR:
-			case GPUAGG_VECTOR_NOT:
-			case GPUAGG_VECTOR_IS_FALSE:
-			case GPUAGG_VECTOR_IS_NULL:
-			case GPUAGG_VECTOR_SELECT:
-			case GPUAGG_VECTOR_COALESCE:
-			case GPUAGG_VECTOR_NULLIF:
-			case GPUAGG_VECTOR_LEAST:
-			case GPUAGG_VECTOR_GREATEST:
-				*out = (Meaning){MEANS_NOTHING};
-				break;
-			default:
-				return NIL;
-		}
-	}
-	return meanings[program->filter].kind == MEANS_CONDITIONS ? meanings[program->filter].conditions
-															  : NIL;
-}
 
 /* The column whose values a register has at the end; -1: none. */
 static int
@@ -212,15 +66,7 @@ void
 gpuagg_agg_chunk_init(AggScanState *node)
 {
 	AggChunk *chunk = palloc0(sizeof(AggChunk));
-	List *conditions = conditions_of(&node->compiler->program);
-	ListCell *cell;
 
-	chunk->nskips = list_length(conditions);
-	chunk->skips = palloc(Max(chunk->nskips, 1) * sizeof(AggSkip));
-	foreach (cell, conditions)
-		chunk->skips[foreach_current_index(cell)] = *(AggSkip *) lfirst(cell);
-	foreach (cell, node->compiler->parameters)
-		chunk->has_parameters |= ((VectorParameter *) lfirst(cell))->filter;
 	chunk->columns = palloc(Max(node->nstates, 1) * sizeof(int));
 	chunk->answers = has_answers(node, chunk->columns);
 	node->chunk = chunk;
@@ -263,7 +109,8 @@ compare_integers(GpuaggInt128 a, GpuaggInt128 b)
 
 /* Whether no value of the block meets the condition. */
 static bool
-excludes(const AggSkip *skip, const GpuaggNarrow *form, const GpuaggVectorConstant *constant)
+excludes(const AggCondition *condition, const GpuaggNarrow *form,
+		 const GpuaggVectorConstant *constant)
 {
 	int least;
 	int most;
@@ -296,7 +143,7 @@ excludes(const AggSkip *skip, const GpuaggNarrow *form, const GpuaggVectorConsta
 		default:
 			return false;
 	}
-	switch (skip->op)
+	switch (condition->op)
 	{
 		case GPUAGG_VECTOR_EQ:
 			return least > 0 || most < 0;
@@ -347,7 +194,7 @@ take_extreme(const AggInput *input, const Accumulator *acc, const ColumnBlock *b
 			room.i64 = (int64) value.lo;
 			break;
 	}
-	gpuagg_reduced_init(&one);
+	/* extremes have no other fields */
 	one.n = block->nvalid;
 	one.sum = gpuagg_int128_from(gpuagg_key_at((GpuaggKind) acc->kind, &room, 0));
 	gpuagg_reduced_merge(input->total, &one, acc->kind, acc->op);
@@ -362,14 +209,18 @@ gpuagg_agg_chunk_done(void *owner, const ColumnBlock *const *blocks, uint32 nrow
 
 	if (node->by_row)
 		return false;
-	if (!chunk->has_parameters || node->filter_parameters_set)
-		for (int i = 0; i < chunk->nskips; i++)
-			if (excludes(&chunk->skips[i], &blocks[chunk->skips[i].column]->form,
-						 &node->runner->constants[chunk->skips[i].constant]))
+	if (gpuagg_agg_conditions_known(node))
+		for (int i = 0; i < node->conditions.n; i++)
+		{
+			const AggCondition *condition = &node->conditions.list[i];
+
+			if (excludes(condition, &blocks[condition->column]->form,
+						 &node->runner->constants[condition->constant]))
 			{
 				node->counts.removed += nrows;
 				return true;
 			}
+		}
 	if (!chunk->answers || !whole)
 		return false;
 	group = gpuagg_groups_only(gpuagg_agg_main(node)->groups);

@@ -110,6 +110,15 @@ show_rows(AggScanState *node, List *ancestors, ExplainState *es)
 		ExplainPropertyBool("All Row by Row", true, es);
 }
 
+void
+gpuagg_agg_explain_memory(const AggMemory *memory, ExplainState *es)
+{
+	if (es->verbose && es->analyze && memory->reason != NULL)
+		ExplainPropertyText(memory->mode == PAGE_MEMORY_NONE ? "Resident Columns Not Used"
+															 : "Resident Columns Not Filled",
+							memory->reason, es);
+}
+
 /* Of all processes together. */
 static void
 show_work(AggScanState *node, ExplainState *es)
@@ -167,6 +176,7 @@ gpuagg_agg_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 			show_columns(node, es);
 			show_rows(node, ancestors, es);
 		}
+		gpuagg_agg_explain_memory(&node->memory, es);
 		if (es->analyze)
 			show_work(node, es);
 	}

@@ -123,6 +123,7 @@ struct AggGroups
 	GroupBlock *first_block;
 	GroupBlock *last_block;
 	int64 ngroups;
+	uint64 generation;
 	StringInfoData buffer; /* keys of a vector as bytes */
 };
 
@@ -156,6 +157,7 @@ make_tables(AggGroups *groups)
 	groups->first_block = NULL;
 	groups->last_block = NULL;
 	groups->ngroups = 0;
+	groups->generation++;
 }
 
 AggGroups *
@@ -475,10 +477,17 @@ gpuagg_groups_find(AggGroups *groups, const GpuaggVector *keys, const uint16 *ro
 	}
 	else
 		find_short(groups, keys, rows, n, fill, owner, found);
-	if (groups->ngroups > CACHED_GROUPS)
-		for (int i = 0; i < n; i++)
-			for (Size at = layout->states_at; at < groups->group_size; at += 64)
-				__builtin_prefetch(found[i] + at);
+	gpuagg_groups_prefetch(groups, found, n);
+}
+
+void
+gpuagg_groups_prefetch(const AggGroups *groups, AggGroup *const *found, int n)
+{
+	if (groups->ngroups <= CACHED_GROUPS)
+		return;
+	for (int i = 0; i < n; i++)
+		for (Size at = groups->layout->states_at; at < groups->group_size; at += 64)
+			__builtin_prefetch(found[i] + at);
 }
 
 /* ---- keys without a form ---- */
@@ -574,6 +583,12 @@ gpuagg_groups_only(AggGroups *groups)
 	if (groups->only == NULL)
 		groups->only = new_group(groups, 0, NULL, NULL, 0);
 	return groups->only;
+}
+
+uint64
+gpuagg_groups_generation(const AggGroups *groups)
+{
+	return groups->generation;
 }
 
 int64

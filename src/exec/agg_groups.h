@@ -78,6 +78,12 @@ extern AggGroup *gpuagg_groups_find_datums(AggGroups *groups, const Datum *keys,
 /* Without keys: the one group. */
 extern AggGroup *gpuagg_groups_only(AggGroups *groups);
 
+/* Changes when groups are forgotten. */
+extern uint64 gpuagg_groups_generation(const AggGroups *groups);
+
+/* Asks for the states of groups, if they are many. */
+extern void gpuagg_groups_prefetch(const AggGroups *groups, AggGroup *const *found, int n);
+
 extern int64 gpuagg_groups_count(const AggGroups *groups);
 extern Size gpuagg_groups_bytes(const AggGroups *groups);
 

@@ -15,6 +15,7 @@
 #include "utils/memutils.h"
 
 #include "engine/cpu.h"
+#include "exec/agg_dense.h"
 #include "exec/agg_spill.h"
 #include "exec/agg_state.h"
 
@@ -141,14 +142,22 @@ gpuagg_agg_input_init(AggScanState *node)
 											 &node->compiler->program);
 	node->runner->row = gpuagg_agg_row_evaluate;
 	node->runner->load = load_values;
+	node->runner->verdicts = gpuagg_agg_codes_verdicts;
+	node->runner->strings = gpuagg_agg_codes_strings;
 	node->runner->owner = node;
 	node->always_by_row = node->compiler->user_function;
 	for (int i = 0; i <= node->ndistinct; i++)
 		node->always_by_row |= !gpuagg_groups_by_vector(node->sets[i].groups);
 	node->by_row = node->always_by_row;
+	node->dense = gpuagg_dense_make(node);
 	node->columns_only = needs_columns_only(node);
 	if (node->columns_only)
+	{
+		gpuagg_agg_conditions_init(node);
+		gpuagg_agg_ranges_init(node);
 		gpuagg_agg_chunk_init(node);
+		gpuagg_agg_codes_init(node);
+	}
 	node->parameter_context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg parameters",
 													ALLOCSET_SMALL_SIZES);
 	node->memory_limit = get_hash_memory_limit();
@@ -187,6 +196,8 @@ set_parameters(AggScanState *node, bool filter)
 	}
 	MemoryContextSwitchTo(old);
 	gpuagg_vector_constants_changed(node->runner);
+	if (node->codes != NULL)
+		gpuagg_agg_codes_forget(node);
 }
 
 /* ---- time, where EXPLAIN (ANALYZE) asks for it ---- */
@@ -254,6 +265,19 @@ load_values(void *owner, int column, const uint64 *wanted)
 	stop_timing(start, &node->counts.ns_reading);
 }
 
+/* Runs the filter over the batch; false: some row has to be evaluated by the executor. */
+static bool
+run_filter(AggScanState *node, int *nlive)
+{
+	PageReader *reader = node->reader;
+
+	if (reader->from_memory && gpuagg_agg_ranges_filter(node, nlive))
+		return true;
+	find_columns(node, node->compiler->nfilter_columns);
+	*nlive = gpuagg_vector_run_filter(node->runner, reader->nrows);
+	return !reader->any_flagged && !node->runner->any_flagged;
+}
+
 /* Runs the program over the batch; false: some row has to be evaluated by the executor. */
 static bool
 run_program(AggScanState *node, int *nlive)
@@ -269,9 +293,8 @@ run_program(AggScanState *node, int *nlive)
 	if (node->by_row)
 		return false;
 	runner->columns = reader->columns;
-	find_columns(node, nfilter);
-	*nlive = gpuagg_vector_run_filter(runner, reader->nrows);
-	if (reader->any_flagged || runner->any_flagged)
+	runner->codes = reader->codes;
+	if (!run_filter(node, nlive))
 		return false;
 	if (*nlive == 0)
 		return true;
@@ -282,8 +305,7 @@ run_program(AggScanState *node, int *nlive)
 		if (node->by_row)
 			return false;
 		/* registers of the filter may be needed again, and constants have been set anew */
-		*nlive = gpuagg_vector_run_filter(runner, reader->nrows);
-		if (runner->any_flagged)
+		if (!run_filter(node, nlive))
 			return false;
 	}
 	if (ncolumns > nfilter)
@@ -420,17 +442,45 @@ fill_from_vector(void *owner, int row, Datum *values, bool *isnull)
 	MemoryContextSwitchTo(old);
 }
 
-/* Into groups of a set: found[i] of rows[i]. */
+/* Into groups of a set, by their keys' values: found[i] of rows[i]. */
 static void
-find_groups(AggScanState *node, const AggSet *set, const uint16 *rows, int n, AggGroup **found)
+find_by_values(AggScanState *node, const AggSet *set, const uint16 *rows, int n, AggGroup **found)
 {
 	const GroupLayout *layout = &set->layout;
 	AggFill of = {node, set};
 	GpuaggVector *keys = palloc(layout->nkeys * sizeof(GpuaggVector));
 
 	for (int i = 0; i < layout->nkeys; i++)
+	{
+		gpuagg_agg_codes_follow(node, layout->keys[i].reg);
 		keys[i] = node->runner->registers[layout->keys[i].reg];
+	}
 	gpuagg_groups_find(set->groups, keys, rows, n, fill_from_vector, &of, found);
+}
+
+void
+gpuagg_agg_find_groups(AggScanState *node, const AggSet *set, const uint16 *rows, int n,
+					   AggGroup **found)
+{
+	uint16 missing[GPUAGG_VECTOR_ROWS];
+	uint16 their_rows[GPUAGG_VECTOR_ROWS];
+	AggGroup *groups[GPUAGG_VECTOR_ROWS];
+	int nmissing;
+
+	if (node->codes == NULL ||
+		!gpuagg_agg_codes_find(node, set, rows, n, found, missing, &nmissing))
+	{
+		find_by_values(node, set, rows, n, found);
+		return;
+	}
+	if (nmissing == 0)
+		return;
+	for (int i = 0; i < nmissing; i++)
+		their_rows[i] = rows[missing[i]];
+	find_by_values(node, set, their_rows, nmissing, groups);
+	for (int i = 0; i < nmissing; i++)
+		found[missing[i]] = groups[i];
+	gpuagg_agg_codes_enter(node, set, their_rows, nmissing, groups);
 }
 
 /* Values of an argument with DISTINCT, of those of rows[0 to n - 1] that have one. */
@@ -445,6 +495,7 @@ take_distinct(AggScanState *node, int distinct, AggGroup *const *groups, const u
 	int m = 0;
 
 	(void) gpuagg_agg_sink_rows(node, &node->inputs[value->input], wanted);
+	gpuagg_agg_codes_follow(node, value->form.reg);
 	for (int i = 0; i < n; i++)
 	{
 		some[m] = rows[i];
@@ -455,15 +506,39 @@ take_distinct(AggScanState *node, int distinct, AggGroup *const *groups, const u
 		m = gpuagg_distinct_add(set->distinct, &node->runner->registers[value->form.reg], found,
 								some, m, some);
 	if (m > 0)
-		find_groups(node, set, some, m, found);
+		gpuagg_agg_find_groups(node, set, some, m, found);
+}
+
+/* Live rows into groups by keys, and values with DISTINCT into their sets. */
+static void
+take_grouped(AggScanState *node, int nlive)
+{
+	const AggSet *main = gpuagg_agg_main(node);
+	bool all = nlive == node->reader->nrows;
+	AggGroup *found[GPUAGG_VECTOR_ROWS];
+	uint16 rows[GPUAGG_VECTOR_ROWS];
+
+	if (!all)
+		list_rows(node->runner->live, rows);
+	if (gpuagg_dense_take(node, all ? NULL : rows, nlive))
+		return;
+	if (all)
+		list_rows(node->runner->live, rows);
+	if (node->spec->nkeys > 0)
+	{
+		gpuagg_agg_find_groups(node, main, rows, nlive, found);
+		gpuagg_agg_sink_grouped(node, found, rows, nlive, NULL);
+	}
+	else
+		for (int i = 0; i < nlive; i++)
+			found[i] = gpuagg_groups_only(main->groups);
+	for (int i = 0; i < node->ndistinct; i++)
+		take_distinct(node, i, found, rows, nlive);
 }
 
 static void
 take_vector(AggScanState *node)
 {
-	const AggSet *main = gpuagg_agg_main(node);
-	AggGroup *found[GPUAGG_VECTOR_ROWS];
-	uint16 rows[GPUAGG_VECTOR_ROWS];
 	int nlive = 0;
 	MemoryContext old;
 
@@ -482,23 +557,10 @@ take_vector(AggScanState *node)
 	if (nlive == 0)
 		return;
 	old = MemoryContextSwitchTo(node->batch_context);
+	if (node->spec->nkeys == 0)
+		gpuagg_agg_sink_all(node, gpuagg_groups_only(gpuagg_agg_main(node)->groups), nlive);
 	if (node->spec->nkeys > 0 || node->ndistinct > 0)
-		list_rows(node->runner->live, rows);
-	if (node->spec->nkeys > 0)
-	{
-		find_groups(node, main, rows, nlive, found);
-		gpuagg_agg_sink_grouped(node, found, rows, nlive);
-	}
-	else
-	{
-		AggGroup *only = gpuagg_groups_only(main->groups);
-
-		gpuagg_agg_sink_all(node, only, nlive);
-		for (int i = 0; i < nlive && node->ndistinct > 0; i++)
-			found[i] = only;
-	}
-	for (int i = 0; i < node->ndistinct; i++)
-		take_distinct(node, i, found, rows, nlive);
+		take_grouped(node, nlive);
 	MemoryContextSwitchTo(old);
 }
 
@@ -529,11 +591,17 @@ gpuagg_agg_input_memory(AggScanState *node, Relation relation, const PageColumn 
 {
 	if (!memory->known)
 	{
+		/* the reason stays as long as the plan runs */
+		MemoryContext old = MemoryContextSwitchTo(node->css.ss.ps.state->es_query_cxt);
+
 		memory->known = true;
-		memory->mode = node->columns_only
-						   ? gpuagg_page_memory(relation, node->css.ss.ps.state->es_snapshot,
-												columns, (int) node->compiler->program.ncolumns)
-						   : PAGE_MEMORY_NONE;
+		if (node->columns_only)
+			memory->mode = gpuagg_page_memory(relation, node->css.ss.ps.state->es_snapshot, columns,
+											  (int) node->compiler->program.ncolumns,
+											  &memory->reason);
+		else
+			memory->reason = "whole rows are needed";
+		MemoryContextSwitchTo(old);
 		memory->nchunks = gpuagg_page_share_chunks(relation, memory->mode);
 	}
 	return memory->mode;
@@ -549,6 +617,7 @@ open_reader(AggScanState *node, Relation relation, const PageColumn *columns, Ag
 	node->reader = gpuagg_page_reader_open(relation, node->css.ss.ps.state->es_snapshot, columns,
 										   (int) node->compiler->program.ncolumns, mode, share);
 	node->reader->chunk_done = node->chunk != NULL ? gpuagg_agg_chunk_done : NULL;
+	node->reader->takes_codes = node->codes != NULL;
 	node->reader->owner = node;
 	node->reader->timed = node->css.ss.ps.instrument != NULL &&
 						  node->css.ss.ps.instrument->need_timer;
@@ -598,11 +667,12 @@ gpuagg_agg_input_take_memory(AggScanState *node)
 	{
 		/* a leader has room for groups */
 		(void) take_vectors(node);
+		/* it may take no part in the rest */
+		gpuagg_agg_sink_finish(node);
 		gpuagg_page_reader_end_memory(node->reader);
 		all = gpuagg_page_reader_is_complete(node->reader);
 		if (all)
 		{
-			gpuagg_agg_sink_finish(node);
 			gpuagg_agg_input_tell(node);
 			node->drained = true;
 		}
@@ -664,9 +734,9 @@ gpuagg_agg_input_drain(AggScanState *node)
 						node->share != NULL ? &node->share->pages : NULL);
 		all = take_vectors(node);
 	}
+	gpuagg_agg_sink_finish(node);
 	if (all)
 	{
-		gpuagg_agg_sink_finish(node);
 		if (node->spec->mode == AGG_WHOLE)
 			gpuagg_agg_finish(node);
 		node->drained = true;
@@ -681,6 +751,7 @@ gpuagg_agg_input_rescan(AggScanState *node)
 	/* opened again when rows are asked for: what processes share may not be set anew yet */
 	close_reader(node);
 	gpuagg_agg_sets_clear(node);
+	gpuagg_agg_ranges_reset(node);
 	for (int i = 0; i < node->nstates; i++)
 		gpuagg_reduced_init(node->inputs[i].total);
 	node->filter_parameters_set = false;

@@ -145,8 +145,6 @@ add_value(AggScanState *node, int i)
 		return;
 	value->collation = exprCollation((Node *) expr);
 	value->equality = distinct < 0 ? spec->equality[i] : spec->distinct_equality[distinct];
-	/* values of a register of char(n) have no trailing blanks */
-	value->whole = getBaseType(value->type.type) != BPCHAROID;
 	if (distinct >= 0)
 	{
 		value->input = find_distinct(node, distinct);
@@ -156,6 +154,10 @@ add_value(AggScanState *node, int i)
 		where = node->inputs[value->input].where;
 	}
 	value->form = gpuagg_compile_value(node->compiler, expr, where);
+
+	/* registers have no trailing blanks: a column of char(n) has them up to n characters */
+	value->whole = getBaseType(value->type.type) != BPCHAROID ||
+				   (IsA(expr, Var) && value->form.width >= 0);
 }
 
 void

@@ -11,7 +11,7 @@
 #include "port/pg_bitutils.h"
 
 #include "engine/cpu.h"
-#include "exec/agg_state.h"
+#include "exec/agg_dense.h"
 #include "operation/accumulators.h"
 
 /* ---- which rows ---- */
@@ -337,7 +337,8 @@ deposit_numbers(const Deposit *d, const AggGroupState *state)
 }
 
 void
-gpuagg_agg_sink_grouped(AggScanState *node, AggGroup *const *found, const uint16 *rows, int n)
+gpuagg_agg_sink_grouped(AggScanState *node, AggGroup *const *found, const uint16 *rows, int n,
+						const bool *taken)
 {
 	for (int i = 0; i < node->nstates; i++)
 	{
@@ -346,6 +347,8 @@ gpuagg_agg_sink_grouped(AggScanState *node, AggGroup *const *found, const uint16
 		uint64 wanted[GPUAGG_VECTOR_WORDS];
 		Deposit d = {node, input, found, rows, wanted, state->at, n};
 
+		if (taken != NULL && taken[i])
+			continue;
 		if (gpuagg_agg_sink_rows(node, input, wanted) == n)
 			d.wanted = NULL;
 		switch (input->feed)
@@ -368,6 +371,50 @@ gpuagg_agg_sink_grouped(AggScanState *node, AggGroup *const *found, const uint16
 		}
 	}
 	ResetExprContext(node->css.ss.ps.ps_ExprContext);
+}
+
+/* ---- sums of a group ---- */
+
+/* Decimals of a state whose fast part has another scale than it began with. */
+static void
+merge_decimals(AggScanState *node, int number, Accumulator *acc, const GpuaggReduced *total)
+{
+	const AggGroupState *state = &gpuagg_agg_main(node)->layout.states[number];
+	Accumulator *from = gpuagg_accumulator_make(CurrentMemoryContext, 0, state->family, state->op,
+												state->kind);
+
+	((NumericAccumulator *) from)->sums.groups = state->groups;
+	add_decimals(&node->inputs[number], from, total, (int) total->n);
+	gpuagg_family_of(acc)->merge(acc, gpuagg_agg_owner(node), from);
+	pfree(from);
+}
+
+void
+gpuagg_agg_sink_sum(AggScanState *node, int number, AggGroup *group, int64 n, __int128 sum)
+{
+	const AggInput *input = &node->inputs[number];
+	const AggGroupState *state = &gpuagg_agg_main(node)->layout.states[number];
+	Accumulator *acc = gpuagg_group_state(&gpuagg_agg_main(node)->layout, group, number);
+	GpuaggReduced total;
+
+	total.n = (uint64) n;
+	memset(total.squares, 0, sizeof(total.squares));
+	if (input->feed == FEED_DECIMAL)
+	{
+		/* as the factor is at most 1,000 */
+		total.sum = gpuagg_int128_narrow(sum * input->factor);
+		if (((NumericAccumulator *) acc)->sums.groups == state->groups)
+			add_decimals(input, acc, &total, (int) n);
+		else
+			merge_decimals(node, number, acc, &total);
+	}
+	else if (input->feed == FEED_NUMBERS)
+	{
+		total.sum = gpuagg_int128_narrow(sum);
+		gpuagg_family_of(acc)->add_reduced(acc, gpuagg_agg_owner(node), &total);
+	}
+	else
+		((CountAccumulator *) acc)->n += n;
 }
 
 /* ---- one row ---- */
@@ -436,6 +483,7 @@ gpuagg_agg_sink_finish(AggScanState *node)
 {
 	AggGroup *group;
 
+	gpuagg_dense_fold(node);
 	if (node->spec->nkeys > 0)
 		return;
 	group = gpuagg_groups_only(gpuagg_agg_main(node)->groups);

@@ -7,6 +7,7 @@
 #include "miscadmin.h"
 #include "utils/datum.h"
 
+#include "exec/agg_dense.h"
 #include "exec/agg_spill.h"
 #include "exec/spill_files.h"
 
@@ -99,6 +100,8 @@ gpuagg_agg_spill(AggScanState *node, AggSet *set)
 
 	if (!gpuagg_spill_files_can_write(spill_of(node, set)->files))
 		return;
+	if (set == gpuagg_agg_main(node))
+		gpuagg_dense_fold(node);
 	for (int i = 0; i < node->ndistinct && set == gpuagg_agg_main(node); i++)
 		write_distinct(node, set, i);
 	while ((group = gpuagg_groups_next(set->groups, &position)) != NULL)

@@ -55,6 +55,26 @@ typedef struct AggInput
 
 typedef struct AggSpill AggSpill;
 typedef struct AggChunk AggChunk;
+typedef struct AggDense AggDense;
+typedef struct AggRanges AggRanges;
+typedef struct AggCodes AggCodes;
+
+/* A condition of the filter: the column's value, op, a constant. */
+typedef struct AggCondition
+{
+	int column;
+	GpuaggVectorOp op;
+	uint32 constant;
+} AggCondition;
+
+/* Conditions that all hold for rows that pass the filter. */
+typedef struct AggConditions
+{
+	int n;
+	AggCondition *list;
+	bool whole;			 /* rows for which they hold pass */
+	bool has_parameters; /* among the filter's constants */
+} AggConditions;
 
 /* A value that a node's groups may keep: a key, an expression carried, or an argument with DISTINCT. */
 typedef struct AggValue
@@ -116,7 +136,8 @@ typedef struct AggMemory
 {
 	bool known; /* once an execution; in the leader */
 	PageMemory mode;
-	uint32 nchunks; /* of the share */
+	uint32 nchunks;		/* of the share */
+	const char *reason; /* why it does not do all; or NULL */
 } AggMemory;
 
 /*
@@ -157,6 +178,7 @@ typedef struct AggScanState
 	int giving;	   /* the set whose groups are given out */
 	int nstates;
 	AggGroupState *states; /* of the sets that have any */
+	AggDense *dense;	   /* what is not yet in the states of the first; or NULL */
 	int *call_state;	   /* state of each call */
 	bool leader;		   /* partial: its groups are read and merged into by the final node */
 	bool begun;
@@ -179,8 +201,11 @@ typedef struct AggScanState
 	GpuaggVectorRunner *runner;
 	PageColumn *columns;
 	PageReader *reader;
-	AggMemory memory;  /* where the table is one */
+	AggMemory memory; /* where the table is one */
+	AggConditions conditions;
 	AggChunk *chunk;   /* what is asked of blocks in memory */
+	AggRanges *ranges; /* the filter as ranges of columns in memory; or NULL */
+	AggCodes *codes;   /* what is done with strings' codes */
 	bool columns_only; /* rows are never evaluated by the executor, but for flagged ones */
 	AggInput *inputs;  /* one for each state */
 	ExprState *qual;
@@ -231,6 +256,10 @@ extern PageMemory gpuagg_agg_input_memory(AggScanState *node, Relation relation,
 extern void gpuagg_agg_input_rescan(AggScanState *node);
 extern void gpuagg_agg_input_end(AggScanState *node);
 
+/* The groups of rows[0 to n - 1] of the vector, of a set: found[i]. */
+extern void gpuagg_agg_find_groups(AggScanState *node, const AggSet *set, const uint16 *rows, int n,
+								   AggGroup **found);
+
 /* Tells the session's statistics what has been read since the last call. */
 extern void gpuagg_agg_input_tell(AggScanState *node);
 
@@ -274,13 +303,16 @@ extern void gpuagg_agg_rows_take_vector(AggScanState *node);
 extern void gpuagg_agg_rows_take(AggScanState *node);
 
 /*
- * agg_sink.c: the live rows of the vector into one group, or each into its own, and the
- * row in the slot, whose expressions are evaluated singly, or whose values a node below has
- * computed.  finish() brings all into the states.
+ * agg_sink.c: the live rows of the vector into one group, or each into its own but for the
+ * states that have `taken` them, if it is not NULL; n > 0 values of an input with that sum into a
+ * group; and the row in the slot, whose expressions are evaluated singly, or whose values a node
+ * below has computed.  finish() brings all into the states.
  */
 extern void gpuagg_agg_sink_all(AggScanState *node, AggGroup *group, int nlive);
 extern void gpuagg_agg_sink_grouped(AggScanState *node, AggGroup *const *found, const uint16 *rows,
-									int n);
+									int n, const bool *taken);
+extern void gpuagg_agg_sink_sum(AggScanState *node, int number, AggGroup *group, int64 n,
+								__int128 sum);
 extern void gpuagg_agg_sink_row(AggScanState *node, AggGroup *group, ExprContext *econtext);
 extern void gpuagg_agg_sink_values(AggScanState *node, AggGroup *group, const TupleTableSlot *slot);
 
@@ -298,10 +330,45 @@ extern bool gpuagg_agg_input_of_slot(const AggInput *input, const TupleTableSlot
 extern int gpuagg_agg_sink_rows(const AggScanState *node, const AggInput *input, uint64 *wanted);
 extern void gpuagg_agg_sink_finish(AggScanState *node);
 
+/* agg_conditions.c; known: the constants have their values */
+extern void gpuagg_agg_conditions_init(AggScanState *node);
+extern bool gpuagg_agg_conditions_known(const AggScanState *node);
+
+/*
+ * agg_ranges.c: makes node->ranges if the filter is only conditions; filter() runs it over the
+ * batch, which comes from memory, without reading values of columns that only it needs.
+ * False: this is not possible, and nothing has been done.
+ */
+extern void gpuagg_agg_ranges_init(AggScanState *node);
+extern void gpuagg_agg_ranges_reset(AggScanState *node);
+extern bool gpuagg_agg_ranges_filter(AggScanState *node, int *nlive);
+
 /* agg_chunk.c: the second as a PageChunkDone, of the node */
 extern void gpuagg_agg_chunk_init(AggScanState *node);
 extern bool gpuagg_agg_chunk_done(void *owner, const ColumnBlock *const *blocks, uint32 nrows,
 								  bool whole);
+
+/*
+ * agg_codes.c: strings and verdicts as of the program's runner; forget() when constants change;
+ * follow() makes the strings of a register; column() is the column of strings that a register
+ * has at the end, or -1.
+ */
+extern int gpuagg_agg_codes_column(const AggScanState *node, int reg);
+extern void gpuagg_agg_codes_init(AggScanState *node);
+extern void gpuagg_agg_codes_strings(void *owner, int column);
+extern uint8 *gpuagg_agg_codes_verdicts(void *owner, int instruction,
+										const GpuaggVectorCodes *codes);
+extern void gpuagg_agg_codes_forget(AggScanState *node);
+extern void gpuagg_agg_codes_follow(AggScanState *node, int reg);
+
+/*
+ * The groups of rows[0 to n - 1] by their keys' codes: found[i], or NULL, and i is among
+ * `missing`.  False: they cannot be found so.  enter() takes groups of such rows, found otherwise.
+ */
+extern bool gpuagg_agg_codes_find(AggScanState *node, const AggSet *set, const uint16 *rows, int n,
+								  AggGroup **found, uint16 *missing, int *nmissing);
+extern void gpuagg_agg_codes_enter(AggScanState *node, const AggSet *set, const uint16 *rows, int n,
+								   AggGroup *const *groups);
 
 /* agg_layout.c: which values and states there are, and in which sets */
 extern void gpuagg_agg_layout_init(AggScanState *node);
@@ -360,5 +427,8 @@ extern void gpuagg_agg_table_register(void);
 
 /* agg_explain.c */
 extern void gpuagg_agg_explain(CustomScanState *css, List *ancestors, ExplainState *es);
+
+/* Why columns in memory were not used or filled, if they were not and the user asks. */
+extern void gpuagg_agg_explain_memory(const AggMemory *memory, ExplainState *es);
 
 #endif /* GPUAGG_AGG_STATE_H */

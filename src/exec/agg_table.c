@@ -150,6 +150,7 @@ explain(CustomScanState *css, List *ancestors, ExplainState *es)
 						quote_identifier(get_namespace_name_or_temp(get_rel_namespace(relid))),
 						name);
 	ExplainPropertyText("Table", name, es);
+	gpuagg_agg_explain_memory(&table->memory, es);
 }
 
 static const CustomExecMethods exec_methods = {

@@ -134,6 +134,7 @@ gpuagg_page_columns_open(PageReader *reader, const PageColumn *columns, int ncol
 		state->by_value = form->attbyval;
 		state->offset = scan->attributes[columns[i].attno - 1].offset;
 		state->missing = missing_value(desc, columns[i].attno);
+		state->values = memory;
 		reader->columns[i].values = memory;
 		memory += vector_size(columns[i].type);
 		if (columns[i].form == PAGE_COLUMN_DECIMAL)
@@ -268,7 +269,7 @@ load(PageReader *reader, int first, int n, const uint64 *wanted, bool later)
 {
 	PageScan *scan = reader->scan;
 	const uint16 *rows = wanted != NULL ? scan->rows : scan->all_rows;
-	int nrows = wanted != NULL ? list_rows(wanted, reader->nrows, scan->rows) : reader->nrows;
+	int nrows = reader->nrows;
 	bool walks = false;
 
 	Assert(first >= 0 && n >= 0 && first + n <= scan->ncolumns);
@@ -279,9 +280,12 @@ load(PageReader *reader, int first, int n, const uint64 *wanted, bool later)
 		gpuagg_page_resident_load(reader, first, n);
 		return;
 	}
+	if (wanted != NULL)
+		nrows = list_rows(wanted, nrows, scan->rows);
 	for (int c = first; c < first + n; c++)
 	{
 		walks |= scan->columns[c].offset < 0;
+		reader->columns[c].values = scan->columns[c].values;
 		reader->columns[c].valid = NULL;
 		scan->columns[c].pending = false;
 		memset(scan->columns[c].valid, 0xff, GPUAGG_VECTOR_WORDS * sizeof(uint64));

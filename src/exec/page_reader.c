@@ -451,6 +451,7 @@ gpuagg_page_reader_next(PageReader *reader)
 		if (reader->from_memory)
 			return true;
 	}
+	reader->codes = NULL;
 	if (scan->only_memory)
 		return false;
 	if (!scan->begun)
@@ -466,7 +467,10 @@ gpuagg_page_reader_next(PageReader *reader)
 		gpuagg_page_prefetch(batch, INT_MAX);
 	reader->nrows = batch->nrows;
 	if (reader->any_flagged)
+	{
 		memset(reader->flagged, 0, sizeof(reader->flagged));
+		memset(reader->odd_numbers, 0, sizeof(reader->odd_numbers));
+	}
 	reader->any_flagged = false;
 	if (batch->nrows > 0)
 		fill(reader, scan->following);

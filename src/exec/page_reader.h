@@ -74,6 +74,13 @@ typedef struct PageReader
 	 */
 	uint64 flagged[GPUAGG_VECTOR_WORDS];
 	bool any_flagged;
+	uint64 odd_numbers[GPUAGG_VECTOR_WORDS]; /* of these, for a number */
+
+	/*
+	 * By column, of a batch from memory: codes of those of strings, of which vectors have the
+	 * strings when the caller has asked for them.  Else NULL.
+	 */
+	const GpuaggVectorCodes *codes;
 
 	PageCounts counts;
 	struct PageScan *scan;
@@ -81,6 +88,7 @@ typedef struct PageReader
 	bool from_memory;			   /* the current batch: there is no slot() */
 	bool loaded;				   /* all its columns */
 	bool timed;					   /* set by the caller */
+	bool takes_codes;			   /* the same: else there are strings at once, and no codes */
 	PageChunkDone chunk_done;	   /* set by the caller; or NULL */
 	void *owner;				   /* of chunk_done() */
 } PageReader;
@@ -98,10 +106,11 @@ typedef enum PageMemory
 
 /*
  * What can be done under the settings for one execution, which counts as a use of the columns.
- * The caller wants rows' columns only, not slots.
+ * The caller wants rows' columns only, not slots.  *reason: why it is not all, in the current
+ * memory context; or NULL.
  */
 extern PageMemory gpuagg_page_memory(Relation relation, Snapshot snapshot,
-									 const PageColumn *columns, int ncolumns);
+									 const PageColumn *columns, int ncolumns, const char **reason);
 
 /*
  * Opens a reader of the relation, which the caller has locked, under an MVCC
@@ -140,6 +149,9 @@ extern void gpuagg_page_reader_load(PageReader *reader, int first, int n, const 
  */
 extern void gpuagg_page_reader_find(PageReader *reader, int first, int n);
 extern void gpuagg_page_reader_values(PageReader *reader, int c, const uint64 *wanted);
+
+/* The strings of a column that has codes, which is loaded. */
+extern void gpuagg_page_reader_strings(PageReader *reader, int column);
 
 /*
  * The reader without a share that has not given a batch yet: gives the rows from memory, up to the

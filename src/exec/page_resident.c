@@ -6,22 +6,22 @@
 
 #include "exec/page_resident.h"
 
-#include "access/xact.h"
-#include "access/xlog.h"
-#include "catalog/catalog.h"
-#include "catalog/pg_class.h"
+#include "access/detoast.h"
+#include "access/htup_details.h"
 #include "miscadmin.h"
-#include "utils/snapmgr.h"
+#include "utils/memutils.h"
 
+#include "device/attempt.h"
 #include "device/shared_state.h"
+#include "engine/cpu.h"
 #include "exec/page_scan.h"
 #include "gpuagg.h"
 #include "resident/column_fill.h"
+#include "resident/dictionary.h"
 #include "resident/purge.h"
 #include "resident/rules.h"
 
-#define USE_BLOCKS	 1000 /* a smaller table's use does not count */
-#define STATES_AHEAD 128  /* chunks whose states are copied at a time */
+#define STATES_AHEAD MAP_PAGE_CHUNKS /* chunks whose states are copied at a time */
 
 /* Consecutive pages of the current chunk, whose rows lie together in all blocks. */
 typedef struct ResidentRun
@@ -45,7 +45,8 @@ typedef struct PageResident
 
 	ChunkPages *decided; /* by chunk, without a share: pages that come from memory */
 	uint32 nchunks;
-	uint32 next; /* chunk to be decided, without a share */
+	uint32 ndecided; /* of these */
+	uint32 next;	 /* chunk to be taken, without a share */
 
 	/* the current chunk, and the batch from it */
 	bool open;
@@ -61,22 +62,18 @@ typedef struct PageResident
 	int next_returned; /* of these, to be read */
 	int room_returned;
 
+	/* by column; of those of strings, else NULL */
+	Dictionary **dictionaries;
+	int32 **codes;			   /* of the batch */
+	GpuaggVectorCodes *tables; /* as the reader has them */
+	bool *looked_up;		   /* vectors have the strings */
+	bool any_codes;
+	MemoryContext plain; /* strings of the batch that were compressed; or NULL */
+
 	ColumnFill *fill; /* or NULL */
 } PageResident;
 
 /* ---- opening ---- */
-
-/* Rule 1. */
-static bool
-is_eligible(Relation relation, Snapshot snapshot)
-{
-	return relation->rd_rel->relpersistence == RELPERSISTENCE_PERMANENT &&
-		   RULE(catalog, !IsCatalogRelation(relation)) &&
-		   RULE(logged, !compat_relation_file_is_new(relation) && XLogIsNeeded()) &&
-		   IsMVCCSnapshot(snapshot) && !snapshot->takenDuringRecovery &&
-		   !IsolationIsSerializable() && !RecoveryInProgress() &&
-		   !compat_snapshots_can_be_too_old();
-}
 
 static void
 open_fill(PageResident *resident, const PageColumn *columns, uint64 before)
@@ -116,32 +113,25 @@ pin_columns(PageResident *resident, Relation relation, const PageColumn *columns
 	return true;
 }
 
-PageMemory
-gpuagg_page_memory(Relation relation, Snapshot snapshot, const PageColumn *columns, int ncolumns)
+/* Dictionaries of the columns of strings; false: there is no memory. */
+static bool
+open_dictionaries(PageResident *resident, const PageColumn *columns)
 {
-	ColumnKey any;
-	bool seen = true;
+	static uint32 ntables = 0;
 
-	if (gpuagg_resident == RESIDENT_OFF || !is_eligible(relation, snapshot))
-		return PAGE_MEMORY_NONE;
-	for (int i = 0; i < ncolumns; i++)
-		if (!gpuagg_page_column_is_fixed(&columns[i]))
-			return PAGE_MEMORY_NONE;
-	if (!gpuagg_directory_open())
-		return PAGE_MEMORY_NONE;
-	if (ncolumns == 0)
-		return gpuagg_column_any(relation, &any) ? PAGE_MEMORY_USE : PAGE_MEMORY_NONE;
-	if (gpuagg_resident == RESIDENT_ON)
-		return PAGE_MEMORY_FILL;
-	if (RelationGetNumberOfBlocks(relation) < USE_BLOCKS)
-		return PAGE_MEMORY_USE;
-	for (int i = 0; i < ncolumns; i++)
+	for (int i = 0; i < resident->ncolumns; i++)
 	{
-		ColumnKey key = gpuagg_column_key(relation, columns[i].attno);
-
-		seen &= gpuagg_column_seen(&key);
+		if (!gpuagg_page_column_has_strings(&columns[i]))
+			continue;
+		resident->codes[i] = palloc(GPUAGG_VECTOR_ROWS * sizeof(int32));
+		resident->dictionaries[i] = gpuagg_dictionary_open(
+			gpuagg_column_dictionary(&resident->pins[i]));
+		if (resident->dictionaries[i] == NULL)
+			return false;
+		resident->tables[i].table = ++ntables;
+		resident->any_codes = true;
 	}
-	return seen ? PAGE_MEMORY_FILL : PAGE_MEMORY_USE;
+	return true;
 }
 
 void
@@ -174,6 +164,12 @@ gpuagg_page_resident_open(PageReader *reader, const PageColumn *columns, int nco
 		pfree(resident);
 		return;
 	}
+	resident->dictionaries = palloc0(ncolumns * sizeof(Dictionary *));
+	resident->codes = palloc0(ncolumns * sizeof(int32 *));
+	resident->tables = palloc0(ncolumns * sizeof(GpuaggVectorCodes));
+	resident->looked_up = palloc0(ncolumns * sizeof(bool));
+	if (resident->pinned && columns != NULL && !open_dictionaries(resident, columns))
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 	resident->nchunks = chunk_count(scan->nblocks);
 	resident->states = palloc(ncolumns * STATES_AHEAD * sizeof(ChunkState));
 	resident->blocks = palloc(ncolumns * sizeof(ColumnBlock *));
@@ -182,10 +178,7 @@ gpuagg_page_resident_open(PageReader *reader, const PageColumn *columns, int nco
 											MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	gpuagg_purge_install();
 	if (memory == PAGE_MEMORY_FILL && resident->pinned)
-	{
-		(void) gpuagg_directory_purge();
 		open_fill(resident, columns, before);
-	}
 	reader->resident = resident;
 }
 
@@ -198,8 +191,21 @@ gpuagg_page_resident_close(PageReader *reader)
 		return;
 	if (resident->fill != NULL)
 		gpuagg_fill_close(resident->fill);
-	for (int i = 0; i < resident->ncolumns && resident->pinned; i++)
-		gpuagg_column_unpin(&resident->pins[i]);
+	for (int i = 0; i < resident->ncolumns; i++)
+	{
+		if (resident->dictionaries[i] != NULL)
+			gpuagg_dictionary_close(resident->dictionaries[i]);
+		if (resident->codes[i] != NULL)
+			pfree(resident->codes[i]);
+		if (resident->pinned)
+			gpuagg_column_unpin(&resident->pins[i]);
+	}
+	if (resident->plain != NULL)
+		MemoryContextDelete(resident->plain);
+	pfree(resident->dictionaries);
+	pfree(resident->codes);
+	pfree(resident->tables);
+	pfree(resident->looked_up);
 	pfree(resident->pins);
 	pfree(resident->states);
 	pfree(resident->blocks);
@@ -225,14 +231,14 @@ image_of(PageReader *reader, uint32 chunk)
 	return image;
 }
 
-/* The states of a chunk, by column. */
+/* The states of a chunk, by column, and of the chunks after it: `ahead`, at most STATES_AHEAD. */
 static void
 find_states(PageResident *resident, uint32 chunk, uint32 ahead)
 {
 	if (chunk >= resident->first_state && chunk < resident->first_state + resident->nstates)
 		return;
 	resident->first_state = chunk;
-	resident->nstates = Min(ahead, STATES_AHEAD);
+	resident->nstates = ahead;
 	for (int i = 0; i < resident->ncolumns; i++)
 		gpuagg_column_states(resident->pins[i].column, chunk, resident->nstates,
 							 resident->states + (Size) i * STATES_AHEAD);
@@ -252,6 +258,10 @@ find_blocks(PageResident *resident, uint32 chunk)
 	{
 		resident->blocks[i] = gpuagg_column_block(state_of(resident, i, chunk)->block);
 		if (resident->blocks[i] == NULL)
+			return false;
+		if (resident->dictionaries[i] != NULL &&
+			gpuagg_dictionary_entries(resident->dictionaries[i],
+									  (int64) resident->blocks[i]->form.maximum.lo) == NULL)
 			return false;
 	}
 	return true;
@@ -300,7 +310,26 @@ look_at_buffers(const PageReader *reader, uint32 chunk, ChunkPages pages)
 	return pages;
 }
 
-/* Pages of the chunk that may be used; leaves their blocks in resident->blocks. */
+/* Of these pages, those that their buffers confirm; from now on the map's LSN does. */
+static ChunkPages
+confirm(PageReader *reader, uint32 chunk, const MapImage *image, ChunkPages pages)
+{
+	const PageResident *resident = reader->resident;
+
+	pages = look_at_buffers(reader, chunk, agree(resident, pages));
+	RULES_PAUSE(after_buffers);
+	if (chunk_is_empty(&pages))
+		return pages;
+	for (int i = 0; i < resident->ncolumns; i++)
+		gpuagg_column_confirm(resident->pins[i].column, chunk, state_of(resident, i, chunk)->block,
+							  RULE_VALUE(confirm_lsn, image->lsn,
+										 gpuagg_rules_map_lsn(reader->scan->relation, chunk)),
+							  pages);
+	reader->counts.level2 += chunk_size(&pages);
+	return pages;
+}
+
+/* Pages of the chunk that may be used; the states of `ahead` chunks from it on may be looked at. */
 static ChunkPages
 decide(PageReader *reader, uint32 chunk, uint32 ahead)
 {
@@ -308,9 +337,8 @@ decide(PageReader *reader, uint32 chunk, uint32 ahead)
 	const MapImage *image = image_of(reader, chunk);
 	ChunkPages visible = chunk_both(image->visible[chunk % MAP_PAGE_CHUNKS],
 									chunk_range(chunk_npages(chunk, reader->scan->nblocks)));
-	ChunkPages level1 = RULE_VALUE(map_bit, visible, chunk_range(CHUNK_PAGES));
-	ChunkPages level2;
-	ChunkPages used;
+	ChunkPages used = RULE_VALUE(map_bit, visible, chunk_range(CHUNK_PAGES));
+	ChunkPages others;
 	bool same = true;
 
 	if (!resident->pinned)
@@ -322,29 +350,18 @@ decide(PageReader *reader, uint32 chunk, uint32 ahead)
 
 		if (state->block == 0)
 			return (ChunkPages){0};
-		level1 = RULE(map_lsn, state->map_lsn == image->lsn) ? chunk_both(level1, state->confirmed)
-															 : (ChunkPages){0};
+		used = RULE(map_lsn, state->map_lsn == image->lsn) ? chunk_both(used, state->confirmed)
+														   : (ChunkPages){0};
 		same &= state->records == state_of(resident, 0, chunk)->records;
 	}
 	if (chunk_is_empty(&visible) || !find_blocks(resident, chunk))
 		return (ChunkPages){0};
 	if (!same)
-		level1 = agree(resident, level1);
-	reader->counts.level1 += chunk_size(&level1);
-
-	level2 = chunk_without(visible, level1);
-	if (!chunk_is_empty(&level2))
-		level2 = look_at_buffers(reader, chunk, agree(resident, level2));
-	RULES_PAUSE(after_buffers);
-	if (!chunk_is_empty(&level2))
-		for (int i = 0; i < resident->ncolumns; i++)
-			gpuagg_column_confirm(resident->pins[i].column, chunk,
-								  state_of(resident, i, chunk)->block,
-								  RULE_VALUE(confirm_lsn, image->lsn,
-											 gpuagg_rules_map_lsn(reader->scan->relation, chunk)),
-								  level2);
-	reader->counts.level2 += chunk_size(&level2);
-	used = chunk_either(level1, level2);
+		used = agree(resident, used);
+	reader->counts.level1 += chunk_size(&used);
+	others = chunk_without(visible, used);
+	if (!chunk_is_empty(&others))
+		used = chunk_either(used, confirm(reader, chunk, image, others));
 	return RULE_VALUE(by_page, used, chunk_size(&used) > 0 ? resident->blocks[0]->pages : used);
 }
 
@@ -372,49 +389,83 @@ is_done(PageReader *reader, const ChunkPages *used)
 	return true;
 }
 
-/* Takes the next chunk with pages that come from memory. */
+/* Decides about chunks first to first + n - 1, which are of one page of the map. */
+static void
+decide_all(PageReader *reader, uint32 first, uint32 n, ChunkPages *used)
+{
+	instr_time start;
+	instr_time now;
+
+	if (reader->timed)
+		INSTR_TIME_SET_CURRENT(start);
+	for (uint32 i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		used[i] = decide(reader, first + i, n - i);
+	}
+	if (reader->timed)
+	{
+		INSTR_TIME_SET_CURRENT(now);
+		INSTR_TIME_SUBTRACT(now, start);
+		reader->counts.ns_evidence += COMPAT_INSTR_TIME_GET_NANOSEC(now);
+	}
+}
+
+/* Takes a chunk, and the pages of it that come from memory; false: there are no more. */
 static bool
-next_chunk(PageReader *reader)
+take_chunk(PageReader *reader, uint32 *chunk, ChunkPages *used)
 {
 	PageResident *resident = reader->resident;
 	PageShare *share = reader->scan->share;
 
-	for (;;)
+	CHECK_FOR_INTERRUPTS();
+	if (share == NULL)
 	{
-		uint32 chunk = share != NULL ? pg_atomic_fetch_add_u32(&share->next_chunk, 1)
-									 : resident->next++;
-		ChunkPages used;
-		instr_time start;
-		instr_time now;
-
-		CHECK_FOR_INTERRUPTS();
-		if (chunk >= (share != NULL ? share->nchunks : resident->nchunks))
+		if (resident->next == resident->nchunks)
 			return false;
-		if (reader->timed)
-			INSTR_TIME_SET_CURRENT(start);
-		used = decide(reader, chunk, share != NULL ? 1 : resident->nchunks - chunk);
-		if (reader->timed)
+		*chunk = resident->next++;
+		if (*chunk == resident->ndecided)
 		{
-			INSTR_TIME_SET_CURRENT(now);
-			INSTR_TIME_SUBTRACT(now, start);
-			reader->counts.ns_evidence += COMPAT_INSTR_TIME_GET_NANOSEC(now);
+			uint32 n = Min(MAP_PAGE_CHUNKS, resident->nchunks - *chunk);
+
+			decide_all(reader, *chunk, n, resident->decided + *chunk);
+			resident->ndecided += n;
 		}
-		if (share != NULL)
-		{
-			share->chunks[chunk].used = used;
-			pg_write_barrier();
-			pg_atomic_write_u32(&share->chunks[chunk].decided, 1);
-		}
-		else
-			resident->decided[chunk] = used;
-		if (!chunk_is_empty(&used) && !is_done(reader, &used))
-		{
-			resident->open = true;
-			resident->chunk = chunk;
-			resident->left = used;
-			return true;
-		}
+		*used = resident->decided[*chunk];
+		return true;
 	}
+	*chunk = pg_atomic_fetch_add_u32(&share->next_chunk, 1);
+	if (*chunk >= share->nchunks)
+		return false;
+	decide_all(reader, *chunk, 1, used);
+	share->chunks[*chunk].used = *used;
+	pg_write_barrier();
+	pg_atomic_write_u32(&share->chunks[*chunk].decided, 1);
+	return true;
+}
+
+/* Takes the next chunk with pages that come from memory, and finds its blocks. */
+static bool
+next_chunk(PageReader *reader)
+{
+	PageResident *resident = reader->resident;
+	uint32 chunk;
+	ChunkPages used;
+
+	while (take_chunk(reader, &chunk, &used))
+	{
+		if (chunk_is_empty(&used))
+			continue;
+		if (!find_blocks(resident, chunk))
+			elog(ERROR, "block of chunk %u is not there any more", chunk);
+		if (is_done(reader, &used))
+			continue;
+		resident->open = true;
+		resident->chunk = chunk;
+		resident->left = used;
+		return true;
+	}
+	return false;
 }
 
 uint64
@@ -424,7 +475,7 @@ gpuagg_page_resident_values(const PageReader *reader)
 	uint64 values = 0;
 
 	for (int i = 0; i < resident->ncolumns && resident->pinned; i++)
-		values += gpuagg_column_rows(resident->pins[i].column);
+		values += gpuagg_column_info(resident->pins[i].column).nrows;
 	return values;
 }
 
@@ -516,10 +567,64 @@ gpuagg_page_resident_next(PageReader *reader)
 		if (nrows > 0)
 		{
 			reader->nrows = nrows;
+			reader->codes = resident->any_codes && reader->takes_codes ? resident->tables : NULL;
 			reader->counts.rows += nrows;
 			return true;
 		}
 	}
+}
+
+/*
+ * Where the batch's values lie in a block, if a vector can point there: they are one after the
+ * other and as wide as their type, and what is behind them, up to whole words of a bitmap, is
+ * the block's too.
+ */
+static void *
+values_in_place(const PageReader *reader, int c)
+{
+	const PageResident *resident = reader->resident;
+	const ColumnBlock *block = resident->blocks[c];
+	int type = reader->scan->columns[c].column.type;
+	Size size = gpuagg_vector_type_size(type);
+	uint32 row = block->first_row[resident->runs[0].page];
+
+	if (type == GPUAGG_VECTOR_BOOL || block->form.width != size || resident->nruns > 1 ||
+		row + TYPEALIGN(64, reader->nrows) > block->nrows)
+		return NULL;
+	return (char *) column_block_values(block) + row * size;
+}
+
+void
+gpuagg_page_reader_strings(PageReader *reader, int column)
+{
+	PageResident *resident = reader->resident;
+	const int32 *codes;
+	const GpuaggVectorBytes *entries;
+	GpuaggVectorBytes *strings = reader->columns[column].values;
+
+	if (!reader->from_memory || resident->codes[column] == NULL || resident->looked_up[column])
+		return;
+	codes = resident->codes[column];
+	entries = resident->tables[column].entries;
+	for (int i = 0; i < reader->nrows; i++)
+		strings[i] = entries[codes[i]];
+	resident->looked_up[column] = true;
+}
+
+/* A column of strings has its codes; and its strings, if they are wanted instead. */
+static void
+take_codes(PageReader *reader, int c)
+{
+	PageResident *resident = reader->resident;
+	GpuaggVectorCodes *table = &resident->tables[c];
+	const GpuaggNarrow *form = &resident->blocks[c]->form;
+
+	table->codes = resident->codes[c];
+	table->entries = gpuagg_dictionary_entries(resident->dictionaries[c], (int64) form->maximum.lo);
+	table->nentries = gpuagg_dictionary_size(resident->dictionaries[c]);
+	resident->looked_up[c] = false;
+	if (!reader->takes_codes)
+		gpuagg_page_reader_strings(reader, c);
 }
 
 void
@@ -532,20 +637,63 @@ gpuagg_page_resident_load(PageReader *reader, int first, int n)
 		const ColumnBlock *block = resident->blocks[c];
 		const uint64 *valid = column_block_valid(block);
 		PageColumnState *state = &reader->scan->columns[c];
+		void *in_place = values_in_place(reader, c);
+		void *values;
 
 		state->pending = false;
+		reader->columns[c].values = in_place != NULL ? in_place : state->values;
 		reader->columns[c].valid = valid != NULL ? state->valid : NULL;
+		values = resident->codes[c] != NULL ? (void *) resident->codes[c] : state->values;
 		for (int i = 0; i < resident->nruns; i++)
 		{
 			const ResidentRun *run = &resident->runs[i];
 			uint32 row = block->first_row[run->page];
 
-			gpuagg_narrow_read(&block->form, column_block_values(block), row, run->nrows,
-							   reader->columns[c].values, run->begin);
+			if (in_place == NULL)
+				gpuagg_narrow_read(&block->form, column_block_values(block), row, run->nrows,
+								   values, run->begin);
 			if (valid != NULL)
 				gpuagg_bits_copy(state->valid, run->begin, valid, row, run->nrows);
 		}
+		if (resident->codes[c] != NULL)
+			take_codes(reader, c);
 	}
+}
+
+void
+gpuagg_page_resident_select(const PageReader *reader, int c, const GpuaggRange *range, uint64 *live)
+{
+	const PageResident *resident = reader->resident;
+	const ColumnBlock *block = resident->blocks[c];
+	const uint64 *valid = column_block_valid(block);
+	GpuaggRangeRows rows = gpuagg_narrow_range_rows(&block->form, range);
+	uint64 selected[GPUAGG_VECTOR_WORDS] = {0};
+
+	if (rows == GPUAGG_RANGE_ALL_ROWS && valid == NULL)
+		return;
+	for (int i = 0; i < resident->nruns && rows != GPUAGG_RANGE_NO_ROW; i++)
+	{
+		const ResidentRun *run = &resident->runs[i];
+		uint32 row = block->first_row[run->page];
+		uint64 some[GPUAGG_VECTOR_WORDS];
+
+		if (rows == GPUAGG_RANGE_ALL_ROWS)
+			gpuagg_bits_copy(some, 0, valid, row, run->nrows);
+		else
+			gpuagg_narrow_range_select(&block->form, column_block_values(block), row, run->nrows,
+									   range, some);
+		if (rows == GPUAGG_RANGE_SOME_ROWS && valid != NULL)
+		{
+			uint64 known[GPUAGG_VECTOR_WORDS];
+
+			gpuagg_bits_copy(known, 0, valid, row, run->nrows);
+			for (int w = 0; w * 64 < run->nrows; w++)
+				some[w] &= known[w];
+		}
+		gpuagg_bits_copy(selected, run->begin, some, 0, run->nrows);
+	}
+	for (int w = 0; w < GPUAGG_VECTOR_WORDS; w++)
+		live[w] &= selected[w];
 }
 
 /* ---- pages that are read ---- */
@@ -604,18 +752,96 @@ ChunkPages
 gpuagg_page_resident_rest(PageReader *reader, uint32 chunk)
 {
 	PageResident *resident = reader->resident;
+	ChunkPages rest = chunk_without(chunk_range(chunk_npages(chunk, reader->scan->nblocks)),
+									used_of(reader, chunk));
 
-	if (resident->fill != NULL)
+	if (resident->fill != NULL && !chunk_is_empty(&rest))
 	{
 		/* a new image, under which later queries will find the pages confirmed */
 		gpuagg_map_image_read(&resident->image, reader->scan->relation, chunk);
 		gpuagg_fill_expect(resident->fill, chunk, &resident->image);
 		RULES_PAUSE(after_image);
 	}
-	return chunk_without(chunk_range(CHUNK_PAGES), used_of(reader, chunk));
+	return rest;
 }
 
 /* ---- filling ---- */
+
+typedef struct PlainWish
+{
+	struct varlena *value;
+	MemoryContext context;
+	struct varlena *plain;
+} PlainWish;
+
+static void
+decompress(void *arg)
+{
+	PlainWish *wish = arg;
+	MemoryContext old = MemoryContextSwitchTo(wish->context);
+
+	wish->plain = detoast_attr(wish->value);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * A string that was flagged, as it is without compression; false: it cannot be kept.  What lies
+ * out of line is not fetched.
+ */
+static bool
+make_string_plain(PageReader *reader, int c, Datum value, GpuaggVectorBytes *string)
+{
+	const PageColumn *column = &reader->scan->columns[c].column;
+	bool trimmed = column->form == PAGE_COLUMN_TRIMMED;
+	PlainWish wish = {(struct varlena *) DatumGetPointer(value), reader->resident->plain, NULL};
+
+	if (!trimmed && toast_raw_datum_size(value) - VARHDRSZ > DICTIONARY_BYTES)
+	{
+		gpuagg_fill_refuse(reader->resident->fill, c, COLUMN_LONG_VALUE);
+		return true;
+	}
+	if (VARATT_IS_EXTERNAL(wish.value) || !gpuagg_attempt(decompress, &wish, NULL, 0))
+		return false;
+	string->data = (const uint8_t *) VARDATA_ANY(wish.plain);
+	string->size = VARSIZE_ANY_EXHDR(wish.plain);
+	while (trimmed && string->size > 0 && string->data[string->size - 1] == ' ')
+		string->size--;
+	return true;
+}
+
+/*
+ * Of flagged rows makes strings what they are without compression, for as long as the batch is
+ * current; the rows stay flagged.  False: there is a value that cannot be kept.
+ */
+static bool
+make_plain(PageReader *reader, const PageSegment *segment)
+{
+	const PageScan *scan = reader->scan;
+
+	if (gpuagg_bits_count(reader->odd_numbers, segment->begin, segment->nrows) > 0)
+		return false;
+	for (int i = segment->begin; i < segment->begin + segment->nrows; i++)
+		for (int c = 0; c < scan->ncolumns && gpuagg_bit(reader->flagged, i); c++)
+		{
+			const PageColumnState *state = &scan->columns[c];
+			HeapTupleData tuple = {0};
+			bool isnull;
+			Datum value;
+
+			if (!gpuagg_page_column_has_strings(&state->column) || state->length != -1)
+				continue;
+			tuple.t_data = (HeapTupleHeader) gpuagg_page_tuple(segment, i - segment->begin);
+			value = heap_getattr(&tuple, state->column.attno, RelationGetDescr(scan->relation),
+								 &isnull);
+			if (!isnull &&
+				(VARATT_IS_EXTERNAL(DatumGetPointer(value)) ||
+				 VARATT_IS_COMPRESSED(DatumGetPointer(value))) &&
+				!make_string_plain(reader, c, value,
+								   (GpuaggVectorBytes *) reader->columns[c].values + i))
+				return false;
+		}
+	return true;
+}
 
 void
 gpuagg_page_resident_fill(PageReader *reader)
@@ -623,18 +849,27 @@ gpuagg_page_resident_fill(PageReader *reader)
 	const PageBatch *batch = reader->scan->batch;
 	ColumnFill *fill = reader->resident->fill;
 
+	if (reader->any_flagged && reader->resident->plain == NULL)
+		reader->resident->plain = AllocSetContextCreate(CurrentMemoryContext, "gpuagg strings",
+														ALLOCSET_SMALL_SIZES);
+	if (reader->resident->plain != NULL)
+		MemoryContextReset(reader->resident->plain);
 	RULES_PAUSE(after_page);
 	for (int s = 0; s < batch->nsegments; s++)
 	{
 		const PageSegment *segment = &batch->segments[s];
+		bool flagged;
+		bool lost;
 		XLogRecPtr lsn = RULE_VALUE(fill_lsn, segment->lsn, BufferGetLSNAtomic(segment->buffer));
 
 		if (XLogRecPtrIsInvalid(segment->lsn))
 			continue;
+		flagged = reader->any_flagged &&
+				  gpuagg_bits_count(reader->flagged, segment->begin, segment->nrows) > 0;
+		lost = flagged && !make_plain(reader, segment);
 		gpuagg_fill_rows(fill, segment->block, lsn, segment->buffer, reader->columns,
 						 segment->begin, segment->nrows, segment->opens, segment->ends);
-		if (reader->any_flagged &&
-			gpuagg_bits_count(reader->flagged, segment->begin, segment->nrows) > 0)
+		if (lost)
 			gpuagg_fill_drop(fill, segment->block);
 	}
 	/* a table larger than the memory has a part of itself there, and costs no more than its pages */

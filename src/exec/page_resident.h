@@ -10,7 +10,10 @@
  * 1. The table is a heap, permanent, no catalog, its file older than this transaction, and all
  *	  changes to it are logged: else pages change without a new LSN.  The snapshot is an MVCC
  *	  snapshot that was not taken during recovery, where all-visible says less, and can not
- *	  become too old; the transaction is not SERIALIZABLE, as reads are not noted.
+ *	  become too old.  The transaction is not SERIALIZABLE: who changes a row looks for readers'
+ *	  predicate locks under the lock of the heap page, and clears the page's bit under the same
+ *	  lock.  A reader that takes no lock of the page may take its predicate lock and read the map
+ *	  between the two; then neither finds the other.
  * 2. The snapshot is taken before the map's image is read: what is all-visible while a snapshot
  *	  is registered is visible to it.  An image from before it may be about rows that were
  *	  deleted before the snapshot.
@@ -26,6 +29,7 @@
 #ifndef GPUAGG_PAGE_RESIDENT_H
 #define GPUAGG_PAGE_RESIDENT_H
 
+#include "common/narrow_range.h"
 #include "exec/page_reader.h"
 #include "resident/chunk.h"
 
@@ -48,6 +52,10 @@ extern void gpuagg_page_resident_share(PageReader *reader, PageShare *share);
 
 /* Columns first to first + n - 1 of the batch. */
 extern void gpuagg_page_resident_load(PageReader *reader, int first, int n);
+
+/* Clears those rows of the batch whose values of a column of integers are NULL or not in the range. */
+extern void gpuagg_page_resident_select(const PageReader *reader, int c, const GpuaggRange *range,
+										uint64 *live);
 
 /* Pages of a chunk that have to be read, now. */
 extern ChunkPages gpuagg_page_resident_rest(PageReader *reader, uint32 chunk);

@@ -42,7 +42,10 @@ make_decimals(PageReader *reader, int c, const char *const *found, const uint16 
 		}
 		else if (!gpuagg_page_decimal_wide(found[k], scale, &result) ||
 				 (!is_wide && result != (int64) result))
+		{
 			flag(reader, row);
+			reader->odd_numbers[row / 64] |= UINT64CONST(1) << row % 64;
+		}
 		else if (is_wide)
 			wide[row] = gpuagg_int128_narrow(result);
 		else

@@ -17,9 +17,11 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+#include "resident/eligible.h"
 #include "resident/purge.h"
 #include "types/page_column.h"
 
@@ -53,8 +55,8 @@ gpuagg_resident_get(PG_FUNCTION_ARGS)
 	for (int i = 0; i < n; i++)
 	{
 		const ColumnInfo *info = &list[i];
-		Datum values[9];
-		bool nulls[9] = {false};
+		Datum values[10];
+		bool nulls[10] = {false};
 
 		if (!is_shown(info, all))
 			continue;
@@ -68,6 +70,9 @@ gpuagg_resident_get(PG_FUNCTION_ARGS)
 		values[7] = Int64GetDatum((int64) info->uses);
 		nulls[8] = info->last_use == 0;
 		values[8] = TimestampTzGetDatum(info->last_use);
+		nulls[2] = info->refusal != COLUMN_ACCEPTED;
+		nulls[9] = !nulls[2];
+		values[9] = CStringGetTextDatum(gpuagg_refusal_text(info->refusal));
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
@@ -83,7 +88,7 @@ check_owner(Oid relation)
 					   get_rel_name(relation));
 }
 
-/* The columns of a relation's file; of its partitions and other children too. */
+/* The columns of a locked relation's file; of its partitions and other children too. */
 static int
 evict_relation(Oid relation)
 {
@@ -91,7 +96,6 @@ evict_relation(Oid relation)
 	ListCell *cell;
 	int n = 0;
 
-	LockRelationOid(relation, AccessShareLock);
 	all = find_all_inheritors(relation, AccessShareLock, NULL);
 	foreach (cell, all)
 	{
@@ -113,13 +117,16 @@ evict_relation(Oid relation)
 Datum
 gpuagg_evict(PG_FUNCTION_ARGS)
 {
-	Oid relation = PG_ARGISNULL(0) ? InvalidOid : PG_GETARG_OID(0);
+	bool all = PG_ARGISNULL(0);
+	Oid relation = all ? InvalidOid : PG_GETARG_OID(0);
 	ColumnInfo *list;
 	int evicted = 0;
 	int n = 0;
 
-	if (OidIsValid(relation))
+	if (!all)
 	{
+		/* it must not be dropped meanwhile */
+		LockRelationOid(relation, AccessShareLock);
 		if (get_rel_name(relation) == NULL)
 			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
 							errmsg("relation with OID %u does not exist", relation)));
@@ -128,7 +135,7 @@ gpuagg_evict(PG_FUNCTION_ARGS)
 	if (!gpuagg_directory_open())
 		PG_RETURN_INT32(0);
 	(void) gpuagg_directory_purge();
-	if (OidIsValid(relation))
+	if (!all)
 		PG_RETURN_INT32(evict_relation(relation));
 	if (superuser())
 		PG_RETURN_INT32(gpuagg_directory_evict(MyDatabaseId, InvalidOid));
@@ -151,23 +158,91 @@ add_column(StringInfo list, const char *schema, const char *name)
 					 quote_identifier(schema), quote_identifier(name));
 }
 
-/* Aggregates over the columns of the array; NULL: over all that can be resident. */
+/* Whether a column of the relation, or of one of its children, is refused. */
+static bool
+is_refused(const char *name, const List *relations, const ColumnInfo *list, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (list[i].refusal != COLUMN_ACCEPTED && list_member_oid(relations, list[i].relation) &&
+			is_shown(&list[i], true) &&
+			strcmp(get_attname(list[i].relation, list[i].key.attno, false), name) == 0)
+			return true;
+	return false;
+}
+
+static int
+compare_columns(const void *a, const void *b)
+{
+	const ColumnInfo *x = a;
+	const ColumnInfo *y = b;
+
+	return x->relation != y->relation ? (x->relation > y->relation ? 1 : -1)
+									  : x->key.attno - y->key.attno;
+}
+
+/* Says which columns are refused, of those that are wanted; array: NULL, or their names. */
+static void
+tell_refused(Oid relation, ArrayType *array)
+{
+	List *all = find_all_inheritors(relation, NoLock, NULL);
+	Datum *names = NULL;
+	int nnames = 0;
+	int n;
+	ColumnInfo *list = gpuagg_directory_list(&n);
+
+	if (array != NULL)
+		deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &names, NULL, &nnames);
+	qsort(list, n, sizeof(ColumnInfo), compare_columns);
+	for (int i = 0; i < n; i++)
+	{
+		const char *name;
+		bool wanted = array == NULL;
+
+		if (list[i].refusal == COLUMN_ACCEPTED || !list_member_oid(all, list[i].relation) ||
+			!is_shown(&list[i], true))
+			continue;
+		name = get_attname(list[i].relation, list[i].key.attno, false);
+		for (int k = 0; k < nnames; k++)
+			wanted |= strcmp(NameStr(*DatumGetName(names[k])), name) == 0;
+		if (wanted)
+			ereport(NOTICE,
+					(errmsg("column \"%s\" of relation \"%s\" is not resident: it has %s", name,
+							get_rel_name(list[i].relation), gpuagg_refusal_text(list[i].refusal))));
+	}
+}
+
+/*
+ * Aggregates over the columns of the array, NULL: over all that can be resident; but not over
+ * those that are refused.
+ */
 static char *
 list_columns(Relation relation, ArrayType *array, const char *schema)
 {
 	TupleDesc desc = RelationGetDescr(relation);
 	StringInfoData list;
 	PageColumn column;
+	List *relations = find_all_inheritors(RelationGetRelid(relation), NoLock, NULL);
+	ColumnInfo *infos = NULL;
 	Datum *names = NULL;
+	int ninfos = 0;
 	int n = 0;
 
 	initStringInfo(&list);
+	if (gpuagg_directory_open())
+	{
+		(void) gpuagg_directory_purge();
+		infos = gpuagg_directory_list(&ninfos);
+	}
 	if (array == NULL)
 	{
 		for (int i = 0; i < desc->natts; i++)
-			if (gpuagg_page_column(TupleDescAttr(desc, i), &column) &&
-				gpuagg_page_column_is_fixed(&column))
-				add_column(&list, schema, NameStr(TupleDescAttr(desc, i)->attname));
+		{
+			const char *name = NameStr(TupleDescAttr(desc, i)->attname);
+
+			if (gpuagg_page_column(TupleDescAttr(desc, i), &column) && column.resident &&
+				!is_refused(name, relations, infos, ninfos))
+				add_column(&list, schema, name);
+		}
 		return list.data;
 	}
 	deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &names, NULL, &n);
@@ -180,14 +255,14 @@ list_columns(Relation relation, ArrayType *array, const char *schema)
 			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
 							errmsg("column \"%s\" of relation \"%s\" does not exist", name,
 								   RelationGetRelationName(relation))));
-		if (!gpuagg_page_column(TupleDescAttr(desc, attno - 1), &column) ||
-			!gpuagg_page_column_is_fixed(&column))
+		if (!gpuagg_page_column(TupleDescAttr(desc, attno - 1), &column) || !column.resident)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("column \"%s\" of type %s cannot be resident", name,
 							format_type_with_typemod(TupleDescAttr(desc, attno - 1)->atttypid,
 													 TupleDescAttr(desc, attno - 1)->atttypmod))));
-		add_column(&list, schema, name);
+		if (!is_refused(name, relations, infos, ninfos))
+			add_column(&list, schema, name);
 	}
 	return list.data;
 }
@@ -212,21 +287,60 @@ read_columns(const char *query)
 	AtEOXact_GUC(false, level);
 }
 
-/* What is resident of a relation and its children: rows and bytes of all columns. */
-static void
-add_up(Oid relation, int64 *rows, int64 *bytes)
+/* What is resident of relations. */
+typedef struct Loaded
 {
-	List *all = find_all_inheritors(relation, NoLock, NULL);
+	int64 rows; /* of all columns */
+	int64 bytes;
+	int64 pages;		/* of the relations */
+	int64 missing;		/* of these, those that a column has not that was used since */
+	const char *reason; /* why nothing is resident of one of them; or NULL */
+} Loaded;
+
+static void
+add_up(Oid oid, TimestampTz since, Loaded *loaded)
+{
+	Relation relation = relation_open(oid, AccessShareLock);
 	int n;
 	ColumnInfo *list = gpuagg_directory_list(&n);
+	int64 pages = 0;
+	int64 least = 0;
+	bool any = false;
+	bool refused = false;
 
-	*rows = *bytes = 0;
 	for (int i = 0; i < n; i++)
-		if (list_member_oid(all, list[i].relation) && is_shown(&list[i], true))
-		{
-			*rows += (int64) list[i].nrows;
-			*bytes += (int64) list[i].bytes;
-		}
+	{
+		if (list[i].relation != oid || !is_shown(&list[i], true))
+			continue;
+		refused |= list[i].refusal != COLUMN_ACCEPTED;
+		loaded->rows += (int64) list[i].nrows;
+		loaded->bytes += (int64) list[i].bytes;
+		if (list[i].last_use < since)
+			continue;
+		least = any ? Min(least, (int64) list[i].npages) : (int64) list[i].npages;
+		any = true;
+	}
+	if (RELKIND_HAS_STORAGE(relation->rd_rel->relkind))
+		pages = (int64) RelationGetNumberOfBlocks(relation);
+	loaded->pages += pages;
+	if (any || !refused)
+		loaded->missing += pages - Min(pages, least);
+	if (pages > 0 && loaded->reason == NULL)
+		loaded->reason = gpuagg_resident_ineligible(relation, GetActiveSnapshot());
+	relation_close(relation, NoLock);
+	pfree(list);
+}
+
+/* Says that not all pages are resident, and why. */
+static void
+report_missing(const Loaded *loaded)
+{
+	const char *reason = loaded->reason != NULL ? loaded->reason : gpuagg_directory_reason();
+
+	if (loaded->missing > 0)
+		ereport(NOTICE, (errmsg("%lld of %lld pages are not resident: %s",
+								(long long) loaded->missing, (long long) loaded->pages,
+								reason[0] != '\0' ? reason : "they are not all-visible")));
 }
 
 Datum
@@ -237,9 +351,8 @@ gpuagg_prefetch(PG_FUNCTION_ARGS)
 	TimestampTz start = GetCurrentTimestamp();
 	Relation relation;
 	char *list;
-	const char *reason;
-	int64 rows;
-	int64 bytes;
+	Loaded loaded = {0};
+	ListCell *cell;
 	TupleDesc desc;
 	Datum values[3];
 	bool nulls[3] = {false};
@@ -265,15 +378,15 @@ gpuagg_prefetch(PG_FUNCTION_ARGS)
 					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(relation)),
 												RelationGetRelationName(relation))));
 	relation_close(relation, NoLock);
-	reason = gpuagg_directory_open() || gpuagg_directory_reason()[0] != '\0'
-				 ? gpuagg_directory_reason()
-				 : "there is no directory of columns";
-	if (reason[0] != '\0')
-		ereport(NOTICE, (errmsg("not all may be resident: %s", reason)));
+	(void) gpuagg_directory_open();
+	foreach (cell, find_all_inheritors(oid, AccessShareLock, NULL))
+		add_up(lfirst_oid(cell), start, &loaded);
+	if (list[0] != '\0')
+		report_missing(&loaded);
+	tell_refused(oid, columns);
 
-	add_up(oid, &rows, &bytes);
-	values[0] = Int64GetDatum(rows);
-	values[1] = Int64GetDatum(bytes);
+	values[0] = Int64GetDatum(loaded.rows);
+	values[1] = Int64GetDatum(loaded.bytes);
 	values[2] = Float8GetDatum((double) (GetCurrentTimestamp() - start) / 1e6);
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");

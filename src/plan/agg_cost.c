@@ -240,7 +240,7 @@ resident_part(PlannerInfo *root, const RelOptInfo *input, const RelOptInfo *rel,
 
 		if (attno <= 0 ||
 			!gpuagg_page_column(TupleDescAttr(RelationGetDescr(relation), attno - 1), &column) ||
-			!gpuagg_page_column_is_fixed(&column))
+			!column.resident)
 		{
 			least = 0;
 			break;

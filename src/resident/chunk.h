@@ -109,14 +109,17 @@ chunk_is_empty(const ChunkPages *pages)
 	return any == 0;
 }
 
-/* Most words have all pages, and counting bits takes time. */
+/* Most words have all pages or none, and counting bits takes time. */
 static inline int
 chunk_size(const ChunkPages *pages)
 {
 	int n = 0;
 
 	for (int w = 0; w < CHUNK_WORDS; w++)
-		n += pages->words[w] == ~UINT64CONST(0) ? 64 : __builtin_popcountll(pages->words[w]);
+		if (pages->words[w] == ~UINT64CONST(0))
+			n += 64;
+		else if (pages->words[w] != 0)
+			n += __builtin_popcountll(pages->words[w]);
 	return n;
 }
 

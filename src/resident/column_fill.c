@@ -6,13 +6,21 @@
  * bit was set in the image, which was read first; then the page itself was read, whose flag
  * PD_ALL_VISIBLE was set.  Had its rows changed between the two, either the flag would not be
  * set, or the map's LSN would be another since, under which nothing is confirmed here.
+ *
+ * There is a second reason, for which even the order does not matter: image and page are read, and
+ * the block is published, under the query's snapshot, which is registered until the node has ended.
+ * As long as it is, vacuum takes no row that it does not see for visible to all, nor removes one
+ * that it sees; so whenever the bit is set in that time, the page has the rows that it sees.
  */
 #include "compat.h"
 
 #include "resident/column_fill.h"
+#include "resident/dictionary.h"
 
 #include "common/hashfn.h"
 #include "miscadmin.h"
+
+#include "resident/purge.h"
 
 #define FIRST_ROWS 8192 /* of which there is room at first; a multiple of 64 */
 
@@ -23,6 +31,8 @@ typedef struct FillColumn
 	char *values;
 	uint64 *valid;
 	bool any_null;
+	Dictionary *dictionary; /* of strings: values are their codes; or NULL */
+	bool lost;				/* its values are not taken */
 } FillColumn;
 
 /* Pages that were read or will be. */
@@ -45,6 +55,7 @@ struct ColumnFill
 	MemoryContext context;
 	uint64 before;
 	uint64 npages;	  /* put into memory, as at least one column */
+	bool purged;	  /* what others have left is out of the directory */
 	bool full;		  /* there was no memory for a block */
 	List *expected;	  /* of Expectation *, in the order of reading */
 	EmptyPage *empty; /* pages without rows, in the order of reading */
@@ -68,6 +79,14 @@ struct ColumnFill
 	int ncolumns;
 	FillColumn columns[FLEXIBLE_ARRAY_MEMBER];
 };
+
+/* Sets bits first to first + n - 1. */
+static void
+set_bits(uint64 *bits, uint32 first, uint32 n)
+{
+	for (uint32 done = 0; done < n; done += 64)
+		gpuagg_bits_copy(bits, first + done, &(uint64){PG_UINT64_MAX}, 0, Min(n - done, 64));
+}
 
 /* ---- memory ---- */
 
@@ -136,8 +155,15 @@ gpuagg_fill_open(int n, const ColumnPin *pins, const GpuaggVectorType *types, ui
 	fill->ncolumns = n;
 	for (int i = 0; i < n; i++)
 	{
-		fill->columns[i].pin = &pins[i];
-		fill->columns[i].type = types[i];
+		FillColumn *column = &fill->columns[i];
+
+		column->pin = &pins[i];
+		column->type = types[i];
+		if (types[i] != GPUAGG_VECTOR_BYTES)
+			continue;
+		column->type = GPUAGG_VECTOR_INT32;
+		column->dictionary = gpuagg_dictionary_open(gpuagg_column_dictionary(&pins[i]));
+		column->lost = column->dictionary == NULL;
 	}
 	fill->some = allocate(fill, GPUAGG_VECTOR_ROWS * sizeof(GpuaggInt128));
 	if (fill->some == NULL)
@@ -159,6 +185,54 @@ gpuagg_fill_expect(ColumnFill *fill, uint32 chunk, const MapImage *image)
 	*expectation = (Expectation){chunk, image->lsn, image->visible[chunk % MAP_PAGE_CHUNKS]};
 	fill->expected = lappend(fill->expected, expectation);
 	MemoryContextSwitchTo(old);
+}
+
+void
+gpuagg_fill_refuse(ColumnFill *fill, int number, ColumnRefusal why)
+{
+	FillColumn *column = &fill->columns[number];
+	bool all = true;
+
+	if (column->lost)
+		return;
+	column->lost = true;
+	gpuagg_column_refuse(column->pin, why);
+	for (int i = 0; i < fill->ncolumns; i++)
+		all &= fill->columns[i].lost;
+	fill->full |= all;
+}
+
+/* Codes of n strings. */
+static void
+take_strings(ColumnFill *fill, int number, const GpuaggVector *vector, int begin, int n)
+{
+	FillColumn *column = &fill->columns[number];
+	const GpuaggVectorBytes *strings = (const GpuaggVectorBytes *) vector->values + begin;
+	int32 *codes = (int32 *) column->values + fill->rows;
+
+	for (int i = 0; i < n && !column->lost; i++)
+	{
+		int row = begin + i;
+
+		codes[i] = 0;
+		if (vector->valid != NULL && (vector->valid[row / 64] >> row % 64 & 1) == 0)
+			continue;
+		switch (gpuagg_dictionary_code(column->dictionary, strings[i], fill->before, &codes[i]))
+		{
+			case DICTIONARY_HAS:
+				break;
+			case DICTIONARY_LONG_VALUE:
+				gpuagg_fill_refuse(fill, number, COLUMN_LONG_VALUE);
+				break;
+			case DICTIONARY_MANY_VALUES:
+				gpuagg_fill_refuse(fill, number, COLUMN_MANY_VALUES);
+				break;
+			case DICTIONARY_NO_MEMORY:
+				column->lost = true;
+				fill->full = true;
+				break;
+		}
+	}
 }
 
 static void publish(ColumnFill *fill);
@@ -221,20 +295,25 @@ gpuagg_fill_rows(ColumnFill *fill, BlockNumber block, XLogRecPtr lsn, Buffer buf
 		const GpuaggVector *vector = &vectors[i];
 		Size size = gpuagg_vector_type_size(column->type);
 
-		if (column->type == GPUAGG_VECTOR_BOOL)
+		if (column->lost)
+			continue;
+		if (column->dictionary != NULL)
+			take_strings(fill, i, vector, begin, n);
+		else if (column->type == GPUAGG_VECTOR_BOOL)
 			gpuagg_bits_copy((uint64 *) column->values, fill->rows, vector->values, begin, n);
 		else
 			memcpy(column->values + fill->rows * size, (char *) vector->values + begin * size,
 				   n * size);
-		if (vector->valid != NULL)
+		/* bits are set from the first NULL on, as most columns have none */
+		if (vector->valid != NULL && gpuagg_bits_count(vector->valid, begin, n) < n)
 		{
+			if (!column->any_null)
+				set_bits(column->valid, 0, fill->rows);
+			column->any_null = true;
 			gpuagg_bits_copy(column->valid, fill->rows, vector->valid, begin, n);
-			column->any_null |= gpuagg_bits_count(vector->valid, begin, n) < n;
 		}
-		else
-			for (int done = 0; done < n; done += 64)
-				gpuagg_bits_copy(column->valid, fill->rows + done, &(uint64){PG_UINT64_MAX}, 0,
-								 Min(n - done, 64));
+		else if (column->any_null)
+			set_bits(column->valid, fill->rows, n);
 	}
 	fill->rows += n;
 	fill->nrows[page] += n;
@@ -355,13 +434,15 @@ for_rows(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old,
 			uint64 valid[GPUAGG_VECTOR_WORDS] = {0};
 			uint32 first = all.first + done;
 			uint32 n = Min(all.n - done, GPUAGG_VECTOR_ROWS);
-			const uint64 *bits = all.old == NULL ? column->valid : column_block_valid(all.old);
+			const uint64 *bits = all.old != NULL	? column_block_valid(all.old)
+								 : column->any_null ? column->valid
+													: NULL;
 
 			if (bits != NULL)
 				gpuagg_bits_copy(valid, 0, bits, first, n);
 			if (all.old == NULL && column->type != GPUAGG_VECTOR_BOOL)
 				take(arg, column->values + values_size(column->type, first),
-					 column->any_null ? valid : NULL, n);
+					 bits != NULL ? valid : NULL, n);
 			else
 			{
 				if (all.old == NULL)
@@ -403,9 +484,7 @@ write_rows(void *arg, const void *values, const uint64 *valid, uint32 n)
 		if (valid != NULL)
 			gpuagg_bits_copy(bits, writer->row, valid, 0, n);
 		else
-			for (uint32 done = 0; done < n; done += 64)
-				gpuagg_bits_copy(bits, writer->row + done, &(uint64){PG_UINT64_MAX}, 0,
-								 Min(n - done, 64));
+			set_bits(bits, writer->row, n);
 	}
 	writer->row += n;
 }
@@ -448,6 +527,7 @@ make_block(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old, C
 	ChunkPages pages = old != NULL ? chunk_either(fill->pages, old->pages) : fill->pages;
 	ColumnBlock header;
 	ColumnBlock *block;
+	void *address;
 	bool nulls = column->any_null || (old != NULL && old->nulls != 0);
 	Size size = TYPEALIGN(BLOCK_ALIGN, sizeof(ColumnBlock));
 
@@ -462,12 +542,13 @@ make_block(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old, C
 	size += gpuagg_narrow_bytes(&header.form, header.nrows);
 	header.bytes = size;
 
-	state->block = gpuagg_column_allocate(size, fill->before, &block);
+	state->block = gpuagg_column_allocate(size, fill->before, &address);
 	if (state->block == 0)
 	{
 		fill->full = true;
 		return false;
 	}
+	block = address;
 	*block = header;
 	for_rows(fill, column, old, &pages, write_rows, &(BlockWriter){block, 0});
 	block->nvalid = nulls ? (uint32) gpuagg_bits_count(column_block_valid(block), 0, block->nrows)
@@ -528,8 +609,13 @@ publish(ColumnFill *fill)
 	if (fill->open_page >= 0)
 		fill->rows = fill->first_row[fill->open_page];
 	add_empty(fill);
+	if (!chunk_is_empty(&fill->pages) && !fill->purged)
+	{
+		fill->purged = true;
+		(void) gpuagg_directory_purge();
+	}
 	for (int i = 0; i < fill->ncolumns && !chunk_is_empty(&fill->pages) && !fill->full; i++)
-		any |= publish_column(fill, &fill->columns[i]);
+		any |= !fill->columns[i].lost && publish_column(fill, &fill->columns[i]);
 	if (any)
 		fill->npages += chunk_size(&fill->pages);
 	fill->begun = false;
@@ -562,6 +648,9 @@ gpuagg_fill_close(ColumnFill *fill)
 		pfree(fill->columns[i].values);
 		pfree(fill->columns[i].valid);
 	}
+	for (int i = 0; i < fill->ncolumns; i++)
+		if (fill->columns[i].dictionary != NULL)
+			gpuagg_dictionary_close(fill->columns[i].dictionary);
 	list_free_deep(fill->expected);
 	if (fill->empty != NULL)
 		pfree(fill->empty);

@@ -19,8 +19,7 @@
 typedef struct ColumnFill ColumnFill;
 
 /*
- * For n columns of a table, pinned by the caller, whose vectors have these types (FLOAT64, INT64
- * and the like, not BYTES or DATUM).  before: as of gpuagg_column_allocate().  In the current
+ * For n columns of a table, pinned by the caller, whose vectors have these types (not DATUM).  before: as of gpuagg_column_allocate().  In the current
  * memory context; NULL: there is no memory.
  */
 extern ColumnFill *gpuagg_fill_open(int n, const ColumnPin *pins, const GpuaggVectorType *types,
@@ -39,6 +38,9 @@ extern void gpuagg_fill_rows(ColumnFill *fill, BlockNumber block, XLogRecPtr lsn
 
 /* A page of which values cannot be kept: what has come of its rows is taken back. */
 extern void gpuagg_fill_drop(ColumnFill *fill, BlockNumber block);
+
+/* A column is refused, for a value that cannot be kept: none of its values is taken any more. */
+extern void gpuagg_fill_refuse(ColumnFill *fill, int column, ColumnRefusal why);
 
 /* An all-visible page without rows.  It may come before rows of pages before it. */
 extern void gpuagg_fill_empty(ColumnFill *fill, BlockNumber block, XLogRecPtr lsn, Buffer buffer);

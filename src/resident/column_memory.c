@@ -186,26 +186,39 @@ map_all(ColumnMemory *memory)
 		(void) address_of(memory, i);
 }
 
+/* Of the segments.  Under the lock. */
+static Size
+all_bytes(const ColumnMemory *memory)
+{
+	Size total = 0;
+
+	for (int i = 0; i < MEMORY_SEGMENTS; i++)
+		if (memory->segments[i].handle != DSM_HANDLE_INVALID)
+			total += memory->segments[i].bytes;
+	return total;
+}
+
 /* Bytes for one more segment, reserved under the lock; 0: it may not be made. */
 static Size
 reserve(ColumnMemory *memory, Size bytes, Size limit)
 {
-	Size total = 0;
+	Size total;
 	Size size = SEGMENT_BYTES;
 
 	LWLockAcquire(&memory->lock, LW_EXCLUSIVE);
-	for (int i = 0; i < MEMORY_SEGMENTS; i++)
-		if (memory->segments[i].handle != DSM_HANDLE_INVALID)
-			total += memory->segments[i].bytes;
-	total += memory->reserved;
+	total = all_bytes(memory) + memory->reserved;
 	/* they grow, as there are few, and all of one is made at once */
 	size = Max(size, total / GROWTH_PART);
 	if (total > limit / GROWTH_PART)
 		size = Max(size, limit / MEMORY_SEGMENTS);
 	size = Min(size, limit > total ? limit - total : 0) / MEMORY_PAGE * MEMORY_PAGE;
-	if (size < bytes + (FIRST_PAGE + 1) * MEMORY_PAGE ||
-		(memory->failed != 0 &&
-		 !TimestampDifferenceExceeds(memory->failed, GetCurrentTimestamp(), RETRY_MS)))
+	if (size < bytes + (FIRST_PAGE + 1) * MEMORY_PAGE)
+	{
+		strlcpy(memory->reason, "\"gpuagg.column_memory\" is used up", sizeof(memory->reason));
+		size = 0;
+	}
+	else if (memory->failed != 0 &&
+			 !TimestampDifferenceExceeds(memory->failed, GetCurrentTimestamp(), RETRY_MS))
 		size = 0;
 	memory->reserved += size;
 	LWLockRelease(&memory->lock);
@@ -267,6 +280,11 @@ gpuagg_column_memory_allocate(ColumnMemory *memory, Size bytes, Size limit)
 	ref = allocate(memory, bytes);
 	if (ref == 0 && add_segment(memory, bytes, limit))
 		ref = allocate(memory, bytes);
+#ifdef MADV_POPULATE_WRITE
+	if (ref != 0)
+		(void) madvise(gpuagg_column_memory_at(memory, ref), pages_of(bytes) * MEMORY_PAGE,
+					   MADV_POPULATE_WRITE);
+#endif
 	return ref;
 }
 
@@ -284,19 +302,15 @@ gpuagg_column_memory_free(ColumnMemory *memory, MemoryRef ref, Size bytes)
 	LWLockRelease(&memory->lock);
 }
 
-void
-gpuagg_column_memory_sizes(ColumnMemory *memory, Size *total, Size *used)
+Size
+gpuagg_column_memory_bytes(ColumnMemory *memory)
 {
-	*total = 0;
-	*used = 0;
+	Size total;
+
 	LWLockAcquire(&memory->lock, LW_SHARED);
-	for (int i = 0; i < MEMORY_SEGMENTS; i++)
-		if (memory->segments[i].handle != DSM_HANDLE_INVALID)
-		{
-			*total += memory->segments[i].bytes;
-			*used += memory->segments[i].used;
-		}
+	total = all_bytes(memory);
 	LWLockRelease(&memory->lock);
+	return total;
 }
 
 void
@@ -312,6 +326,7 @@ gpuagg_column_memory_trim(ColumnMemory *memory)
 		{
 			handle = shared->handle;
 			shared->handle = DSM_HANDLE_INVALID;
+			memory->reason[0] = '\0';
 		}
 		LWLockRelease(&memory->lock);
 		if (handle == DSM_HANDLE_INVALID)

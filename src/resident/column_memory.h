@@ -54,8 +54,8 @@ extern void gpuagg_column_memory_free(ColumnMemory *memory, MemoryRef ref, Size 
 /* Where it is in this process; NULL: its segment cannot be mapped. */
 extern void *gpuagg_column_memory_at(ColumnMemory *memory, MemoryRef ref);
 
-/* Bytes of all segments, and of these those that are allocated. */
-extern void gpuagg_column_memory_sizes(ColumnMemory *memory, Size *total, Size *used);
+/* Bytes of all segments. */
+extern Size gpuagg_column_memory_bytes(ColumnMemory *memory);
 
 /* Gives back segments of which nothing is allocated. */
 extern void gpuagg_column_memory_trim(ColumnMemory *memory);

@@ -11,7 +11,6 @@
 #include "common/hashfn.h"
 #include "lib/dshash.h"
 #include "miscadmin.h"
-#include "utils/datum.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
@@ -169,32 +168,66 @@ gpuagg_directory_reason(void)
 {
 	if (gpuagg_column_memory == 0)
 		return "\"gpuagg.column_memory\" is 0";
-	return gpuagg_columns_shared != NULL ? gpuagg_columns_shared->memory.reason : "";
+	if (gpuagg_columns_shared == NULL ||
+		(gpuagg_columns_area == NULL && gpuagg_columns_shared->memory.reason[0] == '\0'))
+		return "there is no directory of columns";
+	return gpuagg_columns_shared->memory.reason;
 }
 
 Size
 gpuagg_directory_bytes(void)
 {
-	Size total = 0;
-	Size used;
-
-	if (gpuagg_columns_area != NULL)
-		gpuagg_column_memory_sizes(&gpuagg_columns_shared->memory, &total, &used);
-	return total;
+	return gpuagg_columns_area == NULL ? 0
+									   : gpuagg_column_memory_bytes(&gpuagg_columns_shared->memory);
 }
 
 /* ---- columns ---- */
 
-static uint32
-hash_missing(TupleDesc desc, AttrNumber attno)
+/*
+ * The value of rows that are older than the column.  A hash alone would not do: it is easy to find
+ * two values that share one of 32 bits.
+ */
+static void
+set_missing(ColumnKey *key, TupleDesc desc)
 {
-	Form_pg_attribute form = TupleDescAttr(desc, attno - 1);
+	Form_pg_attribute form = TupleDescAttr(desc, key->attno - 1);
 	bool isnull;
-	Datum value = getmissingattr(desc, attno, &isnull);
+	Datum value = getmissingattr(desc, key->attno, &isnull);
+	const unsigned char *bytes;
+	Size n;
 
 	if (isnull)
-		return 0;
-	return datum_image_hash(value, form->attbyval, form->attlen) | 1;
+		return;
+	if (form->attbyval)
+	{
+		bytes = (unsigned char *) &value;
+		n = sizeof(value);
+	}
+	else if (form->attlen > 0)
+	{
+		bytes = (unsigned char *) DatumGetPointer(value);
+		n = form->attlen;
+	}
+	else
+	{
+		struct varlena *datum = PG_DETOAST_DATUM_PACKED(value);
+
+		bytes = (unsigned char *) VARDATA_ANY(datum);
+		n = VARSIZE_ANY_EXHDR(datum);
+	}
+	if (n < sizeof(key->missing))
+	{
+		key->missing[0] = n + 1;
+		memcpy(key->missing + 1, bytes, n);
+		return;
+	}
+	key->missing[0] = 255;
+	for (Size at = sizeof(uint64); at < sizeof(key->missing); at += sizeof(uint64))
+	{
+		uint64 hash = hash_bytes_extended(bytes, n, at);
+
+		memcpy(key->missing + at, &hash, sizeof(hash));
+	}
 }
 
 ColumnKey
@@ -208,8 +241,9 @@ gpuagg_column_key(Relation relation, AttrNumber attno)
 	key.type = form->atttypid;
 	key.collation = form->attcollation;
 	key.typmod = form->atttypmod;
-	key.missing = form->atthasmissing ? hash_missing(RelationGetDescr(relation), attno) : 0;
 	key.attno = attno;
+	if (form->atthasmissing)
+		set_missing(&key, RelationGetDescr(relation));
 	return key;
 }
 
@@ -224,7 +258,7 @@ typedef struct PinWish
 } PinWish;
 
 static dsa_pointer
-make_column(const ColumnKey *key, Oid relation)
+make_column(const ColumnKey *key, Oid relation, ColumnRefusal refusal)
 {
 	dsa_pointer pointer = dsa_allocate_extended(gpuagg_columns_area, sizeof(ResidentColumn),
 												DSA_ALLOC_NO_OOM | DSA_ALLOC_ZERO);
@@ -236,9 +270,11 @@ make_column(const ColumnKey *key, Oid relation)
 	column->self = pointer;
 	column->key = *key;
 	column->relation = relation;
+	column->refusal = refusal;
 	pg_atomic_init_u64(&column->uses, 0);
 	pg_atomic_init_u64(&column->last, 0);
 	pg_atomic_init_u64(&column->last_use, 0);
+	gpuagg_dictionary_init(&column->dictionary, gpuagg_columns_shared->tranche);
 	LWLockInitialize(&column->lock, gpuagg_columns_shared->tranche);
 	column->groups = InvalidDsaPointer;
 	return pointer;
@@ -256,7 +292,7 @@ find_and_pin(void *arg)
 
 		entry = dshash_find_or_insert(table, wish->key, &there);
 		if (!there)
-			entry->column = make_column(wish->key, wish->relation);
+			entry->column = make_column(wish->key, wish->relation, COLUMN_ACCEPTED);
 		if (!DsaPointerIsValid(entry->column))
 		{
 			dshash_delete_entry(table, entry);
@@ -271,13 +307,31 @@ find_and_pin(void *arg)
 	dshash_release_lock(table, entry);
 }
 
-bool
-gpuagg_column_pin(const ColumnKey *key, Oid relation, bool make, ColumnPin *pin)
+/* The same, whether or not it is refused. */
+static bool
+pin_column(const ColumnKey *key, Oid relation, bool make, ColumnPin *pin)
 {
 	PinWish wish = {key, relation, make, CurrentResourceOwner, pin, false};
 
 	pin->column = NULL;
 	return gpuagg_attempt(find_and_pin, &wish, NULL, 0) && wish.found;
+}
+
+bool
+gpuagg_column_pin(const ColumnKey *key, Oid relation, bool make, ColumnPin *pin)
+{
+	if (!pin_column(key, relation, make, pin))
+		return false;
+	if (pin->column->refusal == COLUMN_ACCEPTED)
+		return true;
+	gpuagg_column_unpin(pin);
+	return false;
+}
+
+struct SharedDictionary *
+gpuagg_column_dictionary(const ColumnPin *pin)
+{
+	return &pin->column->dictionary;
 }
 
 bool
@@ -327,25 +381,13 @@ list_columns(void *arg)
 	while ((entry = dshash_seq_next(&status)) != NULL)
 	{
 		ResidentColumn *column = dsa_get_address(gpuagg_columns_area, entry->column);
-		ColumnInfo *info;
 
 		if (wish->n == wish->room)
 		{
 			wish->room *= 2;
 			wish->list = repalloc(wish->list, wish->room * sizeof(ColumnInfo));
 		}
-		info = &wish->list[wish->n++];
-		LWLockAcquire(&column->lock, LW_SHARED);
-		*info = (ColumnInfo){column->key,
-							 column->relation,
-							 column->nchunks,
-							 column->nrows,
-							 column->npages,
-							 column->bytes,
-							 pg_atomic_read_u64(&column->uses),
-							 pg_atomic_read_u64(&column->last),
-							 (TimestampTz) pg_atomic_read_u64(&column->last_use)};
-		LWLockRelease(&column->lock);
+		wish->list[wish->n++] = gpuagg_column_info(column);
 	}
 	dshash_seq_term(&status);
 }
@@ -395,9 +437,7 @@ gpuagg_column_resident_pages(const ColumnKey *key)
 
 	if (!gpuagg_column_pin(key, InvalidOid, false, &pin))
 		return 0;
-	LWLockAcquire(&pin.column->lock, LW_SHARED);
-	npages = pin.column->npages;
-	LWLockRelease(&pin.column->lock);
+	npages = gpuagg_column_info(pin.column).npages;
 	gpuagg_column_unpin(&pin);
 	return npages;
 }
@@ -432,11 +472,81 @@ gpuagg_column_evict(const ColumnKey *key)
 	ColumnPin pin;
 
 	/* the last who holds it frees it */
-	if (!gpuagg_column_pin(key, InvalidOid, false, &pin))
+	if (!pin_column(key, InvalidOid, false, &pin))
 		return false;
 	(void) gpuagg_attempt(delete_entry, pin.column, NULL, 0);
 	gpuagg_column_unpin(&pin);
 	return true;
+}
+
+typedef struct RefuseWish
+{
+	const ResidentColumn *held;
+	ColumnRefusal why;
+} RefuseWish;
+
+/* The entry gets a column without values. */
+static void
+replace_entry(void *arg)
+{
+	const RefuseWish *wish = arg;
+	const ResidentColumn *held = wish->held;
+	dsa_pointer refused = make_column(&held->key, held->relation, wish->why);
+	ColumnEntry *entry;
+
+	if (!DsaPointerIsValid(refused))
+		return;
+	entry = dshash_find(table, &held->key, true);
+	if (entry != NULL && entry->column == held->self)
+	{
+		ResidentColumn *column = dsa_get_address(gpuagg_columns_area, entry->column);
+
+		LWLockAcquire(&column->lock, LW_EXCLUSIVE);
+		column->dead = true;
+		LWLockRelease(&column->lock);
+		entry->column = refused;
+		refused = InvalidDsaPointer;
+	}
+	if (entry != NULL)
+		dshash_release_lock(table, entry);
+	if (DsaPointerIsValid(refused))
+		dsa_free(gpuagg_columns_area, refused);
+}
+
+void
+gpuagg_column_refuse(const ColumnPin *pin, ColumnRefusal why)
+{
+	RefuseWish wish = {pin->column, why};
+
+	(void) gpuagg_attempt(replace_entry, &wish, NULL, 0);
+}
+
+ColumnRefusal
+gpuagg_column_refusal(const ColumnKey *key)
+{
+	ColumnPin pin;
+	ColumnRefusal refusal;
+
+	if (!pin_column(key, InvalidOid, false, &pin))
+		return COLUMN_ACCEPTED;
+	refusal = pin.column->refusal;
+	gpuagg_column_unpin(&pin);
+	return refusal;
+}
+
+const char *
+gpuagg_refusal_text(ColumnRefusal refusal)
+{
+	switch (refusal)
+	{
+		case COLUMN_LONG_VALUE:
+			return "a value of more than 256 bytes";
+		case COLUMN_MANY_VALUES:
+			return "more than 65,536 different values";
+		case COLUMN_ACCEPTED:
+			break;
+	}
+	return "";
 }
 
 int
@@ -467,10 +577,13 @@ make_room(Size bytes, uint64 before)
 	ColumnPin pin;
 
 	for (int i = 0; i < n; i++)
-		if (list[i].nchunks > 0 && list[i].last < before &&
+		if (list[i].bytes > 0 && list[i].last < before &&
 			(oldest < 0 || list[i].last < list[oldest].last))
 			oldest = i;
-	if (oldest >= 0 && gpuagg_column_pin(&list[oldest].key, InvalidOid, false, &pin))
+	/* when its blocks are out, its dictionary goes with the column */
+	if (oldest >= 0 && list[oldest].nchunks == 0)
+		taken = gpuagg_column_evict(&list[oldest].key) ? list[oldest].bytes : 0;
+	else if (oldest >= 0 && gpuagg_column_pin(&list[oldest].key, InvalidOid, false, &pin))
 	{
 		taken = gpuagg_column_take_out(pin.column, bytes);
 		gpuagg_column_unpin(&pin);
@@ -480,7 +593,7 @@ make_room(Size bytes, uint64 before)
 }
 
 MemoryRef
-gpuagg_column_allocate(Size bytes, uint64 before, ColumnBlock **block)
+gpuagg_column_allocate(Size bytes, uint64 before, void **address)
 {
 	ColumnMemory *memory = &gpuagg_columns_shared->memory;
 	MemoryRef ref;
@@ -492,7 +605,7 @@ gpuagg_column_allocate(Size bytes, uint64 before, ColumnBlock **block)
 		ref = gpuagg_column_memory_allocate(memory, bytes, gpuagg_columns_limit());
 		if (ref != 0)
 		{
-			*block = gpuagg_column_memory_at(memory, ref);
+			*address = gpuagg_column_memory_at(memory, ref);
 			return ref;
 		}
 		if (!make_room(bytes, before))

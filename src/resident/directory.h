@@ -19,9 +19,14 @@
 #include "resident/column_block.h"
 #include "resident/column_memory.h"
 
+#define COLUMN_KEY_MISSING 32
+
 /*
  * What a column is.  Its number alone does not say it: a rolled-back ADD COLUMN and a later one
  * share it, and some changes of a type write no new file.  Filled with zeros before it is set.
+ *
+ * `missing` begins with a length, plus one; then come the value's bytes or, where they are more
+ * than there is room for and the length is 255, hashes of them.
  */
 typedef struct ColumnKey
 {
@@ -31,9 +36,9 @@ typedef struct ColumnKey
 	Oid type;
 	Oid collation;
 	int32 typmod;
-	uint32 missing; /* hash of the value of rows older than the column */
 	int16 attno;
 	int16 spare;
+	uint8 missing[COLUMN_KEY_MISSING]; /* the value of rows older than the column; 0: NULL */
 } ColumnKey;
 
 /*
@@ -58,6 +63,14 @@ typedef struct ChunkState
 /* A column in the directory. */
 typedef struct ResidentColumn ResidentColumn;
 
+/* Why there are no values of a column in memory, nor will be before it is thrown out. */
+typedef enum ColumnRefusal
+{
+	COLUMN_ACCEPTED,
+	COLUMN_LONG_VALUE, /* a string is longer than DICTIONARY_BYTES */
+	COLUMN_MANY_VALUES /* there are more than DICTIONARY_ENTRIES strings */
+} ColumnRefusal;
+
 /* A process's hold on a column: blocks that it has seen since stay where they are. */
 typedef struct ColumnPin
 {
@@ -72,11 +85,21 @@ extern ColumnKey gpuagg_column_key(Relation relation, AttrNumber attno);
 extern bool gpuagg_directory_open(void);
 
 /*
- * Pins a column; make: if there is none, makes it.  False: there is none.  It is let go by
- * unpin(), by the end of the current resource owner, or of the process.
+ * Pins a column; make: if there is none, makes it.  False: there is none, or it is refused.  It
+ * is let go by unpin(), by the end of the current resource owner, or of the process.
  */
 extern bool gpuagg_column_pin(const ColumnKey *key, Oid relation, bool make, ColumnPin *pin);
 extern void gpuagg_column_unpin(ColumnPin *pin);
+
+/* The dictionary of a pinned column, whose values are strings. */
+extern struct SharedDictionary *gpuagg_column_dictionary(const ColumnPin *pin);
+
+/* Throws out a pinned column for good: none of its values comes into memory any more. */
+extern void gpuagg_column_refuse(const ColumnPin *pin, ColumnRefusal why);
+extern ColumnRefusal gpuagg_column_refusal(const ColumnKey *key);
+
+/* What such a column has; an empty string: it is accepted. */
+extern const char *gpuagg_refusal_text(ColumnRefusal refusal);
 
 /* Lets go of blocks that were taken out since: of those that have been seen before, none is used any more. */
 extern void gpuagg_column_renew(const ColumnPin *pin);
@@ -96,8 +119,22 @@ extern uint64 gpuagg_column_use(ResidentColumn *column);
  */
 extern bool gpuagg_column_seen(const ColumnKey *key);
 
-/* Rows of all its blocks. */
-extern uint64 gpuagg_column_rows(ResidentColumn *column);
+/* What the directory knows of a column. */
+typedef struct ColumnInfo
+{
+	ColumnKey key;
+	Oid relation;
+	ColumnRefusal refusal;
+	uint32 nchunks; /* with a block */
+	uint64 nrows;
+	uint64 npages;
+	uint64 bytes; /* with those of its dictionary */
+	uint64 uses;
+	uint64 last; /* place of the last use in the order of uses */
+	TimestampTz last_use;
+} ColumnInfo;
+
+extern ColumnInfo gpuagg_column_info(ResidentColumn *column);
 
 /* Copies the states of chunks first to first + n - 1; those that do not exist have no block. */
 extern void gpuagg_column_states(ResidentColumn *column, uint32 first, uint32 n,
@@ -111,10 +148,10 @@ extern void gpuagg_column_confirm(ResidentColumn *column, uint32 chunk, MemoryRe
 								  XLogRecPtr map_lsn, ChunkPages pages);
 
 /*
- * Memory for a block; columns that were used before `before` may be thrown out for it.  0: there
- * is none.
+ * Memory for a block, or for a dictionary; columns that were used before `before` may be thrown
+ * out for it.  0: there is none.
  */
-extern MemoryRef gpuagg_column_allocate(Size bytes, uint64 before, ColumnBlock **block);
+extern MemoryRef gpuagg_column_allocate(Size bytes, uint64 before, void **address);
 
 /*
  * Puts a block in the place of `old`; `state` has what becomes of the chunk.  If another has come
@@ -128,20 +165,6 @@ extern bool gpuagg_column_evict(const ColumnKey *key);
 
 /* Throws out columns of a relation's file, or all of the database's; returns how many. */
 extern int gpuagg_directory_evict(Oid database, Oid file);
-
-/* What the directory knows of a column. */
-typedef struct ColumnInfo
-{
-	ColumnKey key;
-	Oid relation;
-	uint32 nchunks; /* with a block */
-	uint64 nrows;
-	uint64 npages;
-	uint64 bytes;
-	uint64 uses;
-	uint64 last; /* place of the last use in the order of uses */
-	TimestampTz last_use;
-} ColumnInfo;
 
 /* All columns, in the current memory context. */
 extern ColumnInfo *gpuagg_directory_list(int *n);

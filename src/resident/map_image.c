@@ -10,11 +10,13 @@
 #include "port/pg_bswap.h"
 #include "storage/bufmgr.h"
 
+#define FIRST_BITS UINT64CONST(0x5555555555555555) /* of each two */
+
 /* The first of each two bits of a word, together. */
 static inline uint64
 first_bits(uint64 word)
 {
-	word &= UINT64CONST(0x5555555555555555);
+	word &= FIRST_BITS;
 	word = (word | word >> 1) & UINT64CONST(0x3333333333333333);
 	word = (word | word >> 2) & UINT64CONST(0x0f0f0f0f0f0f0f0f);
 	word = (word | word >> 4) & UINT64CONST(0x00ff00ff00ff00ff);
@@ -22,25 +24,46 @@ first_bits(uint64 word)
 	return (word | word >> 16) & UINT64CONST(0x00000000ffffffff);
 }
 
-/* The page's content is bytes of four heap pages each, the first in the low bits. */
-static void
-take_bits(MapImage *image, const char *content)
+/*
+ * Pages of a chunk whose bits are so many words from `content` on: bytes of four pages each, the
+ * first in the low bits.  Of most chunks all are.
+ */
+static inline ChunkPages
+take_bits(const char *content, int nwords)
 {
-	StaticAssertStmt(VISIBILITYMAP_ALL_VISIBLE == 1, "the first bit is the one");
-	StaticAssertStmt(MAP_PAGE_BLOCKS % 32 == 0, "the page has whole words");
+	uint64 words[CHUNK_PAGES / 32] = {0};
+	uint64 all = ~UINT64CONST(0);
+	ChunkPages pages;
 
-	memset(image->visible, 0, sizeof(image->visible));
-	for (int i = 0; i < MAP_PAGE_BLOCKS / 32; i++)
+	memcpy(words, content, nwords * sizeof(uint64));
+	for (int i = 0; i < CHUNK_PAGES / 32; i++)
+		all &= words[i];
+	if ((all & FIRST_BITS) == FIRST_BITS)
+		return chunk_range(CHUNK_PAGES);
+	for (int i = 0; i < CHUNK_PAGES / 32; i++)
 	{
-		ChunkPages *pages = &image->visible[i * 32 / CHUNK_PAGES];
-		uint64 word;
-
-		memcpy(&word, content + i * sizeof(word), sizeof(word));
 #ifdef WORDS_BIGENDIAN
-		word = pg_bswap64(word);
+		words[i] = pg_bswap64(words[i]);
 #endif
-		pages->words[i * 32 % CHUNK_PAGES / 64] |= first_bits(word) << i % 2 * 32;
+		words[i] = first_bits(words[i]);
 	}
+	for (int i = 0; i < CHUNK_WORDS; i++)
+		pages.words[i] = words[2 * i] | words[2 * i + 1] << 32;
+	return pages;
+}
+
+static void
+take_content(MapImage *image, const char *content)
+{
+	const int last = MAP_PAGE_BLOCKS % CHUNK_PAGES / 32; /* words of the last chunk */
+
+	StaticAssertStmt(VISIBILITYMAP_ALL_VISIBLE == 1, "the first bit is the one");
+	StaticAssertStmt(MAP_PAGE_BLOCKS % CHUNK_PAGES != 0 && MAP_PAGE_BLOCKS % 32 == 0,
+					 "the last chunk is a shorter one, of whole words");
+	for (int i = 0; i < MAP_PAGE_CHUNKS - 1; i++)
+		image->visible[i] = take_bits(content + i * CHUNK_PAGES / 4, CHUNK_PAGES / 32);
+	image->visible[MAP_PAGE_CHUNKS - 1] =
+		take_bits(content + (MAP_PAGE_CHUNKS - 1) * CHUNK_PAGES / 4, last);
 }
 
 void
@@ -60,7 +83,7 @@ gpuagg_map_image_read(MapImage *image, Relation relation, uint32 chunk)
 	}
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	image->lsn = PageGetLSN(BufferGetPage(buffer));
-	take_bits(image, PageGetContents(BufferGetPage(buffer)));
+	take_content(image, PageGetContents(BufferGetPage(buffer)));
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	ReleaseBuffer(buffer);
 }

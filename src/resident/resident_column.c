@@ -109,15 +109,25 @@ make_state(ResidentColumn *column, uint32 chunk)
 	return there;
 }
 
-uint64
-gpuagg_column_rows(ResidentColumn *column)
+ColumnInfo
+gpuagg_column_info(ResidentColumn *column)
 {
-	uint64 nrows;
+	uint64 dictionary = gpuagg_dictionary_bytes(&column->dictionary);
+	ColumnInfo info;
 
 	LWLockAcquire(&column->lock, LW_SHARED);
-	nrows = column->nrows;
+	info = (ColumnInfo){column->key,
+						column->relation,
+						column->refusal,
+						column->nchunks,
+						column->nrows,
+						column->npages,
+						column->bytes + dictionary,
+						pg_atomic_read_u64(&column->uses),
+						pg_atomic_read_u64(&column->last),
+						(TimestampTz) pg_atomic_read_u64(&column->last_use)};
 	LWLockRelease(&column->lock);
-	return nrows;
+	return info;
 }
 
 void
@@ -293,6 +303,7 @@ gpuagg_column_discard(ResidentColumn *column)
 									  column->retired[i].bytes);
 		column->nretired = 0;
 	} while (gpuagg_column_take_out(column, SIZE_MAX) > 0);
+	gpuagg_dictionary_discard(&column->dictionary);
 	for (uint32 i = 0; i < column->ngroups; i++)
 		if (DsaPointerIsValid(groups[i]))
 			dsa_free(gpuagg_columns_area, groups[i]);

@@ -11,6 +11,7 @@
 #include "utils/dsa.h"
 #include "utils/resowner.h"
 
+#include "resident/dictionary.h"
 #include "resident/directory.h"
 
 #define COLUMN_PINS	 1024 /* of all processes together */
@@ -34,9 +35,12 @@ struct ResidentColumn
 	dsa_pointer self;
 	ColumnKey key;
 	Oid relation;
+	ColumnRefusal refusal; /* does not change */
 	pg_atomic_uint64 uses;
 	pg_atomic_uint64 last;	   /* place of the last use in the order of uses */
 	pg_atomic_uint64 last_use; /* TimestampTz */
+
+	SharedDictionary dictionary; /* of strings */
 
 	LWLock lock; /* of all below */
 	bool dead;	 /* out of the directory: freed with its last pin */
@@ -65,7 +69,7 @@ typedef struct SeenColumn
 	TimestampTz last;
 } SeenColumn;
 
-#define COLUMNS_SHARED_LAYOUT 1
+#define COLUMNS_SHARED_LAYOUT 2
 
 /* One struct in the main shared memory. */
 typedef struct ColumnsShared

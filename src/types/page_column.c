@@ -40,6 +40,7 @@ gpuagg_page_column(Form_pg_attribute attribute, PageColumn *column)
 	column->attno = attribute->attnum;
 	column->form = PAGE_COLUMN_COPY;
 	column->scale = 0;
+	column->resident = true;
 	switch (getBaseTypeAndTypmod(attribute->atttypid, &typmod))
 	{
 		case BOOLOID:
@@ -71,12 +72,23 @@ gpuagg_page_column(Form_pg_attribute attribute, PageColumn *column)
 		case NUMERICOID:
 			return decimal_form(typmod, column);
 		case BPCHAROID:
+			/* without a length values have blanks at their ends that are not known from it */
 			column->form = PAGE_COLUMN_TRIMMED;
+			column->type = GPUAGG_VECTOR_BYTES;
+			column->resident = typmod >= (int32) VARHDRSZ;
+			return true;
+		case TEXTOID:
+		case VARCHAROID:
+		case BYTEAOID:
+		case NAMEOID:
+		case UUIDOID:
+			column->form = PAGE_COLUMN_BYTES;
 			column->type = GPUAGG_VECTOR_BYTES;
 			return true;
 		default:
 			column->form = PAGE_COLUMN_BYTES;
 			column->type = GPUAGG_VECTOR_BYTES;
+			column->resident = false;
 			return !attribute->attbyval;
 	}
 }

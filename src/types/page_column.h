@@ -32,19 +32,17 @@ typedef struct PageColumn
 	PageColumnForm form;
 	GpuaggVectorType type;
 	int scale;
+	bool resident; /* its values can be in memory without their page */
 } PageColumn;
 
 /* The form of a table's column; false: none but DATUM, which every column has. */
 extern bool gpuagg_page_column(Form_pg_attribute attribute, PageColumn *column);
 
-/* What processes that read one table together share; in dynamic shared memory. */
-
-/* Whether a column's values have a fixed width in vectors and mean something without their page. */
+/* Whether vectors have its values as strings of bytes. */
 static inline bool
-gpuagg_page_column_is_fixed(const PageColumn *column)
+gpuagg_page_column_has_strings(const PageColumn *column)
 {
-	return column->form == PAGE_COLUMN_BITS || column->form == PAGE_COLUMN_COPY ||
-		   column->form == PAGE_COLUMN_DECIMAL;
+	return column->form == PAGE_COLUMN_BYTES || column->form == PAGE_COLUMN_TRIMMED;
 }
 
 #endif /* GPUAGG_PAGE_COLUMN_H */

@@ -212,6 +212,37 @@ SELECT * FROM aggs_beside(
 RESET max_parallel_workers;
 RESET parallel_leader_participation;
 
+-- keys of small ranges, which widen, with NULL and from both ends of their types; values beyond 32 and 64 bits
+CREATE TABLE aggs_dense (id int, up int, sides int2, highest int8, lowest int8, far int, day date, v2 int2, v4 int, v8 bigint,
+                         f8 float8, n numeric(15,2), w numeric(18,4)) WITH (autovacuum_enabled = off);
+INSERT INTO aggs_dense
+SELECT i, i / 10, CASE WHEN i % 97 <> 0 THEN (i % (1 + i / 150) * CASE i % 2 WHEN 0 THEN -1 ELSE 1 END) END, 9223372036854775807 - i % 6,
+       CASE WHEN i % 5 <> 0 THEN -9223372036854775808 + i % 7 END, CASE i % 3000 WHEN 2999 THEN i * 100000 ELSE i % 10 END,
+       '2000-01-01'::date + i % 30, i % 100 - 50, CASE WHEN i % 3 <> 0 THEN CASE i % 4 WHEN 0 THEN 2147483647 ELSE -2147483648 END END,
+       CASE WHEN i < 3000 THEN i ELSE CASE i % 4 WHEN 0 THEN 9223372036854775807 WHEN 1 THEN -9223372036854775808 ELSE i END END, i / 7.0,
+       i / 4.0, CASE WHEN i % 5000 > 2500 THEN 99999999999999.9999 ELSE i END
+FROM generate_series(1, 12000) i;
+VACUUM aggs_dense;
+SELECT * FROM aggs_beside(
+    'up, gpu_sum(v2), gpu_sum(v4), gpu_sum(v8), gpu_count(*), gpu_count(v4), gpu_avg(n), gpu_sum(w) FROM aggs_dense GROUP BY up',
+    'sides, gpu_sum(v2), gpu_sum(v4), gpu_sum(v8), gpu_count(*), gpu_sum(n), gpu_sum(w), gpu_sum(n * w) FROM aggs_dense GROUP BY sides',
+    'highest, gpu_sum(v8), gpu_sum(n * w), gpu_min(v4), gpu_sum(f8), gpu_stddev(v4) FROM aggs_dense GROUP BY highest',
+    'lowest, highest, gpu_sum(v8), gpu_sum(v2) FILTER (WHERE v4 > 0), gpu_count(*) FILTER (WHERE v4 IS NULL) FROM aggs_dense GROUP BY lowest, highest',
+    'sides, lowest, day, gpu_sum(v8), gpu_sum(n) FROM aggs_dense WHERE v2 < 30 GROUP BY sides, lowest, day',
+    'far, gpu_sum(v8), gpu_avg(v4), gpu_sum(w * w) FROM aggs_dense WHERE id > 10 GROUP BY far',
+    'far, day, gpu_sum(v8) FROM aggs_dense GROUP BY ROLLUP (far, day)',
+    'id, gpu_sum(v8), gpu_sum(n) FROM aggs_dense GROUP BY id',
+    'day, gpu_sum(v4 + 1) FROM aggs_dense WHERE v4 < 0 GROUP BY day',
+    'day, gpu_sum(v4 - 1) FROM aggs_dense GROUP BY day',
+    'highest, lowest FROM aggs_dense GROUP BY highest, lowest',
+    'g, s FROM generate_series(1, 12000, 4000) g, LATERAL (SELECT sides, gpu_sum(v8) AS s FROM aggs_dense WHERE id < g GROUP BY sides) q');
+SET work_mem = '64kB';
+SELECT * FROM aggs_beside(
+    'id, gpu_sum(v8), gpu_sum(n) FROM aggs_dense GROUP BY id',
+    'up, sides, gpu_sum(v8), gpu_sum(n * w) FROM aggs_dense GROUP BY up, sides');
+RESET work_mem;
+DROP TABLE aggs_dense;
+
 -- tables
 CREATE TABLE aggs_none (i int, n numeric);
 CREATE TABLE aggs_one AS SELECT 1 AS i, repeat('long ', 10000) AS t;
