@@ -4,10 +4,10 @@
  *
  * Rules for kernel source, checked by test/lint/kernel-rules: shared memory is
  * one struct per kernel, through SHARED up to 48 KiB, beyond that through
- * SHARED_LARGE with LAUNCH_LARGE; launches go through LAUNCH; memory that blocks
- * share while a kernel runs is accessed only by load_relaxed, load_acquire,
- * store_relaxed, store_release and atomic_add(_ordered); spin loops call
- * spin_wait; nothing returns before a collective; blocks are whole warps.
+ * SHARED_LARGE, or bytes through SHARED_BYTES, with LAUNCH_LARGE; launches go
+ * through LAUNCH; memory that blocks share while a kernel runs is accessed only by
+ * load_relaxed, load_acquire, store_relaxed, store_release and atomic_add(_ordered);
+ * spin loops call spin_wait; nothing returns before a collective; blocks are whole warps.
  *
  * What differs between CUDA and simulator is in device_cuda.cuh and device_sim.cuh.
  */
@@ -84,6 +84,9 @@ struct alignas(16) Quad
  * waits for the end of phase 0 (parity 0), 1 (1), 2 (0), ...; parity 1 in phase 0
  * does not wait.  What threads wrote before they arrived is then visible.
  *
+ * Several copies in a phase: copy_expect, an arrival, says how many bytes will come, and then
+ * copy_start, which is none, starts each.
+ *
  * Before copy_out, every thread that wrote into `from` calls copy_out_fence(), and
  * then the block has a barrier.  copy_out_wait<N>() waits until all but the latest
  * N of this thread's copies have read their source.
@@ -113,6 +116,8 @@ struct alignas(16) Quad
 #endif
 
 /*
+ * GRID_CONSTANT: a parameter of a kernel that is read in place, however large it is.
+ *
  * resident_blocks(kernel, threads, shared_bytes): blocks of this kernel that the
  * device can hold at a time.  Slow.  With shared_bytes it also allows the kernel
  * that much shared memory, which LAUNCH_LARGE needs.

@@ -7,10 +7,13 @@
 #ifndef GPUAGG_DEVICE_CUDA_CUH
 #define GPUAGG_DEVICE_CUDA_CUH
 
+#define GRID_CONSTANT	   __grid_constant__
 #define SHARED(Type, name) __shared__ Type name
 #define SHARED_LARGE(Type, name)                                     \
 	extern __shared__ __align__(128) unsigned char dynamic_shared[]; \
 	Type &name = *reinterpret_cast<Type *>(dynamic_shared)
+
+#define SHARED_BYTES(name) extern __shared__ __align__(128) unsigned char name[]
 
 #define LAUNCH_LARGE(kernel, grid, block, bytes, stream, ...) \
 	(kernel)<<<(grid), (block), (bytes), (cudaStream_t) (stream)>>>(__VA_ARGS__)
@@ -279,6 +282,27 @@ copy_in(CopyBarrier *barrier, void *to, const void *from, uint32_t bytes)
 }
 
 static __device__ __forceinline__ void
+copy_expect(CopyBarrier *barrier, uint32_t bytes)
+{
+	asm volatile("{\n\t.reg .b64 state;\n\t"
+				 "mbarrier.arrive.expect_tx.shared::cta.b64 state, [%0], %1;\n\t}"
+				 :
+				 : "r"(shared_address(barrier)), "r"(bytes)
+				 : "memory");
+}
+
+static __device__ __forceinline__ void
+copy_start(CopyBarrier *barrier, void *to, const void *from, uint32_t bytes)
+{
+	asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+				 "[%1], [%2], %3, [%0];"
+				 :
+				 : "r"(shared_address(barrier)), "r"(shared_address(to)),
+				   "l"(__cvta_generic_to_global(from)), "r"(bytes)
+				 : "memory");
+}
+
+static __device__ __forceinline__ void
 copy_barrier_wait(CopyBarrier *barrier, uint32_t parity)
 {
 	asm volatile("{\n\t.reg .pred done;\n\t"
@@ -346,6 +370,18 @@ copy_barrier_wait(CopyBarrier *barrier, uint32_t parity)
 
 static __device__ __forceinline__ void
 copy_in(CopyBarrier *, void *, const void *, uint32_t)
+{
+	__trap();
+}
+
+static __device__ __forceinline__ void
+copy_expect(CopyBarrier *, uint32_t)
+{
+	__trap();
+}
+
+static __device__ __forceinline__ void
+copy_start(CopyBarrier *, void *, const void *, uint32_t)
 {
 	__trap();
 }

@@ -7,10 +7,17 @@
 #ifndef GPUAGG_DEVICE_SIM_CUH
 #define GPUAGG_DEVICE_SIM_CUH
 
+#include <vector>
+
+#define GRID_CONSTANT
 #define SHARED(Type, name) \
 	Type &name = *static_cast<Type *>(sim::shared_memory(sizeof(Type), false, SIM_SITE))
 #define SHARED_LARGE(Type, name) \
 	Type &name = *static_cast<Type *>(sim::shared_memory(sizeof(Type), true, SIM_SITE))
+
+#define SHARED_BYTES(name)                              \
+	unsigned char *name = static_cast<unsigned char *>( \
+		sim::shared_memory(sim::grid.dynamic_shared, true, SIM_SITE))
 
 #define LAUNCH_LARGE(kernel, grid, block, bytes, stream, ...)     \
 	((void) (stream), sim::launch((grid), (block), (bytes), [=] { \
@@ -125,30 +132,64 @@ atomic_add_ordered(T *p, T value)
 }
 
 /*
- * A copy is made only after a thread has waited for some time: without a wait the
+ * Copies are made only after a thread has waited for some time: without a wait the
  * old contents are read, and a wait for the wrong phase returns too early.
  */
 struct CopyBarrier
 {
 	uint32_t phase;
 	uint32_t count;
-	uint32_t missing;
-	uint32_t bytes; /* of a copy under way */
-	void *to;
-	const void *from;
+	uint32_t missing; /* arrivals */
+	uint32_t bytes;	  /* that are still to come */
+	uint32_t copies;  /* under way */
 	uint32_t looks;
 };
+
+struct SimCopy
+{
+	CopyBarrier *barrier;
+	void *to;
+	const void *from;
+	uint32_t bytes;
+};
+
+/* Copies under way, of all barriers. */
+inline std::vector<SimCopy> &
+sim_copies()
+{
+	static std::vector<SimCopy> copies;
+
+	return copies;
+}
+
+/* Takes out a copy of the barrier; `bytes` 0: there is none. */
+static inline SimCopy
+sim_take_copy(CopyBarrier *barrier)
+{
+	std::vector<SimCopy> &copies = sim_copies();
+	SimCopy copy = {};
+
+	for (size_t i = copies.size(); i > 0 && copy.bytes == 0; i--)
+		if (copies[i - 1].barrier == barrier)
+		{
+			copy = copies[i - 1];
+			copies.erase(copies.begin() + (long) i - 1);
+		}
+	return copy;
+}
 
 static inline void
 copy_barrier_init(CopyBarrier *barrier, uint32_t count = 1)
 {
-	*barrier = {0, count, count, 0, nullptr, nullptr, 0};
+	while (sim_take_copy(barrier).bytes > 0)
+		; /* left by a launch that failed */
+	*barrier = {0, count, count, 0, 0, 0};
 }
 
 static inline void
-copy_barrier_arrive(CopyBarrier *barrier)
+copy_barrier_check(CopyBarrier *barrier)
 {
-	if (--barrier->missing == 0)
+	if (barrier->missing == 0 && barrier->bytes == 0)
 	{
 		barrier->missing = barrier->count;
 		barrier->phase++;
@@ -157,13 +198,36 @@ copy_barrier_arrive(CopyBarrier *barrier)
 }
 
 static inline void
+copy_barrier_arrive(CopyBarrier *barrier)
+{
+	assert(barrier->missing > 0);
+	barrier->missing--;
+	copy_barrier_check(barrier);
+}
+
+static inline void
+copy_expect(CopyBarrier *barrier, uint32_t bytes)
+{
+	barrier->bytes += bytes;
+	copy_barrier_arrive(barrier);
+}
+
+static inline void
+copy_start(CopyBarrier *barrier, void *to, const void *from, uint32_t bytes)
+{
+	assert(((uintptr_t) to | (uintptr_t) from | bytes) % 16 == 0 && bytes > 0);
+	assert(bytes <= barrier->bytes);
+	sim_copies().push_back({barrier, to, from, bytes});
+	barrier->copies++;
+	barrier->looks = 0;
+}
+
+static inline void
 copy_in(CopyBarrier *barrier, void *to, const void *from, uint32_t bytes)
 {
-	assert(((uintptr_t) to | (uintptr_t) from | bytes) % 16 == 0 && barrier->bytes == 0);
-	barrier->bytes = bytes;
-	barrier->to = to;
-	barrier->from = from;
-	barrier->looks = 0;
+	assert(barrier->copies == 0);
+	copy_expect(barrier, bytes);
+	copy_start(barrier, to, from, bytes);
 }
 
 static inline void
@@ -173,15 +237,18 @@ copy_barrier_wait(CopyBarrier *barrier, uint32_t parity, WAITER)
 
 	while ((barrier->phase & 1) == parity)
 	{
-		if (barrier->bytes > 0 && ++barrier->looks > LOOKS)
+		if (barrier->copies > 0 && ++barrier->looks > LOOKS)
 		{
-			memcpy(barrier->to, barrier->from, barrier->bytes);
-			barrier->bytes = 0;
-			copy_barrier_arrive(barrier);
+			SimCopy copy = sim_take_copy(barrier);
+
+			memcpy(copy.to, copy.from, copy.bytes);
+			barrier->copies--;
+			barrier->bytes -= copy.bytes;
+			copy_barrier_check(barrier);
 		}
 		else
 		{
-			if (barrier->bytes > 0)
+			if (barrier->copies > 0)
 				sim::progress();
 			spin_wait(file, line);
 		}

@@ -99,5 +99,6 @@ extern void scan_tests(const Options &options);
 extern void scan_float_tests(const Options &options);
 extern void segmented_tests(const Options &options);
 extern void ladder_tests(const Options &options);
+extern void query_tests(const Options &options);
 
 #endif /* GPUAGG_TEST_HARNESS_H */

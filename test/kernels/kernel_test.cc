@@ -134,7 +134,7 @@ struct Suite
 const Suite suites[] = {
 	{"shuffle", shuffle_tests}, {"reduce", reduce_tests},	{"reduce", reduce_float_tests},
 	{"scan", scan_tests},		{"scan", scan_float_tests}, {"segmented", segmented_tests},
-	{"ladder", ladder_tests},
+	{"ladder", ladder_tests},	{"query", query_tests},
 };
 
 bool

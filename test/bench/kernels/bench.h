@@ -62,6 +62,8 @@ extern std::string shape_name(int64_t shape);
 
 /* fill.cu */
 extern void fill_values(int kind, Pattern pattern, uint64_t n, uint64_t seed, void *values);
+/* Integers of 1, 2, 4, 8 or 16 bytes below `below` (0: any), without a sign. */
+extern void fill_below(uint32_t width, uint64_t below, uint64_t n, uint64_t seed, void *values);
 extern void fill_bits(uint64_t n, uint64_t seed, uint64_t *bits); /* one in eight is 0 */
 extern void fill_heads(int64_t shape, uint64_t n, uint64_t seed, uint64_t *heads);
 /* Launches a kernel named mark_kernel, by which a profiler's report is cut. */
@@ -154,6 +156,7 @@ struct Options
 extern void reduce_cases(const Options &options);
 extern void scan_cases(const Options &options);
 extern void segmented_cases(const Options &options);
+extern void query_cases(const Options &options);
 extern void ladder_cases(const Options &options);
 extern void counter_cases(const Options &options);
 

@@ -128,6 +128,44 @@ fill_values(int kind, Pattern pattern, uint64_t n, uint64_t seed, void *values)
 	}
 }
 
+template <class T>
+static __global__ void
+below_kernel(T *values, uint64_t below, uint64_t n, uint64_t seed)
+{
+	for (uint64_t i = thread_number(); i < n; i += FILL_BLOCKS * FILL_THREADS)
+	{
+		uint64_t bits = random_bits(seed, i);
+
+		values[i] = (T) (below > 0 ? bits % below : bits);
+	}
+}
+
+template <class T>
+static void
+launch_below(uint64_t below, uint64_t n, uint64_t seed, void *values)
+{
+	LAUNCH(below_kernel<T>, FILL_BLOCKS, FILL_THREADS, stream, (T *) values, below, n, seed);
+	must(gpu_launch_status(), "fill_below");
+}
+
+void
+fill_below(uint32_t width, uint64_t below, uint64_t n, uint64_t seed, void *values)
+{
+	switch (width)
+	{
+		case 1:
+			return launch_below<uint8_t>(below, n, seed, values);
+		case 2:
+			return launch_below<uint16_t>(below, n, seed, values);
+		case 4:
+			return launch_below<uint32_t>(below, n, seed, values);
+		case 8:
+			return launch_below<uint64_t>(below, n, seed, values);
+		default:
+			return launch_below<uint64_t>(below, 2 * n, seed, values);
+	}
+}
+
 static __device__ bool
 is_head(int64_t shape, uint64_t seed, uint64_t i)
 {

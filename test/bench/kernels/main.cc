@@ -4,7 +4,7 @@
  *	  real device.
  *
  *	kernel_bench [--csv FILE] [--largest LOG2] [PART...]
- *	  parts: reduce scan segmented ladder (default: all of these), and
+ *	  parts: reduce scan segmented query ladder (default: all of these), and
  *	  counters: each reduction once, for a profiler
  *
  * Prints a line for every measurement: times are microseconds of a launch,
@@ -139,8 +139,8 @@ static const struct
 	const char *name;
 	void (*run)(const Options &options);
 } parts[] = {
-	{"reduce", reduce_cases}, {"scan", scan_cases},		   {"segmented", segmented_cases},
-	{"ladder", ladder_cases}, {"counters", counter_cases},
+	{"reduce", reduce_cases}, {"scan", scan_cases},		{"segmented", segmented_cases},
+	{"query", query_cases},	  {"ladder", ladder_cases}, {"counters", counter_cases},
 };
 
 static void

@@ -1,0 +1,282 @@
+/*
+ * query.cu
+ *	  gpu_query: the kernel that interprets plans.
+ *
+ * A block goes through its own range of rows, tile by tile; its warps interpret the plan over
+ * their parts of a tile, each by itself.  There are as many blocks as are resident.
+ */
+#include "kernels/query_total.cuh"
+
+/* The shared memory of a multiprocessor that blocks of a size are meant to share. */
+#define QUERY_SHARED_ALL   (220 * 1024)
+#define QUERY_SHARED_BLOCK (1024 + 128) /* of each block, beyond its own */
+
+/* A block must not sum more floats: a value makes at most 5 deposits below 2^32 in a chunk. */
+#define QUERY_FLOAT_ROWS (UINT64_C(1) << 26)
+
+/*
+ * Kernels differ in how many registers what they can do takes, and so in how many blocks are
+ * resident; with these none has a stack frame on sm_90.
+ */
+template <int ROWS, bool IS_WIDE, bool HAS_FLOATS, bool IS_HEAVY, int NBLOCKS> struct QueryKind
+{
+	typedef QueryMachine<ROWS, IS_WIDE, IS_HEAVY> Machine;
+
+	static constexpr int V = ROWS;
+	static constexpr bool FLOATS = HAS_FLOATS;
+	static constexpr int BLOCKS = NBLOCKS;
+};
+
+typedef QueryKind<8, false, false, false, 3> QueryLight;
+typedef QueryKind<8, false, true, true, 2> QueryHeavy; /* also quotients, squares, floats */
+typedef QueryKind<4, true, true, true, 2> QueryAll;	   /* also 128 bits */
+
+template <class Kind>
+static __global__ void
+__launch_bounds__(QUERY_THREADS, RESIDENT(Kind::BLOCKS))
+	query_rows(const GRID_CONSTANT QueryLaunch launch)
+{
+	typedef typename Kind::Machine Machine;
+	typedef typename Machine::Lanes Lanes;
+
+	SHARED_BYTES(shared);
+	const QueryLayout &layout = launch.layout;
+	CopyBarrier *full = (CopyBarrier *) shared;
+	QueryScratch *scratch = (QueryScratch *) launch.scratch;
+	Machine machine(launch, shared + layout.temporaries + warp_id() * layout.temporary_bytes);
+	QueryTotals<Machine, Kind::FLOATS> totals(launch, shared);
+	QueryWalk &kept = *(QueryWalk *) (shared + layout.walk); /* between tiles */
+	bool bulk = BULK_COPY && layout.bulk;
+
+	totals.start();
+	if (threadIdx.x < layout.stages)
+		copy_barrier_init(&full[threadIdx.x]);
+	__syncthreads();
+	if (warp_id() == 0)
+	{
+		QueryWalk walk = {};
+
+		walk.start(launch, launch.nunits * blockIdx.x / gridDim.x,
+				   launch.nunits * (blockIdx.x + 1) / gridDim.x);
+		for (uint32_t s = 0; s < layout.stages; s++)
+			query_issue(launch, walk, shared + layout.first_stage + s * layout.stage_bytes,
+						&full[s]);
+		walk.keep(kept);
+	}
+	for (uint32_t i = 0;; i++)
+	{
+		uint32_t s = layout.stages == 1 ? 0 : i % 2;
+		uint32_t phase = layout.stages == 1 ? i : i / 2;
+		unsigned char *stage = shared + layout.first_stage + s * layout.stage_bytes;
+		Lanes a = {};
+
+		if (bulk)
+			copy_barrier_wait(&full[s], phase & 1);
+		else
+		{
+			__syncthreads();
+			query_copy_columns(launch, stage);
+			__syncthreads();
+		}
+		if (((const QueryTile *) stage)->rows == 0)
+			break;
+		if (machine.begin(stage))
+		{
+			uint32_t nsteps = launch.plan.nsteps;
+
+			for (uint32_t n = 0; n < nsteps; n++)
+			{
+				const GpuQueryStep &step = launch.plan.steps[n];
+				uint32_t code = step.code;
+
+				if (step.in_place && totals.add_in_place(machine, step))
+					continue;
+				if (QUERY_SOURCE_KIND(step.a) != QUERY_ACCUMULATOR)
+					machine.load(a, step.a);
+				if (code >= QUERY_CODE(QUERY_AGGREGATE, 0))
+				{
+					uint32_t rows = machine.live & machine.rows_of(step.c);
+
+					if (QUERY_SOURCE_KIND(step.a) != QUERY_NONE)
+						rows &= a.valid;
+					totals.add(step, a, rows);
+				}
+				else if (code == QUERY_CODE(QUERY_FILTER, QUERY_BOOL))
+				{
+					machine.live &= a.bits & a.valid;
+					if (!__any_sync(FULL_MASK, machine.live != 0))
+						nsteps = 0;
+				}
+				else
+				{
+					Lanes b; /* here, so that it takes no registers elsewhere */
+					uint32_t bad;
+
+					if (QUERY_SOURCE_KIND(step.b) != QUERY_NONE)
+						machine.load(b, step.b);
+					bad = machine.compute(step, a, b) & machine.live & a.valid;
+					if (bad != 0)
+						bad &= machine.rows_of(step.mask);
+					machine.flagged |= bad;
+					if (QUERY_SOURCE_KIND(step.out) != QUERY_NONE)
+						machine.store(a, step.out);
+				}
+			}
+			if (__any_sync(FULL_MASK, machine.flagged != 0) && lane_id() == 0)
+			{
+				store_relaxed(&launch.flagged[((const QueryTile *) stage)->chunk], (uint32_t) 1);
+				atomic_add(&scratch->nflagged, (uint64_t) 1);
+			}
+		}
+		__syncthreads();
+		if (warp_id() == 0)
+		{
+			QueryWalk walk = kept;
+
+			query_issue(launch, walk, stage, &full[s]);
+			walk.keep(kept);
+		}
+	}
+	totals.leave(scratch);
+	if (last_block(&scratch->ticket))
+		totals.deliver(scratch);
+}
+
+/* Adds a part of shared memory; returns where it begins. */
+static uint32_t
+add_part(uint32_t *end, uint32_t bytes)
+{
+	uint32_t first = *end;
+
+	*end += (bytes + 15) / 16 * 16;
+	return first;
+}
+
+/* Where everything is in a block of so many warps. */
+static QueryLayout
+lay_out(const GpuQuery &query, uint32_t rows, uint32_t warps, uint32_t stages, uint32_t v)
+{
+	const GpuQueryPlan &plan = *query.plan;
+	QueryLayout layout = {};
+	uint32_t end = 0;
+
+	layout.rows = rows;
+	layout.stages = stages;
+	add_part(&end, stages * (uint32_t) sizeof(CopyBarrier));
+	layout.walk = add_part(&end, (uint32_t) sizeof(QueryWalk));
+	layout.totals = add_part(&end, plan.words * warps * WARP_SIZE * 8);
+	layout.temporary_bytes = (plan.temporaries * v + plan.ntemporaries * 4) * WARP_SIZE;
+	layout.temporaries = add_part(&end, layout.temporary_bytes * warps);
+	layout.floats = add_part(&end, plan.nfloats * (uint32_t) sizeof(QueryFloats));
+	end = (end + 127) / 128 * 128;
+	layout.first_stage = end;
+	end = 0;
+	add_part(&end, (uint32_t) (sizeof(QueryTile) + plan.ncolumns * sizeof(QueryColumn)));
+	layout.mask = add_part(&end, rows / 8);
+	for (uint32_t i = 0; i < plan.ncolumns; i++)
+	{
+		uint32_t width = query.shape.width[i];
+
+		layout.values[i] = add_part(&end, width == 0 ? rows / 8 : rows * width);
+		layout.valid[i] = add_part(&end, rows / 8);
+	}
+	layout.stage_bytes = (end + 127) / 128 * 128;
+	layout.bytes = layout.first_stage + stages * layout.stage_bytes;
+	return layout;
+}
+
+/* As many warps as a block's memory allows, and two stages if that leaves enough blocks. */
+static QueryLayout
+choose_layout(const GpuQuery &query, const GpuQueryMethod &method, uint32_t v, uint32_t most,
+			  uint32_t *warps)
+{
+	QueryLayout layout;
+
+	*warps = method.warps > 0 ? method.warps : QUERY_THREADS / WARP_SIZE;
+	for (;;)
+	{
+		uint32_t rows = *warps * WARP_SIZE * v;
+
+		layout = lay_out(query, rows, *warps, method.stages > 0 ? method.stages : 2, v);
+		if (method.stages == 0 && 3 * (layout.bytes + QUERY_SHARED_BLOCK) > QUERY_SHARED_ALL)
+			layout = lay_out(query, rows, *warps, 1, v);
+		if (layout.bytes <= most || *warps == 1)
+			return layout;
+		*warps /= 2;
+	}
+}
+
+template <class Kind>
+static GpuaggReason
+launch_rows(const GpuQuery &query, const GpuQueryMethod &method, GpuStreamRef stream)
+{
+	constexpr auto KERNEL = query_rows<Kind>;
+	bool large = large_shared<query_rows<Kind>>();
+	uint32_t most = large ? LARGE_SHARED : SMALL_SHARED;
+	static thread_local uint64_t known_key; /* the latest launch; asking takes microseconds */
+	static thread_local unsigned known;
+	QueryLaunch launch = {};
+	uint32_t warps;
+	uint64_t blocks;
+	uint64_t key;
+
+	launch.plan = *query.plan;
+	launch.layout = choose_layout(query, method, Kind::V, most, &warps);
+	if (launch.layout.bytes > most)
+		return GPUAGG_REFUSED;
+	launch.layout.bulk = large && !method.plain;
+	for (uint32_t i = 0; i < launch.plan.nsteps && method.interpreted; i++)
+		launch.plan.steps[i].in_place = 0;
+	key = (uint64_t) launch.layout.bytes << 8 | warps;
+	launch.nunits = query.shape.nunits;
+	launch.nchunks = query.nchunks;
+	launch.chunks = query.chunks;
+	launch.blocks = query.blocks;
+	launch.flagged = query.flagged;
+	launch.results = query.results;
+	launch.scratch = query.scratch;
+	blocks = divide_up(launch.nunits * GPU_QUERY_UNIT, launch.layout.rows);
+	if (blocks > QUERY_MAX_BLOCKS)
+		blocks = QUERY_MAX_BLOCKS;
+	if (method.blocks > 0 && blocks > method.blocks)
+		blocks = method.blocks;
+	if (key != known_key)
+	{
+		/* the second call leaves the kernel allowed all that any query needs */
+		known = resident_blocks(KERNEL, (int) (warps * WARP_SIZE), launch.layout.bytes);
+		(void) resident_blocks(KERNEL, (int) (warps * WARP_SIZE), most);
+		known_key = key;
+	}
+	if (blocks > known)
+		blocks = known;
+	if (blocks == 0)
+		blocks = 1;
+	if (Kind::FLOATS && query.plan->nfloats > 0 &&
+		launch.nunits * GPU_QUERY_UNIT / blocks > method.float_rows)
+		return GPUAGG_REFUSED;
+	LAUNCH_LARGE(query_rows<Kind>, (unsigned) blocks, warps * WARP_SIZE, launch.layout.bytes,
+				 stream, launch);
+	return gpu_launch_status();
+}
+
+size_t
+gpu_query_scratch(void)
+{
+	return sizeof(QueryScratch);
+}
+
+GpuaggReason
+gpu_query(const GpuQuery *query, const GpuQueryMethod *method, GpuStreamRef stream)
+{
+	GpuQueryMethod chosen = {};
+
+	if (method != nullptr)
+		chosen = *method;
+	if (chosen.float_rows == 0)
+		chosen.float_rows = QUERY_FLOAT_ROWS;
+	if (query->plan->wide)
+		return launch_rows<QueryAll>(*query, chosen, stream);
+	if (query->plan->heavy || query->plan->nfloats > 0)
+		return launch_rows<QueryHeavy>(*query, chosen, stream);
+	return launch_rows<QueryLight>(*query, chosen, stream);
+}

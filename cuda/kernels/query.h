@@ -1,0 +1,130 @@
+/*
+ * query.h
+ *	  Aggregates of vector programs over resident columns.
+ *
+ * A query runs a program (common/vector.h) over the rows of many chunks and adds up some of
+ * its registers.  It is planned once on the host, for the constants that the program has
+ * then; the plan is plain data that a launch copies.  As in kernels.h: functions enqueue and
+ * return, allocate nothing, and results are the same to the bit whatever the grid.
+ *
+ * Rows that the program flags: the kernel sets flagged[] of their chunks, and counts tiles
+ * with such rows.  If there is any, results mean nothing; the same query launched again leaves
+ * out the chunks that are flagged by then, and its results are those of all the others.  So
+ * nothing is paid while nothing is flagged.
+ */
+#ifndef GPUAGG_QUERY_H
+#define GPUAGG_QUERY_H
+
+#include "device/gpu.h"
+#include "kernels/query_plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GPU_QUERY_UNIT	256 /* rows; chunks are numbered in these */
+#define GPU_QUERY_ALIGN 64	/* of values and bitmaps; their memory is a multiple of it */
+
+/*
+ * One aggregate.  COUNT: of the rows whose value is not NULL, or of all rows where value is
+ * GPUAGG_VECTOR_NONE.  SUM, MIN, MAX: of a register of numbers; MOMENTS: of INT16, INT32 and
+ * INT64.  Registers are those at the program's end.
+ */
+typedef struct GpuQueryAggregate
+{
+	uint8_t op; /* GpuaggOp */
+	uint8_t spare[3];
+	uint16_t value;
+	uint16_t filter; /* a BOOL register: only the rows where it is true; or GPUAGG_VECTOR_NONE */
+} GpuQueryAggregate;
+
+/*
+ * Makes a plan.  REFUSED: the program is none, or has ROW, LIKE, BYTES, DATUM or parts of
+ * times, or is larger than a plan.  The plan says which of the program's columns it needs.
+ */
+extern GpuaggReason gpu_query_plan(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
+								   const GpuQueryAggregate *aggregates, int naggregates);
+
+/* A column's values in a chunk, as narrow.h stores them. */
+typedef struct GpuQueryBlock
+{
+	const void *values;	   /* BOOL: a bitmap */
+	const uint64_t *valid; /* bit set: not NULL; NULL pointer: no row is NULL */
+	GpuaggInt128 base;
+	uint32_t width; /* bytes: 1, 2, 4, 8, 16, at most those of the type; BOOL: 0 */
+	uint32_t spare;
+} GpuQueryBlock;
+
+typedef struct GpuQueryChunk
+{
+	const uint64_t *rows; /* bit set: the row counts; NULL: all do */
+	uint64_t first_unit;  /* units of the chunks before; each begins a new one */
+	uint32_t nrows;
+	uint32_t spare;
+} GpuQueryChunk;
+
+/* Of the chunks of a query: units, and the greatest width of each column. */
+typedef struct GpuQueryShape
+{
+	uint64_t nunits;
+	uint32_t width[GPU_QUERY_COLUMNS];
+} GpuQueryShape;
+
+/*
+ * Numbers chunks, in host memory, and looks at their blocks: [nchunks][plan->ncolumns], in the
+ * order of plan->column.  REFUSED: a width that a column cannot have.
+ */
+extern GpuaggReason gpu_query_number(const GpuQueryPlan *plan, GpuQueryChunk *chunks,
+									 const GpuQueryBlock *blocks, uint32_t nchunks,
+									 GpuQueryShape *shape);
+
+/*
+ * The result of an aggregate: of INT16 and INT32 as GpuaggReduced has it for INT32 (the order
+ * key of a value is itself), and so on; of INT128: SUM is 192 bits, of which `high` has the
+ * upper 64; MIN and MAX the value itself.
+ */
+typedef struct GpuQueryResult
+{
+	GpuaggReduced reduced;
+	int64_t high; /* SUM of integers: bits 128 to 191 */
+} GpuQueryResult;
+
+typedef struct GpuQueryResults
+{
+	uint64_t nflagged; /* tiles with flagged rows; if not 0, the rest means nothing */
+	GpuQueryResult of[GPU_QUERY_AGGREGATES];
+} GpuQueryResults;
+
+/* Pointers but for plan are to device memory. */
+typedef struct GpuQuery
+{
+	const GpuQueryPlan *plan;
+	GpuQueryShape shape;
+	uint32_t nchunks;
+	const GpuQueryChunk *chunks;
+	const GpuQueryBlock *blocks;
+	uint32_t *flagged; /* one a chunk: not 0: is left out; set by the kernel */
+	GpuQueryResults *results;
+	void *scratch; /* as kernels.h says */
+} GpuQuery;
+
+/* How a query is computed, for tests; the result is the same.  0: default. */
+typedef struct GpuQueryMethod
+{
+	unsigned blocks;	 /* at most */
+	unsigned warps;		 /* of a block: 1, 2, 4, 8 */
+	unsigned stages;	 /* tiles in shared memory: 1, 2 */
+	int plain;			 /* without bulk copies */
+	int interpreted;	 /* without sums of columns as they lie */
+	uint64_t float_rows; /* of a block, at most, where floats are summed; default 2^26 */
+} GpuQueryMethod;
+
+extern size_t gpu_query_scratch(void);
+extern GpuaggReason gpu_query(const GpuQuery *query, const GpuQueryMethod *method,
+							  GpuStreamRef stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GPUAGG_QUERY_H */

@@ -1,0 +1,654 @@
+/*
+ * query_total.cuh
+ *	  Aggregates of the query machine: what threads, blocks and the grid add up.
+ *
+ * A thread's totals are words in shared memory, of each aggregate the count first:
+ *
+ *		COUNT		-
+ *		SUM			INT32 64 bits; INT64 its low halves and its high halves, each in 64 bits
+ *					(2^31 rows of a thread cannot overflow); INT128 192 bits; floats bins
+ *		MOMENTS		as SUM, and squares of 128 bits for INT32, of 192 for INT64
+ *		MIN, MAX	the order key; of INT128 two words
+ *
+ * When its range is done a block makes parts of them, one an aggregate, and leaves them in
+ * scratch; the last block combines all blocks' parts.  Sums of floats are added up in chunks
+ * as those of a column are (reduce_float.cu).
+ */
+#ifndef GPUAGG_QUERY_TOTAL_CUH
+#define GPUAGG_QUERY_TOTAL_CUH
+
+#include "kernels/query_step.cuh"
+#include "kernels/reduce_bin_sums.cuh"
+
+#define QUERY_MAX_BLOCKS 1056
+#define QUERY_STRIPES	 8
+#define QUERY_WORDS		 WORD_SQUARE /* of a result without squares */
+
+/* Sums are in two's complement, least word first; MIN and MAX have a key of 128 bits in sum. */
+struct QueryPart
+{
+	uint64_t n;
+	uint64_t sum[3];
+	uint64_t squares[3];
+};
+
+struct QueryScratch
+{
+	uint32_t ticket;
+	uint32_t unused;
+	uint64_t nflagged;
+	uint64_t float_words[GPU_QUERY_AGGREGATES][QUERY_STRIPES][QUERY_WORDS];
+	QueryPart part[GPU_QUERY_AGGREGATES][QUERY_MAX_BLOCKS];
+};
+
+/* A block's sum of floats; bins but for the near ones, which are words of a thread. */
+struct QueryFloats
+{
+	SplitWord word[QUERY_WORDS];
+	FarBins<2> far;
+	struct
+	{
+		int top;
+		float limit;
+		uint32_t groups;
+		uint32_t far_groups;
+		int misses;
+	} warp[QUERY_THREADS / WARP_SIZE];
+};
+
+/* Adds to an integer of N words. */
+template <int N>
+static __device__ __forceinline__ void
+query_add(uint64_t (&into)[N], const uint64_t (&from)[N])
+{
+	uint64_t carry = 0;
+
+	UNROLL
+	for (int i = 0; i < N; i++)
+	{
+		uint64_t sum = into[i] + carry;
+
+		carry = sum < carry;
+		into[i] = sum + from[i];
+		carry += into[i] < from[i];
+	}
+}
+
+static __device__ __forceinline__ void
+query_add_wide(uint64_t (&into)[3], Wide v)
+{
+	uint64_t from[3] = {(uint64_t) v, (uint64_t) ((WideBits) v >> 64), v < 0 ? UINT64_MAX : 0};
+
+	query_add(into, from);
+}
+
+static __device__ __forceinline__ Wide
+query_key(const QueryPart &part)
+{
+	return QueryType<Wide>::from(part.sum[0], part.sum[1]);
+}
+
+static __device__ __forceinline__ void
+query_combine(QueryPart &into, const QueryPart &from, int op)
+{
+	if (op == GPUAGG_MIN || op == GPUAGG_MAX)
+	{
+		bool less = query_key(from) < query_key(into);
+
+		if (from.n > 0 && (into.n == 0 || less == (op == GPUAGG_MIN)))
+		{
+			into.sum[0] = from.sum[0];
+			into.sum[1] = from.sum[1];
+		}
+	}
+	else
+	{
+		query_add(into.sum, from.sum);
+		query_add(into.squares, from.squares);
+	}
+	into.n += from.n;
+}
+
+/* Combination over the warp, in every lane. */
+static __device__ __forceinline__ void
+query_combine_warp(QueryPart &part, int op)
+{
+	ROLLED
+	for (int bit = 1; bit < WARP_SIZE; bit *= 2)
+		query_combine(part, warp_shfl_xor(part, bit), op);
+}
+
+template <class Machine, bool FLOATS> struct QueryTotals
+{
+	typedef typename Machine::Lanes Lanes;
+
+	static constexpr int V = Machine::ROWS;
+	static constexpr bool WIDE = Machine::HAS_WIDE;
+
+	typedef BinSums<double, false, V / 2> Bins;
+
+	static_assert(Bins::TAKEN == V && Bins::NEAR == 2 && Bins::FAR == 2, "words of a thread");
+
+	const QueryLaunch &launch;
+	uint64_t *words; /* of this thread; the next one is blockDim.x further */
+	QueryFloats *floats;
+
+	__device__ __forceinline__ QueryTotals(const QueryLaunch &query, unsigned char *shared)
+		: launch(query), words((uint64_t *) (shared + query.layout.totals) + threadIdx.x),
+		  floats((QueryFloats *) (shared + query.layout.floats))
+	{
+	}
+
+	__device__ __forceinline__ uint64_t &word(uint32_t number) const
+	{
+		return words[number * blockDim.x];
+	}
+
+	/* Begins with nothing; a barrier follows. */
+	__device__ __forceinline__ void start() const
+	{
+		for (uint32_t i = 0; i < launch.plan.naggregates; i++)
+		{
+			const GpuQueryTotal &total = launch.plan.totals[i];
+
+			for (uint32_t k = 0; k < total.words; k++)
+				word(total.first + k) = 0;
+		}
+		for (uint32_t i = 0; FLOATS && i < launch.plan.nfloats; i++)
+		{
+			Bins bins;
+
+			bins.start(floats[i].far);
+			keep(bins, i);
+			for (unsigned k = threadIdx.x; k < QUERY_WORDS; k += blockDim.x)
+				floats[i].word[k] = split_word(0);
+		}
+	}
+
+	/* What a warp's lanes have in common of a sum of floats. */
+	__device__ __forceinline__ void keep(const Bins &bins, uint32_t number) const
+	{
+		auto &warp = floats[number].warp[warp_id()];
+
+		__syncwarp(FULL_MASK);
+		if (lane_id() == 0)
+		{
+			warp.top = bins.top;
+			warp.limit = bins.limit;
+			warp.groups = bins.groups;
+			warp.far_groups = bins.far_groups;
+			warp.misses = bins.misses;
+		}
+		__syncwarp(FULL_MASK);
+	}
+
+	__device__ __forceinline__ void fetch(Bins &bins, uint32_t number, uint32_t first) const
+	{
+		const auto &warp = floats[number].warp[warp_id()];
+
+		bins.top = warp.top;
+		bins.limit = warp.limit;
+		bins.groups = warp.groups;
+		bins.far_groups = warp.far_groups;
+		bins.misses = warp.misses;
+		bins.near[0] = word(first + 1);
+		bins.near[1] = word(first + 2);
+	}
+
+	__device__ __forceinline__ void add_floats(const GpuQueryTotal &total, const Lanes &a,
+											   uint32_t rows) const
+	{
+		QueryFloats &sum = floats[total.floats];
+		double v[V];
+		Bins bins;
+
+		UNROLL
+		for (int k = 0; k < V; k++)
+			v[k] = rows >> k & 1 ? double_of(a.low[k]) : 0;
+		fetch(bins, total.floats, total.first);
+		bins.take(v, sum.word, sum.far, BIN_MOST_VALUES);
+		word(total.first + 1) = bins.near[0];
+		word(total.first + 2) = bins.near[1];
+		keep(bins, total.floats);
+	}
+
+	/* The key of a value; NaNs have one key. */
+	template <class T> __device__ __forceinline__ static int64_t key(T v)
+	{
+		if constexpr (sizeof(T) == 4 && T(0.5f) != T(0))
+			return gpuagg_order_key32((uint32_t) float_bits(v));
+		else if constexpr (T(0.5f) != T(0))
+			return gpuagg_order_key64(bits_of(v));
+		else
+			return (int64_t) v;
+	}
+
+	__device__ __forceinline__ static uint32_t float_bits(float v)
+	{
+		uint32_t bits;
+
+		memcpy(&bits, &v, sizeof(v));
+		return bits;
+	}
+
+	template <class T>
+	__device__ __forceinline__ void add_extreme(const GpuQueryTotal &total, const Lanes &a,
+												uint32_t rows, uint64_t before) const
+	{
+		bool least = total.op == GPUAGG_MIN;
+		int64_t best = before > 0 ? (int64_t) word(total.first + 1) : least ? INT64_MAX : INT64_MIN;
+
+		UNROLL
+		for (int k = 0; k < V; k++)
+		{
+			int64_t other = key(Machine::template value<T>(a, k));
+			bool better = least ? other < best : other > best;
+
+			best = (rows >> k & 1) && better ? other : best;
+		}
+		word(total.first + 1) = (uint64_t) best;
+	}
+
+	__device__ __forceinline__ void add_wide_extreme(const GpuQueryTotal &total, const Lanes &a,
+													 uint32_t rows, uint64_t before) const
+	{
+		bool least = total.op == GPUAGG_MIN;
+		Wide best = QueryType<Wide>::from(word(total.first + 1), word(total.first + 2));
+		bool has = before > 0;
+
+		UNROLL
+		for (int k = 0; k < V; k++)
+		{
+			Wide other = Machine::template value<Wide>(a, k);
+			bool better = !has || (least ? other < best : other > best);
+
+			if ((rows >> k & 1) && better)
+			{
+				best = other;
+				has = true;
+			}
+		}
+		word(total.first + 1) = (uint64_t) best;
+		word(total.first + 2) = (uint64_t) ((WideBits) best >> 64);
+	}
+
+	/* Adds the values of those rows to an aggregate. */
+	__device__ __forceinline__ void add(const GpuQueryStep &step, const Lanes &a,
+										uint32_t rows) const
+	{
+		const GpuQueryTotal &total = launch.plan.totals[step.arg];
+		uint64_t before = word(total.first);
+
+		word(total.first) = before + (uint64_t) bit_count(rows);
+		switch (step.code)
+		{
+			case QUERY_AGGREGATE_CODE(GPUAGG_SUM, QUERY_INT32):
+			case QUERY_AGGREGATE_CODE(GPUAGG_MOMENTS, QUERY_INT32):
+			{
+				uint64_t sum = word(total.first + 1);
+
+				UNROLL
+				for (int k = 0; k < V; k++)
+					sum += (uint64_t) (int64_t) (rows >> k & 1 ? (int32_t) a.low[k] : 0);
+				word(total.first + 1) = sum;
+				if (step.code == QUERY_AGGREGATE_CODE(GPUAGG_MOMENTS, QUERY_INT32))
+				{
+					uint64_t squares[2] = {word(total.first + 2), word(total.first + 3)};
+
+					UNROLL
+					for (int k = 0; k < V; k++)
+					{
+						int64_t v = rows >> k & 1 ? (int32_t) a.low[k] : 0;
+						uint64_t from[2] = {(uint64_t) (v * v), 0};
+
+						query_add(squares, from);
+					}
+					word(total.first + 2) = squares[0];
+					word(total.first + 3) = squares[1];
+				}
+				break;
+			}
+			case QUERY_AGGREGATE_CODE(GPUAGG_SUM, QUERY_INT64):
+			case QUERY_AGGREGATE_CODE(GPUAGG_MOMENTS, QUERY_INT64):
+			{
+				uint64_t low = word(total.first + 1);
+				uint64_t high = word(total.first + 2);
+
+				UNROLL
+				for (int k = 0; k < V; k++)
+				{
+					uint64_t v = rows >> k & 1 ? a.low[k] : 0;
+
+					low += (uint32_t) v;
+					high += (uint64_t) ((int64_t) v >> 32);
+				}
+				word(total.first + 1) = low;
+				word(total.first + 2) = high;
+				if (Machine::HAS_HEAVY &&
+					step.code == QUERY_AGGREGATE_CODE(GPUAGG_MOMENTS, QUERY_INT64))
+				{
+					uint64_t squares[3];
+
+					UNROLL
+					for (uint32_t i = 0; i < 3; i++)
+						squares[i] = word(total.first + 3 + i);
+					UNROLL
+					for (int k = 0; k < V; k++)
+					{
+						int64_t v = rows >> k & 1 ? (int64_t) a.low[k] : 0;
+
+						query_add_wide(squares, (Wide) v * v);
+					}
+					UNROLL
+					for (uint32_t i = 0; i < 3; i++)
+						word(total.first + 3 + i) = squares[i];
+				}
+				break;
+			}
+			case QUERY_AGGREGATE_CODE(GPUAGG_SUM, QUERY_INT128):
+				if constexpr (WIDE)
+				{
+					uint64_t sum[3];
+
+					UNROLL
+					for (uint32_t i = 0; i < 3; i++)
+						sum[i] = word(total.first + 1 + i);
+					UNROLL
+					for (int k = 0; k < V; k++)
+						query_add_wide(sum,
+									   rows >> k & 1 ? Machine::template value<Wide>(a, k) : 0);
+					UNROLL
+					for (uint32_t i = 0; i < 3; i++)
+						word(total.first + 1 + i) = sum[i];
+				}
+				break;
+			case QUERY_AGGREGATE_CODE(GPUAGG_SUM, QUERY_FLOAT64):
+				if constexpr (FLOATS)
+					add_floats(total, a, rows);
+				break;
+			case QUERY_AGGREGATE_CODE(GPUAGG_MIN, QUERY_INT32):
+			case QUERY_AGGREGATE_CODE(GPUAGG_MAX, QUERY_INT32):
+				add_extreme<int32_t>(total, a, rows, before);
+				break;
+			case QUERY_AGGREGATE_CODE(GPUAGG_MIN, QUERY_INT64):
+			case QUERY_AGGREGATE_CODE(GPUAGG_MAX, QUERY_INT64):
+				add_extreme<int64_t>(total, a, rows, before);
+				break;
+			case QUERY_AGGREGATE_CODE(GPUAGG_MIN, QUERY_FLOAT32):
+			case QUERY_AGGREGATE_CODE(GPUAGG_MAX, QUERY_FLOAT32):
+				add_extreme<float>(total, a, rows, before);
+				break;
+			case QUERY_AGGREGATE_CODE(GPUAGG_MIN, QUERY_FLOAT64):
+			case QUERY_AGGREGATE_CODE(GPUAGG_MAX, QUERY_FLOAT64):
+				add_extreme<double>(total, a, rows, before);
+				break;
+			case QUERY_AGGREGATE_CODE(GPUAGG_MIN, QUERY_INT128):
+			case QUERY_AGGREGATE_CODE(GPUAGG_MAX, QUERY_INT128):
+				if constexpr (WIDE)
+					add_wide_extreme(total, a, rows, before);
+				break;
+		}
+	}
+
+	/*
+	 * Adds the warp's part of a column of integers as it is stored, if all its rows count; a
+	 * lane takes other rows than elsewhere.  False: nothing has been added.
+	 */
+	__device__ __forceinline__ bool add_in_place(const Machine &machine,
+												 const GpuQueryStep &step) const
+	{
+		uint32_t number = QUERY_SOURCE_NUMBER(step.a);
+		const QueryColumn &column = machine.column(number);
+		const GpuQueryTotal &total = launch.plan.totals[step.arg];
+		bool is_signed = total.class_of == QUERY_INT32;
+		uint64_t low = 0;  /* sum of what is stored, or of low halves */
+		uint64_t high = 0; /* of high halves */
+
+		if (V != 8 || column.has_nulls || !__all_sync(FULL_MASK, machine.live == Machine::ALL))
+			return false;
+
+		const unsigned char *values = machine.stage + launch.layout.values[number];
+		const Quad *quads = (const Quad *) values + lane_id();
+		uint32_t sum = 0;
+
+		switch (column.mode)
+		{
+			case LOAD_8:
+			{
+				uint64_t v = ((const uint64_t *) values)[threadIdx.x];
+				uint64_t mask = UINT64_C(0x00ff00ff00ff00ff);
+
+				v = (v & mask) + (v >> 8 & mask);
+				sum = (uint32_t) v + (uint32_t) (v >> 32);
+				low = (sum & 0xffff) + (sum >> 16);
+				break;
+			}
+			case LOAD_16:
+			{
+				Quad quad = ((const Quad *) values)[threadIdx.x];
+
+				UNROLL
+				for (int i = 0; i < 4; i++)
+					sum += (quad.word[i] & 0xffff) + (quad.word[i] >> 16);
+				low = sum;
+				break;
+			}
+			case LOAD_32:
+				UNROLL
+				for (int k = 0; k < 2; k++)
+				{
+					Quad quad = quads[warp_id() * 2 * WARP_SIZE + k * WARP_SIZE];
+
+					UNROLL
+					for (int i = 0; i < 4; i++)
+						low += is_signed ? (uint64_t) (int64_t) (int32_t) quad.word[i]
+										 : quad.word[i];
+				}
+				break;
+			default: /* LOAD_64 */
+				UNROLL
+				for (int k = 0; k < 4; k++)
+				{
+					Quad quad = quads[warp_id() * 4 * WARP_SIZE + k * WARP_SIZE];
+
+					low += (uint64_t) quad.word[0] + quad.word[2];
+					high += (uint64_t) ((int64_t) (int32_t) quad.word[1] + (int32_t) quad.word[3]);
+				}
+		}
+		word(total.first) += V;
+		if (is_signed)
+			word(total.first + 1) += low + V * column.base_low;
+		else
+		{
+			word(total.first + 1) += low + V * (uint64_t) (uint32_t) column.base_low;
+			word(total.first + 2) += high + V * (uint64_t) ((int64_t) column.base_low >> 32);
+		}
+		return true;
+	}
+
+	__device__ __forceinline__ static bool sums_floats(const GpuQueryTotal &total)
+	{
+		return total.op == GPUAGG_SUM && total.class_of == QUERY_FLOAT64;
+	}
+
+	/* What this thread has of an aggregate. */
+	__device__ __forceinline__ QueryPart part_of(const GpuQueryTotal &total) const
+	{
+		QueryPart part = {};
+		bool moments = total.op == GPUAGG_MOMENTS;
+		uint64_t w[6] = {};
+
+		for (uint32_t i = 0; i < 6; i++)
+			w[i] = i < total.words ? word(total.first + i) : 0;
+		part.n = w[0];
+		if (total.op == GPUAGG_COUNT || sums_floats(total))
+			return part;
+		if (total.class_of == QUERY_INT128)
+		{
+			part.sum[0] = w[1];
+			part.sum[1] = w[2];
+			part.sum[2] = w[3];
+		}
+		else if (total.class_of == QUERY_INT64 && (moments || total.op == GPUAGG_SUM))
+		{
+			query_add_wide(part.sum, (Wide) w[1] + ((Wide) (int64_t) w[2] * ((Wide) 1 << 32)));
+			part.squares[0] = w[3];
+			part.squares[1] = w[4];
+			part.squares[2] = w[5];
+		}
+		else
+		{
+			query_add_wide(part.sum, (Wide) (int64_t) w[1]);
+			part.squares[0] = w[2];
+			part.squares[1] = w[3];
+		}
+		if (!moments)
+		{
+			UNROLL
+			for (int i = 0; i < 3; i++)
+				part.squares[i] = 0;
+		}
+		return part;
+	}
+
+	/* All threads: leaves the block's parts in scratch, and adds its sums of floats to it. */
+	__device__ __forceinline__ void leave(QueryScratch *scratch) const
+	{
+		const GpuQueryPlan &plan = launch.plan;
+		unsigned warps = blockDim.x / WARP_SIZE;
+
+		for (uint32_t i = 0; i < plan.naggregates; i++)
+		{
+			const GpuQueryTotal &total = plan.totals[i];
+			QueryPart part = part_of(total);
+
+			query_combine_warp(part, total.op);
+			__syncwarp(FULL_MASK);
+			if (FLOATS && sums_floats(total))
+			{
+				QueryFloats &sum = floats[total.floats];
+				Bins bins;
+
+				fetch(bins, total.floats, total.first);
+				bins.flush(sum.word, sum.far);
+				if (lane_id() == 0)
+				{
+					split_add(&sum.word[WORD_COUNT], (int64_t) part.n);
+					split_add(&sum.word[WORD_VALID], (int64_t) part.n);
+				}
+			}
+			__syncwarp(FULL_MASK);
+			/* into the warp's words of the count */
+			if (lane_id() == 0)
+				*(QueryPart *) &word(total.first) = part;
+		}
+		__syncthreads();
+		for (uint32_t i = threadIdx.x; i < plan.naggregates; i += blockDim.x)
+		{
+			const GpuQueryTotal &total = plan.totals[i];
+			const uint64_t *first = (const uint64_t *) (words - threadIdx.x) +
+									total.first * blockDim.x;
+			QueryPart part = *(const QueryPart *) first;
+
+			for (unsigned w = 1; w < warps; w++)
+				query_combine(part, *(const QueryPart *) (first + w * WARP_SIZE), total.op);
+			scratch->part[i][blockIdx.x] = part;
+		}
+		for (uint32_t i = threadIdx.x; FLOATS && i < plan.nfloats; i += blockDim.x)
+			carry(floats[i].word);
+		__syncthreads();
+		for (uint32_t i = 0; FLOATS && i < plan.nfloats; i++)
+			for (unsigned k = threadIdx.x; k < QUERY_WORDS; k += blockDim.x)
+			{
+				int64_t value = split_value(floats[i].word[k]);
+
+				if (value != 0)
+					atomic_add(&scratch->float_words[i][blockIdx.x % QUERY_STRIPES][k],
+							   (uint64_t) value);
+			}
+	}
+
+	/* One thread: chunks below the top one into [0, 2^32). */
+	__device__ __forceinline__ static void carry(SplitWord *word)
+	{
+		int64_t above = 0;
+
+		ROLLED
+		for (int i = WORD_CHUNK; i < WORD_SQUARE; i++)
+		{
+			int64_t value = split_value(word[i]) + above;
+
+			above = value >> 32;
+			word[i] = split_word(i < WORD_SQUARE - 1 ? value - above * (INT64_C(1) << 32) : value);
+		}
+	}
+
+	/* All threads of the last block: makes the results of what all blocks left. */
+	__device__ __forceinline__ void deliver(QueryScratch *scratch) const
+	{
+		const GpuQueryPlan &plan = launch.plan;
+		unsigned warps = blockDim.x / WARP_SIZE;
+
+		for (uint32_t i = (uint32_t) warp_id(); i < plan.naggregates; i += warps)
+		{
+			GpuaggReduced &reduced = launch.results->of[i].reduced;
+			QueryPart part = {};
+
+			for (unsigned b = (unsigned) lane_id(); b < gridDim.x; b += WARP_SIZE)
+				query_combine(part, scratch->part[i][b], plan.totals[i].op);
+			query_combine_warp(part, plan.totals[i].op);
+			if (lane_id() == 0)
+			{
+				bool extreme = plan.totals[i].op == GPUAGG_MIN || plan.totals[i].op == GPUAGG_MAX;
+
+				reduced.n = part.n;
+				reduced.sum.lo = part.sum[0];
+				reduced.sum.hi = (int64_t) part.sum[1];
+				for (int k = 0; k < 3; k++)
+					reduced.squares[k] = part.squares[k];
+				launch.results->of[i].high = extreme ? 0 : (int64_t) part.sum[2];
+			}
+			for (int k = INTEGER_WORDS + lane_id(); k < RESULT_WORDS; k += WARP_SIZE)
+				((uint64_t *) &reduced)[k] = k == WORD_SHAPE ? SHAPE_FULL : 0;
+		}
+		for (uint32_t i = 0; FLOATS && i < plan.nfloats; i++)
+			for (unsigned k = threadIdx.x; k < QUERY_WORDS; k += blockDim.x)
+			{
+				uint64_t value = 0;
+
+				UNROLL
+				for (int s = 0; s < QUERY_STRIPES; s++)
+				{
+					uint64_t *stripe = &scratch->float_words[i][s][k];
+					uint64_t part = load_relaxed(stripe);
+
+					value += part;
+					if (part != 0)
+						store_relaxed(stripe, (uint64_t) 0);
+				}
+				floats[i].word[k] = split_word((int64_t) value);
+			}
+		__syncthreads();
+		for (uint32_t i = threadIdx.x; FLOATS && i < plan.nfloats; i += blockDim.x)
+			carry(floats[i].word);
+		__syncthreads();
+		for (uint32_t i = 0; FLOATS && i < plan.naggregates; i++)
+		{
+			const GpuQueryTotal &total = plan.totals[i];
+			uint64_t *to = (uint64_t *) &launch.results->of[i].reduced;
+
+			if (!sums_floats(total))
+				continue;
+			for (unsigned k = INTEGER_WORDS + threadIdx.x; k < QUERY_WORDS; k += blockDim.x)
+				if (k != WORD_SHAPE)
+					to[k] = (uint64_t) split_value(floats[total.floats].word[k]);
+		}
+		if (threadIdx.x == 0)
+		{
+			launch.results->nflagged = load_relaxed(&scratch->nflagged);
+			store_relaxed(&scratch->nflagged, (uint64_t) 0);
+		}
+	}
+};
+
+#endif /* GPUAGG_QUERY_TOTAL_CUH */

@@ -1,0 +1,727 @@
+/*
+ * query_test.cc
+ *	  gpu_query beside the CPU's interpreter: random programs over random chunks, and every
+ *	  operation over pairs of hard values in chunks of a few rows, so that flags and results
+ *	  are seen nearly row by row.
+ *
+ * All launches share one scratch, cleared once.
+ */
+extern "C" {
+#include "common/float_sum.h"
+#include "common/narrow.h"
+#include "common/vector_run.h"
+}
+
+#include "harness.h"
+
+#include <algorithm>
+#include <math.h>
+#include <memory>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/kernels/query.h"
+#include "test/unit/vector_random.h"
+
+namespace
+{
+
+struct Column
+{
+	int type;
+	std::vector<uint64_t> values; /* as a vector's, for whole vectors */
+	std::vector<uint64_t> valid;  /* none: no NULL */
+	GpuaggNarrow form;
+	std::vector<uint64_t> stored;
+};
+
+struct Chunk
+{
+	uint32_t nrows;
+	std::vector<uint64_t> mask; /* none: all rows */
+	std::vector<Column> columns;
+	bool flagged; /* as the CPU says */
+};
+
+/* An aggregate over some rows, as the kernel delivers it. */
+struct Total
+{
+	GpuQueryResult result;
+
+	void clear()
+	{
+		memset(&result, 0, sizeof(result));
+		result.reduced.f.width = GPUAGG_CHUNKS;
+	}
+};
+
+size_t
+size_of(int type)
+{
+	return gpuagg_vector_type_size(type);
+}
+
+/* Chunks below the top one into [0, 2^32). */
+void
+propagate(Total &total)
+{
+	GpuaggFloatSumFull &f = total.result.reduced.f;
+
+	f.deposits = 0;
+	for (int i = 0; i < GPUAGG_CHUNKS - 1; i++)
+	{
+		int64_t above = f.chunk[i] >> 32;
+
+		f.chunk[i] -= above * (INT64_C(1) << 32);
+		f.chunk[i + 1] += above;
+	}
+}
+
+bool
+is_float_type(int type)
+{
+	return type == GPUAGG_VECTOR_FLOAT32 || type == GPUAGG_VECTOR_FLOAT64;
+}
+
+/* How values of integers lie: any, or within so few bits of a random base. */
+void
+put_integer(int type, __int128 base, int bits, void *values, uint64_t i)
+{
+	__int128 v = bits == 0 ? any_integer(type)
+						   : base + (__int128) (((unsigned __int128) next() << 64 | next()) &
+												(((unsigned __int128) 1 << bits) - 1));
+	GpuaggInt128 wide = gpuagg_int128_narrow(v);
+
+	memcpy((char *) values + i * size_of(type), &wide, size_of(type));
+}
+
+Column
+make_column(int type, uint32_t nrows)
+{
+	uint64_t room = (nrows + GPUAGG_VECTOR_ROWS - 1) / GPUAGG_VECTOR_ROWS * GPUAGG_VECTOR_ROWS;
+	uint64_t nulls = next() % 4;
+	int bits = next() % 3 == 0 ? 0 : (int) (1 + next() % (8 * size_of(type) + (type == 1)));
+	__int128 base = any_integer(type);
+	Column c;
+
+	if (type == GPUAGG_VECTOR_BOOL || is_float_type(type) || bits >= 8 * (int) size_of(type))
+		bits = 0;
+	else
+		base = std::min(base,
+						greatest_integer(type) - (__int128) (((unsigned __int128) 1 << bits) - 1));
+	c.type = type;
+	c.values.resize(type == GPUAGG_VECTOR_BOOL ? room / 64 : room * size_of(type) / 8);
+	for (uint64_t &word : c.values)
+		word = next();
+	for (uint64_t i = 0; i < nrows; i++)
+		if (type == GPUAGG_VECTOR_FLOAT32)
+			((float *) c.values.data())[i] = (float) any_float(type);
+		else if (type == GPUAGG_VECTOR_FLOAT64)
+			((double *) c.values.data())[i] = any_float(type);
+		else if (type != GPUAGG_VECTOR_BOOL)
+			put_integer(type, base, bits, c.values.data(), i);
+	if (nulls > 0)
+		c.valid.resize(room / 64);
+	for (uint64_t &word : c.valid)
+		word = nulls == 1 ? UINT64_MAX : next() | (nulls == 2 ? next() | next() | next() : 0);
+
+	gpuagg_narrow_init(&c.form, type);
+	gpuagg_narrow_add(&c.form, c.values.data(), c.valid.empty() ? nullptr : c.valid.data(), nrows);
+	gpuagg_narrow_finish(&c.form);
+	return c;
+}
+
+void
+store_column(Column &c, uint32_t nrows)
+{
+	std::unique_ptr<void, void (*)(void *)>
+		stored(aligned_alloc(64, gpuagg_narrow_bytes(&c.form, nrows) + 64), free);
+
+	memset(stored.get(), 0xa5, gpuagg_narrow_bytes(&c.form, nrows) + 64);
+	gpuagg_narrow_write(&c.form, stored.get(), 0, c.values.data(),
+						c.valid.empty() ? nullptr : c.valid.data(), nrows);
+	c.stored.resize(gpuagg_narrow_bytes(&c.form, nrows) / 8);
+	if (nrows > 0)
+		memcpy(c.stored.data(), stored.get(), c.stored.size() * 8);
+}
+
+Chunk
+make_chunk(uint32_t nrows, bool masked)
+{
+	Chunk chunk;
+	uint64_t kind = next() % 4;
+
+	chunk.nrows = nrows;
+	chunk.flagged = false;
+	for (int k = 0; k < COLUMNS && k / 2 + 1 < GPUAGG_VECTOR_BYTES; k++)
+	{
+		chunk.columns.push_back(make_column(1 + k / 2, nrows));
+		store_column(chunk.columns.back(), nrows);
+	}
+	if (!masked || kind == 0)
+		return chunk;
+	chunk.mask.resize((nrows + 63) / 64);
+	for (size_t w = 0; w < chunk.mask.size(); w++)
+		chunk.mask[w] = kind == 1 ? next() : w / 37 % 3 == 0 ? 0 : kind == 2 ? UINT64_MAX : next();
+	return chunk;
+}
+
+/* Adds a row's value to what the CPU expects. */
+void
+add_value(Total &total, const GpuQueryAggregate &aggregate, int type, const GpuaggVector &vector,
+		  int i)
+{
+	GpuaggReduced &r = total.result.reduced;
+	__int128 v = 0;
+	double x = 0;
+
+	r.n++;
+	switch (type)
+	{
+		case GPUAGG_VECTOR_INT16:
+			v = ((int16_t *) vector.values)[i];
+			break;
+		case GPUAGG_VECTOR_INT32:
+			v = ((int32_t *) vector.values)[i];
+			break;
+		case GPUAGG_VECTOR_INT64:
+			v = ((int64_t *) vector.values)[i];
+			break;
+		case GPUAGG_VECTOR_INT128:
+			v = gpuagg_int128_wide(((GpuaggInt128 *) vector.values)[i]);
+			break;
+		case GPUAGG_VECTOR_FLOAT32:
+			x = ((float *) vector.values)[i];
+			v = gpuagg_order_key32(((uint32_t *) vector.values)[i]);
+			break;
+		case GPUAGG_VECTOR_FLOAT64:
+			x = ((double *) vector.values)[i];
+			v = gpuagg_order_key64(((uint64_t *) vector.values)[i]);
+			break;
+	}
+	if (aggregate.op == GPUAGG_COUNT)
+		return;
+	if (aggregate.op == GPUAGG_MIN || aggregate.op == GPUAGG_MAX)
+	{
+		__int128 best = gpuagg_int128_wide(r.sum);
+
+		if (r.n == 1 || (aggregate.op == GPUAGG_MIN ? v < best : v > best))
+			r.sum = gpuagg_int128_narrow(v);
+		return;
+	}
+	if (is_float_type(type))
+	{
+		gpuagg_float_sum_deposit(gpuagg_float_sum_of(&r.f), x, 1);
+		return;
+	}
+
+	unsigned __int128 low = (unsigned __int128) gpuagg_int128_wide(r.sum) + (unsigned __int128) v;
+
+	total.result.high += (v < 0 ? -1 : 0) + (low < (unsigned __int128) v);
+	r.sum = gpuagg_int128_narrow((__int128) low);
+	if (aggregate.op == GPUAGG_MOMENTS)
+	{
+		unsigned __int128 square = (unsigned __int128) (v * v);
+		unsigned __int128 sum = ((unsigned __int128) r.squares[1] << 64 | r.squares[0]) + square;
+
+		r.squares[2] += sum < square;
+		r.squares[0] = (uint64_t) sum;
+		r.squares[1] = (uint64_t) (sum >> 64);
+	}
+}
+
+/* Whether a row counts for an aggregate. */
+bool
+counts(const GpuaggVectorRunner *runner, const GpuQueryAggregate &aggregate, int i)
+{
+	if (aggregate.filter != NONE)
+	{
+		const GpuaggVector &filter = runner->registers[aggregate.filter];
+		uint64_t word = ((uint64_t *) filter.values)[i / 64];
+
+		if (filter.valid != nullptr)
+			word &= filter.valid[i / 64];
+		if (!(word >> i % 64 & 1))
+			return false;
+	}
+	if (aggregate.value == NONE)
+		return true;
+
+	const uint64_t *valid = runner->registers[aggregate.value].valid;
+
+	return valid == nullptr || (valid[i / 64] >> i % 64 & 1);
+}
+
+/* The CPU's run over a chunk; its rows are added only if none is flagged. */
+void
+run_chunk(GpuaggVectorRunner *runner, const uint8_t *types, Chunk &chunk,
+		  const std::vector<GpuQueryAggregate> &aggregates, std::vector<Total> &totals)
+{
+	std::vector<Total> sums = totals;
+
+	chunk.flagged = false;
+	for (uint64_t first = 0; first < chunk.nrows; first += GPUAGG_VECTOR_ROWS)
+	{
+		int n = (int) std::min<uint64_t>(chunk.nrows - first, GPUAGG_VECTOR_ROWS);
+
+		for (size_t k = 0; k < chunk.columns.size(); k++)
+		{
+			Column &c = chunk.columns[k];
+
+			runner->columns[k].values = (char *) c.values.data() + (size_of(c.type) == 0
+																		? first / 8
+																		: first * size_of(c.type));
+			runner->columns[k].valid = c.valid.empty() ? nullptr : c.valid.data() + first / 64;
+		}
+		gpuagg_vector_run_filter(runner, n);
+		for (int w = 0; w < GPUAGG_VECTOR_WORDS && !chunk.mask.empty(); w++)
+		{
+			uint64_t mask = first / 64 + (uint64_t) w < chunk.mask.size()
+								? chunk.mask[first / 64 + (uint64_t) w]
+								: 0;
+
+			runner->live[w] &= mask;
+			runner->flagged[w] &= mask;
+		}
+		gpuagg_vector_run_values(runner);
+		chunk.flagged |= gpuagg_vector_count(runner->flagged) > 0;
+		for (size_t a = 0; a < aggregates.size(); a++)
+			for (int i = 0; i < n; i++)
+				if ((runner->live[i / 64] >> i % 64 & 1) && counts(runner, aggregates[a], i))
+					add_value(sums[a], aggregates[a],
+							  aggregates[a].value == NONE ? 0 : types[aggregates[a].value],
+							  aggregates[a].value == NONE ? GpuaggVector{}
+														  : runner->registers[aggregates[a].value],
+							  i);
+	}
+	if (!chunk.flagged)
+		totals = sums;
+}
+
+DeviceMemory &
+scratch()
+{
+	static std::unique_ptr<DeviceMemory> memory;
+
+	if (memory == nullptr)
+	{
+		memory.reset(new DeviceMemory(gpu_query_scratch()));
+		must(gpu_memset(memory->p, 0, memory->bytes, stream), "gpu_memset");
+	}
+	return *memory;
+}
+
+/* Bytes that will lie in device memory. */
+struct Image
+{
+	std::vector<char> bytes;
+
+	size_t add(const void *p, size_t size)
+	{
+		size_t at = (bytes.size() + 63) / 64 * 64;
+
+		bytes.resize(at + (size + 63) / 64 * 64, (char) 0xa5);
+		if (size > 0)
+			memcpy(&bytes[at], p, size);
+		return at;
+	}
+};
+
+/* The chunks as a query sees them. */
+struct Device
+{
+	std::unique_ptr<DeviceMemory> memory;
+	std::unique_ptr<DeviceMemory> flagged;
+	GpuQueryShape shape;
+	GpuQuery query;
+
+	Device(const GpuQueryPlan &plan, const std::vector<Chunk> &chunks)
+	{
+		std::vector<GpuQueryChunk> heads(chunks.size());
+		std::vector<GpuQueryBlock> blocks;
+		Image image;
+		size_t heads_at, blocks_at;
+		char *base;
+
+		for (size_t i = 0; i < chunks.size(); i++)
+		{
+			heads[i] = {};
+			heads[i].nrows = chunks[i].nrows;
+			if (!chunks[i].mask.empty())
+				heads[i].rows =
+					(uint64_t *) (1 + image.add(chunks[i].mask.data(), chunks[i].mask.size() * 8));
+			for (uint32_t k = 0; k < plan.ncolumns; k++)
+			{
+				const Column &c = chunks[i].columns[plan.column[k]];
+				GpuQueryBlock block = {};
+
+				block.values = (char *) 1 + image.add(c.stored.data(), c.stored.size() * 8);
+				if (!c.valid.empty())
+					block.valid = (uint64_t *) (1 + image.add(c.valid.data(),
+															  (chunks[i].nrows + 63) / 64 * 8));
+				block.base = c.form.base;
+				block.width = c.form.width;
+				blocks.push_back(block);
+			}
+		}
+		must(gpu_query_number(&plan, heads.data(), blocks.data(), (uint32_t) chunks.size(), &shape),
+			 "gpu_query_number");
+		heads_at = image.add(heads.data(), heads.size() * sizeof(GpuQueryChunk));
+		blocks_at = image.add(blocks.data(), blocks.size() * sizeof(GpuQueryBlock));
+		memory.reset(new DeviceMemory(image.bytes.size() + 64));
+		base = (char *) (((uintptr_t) memory->p + 63) / 64 * 64);
+		for (GpuQueryChunk &head : heads)
+			if (head.rows != nullptr)
+				head.rows = (uint64_t *) (base + ((uintptr_t) head.rows - 1));
+		for (GpuQueryBlock &block : blocks)
+		{
+			block.values = base + ((uintptr_t) block.values - 1);
+			if (block.valid != nullptr)
+				block.valid = (uint64_t *) (base + ((uintptr_t) block.valid - 1));
+		}
+		if (!heads.empty())
+			memcpy(&image.bytes[heads_at], heads.data(), heads.size() * sizeof(GpuQueryChunk));
+		if (!blocks.empty())
+			memcpy(&image.bytes[blocks_at], blocks.data(), blocks.size() * sizeof(GpuQueryBlock));
+		must(gpu_copy_in(base, image.bytes.data(), image.bytes.size(), stream), "gpu_copy_in");
+		finish();
+		flagged.reset(new DeviceMemory(chunks.size() * 4 + 4));
+		query = {};
+		query.plan = &plan;
+		query.shape = shape;
+		query.nchunks = (uint32_t) chunks.size();
+		query.chunks = (GpuQueryChunk *) (base + heads_at);
+		query.blocks = (GpuQueryBlock *) (base + blocks_at);
+		query.flagged = (uint32_t *) flagged->p;
+		query.scratch = scratch().p;
+	}
+};
+
+long nlaunches, nrefused, nflagged_chunks, nchunks_run, nrows_run;
+long op_uses[GPUAGG_VECTOR_OPS];
+
+/* A query, launched again without its flagged chunks; compared with the CPU's. */
+bool
+agrees(const Device &device, std::vector<Chunk> &chunks,
+	   const std::vector<GpuQueryAggregate> &aggregates, const std::vector<Total> &expected,
+	   const GpuQueryMethod &method, int byte)
+{
+	DeviceMemory results(sizeof(GpuQueryResults));
+	std::vector<uint32_t> flagged(chunks.size() + 1);
+	GpuQuery query = device.query;
+	GpuQueryResults got;
+	bool right = true;
+	bool any = false;
+
+	query.results = (GpuQueryResults *) results.p;
+	must(gpu_memset(device.flagged->p, 0, device.flagged->bytes, stream), "gpu_memset");
+	for (int again = 0; again < 2; again++)
+	{
+		must(gpu_memset(results.p, byte, results.bytes, stream), "gpu_memset");
+		must(gpu_query(&query, &method, stream), "gpu_query");
+		must(gpu_copy_out(&got, results.p, sizeof(got), stream), "gpu_copy_out");
+		must(gpu_copy_out(flagged.data(), device.flagged->p, flagged.size() * 4, stream),
+			 "gpu_copy_out");
+		finish();
+		nlaunches++;
+		any |= got.nflagged > 0;
+		if (got.nflagged == 0)
+			break;
+	}
+	for (size_t i = 0; i < chunks.size(); i++)
+		if ((flagged[i] != 0) != chunks[i].flagged)
+		{
+			if (right)
+				printf("chunk %zu of %u rows: flagged %u\n", i, chunks[i].nrows, flagged[i]);
+			right = false;
+		}
+	if (got.nflagged != 0)
+		right = false;
+	for (size_t a = 0; a < aggregates.size() && right; a++)
+		if (memcmp(&got.of[a], &expected[a].result, sizeof(GpuQueryResult)) != 0)
+		{
+			const GpuQueryResult &e = expected[a].result;
+			const GpuQueryResult &g = got.of[a];
+
+			printf("aggregate %zu, op %d: n %lu sum %lx %lx %lx, not n %lu sum %lx %lx %lx\n", a,
+				   aggregates[a].op, (long) g.reduced.n, (long) g.high, (long) g.reduced.sum.hi,
+				   (long) g.reduced.sum.lo, (long) e.reduced.n, (long) e.high,
+				   (long) e.reduced.sum.hi, (long) e.reduced.sum.lo);
+			for (size_t w = 0; w < sizeof(GpuQueryResult) / 8; w++)
+				if (((const int64_t *) &g)[w] != ((const int64_t *) &e)[w])
+					printf("  word %zu: %lx, not %lx\n", w, (long) ((const int64_t *) &g)[w],
+						   (long) ((const int64_t *) &e)[w]);
+			right = false;
+		}
+	return right;
+}
+
+void
+print_program(const Trial &t)
+{
+	for (uint32_t i = 0; i < t.program.ninstructions; i++)
+	{
+		const GpuaggVectorInstruction *in = &t.instructions[i];
+
+		printf("  %u: r%d = op %d, type %d, to %d, a %d, b %d, c %d, mask %d, count %d, arg %u\n",
+			   i, in->out, in->op, in->type, in->to, in->a, in->b, in->c, in->mask, in->count,
+			   in->arg);
+	}
+	printf("  filter r%u after %u\n", t.program.filter, t.program.nfilter);
+}
+
+GpuQueryMethod
+any_method()
+{
+	static const unsigned warps[] = {0, 0, 1, 2, 4, 8};
+	GpuQueryMethod method = {};
+
+	method.blocks = next() % 2 ? 0 : (unsigned) (1 + next() % 5);
+	method.warps = warps[next() % 6];
+	method.stages = (unsigned) (next() % 3);
+	method.plain = next() % 3 == 0;
+	method.interpreted = next() % 2 == 0;
+	return method;
+}
+
+/* A program with these aggregates over these chunks, by the CPU and by two launches. */
+void
+check_program(Trial &t, std::vector<Chunk> &chunks,
+			  const std::vector<GpuQueryAggregate> &aggregates, const GpuQueryMethod &method,
+			  const std::string &what)
+{
+	GpuQueryPlan plan;
+	std::vector<Total> expected(aggregates.size());
+
+	if (gpu_query_plan(&plan, &t.program, aggregates.data(), (int) aggregates.size()) != GPUAGG_OK)
+	{
+		nrefused++;
+		return;
+	}
+
+	std::unique_ptr<void, void (*)(void *)>
+		memory(aligned_alloc(64, (gpuagg_vector_runner_size(&t.program) + 63) / 64 * 64), free);
+	GpuaggVectorRunner *runner = gpuagg_vector_runner_make(memory.get(), &t.program);
+
+	for (Total &total : expected)
+		total.clear();
+	for (Chunk &chunk : chunks)
+	{
+		run_chunk(runner, t.types, chunk, aggregates, expected);
+		nchunks_run++;
+		nrows_run += chunk.nrows;
+		nflagged_chunks += chunk.flagged;
+	}
+	for (Total &total : expected)
+		propagate(total);
+	for (uint32_t i = 0; i < t.program.ninstructions; i++)
+		op_uses[t.instructions[i].op]++;
+
+	Device device(plan, chunks);
+	bool right = true;
+
+	for (int i = 0; i < NPATTERNS && right; i++)
+	{
+		int byte = begin_pattern(i);
+
+		right = agrees(device, chunks, aggregates, expected, method, byte);
+		report(right,
+			   text("query %s, %zu chunks, %u blocks, %u warps, %u stages, plain %d, pattern %d",
+					what.c_str(), chunks.size(), method.blocks, method.warps, method.stages,
+					method.plain, i));
+	}
+	if (!right)
+		print_program(t);
+}
+
+/* Some aggregate over one of the program's registers. */
+GpuQueryAggregate
+any_aggregate(const Trial &t)
+{
+	GpuQueryAggregate aggregate = {};
+	int type = 0;
+
+	aggregate.value = NONE;
+	aggregate.filter = next() % 3 == 0 ? any_register(&t, GPUAGG_VECTOR_BOOL) : NONE;
+	aggregate.op = GPUAGG_COUNT;
+	if (t.program.nregisters > 0 && next() % 8 > 0)
+	{
+		aggregate.value = (uint16_t) (next() % t.program.nregisters);
+		type = t.types[aggregate.value];
+		aggregate.op = (uint8_t) (1 + next() % GPUAGG_MOMENTS);
+		if (type == GPUAGG_VECTOR_BOOL)
+			aggregate.op = GPUAGG_COUNT;
+		else if (aggregate.op == GPUAGG_MOMENTS && type > GPUAGG_VECTOR_INT64)
+			aggregate.op = GPUAGG_SUM;
+	}
+	return aggregate;
+}
+
+void
+random_programs(const Options &options)
+{
+	static const uint32_t sizes[] = {0,	   1,	 31,   32,	 33,   63,	 127,  128,
+									 129,  255,	 256,  257,	 511,  512,	 600,  1023,
+									 1024, 1025, 2047, 2048, 2049, 4095, 4097, 6000};
+	int programs = options.small ? 20 : options.simulated ? 250 : 2000;
+	std::vector<Chunk> chunks;
+
+	for (int k = 0; k < programs; k++)
+	{
+		static Trial t;
+		std::vector<GpuQueryAggregate> aggregates;
+		uint64_t of_trial = seed;
+		int length = (int) (1 + next() % (k % 4 == 0 ? 40 : 12));
+
+		tame = next() % 4 > 0;
+		if (k % 8 == 0)
+		{
+			int nchunks = (int) (next() % (k % 16 == 0 ? 40 : 6));
+			bool masked = next() % 2;
+
+			chunks.clear();
+			for (int i = 0; i < nchunks; i++)
+				chunks.push_back(
+					make_chunk(nchunks > 6 ? (uint32_t) (next() % 70) : sizes[next() % 24],
+							   masked));
+		}
+		memset(&t, 0, sizeof(t));
+		make_program(&t, (int) (next() % 8), length);
+		for (int i = (int) (next() % 6); i >= 0; i--)
+			aggregates.push_back(any_aggregate(t));
+		check_program(t, chunks, aggregates, any_method(),
+					  text("program of seed %llu", (unsigned long long) of_trial));
+	}
+}
+
+/* Sums of columns as they lie, in tiles all of whose rows count and others. */
+void
+column_sums(const Options &options)
+{
+	static const uint32_t sizes[] = {256, 257, 2048, 2304, 4000};
+	static Trial t;
+	std::vector<GpuQueryAggregate> aggregates;
+
+	memset(&t, 0, sizeof(t));
+	t.program = {COLUMNS, 0, NONE,			 COLUMNS,	  0,		COLUMNS,
+				 0,		  0, t.instructions, t.constants, t.columns};
+	for (uint16_t k = 0; k < COLUMNS; k++)
+	{
+		t.columns[k] = (uint8_t) (1 + k / 2);
+		t.instructions[k] =
+			{GPUAGG_VECTOR_COLUMN, t.columns[k], 0, 0, k, NONE, NONE, NONE, NONE, 0, k};
+	}
+	t.program.ninstructions = t.program.nregisters = COLUMNS - 2; /* no strings */
+	must((GpuaggReason) (gpuagg_vector_check(&t.program, t.types) + 1), "gpuagg_vector_check");
+	for (int round = 0; round < (options.small ? 4 : options.simulated ? 40 : 300); round++)
+	{
+		std::vector<Chunk> chunks;
+		int wide = round % 2;
+
+		for (int i = 0; i < 4; i++)
+			chunks.push_back(make_chunk(sizes[next() % 5], round % 4 == 3));
+		aggregates.clear();
+		for (uint16_t k = 0; k < 6; k++)
+		{
+			/* INT16 to INT64, or more */
+			uint16_t value = (uint16_t) (2 + next() % (wide ? 12 : 6));
+
+			aggregates.push_back({GPUAGG_SUM, {}, value, NONE});
+		}
+		check_program(t, chunks, aggregates, any_method(), "sums of columns");
+	}
+}
+
+/* An operation over two columns of a type (or the cast to `to`), in chunks of a few rows. */
+void
+check_operation(int op, int type, int to, std::vector<Chunk> &chunks)
+{
+	static Trial t;
+	std::vector<GpuQueryAggregate> aggregates;
+	uint32_t last = 2;
+	int result;
+
+	memset(&t, 0, sizeof(t));
+	t.program = {3, 0, NONE,		   3,			MAX_CONSTANTS, COLUMNS,
+				 0, 0, t.instructions, t.constants, t.columns};
+	for (int k = 0; k < COLUMNS; k++)
+		t.columns[k] = (uint8_t) (1 + k / 2);
+	for (int k = 0; k < MAX_CONSTANTS; k++)
+		make_constant(&t.constants[k], type);
+	for (uint16_t k = 0; k < 3; k++)
+		t.instructions[k] = {GPUAGG_VECTOR_COLUMN,
+							 (uint8_t) type,
+							 0,
+							 0,
+							 k,
+							 NONE,
+							 NONE,
+							 NONE,
+							 NONE,
+							 0,
+							 (uint32_t) (2 * (type - 1) + k % 2)};
+
+	GpuaggVectorInstruction &in = t.instructions[last];
+
+	in.op = (uint8_t) op;
+	in.to = (uint8_t) to;
+	in.a = 0;
+	in.arg = 0;
+	for (int shape = 0; shape < 8; shape++)
+	{
+		in.b = shape & 1 ? 1 : NONE;
+		in.count = op == GPUAGG_VECTOR_IN ? (uint16_t) (1 + next() % 12) : 0;
+		in.arg = op == GPUAGG_VECTOR_DECIMAL_TO_FLOAT ? (uint32_t) (next() % 25) : 0;
+		if (gpuagg_vector_check(&t.program, t.types) == -1)
+			break;
+	}
+	if (gpuagg_vector_check(&t.program, t.types) != -1)
+		return;
+	result = t.types[last];
+	aggregates.push_back({GPUAGG_COUNT, {}, (uint16_t) last, NONE});
+	if (result == GPUAGG_VECTOR_BOOL)
+		aggregates.push_back({GPUAGG_COUNT, {}, NONE, (uint16_t) last});
+	else
+	{
+		aggregates.push_back({GPUAGG_SUM, {}, (uint16_t) last, NONE});
+		aggregates.push_back({GPUAGG_MIN, {}, (uint16_t) last, NONE});
+		aggregates.push_back({GPUAGG_MAX, {}, (uint16_t) last, NONE});
+	}
+	check_program(t, chunks, aggregates, any_method(), text("op %d, type %d, to %d", op, type, to));
+}
+
+void
+operations(const Options &options)
+{
+	int rounds = options.small ? 1 : options.simulated ? 2 : 10;
+
+	for (int round = 0; round < rounds; round++)
+	{
+		std::vector<Chunk> chunks;
+
+		tame = round % 2;
+		for (int i = 0; i < (options.small ? 20 : 80); i++)
+			chunks.push_back(make_chunk((uint32_t) (1 + next() % 2), false));
+		for (int type = GPUAGG_VECTOR_BOOL; type <= GPUAGG_VECTOR_FLOAT64; type++)
+			for (int op = GPUAGG_VECTOR_EQ; op < GPUAGG_VECTOR_TIME_TRUNC; op++)
+				for (int to = 0; to <= (op == GPUAGG_VECTOR_CAST ? GPUAGG_VECTOR_FLOAT64 : 0); to++)
+					check_operation(op, type, to, chunks);
+	}
+}
+
+} // namespace
+
+void
+query_tests(const Options &options)
+{
+	seed = options.seed;
+	no_strings = true;
+	column_sums(options);
+	operations(options);
+	random_programs(options);
+	printf("query: %ld launches, %ld programs refused, %ld chunks of %ld rows, %ld flagged\n",
+		   nlaunches, nrefused, nchunks_run, nrows_run, nflagged_chunks);
+	for (int op = GPUAGG_VECTOR_COLUMN; op < GPUAGG_VECTOR_TIME_TRUNC && !options.small; op++)
+		if (op != GPUAGG_VECTOR_ROW && op != GPUAGG_VECTOR_LIKE)
+			report(op_uses[op] > 0, text("query: operation %d is used", op));
+}
