@@ -42,9 +42,11 @@ INTEGERS = {
 }
 DECIMALS = ((4, 2), (3, 5), (9, 0), (15, 2), (18, 6), (19, 4), (38, 5), (20, -2))
 FLOATS = ('float4', 'float8')
+STRINGS = ('text', 'varchar(20)', 'char(5)', 'char(300)', 'bytea', 'uuid', 'name')
+ICU = 'text COLLATE any_case'  # equal strings may have other bytes; where there is ICU
 SPECIAL_FLOATS = ("'NaN'", "'Infinity'", "'-Infinity'", "'-0'", '0', '1e-45', "'-1e-45'", '3e38', "'-3e38'")
 SPANS = (0, 1, 2**8 - 1, 2**8, 2**16 - 1, 2**16, 2**31, 2**32 - 1, 2**32, 2**63, 2**64 - 1, 2**64)
-KINDS = list(INTEGERS) + list(FLOATS) + ['bool'] + ['numeric(%d,%d)' % d for d in DECIMALS]
+KINDS = list(INTEGERS) + list(FLOATS) + ['bool'] + ['numeric(%d,%d)' % d for d in DECIMALS] + list(STRINGS) * 2
 SUMMED = ('int2', 'int4', 'int8', 'money') + FLOATS
 FAMILIES = ('sum', 'avg', 'var_samp', 'stddev_pop')
 
@@ -63,7 +65,26 @@ def integers(rng, low, high):
         begin, end, end, begin, end - begin + 1)
 
 
+def strings(rng, kind):
+    """An expression for strings: of few values or many, short or long, with what is easily taken for another."""
+    if kind == 'uuid':
+        return 'md5((g %% %d)::text)::uuid' % rng.choice((3, 200, 100000))
+    if kind == 'bytea':
+        return "decode(repeat(to_hex(g %% %d + 16), %d), 'hex')" % (rng.choice((3, 200)), rng.choice((1, 4, 17)))
+    longest = {'text': 300, 'char(300)': 300, ICU: 300, 'name': 60, 'varchar(20)': 20, 'char(5)': 5}[kind]
+    word = rng.choice(("(array['a', 'A', '', ' ', 'a ', ' a', 'ab', 'é', 'éa', 'zz'])[1 + g %% 10]",
+                       "'v' || g %% %d" % rng.choice((2, 50, 300, 5000)), "left(md5(g::text), %d)" % rng.choice((2, 5, 19)),
+                       "repeat(chr(97 + g %% 5), g %% %d)" % rng.choice((4, 18, 33)), "chr(233 + g %% 900)"))
+    word = word.replace('%%', '%')
+    if longest == 300 and rng.random() < 0.3:
+        # some of 256 bytes, which are compressed where the row is long; hardly ever one that is too long
+        word = "CASE WHEN g %% 97 = 5 THEN rpad('long', %d, 'x') ELSE %s END" % (rng.choice((255, 256, 256, 257)), word)
+    return 'left(%s, %d)::%s' % (word, longest, kind.split(' ')[0])
+
+
 def not_null_values(rng, kind):
+    if kind in STRINGS or kind == ICU:
+        return strings(rng, kind)
     if kind in INTEGERS:
         form, low, high = INTEGERS[kind]
         value = form % integers(rng, low, high)
@@ -90,7 +111,7 @@ def values(rng, kind):
     value = not_null_values(rng, kind)
     nulls = rng.random()
     if nulls < 0.1:
-        return 'NULL::' + kind
+        return 'NULL::' + kind.split(' ')[0]
     if nulls < 0.4:
         return 'CASE WHEN %s THEN %s END' % (rng.choice(('random() < 0.9', 'g % 7 <> 0', 'g / 50 % 2 = 0')), value)
     return value
@@ -169,8 +190,9 @@ class Table:
 
     def add_column(self):
         rng = self.rng
-        kind = rng.choice(('int4', 'int8', 'numeric(15,2)', 'float8', 'bool', 'date'))
-        default = {'bool': ('true', 'false'), 'date': ("'2020-02-02'", "'infinity'")}.get(kind, ('5', '7', '-3'))
+        kind = rng.choice(('int4', 'int8', 'numeric(15,2)', 'float8', 'bool', 'date', 'text', 'char(5)'))
+        default = {'bool': ('true', 'false'), 'date': ("'2020-02-02'", "'infinity'"), 'text': ("'old'", "''"),
+                   'char(5)': ("'old'", "''")}.get(kind, ('5', '7', '-3'))
         name = 'c%d' % self.added
         self.added += 1
         add = 'ALTER TABLE %s ADD COLUMN %s %s' % (self.name, name, kind)
@@ -192,7 +214,7 @@ class Table:
         """Without writing a new file, where there is a column for it."""
         for name, kind in self.columns.items():
             new = {'int4': 'oid', 'oid': 'int4', 'numeric(15,2)': 'numeric(20,2)', 'numeric(9,0)': 'numeric(38,0)',
-                   'timestamp': 'timestamptz', 'int2': 'int4'}.get(kind)
+                   'timestamp': 'timestamptz', 'int2': 'int4', 'varchar(20)': 'text'}.get(kind)
             if new is not None:
                 self.columns[name] = new
                 if new not in KINDS:
@@ -245,6 +267,9 @@ class Query:
         name, kind = rng.choice(columns)
         # a group of 0 and -0 shows either
         self.group = name + ' + 0' * (kind in FLOATS) if rng.random() < 0.3 else rng.choice(('id % 7', 'id', 'ROLLUP (id % 3, id % 2)')) if rng.random() < 0.3 else ''
+        if self.group == name and kind == ICU:
+            # a group of equal strings shows any of them
+            self.group = 'lower(%s) COLLATE "C"' % name
         if self.summary:
             self.group = ''
         self.table = table.name
@@ -256,7 +281,7 @@ class Query:
         family = rng.choice(FAMILIES if summed else ()) if summed and rng.random() < 0.7 else rng.choice(('count', 'min', 'max'))
         if kind == 'money' and family not in ('sum', 'min', 'max'):
             family = 'sum'
-        if kind in ('bool', '"char"') and family in ('min', 'max'):
+        if (kind in ('bool', '"char"', ICU) or kind in STRINGS) and family in ('min', 'max'):
             family = 'count'
         self.floats |= kind in FLOATS
         argument = name
@@ -279,6 +304,8 @@ class Query:
             return name + rng.choice((' IS NULL', ' IS NOT NULL'))
         if kind == 'bool':
             return rng.choice((name, 'NOT ' + name))
+        if kind in STRINGS or kind == ICU:
+            return self.string_condition(name, kind)
         if kind == '"char"':
             return "%s = '%s'" % (name, rng.choice('ab1'))
         if kind.startswith('numeric') or kind in SUMMED and kind not in ('money', 'float4'):
@@ -288,6 +315,22 @@ class Query:
         literal = {'oid': '70000', 'date': '2000-03-01', 'time': '00:00:01', 'timestamp': '2000-01-02', 'timestamptz': '2000-01-02 UTC',
                    'money': '12.34'}[kind]
         return "%s %s '%s'" % (name, rng.choice(('<', '>=', '<>')), literal)
+
+    def string_condition(self, name, kind):
+        rng = self.rng
+        if kind == 'uuid':
+            return "%s %s md5('%d')::uuid" % (name, rng.choice(('=', '<>')), rng.randint(0, 3))
+        if kind == 'bytea':
+            return "%s %s '\\x%02x'" % (name, rng.choice(('=', '<>', '<', '>=')), rng.randint(15, 20))
+        words = ['a', 'A', '', ' ', 'a ', 'é', 'v1', 'v17', 'none', 'aaa']
+        word = rng.choice(words)
+        if rng.random() < 0.3:
+            return "%s IN ('%s', '%s', '%s')" % (name, word, rng.choice(words), rng.choice(words))
+        if kind in ('text', 'varchar(20)') and rng.random() < 0.4:
+            return "%s %sLIKE '%s'" % (name, rng.choice(('', 'NOT ')), rng.choice(('a%', '%a', 'v1%', '%', '', '%é%', '%1%2%', 'a')))
+        if kind in ('text', 'name') and rng.random() < 0.3:
+            return "%s %s '%s' COLLATE \"C\"" % (name, rng.choice(('<', '>=')), word)
+        return "%s %s '%s'" % (name, rng.choice(('=', '<>')), word)
 
     def text(self, prefix):
         targets = [t.replace('%s(*)', prefix + 'count(*)') if t == '%s(*)' else t.replace('%s', prefix, 1) for t in self.targets]
@@ -410,22 +453,45 @@ def sizes(options, tally, counts):
                                 'ALTER TABLE sizes ALTER pad SET STORAGE PLAIN'])
     ours = 'SELECT gpu_count(*), gpu_sum(v), gpu_sum(n), gpu_sum(f), gpu_max(id) FROM sizes'
     rows = 0
+
+    def few(what):
+        """What blocks say of themselves; rows of the last page, and all but these; by core's aggregates as the reference."""
+        for text in ('SELECT {0}min(id), {0}max(v), {0}count(n), {0}count(*) FROM sizes',
+                     'SELECT {0}sum(v), {0}count(*), {0}min(n) FROM sizes WHERE id > %d' % (rows - 1),
+                     'SELECT {0}sum(v), {0}max(n) FROM sizes WHERE id <= %d' % (rows - 2),
+                     'SELECT id % 3, {0}sum(v) FROM sizes WHERE id BETWEEN 510 AND 514 GROUP BY 1'):
+            compare(script, what, text.format('gpu_'), text.format(''), 0, counts, 1)
+            compare(script, what, text.format('gpu_'), text.format(''), 2, counts, 1)
+
     for target in (0, 1, 2, 3, 509, 510, 511, 512, 513, 514, 515, 1023, 1024, 1025):
         if target > rows:
             script.sql("INSERT INTO sizes SELECT g, g * 1000003, g / 8.0, g / 3.0, repeat('x', 3900) FROM generate_series(%d, %d) g" % (
                 rows + 1, target))
         rows = target
         script.sql('VACUUM sizes')
-        compare(script, '%d rows, two a page' % rows, ours, ours, 0, counts, 2, ((rows + 1) // 2, 0))
+        compare(script, '%d rows, two a page' % rows, ours, ours, 0, counts, 3, ((rows + 1) // 2, 0))
         compare(script, '%d rows, two a page' % rows, ours, ours, 2, counts, 1)
+        few('%d rows, two a page' % rows)
     for keep in (1000, 700, 514, 513, 512, 400, 1, 0):
         script.sql('DELETE FROM sizes WHERE id > %d' % keep)
         script.sql('VACUUM sizes')
-        compare(script, 'the first %d rows' % keep, ours, ours, 0, counts, 2)
+        compare(script, 'the first %d rows' % keep, ours, ours, 0, counts, 3)
+        few('the first %d rows' % keep)
         script.sql("INSERT INTO sizes SELECT -g, g, -g, -g, repeat('y', 3900) FROM generate_series(1, 7) g")
         compare(script, 'the first %d rows and others' % keep, ours, ours, 0, counts, 2)
         script.sql('VACUUM sizes')
-        compare(script, 'the first %d rows and others, vacuumed' % keep, ours, ours, 0, counts, 2)
+        compare(script, 'the first %d rows and others, vacuumed' % keep, ours, ours, 0, counts, 3)
+        # pages without rows at the end, whole chunks of them; then these go
+        script.sql('DELETE FROM sizes WHERE id > %d' % (keep // 3))
+        script.sql('VACUUM (TRUNCATE off) sizes')
+        compare(script, 'the first %d rows and empty pages' % (keep // 3), ours, ours, 0, counts, 3)
+        few('the first %d rows and empty pages' % (keep // 3))
+        script.sql('VACUUM sizes')
+        compare(script, 'the first %d rows without them' % (keep // 3), ours, ours, 0, counts, 2)
+        script.sql("INSERT INTO sizes SELECT g, g * 1000003, g / 8.0, g / 3.0, repeat('x', 3900) FROM generate_series(%d, %d) g" % (
+            keep // 3 + 1, keep))
+        script.sql('VACUUM sizes')
+        compare(script, '%d rows again' % keep, ours, ours, 0, counts, 3)
     script.sql('DROP TABLE sizes')
     tally.add(script.run())
 
@@ -443,12 +509,16 @@ def two_map_pages(options, tally, counts):
     def check(what, exactly=None, times=2):
         compare(script, '%s, %d pages' % (what, pages), ours, ours, 0, counts, times, exactly)
 
-    for target in (MAP_PAGES - 1, MAP_PAGES, MAP_PAGES + 1, MAP_PAGES + 255, MAP_PAGES + 257):
+    # 127 whole chunks, the one of 160 pages, and the first of the next page of the map
+    for target in (MAP_PAGES - 161, MAP_PAGES - 160, MAP_PAGES - 159, MAP_PAGES - 1, MAP_PAGES, MAP_PAGES + 1, MAP_PAGES + 255,
+                   MAP_PAGES + 257):
         script.sql("INSERT INTO mapped SELECT g, CASE WHEN g %% 5 <> 0 THEN g::int8 * 65537 END, repeat('x', 600) FROM generate_series(%d, %d) g" % (
             pages + 1, target))
         pages = target
         script.sql('VACUUM mapped')
-        check('grown', (pages, 0))
+        check('grown', (pages, 0), 3 if target == MAP_PAGES + 1 else 2)
+        summary = 'SELECT {0}min(id), {0}max(v), {0}count(v), {0}count(*) FROM mapped%s' % rng.choice(('', ' WHERE id > %d' % (pages - 2)))
+        compare(script, 'grown, %d pages' % pages, summary.format('gpu_'), summary.format(''), 0, counts, 1)
     first_of_last = MAP_PAGES - 160
     for where in ('id IN (%d, %d, %d, %d)' % (MAP_PAGES - 1, MAP_PAGES, MAP_PAGES + 1, MAP_PAGES + 2),
                   'id BETWEEN %d AND %d' % (first_of_last - 1, first_of_last + 2)):
@@ -480,6 +550,9 @@ def main():
     print('seed %d' % options.seed, flush=True)
     psql.query('SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS gpuagg; '
                'DROP SCHEMA IF EXISTS %s CASCADE; CREATE SCHEMA %s' % (SCHEMA, SCHEMA))
+    if psql.query("SELECT count(*) > 0 FROM pg_collation WHERE collprovider = 'i'") == ['t']:
+        psql.query("CREATE COLLATION %s.any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)" % SCHEMA)
+        KINDS.append(ICU)
     tally = psql.Tally('resident', 1000)
     counts = Counts()
     if options.only is None:

@@ -13,8 +13,9 @@ Clauses that no sequence can show, as another one or the server does their work 
 - A file of this transaction, wal_level: `logged` leaves out both, as each alone is enough.
 - A catalog: `catalog` also leaves out that purging takes those for gone that are changed in place.
 - MVCC snapshots only: executors have no others.
-- Not SERIALIZABLE: the relation's predicate lock is taken before the map is looked at, so whoever
-  writes later finds the conflict, and pages of those who wrote before are not all-visible.
+- Not SERIALIZABLE: a writer would have to wait within core's code, between looking for predicate
+  locks and clearing the page's bit.  Before and after that the one finds the other: the relation's
+  predicate lock is taken before the map is looked at.
 - Not during recovery: what becomes all-visible there cancels older snapshots first.
 - old_snapshot_threshold (15, 16): the server needs a minute before vacuum removes what a snapshot sees;
   with 0, for tests, vacuum never does.
