@@ -199,6 +199,25 @@ fuzz()
 	part "$1: server log" none no_crash "$logs/server_$name.log"
 }
 
+# stress_part OPTION...: changing tables, by columns in memory and by core, in a cluster of its own.
+stress_part()
+{
+	if ! test/cluster start "$stage" stress >"$logs/start_stress.log" 2>&1 <<-END; then
+		shared_buffers = 128MB
+		jit = off
+		max_prepared_transactions = 20
+		gpuagg.device = cpu
+		max_wal_size = 1GB
+	END
+		part "stress: start" none cat "$logs/start_stress.log" /nonexistent
+		return
+	fi
+	part stress counts in_cluster stress env PYTHONDONTWRITEBYTECODE=1 \
+		python3 "$stage/test/stress/resident.py" "$@"
+	test/cluster stop "$stage" stress
+	cp "$stage/log/stress.server" "$logs/server_stress.log" 2>/dev/null
+}
+
 # The longest files first, so that none is left alone at the end.  Most of their
 # time is waiting, so there are more streams than cores.
 tap_suite()

@@ -1,98 +1,54 @@
-"""checks.py: queries that are computed twice in one snapshot, by GpuAgg and by core's own plans.
+"""checks.py: statements that compute aggregates by GpuAgg and by core, in one snapshot.
 
-stress.check() is STABLE, so that all its queries use the snapshot of the statement that calls it,
-whatever the isolation level; the snapshot is part of what is compared.  The session's counters
-are of a top-level statement, so the function starts them by a query over no table.
+A *look* takes aggregates from a table once by core, in a CTE, and several times by GpuAgg: all
+of them, each alone (as other columns are wanted then), with groups where core had none, without
+where it had some.  A statement has one look or several, so that all its results are of one
+snapshot, whatever the isolation level.  Between any two results it notes gpuagg_last_query().
 """
 import datetime
 
-FIELDS = ('checks', 'wrong', 'skipped', 'by the node', 'with level 1', 'with level 2', 'level 1', 'level 2', 'read', 'filled',
-          'chunks skipped')
+FIELDS = ('read', 'level 1', 'level 2', 'filled', 'chunks skipped')
 
-FUNCTION = """
-CREATE FUNCTION stress.side(query text, node boolean, resident text) RETURNS text LANGUAGE plpgsql STABLE AS $$
+# Of a result that is wrong: what the queries give once more, in the same snapshot.
+AGAIN = """
+CREATE FUNCTION stress.again(core text, ours text, mine text, theirs text) RETURNS text LANGUAGE plpgsql STABLE PARALLEL RESTRICTED AS $$
 DECLARE
 	result text;
+	report text := concat_ws(E'\\n', 'by core: ' || core, 'by the node: ' || ours, 'snapshot ' || pg_current_snapshot(),
+		'core had: ' || theirs, 'the node had: ' || coalesce(mine, 'NULL'), 'counters: ' || gpuagg_last_query(),
+		'settings: ' || concat_ws(' ', current_setting('gpuagg.resident'), current_setting('max_parallel_workers_per_gather'),
+			current_setting('transaction_isolation')));
 BEGIN
-	PERFORM set_config('gpuagg.enable_agg_scan', node::text, true),
-		set_config('gpuagg.core_aggregates', CASE WHEN node THEN 'all' ELSE 'off' END, true);
-	IF {has_resident} THEN
-		PERFORM set_config('gpuagg.resident', CASE WHEN node THEN resident ELSE 'off' END, true);
-	END IF;
-	EXECUTE 'SELECT concat_ws(E''\\n'', string_agg(q::text, E''\\n'' ORDER BY q::text COLLATE "C"),
-		''in snapshot '' || pg_current_snapshot()) FROM (' || query || ') q' INTO result;
-	RETURN result;
-END $$;
-
-CREATE FUNCTION stress.check(queries text[], workers integer, resident text, node_first boolean) RETURNS text
-LANGUAGE plpgsql STABLE SET enable_indexscan = off SET enable_bitmapscan = off SET enable_indexonlyscan = off
-SET enable_sort = off SET gpuagg.min_table_pages = 0 SET parallel_setup_cost = 0 SET parallel_tuple_cost = 0
-SET min_parallel_table_scan_size = 0 SET gpuagg.enable_agg_scan = on SET gpuagg.core_aggregates = off AS $$
-DECLARE
-	query text;
-	mine text;
-	theirs text;
-	before jsonb;
-	now jsonb;
-	report text;
-	level1 bigint;
-	level2 bigint;
-	read bigint;
-	n bigint[] := array_fill(0::bigint, ARRAY[{fields}]);
-BEGIN
-	PERFORM set_config('max_parallel_workers_per_gather', workers::text, true);
-	PERFORM gpu_sum(x) FROM (VALUES (1)) list (x);
-	before := to_jsonb(gpuagg_last_query());
-	FOREACH query IN ARRAY queries LOOP
-		BEGIN
-			IF NOT node_first THEN
-				theirs := stress.side(query, false, resident);
-			END IF;
-			mine := stress.side(query, true, resident);
-			now := to_jsonb(gpuagg_last_query());
-			IF node_first THEN
-				theirs := stress.side(query, false, resident);
-			END IF;
-			level1 := coalesce((now->>'resident_pages')::bigint - (before->>'resident_pages')::bigint, 0);
-			level2 := coalesce((now->>'resident_confirmed')::bigint - (before->>'resident_confirmed')::bigint, 0);
-			read := (now->>'table_pages')::bigint - (before->>'table_pages')::bigint;
-			n[1] := n[1] + 1;
-			n[4] := n[4] + (level1 + level2 + read > 0)::int;
-			n[5] := n[5] + (level1 > 0)::int;
-			n[6] := n[6] + (level2 > 0)::int;
-			n[7] := n[7] + level1;
-			n[8] := n[8] + level2;
-			n[9] := n[9] + read;
-			n[10] := n[10] + coalesce((now->>'resident_filled')::bigint - (before->>'resident_filled')::bigint, 0);
-			n[11] := n[11] + coalesce((now->>'resident_skipped')::bigint - (before->>'resident_skipped')::bigint, 0);
-			IF mine IS DISTINCT FROM theirs THEN
-				n[2] := n[2] + 1;
-				report := coalesce(report, concat_ws(E'\\n', 'query: ' || query, 'by the node: ' || mine, 'by core: ' || theirs,
-					'before: ' || before::text, 'after: ' || now::text, 'workers ' || workers || ', ' || resident ||
-					CASE WHEN node_first THEN ', the node first' ELSE ', core first' END,
-					'once more by the node: ' || stress.side(query, true, resident),
-					'by the node over pages: ' || stress.side(query, true, 'off'),
-					'once more by core: ' || stress.side(query, false, 'off')));
-			END IF;
-		EXCEPTION WHEN undefined_column OR undefined_table OR undefined_function OR lock_not_available OR deadlock_detected THEN
-			n[3] := n[3] + 1;
-			now := to_jsonb(gpuagg_last_query());
-		END;
-		before := now;
-	END LOOP;
-	RETURN array_to_string(n, '|') || '|' || coalesce(replace(report, E'\\n', '\\n'), '');
+	EXECUTE 'SELECT ' || ours INTO result;
+	report := concat_ws(E'\\n', report, 'the node once more: ' || result, 'counters: ' || gpuagg_last_query());
+	PERFORM set_config('gpuagg.resident', 'off', true);
+	EXECUTE 'SELECT ' || ours INTO result;
+	report := concat_ws(E'\\n', report, 'the node over pages: ' || result);
+	EXECUTE core INTO result;
+	RETURN replace(concat_ws(E'\\n', report, 'core once more: ' || result), E'\\n', '\\n');
 END $$
 """
+COUNTERS = """(SELECT concat_ws(',', table_pages, resident_pages, resident_confirmed, resident_filled, resident_skipped)
+	FROM gpuagg_last_query())"""
+# Settings of every session that checks.
+SETTINGS = ('SET gpuagg.min_table_pages = 0', 'SET gpuagg.core_aggregates = off', 'SET enable_indexscan = off',
+            'SET enable_bitmapscan = off', 'SET enable_indexonlyscan = off', 'SET enable_sort = off',
+            'SET parallel_setup_cost = 0', 'SET parallel_tuple_cost = 0', 'SET min_parallel_table_scan_size = 0',
+            'SET gpuagg.resident = on', 'SET max_parallel_workers_per_gather = 0')
 
-AGGREGATES = ('sum(a)', 'min(a)', 'max(a)', 'count(a)', 'sum(b)', 'min(b)', 'max(b)', 'count(b)', 'sum(n)', 'count(n)', 'avg(n)',
-              'sum(f)', 'min(f)', 'max(f)', 'min(d)', 'max(d)', 'count(d)', 'count(*)', 'count(p)', 'count(v)', 'sum(k)', 'max(id)',
-              'sum(n) FILTER (WHERE p)', 'count(*) FILTER (WHERE d IS NULL)', 'sum(a + b)', 'sum(b * 2)', 'sum(n * 2)',
-              'sum(CASE WHEN p THEN a ELSE 1 END)')
-GROUPS = ('k', 'k', 'v', 'p', 'p, k')
+# Of an aggregate: what goes behind its function's name, and how results of groups become one.
+AGGREGATES = {
+    'sum(a)': 'sum', 'min(a)': 'min', 'max(a)': 'max', 'count(a)': 'count', 'sum(b)': 'sum', 'min(b)': 'min', 'max(b)': 'max',
+    'count(b)': 'count', 'sum(n)': 'sum', 'count(n)': 'count', 'avg(n)': None, 'sum(f)': 'sum', 'min(f)': 'min', 'max(f)': 'max',
+    'min(d)': 'min', 'max(d)': 'max', 'count(d)': 'count', 'count(*)': 'count', 'count(p)': 'count', 'count(v)': 'count',
+    'sum(k)': 'sum', 'max(id)': 'max', 'sum(n) FILTER (WHERE p)': 'sum', 'count(*) FILTER (WHERE d IS NULL)': 'count',
+    'sum(a + b)': 'sum', 'sum(b * 2)': 'sum', 'sum(n * 2)': 'sum', 'sum(CASE WHEN p THEN a ELSE 1 END)': 'sum'}
+MERGES = {'sum': 'sum(%s)', 'min': 'min(%s)', 'max': 'max(%s)', 'count': 'coalesce(sum(%s), 0)'}
+GROUPS = ('k', 'k', 'k', 'p', 'p', 'p, k', 'v', 'v', 'v, p')
 
 
 def condition(rng):
-    kind = rng.randrange(9)
+    kind = rng.randrange(14) % 9
     if kind == 0:
         return 'b < %d' % rng.randrange(60000)
     if kind == 1:
@@ -100,24 +56,22 @@ def condition(rng):
         return "d BETWEEN '%s' AND '%s'" % (day, day + datetime.timedelta(rng.randrange(200)))
     if kind == 2:
         return rng.choice(('p', 'NOT p', 'p IS NULL'))
-    if kind == 3:
-        return "v = 'v%d'" % rng.randrange(21)
+    if kind == 7:
+        return rng.choice(("v = 'v%d'" % rng.randrange(21), "v LIKE 'v1%'", "v IN ('v2', 'v5', 'none')", "v NOT LIKE '%2'"))
     if kind == 4:
         return 'k IS NOT NULL AND a > %d' % (rng.randrange(2000) - 1000)
     if kind == 5:
         return 'n > %d.5' % rng.randrange(100000)
     if kind == 6:
         return 'f >= %d' % rng.randrange(1000000000)
-    if kind == 7:
+    if kind == 3:
         return 'a IS NULL'
     return 'id > %d AND k < 9' % rng.randrange(20000)
 
 
 def query(rng, table):
     """A query whose result is exact and does not depend on the order of rows."""
-    listed = rng.sample(AGGREGATES, rng.choice((1, 1, 2, 3)))
-    if rng.random() < 0.1:
-        listed.append('sum(%s)' % table.added)
+    listed = rng.sample(list(AGGREGATES), rng.choice((1, 1, 2, 3)))
     group = rng.choice(GROUPS) if rng.random() < 0.3 else ''
     text = 'SELECT %s FROM %s' % (', '.join(([group] if group else []) + listed), table.name)
     if rng.random() < 0.5:
@@ -125,26 +79,91 @@ def query(rng, table):
     return text + (' GROUP BY ' + group if group else '')
 
 
-def call(rng, tables, count):
-    """A call of stress.check() with count queries over some of the tables."""
-    listed = ', '.join('$q$%s$q$' % query(rng, rng.choice(tables)) for _ in range(count))
-    return "stress.check(ARRAY[%s], %d, '%s', %s)" % (listed, 2 if rng.random() < 0.08 else 0,
-                                                     'auto' if rng.random() < 0.1 else 'on', rng.choice(('true', 'false')))
+def select(table, where, aggregates, group):
+    """A query by GpuAgg: groups and then r0, r1, ..."""
+    listed = ['gpu_%s AS r%d' % item for item in aggregates]
+    return 'SELECT %s FROM %s%s%s' % (', '.join(([group] if group else []) + listed), table.name, where,
+                                      ' GROUP BY ' + group if group else '')
+
+
+def rows(text):
+    """All rows of a query, in one order, as an expression."""
+    return '(SELECT array_agg(q::text ORDER BY q::text COLLATE "C")::text FROM (%s) q)' % text
+
+
+def merged(names, merges, text):
+    """One row from the rows of groups, as an expression."""
+    return '(SELECT ROW(%s)::text FROM %s q)' % (', '.join(MERGES[m] % n for n, m in zip(names, merges)), text)
+
+
+def look(rng, table, number, added):
+    """A look; added: with the column that comes and goes."""
+    aggregates = rng.sample(list(AGGREGATES), rng.choice((1, 2, 3, 4)))
+    merges = [AGGREGATES[a] for a in aggregates]
+    if added:
+        aggregates.append('sum(%s)' % table.added)
+        merges.append('sum')
+    where = ' WHERE ' + condition(rng) if rng.random() < 0.5 else ''
+    group = rng.choice(GROUPS) if rng.random() < 0.3 else ''
+    numbered = [(a, i) for i, a in enumerate(aggregates)]
+    names = ['r%d' % i for _, i in numbered]
+    core = 'WITH g AS MATERIALIZED (%s) ' % select(table, where, numbered, group).replace('gpu_', '')
+
+    # what core's rows say, and what ours must be; mostly single columns first, so that each is confirmed apart
+    pairs = []
+    if len(numbered) > 1:
+        for item in numbered:
+            pairs.append((rows('SELECT %s r%d FROM g' % (group + ',' if group else '', item[1])),
+                          rows(select(table, where, (item,), group))))
+    pairs.append((rows('TABLE g'), rows(select(table, where, numbered, group))))
+    if None not in merges:
+        if group:
+            pairs.append((merged(names, merges, 'g'),
+                          '(SELECT ROW(%s)::text FROM (%s) q)' % (', '.join(names), select(table, where, numbered, ''))))
+        else:
+            pairs.append(('(SELECT ROW(%s)::text FROM g)' % ', '.join(names),
+                          merged(names, merges, '(%s)' % select(table, where, numbered, rng.choice(('k', 'p'))))))
+    if rng.random() < 0.3:
+        rng.shuffle(pairs)
+
+    theirs = ['%s AS core%d' % (pair[0], i) for i, pair in enumerate(pairs)]
+    # counters are a statement's; what is computed first begins them
+    mine = ['(SELECT gpu_sum(x) FROM (VALUES (1)) list (x)) AS begin', COUNTERS + ' AS c']
+    for i, pair in enumerate(pairs):
+        mine += ['%s AS mine%d' % (pair[1], i), '%s AS c%d' % (COUNTERS, i)]
+    inner = core + 'SELECT %s OFFSET 0' % ', '.join(theirs + mine if rng.random() < 0.5 else mine + theirs)
+    told = ', '.join("(mine%d IS NOT DISTINCT FROM core%d)::int || ',' || c%d" % (i, i, i) for i in range(len(pairs)))
+    again = ' '.join('WHEN mine%d IS DISTINCT FROM core%d THEN stress.again($q$%s$q$, $q$%s$q$, mine%d, core%d)' % (
+        i, i, core + 'SELECT ' + pair[0], pair[1], i, i) for i, pair in enumerate(pairs))
+    return "SELECT concat_ws(' ', begin, c, %s), CASE %s END FROM (%s) look%d" % (told, again, inner, number)
+
+
+def statement(rng, tables, count):
+    """A statement with count looks at some of the tables."""
+    added = count == 1 and rng.random() < 0.3
+    return ' UNION ALL '.join(look(rng, rng.choice(tables), i, added) for i in range(count))
 
 
 def judge(run, session, outcome, kind):
-    """Takes in what a call of stress.check() returned."""
+    """Takes in what a statement returned."""
     if not outcome.done:
         return
     for row in outcome.rows:
-        *numbers, report = row.split('|', len(FIELDS))
-        numbers = [int(x) for x in numbers]
-        with run.lock:
-            run.totals.update(dict(zip(FIELDS, numbers)))
-            run.events['checks: ' + kind] += numbers[0]
-        if numbers[1]:
-            run.fail('%d wrong of %s (%s)\n  %s' % (numbers[1], session.name, kind, report.replace('\\n', '\n  ')))
-
-
-def functions(has_resident):
-    return [FUNCTION.format(has_resident=str(has_resident).lower(), fields=len(FIELDS))]
+        counted, _, report = row.partition('|')
+        _, first, *results = counted.split(' ')
+        before = [int(x) for x in first.split(',')]
+        totals = dict.fromkeys(FIELDS + ('checks', 'wrong', 'by the node', 'with level 1', 'with level 2'), 0)
+        for result in results:
+            same, *numbers = (int(x) for x in result.split(','))
+            spent = dict(zip(FIELDS, (n - b for n, b in zip(numbers, before))))
+            before = numbers
+            for name, number in spent.items():
+                totals[name] += number
+            totals['checks'] += 1
+            totals['wrong'] += not same
+            totals['by the node'] += spent['read'] + spent['level 1'] + spent['level 2'] > 0
+            totals['with level 1'] += spent['level 1'] > 0
+            totals['with level 2'] += spent['level 2'] > 0
+        run.add(totals, kind)
+        if totals['wrong']:
+            run.fail('%d wrong of %s (%s)\n  %s' % (totals['wrong'], session.name, kind, report.replace('\\n', '\n  ')))

@@ -22,8 +22,9 @@ class Table:
         return "SELECT %s FROM %s.new_rows('%s_id', %d, %d)" % (COLUMNS, SCHEMA, self.name, count, self.width)
 
 
-# A chunk has 256 pages: each has some chunks and a piece of one.
-TABLES = (Table(0, 600, 1500), Table(1, 800, 1500), Table(2, 270, 400))
+# A chunk has 256 pages: sizes are about its borders, and one at which `auto` counts uses.
+SHAPES = ((520, 1500), (600, 1500), (270, 400), (257, 3000), (1060, 3300), (40, 700))
+TABLES = []
 
 SETUP = """
 DROP SCHEMA IF EXISTS stress CASCADE;
@@ -62,9 +63,11 @@ CREATE INDEX ON {name}_child (parent);
 """
 
 
-def scale(factor):
-    for table in TABLES:
-        table.pages = max(1, int(table.pages * factor))
+def scale(number, factor):
+    """So many tables, of their usual sizes times a factor."""
+    for n in range(number):
+        pages, width = SHAPES[n % len(SHAPES)]
+        TABLES.append(Table(n, max(1, int(pages * factor)), width))
 
 
 def make(session, folder):
@@ -89,11 +92,7 @@ def listed(script, table, folder):
 def features(session):
     """What the server has, as a dictionary."""
     outcome = session.ask("""LOAD 'gpuagg'; SELECT concat_ws('|',
-		(SELECT count(*) FROM pg_settings WHERE name = 'gpuagg.resident'),
-		(SELECT count(*) FROM pg_proc WHERE proname = 'gpuagg_evict'),
-		(SELECT count(*) FROM pg_proc WHERE proname = 'gpuagg_prefetch'),
 		current_setting('max_prepared_transactions'), current_setting('data_directory'),
 		current_setting('server_version_num'))""")
-    resident, evict, prefetch, prepared, folder, version = outcome.rows[-1].split('|')
-    return {'resident': resident == '1', 'evict': evict != '0', 'prefetch': prefetch != '0', 'prepared': prepared != '0',
-            'folder': folder, 'version': int(version) // 10000}
+    prepared, folder, version = outcome.rows[-1].split('|')
+    return {'prepared': prepared != '0', 'folder': folder, 'version': int(version) // 10000}

@@ -1,12 +1,16 @@
 """readers.py: sessions that check, in all kinds of snapshots that a statement can have."""
 import random
 
+import changes
 import checks
 import ground
 from session import Lost, Session
 
-SETTINGS = ("LOAD 'gpuagg'", 'SET lock_timeout = 10000', 'SET statement_timeout = 120000', 'SET gpuagg.min_table_pages = 0',
-            'SET enable_sort = off', 'SET parallel_setup_cost = 0', 'SET parallel_tuple_cost = 0', 'SET min_parallel_table_scan_size = 0')
+SETTINGS = ("LOAD 'gpuagg'", 'SET lock_timeout = 1000', 'SET statement_timeout = 60000') + checks.SETTINGS
+# Settings that change now and then; most of the time those of a new session hold.
+USUAL = ('on', 0)
+UNUSUAL = (('on', 2), ('auto', 2), ('auto', 2), ('auto', 0))
+SLOTS = 24  # of prepared statements
 # Of a snapshot that another session exports, which may just have ended.
 GONE = ('22023', '42704', '58P01', '55000')
 
@@ -18,14 +22,18 @@ class Reader:
         self.run = run
         self.rng = random.Random(run.seed * 1000 + 500 + number)
         self.name = 'reader %d' % number
-        resident = ('SET gpuagg.resident = on',) if run.features['resident'] else ()
-        self.session = Session(run, self.name, SETTINGS + resident + settings)
+        self.session = Session(run, self.name, SETTINGS + settings)
+        self.made = set()  # slots that have a statement
+        self.usual = True
 
     def work(self):
         while self.run.on():
             try:
                 self.session.connect()
+                self.made.clear()
+                self.usual = True
                 while self.run.on():
+                    self.change_settings()
                     way, = self.rng.choices([w for w, _ in WAYS], [n for _, n in WAYS])
                     way(self)
             except Lost:
@@ -37,26 +45,53 @@ class Reader:
     def do(self, statement, event=None):
         return self.session.do(statement, event).done
 
-    def check(self, kind, count=20, tables=ground.TABLES):
-        outcome = self.session.do('SELECT ' + checks.call(self.rng, tables, count))
+    def change_settings(self):
+        """Parallel workers are dear, so seldom."""
+        if not self.usual or self.rng.random() < 0.02:
+            self.usual = not self.usual
+            self.do('SET gpuagg.resident = %s; SET max_parallel_workers_per_gather = %d' % (
+                USUAL if self.usual else self.rng.choice(UNUSUAL)))
+
+    def check(self, kind):
+        """A statement that checks, mostly one that was prepared before."""
+        rng = self.rng
+        if rng.random() < 0.1:
+            outcome = self.session.do(checks.statement(rng, ground.TABLES, rng.choice((1, 2, 4))))
+        else:
+            slot = rng.randrange(SLOTS)
+            if slot in self.made and rng.random() < 0.03:
+                self.do('DEALLOCATE p%d' % slot)
+                self.made.remove(slot)
+            if slot not in self.made:
+                if not self.do('PREPARE p%d AS %s' % (slot, checks.statement(rng, ground.TABLES, rng.choice((1, 1, 2, 3))))):
+                    return False
+                self.made.add(slot)
+            outcome = self.session.do('EXECUTE p%d' % slot)
         checks.judge(self.run, self.session, outcome, kind)
         return outcome.done
 
     def statement(self):
         """READ COMMITTED, a statement for itself."""
-        self.check('READ COMMITTED', self.rng.choice((1, 5, 20)))
+        for _ in range(10):
+            if self.run.wants_level2():
+                table = self.rng.choice(ground.TABLES)
+                changes.touch(self.session, self.rng, table)
+                outcome = self.session.do(checks.statement(self.rng, (table,), 2))
+                checks.judge(self.run, self.session, outcome, 'READ COMMITTED, after an own change')
+            self.check('READ COMMITTED')
 
     def held(self):
         """One snapshot, long; at times without a lock on the tables between the checks."""
-        isolation = self.rng.choice(('REPEATABLE READ', 'REPEATABLE READ', 'REPEATABLE READ, READ ONLY', 'SERIALIZABLE'))
+        isolation = self.rng.choice(('REPEATABLE READ',) * 8 + ('REPEATABLE READ, READ ONLY',) * 3 + ('SERIALIZABLE',))
         unlocked = self.rng.random() < 0.6
         if not self.do('BEGIN ISOLATION LEVEL %s' % isolation, 'snapshots held') or not self.do('SELECT 1'):
             return
         good = True
-        for _ in range(self.rng.choice((2, 5, 10))):
-            self.run.pause(self.rng.choice((0, 0, 0.05, 0.2)))
+        for _ in range(self.rng.choice((5, 10, 20, 20, 200))):
+            self.run.pause(self.rng.choice((0, 0, 0, 0.02, 0.1)))
+            good = good and self.run.on()
             good = good and (not unlocked or self.do('SAVEPOINT s'))
-            good = good and self.check(isolation, 10) and (not unlocked or self.do('ROLLBACK TO s'))
+            good = good and self.check(isolation) and (not unlocked or self.do('ROLLBACK TO s'))
         self.do('COMMIT' if good else 'ROLLBACK')
 
     def export(self):
@@ -67,9 +102,10 @@ class Reader:
         if outcome.done:
             with self.run.lock:
                 self.run.snapshots[self.name] = outcome.rows[-1]
-            for _ in range(self.rng.choice((1, 3))):
-                self.run.pause(self.rng.choice((0.05, 0.3)))
-                self.check('an exporting transaction', 3)
+            for _ in range(self.rng.choice((3, 10, 30))):
+                self.run.pause(self.rng.choice((0, 0.02, 0.1)))
+                if not self.check('an exporting transaction'):
+                    break
             with self.run.lock:
                 self.run.snapshots.pop(self.name, None)
         self.do('ROLLBACK')
@@ -85,7 +121,9 @@ class Reader:
             outcome = self.session.ask("SET TRANSACTION SNAPSHOT '%s'" % self.rng.choice(listed))
             if outcome.done:
                 self.run.count('snapshots imported')
-                self.check('an imported snapshot', 10)
+                for _ in range(self.rng.choice((1, 5, 10))):
+                    if not self.check('an imported snapshot'):
+                        break
             elif outcome.state not in GONE:
                 self.run.fail('%s: SQLSTATE %s, %s' % (self.name, outcome.state, outcome.message))
         self.do('ROLLBACK')
@@ -94,7 +132,7 @@ class Reader:
         """A check whose snapshot is that of a cursor opened before."""
         isolation = self.rng.choice(('READ COMMITTED', 'REPEATABLE READ'))
         good = (self.do('BEGIN ISOLATION LEVEL %s' % isolation) and
-                self.do('DECLARE c CURSOR FOR SELECT ' + checks.call(self.rng, ground.TABLES, 10), 'cursors'))
+                self.do('DECLARE c CURSOR FOR ' + checks.statement(self.rng, ground.TABLES, 4), 'cursors'))
         if good:
             self.run.pause(self.rng.choice((0.02, 0.1, 0.5)))
             outcome = self.session.do('FETCH ALL FROM c')
@@ -122,12 +160,9 @@ class Reader:
                     break
         self.do('ROLLBACK')
         if good:
-            self.run.count('checks: ' + kind)
-            with self.run.lock:
-                self.run.totals['checks'] += 1
-            if sorted(rows['node']) != sorted(rows['core']):
-                with self.run.lock:
-                    self.run.totals['wrong'] += 1
+            wrong = sorted(rows['node']) != sorted(rows['core'])
+            self.run.add({'checks': 1, 'wrong': int(wrong), 'with level 1': 0, 'with level 2': 0}, kind)
+            if wrong:
                 self.run.fail('%s of %s: %s\n  by the node: %s\n  by core: %s' % (kind, self.name, text, rows['node'], rows['core']))
 
     def way(self, name):
@@ -141,10 +176,10 @@ class Reader:
 
     def prepared(self):
         """Plans that were made before, and are made again when the table has changed."""
-        self.do('DEALLOCATE ALL')
-        self.do('SET plan_cache_mode = force_generic_plan')
         self.pair('PREPARE {name} AS {query}', 'EXECUTE {name}', 'prepared statements')
+        self.do('DEALLOCATE ALL')
+        self.made.clear()
 
 
-WAYS = ((Reader.statement, 40), (Reader.held, 20), (Reader.export, 6), (Reader.imported, 20), (Reader.late_cursor, 8),
-        (Reader.two_cursors, 3), (Reader.prepared, 3))
+WAYS = ((Reader.statement, 40), (Reader.held, 20), (Reader.export, 6), (Reader.imported, 20), (Reader.late_cursor, 10),
+        (Reader.two_cursors, 2), (Reader.prepared, 1))

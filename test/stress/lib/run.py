@@ -9,25 +9,29 @@ import time
 EXPECTED = {'55P03', '57014', '40P01', '40001', '23505', '23503', '42P01', '42703', '42704', '42701', '42P07', '55006', '25P02',
             '22003', '22001', '55000', '0A000', '42809'}
 KEPT = 120
-# Seconds of a period of writing and resting.
-PERIOD = 4
 SHOWN = 10
+# What share of the last so many checks writers see to (Run.wants_*).
+RECENT = 4000
+LEVEL1 = 0.60
+LEVEL2 = 0.18
 
 
 class Run:
     """The state of a run; safe to use from many threads."""
 
-    def __init__(self, seconds, seed, rest, features):
+    def __init__(self, seconds, checks, seed, features):
         self.lock = threading.Lock()
         self.seconds = seconds
+        self.checks = checks
         self.seed = seed
         self.features = features
-        self.rest = rest
         self.begin = time.monotonic()
         self.end = self.begin + seconds
         self.stopped = threading.Event()
         self.events = collections.Counter()
         self.totals = collections.Counter()
+        self.recent = collections.Counter()
+        self.kinds = collections.defaultdict(collections.Counter)
         self.history = collections.deque(maxlen=KEPT)
         self.numbers = 0
         self.running = {}
@@ -36,7 +40,8 @@ class Run:
         self.prepared = {}
 
     def on(self):
-        return time.monotonic() < self.end and not self.stopped.is_set()
+        enough = self.checks and self.totals['checks'] >= self.checks
+        return time.monotonic() < self.end and not enough and not self.stopped.is_set()
 
     def now(self):
         return time.monotonic() - self.begin
@@ -44,11 +49,23 @@ class Run:
     def pause(self, seconds):
         self.stopped.wait(max(0, min(seconds, self.end - time.monotonic())))
 
-    def wait_until_busy(self):
-        """Writers rest for the last part of each period, so that pages stay as they were confirmed."""
-        into = self.now() % PERIOD
-        if into > PERIOD * (1 - self.rest):
-            self.pause(PERIOD - into)
+    def add(self, totals, kind):
+        """Counts checks of a kind."""
+        with self.lock:
+            self.totals.update(totals)
+            self.recent.update({name: totals[name] for name in ('checks', 'with level 1', 'with level 2')})
+            self.kinds[kind].update({name: totals[name] for name in ('checks', 'with level 1', 'with level 2')})
+            if self.recent['checks'] > RECENT:
+                for name in self.recent:
+                    self.recent[name] /= 2
+
+    def wants_level1(self):
+        """Whether fewer checks than wanted use pages as they were confirmed: writers rest more then."""
+        return self.recent['with level 1'] < LEVEL1 * self.recent['checks']
+
+    def wants_level2(self):
+        """Whether fewer than wanted use pages under a later LSN of the map: writers vacuum more then."""
+        return self.recent['with level 2'] < LEVEL2 * self.recent['checks']
 
     def count(self, event, times=1):
         with self.lock:

@@ -4,11 +4,12 @@ What they do fails now and then because another one holds a lock; that is counte
 """
 import random
 
+import changes
 import checks
 import ground
 from session import Lost, Session
 
-SETTINGS = ("LOAD 'gpuagg'", 'SET lock_timeout = 300', 'SET statement_timeout = 60000', 'SET synchronous_commit = off')
+SETTINGS = ("LOAD 'gpuagg'", 'SET lock_timeout = 300', 'SET statement_timeout = 60000', 'SET synchronous_commit = off') + checks.SETTINGS
 # Changes of types; each back too.  The first of a pair rewrites nothing.
 TYPES = (('v', 'varchar(30)', 'varchar(20)'), ('v', 'text', 'varchar(25)'), ('n', 'numeric(20,2)', 'numeric(15,2)'),
          ('a', 'bigint', 'integer'), ('k', 'bigint', 'integer'))
@@ -31,6 +32,9 @@ class Writer:
             try:
                 self.session.connect()
                 self.look_at_prepared()
+                # the one who has taken it may be gone
+                self.do('ALTER SYSTEM RESET gpuagg.column_memory')
+                self.do('SELECT pg_reload_conf()')
                 while self.run.on():
                     self.turn()
             except Lost:
@@ -54,37 +58,33 @@ class Writer:
     def turn(self):
         rng = self.rng
         table = rng.choice(ground.TABLES)
-        if rng.random() < 0.66:
+        if self.run.wants_level2() and rng.random() < 0.4:
+            changes.touch(self.session, rng, table)
+        elif rng.random() < 0.66:
             self.transaction(table)
         else:
             action, = rng.choices([a for a, _ in ACTIONS], [w for _, w in ACTIONS])
             action(self, table)
         if self.run.prepared[self.name] and rng.random() < 0.3:
             self.finish_prepared()
-        self.run.pause(rng.choice((0, 0.02, 0.05, 0.15)))
-        self.run.wait_until_busy()
+        if self.run.wants_level1():
+            self.run.count('rests of writers')
+            self.run.pause(rng.choice((0.02, 0.1, 0.4)))
+        elif not self.run.wants_level2():
+            self.run.pause(rng.choice((0, 0, 0.01, 0.05)))
 
     # What one transaction does.
-
-    def rows(self, table, count):
-        """Rows of a few pages, as a list of ctids."""
-        pages = int(table.pages * 1.1)
-        first = self.rng.randrange(pages)
-        spread = self.rng.choice((1, 3, pages))
-        listed = ('(%d,%d)' % ((first + self.rng.randrange(spread)) % pages, 1 + self.rng.randrange(table.rows_of_page + 1))
-                  for _ in range(count))
-        return "ctid = ANY ('{%s}'::tid[])" % ','.join('"%s"' % x for x in listed)
 
     def step(self, table):
         """One statement of a transaction; false if that has failed."""
         rng = self.rng
-        rows = self.rows(table, rng.choice((1, 1, 3, 10)))
+        rows = changes.rows(rng, table, rng.choice((1, 1, 3, 10)))
         kind = rng.randrange(20)
         if kind < 4:
             return self.do('INSERT INTO %s (%s) %s' % (table.name, ground.COLUMNS, table.some_rows(rng.choice((1, 5, 40)))), 'inserts')
         if kind < 8:
             change = rng.choice(('a = a + 1', 'b = b + 3', 'n = n + 0.01', 'f = f + 1', 'p = NOT p', 'd = d + 1', 'a = NULL',
-                                 'b = b + 10000000000', "v = 'v' || (random() * 30)::int"))
+                                 'b = b + 10000000000', "v = 'v' || (random() * 30)::int", "v = 'w' || (random() * 1000)::int"))
             return self.do('UPDATE %s SET %s WHERE %s' % (table.name, change, rows), 'updates, HOT where there is room')
         if kind < 10:
             return self.do('UPDATE %s SET k = (random() * 12)::int WHERE %s' % (table.name, rows), 'updates of an indexed column')
@@ -110,20 +110,20 @@ class Writer:
         return self.do('RELEASE s', 'subtransactions released')
 
     def check(self, table, kind):
-        outcome = self.session.do('SELECT ' + checks.call(self.rng, (table,), self.rng.choice((1, 3))))
+        outcome = self.session.do(checks.statement(self.rng, (table,), self.rng.choice((1, 2))))
         checks.judge(self.run, self.session, outcome, kind)
         return outcome.done
 
     def transaction(self, table):
         rng = self.rng
-        isolation = rng.choice(('READ COMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'))
+        isolation = rng.choice(('READ COMMITTED',) * 4 + ('REPEATABLE READ',) * 3 + ('SERIALIZABLE',))
         if not self.do('BEGIN ISOLATION LEVEL ' + isolation):
             self.do('ROLLBACK')
             return
         good = True
         cursor = rng.random() < 0.1
         if cursor:
-            good = self.do('DECLARE c CURSOR FOR SELECT ' + checks.call(rng, (table,), 2))
+            good = self.do('DECLARE c CURSOR FOR ' + checks.statement(rng, (table,), 2))
         for _ in range(rng.choice((1, 1, 2, 5))):
             good = good and self.step(table)
         if good and cursor:
@@ -261,12 +261,19 @@ class Writer:
         self.do('ANALYZE ' + table.name, 'ANALYZE')
 
     def evict(self, table):
-        if self.run.features['evict']:
-            self.do("SELECT gpuagg_evict(%s)" % self.rng.choice(("'%s'::regclass" % table.name,) * 4 + ('',)), 'gpuagg_evict')
-        if self.run.features['prefetch'] and self.rng.random() < 0.5:
+        self.do("SELECT gpuagg_evict(%s)" % self.rng.choice(("'%s'::regclass" % table.name,) * 4 + ('',)), 'gpuagg_evict')
+        if self.rng.random() < 0.5:
             self.do("SELECT gpuagg_prefetch('%s', '{a,b,n,f,d,v}')" % table.name, 'gpuagg_prefetch')
+
+
+    def memory(self, table):
+        """No memory for a moment, whereupon all columns go."""
+        for setting in ("SET gpuagg.column_memory = 0", "RESET gpuagg.column_memory"):
+            if self.do('ALTER SYSTEM ' + setting, 'ALTER SYSTEM ' + setting):
+                self.do('SELECT pg_reload_conf()')
+                self.run.pause(0.1)
 
 
 ACTIONS = ((Writer.vacuum, 45), (Writer.size, 15), (Writer.truncate, 1.5), (Writer.rewrite, 2), (Writer.types, 3),
            (Writer.add_column, 3), (Writer.drop_column, 1), (Writer.copy_freeze, 2), (Writer.index, 2), (Writer.analyze, 2),
-           (Writer.evict, 2))
+           (Writer.evict, 2), (Writer.memory, 0.5))
