@@ -151,21 +151,31 @@ gpuagg_evict(PG_FUNCTION_ARGS)
 
 /* ---- in ---- */
 
-static void
-add_column(StringInfo list, const char *schema, const char *name)
+/* What gpuagg_prefetch() is to bring in. */
+typedef struct Wanted
 {
-	appendStringInfo(list, "%s%s.gpu_count(%s)", list->len == 0 ? "" : ", ",
-					 quote_identifier(schema), quote_identifier(name));
+	const char *schema; /* of gpuagg's functions */
+	bool all;			/* all columns that can be resident, not these: */
+	Datum *names;
+	int nnames;
+} Wanted;
+
+static bool
+is_wanted(const Wanted *wanted, const char *name)
+{
+	for (int i = 0; i < wanted->nnames; i++)
+		if (strcmp(NameStr(*DatumGetName(wanted->names[i])), name) == 0)
+			return true;
+	return wanted->all;
 }
 
-/* Whether a column of the relation, or of one of its children, is refused. */
+/* Whether a column is refused. */
 static bool
-is_refused(const char *name, const List *relations, const ColumnInfo *list, int n)
+is_refused(Oid relation, AttrNumber attno, const ColumnInfo *list, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (list[i].refusal != COLUMN_ACCEPTED && list_member_oid(relations, list[i].relation) &&
-			is_shown(&list[i], true) &&
-			strcmp(get_attname(list[i].relation, list[i].key.attno, false), name) == 0)
+		if (list[i].refusal != COLUMN_ACCEPTED && list[i].relation == relation &&
+			list[i].key.attno == attno && is_shown(&list[i], true))
 			return true;
 	return false;
 }
@@ -180,102 +190,98 @@ compare_columns(const void *a, const void *b)
 									  : x->key.attno - y->key.attno;
 }
 
-/* Says which columns are refused, of those that are wanted; array: NULL, or their names. */
+/* Says which columns of relations are refused, of those that are wanted. */
 static void
-tell_refused(Oid relation, ArrayType *array)
+tell_refused(const List *relations, const Wanted *wanted)
 {
-	List *all = find_all_inheritors(relation, NoLock, NULL);
-	Datum *names = NULL;
-	int nnames = 0;
 	int n;
 	ColumnInfo *list = gpuagg_directory_list(&n);
 
-	if (array != NULL)
-		deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &names, NULL, &nnames);
 	qsort(list, n, sizeof(ColumnInfo), compare_columns);
 	for (int i = 0; i < n; i++)
 	{
 		const char *name;
-		bool wanted = array == NULL;
 
-		if (list[i].refusal == COLUMN_ACCEPTED || !list_member_oid(all, list[i].relation) ||
+		if (list[i].refusal == COLUMN_ACCEPTED || !list_member_oid(relations, list[i].relation) ||
 			!is_shown(&list[i], true))
 			continue;
 		name = get_attname(list[i].relation, list[i].key.attno, false);
-		for (int k = 0; k < nnames; k++)
-			wanted |= strcmp(NameStr(*DatumGetName(names[k])), name) == 0;
-		if (wanted)
+		if (is_wanted(wanted, name))
 			ereport(NOTICE,
 					(errmsg("column \"%s\" of relation \"%s\" is not resident: it has %s", name,
 							get_rel_name(list[i].relation), gpuagg_refusal_text(list[i].refusal))));
 	}
 }
 
-/*
- * Aggregates over the columns of the array, NULL: over all that can be resident; but not over
- * those that are refused.
- */
-static char *
-list_columns(Relation relation, ArrayType *array, const char *schema)
+/* Columns by name must be there, and of types that can be resident. */
+static void
+check_columns(Relation relation, const Datum *names, int nnames)
 {
 	TupleDesc desc = RelationGetDescr(relation);
-	StringInfoData list;
 	PageColumn column;
-	List *relations = find_all_inheritors(RelationGetRelid(relation), NoLock, NULL);
-	ColumnInfo *infos = NULL;
-	Datum *names = NULL;
-	int ninfos = 0;
-	int n = 0;
 
-	initStringInfo(&list);
-	if (gpuagg_directory_open())
-	{
-		(void) gpuagg_directory_purge();
-		infos = gpuagg_directory_list(&ninfos);
-	}
-	if (array == NULL)
-	{
-		for (int i = 0; i < desc->natts; i++)
-		{
-			const char *name = NameStr(TupleDescAttr(desc, i)->attname);
-
-			if (gpuagg_page_column(TupleDescAttr(desc, i), &column) && column.resident &&
-				!is_refused(name, relations, infos, ninfos))
-				add_column(&list, schema, name);
-		}
-		return list.data;
-	}
-	deconstruct_array(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR, &names, NULL, &n);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < nnames; i++)
 	{
 		const char *name = NameStr(*DatumGetName(names[i]));
 		AttrNumber attno = get_attnum(RelationGetRelid(relation), name);
+		Form_pg_attribute attribute;
 
 		if (attno <= 0)
 			ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
 							errmsg("column \"%s\" of relation \"%s\" does not exist", name,
 								   RelationGetRelationName(relation))));
-		if (!gpuagg_page_column(TupleDescAttr(desc, attno - 1), &column) || !column.resident)
+		attribute = TupleDescAttr(desc, attno - 1);
+		if (!gpuagg_page_column(attribute, &column) || !column.resident)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("column \"%s\" of type %s cannot be resident", name,
-							format_type_with_typemod(TupleDescAttr(desc, attno - 1)->atttypid,
-													 TupleDescAttr(desc, attno - 1)->atttypmod))));
-		if (!is_refused(name, relations, infos, ninfos))
-			add_column(&list, schema, name);
+							format_type_with_typemod(attribute->atttypid, attribute->atttypmod))));
+	}
+}
+
+/*
+ * Aggregates over one relation's columns of the array, or all that can be resident; but not over
+ * those that are refused.
+ */
+static char *
+list_columns(Relation relation, const Wanted *wanted, const ColumnInfo *infos, int ninfos)
+{
+	TupleDesc desc = RelationGetDescr(relation);
+	StringInfoData list;
+	PageColumn column;
+
+	initStringInfo(&list);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+
+		if (is_wanted(wanted, NameStr(attribute->attname)) &&
+			gpuagg_page_column(attribute, &column) && column.resident &&
+			!is_refused(RelationGetRelid(relation), attribute->attnum, infos, ninfos))
+			appendStringInfo(&list, "%s%s.gpu_count(%s)", list.len == 0 ? "" : ", ",
+							 quote_identifier(wanted->schema),
+							 quote_identifier(NameStr(attribute->attname)));
 	}
 	return list.data;
 }
 
-/* Reads the columns by a query, which may have workers, so that all that it reads goes to memory. */
+/*
+ * Reads the columns by a query, which may have workers, so that all that it reads goes to memory.
+ * Who may maintain the table without reading it does that as its owner: nothing is returned.
+ */
 static void
-read_columns(const char *query)
+read_columns(Relation relation, const char *query)
 {
 	static const char *const settings[][2] = {{"gpuagg.resident", "on"},
 											  {"gpuagg.enable_agg_scan", "on"},
 											  {"gpuagg.min_table_pages", "0"}};
 	int level = NewGUCNestLevel();
+	Oid user;
+	int context;
 
+	GetUserIdAndSecContext(&user, &context);
+	if (pg_class_aclcheck(RelationGetRelid(relation), user, ACL_SELECT) != ACLCHECK_OK)
+		SetUserIdAndSecContext(relation->rd_rel->relowner, context | SECURITY_RESTRICTED_OPERATION);
 	for (int i = 0; i < lengthof(settings); i++)
 		(void) set_config_option(settings[i][0], settings[i][1], PGC_USERSET, PGC_S_SESSION,
 								 GUC_ACTION_SAVE, true, 0, false);
@@ -285,6 +291,33 @@ read_columns(const char *query)
 		elog(ERROR, "SPI_execute failed");
 	SPI_finish();
 	AtEOXact_GUC(false, level);
+	SetUserIdAndSecContext(user, context);
+}
+
+/* Brings in the columns of one relation, without its children.  False if there is none to bring in. */
+static bool
+read_relation(Oid oid, const Wanted *wanted)
+{
+	Relation relation = relation_open(oid, NoLock);
+	bool any = false;
+
+	if (RELKIND_HAS_STORAGE(relation->rd_rel->relkind))
+	{
+		int n;
+		ColumnInfo *infos = gpuagg_directory_list(&n);
+		char *list = list_columns(relation, wanted, infos, n);
+
+		any = list[0] != '\0';
+		if (any)
+			read_columns(relation,
+						 psprintf("SELECT %s FROM ONLY %s", list,
+								  quote_qualified_identifier(get_namespace_name(
+																 RelationGetNamespace(relation)),
+															 RelationGetRelationName(relation))));
+		pfree(infos);
+	}
+	relation_close(relation, NoLock);
+	return any;
 }
 
 /* What is resident of relations. */
@@ -347,12 +380,13 @@ Datum
 gpuagg_prefetch(PG_FUNCTION_ARGS)
 {
 	Oid oid = PG_ARGISNULL(0) ? InvalidOid : PG_GETARG_OID(0);
-	ArrayType *columns = PG_ARGISNULL(1) ? NULL : PG_GETARG_ARRAYTYPE_P(1);
 	TimestampTz start = GetCurrentTimestamp();
 	Relation relation;
-	char *list;
+	Wanted wanted = {.all = PG_ARGISNULL(1)};
 	Loaded loaded = {0};
+	List *relations;
 	ListCell *cell;
+	bool any = false;
 	TupleDesc desc;
 	Datum values[3];
 	bool nulls[3] = {false};
@@ -370,20 +404,25 @@ gpuagg_prefetch(PG_FUNCTION_ARGS)
 						errmsg("columns of relation \"%s\" cannot be resident",
 							   RelationGetRelationName(relation)),
 						errdetail_relkind_not_supported(relation->rd_rel->relkind)));
-	list = list_columns(relation, columns,
-						get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)));
-	if (list[0] != '\0')
-		read_columns(
-			psprintf("SELECT %s FROM %s", list,
-					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(relation)),
-												RelationGetRelationName(relation))));
+	wanted.schema = get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid));
+	if (!wanted.all)
+	{
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
+						  &wanted.names, NULL, &wanted.nnames);
+		check_columns(relation, wanted.names, wanted.nnames);
+	}
 	relation_close(relation, NoLock);
-	(void) gpuagg_directory_open();
-	foreach (cell, find_all_inheritors(oid, AccessShareLock, NULL))
+
+	relations = find_all_inheritors(oid, AccessShareLock, NULL);
+	if (gpuagg_directory_open())
+		(void) gpuagg_directory_purge();
+	foreach (cell, relations)
+		any |= read_relation(lfirst_oid(cell), &wanted);
+	foreach (cell, relations)
 		add_up(lfirst_oid(cell), start, &loaded);
-	if (list[0] != '\0')
+	if (any)
 		report_missing(&loaded);
-	tell_refused(oid, columns);
+	tell_refused(relations, &wanted);
 
 	values[0] = Int64GetDatum(loaded.rows);
 	values[1] = Int64GetDatum(loaded.bytes);

@@ -97,9 +97,14 @@ is(says('one', 'plain', $seen), "kept.secret\nkept.y", 'who see all of it then')
 
 SKIP:
 {
-	skip 'MAINTAIN is not there before 17', 2 if $version < 170000;
+	skip 'MAINTAIN is not there before 17', 5 if $version < 170000;
 	$node->safe_psql('one', 'GRANT MAINTAIN ON kept TO plain');
 	is(says('one', 'plain', q(SELECT rows FROM gpuagg_prefetch('kept', '{y,secret}'))), '200', 'who may maintain the table may bring columns in');
+	$node->safe_psql('one', 'REVOKE SELECT ON kept FROM plain; REVOKE SELECT (i, y) ON kept FROM plain');
+	is($node->safe_psql('one', q(SELECT gpuagg_evict('kept') > 0)), 't', 'out again');
+	is(says('one', 'plain', q(SELECT rows, current_user FROM gpuagg_prefetch('kept', '{y,secret}'))), '200|plain', 'also who may not read it');
+	is(says('one', 'plain', 'SELECT gpu_sum(y) FROM kept'), $denied, 'and may not read it then either');
+	$node->safe_psql('one', 'GRANT SELECT ON kept TO plain');
 	is(says('one', 'plain', q(SELECT gpuagg_evict('kept'))), 'must be owner of table kept', 'and throws out none');
 	$node->safe_psql('one', 'REVOKE MAINTAIN ON kept FROM plain');
 }

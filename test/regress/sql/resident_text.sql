@@ -1,40 +1,8 @@
 -- Resident columns of strings: dictionaries, values that end them, conditions and groups.
-SET client_min_messages = warning;
-\set VERBOSITY terse
-CREATE EXTENSION IF NOT EXISTS gpuagg;
-LOAD 'gpuagg';
-SET gpuagg.enable_agg_scan = on;
-SET gpuagg.min_table_pages = 0;
-SET gpuagg.device = cpu;
-SET gpuagg.resident = on;
-SET max_parallel_workers_per_gather = 0;
-SET parallel_setup_cost = 0;
-SET parallel_tuple_cost = 0;
-SET min_parallel_table_scan_size = 0;
-SELECT gpuagg_evict() >= 0 AS evicted;
-\pset format unaligned
-\pset tuples_only on
-
 \getenv folder PG_ABS_SRCDIR
-\set beside :folder '/lib/beside.sql'
-\i :beside
--- What differs from the same without the node, and how pages came: from memory, read, and into memory.
-CREATE FUNCTION pg_temp.pages() RETURNS bigint[] LANGUAGE sql AS
-    $$ SELECT ARRAY[resident_pages + resident_confirmed, table_pages, resident_filled] FROM gpuagg_last_query() $$;
-CREATE FUNCTION pg_temp.used(query text, settings text DEFAULT '') RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    first numeric := (SELECT gpu_sum(1) FROM generate_series(1, 2));
-    expected text[] := pg_temp.outcome('SELECT ' || query, 'gpuagg.enable_agg_scan=off');
-    before bigint[] := pg_temp.pages();
-    found text[] := pg_temp.outcome('SELECT ' || query, trim('gpuagg.enable_agg_scan=on ' || settings));
-    pages bigint[] := pg_temp.pages();
-BEGIN
-    IF found <> expected THEN
-        RETURN format('DIFFERENT: %s, expected %s', found, expected);
-    END IF;
-    RETURN format('%s from memory, %s read, %s filled', pages[1] - before[1], pages[2] - before[2], pages[3] - before[3]);
-END
-$$;
+\set resident :folder '/lib/resident.sql'
+\i :resident
+SET gpuagg.resident = on;
 CREATE FUNCTION pg_temp.columns() RETURNS SETOF text LANGUAGE sql AS $$
     SELECT format('%s.%s: %s chunks, %s pages, %s rows', relation, attribute, chunks, pages, rows) || coalesce(', ' || reason, '')
     FROM gpuagg_resident ORDER BY relation::text COLLATE "C", attribute COLLATE "C"
@@ -203,6 +171,15 @@ SELECT rows FROM gpuagg_prefetch('word_parts');
 SELECT pg_temp.used('t, c, gpu_sum(k) FROM word_parts WHERE t <> ''c'' GROUP BY t, c', settings)
 FROM (VALUES (''), ('max_parallel_workers_per_gather=2')) v(settings);
 SELECT pg_temp.used('k, t, gpu_count(*) FROM word_parts GROUP BY k, t');
+SELECT * FROM pg_temp.columns() c WHERE c LIKE 'word_parts%';
+-- what one of them refuses the other keeps
+SELECT gpuagg_evict('word_parts') > 0;
+UPDATE word_parts SET t = repeat('long', 100) WHERE t = 'only here';
+VACUUM word_parts;
+SET client_min_messages = notice;
+SELECT rows FROM gpuagg_prefetch('word_parts', '{k,t}');
+SELECT rows FROM gpuagg_prefetch('word_parts', '{t}');
+SET client_min_messages = warning;
 SELECT * FROM pg_temp.columns() c WHERE c LIKE 'word_parts%';
 DROP TABLE words, word_parts;
 SELECT * FROM pg_temp.columns();
