@@ -202,13 +202,7 @@ fuzz()
 # stress_part OPTION...: changing tables, by columns in memory and by core, in a cluster of its own.
 stress_part()
 {
-	if ! test/cluster start "$stage" stress >"$logs/start_stress.log" 2>&1 <<-END; then
-		shared_buffers = 128MB
-		jit = off
-		max_prepared_transactions = 20
-		gpuagg.device = cpu
-		max_wal_size = 1GB
-	END
+	if ! test/cluster start "$stage" stress <test/stress/postgresql.conf >"$logs/start_stress.log" 2>&1; then
 		part "stress: start" none cat "$logs/start_stress.log" /nonexistent
 		return
 	fi

@@ -52,6 +52,8 @@ sub gpuagg_node
 		'postgresql.conf', qq(
 log_statement = none
 autovacuum = off
+checkpoint_timeout = 1h
+bgwriter_lru_maxpages = 0
 max_connections = 150
 shared_buffers = 32MB
 gpuagg.device = $mode
