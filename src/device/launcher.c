@@ -40,6 +40,7 @@
 #define READY_WITHIN	60000
 #define TICK_STARTING	20
 #define EARLY_CRASH		10000 /* a crash so soon after it was ready counts */
+#define CHANGE_WITHIN	10000 /* wait for a pause to start again with changed settings */
 #define RETRY_NO_DEVICE 300000
 
 #define MAX_FAILURES	10
@@ -80,7 +81,7 @@ typedef struct Watch
 	bool ask_device;	   /* the next request asks about that device */
 	GpuaggReason unusable; /* why there is no device, once known */
 	char detail[128];
-	bool settings_changed;
+	int64 changed_at; /* when settings were found changed, or 0 */
 } Watch;
 
 static SharedState *state;
@@ -383,7 +384,10 @@ check_requests(Watch *watch)
 		ConfigReloadPending = false;
 		ProcessConfigFile(PGC_SIGHUP);
 		take_settings(&fresh);
-		watch->settings_changed = memcmp(&fresh, &settings, sizeof(settings)) != 0;
+		if (memcmp(&fresh, &settings, sizeof(settings)) == 0)
+			watch->changed_at = 0;
+		else if (watch->changed_at == 0)
+			watch->changed_at = gpuagg_monotonic_ms();
 	}
 	if (ShutdownRequestPending || request == RESTART_NOW)
 		return END_ASKED;
@@ -391,9 +395,12 @@ check_requests(Watch *watch)
 	{
 		if (request == RESTART_WHEN_IDLE)
 			return END_ASKED;
-		if (watch->settings_changed)
+		if (watch->changed_at != 0)
 			return START_AGAIN;
 	}
+	/* sessions that take turns never leave it idle; what they have under way the CPU does again */
+	if (watch->changed_at != 0 && gpuagg_monotonic_ms() - watch->changed_at > CHANGE_WITHIN)
+		return START_AGAIN;
 	return GO_ON;
 }
 

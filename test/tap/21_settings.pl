@@ -56,6 +56,18 @@ ok($node->poll_query_until('postgres', "SELECT gpuagg_version() <> '' AND "
 is($session->query_safe(sums_sql('gpu_sum')), $sums, 'the session goes on');
 is(gpuaggd_pid($node), $pid, 'other settings leave gpuaggd alone');
 
+# An open cursor that holds staging memory is never idle: the change does not wait for its end.
+my $holder = background($node);
+$holder->query_safe('BEGIN');
+$holder->query_safe('DECLARE c CURSOR FOR SELECT gpu_running_sum(i) OVER (ORDER BY id) FROM t');
+$holder->query_safe('MOVE 30000 FROM c');
+cmp_ok(mapped_regions($holder->query_safe('SELECT pg_backend_pid()')), '>', 0, 'a cursor holds staging memory');
+change("gpuagg.device_memory = '55MB'");
+ok(wait_until(sub { arguments() =~ /--device-memory @{[ 55 << 20 ]} / }), '55 MB, while a cursor is open');
+is($holder->query_safe('MOVE 29999 FROM c; FETCH c'), (split /\|/, $sums)[0], 'the cursor goes on');
+$holder->query_safe('COMMIT');
+$holder->quit;
+
 # While sessions work: they all get right answers.  SIGALRM ends pgbench as its time does.
 my @sums = split /\|/, $sums;
 my $script = check_script($node, "gpu_sum(b) = $sums[1]");
