@@ -1,0 +1,177 @@
+/*
+ * page_evidence.c
+ *	  Which pages of resident columns may be used: rules 2 to 5 of page_resident.h.
+ */
+#include "compat.h"
+
+#include "exec/page_resident_state.h"
+
+#include "miscadmin.h"
+
+#include "resident/rules.h"
+
+/* The image of a chunk's page of the map; the snapshot has been there before (rule 2). */
+static const MapImage *
+image_of(PageReader *reader, uint32 chunk)
+{
+	MapImage *image = RULE_VALUE(snapshot_first, &reader->resident->image,
+								 &gpuagg_rules_kept_image);
+
+	if (!image->read || image->number != chunk / MAP_PAGE_CHUNKS)
+		gpuagg_map_image_read(image, reader->scan->relation, chunk);
+	return image;
+}
+
+/* The states of a chunk, by column, and of the chunks after it: `ahead`, at most STATES_AHEAD. */
+static void
+find_states(PageResident *resident, uint32 chunk, uint32 ahead)
+{
+	if (chunk >= resident->first_state && chunk < resident->first_state + resident->nstates)
+		return;
+	resident->first_state = chunk;
+	resident->nstates = ahead;
+	for (int i = 0; i < resident->ncolumns; i++)
+		gpuagg_column_states(resident->pins[i].column, chunk, resident->nstates,
+							 resident->states + (Size) i * STATES_AHEAD);
+}
+
+static const ChunkState *
+state_of(const PageResident *resident, int column, uint32 chunk)
+{
+	return &resident->states[(Size) column * STATES_AHEAD + chunk - resident->first_state];
+}
+
+bool
+gpuagg_page_evidence_blocks(PageResident *resident, uint32 chunk)
+{
+	for (int i = 0; i < resident->ncolumns; i++)
+	{
+		resident->blocks[i] = gpuagg_column_block(state_of(resident, i, chunk)->block);
+		if (resident->blocks[i] == NULL)
+			return false;
+		if (resident->dictionaries[i] != NULL &&
+			gpuagg_dictionary_entries(resident->dictionaries[i],
+									  (int64) resident->blocks[i]->form.maximum.lo) == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* Of these pages, those that all blocks have with the same LSN. */
+static ChunkPages
+agree(const PageResident *resident, ChunkPages pages)
+{
+	const ColumnBlock *first = resident->blocks[0];
+
+	pages = chunk_both(pages, first->pages);
+	for (int i = 1; i < resident->ncolumns; i++)
+	{
+		const ColumnBlock *block = resident->blocks[i];
+
+		pages = chunk_both(pages, block->pages);
+		for (int p = chunk_next(&pages, 0); p < CHUNK_PAGES; p = chunk_next(&pages, p + 1))
+			if (!RULE(same_page, block->lsn[p] == first->lsn[p]))
+				chunk_remove(&pages, p);
+	}
+	return pages;
+}
+
+/* Of these pages, those whose buffers have the LSN that the blocks' rows had. */
+static ChunkPages
+look_at_buffers(const PageReader *reader, uint32 chunk, ChunkPages pages)
+{
+	const ColumnBlock *block = reader->resident->blocks[0];
+	BlockNumber first = chunk_first_block(chunk);
+
+	for (int p = chunk_next(&pages, 0); p < CHUNK_PAGES; p = chunk_next(&pages, p + 1))
+	{
+		Buffer buffer = block->buffer[p];
+		bool same = false;
+
+		if (BufferIsValid(buffer) &&
+			compat_read_recent_buffer(reader->scan->relation, first + p, buffer))
+		{
+			same = RULE(page_lsn, BufferGetLSNAtomic(buffer) == block->lsn[p]);
+			ReleaseBuffer(buffer);
+		}
+		if (!same)
+			chunk_remove(&pages, p);
+	}
+	return pages;
+}
+
+/* Of these pages, those that their buffers confirm; from now on the map's LSN does. */
+static ChunkPages
+confirm(PageReader *reader, uint32 chunk, const MapImage *image, ChunkPages pages)
+{
+	const PageResident *resident = reader->resident;
+
+	pages = look_at_buffers(reader, chunk, agree(resident, pages));
+	RULES_PAUSE(after_buffers);
+	if (chunk_is_empty(&pages))
+		return pages;
+	for (int i = 0; i < resident->ncolumns; i++)
+		gpuagg_column_confirm(resident->pins[i].column, chunk, state_of(resident, i, chunk)->block,
+							  RULE_VALUE(confirm_lsn, image->lsn,
+										 gpuagg_rules_map_lsn(reader->scan->relation, chunk)),
+							  pages);
+	reader->counts.level2 += chunk_size(&pages);
+	return pages;
+}
+
+/* Pages of the chunk that may be used; the states of `ahead` chunks from it on may be looked at. */
+static ChunkPages
+decide(PageReader *reader, uint32 chunk, uint32 ahead)
+{
+	PageResident *resident = reader->resident;
+	const MapImage *image = image_of(reader, chunk);
+	ChunkPages visible = chunk_both(image->visible[chunk % MAP_PAGE_CHUNKS],
+									chunk_range(chunk_npages(chunk, reader->scan->nblocks)));
+	ChunkPages used = RULE_VALUE(map_bit, visible, chunk_range(CHUNK_PAGES));
+	ChunkPages others;
+	bool same = true;
+
+	if (!resident->pinned)
+		return (ChunkPages){0};
+	find_states(resident, chunk, ahead);
+	for (int i = 0; i < resident->ncolumns; i++)
+	{
+		const ChunkState *state = state_of(resident, i, chunk);
+
+		if (state->block == 0)
+			return (ChunkPages){0};
+		used = RULE(map_lsn, state->map_lsn == image->lsn) ? chunk_both(used, state->confirmed)
+														   : (ChunkPages){0};
+		same &= state->records == state_of(resident, 0, chunk)->records;
+	}
+	if (chunk_is_empty(&visible) || !gpuagg_page_evidence_blocks(resident, chunk))
+		return (ChunkPages){0};
+	if (!same)
+		used = agree(resident, used);
+	reader->counts.level1 += chunk_size(&used);
+	others = chunk_without(visible, used);
+	if (!chunk_is_empty(&others))
+		used = chunk_either(used, confirm(reader, chunk, image, others));
+	return RULE_VALUE(by_page, used, chunk_size(&used) > 0 ? resident->blocks[0]->pages : used);
+}
+
+void
+gpuagg_page_evidence_decide(PageReader *reader, uint32 first, uint32 n, ChunkPages *used)
+{
+	instr_time start;
+	instr_time now;
+
+	if (reader->timed)
+		INSTR_TIME_SET_CURRENT(start);
+	for (uint32 i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		used[i] = decide(reader, first + i, n - i);
+	}
+	if (reader->timed)
+	{
+		INSTR_TIME_SET_CURRENT(now);
+		INSTR_TIME_SUBTRACT(now, start);
+		reader->counts.ns_evidence += COMPAT_INSTR_TIME_GET_NANOSEC(now);
+	}
+}

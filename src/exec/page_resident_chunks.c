@@ -1,0 +1,210 @@
+/*
+ * page_resident_chunks.c
+ *	  Chunks of a table are given out, to one process each: pages that come from memory, and the
+ *	  others.
+ */
+#include "compat.h"
+
+#include "exec/page_resident_state.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "device/shared_state.h"
+#include "resident/rules.h"
+
+/* Whether the chunk's blocks tell all that is wanted of its rows. */
+static bool
+is_done(PageReader *reader, const ChunkPages *used)
+{
+	const PageResident *resident = reader->resident;
+	bool whole = true;
+	uint32 nrows = 0;
+
+	if (reader->chunk_done == NULL)
+		return false;
+	for (int i = 0; i < resident->ncolumns; i++)
+		whole &= memcmp(used, &resident->blocks[i]->pages, sizeof(ChunkPages)) == 0;
+	if (whole)
+		nrows = resident->blocks[0]->nrows;
+	else
+		for (int p = chunk_next(used, 0); p < CHUNK_PAGES; p = chunk_next(used, p + 1))
+			nrows += column_block_page_rows(resident->blocks[0], p);
+	if (!reader->chunk_done(reader->owner, resident->blocks, nrows, whole))
+		return false;
+	reader->counts.skipped++;
+	reader->counts.rows += nrows;
+	return true;
+}
+
+/* Takes a chunk, and the pages of it that come from memory; false: there are no more. */
+static bool
+take_chunk(PageReader *reader, uint32 *chunk, ChunkPages *used)
+{
+	PageResident *resident = reader->resident;
+	PageShare *share = reader->scan->share;
+
+	CHECK_FOR_INTERRUPTS();
+	if (share == NULL)
+	{
+		if (resident->next == resident->nchunks)
+			return false;
+		*chunk = resident->next++;
+		if (*chunk == resident->ndecided)
+		{
+			uint32 n = Min(MAP_PAGE_CHUNKS, resident->nchunks - *chunk);
+
+			gpuagg_page_evidence_decide(reader, *chunk, n, resident->decided + *chunk);
+			resident->ndecided += n;
+		}
+		*used = resident->decided[*chunk];
+		return true;
+	}
+	*chunk = pg_atomic_fetch_add_u32(&share->next_chunk, 1);
+	if (*chunk >= share->nchunks)
+		return false;
+	gpuagg_page_evidence_decide(reader, *chunk, 1, used);
+	share->chunks[*chunk].used = *used;
+	pg_write_barrier();
+	pg_atomic_write_u32(&share->chunks[*chunk].decided, 1);
+	return true;
+}
+
+bool
+gpuagg_page_resident_next_chunk(PageReader *reader)
+{
+	PageResident *resident = reader->resident;
+	uint32 chunk;
+	ChunkPages used;
+
+	while (take_chunk(reader, &chunk, &used))
+	{
+		if (chunk_is_empty(&used))
+			continue;
+		if (!gpuagg_page_evidence_blocks(resident, chunk))
+			elog(ERROR, "block of chunk %u is not there any more", chunk);
+		if (is_done(reader, &used))
+			continue;
+		resident->open = true;
+		resident->chunk = chunk;
+		resident->left = used;
+		return true;
+	}
+	return false;
+}
+
+uint64
+gpuagg_page_resident_values(const PageReader *reader)
+{
+	const PageResident *resident = reader->resident;
+	uint64 values = 0;
+
+	for (int i = 0; i < resident->ncolumns && resident->pinned; i++)
+		values += gpuagg_column_info(resident->pins[i].column).nrows;
+	return values;
+}
+
+bool
+gpuagg_page_resident_is_complete(const PageReader *reader)
+{
+	const PageResident *resident = reader->resident;
+
+	if (resident->nreturned > 0 || resident->next < resident->nchunks)
+		return false;
+	for (uint32 i = 0; i < resident->nchunks; i++)
+		if (chunk_size(&resident->decided[i]) < chunk_npages(i, reader->scan->nblocks))
+			return false;
+	return true;
+}
+
+void
+gpuagg_page_resident_share(PageReader *reader, PageShare *share)
+{
+	PageResident *resident = reader->resident;
+
+	while (resident->nreturned > 0)
+	{
+		BlockNumber block = resident->returned[--resident->nreturned];
+
+		chunk_remove(&resident->decided[chunk_of(block)], chunk_page(block));
+	}
+	/* what the table has got since has no rows that the snapshot sees */
+	for (uint32 i = share->nchunks; i < resident->nchunks; i++)
+		if (!chunk_is_empty(&resident->decided[i]))
+			elog(ERROR, "chunk %u from memory is beyond those of the share", i);
+	for (uint32 i = 0; i < share->nchunks; i++)
+	{
+		share->chunks[i].used = i < resident->nchunks ? resident->decided[i] : (ChunkPages){0};
+		pg_atomic_write_u32(&share->chunks[i].decided, 1);
+	}
+	pg_atomic_write_u32(&share->next_chunk, share->nchunks);
+}
+
+/* ---- pages that are read ---- */
+
+void
+gpuagg_page_reader_return(PageReader *reader)
+{
+	PageResident *resident = reader->resident;
+	BlockNumber first = chunk_first_block(resident->chunk);
+	int n = chunk_size(&resident->given);
+
+	Assert(reader->from_memory);
+	if (resident->nreturned + n > resident->room_returned)
+	{
+		resident->room_returned = Max(2 * resident->room_returned, CHUNK_PAGES) + n;
+		resident->returned =
+			resident->returned == NULL
+				? palloc_extended(resident->room_returned * sizeof(BlockNumber), MCXT_ALLOC_HUGE)
+				: repalloc_huge(resident->returned, resident->room_returned * sizeof(BlockNumber));
+	}
+	for (int p = chunk_next(&resident->given, 0); p < CHUNK_PAGES;
+		 p = chunk_next(&resident->given, p + 1))
+		resident->returned[resident->nreturned++] = first + p;
+	reader->counts.rows -= reader->nrows;
+}
+
+BlockNumber
+gpuagg_page_resident_returned(PageReader *reader)
+{
+	PageResident *resident = reader->resident;
+
+	return resident->next_returned < resident->nreturned
+			   ? resident->returned[resident->next_returned++]
+			   : InvalidBlockNumber;
+}
+
+/* What has been decided about a chunk, by whichever process. */
+static ChunkPages
+used_of(PageReader *reader, uint32 chunk)
+{
+	PageResident *resident = reader->resident;
+	PageShare *share = reader->scan->share;
+
+	if (share == NULL)
+		return chunk < resident->nchunks ? resident->decided[chunk] : (ChunkPages){0};
+	if (chunk >= share->nchunks)
+		return (ChunkPages){0};
+	/* all have been taken, but the last ones may not be decided yet */
+	while (pg_atomic_read_u32(&share->chunks[chunk].decided) == 0)
+		gpuagg_wait_tick(1);
+	pg_read_barrier();
+	return share->chunks[chunk].used;
+}
+
+ChunkPages
+gpuagg_page_resident_rest(PageReader *reader, uint32 chunk)
+{
+	PageResident *resident = reader->resident;
+	ChunkPages rest = chunk_without(chunk_range(chunk_npages(chunk, reader->scan->nblocks)),
+									used_of(reader, chunk));
+
+	if (resident->fill != NULL && !chunk_is_empty(&rest))
+	{
+		/* a new image, under which later queries will find the pages confirmed */
+		gpuagg_map_image_read(&resident->image, reader->scan->relation, chunk);
+		gpuagg_fill_expect(resident->fill, chunk, &resident->image);
+		RULES_PAUSE(after_image);
+	}
+	return rest;
+}

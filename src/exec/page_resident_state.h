@@ -1,0 +1,78 @@
+/*
+ * page_resident_state.h
+ *	  What the files about a page reader's rows from memory share.
+ */
+#ifndef GPUAGG_PAGE_RESIDENT_STATE_H
+#define GPUAGG_PAGE_RESIDENT_STATE_H
+
+#include "exec/page_resident.h"
+#include "exec/page_scan.h"
+#include "resident/column_fill.h"
+#include "resident/dictionary.h"
+
+#define STATES_AHEAD MAP_PAGE_CHUNKS /* chunks whose states are copied at a time */
+
+/* Consecutive pages of the current chunk, whose rows lie together in all blocks. */
+typedef struct ResidentRun
+{
+	int page;
+	int begin; /* in the batch */
+	int nrows;
+} ResidentRun;
+
+typedef struct PageResident
+{
+	int ncolumns;
+	ColumnPin *pins;
+	bool pinned; /* all columns are in the directory */
+	MapImage image;
+
+	/* states of chunks, by column: of nstates from first_state on */
+	ChunkState *states;
+	uint32 first_state;
+	uint32 nstates;
+
+	ChunkPages *decided; /* by chunk, without a share: pages that come from memory */
+	uint32 nchunks;
+	uint32 ndecided; /* of these */
+	uint32 next;	 /* chunk to be taken, without a share */
+
+	/* the current chunk, and the batch from it */
+	bool open;
+	uint32 chunk;
+	ChunkPages left;
+	ChunkPages given;			/* of the batch */
+	const ColumnBlock **blocks; /* by column */
+	int nruns;
+	ResidentRun runs[PAGE_BATCH_PAGES];
+
+	BlockNumber *returned; /* blocks whose rows were given back */
+	int nreturned;
+	int next_returned; /* of these, to be read */
+	int room_returned;
+
+	/* by column; of those of strings, else NULL */
+	Dictionary **dictionaries;
+	int32 **codes;			   /* of the batch */
+	GpuaggVectorCodes *tables; /* as the reader has them */
+	bool *looked_up;		   /* vectors have the strings */
+	bool any_codes;
+	MemoryContext plain; /* strings of the batch that were compressed; or NULL */
+
+	ColumnFill *fill; /* or NULL */
+} PageResident;
+
+/* page_evidence.c: decides about chunks first to first + n - 1, which are of one page of the map. */
+extern void gpuagg_page_evidence_decide(PageReader *reader, uint32 first, uint32 n,
+										ChunkPages *used);
+
+/* Finds the blocks of a chunk that has been decided about last; false: one is not there. */
+extern bool gpuagg_page_evidence_blocks(PageResident *resident, uint32 chunk);
+
+/*
+ * page_resident_chunks.c: takes the next chunk with pages that come from memory, and finds its
+ * blocks.
+ */
+extern bool gpuagg_page_resident_next_chunk(PageReader *reader);
+
+#endif /* GPUAGG_PAGE_RESIDENT_STATE_H */
