@@ -60,6 +60,15 @@ gpuagg_int128_is_int64(GpuaggInt128 a)
 	return a.hi == ((int64_t) a.lo < 0 ? -1 : 0);
 }
 
+/* Below 0, 0 or above: a is less than, equal to or greater than b. */
+static inline GPUAGG_HD int
+gpuagg_int128_compare(GpuaggInt128 a, GpuaggInt128 b)
+{
+	if (a.hi != b.hi)
+		return a.hi < b.hi ? -1 : 1;
+	return (a.lo > b.lo) - (a.lo < b.lo);
+}
+
 /* As a register value, for the host's compilers, which all have it. */
 static inline __int128
 gpuagg_int128_wide(GpuaggInt128 a)

@@ -15,19 +15,12 @@ gpuagg_reduced_init(GpuaggReduced *reduced)
 	gpuagg_float_sum_init(gpuagg_float_sum_of(&reduced->f), 0, GPUAGG_CHUNKS);
 }
 
-/* Whether the order key a comes before b. */
-static int
-key_less(GpuaggInt128 a, GpuaggInt128 b)
-{
-	return a.hi != b.hi ? a.hi < b.hi : a.lo < b.lo;
-}
-
 void
 gpuagg_reduced_merge(GpuaggReduced *into, const GpuaggReduced *from, int kind, int op)
 {
 	if (op == GPUAGG_MIN || op == GPUAGG_MAX)
 	{
-		const GpuaggReduced *less = key_less(from->sum, into->sum) ? from : into;
+		const GpuaggReduced *less = gpuagg_int128_compare(from->sum, into->sum) < 0 ? from : into;
 		const GpuaggReduced *more = less == from ? into : from;
 
 		if (from->n > 0)

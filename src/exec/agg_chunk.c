@@ -99,14 +99,6 @@ compare_floats(double a, double b)
 	return (a > b) - (a < b);
 }
 
-static int
-compare_integers(GpuaggInt128 a, GpuaggInt128 b)
-{
-	if (a.hi != b.hi)
-		return a.hi < b.hi ? -1 : 1;
-	return (a.lo > b.lo) - (a.lo < b.lo);
-}
-
 /* Whether no value of the block meets the condition. */
 static bool
 excludes(const AggCondition *condition, const GpuaggNarrow *form,
@@ -125,8 +117,8 @@ excludes(const AggCondition *condition, const GpuaggNarrow *form,
 		case GPUAGG_VECTOR_INT128:
 			if (constant->type < GPUAGG_VECTOR_INT16 || constant->type > GPUAGG_VECTOR_INT128)
 				return false;
-			least = compare_integers(form->minimum, constant->u.integer);
-			most = compare_integers(form->maximum, constant->u.integer);
+			least = gpuagg_int128_compare(form->minimum, constant->u.integer);
+			most = gpuagg_int128_compare(form->maximum, constant->u.integer);
 			break;
 		case GPUAGG_VECTOR_FLOAT32:
 		case GPUAGG_VECTOR_FLOAT64:

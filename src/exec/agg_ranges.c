@@ -123,12 +123,6 @@ gpuagg_agg_ranges_reset(AggScanState *node)
 
 /* ---- ranges ---- */
 
-static int
-compare(GpuaggInt128 a, GpuaggInt128 b)
-{
-	return a.hi != b.hi ? (a.hi < b.hi ? -1 : 1) : (a.lo > b.lo) - (a.lo < b.lo);
-}
-
 /* Values for which the condition holds; false: there is none, or the constant is no integer. */
 static bool
 range_of(const AggCondition *condition, GpuaggInt128 constant, GpuaggRange *range)
@@ -151,10 +145,10 @@ range_of(const AggCondition *condition, GpuaggInt128 constant, GpuaggRange *rang
 			return true;
 		case GPUAGG_VECTOR_LT:
 			range->to = gpuagg_int128_add(constant, gpuagg_int128_from(-1));
-			return compare(constant, least) != 0;
+			return gpuagg_int128_compare(constant, least) != 0;
 		case GPUAGG_VECTOR_GT:
 			range->from = gpuagg_int128_add(constant, gpuagg_int128_from(1));
-			return compare(constant, most) != 0;
+			return gpuagg_int128_compare(constant, most) != 0;
 		default:
 			return false;
 	}
@@ -170,11 +164,11 @@ add_range(AggRanges *ranges, int column, const GpuaggRange *range)
 
 		if (ranges->list[i].column != column || old->outside)
 			continue;
-		if (compare(range->from, old->from) > 0)
+		if (gpuagg_int128_compare(range->from, old->from) > 0)
 			old->from = range->from;
-		if (compare(range->to, old->to) < 0)
+		if (gpuagg_int128_compare(range->to, old->to) < 0)
 			old->to = range->to;
-		ranges->never |= compare(old->from, old->to) > 0;
+		ranges->never |= gpuagg_int128_compare(old->from, old->to) > 0;
 		return;
 	}
 	ranges->list[ranges->n++] = (ColumnRange){column, *range};
