@@ -2,9 +2,9 @@
  * agg_state.h
  *	  The state of a GpuAgg node.
  *
- * agg_scan.c has the node's callbacks, agg_input.c brings a table's vectors through
- * the program, agg_rows.c single rows through core's executor, agg_sink.c puts their values
- * into states, agg_output.c makes rows.
+ * agg_scan.c has the node's callbacks, agg_input.c takes rows from where they are, agg_vector.c
+ * brings vectors through the program, agg_rows.c single rows through core's executor, agg_sink.c
+ * puts their values into states, agg_output.c makes rows.
  */
 #ifndef GPUAGG_AGG_STATE_H
 #define GPUAGG_AGG_STATE_H
@@ -256,12 +256,23 @@ extern PageMemory gpuagg_agg_input_memory(AggScanState *node, Relation relation,
 extern void gpuagg_agg_input_rescan(AggScanState *node);
 extern void gpuagg_agg_input_end(AggScanState *node);
 
+/* Tells the session's statistics what has been read since the last call. */
+extern void gpuagg_agg_input_tell(AggScanState *node);
+
+/*
+ * agg_vector.c: makes the program's runner; the reader's batch through the program and into the
+ * groups, or back to the reader, or row by row.
+ */
+extern void gpuagg_agg_vector_init(AggScanState *node);
+extern void gpuagg_agg_vector_take(AggScanState *node);
+
 /* The groups of rows[0 to n - 1] of the vector, of a set: found[i]. */
 extern void gpuagg_agg_find_groups(AggScanState *node, const AggSet *set, const uint16 *rows, int n,
 								   AggGroup **found);
 
-/* Tells the session's statistics what has been read since the last call. */
-extern void gpuagg_agg_input_tell(AggScanState *node);
+/* Time, where EXPLAIN (ANALYZE) asks for it: adds what has passed since start() to *ns. */
+extern instr_time gpuagg_agg_timing_start(const AggScanState *node);
+extern void gpuagg_agg_timing_stop(instr_time start, uint64 *ns);
 
 /* The first set. */
 static inline AggSet *
