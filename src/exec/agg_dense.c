@@ -4,23 +4,32 @@
  *	  strings by their codes.
  *
  * A place has a counter of rows, which all states share: a state whose input leaves out a row,
- * as it is NULL or does not pass FILTER, counts that one.  A sum is 2^32 * high + low.  Between
- * two folds there are at most FOLD_ROWS rows, and each adds less than 2^32 to low and at
- * most 2^31 to high, so that both stay below 2^62.
+ * as it is NULL or does not pass FILTER, counts that one.  A sum is 2^32 * high + low.  Of a vector
+ * whose values are narrow each goes to low as it is, of others in two parts.  What rows may have
+ * added to low since the last fold is counted, and stays within 2^62; as it is at least 2^32 a row,
+ * there are at most 2^30 rows, and high stays within 2^61.
+ *
+ * Where most of a vector's rows are live all go through the loops, the others into a place of
+ * their own, behind the last, which nobody looks at.  Where few are, these are copied together.
  *
  * Keys that are outside the ranges so far make these wider, as long as there are not many more
  * places than groups; else the vector goes the way of all others.
  */
 #include "compat.h"
 
+#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
+#include "common/places.h"
 #include "engine/cpu.h"
 #include "exec/agg_dense.h"
 #include "exec/agg_keys.h"
 #include "operation/accumulators.h"
 
-#define FOLD_ROWS	 (1 << 30)
+#define LOW_BITS	 32
+#define NARROW_BITS	 40
+#define FOLD_ADDED	 (UINT64CONST(1) << 62)
+#define COPIES_BYTES 8192 /* of an array, at most, that has copies: they stay in the cache */
 #define MOST_PLACES	 PG_UINT16_MAX
 #define LEAST_PLACES 1024 /* are not too many in any case */
 #define PLACES_GROUP 4	  /* for each group */
@@ -39,23 +48,24 @@ typedef struct DenseKey
 	uint32 n; /* 0: no value has come yet */
 } DenseKey;
 
-/* By place. */
 typedef struct DenseState
 {
-	bool fits;	/* into these arrays */
-	int64 *low; /* NULL: only counted */
-	int64 *high;
-	uint32 *left; /* rows that its input leaves out; NULL: none so far */
+	bool fits;	  /* into these arrays */
+	int sum;	  /* number among those that are summed; -1: only counted */
+	uint32 *left; /* by place: rows that its input leaves out; NULL: none so far */
 } DenseState;
 
 struct AggDense
 {
 	uint64 generation; /* of the groups */
 	int misses;
-	int64 nrows;	/* since the last fold */
-	uint32 nplaces; /* 0: there are no arrays */
+	uint64 added;	/* bound of what a place's low sum has got since the last fold */
+	uint32 nplaces; /* 0: there are no arrays; one more is for rows that are not live */
 	AggGroup **groups;
-	uint32 *rows; /* since the last fold */
+	GpuaggPlaceArray low;  /* a place's rows since the last fold, and low sums */
+	GpuaggPlaceArray high; /* high sums; without words: none so far */
+	int nsums;
+	int64 *room; /* columns of a vector */
 	DenseState *states;
 	bool *taken; /* by state, of the vector */
 	bool all;	 /* states fit */
@@ -117,10 +127,17 @@ gpuagg_dense_make(const AggScanState *node)
 	dense->all = true;
 	for (int i = 0; i < node->nstates; i++)
 	{
+		AggFeed feed = node->inputs[i].feed;
+
 		dense->states[i].fits = fits(&node->inputs[i], &layout->states[i]);
+		dense->states[i].sum = -1;
+		if (dense->states[i].fits && feed != FEED_ROWS && feed != FEED_COUNT)
+			dense->states[i].sum = dense->nsums++;
 		dense->all &= dense->states[i].fits;
 		any |= dense->states[i].fits;
 	}
+	if (dense->nsums > 0)
+		dense->room = palloc(2 * GPUAGG_PLACE_COLUMNS * GPUAGG_VECTOR_ROWS * sizeof(int64));
 	return any || node->nstates == 0 ? dense : NULL;
 }
 
@@ -137,53 +154,95 @@ key_vector(const AggScanState *node, int key)
 }
 
 /* Adds a key's digit, times that of one more place, to the places of rows; false: some have none. */
-static pg_attribute_always_inline bool
-add_digits(const DenseKey *key, GpuaggVectorType type, const GpuaggVector *vector, bool nulls,
-		   const uint16 *rows, int n, uint32 step, uint16 *places)
+static bool
+add_digits(const DenseKey *key, const GpuaggVector *vector, const uint16 *rows, int n, uint32 step,
+		   uint16 *places)
 {
-	bool outside = false;
-
 	for (int i = 0; i < n; i++)
 	{
-		int row = rows != NULL ? rows[i] : i;
-		uint64 digit = (uint64) gpuagg_key_integer(vector, type, row) - (uint64) key->first;
+		uint64 digit = (uint64) gpuagg_key_integer(vector, key->type, rows[i]) -
+					   (uint64) key->first;
 
-		if (nulls && gpuagg_key_is_null(vector, row))
+		if (gpuagg_key_is_null(vector, rows[i]))
 			digit = key->n;
-		else
-			outside |= digit >= key->n;
+		else if (digit >= key->n)
+			return false;
 		places[i] += (uint16) ((uint32) digit * step);
 	}
-	return !outside;
+	return true;
 }
 
-#define ADD_DIGITS(type)                                                                 \
-	(vector->valid != NULL ? add_digits(key, type, vector, true, rows, n, step, places)  \
-	 : rows != NULL		   ? add_digits(key, type, vector, false, rows, n, step, places) \
-						   : add_digits(key, type, vector, false, NULL, n, step, places))
+/* A key's digits of all rows, those of rows that are not live being anything; false likewise. */
+static bool
+find_digits(const DenseKey *key, const GpuaggVector *vector, const uint64 *live, int words,
+			uint16 *digits)
+{
+	uint64 outside = gpuagg_place_digits((int) key->type, vector->values, words, key->first, key->n,
+										 digits);
 
-/* False: some row has none. */
+	for (int w = 0; w < words; w++)
+	{
+		uint64 valid = vector->valid != NULL ? vector->valid[w] : PG_UINT64_MAX;
+		uint64 left = outside >> w & 1 ? live[w] & valid : 0;
+
+		for (; left != 0; left &= left - 1)
+		{
+			int row = w * 64 + pg_rightmost_one_pos64(left);
+
+			if ((uint64) gpuagg_key_integer(vector, key->type, row) - (uint64) key->first >= key->n)
+				return false;
+		}
+		for (left = live[w] & ~valid; left != 0; left &= left - 1)
+			digits[w * 64 + pg_rightmost_one_pos64(left)] = (uint16) key->n;
+	}
+	return true;
+}
+
+/* False: some row has none.  rows is NULL: of all rows of the vector. */
 static bool
 find_places(const AggScanState *node, const uint16 *rows, int n, uint16 *places)
 {
 	const AggDense *dense = node->dense;
+	const uint64 *live = node->runner->live;
+	int words = (node->reader->nrows + 63) / 64;
+	uint16 digits[GPUAGG_VECTOR_ROWS];
 	uint32 step = 1;
 
 	if (dense->nplaces == 0)
 		return false;
-	memset(places, 0, n * sizeof(uint16));
+	if (rows != NULL)
+		memset(places, 0, n * sizeof(uint16));
 	for (int k = 0; k < dense->nkeys; k++)
 	{
 		const DenseKey *key = &dense->keys[k];
 		const GpuaggVector *vector = key_vector(node, k);
 
-		if (!(key->type == GPUAGG_VECTOR_INT16	 ? ADD_DIGITS(GPUAGG_VECTOR_INT16)
-			  : key->type == GPUAGG_VECTOR_INT32 ? ADD_DIGITS(GPUAGG_VECTOR_INT32)
-												 : ADD_DIGITS(GPUAGG_VECTOR_INT64)))
+		if (rows != NULL ? !add_digits(key, vector, rows, n, step, places)
+						 : !find_digits(key, vector, live, words, k == 0 ? places : digits))
 			return false;
+		if (rows == NULL && k > 0)
+			gpuagg_place_add_digits(places, digits, step, words);
 		step *= key->n + 1;
 	}
+	for (int w = 0; rows == NULL && w < words; w++)
+		for (uint64 dead = ~live[w]; dead != 0; dead &= dead - 1)
+			places[w * 64 + pg_rightmost_one_pos64(dead)] = (uint16) dense->nplaces;
 	return true;
+}
+
+/* The ends of a key's type. */
+static int64
+least_of(GpuaggVectorType type)
+{
+	return type == GPUAGG_VECTOR_INT16	 ? PG_INT16_MIN
+		   : type == GPUAGG_VECTOR_INT32 ? PG_INT32_MIN
+										 : PG_INT64_MIN;
+}
+
+static int64
+most_of(GpuaggVectorType type)
+{
+	return -1 - least_of(type);
 }
 
 /* Widens a range by the keys of rows, and by `more` times what it was; false: they are too many. */
@@ -196,10 +255,9 @@ widen_key(DenseKey *key, const GpuaggVector *vector, const uint16 *rows, int n, 
 
 	for (int i = 0; i < n; i++)
 	{
-		int row = rows != NULL ? rows[i] : i;
-		int64 value = gpuagg_key_integer(vector, key->type, row);
+		int64 value = gpuagg_key_integer(vector, key->type, rows[i]);
 
-		if (gpuagg_key_is_null(vector, row))
+		if (gpuagg_key_is_null(vector, rows[i]))
 			continue;
 		least = Min(least, value);
 		most = Max(most, value);
@@ -214,10 +272,10 @@ widen_key(DenseKey *key, const GpuaggVector *vector, const uint16 *rows, int n, 
 		int64 last = key->first + (key->n - 1);
 		int64 slack = (int64) key->n * more;
 
-		if (most > last && most <= PG_INT64_MAX - slack)
-			most += slack;
-		if (least < key->first && least >= PG_INT64_MIN + slack)
-			least -= slack;
+		if (most > last)
+			most = most <= most_of(key->type) - slack ? most + slack : most_of(key->type);
+		if (least < key->first)
+			least = least >= least_of(key->type) + slack ? least - slack : least_of(key->type);
 		least = Min(least, key->first);
 		most = Max(most, last);
 	}
@@ -232,8 +290,24 @@ widen_key(DenseKey *key, const GpuaggVector *vector, const uint16 *rows, int n, 
 static void *
 make_array(const AggScanState *node, Size size)
 {
-	return MemoryContextAllocZero(GetMemoryChunkContext(gpuagg_agg_owner(node)),
-								  node->dense->nplaces * size);
+	return MemoryContextAllocZero(GetMemoryChunkContext(gpuagg_agg_owner(node)), size);
+}
+
+/* Of the places and the one for rows that are not live. */
+static Size
+records_bytes(const AggDense *dense, const GpuaggPlaceArray *array)
+{
+	return ((Size) dense->nplaces + 1) * array->copies * array->stride * sizeof(int64);
+}
+
+static void
+make_records(const AggScanState *node, GpuaggPlaceArray *array, uint32 stride)
+{
+	array->stride = stride;
+	array->copies = GPUAGG_PLACE_COPIES;
+	if (records_bytes(node->dense, array) > COPIES_BYTES)
+		array->copies = 1;
+	array->words = make_array(node, records_bytes(node->dense, array));
 }
 
 static void
@@ -244,19 +318,16 @@ free_arrays(AggScanState *node)
 	if (dense->nplaces == 0)
 		return;
 	pfree(dense->groups);
-	pfree(dense->rows);
+	pfree(dense->low.words);
+	if (dense->high.words != NULL)
+		pfree(dense->high.words);
+	dense->high.words = NULL;
 	for (int i = 0; i < node->nstates; i++)
 	{
 		DenseState *state = &dense->states[i];
 
-		if (state->low != NULL)
-		{
-			pfree(state->low);
-			pfree(state->high);
-		}
 		if (state->left != NULL)
 			pfree(state->left);
-		state->low = state->high = NULL;
 		state->left = NULL;
 	}
 	dense->nplaces = 0;
@@ -283,11 +354,13 @@ widen_keys(const AggScanState *node, const uint16 *rows, int n, int more, DenseK
 	return nplaces;
 }
 
-/* Places for the keys of rows too; false: there would be too many. */
+/* Places for the keys of live rows too; false: there would be too many. */
 static bool
-widen(AggScanState *node, const uint16 *rows, int n)
+widen(AggScanState *node)
 {
 	AggDense *dense = node->dense;
+	uint16 rows[GPUAGG_VECTOR_ROWS];
+	int n = gpuagg_agg_live_rows(node, rows);
 	DenseKey *keys = palloc(dense->nkeys * sizeof(DenseKey));
 	uint64 nplaces = widen_keys(node, rows, n, 1, keys);
 
@@ -300,17 +373,8 @@ widen(AggScanState *node, const uint16 *rows, int n)
 	free_arrays(node);
 	memcpy(dense->keys, keys, dense->nkeys * sizeof(DenseKey));
 	dense->nplaces = (uint32) nplaces;
-	dense->groups = make_array(node, sizeof(AggGroup *));
-	dense->rows = make_array(node, sizeof(uint32));
-	for (int i = 0; i < node->nstates; i++)
-	{
-		const AggInput *input = &node->inputs[i];
-
-		if (!dense->states[i].fits || input->feed == FEED_ROWS || input->feed == FEED_COUNT)
-			continue;
-		dense->states[i].low = make_array(node, sizeof(int64));
-		dense->states[i].high = make_array(node, sizeof(int64));
-	}
+	dense->groups = make_array(node, dense->nplaces * sizeof(AggGroup *));
+	make_records(node, &dense->low, 1 + (uint32) dense->nsums);
 	return true;
 }
 
@@ -327,7 +391,7 @@ find_new_groups(AggScanState *node, const uint16 *places, const uint16 *rows, in
 	int m = 0;
 
 	for (int i = 0; i < n; i++)
-		if (dense->groups[places[i]] == NULL)
+		if (places[i] < dense->nplaces && dense->groups[places[i]] == NULL)
 		{
 			new_rows[m] = rows != NULL ? rows[i] : (uint16) i;
 			new_places[m++] = places[i];
@@ -339,145 +403,216 @@ find_new_groups(AggScanState *node, const uint16 *places, const uint16 *rows, in
 		dense->groups[new_places[i]] = found[i];
 }
 
-/* Counts rows; true: some are the first ones of their places since the last fold. */
-static bool
-count_rows(AggDense *dense, const uint16 *places, int n)
-{
-	uint32 *rows = dense->rows;
-	bool fresh = false;
-
-	for (int i = 0; i < n; i++)
-		fresh |= rows[places[i]]++ == 0;
-	return fresh;
-}
-
+/* Live rows that a state's input leaves out: those that are not wanted. */
 static void
 leave_out(AggScanState *node, DenseState *state, const uint16 *places, const uint16 *rows,
 		  const uint64 *wanted, int n)
 {
 	if (state->left == NULL)
-		state->left = make_array(node, sizeof(uint32));
+		state->left = make_array(node, (node->dense->nplaces + 1) * sizeof(uint32));
 	for (int i = 0; i < n; i++)
 		state->left[places[i]] += !gpuagg_bit(wanted, rows != NULL ? rows[i] : i);
 }
 
-/* wanted: NULL, or which rows count; narrow: values are within 32 bits. */
-static pg_attribute_always_inline void
-add_values(DenseState *state, GpuaggVectorType type, bool narrow, const GpuaggVector *vector,
-		   const uint16 *places, const uint16 *rows, const uint64 *wanted, int n)
+/* A vector on its way into the arrays. */
+typedef struct DenseRows
 {
-	int64 *low = state->low;
-	int64 *high = state->high;
+	const uint16 *rows; /* NULL: all of the vector */
+	int n;
+	const uint16 *places;
+	bool counted;
+	bool fresh; /* some are the first ones of their places since the last fold */
+	int bits;	/* of what a row adds to a low sum */
+} DenseRows;
 
-	for (int i = 0; i < n; i++)
+/* Columns of it that go into words of an array, one after the other. */
+typedef struct DenseColumns
+{
+	GpuaggPlaceArray *array;
+	bool counts; /* its word 0 is the places' rows */
+	int64 *room;
+	uint32 first;
+	int n;
+	const int64 *list[GPUAGG_PLACE_COLUMNS];
+} DenseColumns;
+
+static void
+sum_columns(DenseRows *of, DenseColumns *columns)
+{
+	bool count = columns->counts && !of->counted && columns->first == 1;
+
+	if (columns->n == 0)
+		return;
+	of->fresh |= gpuagg_place_sum(columns->array, of->places, of->n, columns->list, columns->n,
+								  columns->first, count);
+	of->counted |= count;
+	columns->n = 0;
+}
+
+/* Room for the values of one more column, which goes to that word. */
+static int64 *
+next_column(DenseRows *of, DenseColumns *columns, uint32 word)
+{
+	if (columns->n == GPUAGG_PLACE_COLUMNS || word != columns->first + columns->n)
+		sum_columns(of, columns);
+	if (columns->n == 0)
+		columns->first = word;
+	return columns->room + columns->n * GPUAGG_VECTOR_ROWS;
+}
+
+/* Values as 64 bits; false: some that is wanted has more. */
+static bool
+make_short(const GpuaggInt128 *values, const DenseRows *of, const uint64 *wanted, int64 *shorts)
+{
+	int64 beyond = 0;
+
+	for (int i = 0; i < of->n; i++)
 	{
-		int row = rows != NULL ? rows[i] : i;
-		int64 value = gpuagg_key_integer(vector, type, row);
+		const GpuaggInt128 *value = &values[of->rows != NULL ? of->rows[i] : i];
 
-		if (wanted != NULL)
-			value &= -(int64) gpuagg_bit(wanted, row);
-		if (narrow)
-			low[places[i]] += value;
-		else
-		{
-			low[places[i]] += value & UINT32_MAX;
-			high[places[i]] += value >> 32;
-		}
+		shorts[i] = (int64) value->lo;
+		beyond |= value->hi ^ ((int64) value->lo >> 63);
 	}
-}
-
-#define ADD_VALUES(type, narrow)                                              \
-	do                                                                        \
-	{                                                                         \
-		if (wanted != NULL)                                                   \
-			add_values(state, type, narrow, vector, places, rows, wanted, n); \
-		else if (rows != NULL)                                                \
-			add_values(state, type, narrow, vector, places, rows, NULL, n);   \
-		else                                                                  \
-			add_values(state, type, narrow, vector, places, NULL, NULL, n);   \
-	} while (0)
-
-/* Whether all values of the vector's words are within 32 bits. */
-static bool
-are_narrow(const int64 *values, int nwords)
-{
-	uint64 wide = 0;
-
-	for (int w = 0; w < nwords; w++, values += 64)
-		for (int i = 0; i < 64; i++)
-			wide |= ((uint64) values[i] + 0x80000000) >> 32;
-	return wide == 0;
-}
-
-/* The values of rows as 64 bits; false: some have more. */
-static bool
-make_narrow(const GpuaggInt128 *values, const uint16 *rows, const uint64 *wanted, int n,
-			int64 *narrow)
-{
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < of->n && beyond != 0; i++)
 	{
-		int row = rows != NULL ? rows[i] : i;
+		int row = of->rows != NULL ? of->rows[i] : i;
 
-		narrow[row] = (int64) values[row].lo;
 		if (!gpuagg_int128_is_int64(values[row]) && gpuagg_bit(wanted, row))
 			return false;
 	}
 	return true;
 }
 
-/* Takes the rows into a state's arrays; false: it is not for them. */
-static bool
-take_state(AggScanState *node, int number, const uint16 *places, const uint16 *rows, int n)
+/* The values of an input that are wanted, of others 0, in the room or where they are; NULL: no. */
+static const int64 *
+make_column(const AggScanState *node, const AggInput *input, const DenseRows *of,
+			const uint64 *wanted, bool all, int64 *room)
 {
-	DenseState *state = &node->dense->states[number];
+	const GpuaggVector *vector = &node->runner->registers[input->value.reg];
+	GpuaggVectorType type = (GpuaggVectorType) input->value.type;
+
+	if (type == GPUAGG_VECTOR_INT128)
+	{
+		if (!make_short(vector->values, of, wanted, room))
+			return NULL;
+	}
+	else if (of->rows != NULL)
+		for (int i = 0; i < of->n; i++)
+			room[i] = gpuagg_key_integer(vector, type, of->rows[i]);
+	else if (type != GPUAGG_VECTOR_INT64)
+		gpuagg_place_extend((int) type, vector->values, (of->n + 63) / 64, room);
+	else if (all)
+		return vector->values;
+	else
+		memcpy(room, vector->values, of->n * sizeof(int64));
+	for (int i = 0; i < of->n && !all; i++)
+		room[i] &= -(int64) gpuagg_bit(wanted, of->rows != NULL ? of->rows[i] : i);
+	return room;
+}
+
+/* The rows that a state's input takes; true: these are all live ones. */
+static bool
+wanted_rows(const AggScanState *node, const AggInput *input, int nlive, uint64 *wanted)
+{
+	if (input->where == NULL &&
+		(input->argument == NULL || node->runner->registers[input->value.reg].valid == NULL))
+	{
+		memcpy(wanted, node->runner->live, sizeof(node->runner->live));
+		return true;
+	}
+	return gpuagg_agg_sink_rows(node, input, wanted) == nlive;
+}
+
+/* Takes the rows into a state's arrays, or columns for these; false: it is not for them. */
+static bool
+take_state(AggScanState *node, int number, int nlive, DenseRows *of, DenseColumns *low,
+		   DenseColumns *high)
+{
+	AggDense *dense = node->dense;
+	DenseState *state = &dense->states[number];
 	const AggInput *input = &node->inputs[number];
-	int64 room[GPUAGG_VECTOR_ROWS];
-	GpuaggVector local = {room, NULL};
-	const GpuaggVector *vector = &local;
 	static const uint64 none[GPUAGG_VECTOR_WORDS] = {0};
-	uint64 bits[GPUAGG_VECTOR_WORDS];
-	const uint64 *wanted = bits;
+	uint64 wanted[GPUAGG_VECTOR_WORDS];
+	bool all;
+	int64 *room;
+	const int64 *values;
+	int bits;
 
 	if (!state->fits)
 		return false;
-	if (gpuagg_agg_sink_rows(node, input, bits) == n)
-		wanted = NULL;
-	if (state->low != NULL && input->value.type != GPUAGG_VECTOR_INT128)
-		vector = &node->runner->registers[input->value.reg];
-	else if (state->low != NULL &&
-			 !make_narrow(node->runner->registers[input->value.reg].values, rows, bits, n, room))
+	all = wanted_rows(node, input, nlive, wanted);
+	if (state->sum < 0)
 	{
-		leave_out(node, state, places, rows, none, n);
-		return false;
-	}
-	if (wanted != NULL)
-		leave_out(node, state, places, rows, wanted, n);
-	if (state->low == NULL)
+		if (!all)
+			leave_out(node, state, of->places, of->rows, wanted, of->n);
 		return true;
-	if (input->value.type == GPUAGG_VECTOR_INT16)
-		ADD_VALUES(GPUAGG_VECTOR_INT16, true);
-	else if (input->value.type == GPUAGG_VECTOR_INT32)
-		ADD_VALUES(GPUAGG_VECTOR_INT32, true);
-	else if (vector != &local && are_narrow(vector->values, (node->reader->nrows + 63) / 64))
-		ADD_VALUES(GPUAGG_VECTOR_INT64, true);
-	else
-		ADD_VALUES(GPUAGG_VECTOR_INT64, false);
+	}
+	room = next_column(of, low, 1 + (uint32) state->sum);
+	values = make_column(node, input, of, wanted, all, room);
+	if (!all || values == NULL)
+		leave_out(node, state, of->places, of->rows, values == NULL ? none : wanted, of->n);
+	if (values == NULL)
+		return false;
+	bits = input->value.type == GPUAGG_VECTOR_INT16 || input->value.type == GPUAGG_VECTOR_INT32
+			   ? 31
+			   : gpuagg_place_bits(values, of->n);
+	if (bits > NARROW_BITS)
+	{
+		int64 *high_values;
+
+		if (dense->high.words == NULL)
+			make_records(node, &dense->high, (uint32) dense->nsums);
+		high_values = next_column(of, high, (uint32) state->sum);
+		gpuagg_place_split(values, (of->n + 63) / 64, room, high_values);
+		high->list[high->n++] = high_values;
+		values = room;
+		bits = LOW_BITS;
+	}
+	low->list[low->n++] = values;
+	of->bits = Max(of->bits, bits);
 	return true;
+}
+
+/* Into the states' arrays, and counts the rows; true: all states have been taken. */
+static bool
+take_states(AggScanState *node, int nlive, DenseRows *of)
+{
+	AggDense *dense = node->dense;
+	DenseColumns low = {&dense->low, true, dense->room};
+	DenseColumns high = {&dense->high, false};
+	bool all = true;
+
+	if (dense->room != NULL)
+		high.room = dense->room + GPUAGG_PLACE_COLUMNS * GPUAGG_VECTOR_ROWS;
+	for (int i = 0; i < node->nstates; i++)
+	{
+		dense->taken[i] = take_state(node, i, nlive, of, &low, &high);
+		all &= dense->taken[i];
+	}
+	sum_columns(of, &low);
+	sum_columns(of, &high);
+	if (!of->counted)
+		of->fresh |= gpuagg_place_sum(&dense->low, of->places, of->n, NULL, 0, 1, true);
+	return all;
 }
 
 /* The other states, by the rows' groups. */
 static void
-take_others(AggScanState *node, const uint16 *places, const uint16 *rows, int n)
+take_others(AggScanState *node, const DenseRows *of)
 {
+	const AggDense *dense = node->dense;
 	AggGroup *found[GPUAGG_VECTOR_ROWS];
-	uint16 all[GPUAGG_VECTOR_ROWS];
+	uint16 rows[GPUAGG_VECTOR_ROWS];
+	int n = 0;
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < of->n; i++)
 	{
-		found[i] = node->dense->groups[places[i]];
-		all[i] = rows != NULL ? rows[i] : (uint16) i;
+		if (of->places[i] == dense->nplaces)
+			continue;
+		found[n] = dense->groups[of->places[i]];
+		rows[n++] = of->rows != NULL ? of->rows[i] : (uint16) i;
 	}
-	gpuagg_agg_sink_grouped(node, found, all, n, node->dense->taken);
+	gpuagg_agg_sink_grouped(node, found, rows, n, dense->taken);
 }
 
 /* The arrays have gone with the groups. */
@@ -488,11 +623,12 @@ forget(AggScanState *node)
 
 	dense->generation = gpuagg_groups_generation(gpuagg_agg_main(node)->groups);
 	dense->nplaces = 0;
-	dense->nrows = 0;
+	dense->added = 0;
+	dense->high.words = NULL;
 	for (int k = 0; k < dense->nkeys; k++)
 		dense->keys[k].n = 0;
 	for (int i = 0; i < node->nstates; i++)
-		dense->states[i] = (DenseState){.fits = dense->states[i].fits};
+		dense->states[i].left = NULL;
 }
 
 /* Takes the codes of keys that are strings; false: they have none. */
@@ -536,7 +672,8 @@ gpuagg_dense_take(AggScanState *node, const uint16 *rows, int n)
 	AggDense *dense = node->dense;
 	const AggGroups *groups = gpuagg_agg_main(node)->groups;
 	uint16 places[GPUAGG_VECTOR_ROWS];
-	bool all = true;
+	DenseRows of = {rows, rows != NULL ? n : node->reader->nrows, places, .bits = LOW_BITS};
+	bool all;
 
 	if (dense == NULL || dense->misses == MOST_MISSES)
 		return false;
@@ -547,63 +684,67 @@ gpuagg_dense_take(AggScanState *node, const uint16 *rows, int n)
 		return false;
 	if (!take_codes(node))
 		return false;
-	if (!find_places(node, rows, n, places) &&
-		!(widen(node, rows, n) && find_places(node, rows, n, places)))
+	if (!find_places(node, rows, n, places) && !(widen(node) && find_places(node, rows, n, places)))
 	{
 		dense->misses++;
 		return false;
 	}
 	dense->misses = 0;
-	if (count_rows(dense, places, n))
-		find_new_groups(node, places, rows, n);
-	for (int i = 0; i < node->nstates; i++)
-	{
-		dense->taken[i] = take_state(node, i, places, rows, n);
-		all &= dense->taken[i];
-	}
+	all = take_states(node, n, &of);
+	if (of.fresh)
+		find_new_groups(node, places, rows, of.n);
 	if (!all)
-		take_others(node, places, rows, n);
-	dense->nrows += n;
-	if (dense->nrows > FOLD_ROWS - GPUAGG_VECTOR_ROWS)
+		take_others(node, &of);
+	dense->added += (uint64) of.n << of.bits;
+	if (dense->added > FOLD_ADDED - ((uint64) GPUAGG_VECTOR_ROWS << NARROW_BITS))
 		gpuagg_dense_fold(node);
 	return true;
 }
 
 /* ---- folding ---- */
 
+/* What a state's input has brought to a place, n > 0 values of it. */
+static void
+fold_state(AggScanState *node, int number, uint32 place, int64 n)
+{
+	const AggDense *dense = node->dense;
+	int at = dense->states[number].sum;
+	__int128 sum = 0;
+
+	if (at >= 0)
+		sum = gpuagg_place_total(&dense->low, place, 1 + (uint32) at);
+	if (at >= 0 && dense->high.words != NULL)
+		sum += (__int128) gpuagg_place_total(&dense->high, place, (uint32) at) *
+			   ((int64) 1 << LOW_BITS);
+	gpuagg_agg_sink_sum(node, number, dense->groups[place], n, sum);
+}
+
 void
 gpuagg_dense_fold(AggScanState *node)
 {
 	AggDense *dense = node->dense;
 
-	if (dense == NULL || dense->nrows == 0 ||
+	if (dense == NULL || dense->added == 0 ||
 		dense->generation != gpuagg_groups_generation(gpuagg_agg_main(node)->groups))
 		return;
 	for (uint32 p = 0; p < dense->nplaces; p++)
-		for (int i = 0; i < node->nstates && dense->rows[p] > 0; i++)
+	{
+		int64 rows = gpuagg_place_total(&dense->low, p, 0);
+
+		for (int i = 0; i < node->nstates && rows > 0; i++)
 		{
 			const DenseState *state = &dense->states[i];
-			int64 n = dense->rows[p] - (state->left != NULL ? state->left[p] : 0);
+			int64 n = rows - (state->left != NULL ? state->left[p] : 0);
 
 			if (state->fits && n > 0)
-				gpuagg_agg_sink_sum(node, i, dense->groups[p], n,
-									state->low == NULL
-										? 0
-										: (__int128) state->high[p] * ((int64) 1 << 32) +
-											  state->low[p]);
+				fold_state(node, i, p, n);
 		}
-	memset(dense->rows, 0, dense->nplaces * sizeof(uint32));
-	for (int i = 0; i < node->nstates; i++)
-	{
-		const DenseState *state = &dense->states[i];
-
-		if (state->low != NULL)
-		{
-			memset(state->low, 0, dense->nplaces * sizeof(int64));
-			memset(state->high, 0, dense->nplaces * sizeof(int64));
-		}
-		if (state->left != NULL)
-			memset(state->left, 0, dense->nplaces * sizeof(uint32));
 	}
-	dense->nrows = 0;
+	memset(dense->low.words, 0, records_bytes(dense, &dense->low));
+	if (dense->high.words != NULL)
+		memset(dense->high.words, 0, records_bytes(dense, &dense->high));
+	for (int i = 0; i < node->nstates; i++)
+		if (dense->states[i].left != NULL)
+			memset(dense->states[i].left, 0, dense->nplaces * sizeof(uint32));
+	dense->added = 0;
 }

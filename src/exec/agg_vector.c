@@ -232,10 +232,10 @@ run_program_in_order(AggScanState *node, int *nlive)
 
 /* ---- groups ---- */
 
-/* Numbers of the live rows. */
-static int
-list_rows(const uint64 *live, uint16 *rows)
+int
+gpuagg_agg_live_rows(const AggScanState *node, uint16 *rows)
 {
+	const uint64 *live = node->runner->live;
 	int n = 0;
 
 	for (int w = 0; w < GPUAGG_VECTOR_WORDS; w++)
@@ -370,16 +370,16 @@ static void
 take_grouped(AggScanState *node, int nlive)
 {
 	const AggSet *main = gpuagg_agg_main(node);
-	bool all = nlive == node->reader->nrows;
+	bool most = nlive >= node->reader->nrows / 4 * 3;
 	AggGroup *found[GPUAGG_VECTOR_ROWS];
 	uint16 rows[GPUAGG_VECTOR_ROWS];
 
-	if (!all)
-		list_rows(node->runner->live, rows);
-	if (gpuagg_dense_take(node, all ? NULL : rows, nlive))
+	if (!most)
+		(void) gpuagg_agg_live_rows(node, rows);
+	if (gpuagg_dense_take(node, most ? NULL : rows, nlive))
 		return;
-	if (all)
-		list_rows(node->runner->live, rows);
+	if (most)
+		(void) gpuagg_agg_live_rows(node, rows);
 	if (node->spec->nkeys > 0)
 	{
 		gpuagg_agg_find_groups(node, main, rows, nlive, found);
