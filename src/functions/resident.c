@@ -136,16 +136,25 @@ gpuagg_evict(PG_FUNCTION_ARGS)
 		PG_RETURN_INT32(0);
 	(void) gpuagg_directory_purge();
 	if (!all)
-		PG_RETURN_INT32(evict_relation(relation));
-	if (superuser())
-		PG_RETURN_INT32(gpuagg_directory_evict(MyDatabaseId, InvalidOid));
+	{
+		/* what comes next has the memory, which takes longer to make than to fill */
+		evicted = evict_relation(relation);
+		gpuagg_directory_trim(gpuagg_columns_limit());
+		PG_RETURN_INT32(evicted);
+	}
 
-	/* those of tables that one owns */
-	list = gpuagg_directory_list(&n);
-	for (int i = 0; i < n; i++)
-		if (list[i].key.database == MyDatabaseId && get_rel_name(list[i].relation) != NULL &&
-			compat_is_relation_owner(list[i].relation, GetUserId()))
-			evicted += gpuagg_directory_evict(MyDatabaseId, list[i].key.file);
+	if (superuser())
+		evicted = gpuagg_directory_evict(MyDatabaseId, InvalidOid);
+	else
+	{
+		/* those of tables that one owns */
+		list = gpuagg_directory_list(&n);
+		for (int i = 0; i < n; i++)
+			if (list[i].key.database == MyDatabaseId && get_rel_name(list[i].relation) != NULL &&
+				compat_is_relation_owner(list[i].relation, GetUserId()))
+				evicted += gpuagg_directory_evict(MyDatabaseId, list[i].key.file);
+	}
+	gpuagg_directory_trim(0);
 	PG_RETURN_INT32(evicted);
 }
 

@@ -27,6 +27,7 @@ typedef struct MappedSegment
 	dsm_segment *segment; /* NULL: not mapped */
 	dsm_handle handle;
 	uint32 generation;
+	Size pages; /* so many from the first on have been taken for writing, or are others' */
 } MappedSegment;
 
 static MappedSegment mapped[MEMORY_SEGMENTS];
@@ -129,7 +130,7 @@ address_of(ColumnMemory *memory, int number)
 		if (segment == NULL)
 			return NULL;
 		populate(segment, shared.used);
-		*mapping = (MappedSegment){segment, shared.handle, shared.generation};
+		*mapping = (MappedSegment){segment, shared.handle, shared.generation, 0};
 	}
 	return dsm_segment_address(mapping->segment);
 }
@@ -262,13 +263,30 @@ add_segment(ColumnMemory *memory, Size bytes, Size limit)
 		shared->used = FIRST_PAGE * MEMORY_PAGE;
 		if (mapped[number].segment != NULL)
 			dsm_detach(mapped[number].segment);
-		mapped[number] = (MappedSegment){segment, shared->handle, shared->generation};
+		mapped[number] = (MappedSegment){segment, shared->handle, shared->generation, 0};
 		dsm_pin_segment(segment);
 	}
 	LWLockRelease(&memory->lock);
 	if (segment != NULL && number == MEMORY_SEGMENTS)
 		dsm_detach(segment);
 	return segment != NULL && number < MEMORY_SEGMENTS;
+}
+
+/* Takes the pages of a new place at once, those that this process has not had before. */
+static void
+populate_place(MemoryRef ref, Size npages)
+{
+#ifdef MADV_POPULATE_WRITE
+	MappedSegment *mapping = &mapped[ref >> 32];
+	Size end = (ref & PG_UINT32_MAX) + npages;
+	Size begin = Max(end - npages, mapping->pages);
+
+	if (begin >= end)
+		return;
+	(void) madvise((char *) dsm_segment_address(mapping->segment) + begin * MEMORY_PAGE,
+				   (end - begin) * MEMORY_PAGE, MADV_POPULATE_WRITE);
+	mapping->pages = end;
+#endif
 }
 
 MemoryRef
@@ -280,11 +298,8 @@ gpuagg_column_memory_allocate(ColumnMemory *memory, Size bytes, Size limit)
 	ref = allocate(memory, bytes);
 	if (ref == 0 && add_segment(memory, bytes, limit))
 		ref = allocate(memory, bytes);
-#ifdef MADV_POPULATE_WRITE
 	if (ref != 0)
-		(void) madvise(gpuagg_column_memory_at(memory, ref), pages_of(bytes) * MEMORY_PAGE,
-					   MADV_POPULATE_WRITE);
-#endif
+		populate_place(ref, pages_of(bytes));
 	return ref;
 }
 
@@ -314,7 +329,7 @@ gpuagg_column_memory_bytes(ColumnMemory *memory)
 }
 
 void
-gpuagg_column_memory_trim(ColumnMemory *memory)
+gpuagg_column_memory_trim(ColumnMemory *memory, Size keep)
 {
 	for (int i = 0; i < MEMORY_SEGMENTS; i++)
 	{
@@ -322,7 +337,8 @@ gpuagg_column_memory_trim(ColumnMemory *memory)
 		dsm_handle handle = DSM_HANDLE_INVALID;
 
 		LWLockAcquire(&memory->lock, LW_EXCLUSIVE);
-		if (shared->handle != DSM_HANDLE_INVALID && shared->used == FIRST_PAGE * MEMORY_PAGE)
+		if (shared->handle != DSM_HANDLE_INVALID && shared->used == FIRST_PAGE * MEMORY_PAGE &&
+			all_bytes(memory) > keep)
 		{
 			handle = shared->handle;
 			shared->handle = DSM_HANDLE_INVALID;

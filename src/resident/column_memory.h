@@ -57,7 +57,7 @@ extern void *gpuagg_column_memory_at(ColumnMemory *memory, MemoryRef ref);
 /* Bytes of all segments. */
 extern Size gpuagg_column_memory_bytes(ColumnMemory *memory);
 
-/* Gives back segments of which nothing is allocated. */
-extern void gpuagg_column_memory_trim(ColumnMemory *memory);
+/* Gives back segments of which nothing is allocated, while there are more than so many bytes. */
+extern void gpuagg_column_memory_trim(ColumnMemory *memory, Size keep);
 
 #endif /* GPUAGG_COLUMN_MEMORY_H */

@@ -157,7 +157,10 @@ gpuagg_directory_open(void)
 	if (gpuagg_column_memory == 0)
 	{
 		if (gpuagg_directory_bytes() > 0)
+		{
 			(void) gpuagg_directory_evict(InvalidOid, InvalidOid);
+			gpuagg_directory_trim(0);
+		}
 		return false;
 	}
 	return true;
@@ -561,9 +564,14 @@ gpuagg_directory_evict(Oid database, Oid file)
 			(!OidIsValid(file) || list[i].key.file == file))
 			evicted += gpuagg_column_evict(&list[i].key);
 	pfree(list);
-	if (gpuagg_columns_area != NULL)
-		gpuagg_column_memory_trim(&gpuagg_columns_shared->memory);
 	return evicted;
+}
+
+void
+gpuagg_directory_trim(Size keep)
+{
+	if (gpuagg_columns_area != NULL)
+		gpuagg_column_memory_trim(&gpuagg_columns_shared->memory, keep);
 }
 
 /* Takes blocks out of the column that was used least recently, before that place; false: none. */

@@ -166,6 +166,12 @@ extern bool gpuagg_column_evict(const ColumnKey *key);
 /* Throws out columns of a relation's file, or all of the database's; returns how many. */
 extern int gpuagg_directory_evict(Oid database, Oid file);
 
+/* Gives memory back to the system of which no column has anything, while it is more than `keep`. */
+extern void gpuagg_directory_trim(Size keep);
+
+/* Bytes that values may take. */
+extern Size gpuagg_columns_limit(void);
+
 /* All columns, in the current memory context. */
 extern ColumnInfo *gpuagg_directory_list(int *n);
 

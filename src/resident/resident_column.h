@@ -92,9 +92,6 @@ StaticAssertDecl(sizeof(ColumnsShared) <= COLUMNS_SHARED_SIZE, "the struct must 
 extern ColumnsShared *gpuagg_columns_shared;
 extern dsa_area *gpuagg_columns_area;
 
-/* Bytes that values may take. */
-extern Size gpuagg_columns_limit(void);
-
 /* column_pin.c: the owner's hold on a column that cannot go at this moment; false: there is no slot */
 extern bool gpuagg_pin_take(ResidentColumn *column, ResourceOwner owner, ColumnPin *pin);
 

@@ -69,6 +69,10 @@ is($session->query_safe($use), "$sum\n0|$npages|$npages", 'first use');
 is($session->query_safe($use), "$sum\n$npages|0|0", 'second use');
 my %before = segments(pid_of($session));
 cmp_ok(scalar(value_segments(pid_of($session))), '>', 0, 'the values lie in segments');
+$session->query_safe(q(SELECT gpuagg_evict('wide')));
+is($session->query_safe($use), "$sum\n0|$npages|$npages", 'use after they are thrown out');
+is(join(' ', value_segments(pid_of($session))), join(' ', grep { $before{$_} >= 15 * 1024 * 1024 } sort keys %before),
+	'in the same segments');
 my $victim = background($node);
 $victim->query_safe($use);
 kill 'KILL', pid_of($victim);
