@@ -11,6 +11,7 @@ use Test::More;
 
 my $node = gpuagg_node('settings', rows => 60_000, mode => 'gpu');
 my $sums = core_sums($node);
+my @sums = split /\|/, $sums;
 my $engine = 'SELECT engine FROM gpuagg_last_query()';
 
 sub arguments
@@ -56,20 +57,21 @@ ok($node->poll_query_until('postgres', "SELECT gpuagg_version() <> '' AND "
 is($session->query_safe(sums_sql('gpu_sum')), $sums, 'the session goes on');
 is(gpuaggd_pid($node), $pid, 'other settings leave gpuaggd alone');
 
-# An open cursor that holds staging memory is never idle: the change does not wait for its end.
+# A query that waits with staging memory in its hands is not idle: the change does not wait for its end.
+my $gate = background($node);
 my $holder = background($node);
-$holder->query_safe('BEGIN');
-$holder->query_safe('DECLARE c CURSOR FOR SELECT gpu_running_sum(i) OVER (ORDER BY id) FROM t');
-$holder->query_safe('MOVE 30000 FROM c');
-cmp_ok(mapped_regions($holder->query_safe('SELECT pg_backend_pid()')), '>', 0, 'a cursor holds staging memory');
+$gate->query_safe('SELECT pg_advisory_lock(1)');
+send_query($holder, q(SELECT gpu_sum(CASE WHEN id = 50000 THEN b + length(pg_advisory_lock(1)::text) ELSE b END) FROM t));
+ok(wait_until(sub { mapped_regions(gpuaggd_pid($node)) > 0 }), 'a query has staging memory and waits for a lock');
+sleep 3; # the launcher asks every second
 change("gpuagg.device_memory = '55MB'");
-ok(wait_until(sub { arguments() =~ /--device-memory @{[ 55 << 20 ]} / }), '55 MB, while a cursor is open');
-is($holder->query_safe('MOVE 29999 FROM c; FETCH c'), (split /\|/, $sums)[0], 'the cursor goes on');
-$holder->query_safe('COMMIT');
+ok(wait_until(sub { arguments() =~ /--device-memory @{[ 55 << 20 ]} / }), '55 MB, while that query waits');
+$gate->query_safe('SELECT pg_advisory_unlock(1)');
+like($holder->query_safe('SELECT fallbacks > 0 FROM gpuagg_last_query()'), qr/^$sums[1]\s+t$/, 'the query goes on, on the CPU');
 $holder->quit;
+$gate->quit;
 
 # While sessions work: they all get right answers.  SIGALRM ends pgbench as its time does.
-my @sums = split /\|/, $sums;
 my $script = check_script($node, "gpu_sum(b) = $sums[1]");
 my $log = '';
 my $pgbench = IPC::Run::start(pgbench_command($node, $script, '-c', '4', '-T', '600'),
