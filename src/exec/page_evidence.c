@@ -41,12 +41,18 @@ state_of(const PageResident *resident, int column, uint32 chunk)
 	return &resident->states[(Size) column * STATES_AHEAD + chunk - resident->first_state];
 }
 
+static MemoryRef *
+ref_of(const PageResident *resident, int column, uint32 chunk)
+{
+	return &resident->refs[(Size) column * CHUNKS_AHEAD + chunk % CHUNKS_AHEAD];
+}
+
 bool
 gpuagg_page_evidence_blocks(PageResident *resident, uint32 chunk)
 {
 	for (int i = 0; i < resident->ncolumns; i++)
 	{
-		resident->blocks[i] = gpuagg_column_block(state_of(resident, i, chunk)->block);
+		resident->blocks[i] = gpuagg_column_block(*ref_of(resident, i, chunk));
 		if (resident->blocks[i] == NULL)
 			return false;
 		if (resident->dictionaries[i] != NULL &&
@@ -55,6 +61,44 @@ gpuagg_page_evidence_blocks(PageResident *resident, uint32 chunk)
 			return false;
 	}
 	return true;
+}
+
+/*
+ * Looks at chunks of one page of the map: sets odd[i] to 0 where all of a chunk's visible pages
+ * are confirmed at level 1, by states of the same records, and its blocks are in segments that are
+ * mapped, which stays so as long as columns are pinned whose blocks lie there.  So it is with most
+ * chunks, of which nothing else need be looked at.
+ */
+static void
+find_odd(PageResident *resident, uint32 first, uint32 n, const MapImage *image, uint64 *odd)
+{
+	const ChunkPages *visible = &image->visible[first % MAP_PAGE_CHUNKS];
+	uint64 records[MAP_PAGE_CHUNKS];
+	bool known = RULE_VALUE(map_bit, true, false) && RULE_VALUE(by_page, true, false);
+
+	memset(odd, 0, n * sizeof(uint64));
+	for (int c = 0; c < resident->ncolumns; c++)
+	{
+		MemoryRef *refs = ref_of(resident, c, first);
+
+		gpuagg_column_glance(resident->pins[c].column, first, n, image->lsn, visible, c == 0, refs,
+							 records, odd);
+		for (uint32 i = 0; i < n; i++)
+		{
+			uint32 segment = (uint32) 1 << memory_ref_segment(refs[i]);
+
+			if (unlikely((resident->segments & segment) == 0) && refs[i] != 0 &&
+				gpuagg_column_block(refs[i]) != NULL)
+				resident->segments |= segment;
+			odd[i] |= segment & ~resident->segments;
+		}
+		/* blocks come after the entries whose codes they have */
+		if (resident->dictionaries[c] != NULL)
+			known &= gpuagg_dictionary_learn(resident->dictionaries[c]);
+	}
+	/* a clause that is left out shows in the long way only */
+	if (!known)
+		memset(odd, -1, n * sizeof(uint64));
 }
 
 /* Of these pages, those that all blocks have with the same LSN. */
@@ -119,25 +163,21 @@ confirm(PageReader *reader, uint32 chunk, const MapImage *image, ChunkPages page
 	return pages;
 }
 
-/* Pages of the chunk that may be used; the states of `ahead` chunks from it on may be looked at. */
+/* Of a chunk's visible pages, those that may be used; `ahead` as of find_states(). */
 static ChunkPages
-decide(PageReader *reader, uint32 chunk, uint32 ahead)
+decide(PageReader *reader, uint32 chunk, uint32 ahead, const MapImage *image, ChunkPages visible)
 {
 	PageResident *resident = reader->resident;
-	const MapImage *image = image_of(reader, chunk);
-	ChunkPages visible = chunk_both(image->visible[chunk % MAP_PAGE_CHUNKS],
-									chunk_range(chunk_npages(chunk, reader->scan->nblocks)));
 	ChunkPages used = RULE_VALUE(map_bit, visible, chunk_range(CHUNK_PAGES));
 	ChunkPages others;
 	bool same = true;
 
-	if (!resident->pinned)
-		return (ChunkPages){0};
 	find_states(resident, chunk, ahead);
 	for (int i = 0; i < resident->ncolumns; i++)
 	{
 		const ChunkState *state = state_of(resident, i, chunk);
 
+		*ref_of(resident, i, chunk) = state->block;
 		if (state->block == 0)
 			return (ChunkPages){0};
 		used = RULE(map_lsn, state->map_lsn == image->lsn) ? chunk_both(used, state->confirmed)
@@ -155,6 +195,36 @@ decide(PageReader *reader, uint32 chunk, uint32 ahead)
 	return RULE_VALUE(by_page, used, chunk_size(&used) > 0 ? resident->blocks[0]->pages : used);
 }
 
+/* Decides about chunks of one page of the map. */
+static void
+decide_together(PageReader *reader, uint32 first, uint32 n, ChunkPages *used)
+{
+	PageResident *resident = reader->resident;
+	const MapImage *image = image_of(reader, first);
+	const ChunkPages *visible = &image->visible[first % MAP_PAGE_CHUNKS];
+	uint64 odd[MAP_PAGE_CHUNKS];
+
+	resident->nstates = 0;
+	find_odd(resident, first, n, image, odd);
+	for (uint32 i = 0; i < n; i++)
+	{
+		int npages = chunk_size(&visible[i]);
+
+		CHECK_FOR_INTERRUPTS();
+		/* the table may have got more pages, in its last chunk, since it was opened */
+		if (odd[i] == 0 && npages > 0 && first + i + 1 < resident->nchunks)
+		{
+			used[i] = visible[i];
+			reader->counts.level1 += npages;
+		}
+		else
+			used[i] =
+				decide(reader, first + i, n - i, image,
+					   chunk_both(visible[i],
+								  chunk_range(chunk_npages(first + i, reader->scan->nblocks))));
+	}
+}
+
 void
 gpuagg_page_evidence_decide(PageReader *reader, uint32 first, uint32 n, ChunkPages *used)
 {
@@ -163,10 +233,15 @@ gpuagg_page_evidence_decide(PageReader *reader, uint32 first, uint32 n, ChunkPag
 
 	if (reader->timed)
 		INSTR_TIME_SET_CURRENT(start);
-	for (uint32 i = 0; i < n; i++)
+	for (uint32 done = 0; done < n;)
 	{
-		CHECK_FOR_INTERRUPTS();
-		used[i] = decide(reader, first + i, n - i);
+		uint32 some = Min(n - done, MAP_PAGE_CHUNKS - (first + done) % MAP_PAGE_CHUNKS);
+
+		if (reader->resident->pinned)
+			decide_together(reader, first + done, some, used + done);
+		else
+			memset(used + done, 0, some * sizeof(ChunkPages));
+		done += some;
 	}
 	if (reader->timed)
 	{

@@ -106,6 +106,7 @@ gpuagg_page_resident_open(PageReader *reader, const PageColumn *columns, int nco
 	if (resident->pinned && columns != NULL && !open_dictionaries(resident, columns))
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 	resident->nchunks = chunk_count(scan->nblocks);
+	resident->refs = palloc(ncolumns * CHUNKS_AHEAD * sizeof(MemoryRef));
 	resident->states = palloc(ncolumns * STATES_AHEAD * sizeof(ChunkState));
 	resident->blocks = palloc(ncolumns * sizeof(ColumnBlock *));
 	if (share == NULL)
@@ -142,6 +143,7 @@ gpuagg_page_resident_close(PageReader *reader)
 	pfree(resident->tables);
 	pfree(resident->looked_up);
 	pfree(resident->pins);
+	pfree(resident->refs);
 	pfree(resident->states);
 	pfree(resident->blocks);
 	if (resident->decided != NULL)

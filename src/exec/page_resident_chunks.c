@@ -52,7 +52,7 @@ take_chunk(PageReader *reader, uint32 *chunk, ChunkPages *used)
 		*chunk = resident->next++;
 		if (*chunk == resident->ndecided)
 		{
-			uint32 n = Min(MAP_PAGE_CHUNKS, resident->nchunks - *chunk);
+			uint32 n = Min(CHUNKS_AHEAD, resident->nchunks - *chunk);
 
 			gpuagg_page_evidence_decide(reader, *chunk, n, resident->decided + *chunk);
 			resident->ndecided += n;

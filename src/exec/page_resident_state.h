@@ -12,6 +12,12 @@
 
 #define STATES_AHEAD MAP_PAGE_CHUNKS /* chunks whose states are copied at a time */
 
+/*
+ * Chunks that are decided about at a time: rows that come between would drive what evidence needs
+ * out of the processor's caches.
+ */
+#define CHUNKS_AHEAD (16 * MAP_PAGE_CHUNKS)
+
 /* Consecutive pages of the current chunk, whose rows lie together in all blocks. */
 typedef struct ResidentRun
 {
@@ -27,10 +33,14 @@ typedef struct PageResident
 	bool pinned; /* all columns are in the directory */
 	MapImage image;
 
-	/* states of chunks, by column: of nstates from first_state on */
+	/* states of chunks, by column: of nstates, at most STATES_AHEAD, from first_state on */
 	ChunkState *states;
 	uint32 first_state;
 	uint32 nstates;
+
+	/* blocks of the last CHUNKS_AHEAD chunks, by column: of chunk c, number c % CHUNKS_AHEAD */
+	MemoryRef *refs;
+	uint32 segments; /* of memory: those in which this process has found a block, a bit each */
 
 	ChunkPages *decided; /* by chunk, without a share: pages that come from memory */
 	uint32 nchunks;
@@ -62,11 +72,11 @@ typedef struct PageResident
 	ColumnFill *fill; /* or NULL */
 } PageResident;
 
-/* page_evidence.c: decides about chunks first to first + n - 1, which are of one page of the map. */
+/* page_evidence.c: decides about chunks first to first + n - 1, at most CHUNKS_AHEAD. */
 extern void gpuagg_page_evidence_decide(PageReader *reader, uint32 first, uint32 n,
 										ChunkPages *used);
 
-/* Finds the blocks of a chunk that has been decided about last; false: one is not there. */
+/* Finds the blocks of one of the last CHUNKS_AHEAD chunks, which has any; false: one is not there. */
 extern bool gpuagg_page_evidence_blocks(PageResident *resident, uint32 chunk);
 
 /*

@@ -138,7 +138,7 @@ address_of(ColumnMemory *memory, int number)
 void *
 gpuagg_column_memory_at(ColumnMemory *memory, MemoryRef ref)
 {
-	char *address = address_of(memory, (int) (ref >> 32));
+	char *address = address_of(memory, memory_ref_segment(ref));
 
 	return address == NULL ? NULL : address + (ref & PG_UINT32_MAX) * MEMORY_PAGE;
 }
@@ -277,7 +277,7 @@ static void
 populate_place(MemoryRef ref, Size npages)
 {
 #ifdef MADV_POPULATE_WRITE
-	MappedSegment *mapping = &mapped[ref >> 32];
+	MappedSegment *mapping = &mapped[memory_ref_segment(ref)];
 	Size end = (ref & PG_UINT32_MAX) + npages;
 	Size begin = Max(end - npages, mapping->pages);
 
@@ -306,7 +306,7 @@ gpuagg_column_memory_allocate(ColumnMemory *memory, Size bytes, Size limit)
 void
 gpuagg_column_memory_free(ColumnMemory *memory, MemoryRef ref, Size bytes)
 {
-	int number = (int) (ref >> 32);
+	int number = memory_ref_segment(ref);
 	char *address = address_of(memory, number);
 
 	if (address == NULL)

@@ -22,6 +22,12 @@
 /* Segment and page; 0: none. */
 typedef uint64 MemoryRef;
 
+static inline int
+memory_ref_segment(MemoryRef ref)
+{
+	return (int) (ref >> 32);
+}
+
 /* What processes share. */
 typedef struct MemorySegment
 {

@@ -126,9 +126,8 @@ make_room(Dictionary *dictionary, uint32 nentries)
 	return true;
 }
 
-/* Takes notice of the entries that there are by now; false: some cannot be had. */
-static bool
-learn(Dictionary *dictionary)
+bool
+gpuagg_dictionary_learn(Dictionary *dictionary)
 {
 	SharedDictionary *shared = dictionary->shared;
 	DictionaryPart parts[DICTIONARY_PARTS];
@@ -175,7 +174,7 @@ const GpuaggVectorBytes *
 gpuagg_dictionary_entries(Dictionary *dictionary, int64 code)
 {
 	if ((dictionary->entries == NULL || code >= (int64) dictionary->nentries) &&
-		(!learn(dictionary) || code >= (int64) Max(dictionary->nentries, 1)))
+		(!gpuagg_dictionary_learn(dictionary) || code >= (int64) Max(dictionary->nentries, 1)))
 		return NULL;
 	return dictionary->entries;
 }
@@ -344,7 +343,7 @@ gpuagg_dictionary_code(Dictionary *dictionary, GpuaggVectorBytes bytes, uint64 b
 		return DICTIONARY_LONG_VALUE;
 	for (;;)
 	{
-		if (!learn(dictionary) || !place_all(dictionary))
+		if (!gpuagg_dictionary_learn(dictionary) || !place_all(dictionary))
 			return DICTIONARY_NO_MEMORY;
 		if (find(dictionary, bytes, hash, code))
 			return DICTIONARY_HAS;

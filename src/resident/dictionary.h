@@ -48,6 +48,9 @@ typedef struct Dictionary Dictionary;
 extern Dictionary *gpuagg_dictionary_open(SharedDictionary *shared);
 extern void gpuagg_dictionary_close(Dictionary *dictionary);
 
+/* Takes notice of the entries that there are by now; false: some cannot be had. */
+extern bool gpuagg_dictionary_learn(Dictionary *dictionary);
+
 /* The entries of codes up to this one; NULL: they cannot be had. */
 extern const GpuaggVectorBytes *gpuagg_dictionary_entries(Dictionary *dictionary, int64 code);
 

@@ -140,6 +140,15 @@ extern ColumnInfo gpuagg_column_info(ResidentColumn *column);
 extern void gpuagg_column_states(ResidentColumn *column, uint32 first, uint32 n,
 								 ChunkState *states);
 
+/*
+ * Looks at the states of chunks first to first + n - 1, of one page of the map that has this LSN:
+ * blocks[i] is the chunk's block, and odd[i] stays what it is only where all pages visible[i] are
+ * confirmed under the LSN, and the records are records[i], which is set first if `set`.
+ */
+extern void gpuagg_column_glance(ResidentColumn *column, uint32 first, uint32 n, XLogRecPtr map_lsn,
+								 const ChunkPages *visible, bool set, MemoryRef *blocks,
+								 uint64 *records, uint64 *odd);
+
 /* A block of the column, in this process; NULL: it cannot be mapped. */
 extern const ColumnBlock *gpuagg_column_block(MemoryRef ref);
 

@@ -10,7 +10,10 @@
 #include "port/pg_bswap.h"
 #include "storage/bufmgr.h"
 
-#define FIRST_BITS UINT64CONST(0x5555555555555555) /* of each two */
+/* Lines of the processor's cache, one a chunk, that are asked for before their bits are taken. */
+#define LINES_AHEAD 8
+
+#define FIRST_BITS	UINT64CONST(0x5555555555555555) /* of each two */
 
 /* The first of each two bits of a word, together. */
 static inline uint64
@@ -32,14 +35,20 @@ static inline ChunkPages
 take_bits(const char *content, int nwords)
 {
 	uint64 words[CHUNK_PAGES / 32] = {0};
-	uint64 all = ~UINT64CONST(0);
+	uint64 all = nwords == CHUNK_PAGES / 32 ? FIRST_BITS : 0;
 	ChunkPages pages;
 
+#pragma GCC unroll 8
+	for (int i = 0; i < nwords; i++)
+	{
+		uint64 word;
+
+		memcpy(&word, content + i * sizeof(uint64), sizeof(uint64));
+		all &= word;
+	}
+	if (all == FIRST_BITS)
+		return (ChunkPages){{PG_UINT64_MAX, PG_UINT64_MAX, PG_UINT64_MAX, PG_UINT64_MAX}};
 	memcpy(words, content, nwords * sizeof(uint64));
-	for (int i = 0; i < CHUNK_PAGES / 32; i++)
-		all &= words[i];
-	if ((all & FIRST_BITS) == FIRST_BITS)
-		return chunk_range(CHUNK_PAGES);
 	for (int i = 0; i < CHUNK_PAGES / 32; i++)
 	{
 #ifdef WORDS_BIGENDIAN
@@ -57,11 +66,15 @@ take_content(MapImage *image, const char *content)
 {
 	const int last = MAP_PAGE_BLOCKS % CHUNK_PAGES / 32; /* words of the last chunk */
 
+	StaticAssertStmt(CHUNK_WORDS == 4, "take_bits() has as many");
 	StaticAssertStmt(VISIBILITYMAP_ALL_VISIBLE == 1, "the first bit is the one");
 	StaticAssertStmt(MAP_PAGE_BLOCKS % CHUNK_PAGES != 0 && MAP_PAGE_BLOCKS % 32 == 0,
 					 "the last chunk is a shorter one, of whole words");
 	for (int i = 0; i < MAP_PAGE_CHUNKS - 1; i++)
+	{
+		__builtin_prefetch(content + (i + LINES_AHEAD) * CHUNK_PAGES / 4);
 		image->visible[i] = take_bits(content + i * CHUNK_PAGES / 4, CHUNK_PAGES / 32);
+	}
 	image->visible[MAP_PAGE_CHUNKS - 1] =
 		take_bits(content + (MAP_PAGE_CHUNKS - 1) * CHUNK_PAGES / 4, last);
 }

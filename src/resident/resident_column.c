@@ -7,6 +7,7 @@
 #include "resident/resident_column.h"
 
 #include "device/attempt.h"
+#include "resident/rules.h"
 
 /* ---- memory of the area ---- */
 
@@ -147,6 +148,37 @@ gpuagg_column_states(ResidentColumn *column, uint32 first, uint32 n, ChunkState 
 		i += some;
 	}
 	LWLockRelease(&column->lock);
+}
+
+void
+gpuagg_column_glance(ResidentColumn *column, uint32 first, uint32 n, XLogRecPtr map_lsn,
+					 const ChunkPages *visible, bool set, MemoryRef *blocks, uint64 *records,
+					 uint64 *odd)
+{
+	const ChunkState *states;
+
+	LWLockAcquire(&column->lock, LW_SHARED);
+	states = state_of(column, first);
+	for (uint32 i = 0; i < n && states != NULL; i++)
+	{
+		const ChunkState *state = &states[i];
+		uint64 differs = RULE_VALUE(map_lsn, state->map_lsn ^ map_lsn, 0);
+
+		if (set)
+			records[i] = state->records;
+		differs |= state->records ^ records[i];
+#pragma GCC unroll 4
+		for (int w = 0; w < CHUNK_WORDS; w++)
+			differs |= visible[i].words[w] & ~state->confirmed.words[w];
+		odd[i] |= differs;
+		blocks[i] = state->block;
+	}
+	LWLockRelease(&column->lock);
+	if (states != NULL)
+		return;
+	memset(blocks, 0, n * sizeof(MemoryRef));
+	memset(records, 0, n * sizeof(uint64));
+	memset(odd, -1, n * sizeof(uint64));
 }
 
 const ColumnBlock *
