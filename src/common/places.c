@@ -207,7 +207,7 @@ sum_row(int64_t *record, const int64_t *const *columns, int ncolumns, bool count
 		before = record[0] - 1;
 		record[0] = before + 2;
 	}
-	for (int c = 0; c < ncolumns; c++)
+	_Pragma("GCC unroll 6") for (int c = 0; c < ncolumns; c++)
 		add(&record[counted + c], columns[c][row]);
 	return before;
 }
@@ -223,12 +223,10 @@ sum_rows(const GpuaggPlaceArray *array, const uint16_t *places, int nrows,
 	int64_t fresh = 0;
 	int i = 0;
 
-	for (int c = 0; c < ncolumns; c++)
-		own[c] = columns[c];
+	_Pragma("GCC unroll 6") for (int c = 0; c < ncolumns; c++) own[c] = columns[c];
 	for (; i + GPUAGG_PLACE_COPIES <= nrows; i += GPUAGG_PLACE_COPIES)
-		for (int j = 0; j < GPUAGG_PLACE_COPIES; j++)
-			fresh |= sum_row(words + places[i + j] * step + j * copy, own, ncolumns, counted,
-							 i + j);
+		_Pragma("GCC unroll 4") for (int j = 0; j < GPUAGG_PLACE_COPIES; j++) fresh |=
+			sum_row(words + places[i + j] * step + j * copy, own, ncolumns, counted, i + j);
 	for (; i < nrows; i++)
 		fresh |= sum_row(words + places[i] * step, own, ncolumns, counted, i);
 	return fresh < 0;
@@ -249,6 +247,8 @@ gpuagg_place_sum(const GpuaggPlaceArray *array, const uint16_t *places, int nrow
 		SUM_ROWS(2);
 		SUM_ROWS(3);
 		SUM_ROWS(4);
+		SUM_ROWS(5);
+		SUM_ROWS(6);
 		default:
 			return counted && sum_rows(array, places, nrows, columns, 0, first, true);
 	}

@@ -14,7 +14,7 @@
 #include "common/vector.h"
 
 #define GPUAGG_PLACE_COPIES	 4 /* of an array, at most */
-#define GPUAGG_PLACE_COLUMNS 4 /* summed at a time, at most */
+#define GPUAGG_PLACE_COLUMNS 6 /* summed at a time, at most */
 
 /*
  * digits[i] = values[i] - first, where that is below n; returns the words, by bit, in which it is

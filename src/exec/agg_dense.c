@@ -30,6 +30,7 @@
 #define NARROW_BITS	 40
 #define FOLD_ADDED	 (UINT64CONST(1) << 62)
 #define COPIES_BYTES 8192 /* of an array, at most, that has copies: they stay in the cache */
+#define WIDE_VECTORS 16	  /* after one with wide values so many are not looked at */
 #define MOST_PLACES	 PG_UINT16_MAX
 #define LEAST_PLACES 1024 /* are not too many in any case */
 #define PLACES_GROUP 4	  /* for each group */
@@ -51,7 +52,9 @@ typedef struct DenseKey
 typedef struct DenseState
 {
 	bool fits;	  /* into these arrays */
-	int sum;	  /* number among those that are summed; -1: only counted */
+	uint32 low;	  /* words of a place's record; 0: only counted */
+	uint32 high;  /* 0: none so far */
+	int wide;	  /* vectors to come whose values are taken for wide ones */
 	uint32 *left; /* by place: rows that its input leaves out; NULL: none so far */
 } DenseState;
 
@@ -62,10 +65,8 @@ struct AggDense
 	uint64 added;	/* bound of what a place's low sum has got since the last fold */
 	uint32 nplaces; /* 0: there are no arrays; one more is for rows that are not live */
 	AggGroup **groups;
-	GpuaggPlaceArray low;  /* a place's rows since the last fold, and low sums */
-	GpuaggPlaceArray high; /* high sums; without words: none so far */
-	int nsums;
-	int64 *room; /* columns of a vector */
+	GpuaggPlaceArray records; /* a place's rows since the last fold, low sums and high ones */
+	int64 *room;			  /* columns of a vector */
 	DenseState *states;
 	bool *taken; /* by state, of the vector */
 	bool all;	 /* states fit */
@@ -125,18 +126,18 @@ gpuagg_dense_make(const AggScanState *node)
 	dense->states = palloc0(Max(node->nstates, 1) * sizeof(DenseState));
 	dense->taken = palloc0(Max(node->nstates, 1) * sizeof(bool));
 	dense->all = true;
+	dense->records.stride = 1;
 	for (int i = 0; i < node->nstates; i++)
 	{
 		AggFeed feed = node->inputs[i].feed;
 
 		dense->states[i].fits = fits(&node->inputs[i], &layout->states[i]);
-		dense->states[i].sum = -1;
 		if (dense->states[i].fits && feed != FEED_ROWS && feed != FEED_COUNT)
-			dense->states[i].sum = dense->nsums++;
+			dense->states[i].low = dense->records.stride++;
 		dense->all &= dense->states[i].fits;
 		any |= dense->states[i].fits;
 	}
-	if (dense->nsums > 0)
+	if (dense->records.stride > 1)
 		dense->room = palloc(2 * GPUAGG_PLACE_COLUMNS * GPUAGG_VECTOR_ROWS * sizeof(int64));
 	return any || node->nstates == 0 ? dense : NULL;
 }
@@ -295,19 +296,39 @@ make_array(const AggScanState *node, Size size)
 
 /* Of the places and the one for rows that are not live. */
 static Size
-records_bytes(const AggDense *dense, const GpuaggPlaceArray *array)
+records_bytes(const AggDense *dense)
 {
-	return ((Size) dense->nplaces + 1) * array->copies * array->stride * sizeof(int64);
+	const GpuaggPlaceArray *records = &dense->records;
+
+	return ((Size) dense->nplaces + 1) * records->copies * records->stride * sizeof(int64);
 }
 
 static void
-make_records(const AggScanState *node, GpuaggPlaceArray *array, uint32 stride)
+make_records(const AggScanState *node)
 {
-	array->stride = stride;
-	array->copies = GPUAGG_PLACE_COPIES;
-	if (records_bytes(node->dense, array) > COPIES_BYTES)
-		array->copies = 1;
-	array->words = make_array(node, records_bytes(node->dense, array));
+	AggDense *dense = node->dense;
+
+	dense->records.copies = GPUAGG_PLACE_COPIES;
+	if (records_bytes(dense) > COPIES_BYTES)
+		dense->records.copies = 1;
+	dense->records.words = make_array(node, records_bytes(dense));
+}
+
+/* Gives records one more word, which it returns. */
+static uint32
+widen_records(const AggScanState *node)
+{
+	GpuaggPlaceArray *records = &node->dense->records;
+	GpuaggPlaceArray old = *records;
+
+	records->stride++;
+	make_records(node);
+	for (uint32 p = 0; p < node->dense->nplaces; p++)
+		for (uint32 w = 0; w < old.stride; w++)
+			records->words[(Size) p * records->copies * records->stride + w] =
+				gpuagg_place_total(&old, p, w);
+	pfree(old.words);
+	return old.stride;
 }
 
 static void
@@ -318,10 +339,7 @@ free_arrays(AggScanState *node)
 	if (dense->nplaces == 0)
 		return;
 	pfree(dense->groups);
-	pfree(dense->low.words);
-	if (dense->high.words != NULL)
-		pfree(dense->high.words);
-	dense->high.words = NULL;
+	pfree(dense->records.words);
 	for (int i = 0; i < node->nstates; i++)
 	{
 		DenseState *state = &dense->states[i];
@@ -374,7 +392,7 @@ widen(AggScanState *node)
 	memcpy(dense->keys, keys, dense->nkeys * sizeof(DenseKey));
 	dense->nplaces = (uint32) nplaces;
 	dense->groups = make_array(node, dense->nplaces * sizeof(AggGroup *));
-	make_records(node, &dense->low, 1 + (uint32) dense->nsums);
+	make_records(node);
 	return true;
 }
 
@@ -425,11 +443,9 @@ typedef struct DenseRows
 	int bits;	/* of what a row adds to a low sum */
 } DenseRows;
 
-/* Columns of it that go into words of an array, one after the other. */
+/* Columns of it that go into words of records, one after the other. */
 typedef struct DenseColumns
 {
-	GpuaggPlaceArray *array;
-	bool counts; /* its word 0 is the places' rows */
 	int64 *room;
 	uint32 first;
 	int n;
@@ -437,13 +453,13 @@ typedef struct DenseColumns
 } DenseColumns;
 
 static void
-sum_columns(DenseRows *of, DenseColumns *columns)
+sum_columns(const AggDense *dense, DenseRows *of, DenseColumns *columns)
 {
-	bool count = columns->counts && !of->counted && columns->first == 1;
+	bool count = !of->counted && columns->first == 1;
 
 	if (columns->n == 0)
 		return;
-	of->fresh |= gpuagg_place_sum(columns->array, of->places, of->n, columns->list, columns->n,
+	of->fresh |= gpuagg_place_sum(&dense->records, of->places, of->n, columns->list, columns->n,
 								  columns->first, count);
 	of->counted |= count;
 	columns->n = 0;
@@ -451,13 +467,30 @@ sum_columns(DenseRows *of, DenseColumns *columns)
 
 /* Room for the values of one more column, which goes to that word. */
 static int64 *
-next_column(DenseRows *of, DenseColumns *columns, uint32 word)
+next_column(const AggDense *dense, DenseRows *of, DenseColumns *columns, uint32 word)
 {
 	if (columns->n == GPUAGG_PLACE_COLUMNS || word != columns->first + columns->n)
-		sum_columns(of, columns);
+		sum_columns(dense, of, columns);
 	if (columns->n == 0)
 		columns->first = word;
 	return columns->room + columns->n * GPUAGG_VECTOR_ROWS;
+}
+
+/* What is left, all at a time if it can be. */
+static void
+sum_all_columns(const AggDense *dense, DenseRows *of, DenseColumns *low, DenseColumns *high)
+{
+	if (low->n > 0 && high->first == low->first + low->n &&
+		low->n + high->n <= GPUAGG_PLACE_COLUMNS)
+	{
+		memcpy(low->list + low->n, high->list, high->n * sizeof(high->list[0]));
+		low->n += high->n;
+		high->n = 0;
+	}
+	sum_columns(dense, of, low);
+	sum_columns(dense, of, high);
+	if (!of->counted)
+		of->fresh |= gpuagg_place_sum(&dense->records, of->places, of->n, NULL, 0, 1, true);
 }
 
 /* Values as 64 bits; false: some that is wanted has more. */
@@ -523,6 +556,25 @@ wanted_rows(const AggScanState *node, const AggInput *input, int nlive, uint64 *
 	return gpuagg_agg_sink_rows(node, input, wanted) == nlive;
 }
 
+/* Of a state's values, or more if they are taken for wide ones. */
+static int
+bits_of(DenseState *state, int type, const int64 *values, int n)
+{
+	int bits = 31;
+
+	if (type == GPUAGG_VECTOR_INT16 || type == GPUAGG_VECTOR_INT32)
+		return bits;
+	if (state->wide > 0)
+	{
+		state->wide--;
+		return NARROW_BITS + 1;
+	}
+	bits = gpuagg_place_bits(values, n);
+	if (bits > NARROW_BITS)
+		state->wide = WIDE_VECTORS;
+	return bits;
+}
+
 /* Takes the rows into a state's arrays, or columns for these; false: it is not for them. */
 static bool
 take_state(AggScanState *node, int number, int nlive, DenseRows *of, DenseColumns *low,
@@ -541,28 +593,26 @@ take_state(AggScanState *node, int number, int nlive, DenseRows *of, DenseColumn
 	if (!state->fits)
 		return false;
 	all = wanted_rows(node, input, nlive, wanted);
-	if (state->sum < 0)
+	if (state->low == 0)
 	{
 		if (!all)
 			leave_out(node, state, of->places, of->rows, wanted, of->n);
 		return true;
 	}
-	room = next_column(of, low, 1 + (uint32) state->sum);
+	room = next_column(dense, of, low, state->low);
 	values = make_column(node, input, of, wanted, all, room);
 	if (!all || values == NULL)
 		leave_out(node, state, of->places, of->rows, values == NULL ? none : wanted, of->n);
 	if (values == NULL)
 		return false;
-	bits = input->value.type == GPUAGG_VECTOR_INT16 || input->value.type == GPUAGG_VECTOR_INT32
-			   ? 31
-			   : gpuagg_place_bits(values, of->n);
+	bits = bits_of(state, input->value.type, values, of->n);
 	if (bits > NARROW_BITS)
 	{
 		int64 *high_values;
 
-		if (dense->high.words == NULL)
-			make_records(node, &dense->high, (uint32) dense->nsums);
-		high_values = next_column(of, high, (uint32) state->sum);
+		if (state->high == 0)
+			state->high = widen_records(node);
+		high_values = next_column(dense, of, high, state->high);
 		gpuagg_place_split(values, (of->n + 63) / 64, room, high_values);
 		high->list[high->n++] = high_values;
 		values = room;
@@ -578,21 +628,18 @@ static bool
 take_states(AggScanState *node, int nlive, DenseRows *of)
 {
 	AggDense *dense = node->dense;
-	DenseColumns low = {&dense->low, true, dense->room};
-	DenseColumns high = {&dense->high, false};
+	DenseColumns low = {.room = dense->room};
+	DenseColumns high = {.room = dense->room};
 	bool all = true;
 
 	if (dense->room != NULL)
-		high.room = dense->room + GPUAGG_PLACE_COLUMNS * GPUAGG_VECTOR_ROWS;
+		high.room += GPUAGG_PLACE_COLUMNS * GPUAGG_VECTOR_ROWS;
 	for (int i = 0; i < node->nstates; i++)
 	{
 		dense->taken[i] = take_state(node, i, nlive, of, &low, &high);
 		all &= dense->taken[i];
 	}
-	sum_columns(of, &low);
-	sum_columns(of, &high);
-	if (!of->counted)
-		of->fresh |= gpuagg_place_sum(&dense->low, of->places, of->n, NULL, 0, 1, true);
+	sum_all_columns(dense, of, &low, &high);
 	return all;
 }
 
@@ -624,7 +671,6 @@ forget(AggScanState *node)
 	dense->generation = gpuagg_groups_generation(gpuagg_agg_main(node)->groups);
 	dense->nplaces = 0;
 	dense->added = 0;
-	dense->high.words = NULL;
 	for (int k = 0; k < dense->nkeys; k++)
 		dense->keys[k].n = 0;
 	for (int i = 0; i < node->nstates; i++)
@@ -708,13 +754,13 @@ static void
 fold_state(AggScanState *node, int number, uint32 place, int64 n)
 {
 	const AggDense *dense = node->dense;
-	int at = dense->states[number].sum;
+	const DenseState *state = &dense->states[number];
 	__int128 sum = 0;
 
-	if (at >= 0)
-		sum = gpuagg_place_total(&dense->low, place, 1 + (uint32) at);
-	if (at >= 0 && dense->high.words != NULL)
-		sum += (__int128) gpuagg_place_total(&dense->high, place, (uint32) at) *
+	if (state->low > 0)
+		sum = gpuagg_place_total(&dense->records, place, state->low);
+	if (state->high > 0)
+		sum += (__int128) gpuagg_place_total(&dense->records, place, state->high) *
 			   ((int64) 1 << LOW_BITS);
 	gpuagg_agg_sink_sum(node, number, dense->groups[place], n, sum);
 }
@@ -729,7 +775,7 @@ gpuagg_dense_fold(AggScanState *node)
 		return;
 	for (uint32 p = 0; p < dense->nplaces; p++)
 	{
-		int64 rows = gpuagg_place_total(&dense->low, p, 0);
+		int64 rows = gpuagg_place_total(&dense->records, p, 0);
 
 		for (int i = 0; i < node->nstates && rows > 0; i++)
 		{
@@ -740,9 +786,7 @@ gpuagg_dense_fold(AggScanState *node)
 				fold_state(node, i, p, n);
 		}
 	}
-	memset(dense->low.words, 0, records_bytes(dense, &dense->low));
-	if (dense->high.words != NULL)
-		memset(dense->high.words, 0, records_bytes(dense, &dense->high));
+	memset(dense->records.words, 0, records_bytes(dense));
 	for (int i = 0; i < node->nstates; i++)
 		if (dense->states[i].left != NULL)
 			memset(dense->states[i].left, 0, dense->nplaces * sizeof(uint32));

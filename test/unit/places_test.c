@@ -14,7 +14,7 @@
 #include "random.h"
 
 #define ROWS	GPUAGG_VECTOR_ROWS
-#define STRIDE	6
+#define STRIDE	8
 #define PLACES	300
 #define PATTERN UINT64_C(0x5a5a5a5a5a5a5a5a)
 
