@@ -22,11 +22,17 @@ Expr *
 gpuagg_agg_entry(const CustomScan *plan, int number)
 {
 	Expr *expr = ((TargetEntry *) list_nth(plan->custom_scan_tlist, number))->expr;
+	const RelabelType *relabel = (const RelabelType *) expr;
+	const Node *within;
 
-	if (IsA(expr, RelabelType) &&
-		((RelabelType *) expr)->resulttype == exprType((Node *) ((RelabelType *) expr)->arg))
-		return ((RelabelType *) expr)->arg;
-	return expr;
+	if (!IsA(expr, RelabelType))
+		return expr;
+	within = (const Node *) relabel->arg;
+	/* COLLATE is a cast to the same type too */
+	return relabel->resulttype == exprType(within) && relabel->resulttypmod == exprTypmod(within) &&
+				   relabel->resultcollid == exprCollation(within)
+			   ? relabel->arg
+			   : expr;
 }
 
 List *

@@ -62,7 +62,7 @@ typedef struct AggSpec
 	int nquals;
 } AggSpec;
 
-/* The expression within a cast to its own type, which expressions of a query never have. */
+/* The expression within a cast to its own type and collation, which expressions of a query never have. */
 extern Expr *gpuagg_agg_hide(Expr *expr);
 
 /* The expression of an entry of custom_scan_tlist, by number from 0, hidden or not. */

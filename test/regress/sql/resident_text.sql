@@ -155,7 +155,8 @@ VACUUM collated;
 SELECT pg_temp.used('t, d, gpu_sum(i) FROM collated WHERE t < ''b'' OR d > ''B'' GROUP BY t, d') FROM generate_series(1, 2);
 SELECT pg_temp.used(q) NOT LIKE 'DIFF%' AND pg_temp.used(q) NOT LIKE 'DIFF%'
 FROM unnest(ARRAY['n, gpu_sum(i) FROM collated GROUP BY n', 'gpu_sum(i) FROM collated WHERE n = ''a''', 'gpu_count(DISTINCT n) FROM collated',
-    'gpu_sum(i), gpu_count(n) FROM collated WHERE n IN (''A'', ''c'')']) q;
+    'gpu_sum(i), gpu_count(n) FROM collated WHERE n IN (''A'', ''c'')', 'n COLLATE "C", gpu_sum(i) FROM collated GROUP BY n COLLATE "C"',
+    'upper(n) COLLATE "C", gpu_sum(i) FROM collated GROUP BY upper(n) COLLATE "C"']) q;
 DROP TABLE collated;
 DROP COLLATION IF EXISTS regress_gpuagg_any_case;
 
