@@ -9,7 +9,7 @@
  * added to low since the last fold is counted, and stays within 2^62; as it is at least 2^32 a row,
  * there are at most 2^30 rows, and high stays within 2^61.
  *
- * Where most of a vector's rows are live all go through the loops, the others into a place of
+ * Where many of a vector's rows are live all go through the loops, the others into a place of
  * their own, behind the last, which nobody looks at.  Where few are, these are copied together.
  *
  * Keys that are outside the ranges so far make these wider, as long as there are not many more

@@ -16,7 +16,7 @@ extern AggDense *gpuagg_dense_make(const AggScanState *node);
 
 /*
  * Takes the live rows of the vector, n > 0 of them, into their groups; rows: their numbers, or
- * NULL if these are most of the vector's.  False: nothing was done, as their keys have no places.
+ * NULL if these are many of the vector's.  False: nothing was done, as their keys have no places.
  */
 extern bool gpuagg_dense_take(AggScanState *node, const uint16 *rows, int n);
 

@@ -370,15 +370,15 @@ static void
 take_grouped(AggScanState *node, int nlive)
 {
 	const AggSet *main = gpuagg_agg_main(node);
-	bool most = nlive >= node->reader->nrows / 4 * 3;
+	bool many = nlive >= node->reader->nrows / 8 * 3;
 	AggGroup *found[GPUAGG_VECTOR_ROWS];
 	uint16 rows[GPUAGG_VECTOR_ROWS];
 
-	if (!most)
+	if (!many)
 		(void) gpuagg_agg_live_rows(node, rows);
-	if (gpuagg_dense_take(node, most ? NULL : rows, nlive))
+	if (gpuagg_dense_take(node, many ? NULL : rows, nlive))
 		return;
-	if (most)
+	if (many)
 		(void) gpuagg_agg_live_rows(node, rows);
 	if (node->spec->nkeys > 0)
 	{
