@@ -25,6 +25,7 @@
 #include "executor/instrument.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/appendinfo.h"
+#include "optimizer/optimizer.h"
 #include "storage/bufmgr.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
@@ -386,6 +387,17 @@ compat_tuple_hash_pointer(TupleHashTable table, TupleHashEntry entry)
 	return (void **) TupleHashEntryGetAdditional(table, entry);
 #else
 	return &entry->additional;
+#endif
+}
+
+/* Whether plans with workers are to be tested; 16 renamed the setting. */
+static inline bool
+compat_tests_parallel(void)
+{
+#if PG_VERSION_NUM >= 160000
+	return debug_parallel_query != DEBUG_PARALLEL_OFF;
+#else
+	return force_parallel_mode != FORCE_PARALLEL_OFF;
 #endif
 }
 

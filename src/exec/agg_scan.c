@@ -77,7 +77,8 @@ static void
 gather(AggScanState *node)
 {
 	PlanState *child = linitial(node->css.custom_ps);
-	bool all = gpuagg_agg_input_take_memory(node->partial);
+	int workers = IsA(child, GatherState) ? ((Gather *) child->plan)->num_workers : 0;
+	bool all = gpuagg_agg_input_take_memory(node->partial, workers);
 
 	while (!all)
 	{

@@ -140,6 +140,14 @@ typedef struct AggMemory
 	const char *reason; /* why it does not do all; or NULL */
 } AggMemory;
 
+/* Of a leader before there are workers. */
+typedef struct AggAlone
+{
+	instr_time start;
+	int processes; /* that there may be */
+	double bytes;  /* of the columns in memory */
+} AggAlone;
+
 /*
  * A node GpuAgg Table: reads one table for the node over several, the first GpuAgg above it,
  * whose program and groups it uses.
@@ -202,6 +210,7 @@ typedef struct AggScanState
 	PageColumn *columns;
 	PageReader *reader;
 	AggMemory memory; /* where the table is one */
+	AggAlone alone;
 	AggConditions conditions;
 	AggChunk *chunk;   /* what is asked of blocks in memory */
 	AggRanges *ranges; /* the filter as ranges of columns in memory; or NULL */
@@ -239,12 +248,12 @@ typedef struct AggFill
 /*
  * agg_input.c; drain() stops early, not drained, when a worker has to give out its groups.
  * take_memory(), of a leader before there are workers, brings the rows of the one table that come
- * from memory into the groups, if they are not many; true: that was all.
+ * from memory into the groups, until so many workers are worth it; true: that was all.
  * take_table() brings one of several tables into the groups; false: it stops early likewise.
  */
 extern void gpuagg_agg_input_init(AggScanState *node);
 extern void gpuagg_agg_input_drain(AggScanState *node);
-extern bool gpuagg_agg_input_take_memory(AggScanState *node);
+extern bool gpuagg_agg_input_take_memory(AggScanState *node, int workers);
 extern bool gpuagg_agg_input_take_table(AggScanState *node, AggTable *table);
 
 /*

@@ -159,14 +159,14 @@ confirm(PageReader *reader, uint32 chunk, const MapImage *image, ChunkPages page
 							  RULE_VALUE(confirm_lsn, image->lsn,
 										 gpuagg_rules_map_lsn(reader->scan->relation, chunk)),
 							  pages);
-	reader->counts.level2 += chunk_size(&pages);
 	return pages;
 }
 
 /* Of a chunk's visible pages, those that may be used; `ahead` as of find_states(). */
-static ChunkPages
+static ChunkEvidence
 decide(PageReader *reader, uint32 chunk, uint32 ahead, const MapImage *image, ChunkPages visible)
 {
+	static const ChunkEvidence none = {{{0}}, 0};
 	PageResident *resident = reader->resident;
 	ChunkPages used = RULE_VALUE(map_bit, visible, chunk_range(CHUNK_PAGES));
 	ChunkPages others;
@@ -179,25 +179,29 @@ decide(PageReader *reader, uint32 chunk, uint32 ahead, const MapImage *image, Ch
 
 		*ref_of(resident, i, chunk) = state->block;
 		if (state->block == 0)
-			return (ChunkPages){0};
+			return none;
 		used = RULE(map_lsn, state->map_lsn == image->lsn) ? chunk_both(used, state->confirmed)
 														   : (ChunkPages){0};
 		same &= state->records == state_of(resident, 0, chunk)->records;
 	}
 	if (chunk_is_empty(&visible) || !gpuagg_page_evidence_blocks(resident, chunk))
-		return (ChunkPages){0};
+		return none;
 	if (!same)
 		used = agree(resident, used);
-	reader->counts.level1 += chunk_size(&used);
 	others = chunk_without(visible, used);
 	if (!chunk_is_empty(&others))
-		used = chunk_either(used, confirm(reader, chunk, image, others));
-	return RULE_VALUE(by_page, used, chunk_size(&used) > 0 ? resident->blocks[0]->pages : used);
+	{
+		others = confirm(reader, chunk, image, others);
+		used = chunk_either(used, others);
+	}
+	return (ChunkEvidence){RULE_VALUE(by_page, used,
+									  chunk_size(&used) > 0 ? resident->blocks[0]->pages : used),
+						   chunk_size(&others)};
 }
 
 /* Decides about chunks of one page of the map. */
 static void
-decide_together(PageReader *reader, uint32 first, uint32 n, ChunkPages *used)
+decide_together(PageReader *reader, uint32 first, uint32 n, ChunkEvidence *decided)
 {
 	PageResident *resident = reader->resident;
 	const MapImage *image = image_of(reader, first);
@@ -208,17 +212,12 @@ decide_together(PageReader *reader, uint32 first, uint32 n, ChunkPages *used)
 	find_odd(resident, first, n, image, odd);
 	for (uint32 i = 0; i < n; i++)
 	{
-		int npages = chunk_size(&visible[i]);
-
 		CHECK_FOR_INTERRUPTS();
 		/* the table may have got more pages, in its last chunk, since it was opened */
-		if (odd[i] == 0 && npages > 0 && first + i + 1 < resident->nchunks)
-		{
-			used[i] = visible[i];
-			reader->counts.level1 += npages;
-		}
+		if (odd[i] == 0 && first + i + 1 < resident->nchunks)
+			decided[i] = (ChunkEvidence){visible[i], 0};
 		else
-			used[i] =
+			decided[i] =
 				decide(reader, first + i, n - i, image,
 					   chunk_both(visible[i],
 								  chunk_range(chunk_npages(first + i, reader->scan->nblocks))));
@@ -226,7 +225,7 @@ decide_together(PageReader *reader, uint32 first, uint32 n, ChunkPages *used)
 }
 
 void
-gpuagg_page_evidence_decide(PageReader *reader, uint32 first, uint32 n, ChunkPages *used)
+gpuagg_page_evidence_decide(PageReader *reader, uint32 first, uint32 n, ChunkEvidence *decided)
 {
 	instr_time start;
 	instr_time now;
@@ -238,9 +237,9 @@ gpuagg_page_evidence_decide(PageReader *reader, uint32 first, uint32 n, ChunkPag
 		uint32 some = Min(n - done, MAP_PAGE_CHUNKS - (first + done) % MAP_PAGE_CHUNKS);
 
 		if (reader->resident->pinned)
-			decide_together(reader, first + done, some, used + done);
+			decide_together(reader, first + done, some, decided + done);
 		else
-			memset(used + done, 0, some * sizeof(ChunkPages));
+			memset(decided + done, 0, some * sizeof(ChunkEvidence));
 		done += some;
 	}
 	if (reader->timed)

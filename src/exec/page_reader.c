@@ -447,9 +447,9 @@ gpuagg_page_reader_next(PageReader *reader)
 	if (reader->resident != NULL && !scan->resident_done)
 	{
 		reader->from_memory = gpuagg_page_resident_next(reader);
-		scan->resident_done = !reader->from_memory;
 		if (reader->from_memory)
 			return true;
+		scan->resident_done = gpuagg_page_resident_is_taken(reader);
 	}
 	reader->codes = NULL;
 	if (scan->only_memory)
@@ -480,14 +480,19 @@ gpuagg_page_reader_next(PageReader *reader)
 }
 
 bool
-gpuagg_page_reader_begin_memory(PageReader *reader, uint64 most_values)
+gpuagg_page_reader_begin_memory(PageReader *reader)
 {
 	PageScan *scan = reader->scan;
 
 	Assert(scan->share == NULL && !scan->begun);
-	scan->only_memory = reader->resident != NULL &&
-						gpuagg_page_resident_values(reader) <= most_values;
+	scan->only_memory = reader->resident != NULL;
 	return scan->only_memory;
+}
+
+double
+gpuagg_page_reader_memory_bytes(const PageReader *reader)
+{
+	return gpuagg_page_resident_bytes(reader);
 }
 
 void
@@ -516,7 +521,7 @@ gpuagg_page_reader_share(PageReader *reader, PageShare *share)
 		share->nchunks = 0;
 		share->fill = false;
 	}
-	else if (done)
+	else
 		gpuagg_page_resident_share(reader, share);
 	scan->share = share;
 	start(scan);

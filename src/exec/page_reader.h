@@ -62,6 +62,12 @@ typedef struct PageCounts
 typedef bool (*PageChunkDone)(void *owner, const ColumnBlock *const *blocks, uint32 nrows,
 							  bool whole);
 
+/*
+ * Asked before a chunk comes from memory, between begin_memory() and end_memory(): whether none
+ * shall any more.  done: the part of the table's chunks that has come.
+ */
+typedef bool (*PageChunkStop)(void *owner, double done);
+
 typedef struct PageReader
 {
 	int nrows;			   /* of the current batch */
@@ -90,7 +96,8 @@ typedef struct PageReader
 	bool timed;					   /* set by the caller */
 	bool takes_codes;			   /* the same: else there are strings at once, and no codes */
 	PageChunkDone chunk_done;	   /* set by the caller; or NULL */
-	void *owner;				   /* of chunk_done() */
+	PageChunkStop chunk_stop;	   /* the same */
+	void *owner;				   /* of chunk_done(), chunk_stop() */
 } PageReader;
 
 /* Whether the relation's pages are those of a heap, which alone the reader knows. */
@@ -154,10 +161,11 @@ extern void gpuagg_page_reader_values(PageReader *reader, int c, const uint64 *w
 extern void gpuagg_page_reader_strings(PageReader *reader, int column);
 
 /*
- * The reader without a share that has not given a batch yet: gives the rows from memory, up to the
- * end, if their columns have no more than so many values; else none.  Then it goes on as it was.
+ * The reader without a share that has not given a batch yet: gives the rows from memory, up to
+ * their end or where chunk_stop() says, if there may be any.  Then it goes on where it is.
  */
-extern bool gpuagg_page_reader_begin_memory(PageReader *reader, uint64 most_values);
+extern bool gpuagg_page_reader_begin_memory(PageReader *reader);
+extern double gpuagg_page_reader_memory_bytes(const PageReader *reader); /* of its columns */
 extern void gpuagg_page_reader_end_memory(PageReader *reader);
 
 /* Whether all pages have come from memory. */

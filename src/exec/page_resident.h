@@ -41,13 +41,16 @@ extern void gpuagg_page_resident_close(PageReader *reader);
 /* Makes the next rows from memory the current batch; false: there are no more. */
 extern bool gpuagg_page_resident_next(PageReader *reader);
 
-/* Values of all columns that are in memory of the table, at most. */
-extern uint64 gpuagg_page_resident_values(const PageReader *reader);
+/* Of all columns. */
+extern double gpuagg_page_resident_bytes(const PageReader *reader);
+
+/* Whether all chunks have been given out. */
+extern bool gpuagg_page_resident_is_taken(const PageReader *reader);
 
 /* Whether it has been decided that all pages come from memory, and none was returned. */
 extern bool gpuagg_page_resident_is_complete(const PageReader *reader);
 
-/* What was decided without a share, about all chunks, becomes a new share's. */
+/* What was decided without a share, about the chunks given out, becomes a new share's. */
 extern void gpuagg_page_resident_share(PageReader *reader, PageShare *share);
 
 /* Columns first to first + n - 1 of the batch. */

@@ -7,10 +7,12 @@
 
 #include "exec/page_resident_state.h"
 
+#include "access/parallel.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "device/shared_state.h"
+#include "resident/column_memory.h"
 #include "resident/rules.h"
 
 /* Whether the chunk's blocks tell all that is wanted of its rows. */
@@ -43,6 +45,7 @@ take_chunk(PageReader *reader, uint32 *chunk, ChunkPages *used)
 {
 	PageResident *resident = reader->resident;
 	PageShare *share = reader->scan->share;
+	ChunkEvidence evidence;
 
 	CHECK_FOR_INTERRUPTS();
 	if (share == NULL)
@@ -57,17 +60,33 @@ take_chunk(PageReader *reader, uint32 *chunk, ChunkPages *used)
 			gpuagg_page_evidence_decide(reader, *chunk, n, resident->decided + *chunk);
 			resident->ndecided += n;
 		}
-		*used = resident->decided[*chunk];
-		return true;
+		evidence = resident->decided[*chunk];
 	}
-	*chunk = pg_atomic_fetch_add_u32(&share->next_chunk, 1);
-	if (*chunk >= share->nchunks)
-		return false;
-	gpuagg_page_evidence_decide(reader, *chunk, 1, used);
-	share->chunks[*chunk].used = *used;
-	pg_write_barrier();
-	pg_atomic_write_u32(&share->chunks[*chunk].decided, 1);
+	else
+	{
+		*chunk = pg_atomic_fetch_add_u32(&share->next_chunk, 1);
+		if (*chunk >= share->nchunks)
+			return false;
+		gpuagg_page_evidence_decide(reader, *chunk, 1, &evidence);
+		share->chunks[*chunk].used = evidence.used;
+		pg_write_barrier();
+		pg_atomic_write_u32(&share->chunks[*chunk].decided, 1);
+	}
+	*used = evidence.used;
+	reader->counts.level1 += chunk_size(used) - evidence.confirmed;
+	reader->counts.level2 += evidence.confirmed;
 	return true;
+}
+
+/* Whether the caller, who has begun alone, wants no more. */
+static bool
+stops(PageReader *reader)
+{
+	const PageResident *resident = reader->resident;
+
+	return reader->scan->only_memory && reader->chunk_stop != NULL &&
+		   resident->next < resident->nchunks &&
+		   reader->chunk_stop(reader->owner, (double) resident->next / resident->nchunks);
 }
 
 bool
@@ -77,6 +96,8 @@ gpuagg_page_resident_next_chunk(PageReader *reader)
 	uint32 chunk;
 	ChunkPages used;
 
+	if (stops(reader))
+		return false;
 	while (take_chunk(reader, &chunk, &used))
 	{
 		if (chunk_is_empty(&used))
@@ -85,6 +106,8 @@ gpuagg_page_resident_next_chunk(PageReader *reader)
 			elog(ERROR, "block of chunk %u is not there any more", chunk);
 		if (is_done(reader, &used))
 			continue;
+		for (int i = 0; i < resident->ncolumns && IsParallelWorker(); i++)
+			gpuagg_column_memory_populate(resident->blocks[i], resident->blocks[i]->bytes);
 		resident->open = true;
 		resident->chunk = chunk;
 		resident->left = used;
@@ -93,15 +116,21 @@ gpuagg_page_resident_next_chunk(PageReader *reader)
 	return false;
 }
 
-uint64
-gpuagg_page_resident_values(const PageReader *reader)
+double
+gpuagg_page_resident_bytes(const PageReader *reader)
 {
 	const PageResident *resident = reader->resident;
-	uint64 values = 0;
+	double bytes = 0;
 
 	for (int i = 0; i < resident->ncolumns && resident->pinned; i++)
-		values += gpuagg_column_info(resident->pins[i].column).nrows;
-	return values;
+		bytes += (double) gpuagg_column_info(resident->pins[i].column).bytes;
+	return bytes;
+}
+
+bool
+gpuagg_page_resident_is_taken(const PageReader *reader)
+{
+	return reader->scan->share != NULL || reader->resident->next == reader->resident->nchunks;
 }
 
 bool
@@ -112,7 +141,7 @@ gpuagg_page_resident_is_complete(const PageReader *reader)
 	if (resident->nreturned > 0 || resident->next < resident->nchunks)
 		return false;
 	for (uint32 i = 0; i < resident->nchunks; i++)
-		if (chunk_size(&resident->decided[i]) < chunk_npages(i, reader->scan->nblocks))
+		if (chunk_size(&resident->decided[i].used) < chunk_npages(i, reader->scan->nblocks))
 			return false;
 	return true;
 }
@@ -126,18 +155,18 @@ gpuagg_page_resident_share(PageReader *reader, PageShare *share)
 	{
 		BlockNumber block = resident->returned[--resident->nreturned];
 
-		chunk_remove(&resident->decided[chunk_of(block)], chunk_page(block));
+		chunk_remove(&resident->decided[chunk_of(block)].used, chunk_page(block));
 	}
 	/* what the table has got since has no rows that the snapshot sees */
-	for (uint32 i = share->nchunks; i < resident->nchunks; i++)
-		if (!chunk_is_empty(&resident->decided[i]))
+	for (uint32 i = share->nchunks; i < resident->next; i++)
+		if (!chunk_is_empty(&resident->decided[i].used))
 			elog(ERROR, "chunk %u from memory is beyond those of the share", i);
-	for (uint32 i = 0; i < share->nchunks; i++)
+	for (uint32 i = 0; i < Min(resident->next, share->nchunks); i++)
 	{
-		share->chunks[i].used = i < resident->nchunks ? resident->decided[i] : (ChunkPages){0};
+		share->chunks[i].used = resident->decided[i].used;
 		pg_atomic_write_u32(&share->chunks[i].decided, 1);
 	}
-	pg_atomic_write_u32(&share->next_chunk, share->nchunks);
+	pg_atomic_write_u32(&share->next_chunk, resident->next);
 }
 
 /* ---- pages that are read ---- */
@@ -182,7 +211,7 @@ used_of(PageReader *reader, uint32 chunk)
 	PageShare *share = reader->scan->share;
 
 	if (share == NULL)
-		return chunk < resident->nchunks ? resident->decided[chunk] : (ChunkPages){0};
+		return chunk < resident->nchunks ? resident->decided[chunk].used : (ChunkPages){0};
 	if (chunk >= share->nchunks)
 		return (ChunkPages){0};
 	/* all have been taken, but the last ones may not be decided yet */

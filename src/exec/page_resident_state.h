@@ -26,6 +26,13 @@ typedef struct ResidentRun
 	int nrows;
 } ResidentRun;
 
+/* What has been decided about a chunk. */
+typedef struct ChunkEvidence
+{
+	ChunkPages used;  /* come from memory */
+	uint32 confirmed; /* so many of them at level 2 */
+} ChunkEvidence;
+
 typedef struct PageResident
 {
 	int ncolumns;
@@ -42,7 +49,7 @@ typedef struct PageResident
 	MemoryRef *refs;
 	uint32 segments; /* of memory: those in which this process has found a block, a bit each */
 
-	ChunkPages *decided; /* by chunk, without a share: pages that come from memory */
+	ChunkEvidence *decided; /* by chunk, without a share */
 	uint32 nchunks;
 	uint32 ndecided; /* of these */
 	uint32 next;	 /* chunk to be taken, without a share */
@@ -74,7 +81,7 @@ typedef struct PageResident
 
 /* page_evidence.c: decides about chunks first to first + n - 1, at most CHUNKS_AHEAD. */
 extern void gpuagg_page_evidence_decide(PageReader *reader, uint32 first, uint32 n,
-										ChunkPages *used);
+										ChunkEvidence *decided);
 
 /* Finds the blocks of one of the last CHUNKS_AHEAD chunks, which has any; false: one is not there. */
 extern bool gpuagg_page_evidence_blocks(PageResident *resident, uint32 chunk);

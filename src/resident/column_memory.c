@@ -12,6 +12,7 @@
 
 #include <sys/mman.h>
 
+#include "access/parallel.h"
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
 
@@ -89,13 +90,11 @@ try_segment(dsm_handle handle, Size bytes, char *message, Size size)
 	return wish.segment;
 }
 
-/* Takes pages of a mapping at once, which is faster than one by one: places are given from the first on. */
-static void
-populate(dsm_segment *segment, Size bytes)
+void
+gpuagg_column_memory_populate(const void *address, Size bytes)
 {
 #ifdef MADV_POPULATE_READ
-	(void) madvise(dsm_segment_address(segment), Min(bytes, dsm_segment_map_length(segment)),
-				   MADV_POPULATE_READ);
+	(void) madvise(unconstify(void *, address), bytes, MADV_POPULATE_READ);
 #endif
 }
 
@@ -129,7 +128,10 @@ address_of(ColumnMemory *memory, int number)
 			segment = try_segment(shared.handle, 0, NULL, 0);
 		if (segment == NULL)
 			return NULL;
-		populate(segment, shared.used);
+		/* places are given from the first on; a worker will need a part */
+		if (!IsParallelWorker())
+			gpuagg_column_memory_populate(dsm_segment_address(segment),
+										  Min(shared.used, dsm_segment_map_length(segment)));
 		*mapping = (MappedSegment){segment, shared.handle, shared.generation, 0};
 	}
 	return dsm_segment_address(mapping->segment);

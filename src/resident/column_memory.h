@@ -60,6 +60,12 @@ extern void gpuagg_column_memory_free(ColumnMemory *memory, MemoryRef ref, Size 
 /* Where it is in this process; NULL: its segment cannot be mapped. */
 extern void *gpuagg_column_memory_at(ColumnMemory *memory, MemoryRef ref);
 
+/*
+ * Maps pages in this process at once, which takes a third of the time of one by one.  A process
+ * that may need all of a segment does that when it maps it, a parallel worker for each block.
+ */
+extern void gpuagg_column_memory_populate(const void *address, Size bytes);
+
 /* Bytes of all segments. */
 extern Size gpuagg_column_memory_bytes(ColumnMemory *memory);
 

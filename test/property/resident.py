@@ -372,6 +372,8 @@ class Counts:
         return 100 * self.pages[way] / max(self.pages['from memory'] + self.pages['confirmed'] + self.pages['read'], 1)
 
 
+# Whether a leader asks for workers after its first chunk; 16 renamed the setting.
+FORCED = "SELECT set_config(name, '%s', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')"
 PAGES = 'SELECT resident_pages, resident_confirmed, resident_filled, table_pages, resident_skipped FROM gpuagg_last_query()'
 
 
@@ -396,9 +398,13 @@ def compare(script, label, ours, reference, workers, counts, times, exactly=None
     script.sql('SET gpuagg.enable_agg_scan = on')
     script.sql('SET max_parallel_workers_per_gather = %d' % workers)
     for i in range(times):
+        if workers > 0:
+            script.sql(FORCED % ('on' if i % 2 == 1 else 'off'))
         script.ask('%s (%d workers, time %d)' % (label, workers, i + 1), ours, judge)
         if counts is not None:
             script.ask(label, PAGES, counts.judge(exactly if i == times - 1 else None))
+    if workers > 0:
+        script.sql(FORCED % 'off')
 
 
 def begin_script(rng, statements):
