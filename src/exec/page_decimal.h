@@ -92,4 +92,10 @@ gpuagg_page_decimal_short(const char *stored, int scale, int64 *result)
 	return true;
 }
 
+/*
+ * The values of n <= 64 places; NULL pointers make 0.  Returns those, a bit each, that are not
+ * made: ask gpuagg_page_decimal_wide() for them.
+ */
+extern uint64 gpuagg_page_decimals(const char *const *found, int n, int scale, int64 *values);
+
 #endif /* GPUAGG_PAGE_DECIMAL_H */

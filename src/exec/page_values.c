@@ -16,6 +16,26 @@ flag(PageReader *reader, int row)
 	reader->any_flagged = true;
 }
 
+/* A numeric that is not short. */
+static void
+make_decimal(PageReader *reader, int c, const char *stored, int row)
+{
+	const PageColumn *column = &reader->scan->columns[c].column;
+	bool is_wide = column->type == GPUAGG_VECTOR_INT128;
+	__int128 result;
+
+	if (!gpuagg_page_decimal_wide(stored, column->scale, &result) ||
+		(!is_wide && result != (int64) result))
+	{
+		flag(reader, row);
+		reader->odd_numbers[row / 64] |= UINT64CONST(1) << row % 64;
+	}
+	else if (is_wide)
+		((GpuaggInt128 *) reader->columns[c].values)[row] = gpuagg_int128_narrow(result);
+	else
+		((int64 *) reader->columns[c].values)[row] = (int64) result;
+}
+
 static void
 make_decimals(PageReader *reader, int c, const char *const *found, const uint16 *rows, int n)
 {
@@ -23,33 +43,27 @@ make_decimals(PageReader *reader, int c, const char *const *found, const uint16 
 	int64 *narrow = reader->columns[c].values;
 	GpuaggInt128 *wide = reader->columns[c].values;
 	bool is_wide = column->type == GPUAGG_VECTOR_INT128;
-	int scale = column->scale;
 
-	for (int k = 0; k < n; k++)
+	for (int k = 0; k < n; k += 64)
 	{
-		int row = rows[k];
-		int64 value;
-		__int128 result;
+		int some = Min(n - k, 64);
+		bool in_place = !is_wide && rows[k + some - 1] - rows[k] == some - 1;
+		int64 block[64];
+		int64 *values = in_place ? narrow + rows[k] : block;
+		uint64 left = gpuagg_page_decimals(found + k, some, column->scale, values);
 
-		if (found[k] == NULL)
-			continue;
-		if (likely(scale < 64 && gpuagg_page_decimal_short(found[k], scale, &value)))
+		if (is_wide)
+			for (int i = 0; i < some; i++)
+				wide[rows[k + i]] = gpuagg_int128_from(values[i]);
+		else if (!in_place)
+			for (int i = 0; i < some; i++)
+				narrow[rows[k + i]] = values[i];
+		for (; left != 0; left &= left - 1)
 		{
-			if (is_wide)
-				wide[row] = gpuagg_int128_from(value);
-			else
-				narrow[row] = value;
+			int i = k + __builtin_ctzll(left);
+
+			make_decimal(reader, c, found[i], rows[i]);
 		}
-		else if (!gpuagg_page_decimal_wide(found[k], scale, &result) ||
-				 (!is_wide && result != (int64) result))
-		{
-			flag(reader, row);
-			reader->odd_numbers[row / 64] |= UINT64CONST(1) << row % 64;
-		}
-		else if (is_wide)
-			wide[row] = gpuagg_int128_narrow(result);
-		else
-			narrow[row] = (int64) result;
 	}
 }
 
