@@ -74,7 +74,14 @@ struct ColumnFill
 	Buffer buffer[CHUNK_PAGES];
 	uint32 rows; /* that have come */
 	uint32 room;
-	void *some; /* values of old rows, GPUAGG_VECTOR_ROWS of the widest type */
+	int last_page;	 /* that has rows; -1: none */
+	bool disordered; /* rows lie in another order than that of pages */
+	void *some;		 /* values of old rows, GPUAGG_VECTOR_ROWS of the widest type */
+
+	/* what blocks of just these pages have in common, once it is known */
+	bool described;
+	uint64 records; /* as in ChunkState */
+	ColumnBlock header;
 
 	int ncolumns;
 	FillColumn columns[FLEXIBLE_ARRAY_MEMBER];
@@ -152,6 +159,7 @@ gpuagg_fill_open(int n, const ColumnPin *pins, const GpuaggVectorType *types, ui
 	fill->context = CurrentMemoryContext;
 	fill->before = before;
 	fill->open_page = -1;
+	fill->last_page = -1;
 	fill->ncolumns = n;
 	for (int i = 0; i < n; i++)
 	{
@@ -276,6 +284,8 @@ gpuagg_fill_rows(ColumnFill *fill, BlockNumber block, XLogRecPtr lsn, Buffer buf
 		return;
 	if (first)
 	{
+		fill->disordered |= page <= fill->last_page;
+		fill->last_page = page;
 		fill->open_page = page;
 		fill->first_row[page] = fill->rows;
 		fill->nrows[page] = 0;
@@ -407,6 +417,30 @@ source_of(const ColumnFill *fill, const ColumnBlock *old, int page)
 	return (PageSource){old, old->first_row[page], column_block_page_rows(old, page)};
 }
 
+/* The rows from `page`, one of the pages, on that lie together; the next page becomes current. */
+static PageSource
+take_source(const ColumnFill *fill, const ColumnBlock *old, const ChunkPages *pages, int *page)
+{
+	PageSource all;
+
+	/* what has come has no gaps */
+	if (old == NULL && !fill->disordered)
+	{
+		*page = CHUNK_PAGES;
+		return (PageSource){NULL, 0, fill->rows};
+	}
+	all = source_of(fill, old, *page);
+	while ((*page = chunk_next(pages, *page + 1)) < CHUNK_PAGES)
+	{
+		PageSource more = source_of(fill, old, *page);
+
+		if (more.old != all.old || more.first != all.first + all.n)
+			break;
+		all.n += more.n;
+	}
+	return all;
+}
+
 /* Calls take() for the rows of the pages, as many at a time as lie together. */
 typedef void (*TakeRows)(void *arg, const void *values, const uint64 *valid, uint32 n);
 
@@ -418,17 +452,8 @@ for_rows(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old,
 
 	while (page < CHUNK_PAGES)
 	{
-		PageSource all = source_of(fill, old, page);
+		PageSource all = take_source(fill, old, pages, &page);
 
-		for (page = chunk_next(pages, page + 1); page < CHUNK_PAGES;
-			 page = chunk_next(pages, page + 1))
-		{
-			PageSource more = source_of(fill, old, page);
-
-			if (more.old != all.old || more.first != all.first + all.n)
-				break;
-			all.n += more.n;
-		}
 		for (uint32 done = 0; done < all.n;)
 		{
 			uint64 valid[GPUAGG_VECTOR_WORDS] = {0};
@@ -531,7 +556,22 @@ make_block(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old, C
 	bool nulls = column->any_null || (old != NULL && old->nulls != 0);
 	Size size = TYPEALIGN(BLOCK_ALIGN, sizeof(ColumnBlock));
 
-	describe(fill, old, &pages, &header);
+	if (old != NULL)
+	{
+		describe(fill, old, &pages, &header);
+		state->records = hash_records(&header);
+	}
+	else
+	{
+		if (!fill->described)
+		{
+			describe(fill, NULL, &pages, &fill->header);
+			fill->records = hash_records(&fill->header);
+			fill->described = true;
+		}
+		header = fill->header;
+		state->records = fill->records;
+	}
 	gpuagg_narrow_init(&header.form, column->type);
 	for_rows(fill, column, old, &pages, measure, &header.form);
 	gpuagg_narrow_finish(&header.form);
@@ -553,7 +593,6 @@ make_block(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old, C
 	for_rows(fill, column, old, &pages, write_rows, &(BlockWriter){block, 0});
 	block->nvalid = nulls ? (uint32) gpuagg_bits_count(column_block_valid(block), 0, block->nrows)
 						  : block->nrows;
-	state->records = hash_records(block);
 	state->bytes = (uint32) size;
 	state->nrows = header.nrows;
 	state->npages = chunk_size(&pages);
@@ -621,6 +660,9 @@ publish(ColumnFill *fill)
 	fill->begun = false;
 	fill->open_page = -1;
 	fill->rows = 0;
+	fill->last_page = -1;
+	fill->disordered = false;
+	fill->described = false;
 	memset(&fill->pages, 0, sizeof(ChunkPages));
 	for (int i = 0; i < fill->ncolumns; i++)
 		fill->columns[i].any_null = false;
