@@ -63,6 +63,27 @@ gpuagg_page_evidence_blocks(PageResident *resident, uint32 chunk)
 	return true;
 }
 
+/* Which blocks are in segments that are not mapped, and cannot be: odd[i] gets bits. */
+static void
+find_unmapped(PageResident *resident, const MemoryRef *refs, uint32 n, uint64 *odd)
+{
+	uint32 segments = 0;
+
+	for (uint32 i = 0; i < n; i++)
+		segments |= (uint32) 1 << memory_ref_segment(refs[i]);
+	if ((segments & ~resident->segments) == 0)
+		return;
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint32 segment = (uint32) 1 << memory_ref_segment(refs[i]);
+
+		if ((resident->segments & segment) == 0 && refs[i] != 0 &&
+			gpuagg_column_block(refs[i]) != NULL)
+			resident->segments |= segment;
+		odd[i] |= segment & ~resident->segments;
+	}
+}
+
 /*
  * Looks at chunks of one page of the map: sets odd[i] to 0 where all of a chunk's visible pages
  * are confirmed at level 1, by states of the same records, and its blocks are in segments that are
@@ -83,15 +104,7 @@ find_odd(PageResident *resident, uint32 first, uint32 n, const MapImage *image, 
 
 		gpuagg_column_glance(resident->pins[c].column, first, n, image->lsn, visible, c == 0, refs,
 							 records, odd);
-		for (uint32 i = 0; i < n; i++)
-		{
-			uint32 segment = (uint32) 1 << memory_ref_segment(refs[i]);
-
-			if (unlikely((resident->segments & segment) == 0) && refs[i] != 0 &&
-				gpuagg_column_block(refs[i]) != NULL)
-				resident->segments |= segment;
-			odd[i] |= segment & ~resident->segments;
-		}
+		find_unmapped(resident, refs, n, odd);
 		/* blocks come after the entries whose codes they have */
 		if (resident->dictionaries[c] != NULL)
 			known &= gpuagg_dictionary_learn(resident->dictionaries[c]);

@@ -9,6 +9,8 @@
 #include "device/attempt.h"
 #include "resident/rules.h"
 
+#define CACHE_LINE 64 /* bytes */
+
 /* ---- memory of the area ---- */
 
 typedef struct AreaWish
@@ -44,22 +46,65 @@ groups_of(const ResidentColumn *column)
 											 : NULL;
 }
 
-/* A chunk's state; NULL: there is no memory for it yet.  Under the column's lock. */
-static ChunkState *
-state_of(ResidentColumn *column, uint32 chunk)
+/* The group of a chunk; NULL: there is no memory for it yet.  Under the column's lock. */
+static ChunkGroup *
+group_of(const ResidentColumn *column, uint32 chunk)
 {
 	uint32 group = chunk / MAP_PAGE_CHUNKS;
 	dsa_pointer *groups = groups_of(column);
 
 	if (group >= column->ngroups || !DsaPointerIsValid(groups[group]))
 		return NULL;
-	return (ChunkState *) dsa_get_address(gpuagg_columns_area, groups[group]) +
-		   chunk % MAP_PAGE_CHUNKS;
+	return dsa_get_address(gpuagg_columns_area, groups[group]);
 }
 
-/* Memory for a chunk's state; false: there is no room. */
+static ChunkState
+get_state(const ChunkGroup *group, uint32 chunk)
+{
+	int number = chunk % MAP_PAGE_CHUNKS;
+	const ChunkTotals *totals = &group->totals[number];
+
+	return (ChunkState){group->marks[number].block,
+						group->marks[number].records,
+						group->evidence[number].map_lsn,
+						group->evidence[number].confirmed,
+						totals->bytes,
+						totals->nrows,
+						totals->npages};
+}
+
+static void
+set_evidence(ChunkGroup *group, uint32 chunk, XLogRecPtr map_lsn, ChunkPages confirmed)
+{
+	int number = chunk % MAP_PAGE_CHUNKS;
+	uint64 bit = UINT64CONST(1) << number % 64;
+	ChunkPages missing = chunk_without(chunk_range(chunk_npages(number, MAP_PAGE_BLOCKS)),
+									   confirmed);
+
+	group->evidence[number] = (ChunkEvidence){map_lsn, confirmed};
+	if (map_lsn > group->map_lsn)
+	{
+		group->map_lsn = map_lsn;
+		memset(group->whole, 0, sizeof(group->whole));
+	}
+	group->whole[number / 64] &= ~bit;
+	if (map_lsn == group->map_lsn && chunk_is_empty(&missing))
+		group->whole[number / 64] |= bit;
+}
+
+static void
+set_state(ChunkGroup *group, uint32 chunk, const ChunkState *state)
+{
+	int number = chunk % MAP_PAGE_CHUNKS;
+
+	group->marks[number] = (ChunkMark){state->block, state->records};
+	group->totals[number] = (ChunkTotals){state->bytes, state->nrows, state->npages};
+	set_evidence(group, chunk, state->map_lsn, state->confirmed);
+}
+
+/* Memory for a chunk's group; false: there is no room. */
 static bool
-make_state(ResidentColumn *column, uint32 chunk)
+make_group(ResidentColumn *column, uint32 chunk)
 {
 	uint32 group = chunk / MAP_PAGE_CHUNKS;
 	dsa_pointer new_group;
@@ -68,7 +113,7 @@ make_state(ResidentColumn *column, uint32 chunk)
 	bool there;
 
 	LWLockAcquire(&column->lock, LW_SHARED);
-	there = state_of(column, chunk) != NULL;
+	there = group_of(column, chunk) != NULL;
 	if (group >= column->ngroups)
 		ngroups = Max(group + 1, 2 * column->ngroups);
 	LWLockRelease(&column->lock);
@@ -82,7 +127,7 @@ make_state(ResidentColumn *column, uint32 chunk)
 		if (!DsaPointerIsValid(new_groups))
 			return false;
 	}
-	new_group = allocate(MAP_PAGE_CHUNKS * sizeof(ChunkState));
+	new_group = allocate(sizeof(ChunkGroup));
 	LWLockAcquire(&column->lock, LW_EXCLUSIVE);
 	if (DsaPointerIsValid(new_groups) && ngroups > column->ngroups)
 	{
@@ -101,7 +146,7 @@ make_state(ResidentColumn *column, uint32 chunk)
 		groups_of(column)[group] = new_group;
 		new_group = InvalidDsaPointer;
 	}
-	there = state_of(column, chunk) != NULL;
+	there = group_of(column, chunk) != NULL;
 	LWLockRelease(&column->lock);
 	if (DsaPointerIsValid(new_groups))
 		dsa_free(gpuagg_columns_area, new_groups);
@@ -139,15 +184,38 @@ gpuagg_column_states(ResidentColumn *column, uint32 first, uint32 n, ChunkState 
 	{
 		uint32 within = (first + i) % MAP_PAGE_CHUNKS;
 		uint32 some = Min(n - i, MAP_PAGE_CHUNKS - within);
-		const ChunkState *from = state_of(column, first + i);
+		const ChunkGroup *group = group_of(column, first + i);
 
-		if (from != NULL)
-			memcpy(states + i, from, some * sizeof(ChunkState));
-		else
-			memset(states + i, 0, some * sizeof(ChunkState));
+		for (uint32 k = i; k < i + some; k++)
+			states[k] = group != NULL ? get_state(group, first + k) : (ChunkState){0};
 		i += some;
 	}
 	LWLockRelease(&column->lock);
+}
+
+/* Which chunks have visible pages that are not confirmed: odd[i] gets bits. */
+static void
+find_unconfirmed(const ChunkGroup *group, int begin, int n, XLogRecPtr map_lsn,
+				 const ChunkPages *visible, uint64 *odd)
+{
+	/* what is confirmed wholly, as most chunks are, has any page that is visible */
+	bool latest = RULE_VALUE(map_lsn, group->map_lsn == map_lsn, false);
+
+	for (int i = 0; i < n; i++)
+	{
+		int number = begin + i;
+		uint64 others = ~(latest ? group->whole[number / 64] : 0) >> number % 64;
+		const ChunkEvidence *evidence;
+
+		i += others != 0 ? __builtin_ctzll(others) : 63 - number % 64;
+		if (others == 0 || i >= n)
+			continue;
+		evidence = &group->evidence[begin + i];
+		odd[i] |= RULE_VALUE(map_lsn, evidence->map_lsn ^ map_lsn, 0);
+#pragma GCC unroll 4
+		for (int w = 0; w < CHUNK_WORDS; w++)
+			odd[i] |= visible[i].words[w] & ~evidence->confirmed.words[w];
+	}
 }
 
 void
@@ -155,26 +223,29 @@ gpuagg_column_glance(ResidentColumn *column, uint32 first, uint32 n, XLogRecPtr 
 					 const ChunkPages *visible, bool set, MemoryRef *blocks, uint64 *records,
 					 uint64 *odd)
 {
-	const ChunkState *states;
+	const ChunkGroup *group;
 
 	LWLockAcquire(&column->lock, LW_SHARED);
-	states = state_of(column, first);
-	for (uint32 i = 0; i < n && states != NULL; i++)
+	group = group_of(column, first);
+	if (group != NULL)
 	{
-		const ChunkState *state = &states[i];
-		uint64 differs = RULE_VALUE(map_lsn, state->map_lsn ^ map_lsn, 0);
+		int begin = first % MAP_PAGE_CHUNKS;
+		const ChunkMark *marks = &group->marks[begin];
 
-		if (set)
-			records[i] = state->records;
-		differs |= state->records ^ records[i];
-#pragma GCC unroll 4
-		for (int w = 0; w < CHUNK_WORDS; w++)
-			differs |= visible[i].words[w] & ~state->confirmed.words[w];
-		odd[i] |= differs;
-		blocks[i] = state->block;
+		/* all at once: they are in no near cache, and would come one after the other */
+		for (uint32 i = 0; i < n; i += CACHE_LINE / sizeof(ChunkMark))
+			__builtin_prefetch(&marks[i]);
+		find_unconfirmed(group, begin, n, map_lsn, visible, odd);
+		for (uint32 i = 0; i < n && set; i++)
+			records[i] = marks[i].records;
+		for (uint32 i = 0; i < n; i++)
+		{
+			odd[i] |= marks[i].records ^ records[i];
+			blocks[i] = marks[i].block;
+		}
 	}
 	LWLockRelease(&column->lock);
-	if (states != NULL)
+	if (group != NULL)
 		return;
 	memset(blocks, 0, n * sizeof(MemoryRef));
 	memset(records, 0, n * sizeof(uint64));
@@ -191,19 +262,18 @@ void
 gpuagg_column_confirm(ResidentColumn *column, uint32 chunk, MemoryRef block, XLogRecPtr map_lsn,
 					  ChunkPages pages)
 {
-	ChunkState *state;
+	ChunkGroup *group;
 
 	LWLockAcquire(&column->lock, LW_EXCLUSIVE);
-	state = state_of(column, chunk);
-	if (state != NULL && state->block == block)
+	group = group_of(column, chunk);
+	if (group != NULL)
 	{
-		if (state->map_lsn == map_lsn)
-			state->confirmed = chunk_either(state->confirmed, pages);
-		else if (state->map_lsn < map_lsn)
-		{
-			state->map_lsn = map_lsn;
-			state->confirmed = pages;
-		}
+		ChunkState state = get_state(group, chunk);
+
+		if (state.block == block && state.map_lsn == map_lsn)
+			set_evidence(group, chunk, map_lsn, chunk_either(state.confirmed, pages));
+		else if (state.block == block && state.map_lsn < map_lsn)
+			set_evidence(group, chunk, map_lsn, pages);
 	}
 	LWLockRelease(&column->lock);
 }
@@ -233,17 +303,18 @@ count(ResidentColumn *column, const ChunkState *state, bool comes)
 
 /* Takes the block out of a chunk, under the lock; false: there is no room for one more. */
 static bool
-retire(ResidentColumn *column, ChunkState *state)
+retire(ResidentColumn *column, ChunkGroup *group, uint32 chunk)
 {
-	if (state->block == 0)
+	ChunkState state = get_state(group, chunk);
+
+	if (state.block == 0)
 		return true;
 	if (column->nretired == RETIRED_ROOM)
 		return false;
 	column->version++;
-	column->retired[column->nretired++] = (RetiredBlock){state->block, state->bytes,
-														 column->version};
-	count(column, state, false);
-	memset(state, 0, sizeof(ChunkState));
+	column->retired[column->nretired++] = (RetiredBlock){state.block, state.bytes, column->version};
+	count(column, &state, false);
+	set_state(group, chunk, &(ChunkState){0});
 	return true;
 }
 
@@ -252,15 +323,16 @@ gpuagg_column_publish(ResidentColumn *column, uint32 chunk, MemoryRef old, const
 {
 	bool taken = false;
 
-	if (make_state(column, chunk))
+	if (make_group(column, chunk))
 	{
-		ChunkState *place;
+		ChunkGroup *group;
 
 		LWLockAcquire(&column->lock, LW_EXCLUSIVE);
-		place = state_of(column, chunk);
-		if (!column->dead && place->block == old && retire(column, place))
+		group = group_of(column, chunk);
+		if (!column->dead && group->marks[chunk % MAP_PAGE_CHUNKS].block == old &&
+			retire(column, group, chunk))
 		{
-			*place = *state;
+			set_state(group, chunk, state);
 			count(column, state, true);
 			taken = true;
 		}
@@ -277,18 +349,17 @@ gpuagg_column_take_out(ResidentColumn *column, Size bytes)
 	Size taken = 0;
 
 	LWLockAcquire(&column->lock, LW_EXCLUSIVE);
-	for (uint32 group = column->ngroups; group-- > 0 && taken < bytes;)
-		for (int i = MAP_PAGE_CHUNKS; i-- > 0 && taken < bytes;)
-		{
-			ChunkState *state = state_of(column, group * MAP_PAGE_CHUNKS + i);
-			Size size;
+	for (uint32 chunk = column->ngroups * MAP_PAGE_CHUNKS; chunk-- > 0 && taken < bytes;)
+	{
+		ChunkGroup *group = group_of(column, chunk);
+		ChunkState state;
 
-			if (state == NULL)
-				break;
-			size = state->bytes;
-			if (state->block != 0 && retire(column, state))
-				taken += size;
-		}
+		if (group == NULL)
+			continue;
+		state = get_state(group, chunk);
+		if (state.block != 0 && retire(column, group, chunk))
+			taken += state.bytes;
+	}
 	LWLockRelease(&column->lock);
 	return taken;
 }

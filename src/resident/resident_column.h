@@ -26,6 +26,40 @@ typedef struct RetiredBlock
 	uint64 version; /* the first that does not have it */
 } RetiredBlock;
 
+/* What is looked at of all chunks of a table. */
+typedef struct ChunkMark
+{
+	MemoryRef block;
+	uint64 records;
+} ChunkMark;
+
+typedef struct ChunkEvidence
+{
+	XLogRecPtr map_lsn;
+	ChunkPages confirmed;
+} ChunkEvidence;
+
+typedef struct ChunkTotals
+{
+	uint32 bytes;
+	uint32 nrows;
+	uint32 npages;
+} ChunkTotals;
+
+/*
+ * States of the chunks of a page of the visibility map, by parts, as most queries need the first
+ * only.  A chunk has its bit in `whole` just where all pages that a chunk may have are confirmed
+ * under the group's LSN, the latest under which any has been.
+ */
+typedef struct ChunkGroup
+{
+	XLogRecPtr map_lsn;
+	uint64 whole[(MAP_PAGE_CHUNKS + 63) / 64];
+	ChunkMark marks[MAP_PAGE_CHUNKS];
+	ChunkEvidence evidence[MAP_PAGE_CHUNKS];
+	ChunkTotals totals[MAP_PAGE_CHUNKS];
+} ChunkGroup;
+
 /*
  * In the directory's area.  `version` counts blocks that have been taken out.  Chunks are in
  * groups, those of a page of the visibility map each.
@@ -46,7 +80,7 @@ struct ResidentColumn
 	bool dead;	 /* out of the directory: freed with its last pin */
 	uint64 version;
 	uint32 ngroups;
-	dsa_pointer groups; /* dsa_pointer[ngroups]; each: ChunkState[MAP_PAGE_CHUNKS], or invalid */
+	dsa_pointer groups; /* dsa_pointer[ngroups]; each: a ChunkGroup, or invalid */
 	uint32 nchunks;		/* with a block */
 	uint64 nrows;
 	uint64 npages;
@@ -69,7 +103,7 @@ typedef struct SeenColumn
 	TimestampTz last;
 } SeenColumn;
 
-#define COLUMNS_SHARED_LAYOUT 2
+#define COLUMNS_SHARED_LAYOUT 3
 
 /* One struct in the main shared memory. */
 typedef struct ColumnsShared
