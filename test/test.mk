@@ -5,7 +5,7 @@ $(results)/regress $(results)/isolation:
 
 # Unit tests see src/common, and stand-ins for what the CPU engine uses of PostgreSQL.
 unit_tests = $(patsubst test/unit/%.c,build/unit/%,$(sort $(wildcard test/unit/*.c)))
-UNIT_SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -g
+UNIT_SANITIZE = -Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all
 
 build/unit/%.o: %.c
 	@mkdir -p $(@D)

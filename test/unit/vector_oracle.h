@@ -170,12 +170,12 @@ static bool
 time_part(int op, uint32_t field, int64_t t, int64_t *result)
 {
 	static const int64_t units[] = {0, 1, 1000, 1000000, 60000000, INT64_C(3600000000), DAY_US};
-	int64_t days = down(t, DAY_US);
-	int64_t in_day = t - days * DAY_US;
-	int64_t y, m, d, iso;
+	int64_t days, in_day, y, m, d, iso;
 
 	if (t < INT64_C(-211813488000000000) || t >= INT64_C(9223371331200000000))
 		return false;
+	days = down(t, DAY_US);
+	in_day = t - days * DAY_US;
 	calendar(days, &y, &m, &d);
 	iso = days >= iso_start(y + 1) ? y + 1 : days >= iso_start(y) ? y : y - 1;
 	if (op == GPUAGG_VECTOR_TIME_TRUNC)
