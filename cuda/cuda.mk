@@ -66,7 +66,9 @@ $(GPUAGGD)/gpuaggd: $(gpuaggd_objs)
 
 comma = ,
 SIM = build/sim$(addprefix -,$(subst $(comma),-,$(SANITIZE)))
-SIM_SANITIZE = $(if $(SANITIZE),-Og -fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
+# What faults, or checks of addresses, tell as well is not checked again: that is much to compile.
+SIM_SANITIZE = $(if $(SANITIZE),-Og -fsanitize=$(SANITIZE) -fno-sanitize-recover=all \
+	$(addprefix -fno-sanitize=,null object-size vptr))
 SIM_FLAGS = $(SIM_SANITIZE) -DGPUAGG_SIM -Itest/kernels/sim
 
 gpuaggd_sim_objs = $(patsubst %.c,$(SIM)/%.o,$(filter-out cuda/device/gpu_cuda.c,$(gpuaggd_c)))
