@@ -78,6 +78,17 @@
 #define EXECUTOR_RUN_ARGS queryDesc, direction, count, execute_once
 #endif
 
+/* All rows of a query that has been started. */
+static inline void
+compat_executor_run(QueryDesc *query)
+{
+#if PG_VERSION_NUM >= 180000
+	ExecutorRun(query, ForwardScanDirection, 0);
+#else
+	ExecutorRun(query, ForwardScanDirection, 0, true);
+#endif
+}
+
 /* 17 replaced the memory context by a resource owner; the set lives as long as the process. */
 static inline WaitEventSet *
 compat_create_wait_event_set(int nevents)

@@ -251,7 +251,8 @@ reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 
 	if (!node->spec->over_children)
 	{
-		gpuagg_page_share_reset(&((AggShare *) coordinate)->pages, node->relation);
+		gpuagg_page_share_init(&((AggShare *) coordinate)->pages, node->relation,
+							   node->memory.nchunks, node->memory.mode);
 		share_memory(node, coordinate);
 	}
 }

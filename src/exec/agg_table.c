@@ -128,7 +128,9 @@ initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 static void
 reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
-	gpuagg_page_share_reset(coordinate, ((AggTable *) css)->relation);
+	AggTable *table = (AggTable *) css;
+
+	gpuagg_page_share_init(coordinate, table->relation, table->memory.nchunks, table->memory.mode);
 }
 
 static void

@@ -82,12 +82,6 @@ gpuagg_page_share_init(PageShare *share, Relation relation, uint32 nchunks, Page
 {
 	share->nchunks = nchunks;
 	share->fill = memory == PAGE_MEMORY_FILL;
-	gpuagg_page_share_reset(share, relation);
-}
-
-void
-gpuagg_page_share_reset(PageShare *share, Relation relation)
-{
 	pg_atomic_init_u64(&share->next, 0);
 	share->nblocks = RelationGetNumberOfBlocks(relation);
 	share->first = first_block(relation, share->nblocks);
@@ -193,7 +187,6 @@ start(PageScan *scan)
 	scan->end = scan->share != NULL ? 0 : scan->nblocks;
 	scan->chunk_known = false;
 	scan->resident_done = false;
-	pgstat_count_heap_scan(scan->relation);
 }
 
 /* ---- a page ---- */
@@ -624,6 +617,7 @@ gpuagg_page_reader_open(Relation relation, Snapshot snapshot, const PageColumn *
 
 	gpuagg_page_columns_open(reader, columns, ncolumns);
 	start(scan);
+	pgstat_count_heap_scan(scan->relation);
 	gpuagg_page_resident_open(reader, columns, ncolumns, memory);
 
 	scan->blocks.relation = relation;
@@ -659,6 +653,7 @@ gpuagg_page_reader_rescan(PageReader *reader)
 	reader->nrows = 0;
 	compat_blocks_reset(&scan->blocks);
 	start(scan);
+	pgstat_count_heap_scan(scan->relation);
 }
 
 void

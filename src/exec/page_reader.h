@@ -132,14 +132,13 @@ extern PageReader *gpuagg_page_reader_open(Relation relation, Snapshot snapshot,
 extern void gpuagg_page_counts_add(PageCounts *into, const PageCounts *from);
 
 /*
- * Bytes of a PageShare for tables of so many chunks; before the first reader; and at a rescan of
- * the whole plan.
+ * Bytes of a PageShare for tables of so many chunks; before the first reader, and again at each
+ * rescan of the whole plan.
  */
 extern uint32 gpuagg_page_share_chunks(Relation relation, PageMemory memory);
 extern Size gpuagg_page_share_size(uint32 nchunks);
 extern void gpuagg_page_share_init(PageShare *share, Relation relation, uint32 nchunks,
 								   PageMemory memory);
-extern void gpuagg_page_share_reset(PageShare *share, Relation relation);
 
 /* The next batch, of at least one row; false at the end, with nothing pinned. */
 extern bool gpuagg_page_reader_next(PageReader *reader);
@@ -189,7 +188,7 @@ extern void gpuagg_page_reader_slot(PageReader *reader, int row, int natts, Tupl
 
 /*
  * Starts again from the first page, without memory; with a share, after
- * gpuagg_page_share_reset().
+ * gpuagg_page_share_init().
  */
 extern void gpuagg_page_reader_rescan(PageReader *reader);
 

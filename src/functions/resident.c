@@ -8,11 +8,13 @@
 #include "catalog/objectaddress.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_inherits.h"
-#include "executor/spi.h"
+#include "executor/executor.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "storage/lmgr.h"
+#include "tcop/tcopprot.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -163,8 +165,7 @@ gpuagg_evict(PG_FUNCTION_ARGS)
 /* What gpuagg_prefetch() is to bring in. */
 typedef struct Wanted
 {
-	const char *schema; /* of gpuagg's functions */
-	bool all;			/* all columns that can be resident, not these: */
+	bool all; /* all columns that can be resident, not these: */
 	Datum *names;
 	int nnames;
 } Wanted;
@@ -267,21 +268,46 @@ list_columns(Relation relation, const Wanted *wanted, const ColumnInfo *infos, i
 		if (is_wanted(wanted, NameStr(attribute->attname)) &&
 			gpuagg_page_column(attribute, &column) && column.resident &&
 			!is_refused(RelationGetRelid(relation), attribute->attnum, infos, ninfos))
-			appendStringInfo(&list, "%s%s.gpu_count(%s)", list.len == 0 ? "" : ", ",
-							 quote_identifier(wanted->schema),
+			appendStringInfo(&list, "%spg_catalog.count(%s)", list.len == 0 ? "" : ", ",
 							 quote_identifier(NameStr(attribute->attname)));
 	}
 	return list.data;
 }
 
+/* Runs a query over this relation alone. */
+static void
+run_query(const Relation relation, const char *text)
+{
+	List *parsed = pg_parse_query(text);
+	List *queries = pg_analyze_and_rewrite_fixedparams(linitial_node(RawStmt, parsed), text, NULL,
+													   0, NULL);
+	Query *query = linitial_node(Query, queries);
+	QueryDesc *desc;
+
+	/* the lock on it does not keep its schema's name */
+	if (linitial_node(RangeTblEntry, query->rtable)->relid != RelationGetRelid(relation))
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE),
+						errmsg("schema of relation \"%s\" has been renamed",
+							   RelationGetRelationName(relation))));
+	desc = CreateQueryDesc(pg_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, NULL), text,
+						   GetActiveSnapshot(), InvalidSnapshot, None_Receiver, NULL, NULL, 0);
+	ExecutorStart(desc, 0);
+	compat_executor_run(desc);
+	ExecutorFinish(desc);
+	ExecutorEnd(desc);
+	FreeQueryDesc(desc);
+}
+
 /*
  * Reads the columns by a query, which may have workers, so that all that it reads goes to memory.
- * Who may maintain the table without reading it does that as its owner: nothing is returned.
+ * Who may maintain the table without reading it does that as its owner: nothing is returned, and
+ * no function is called but core's.
  */
 static void
 read_columns(Relation relation, const char *query)
 {
-	static const char *const settings[][2] = {{"gpuagg.resident", "on"},
+	static const char *const settings[][2] = {{"gpuagg.core_aggregates", "exact"},
+											  {"gpuagg.resident", "on"},
 											  {"gpuagg.enable_agg_scan", "on"},
 											  {"gpuagg.min_table_pages", "0"}};
 	int level = NewGUCNestLevel();
@@ -294,11 +320,7 @@ read_columns(Relation relation, const char *query)
 	for (int i = 0; i < lengthof(settings); i++)
 		(void) set_config_option(settings[i][0], settings[i][1], PGC_USERSET, PGC_S_SESSION,
 								 GUC_ACTION_SAVE, true, 0, false);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "SPI_execute failed");
-	SPI_finish();
+	run_query(relation, query);
 	AtEOXact_GUC(false, level);
 	SetUserIdAndSecContext(user, context);
 }
@@ -310,7 +332,7 @@ read_relation(Oid oid, const Wanted *wanted)
 	Relation relation = relation_open(oid, NoLock);
 	bool any = false;
 
-	if (RELKIND_HAS_STORAGE(relation->rd_rel->relkind))
+	if (RELKIND_HAS_STORAGE(relation->rd_rel->relkind) && !RELATION_IS_OTHER_TEMP(relation))
 	{
 		int n;
 		ColumnInfo *infos = gpuagg_directory_list(&n);
@@ -362,7 +384,7 @@ add_up(Oid oid, TimestampTz since, Loaded *loaded)
 		least = any ? Min(least, (int64) list[i].npages) : (int64) list[i].npages;
 		any = true;
 	}
-	if (RELKIND_HAS_STORAGE(relation->rd_rel->relkind))
+	if (RELKIND_HAS_STORAGE(relation->rd_rel->relkind) && !RELATION_IS_OTHER_TEMP(relation))
 		pages = (int64) RelationGetNumberOfBlocks(relation);
 	loaded->pages += pages;
 	if (any || !refused)
@@ -413,7 +435,6 @@ gpuagg_prefetch(PG_FUNCTION_ARGS)
 						errmsg("columns of relation \"%s\" cannot be resident",
 							   RelationGetRelationName(relation)),
 						errdetail_relkind_not_supported(relation->rd_rel->relkind)));
-	wanted.schema = get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid));
 	if (!wanted.all)
 	{
 		deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,

@@ -98,6 +98,8 @@ owner_ends(ResourceReleasePhase phase, bool isCommit, bool isTopLevel, void *arg
 static void
 process_ends(int code, Datum arg)
 {
+	/* a parallel worker that ends by an error may still have some */
+	LWLockReleaseAll();
 	release(NULL);
 }
 

@@ -121,8 +121,10 @@ open_directory(void *arg)
 		dshash_parameters p = parameters();
 		dsa_area *area = dsa_attach(shared->area);
 
+		unfinished = area;
 		dsa_pin_mapping(area);
 		table = dshash_attach(area, &p, shared->table, NULL);
+		unfinished = NULL;
 		gpuagg_columns_area = area;
 	}
 	LWLockRelease(&shared->lock);
@@ -257,9 +259,11 @@ typedef struct PinWish
 	bool make;
 	ResourceOwner owner; /* the caller's: an attempt has none */
 	ColumnPin *pin;
+	dsa_pointer made; /* not in the table */
 	bool found;
 } PinWish;
 
+/* Invalid where the area is full; where the system has no memory for it, DSA raises an error. */
 static dsa_pointer
 make_column(const ColumnKey *key, Oid relation, ColumnRefusal refusal)
 {
@@ -293,13 +297,15 @@ find_and_pin(void *arg)
 	{
 		bool there;
 
+		/* first, as it may raise an error: no entry is ever without a column */
+		wish->made = make_column(wish->key, wish->relation, COLUMN_ACCEPTED);
+		if (!DsaPointerIsValid(wish->made))
+			return;
 		entry = dshash_find_or_insert(table, wish->key, &there);
 		if (!there)
-			entry->column = make_column(wish->key, wish->relation, COLUMN_ACCEPTED);
-		if (!DsaPointerIsValid(entry->column))
 		{
-			dshash_delete_entry(table, entry);
-			return;
+			entry->column = wish->made;
+			wish->made = InvalidDsaPointer;
 		}
 	}
 	if (entry == NULL)
@@ -314,10 +320,14 @@ find_and_pin(void *arg)
 static bool
 pin_column(const ColumnKey *key, Oid relation, bool make, ColumnPin *pin)
 {
-	PinWish wish = {key, relation, make, CurrentResourceOwner, pin, false};
+	PinWish wish = {key, relation, make, CurrentResourceOwner, pin, InvalidDsaPointer, false};
+	bool done;
 
 	pin->column = NULL;
-	return gpuagg_attempt(find_and_pin, &wish, NULL, 0) && wish.found;
+	done = gpuagg_attempt(find_and_pin, &wish, NULL, 0);
+	if (DsaPointerIsValid(wish.made))
+		dsa_free(gpuagg_columns_area, wish.made);
+	return done && wish.found;
 }
 
 bool
