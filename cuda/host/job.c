@@ -123,6 +123,12 @@ gpud_job_client_gone(Client *client)
 		finish(dequeue(client), GPUAGG_OK);
 }
 
+static bool
+is_ready(Job *job)
+{
+	return job->type->ready == NULL || job->type->ready(job);
+}
+
 /* Whose turn it is; NULL: nobody's before a lane is done. */
 static Client *
 pick_client(void)
@@ -131,7 +137,7 @@ pick_client(void)
 
 	for (Client *client = gpud_clients; client != NULL; client = client->next)
 		if (client->queue != NULL && client->lanes < CLIENT_LANES &&
-			!(client->queue->type->slow && nslow > 0) &&
+			!(client->queue->type->slow && nslow > 0) && is_ready(client->queue) &&
 			(picked == NULL || client->served < picked->served))
 			picked = client;
 	return picked;
@@ -235,7 +241,7 @@ launch(Lane *lane)
 	{
 		static int64_t told;
 
-		if (reason != GPUAGG_REFUSED && gpud_due(&told))
+		if (reason != GPUAGG_REFUSED && reason != GPUAGG_CPU_ONLY && gpud_due(&told))
 			gpud_warn("a request could not be started: %s: %s", gpuagg_reason_text(reason),
 					  gpu_last_error());
 		job->failure = reason;
@@ -352,7 +358,7 @@ start_pieces(void)
 		lane = gpud_lane_find(job->block_bytes);
 		if (lane == NULL && job->block_bytes > gpud_lanes_budget())
 		{
-			/* it was planned before the background lane took its share */
+			/* it was planned before the background lane or blobs took their share */
 			finish(dequeue(client), GPUAGG_NO_DEVICE_MEMORY);
 			continue;
 		}
@@ -406,9 +412,11 @@ static GpuaggReason
 plan(Job *job)
 {
 	const RequestType *type = job->type;
-	uint64_t most = type->background ? gpud_device_budget / 4 * 3 : gpud_device_budget;
+	uint64_t most = gpud_work_budget();
 	uint64_t units = (job->units + 63) / 64 * 64;
 
+	if (type->background && most > gpud_device_budget / 4 * 3)
+		most = gpud_device_budget / 4 * 3;
 	/* small enough for two lanes at least and the background lane to work at the same time */
 	job->piece_units = type->whole || units < gpud_piece_rows_max ? units : gpud_piece_rows_max;
 	for (;;)

@@ -25,6 +25,7 @@ size_t gpud_scan_scratch;
 size_t gpud_scratch_end;
 
 static char *slots;
+static uint64_t taken; /* of the budget, by others than lanes */
 
 uint64_t
 gpud_lanes_bytes(void)
@@ -37,9 +38,25 @@ gpud_lanes_bytes(void)
 }
 
 uint64_t
+gpud_work_budget(void)
+{
+	return gpud_device_budget - taken;
+}
+
+uint64_t
 gpud_lanes_budget(void)
 {
-	return gpud_device_budget - GPUD_BACKGROUND->block_bytes;
+	return gpud_work_budget() - GPUD_BACKGROUND->block_bytes;
+}
+
+GpuaggReason
+gpud_given_up_free(const GivenUp *given_up)
+{
+	GpuaggReason reason = GPUAGG_OK;
+
+	for (int i = 0; i < given_up->n && reason == GPUAGG_OK; i++)
+		reason = gpu_free(given_up->block[i]);
+	return reason;
 }
 
 /* Set-up thread. */
@@ -49,9 +66,7 @@ resize_run(Task *task)
 	Lane *lane = (Lane *) task;
 	void *block = NULL;
 
-	lane->reason = GPUAGG_OK;
-	for (int i = 0; i < lane->ngiven_up && lane->reason == GPUAGG_OK; i++)
-		lane->reason = gpu_free(lane->given_up[i]);
+	lane->reason = gpud_given_up_free(&lane->given_up);
 	if (lane->reason == GPUAGG_OK && lane->block_bytes > 0)
 		lane->reason = gpu_malloc(&block, lane->block_bytes);
 	lane->block = block;
@@ -64,7 +79,7 @@ resize_done(Task *task)
 
 	lane->resizing = false;
 	lane->scratch_ready = false;
-	lane->ngiven_up = 0;
+	lane->given_up.n = 0;
 	if (lane->reason == GPUAGG_LOST)
 		gpud_lost("device memory could not be allocated");
 	if (lane->reason != GPUAGG_OK)
@@ -88,12 +103,12 @@ gpud_lane_resize(Lane *lane, void (*resized)(Lane *, GpuaggReason))
 	gpud_setup_submit(&lane->resize_task);
 }
 
-/* Takes a lane's block away; `taker` will have it freed. */
+/* Takes a lane's block away; the taker will have it freed. */
 static void
-give_up_block(Lane *lane, Lane *taker)
+give_up_block(Lane *lane, GivenUp *given_up)
 {
 	if (lane->block != NULL)
-		taker->given_up[taker->ngiven_up++] = lane->block;
+		given_up->block[given_up->n++] = lane->block;
 	lane->block = NULL;
 	lane->block_bytes = 0;
 }
@@ -101,7 +116,7 @@ give_up_block(Lane *lane, Lane *taker)
 void
 gpud_background_give_back(void (*resized)(Lane *, GpuaggReason))
 {
-	give_up_block(GPUD_BACKGROUND, GPUD_BACKGROUND);
+	give_up_block(GPUD_BACKGROUND, &GPUD_BACKGROUND->given_up);
 	gpud_lane_resize(GPUD_BACKGROUND, resized);
 }
 
@@ -119,11 +134,29 @@ held_bytes(bool at_work)
 
 /* Has idle lanes give up blocks until these lanes together hold no more than `most` bytes. */
 static void
-shrink_lanes(uint64_t most, Lane *taker)
+shrink_lanes(uint64_t most, GivenUp *given_up)
 {
 	for (int i = 0; i < GPUD_LANES && held_bytes(false) > most; i++)
 		if (gpud_lanes[i].job == NULL)
-			give_up_block(&gpud_lanes[i], taker);
+			give_up_block(&gpud_lanes[i], given_up);
+}
+
+bool
+gpud_budget_take(uint64_t bytes, GivenUp *given_up)
+{
+	uint64_t budget = gpud_lanes_budget();
+
+	if (bytes > budget || held_bytes(true) > budget - bytes)
+		return false;
+	taken += bytes;
+	shrink_lanes(gpud_lanes_budget(), given_up);
+	return true;
+}
+
+void
+gpud_budget_give_back(uint64_t bytes)
+{
+	taken -= bytes;
 }
 
 bool
@@ -131,11 +164,11 @@ gpud_background_take(uint64_t need)
 {
 	Lane *lane = GPUD_BACKGROUND;
 
-	if (need > gpud_device_budget || held_bytes(true) > gpud_device_budget - need)
+	if (need > gpud_lanes_budget() || held_bytes(true) > gpud_lanes_budget() - need)
 		return false;
 	lane->block_bytes = need;
 	lane->resizing = true;
-	shrink_lanes(gpud_lanes_budget(), lane);
+	shrink_lanes(gpud_lanes_budget(), &lane->given_up);
 	return true;
 }
 
@@ -166,8 +199,8 @@ gpud_lane_find(uint64_t need)
 
 	while (wanted < need)
 		wanted *= 2;
-	give_up_block(smallest, smallest);
-	shrink_lanes(budget - need, smallest);
+	give_up_block(smallest, &smallest->given_up);
+	shrink_lanes(budget - need, &smallest->given_up);
 	smallest->block_bytes = wanted <= budget - held_bytes(false) ? wanted : need;
 	smallest->resizing = true;
 	return smallest;

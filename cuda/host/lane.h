@@ -17,7 +17,14 @@
 #include "host/setup.h"
 
 #define GPUD_LANES		8 /* without the background lane */
-#define GPUD_SLOT_BYTES 8192
+#define GPUD_SLOT_BYTES (512 << 10)
+
+/* Blocks of idle lanes that are to be freed before other memory is allocated. */
+typedef struct GivenUp
+{
+	void *block[GPUD_LANES];
+	int n;
+} GivenUp;
 
 typedef struct Lane
 {
@@ -41,8 +48,7 @@ typedef struct Lane
 	uint64_t charged;	/* bytes that its client has been charged with for the piece */
 	uint64_t share;		/* ns, of the clock of shares when the piece started; see job.c */
 
-	void *given_up[GPUD_LANES]; /* blocks to free before this one is allocated */
-	int ngiven_up;
+	GivenUp given_up;
 	GpuaggReason reason; /* of the set-up thread's work */
 } Lane;
 
@@ -59,7 +65,7 @@ extern uint64_t gpud_piece_rows_max;
 extern size_t gpud_scan_scratch;
 extern size_t gpud_scratch_end;
 
-/* Bytes of device memory that all work together may have. */
+/* Bytes of device memory that gpuaggd may have. */
 extern uint64_t gpud_device_budget;
 
 /* A place for so many bytes behind *end, which moves on. */
@@ -76,9 +82,22 @@ gpud_place(size_t *end, size_t bytes)
 extern GpuaggReason gpud_lanes_open(bool simulated);
 extern void gpud_lanes_close(void);
 
-/* Device memory that the lanes have, and what of the budget is not the background lane's. */
+/* Device memory that the lanes have. */
 extern uint64_t gpud_lanes_bytes(void);
+
+/* What of the budget is for lanes, and the same without what the background lane has. */
+extern uint64_t gpud_work_budget(void);
 extern uint64_t gpud_lanes_budget(void);
+
+/*
+ * Takes so many bytes of the budget from the lanes: idle ones give up blocks.  False, with nothing
+ * changed, when others have them now.
+ */
+extern bool gpud_budget_take(uint64_t bytes, GivenUp *given_up);
+extern void gpud_budget_give_back(uint64_t bytes);
+
+/* Frees them, in the set-up thread. */
+extern GpuaggReason gpud_given_up_free(const GivenUp *given_up);
 
 /*
  * Finds an idle lane for a block of this size.  NULL when all are at work, or

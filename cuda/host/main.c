@@ -11,6 +11,7 @@
  *	clients					who is connected, pending requests, replies
  *	lane, probe, device		streams and memory; whether they work; which device is used
  *	pinned, staging			memory shared with clients, and who has it on lease
+ *	extents, blobs			places in device memory; blocks of columns that stay there
  *	request, job, columns	what a type of request is; whose turn it is; jobs over columns
  *	request_table, request_*	the types of request, and a file for each
  *	server, main			the loop; start

@@ -43,10 +43,22 @@ typedef struct RequestType
 	 */
 	GpuaggReason (*plan)(struct Job *job);
 
-	/* Enqueues a piece of lane->units units behind job->units_done. */
+	/*
+	 * Whether a piece can be started.  The loop asks again when the set-up thread has ended a
+	 * task.  NULL: always.
+	 */
+	bool (*ready)(struct Job *job);
+
+	/*
+	 * Enqueues a piece of lane->units units behind job->units_done, or makes lane->units less and
+	 * enqueues one of so many.
+	 */
 	GpuaggReason (*launch)(struct Lane *lane);
 
-	/* Takes over the result of a piece that has ended.  NULL: there is none. */
+	/*
+	 * Takes over the result of a piece that has ended, or makes lane->units 0: it is to be done
+	 * again.  NULL: there is none.
+	 */
 	void (*collect)(struct Lane *lane);
 
 	/* Fills in the reply when all has gone well.  NULL: there is nothing to tell. */

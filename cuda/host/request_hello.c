@@ -7,6 +7,7 @@
  */
 #include <unistd.h>
 
+#include "host/blobs.h"
 #include "host/device.h"
 #include "host/job.h"
 #include "host/lane.h"
@@ -26,7 +27,10 @@ answer_state(Client *client, const GpuaggHeader *request, GpuaggReason reason)
 	reply.u.hello.leases = (uint32_t) gpud_staging_leases();
 	reply.u.hello.clients = (uint32_t) gpud_nclients;
 	reply.u.hello.staging_bytes = gpud_staging_bytes();
-	reply.u.hello.device_bytes = gpud_lanes_bytes();
+	reply.u.hello.device_bytes = gpud_lanes_bytes() + gpud_slabs_bytes();
+	reply.u.hello.blob_bytes = gpud_blobs_bytes();
+	reply.u.hello.blob_budget = gpud_device.ready ? gpud_blobs_budget() : 0;
+	reply.u.hello.blobs = gpud_blobs_count();
 	memcpy(reply.u.hello.detail, gpud_device.detail, sizeof(reply.u.hello.detail));
 	gpud_reply(client, request, reason, &reply, -1);
 }

@@ -17,7 +17,10 @@
 	ROW(GPUAGG_MSG_SCAN, gpud_request_scan)       \
 	ROW(GPUAGG_MSG_SORT, gpud_request_sort)       \
 	ROW(GPUAGG_MSG_LADDER, gpud_request_ladder)   \
-	ROW(GPUAGG_MSG_BENCH, gpud_request_bench)
+	ROW(GPUAGG_MSG_BENCH, gpud_request_bench)     \
+	ROW(GPUAGG_MSG_PUT, gpud_request_put)         \
+	ROW(GPUAGG_MSG_DROP, gpud_request_drop)       \
+	ROW(GPUAGG_MSG_QUERY, gpud_request_query)
 
 #define GPUD_DECLARE(number, type) extern const RequestType type;
 GPUD_REQUEST_TYPES(GPUD_DECLARE)

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "host/blobs.h"
 #include "host/device.h"
 #include "host/job.h"
 #include "host/log.h"
@@ -201,6 +202,7 @@ tick(int64_t now)
 	}
 	gpud_clients_tick(now);
 	gpud_staging_tick(now);
+	gpud_blobs_tick(now);
 	renew_socket();
 	watch(&listening_source, listening_source.fd, on_connection);
 }

@@ -15,6 +15,7 @@
 #ifndef GPUAGG_QUERY_H
 #define GPUAGG_QUERY_H
 
+#include "common/query_total.h"
 #include "device/gpu.h"
 #include "kernels/query_plan.h"
 
@@ -25,18 +26,7 @@ extern "C" {
 #define GPU_QUERY_UNIT	256 /* rows; chunks are numbered in these */
 #define GPU_QUERY_ALIGN 64	/* of values and bitmaps; their memory is a multiple of it */
 
-/*
- * One aggregate.  COUNT: of the rows whose value is not NULL, or of all rows where value is
- * GPUAGG_VECTOR_NONE.  SUM, MIN, MAX: of a register of numbers; MOMENTS: of INT16, INT32 and
- * INT64.  Registers are those at the program's end.
- */
-typedef struct GpuQueryAggregate
-{
-	uint8_t op; /* GpuaggOp */
-	uint8_t spare[3];
-	uint16_t value;
-	uint16_t filter; /* a BOOL register: only the rows where it is true; or GPUAGG_VECTOR_NONE */
-} GpuQueryAggregate;
+typedef GpuaggQueryAggregate GpuQueryAggregate;
 
 /*
  * Makes a plan.  REFUSED: the program is none, or has ROW, LIKE, BYTES, DATUM or parts of
@@ -78,16 +68,7 @@ extern GpuaggReason gpu_query_number(const GpuQueryPlan *plan, GpuQueryChunk *ch
 									 const GpuQueryBlock *blocks, uint32_t nchunks,
 									 GpuQueryShape *shape);
 
-/*
- * The result of an aggregate: of INT16 and INT32 as GpuaggReduced has it for INT32 (the order
- * key of a value is itself), and so on; of INT128: SUM is 192 bits, of which `high` has the
- * upper 64; MIN and MAX the value itself.
- */
-typedef struct GpuQueryResult
-{
-	GpuaggReduced reduced;
-	int64_t high; /* SUM of integers: bits 128 to 191 */
-} GpuQueryResult;
+typedef GpuaggQueryTotal GpuQueryResult;
 
 typedef struct GpuQueryResults
 {

@@ -3,6 +3,7 @@
  *	  The checks of requests and replies that both ends make.
  */
 #include "common/protocol.h"
+#include "common/vector.h"
 
 static int
 rows_allowed(uint64_t nrows, uint64_t most)
@@ -91,6 +92,58 @@ check_bench(const GpuaggRequest *request)
 	return GPUAGG_REFUSED;
 }
 
+/* Whether so many bytes at a place are within a region, and aligned. */
+static int
+is_within(uint64_t at, uint64_t size, uint64_t align, uint64_t bytes)
+{
+	return at % align == 0 && size <= bytes && at <= bytes - size;
+}
+
+/* Whether a block of narrow.h can have this type and width. */
+static int
+form_allowed(const GpuaggNarrow *form)
+{
+	uint32_t size = (uint32_t) gpuagg_vector_type_size(form->type);
+	uint32_t width = form->width;
+
+	if (form->type == GPUAGG_VECTOR_BOOL)
+		return width == 0;
+	if (form->type < GPUAGG_VECTOR_INT16 || form->type > GPUAGG_VECTOR_FLOAT64)
+		return 0;
+	if (form->type >= GPUAGG_VECTOR_FLOAT32)
+		return width == size;
+	return width >= 1 && width <= size && (width & (width - 1)) == 0;
+}
+
+static GpuaggReason
+check_put(const GpuaggPut *put, uint64_t bytes)
+{
+	uint64_t n = put->nrows;
+
+	if (!form_allowed(&put->form) || !rows_allowed(n, GPUAGG_BLOB_ROWS) || put->nullable > 1 ||
+		put->spare != 0 ||
+		!is_within(put->values, gpuagg_narrow_bytes(&put->form, n), GPUAGG_BLOB_ALIGN, bytes) ||
+		(put->nullable &&
+		 !is_within(put->valid, gpuagg_blob_bitmap_bytes(n), GPUAGG_BLOB_ALIGN, bytes)))
+		return GPUAGG_REFUSED;
+	return GPUAGG_OK;
+}
+
+static GpuaggReason
+check_query(const GpuaggRequest *request, uint64_t bytes)
+{
+	uint64_t at = request->u.query.at;
+	uint64_t size = request->u.query.bytes;
+	uint64_t answer_at = request->u.query.answer_at;
+	uint64_t answer_size = request->u.query.answer_bytes;
+
+	if (request->u.query.spare != 0 || !is_within(at, size, GPUAGG_ALIGN, bytes) ||
+		!is_within(answer_at, answer_size, GPUAGG_ALIGN, bytes) ||
+		(at < answer_at + answer_size && answer_at < at + size))
+		return GPUAGG_REFUSED;
+	return GPUAGG_OK;
+}
+
 GpuaggReason
 gpuagg_request_check(const GpuaggRequest *request, uint64_t bytes)
 {
@@ -105,6 +158,13 @@ gpuagg_request_check(const GpuaggRequest *request, uint64_t bytes)
 
 	if (type == GPUAGG_MSG_BENCH)
 		return check_bench(request);
+	if (type == GPUAGG_MSG_PUT)
+		return check_put(&request->u.put, bytes);
+	if (type == GPUAGG_MSG_QUERY)
+		return check_query(request, bytes);
+	if (type == GPUAGG_MSG_DROP)
+		return request->u.drop.count >= 1 && request->u.drop.count <= GPUAGG_DROPS ? GPUAGG_OK
+																				   : GPUAGG_REFUSED;
 	if (type >= (int) (sizeof(check) / sizeof(check[0])) || check[type] == NULL ||
 		!rows_allowed(work->nrows, GPUAGG_MAX_ROWS) || !check[type](work) ||
 		!gpuagg_work_columns_check(type, work, bytes))

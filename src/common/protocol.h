@@ -9,6 +9,9 @@
  * and its reply carries the whole partial result.  A client may have up to
  * GPUAGG_MAX_INFLIGHT requests under way.  Replies may come in any order and
  * are matched by id.  RELEASE has no reply.  work.h has the width table.
+ *
+ * Blobs are what is not stateless: they stay until they are dropped, or gpuaggd ends.  Whoever
+ * names them must do without any of them: a query says which chunks it did without.
  */
 #ifndef GPUAGG_PROTOCOL_H
 #define GPUAGG_PROTOCOL_H
@@ -19,12 +22,13 @@
 #include <string.h>
 
 #include "common/algorithm.h"
+#include "common/blob.h"
 #include "common/reason.h"
 #include "common/reduced.h"
 #include "common/work.h"
 
 #define GPUAGG_VERSION_STRING	 "0.1.0"
-#define GPUAGG_PROTOCOL_VERSION	 5
+#define GPUAGG_PROTOCOL_VERSION	 6
 #define GPUAGG_MAGIC			 0x47414747u /* "GGAG" */
 #define GPUAGG_MAX_INFLIGHT		 8
 #define GPUAGG_BENCH_REPETITIONS 101
@@ -45,7 +49,10 @@ typedef enum GpuaggMessageType
 	GPUAGG_MSG_SCAN,
 	GPUAGG_MSG_SORT,
 	GPUAGG_MSG_LADDER, /* an algorithm by name over a short column; results go to the region */
-	GPUAGG_MSG_BENCH   /* times an algorithm over a column that gpuaggd makes */
+	GPUAGG_MSG_BENCH,  /* times an algorithm over a column that gpuaggd makes */
+	GPUAGG_MSG_PUT,	   /* copies a block of a column from a region to the device, which keeps it */
+	GPUAGG_MSG_DROP,   /* ends the keeping of blobs; they are freed after their last use */
+	GPUAGG_MSG_QUERY   /* aggregates of a vector program over blobs; see query_wire.h */
 } GpuaggMessageType;
 
 typedef struct GpuaggHeader
@@ -91,6 +98,24 @@ typedef struct GpuaggRequest
 			uint64_t nrows;		  /* at most GPUAGG_MAX_ROWS, and the algorithm's max_rows */
 			uint64_t seed;
 		} bench; /* closing its connection ends it soon */
+		GpuaggPut put;
+		struct
+		{
+			uint32_t database;
+			uint32_t count;						/* 1 to GPUAGG_DROPS */
+			GpuaggBlobName names[GPUAGG_DROPS]; /* those that are unknown are passed over */
+		} drop;
+		struct
+		{
+			uint32_t region;
+			uint32_t device; /* number; blobs on others are stale */
+			uint32_t database;
+			uint32_t spare;		   /* 0 */
+			uint64_t at;		   /* the query: bytes from the region's start, aligned to */
+			uint64_t bytes;		   /* GPUAGG_ALIGN; with its bitmaps */
+			uint64_t answer_at;	   /* the same of where the answer goes, apart from the query */
+			uint64_t answer_bytes; /* no more are written */
+		} query;
 		char pad[752];
 	} u;
 } GpuaggRequest;
@@ -127,6 +152,9 @@ typedef struct GpuaggReply
 			uint32_t leases;		/* segments on lease, all clients */
 			uint64_t staging_bytes; /* leased and pooled */
 			uint64_t device_bytes;
+			uint64_t blob_bytes;  /* of device memory that blobs take, */
+			uint64_t blob_budget; /* and may take */
+			uint64_t blobs;
 			char detail[128];
 		} hello; /* HELLO and PING */
 		GpuaggDeviceInfo device;
@@ -152,6 +180,25 @@ typedef struct GpuaggReply
 			uint64_t repetitions; /* done; fewer than asked for when they take long */
 			uint64_t checksum;	  /* of the results; COPY: of the copy; READ: 0 */
 		} bench;
+		struct
+		{
+			uint32_t device; /* where the blob is */
+			uint32_t spare;
+			uint64_t bytes; /* that it takes */
+		} put;
+		struct
+		{
+			uint32_t dropped;
+		} drop;
+		struct
+		{
+			uint64_t bytes;	  /* of the answer in the region */
+			uint64_t ngroups; /* in it */
+			uint32_t nstale;  /* chunks that are not in, by reason */
+			uint32_t nflagged;
+			uint32_t nslices; /* in which the device did it */
+			uint32_t spare;
+		} query;
 		char pad[2032];
 	} u;
 } GpuaggReply;
@@ -161,13 +208,16 @@ static_assert(sizeof(GpuaggFloatSumFull) == 48 + 8 * GPUAGG_CHUNKS,
 			  "accumulator size crosses the process boundary");
 static_assert(offsetof(GpuaggFloatSumFull, chunk) == offsetof(GpuaggFloatSum, chunk),
 			  "the two views must agree");
+static_assert(sizeof(GpuaggBlobName) == 16, "names cross the process boundary");
+static_assert(sizeof(GpuaggPut) == 112, "a blob's form crosses the process boundary");
 static_assert(sizeof(GpuaggRequest) == 768, "request size crosses the process boundary");
 static_assert(sizeof(GpuaggReply) == 2048, "reply size crosses the process boundary");
 
 /*
  * Checks a REDUCE, SCAN, SORT or LADDER request against a region of `bytes` bytes:
- * its operation, rows and columns (gpuagg_work_columns_check()).  Checks all fields
- * of a BENCH request, which has no region.  Returns GPUAGG_OK or GPUAGG_REFUSED.
+ * its operation, rows and columns (gpuagg_work_columns_check()); a PUT request: form and
+ * places; a QUERY request: places, but not what lies there.  Checks all fields of a BENCH or
+ * DROP request, which has no region.  Returns GPUAGG_OK or GPUAGG_REFUSED.
  * Both ends call it: the client before it sends, gpuaggd because it trusts no
  * client.
  */

@@ -1,0 +1,61 @@
+/*
+ * blobs.h
+ *	  Blobs: blocks of columns that stay in device memory.
+ *
+ * A blob is found by its name (common/blob.h) until it is dropped; its memory goes when its last
+ * user lets go.  What it holds is nobody's business here.
+ *
+ * Memory comes from slabs, which the set-up thread allocates, within a share of the budget of
+ * device memory.  Whoever fills a blob writes all of its extent: what another database left there
+ * is not seen again.
+ */
+#ifndef GPUAGG_BLOBS_H
+#define GPUAGG_BLOBS_H
+
+#include "common/blob.h"
+#include "host/extents.h"
+#include "host/lane.h"
+
+typedef struct Blob
+{
+	struct Blob *next; /* of the same bucket */
+	GpuaggBlobName name;
+	GpuaggNarrow form;
+	uint32_t database;
+	uint32_t nrows;
+	uint64_t bytes;
+	uint64_t valid; /* bytes from the extent's begin to the bitmap; 0: there is none */
+	Extent *extent; /* NULL: not yet */
+	int users;
+	bool complete; /* filled */
+	bool dropped;  /* nobody can find it any more */
+} Blob;
+
+/*
+ * A new blob, held by the caller, who fills it; it is of no use to others before it is complete.
+ * One of the same number and an earlier epoch is dropped.  REFUSED: there is one, and it is not earlier.
+ * NO_DEVICE_MEMORY: there are too many.
+ */
+extern GpuaggReason gpud_blob_make(const GpuaggPut *put, Blob **blob);
+
+/*
+ * Finds memory for it.  STARTING: the set-up thread is about to make some; NO_DEVICE_MEMORY: the
+ * budget is spent, or too much of it is in use elsewhere just now.
+ */
+extern GpuaggReason gpud_blob_place(Blob *blob);
+
+/* The blob of this name and database, complete or not; NULL: there is none. */
+extern Blob *gpud_blob_find(const GpuaggBlobName *name, uint32_t database);
+extern void gpud_blob_hold(Blob *blob);
+extern void gpud_blob_let_go(Blob *blob);
+extern void gpud_blob_drop(Blob *blob);
+
+/* Gives back slabs that have been empty for a while; once a second. */
+extern void gpud_blobs_tick(int64_t now);
+
+extern uint64_t gpud_blobs_bytes(void);	 /* of blobs, dropped ones in use too */
+extern uint64_t gpud_slabs_bytes(void);	 /* of device memory taken for them */
+extern uint64_t gpud_blobs_budget(void); /* that slabs may have */
+extern uint64_t gpud_blobs_count(void);
+
+#endif /* GPUAGG_BLOBS_H */

@@ -1,0 +1,27 @@
+/*
+ * request_drop.c
+ *	  DROP: blobs that nobody needs any more.
+ */
+#include "host/blobs.h"
+#include "host/request_table.h"
+
+static void
+serve(Client *client, const GpuaggRequest *request)
+{
+	GpuaggReason reason = gpuagg_request_check(request, 0);
+	GpuaggReply reply;
+
+	memset(&reply, 0, sizeof(reply));
+	for (uint32_t i = 0; reason == GPUAGG_OK && i < request->u.drop.count; i++)
+	{
+		Blob *blob = gpud_blob_find(&request->u.drop.names[i], request->u.drop.database);
+
+		if (blob == NULL)
+			continue;
+		gpud_blob_drop(blob);
+		reply.u.drop.dropped++;
+	}
+	gpud_reply(client, &request->h, reason, &reply, -1);
+}
+
+const RequestType gpud_request_drop = {.works = true, .serve = serve};

@@ -1,0 +1,560 @@
+/*
+ * request_query.c
+ *	  QUERY: aggregates of a vector program over blobs.
+ *
+ * The device does a query in slices of chunks, each sized by how long those before it took.  A
+ * slice's chunks, names and bitmaps leave the region when it starts; the blobs that it finds it
+ * holds until it has ended.  A slice in which rows are flagged is done again without their
+ * chunks.
+ */
+#include <stdlib.h>
+
+#include "common/query_wire.h"
+#include "host/blobs.h"
+#include "host/device.h"
+#include "host/job.h"
+#include "host/log.h"
+#include "host/request_table.h"
+#include "host/staging.h"
+#include "kernels/query.h"
+
+#define SLICE_NS	 INT64_C(2000000) /* that a slice is meant to take */
+#define ROW_COST	 64				  /* the first slice: so much for each row of a piece, */
+#define COST_RANGE	 16				  /* and others that much more or less */
+#define STEP_COST	 4				  /* of a step of a plan and a row */
+#define HEAVY_COST	 64				  /* of one that has 128 bits, quotients or squares */
+#define BITMAP_BYTES (UINT64_C(4) << 20)
+#define FLOAT_ROWS	 (UINT64_C(1) << 26) /* of a multiprocessor: query.cu refuses more */
+#define BATCH		 64					 /* chunks that are copied at a time */
+
+typedef struct QueryJob
+{
+	Job job;
+	Segment *segment;
+	GpuaggQueryHead head;
+	GpuaggQueryPlaces places;
+	GpuQueryPlan plan;
+	int op[GPUAGG_QUERY_AGGREGATES];
+	int type[GPUAGG_QUERY_AGGREGATES]; /* of values; 0: none */
+	GpuaggQueryTotal totals[GPUAGG_QUERY_AGGREGATES];
+	uint8_t *status; /* of each chunk */
+	uint32_t nslices;
+
+	/* places in a lane's block */
+	size_t scratch;
+	size_t results;
+	size_t flagged;
+	size_t chunks;
+	size_t blocks;
+	size_t bitmaps;
+	uint64_t bitmap_bytes; /* that there are at most */
+
+	/* the slice: its chunks by number, the blobs that it holds */
+	uint32_t *numbers;
+	Blob **held;
+	uint32_t nchunks;
+	uint32_t nheld;
+	uint64_t first_bitmap; /* bytes from the query's begin; */
+	uint64_t end_bitmaps;  /* 0: there are none */
+	uint64_t nrows;
+	uint64_t cost; /* bytes that are read in the time it may take */
+	uint64_t most; /* of that */
+	int64_t started;
+} QueryJob;
+
+/* What a slice has in a slot; chunks and blocks are on the device, too. */
+typedef struct QuerySlot
+{
+	GpuQueryResults *results;
+	uint32_t *flagged;
+	GpuQueryChunk *chunks;
+	GpuQueryBlock *blocks;
+} QuerySlot;
+
+static_assert(GPUAGG_QUERY_COLUMNS == GPU_QUERY_COLUMNS &&
+				  GPUAGG_QUERY_AGGREGATES == GPU_QUERY_AGGREGATES,
+			  "limits of the protocol are those of the kernel");
+static_assert(GPUAGG_BLOB_ALIGN == GPU_QUERY_ALIGN, "blobs are as the kernel wants them");
+
+/* Copies what its owner may change meanwhile. */
+static void
+copy_once(void *to, const void *from, size_t bytes)
+{
+	memcpy(to, from, bytes);
+	__asm__ volatile("" ::: "memory");
+}
+
+static const char *
+query_in_region(const QueryJob *query)
+{
+	return query->segment->memory.base + query->job.request.u.query.at;
+}
+
+/* Chunks that a slot has room for, and what is where in it. */
+static uint64_t
+slot_chunks(const GpuQueryPlan *plan)
+{
+	return (GPUD_SLOT_BYTES - sizeof(GpuQueryResults)) /
+		   (sizeof(uint32_t) + sizeof(GpuQueryChunk) + plan->ncolumns * sizeof(GpuQueryBlock));
+}
+
+static QuerySlot
+slot_of(const Lane *lane)
+{
+	uint64_t n = lane->job->piece_units;
+	QuerySlot slot;
+
+	slot.results = lane->slot;
+	slot.chunks = (GpuQueryChunk *) (slot.results + 1);
+	slot.blocks = (GpuQueryBlock *) (slot.chunks + n);
+	slot.flagged = (uint32_t *) (slot.blocks + n * ((const QueryJob *) lane->job)->plan.ncolumns);
+	return slot;
+}
+
+/* ---- a new query ---- */
+
+/* Makes a plan of the program in a copy of what lies before the chunks. */
+static GpuaggReason
+make_plan(QueryJob *query, const void *copy)
+{
+	uint8_t types[GPUAGG_VECTOR_REGISTERS];
+	GpuaggQuery read;
+
+	gpuagg_query_read(&query->head, &query->places, copy, &read);
+	if (gpuagg_vector_check(&read.program, types) != -1)
+		return GPUAGG_REFUSED;
+	/* there are no kernels for groups, nor for all of what a program may do */
+	if (read.nkeys > 0 || gpu_query_plan(&query->plan, &read.program, read.aggregates,
+										 (int) read.naggregates) != GPUAGG_OK)
+		return GPUAGG_CPU_ONLY;
+	for (uint32_t i = 0; i < read.naggregates; i++)
+	{
+		uint16_t value = read.aggregates[i].value;
+
+		query->op[i] = read.aggregates[i].op;
+		query->type[i] = value == GPUAGG_VECTOR_NONE ? 0 : types[value];
+		gpuagg_query_total_init(&query->totals[i]);
+	}
+	return GPUAGG_OK;
+}
+
+static GpuaggReason
+read_program(QueryJob *query)
+{
+	uint64_t bytes = query->job.request.u.query.bytes;
+	GpuaggReason reason;
+	void *copy;
+
+	if (bytes < sizeof(GpuaggQueryHead))
+		return GPUAGG_REFUSED;
+	copy_once(&query->head, query_in_region(query), sizeof(GpuaggQueryHead));
+	if (!gpuagg_query_places(&query->head, &query->places) || query->places.end > bytes ||
+		(query->head.nkeys == 0 &&
+		 gpuagg_query_answer_bytes(&query->head) > query->job.request.u.query.answer_bytes))
+		return GPUAGG_REFUSED;
+	copy = malloc(query->places.chunks);
+	if (copy == NULL)
+		return GPUAGG_BUSY;
+	copy_once(copy, query_in_region(query), query->places.chunks);
+	query->job.units = query->head.nchunks;
+	reason = make_plan(query, copy);
+	free(copy);
+	return reason;
+}
+
+static GpuaggReason
+check(Job *job)
+{
+	QueryJob *query = (QueryJob *) job;
+	uint32_t region = job->request.u.query.region;
+	Segment *segment = gpud_segment_of(job->pending.client, region);
+
+	if (segment == NULL)
+		return gpud_staging_reason(job->pending.client, region);
+	if (gpuagg_request_check(&job->request, segment->memory.size) != GPUAGG_OK ||
+		job->request.u.query.device != (uint32_t) gpud_device.used)
+		return GPUAGG_REFUSED;
+	gpud_segment_hold(segment);
+	query->segment = segment;
+	return read_program(query);
+}
+
+static GpuaggReason
+plan(Job *job)
+{
+	QueryJob *query = (QueryJob *) job;
+	uint64_t bitmaps = job->request.u.query.bytes - query->places.end;
+	uint64_t most = slot_chunks(&query->plan);
+	uint32_t ncolumns = query->plan.ncolumns;
+
+	job->unit_bytes = sizeof(GpuQueryChunk) + ncolumns * sizeof(GpuQueryBlock);
+	job->piece_units = job->units < most ? job->units : most;
+	query->bitmap_bytes = bitmaps < BITMAP_BYTES ? bitmaps : BITMAP_BYTES;
+	query->scratch = gpud_place(&job->block_bytes, gpu_query_scratch());
+	query->results = gpud_place(&job->block_bytes, sizeof(GpuQueryResults));
+	query->flagged = gpud_place(&job->block_bytes, job->piece_units * sizeof(uint32_t));
+	query->chunks = gpud_place(&job->block_bytes, job->piece_units * sizeof(GpuQueryChunk));
+	query->blocks = gpud_place(&job->block_bytes,
+							   job->piece_units * ncolumns * sizeof(GpuQueryBlock));
+	query->bitmaps = gpud_place(&job->block_bytes, query->bitmap_bytes);
+
+	query->most = gpud_piece_rows_max * ROW_COST;
+	query->status = calloc(job->units, sizeof(query->status[0]));
+	query->numbers = malloc(job->piece_units * sizeof(query->numbers[0]));
+	query->held = malloc((job->piece_units * ncolumns + 1) * sizeof(query->held[0]));
+	return query->status != NULL && query->numbers != NULL && query->held != NULL ? GPUAGG_OK
+																				  : GPUAGG_BUSY;
+}
+
+/* ---- a slice ---- */
+
+static void
+let_go_of_blobs(QueryJob *query)
+{
+	for (uint32_t i = 0; i < query->nheld; i++)
+		gpud_blob_let_go(query->held[i]);
+	query->nheld = 0;
+}
+
+/* What a row of these blocks costs, as bytes read. */
+static uint64_t
+row_cost(const GpuQueryPlan *plan, const GpuQueryBlock *blocks)
+{
+	uint64_t step = plan->wide || plan->heavy ? HEAVY_COST : STEP_COST;
+	uint64_t cost = 1 + plan->nsteps * step;
+
+	for (uint32_t k = 0; k < plan->ncolumns; k++)
+		cost += blocks[k].width + 1;
+	return cost;
+}
+
+/* Finds the blobs of a chunk; false: one is stale. */
+static bool
+find_blobs(const QueryJob *query, const GpuaggQueryChunk *chunk, const GpuaggBlobName *names,
+		   Blob **found)
+{
+	for (uint32_t k = 0; k < query->plan.ncolumns; k++)
+	{
+		Blob *blob = gpud_blob_find(&names[query->plan.column[k]],
+									query->job.request.u.query.database);
+
+		if (blob == NULL || !blob->complete || blob->nrows != chunk->nrows ||
+			blob->form.type != query->plan.type[k])
+			return false;
+		found[k] = blob;
+	}
+	return true;
+}
+
+static GpuQueryBlock
+block_of(const Blob *blob)
+{
+	GpuQueryBlock block = {0};
+
+	block.values = blob->extent->at;
+	if (blob->valid > 0)
+		block.valid = (const uint64_t *) (blob->extent->at + blob->valid);
+	block.base = blob->form.base;
+	block.width = blob->form.width;
+	return block;
+}
+
+typedef enum Added
+{
+	ADDED,	   /* or left out */
+	FULL,	   /* it is for the next slice */
+	IMPOSSIBLE /* it is no chunk */
+} Added;
+
+/* Widens the bitmaps of the slice by a chunk's; they leave the region in one copy. */
+static Added
+add_bitmap(QueryJob *query, const GpuaggQueryChunk *chunk)
+{
+	uint64_t bytes = gpuagg_blob_bitmap_bytes(chunk->nrows);
+	uint64_t size = query->job.request.u.query.bytes;
+	uint64_t first = chunk->rows;
+	uint64_t end = first + bytes;
+
+	if (first % GPUAGG_BLOB_ALIGN != 0 || first < query->places.end || bytes > size ||
+		first > size - bytes)
+		return IMPOSSIBLE;
+	if (query->end_bitmaps > 0 && query->first_bitmap < first)
+		first = query->first_bitmap;
+	if (query->end_bitmaps > end)
+		end = query->end_bitmaps;
+	if (end - first > query->bitmap_bytes)
+		return query->nchunks == 0 ? IMPOSSIBLE : FULL;
+	query->first_bitmap = first;
+	query->end_bitmaps = end;
+	return ADDED;
+}
+
+static Added
+add_chunk(QueryJob *query, const QuerySlot *slot, uint32_t number, const GpuaggQueryChunk *chunk,
+		  const GpuaggBlobName *names)
+{
+	uint32_t ncolumns = query->plan.ncolumns;
+	GpuQueryChunk *to = &slot->chunks[query->nchunks];
+	GpuQueryBlock *blocks = &slot->blocks[(uint64_t) query->nchunks * ncolumns];
+	Blob **found = &query->held[query->nheld];
+	uint64_t multiprocessors = (uint64_t) gpud_device.info[gpud_device.used].multiprocessors;
+	Added added = ADDED;
+	uint64_t cost;
+
+	if (chunk->nrows > GPUAGG_BLOB_ROWS || chunk->masked > 1)
+		return IMPOSSIBLE;
+	if (query->status[number] == GPUAGG_CHUNK_FLAGGED)
+		return ADDED;
+	if (!find_blobs(query, chunk, names, found))
+	{
+		query->status[number] = GPUAGG_CHUNK_STALE;
+		return ADDED;
+	}
+	for (uint32_t k = 0; k < ncolumns; k++)
+		blocks[k] = block_of(found[k]);
+	cost = chunk->nrows * row_cost(&query->plan, blocks);
+	if (query->nchunks > 0 &&
+		(query->cost + cost > query->most ||
+		 (query->plan.nfloats > 0 && query->nrows + chunk->nrows > FLOAT_ROWS * multiprocessors)))
+		return FULL;
+	memset(to, 0, sizeof(*to));
+	to->nrows = chunk->nrows;
+	if (chunk->masked)
+	{
+		added = add_bitmap(query, chunk);
+		to->rows = (const uint64_t *) (uintptr_t) chunk->rows; /* until all are known */
+	}
+	if (added != ADDED)
+		return added;
+	for (uint32_t k = 0; k < ncolumns; k++)
+		gpud_blob_hold(found[k]);
+	query->nheld += ncolumns;
+	query->numbers[query->nchunks++] = number;
+	query->nrows += chunk->nrows;
+	query->cost += cost;
+	query->status[number] = GPUAGG_CHUNK_IN;
+	return ADDED;
+}
+
+/*
+ * Chooses the chunks of a slice, among the next lane->units ones; that becomes the number of those
+ * looked at.
+ */
+static GpuaggReason
+choose_chunks(Lane *lane, const QuerySlot *slot)
+{
+	static GpuaggQueryChunk chunks[BATCH];
+	static GpuaggBlobName names[BATCH * GPUAGG_QUERY_COLUMNS];
+	QueryJob *query = (QueryJob *) lane->job;
+	const char *region = query_in_region(query);
+	uint32_t ncolumns = query->head.ncolumns;
+
+	query->nchunks = 0;
+	query->first_bitmap = query->end_bitmaps = 0;
+	query->nrows = query->cost = 0;
+	for (uint64_t i = 0; i < lane->units; i++)
+	{
+		uint64_t number = lane->job->units_done + i;
+		uint64_t n = lane->units - i < BATCH ? lane->units - i : BATCH;
+		Added added;
+
+		if (i % BATCH == 0)
+		{
+			copy_once(chunks, region + query->places.chunks + number * sizeof(chunks[0]),
+					  n * sizeof(chunks[0]));
+			copy_once(names, region + query->places.names + number * ncolumns * sizeof(names[0]),
+					  n * ncolumns * sizeof(names[0]));
+		}
+		added = add_chunk(query, slot, (uint32_t) number, &chunks[i % BATCH],
+						  &names[i % BATCH * ncolumns]);
+		if (added == IMPOSSIBLE)
+			return GPUAGG_REFUSED;
+		if (added == FULL)
+			lane->units = i;
+	}
+	return GPUAGG_OK;
+}
+
+/* Enqueues the copies of what the slice's kernel reads. */
+static GpuaggReason
+copy_in(const Lane *lane, const QuerySlot *slot)
+{
+	const QueryJob *query = (const QueryJob *) lane->job;
+	const char *bitmaps = lane->block + query->bitmaps;
+	uint64_t n = query->nchunks;
+	GpuaggReason reason = GPUAGG_OK;
+
+	for (uint64_t i = 0; i < n; i++)
+		if (slot->chunks[i].rows != NULL)
+			slot->chunks[i].rows = (const uint64_t *) (bitmaps + ((uintptr_t) slot->chunks[i].rows -
+																  query->first_bitmap));
+	if (query->end_bitmaps > 0)
+		reason = gpu_copy_in(lane->block + query->bitmaps,
+							 query_in_region(query) + query->first_bitmap,
+							 query->end_bitmaps - query->first_bitmap, lane->stream);
+	if (reason == GPUAGG_OK)
+		reason = gpu_copy_in(lane->block + query->chunks, slot->chunks, n * sizeof(GpuQueryChunk),
+							 lane->stream);
+	if (reason == GPUAGG_OK && query->plan.ncolumns > 0)
+		reason = gpu_copy_in(lane->block + query->blocks, slot->blocks,
+							 n * query->plan.ncolumns * sizeof(GpuQueryBlock), lane->stream);
+	if (reason == GPUAGG_OK)
+		reason = gpu_memset(lane->block + query->flagged, 0, n * sizeof(uint32_t), lane->stream);
+	if (reason == GPUAGG_OK)
+		reason = gpu_memset(lane->block + query->scratch, 0, gpu_query_scratch(), lane->stream);
+	return reason;
+}
+
+static GpuaggReason
+run_slice(const Lane *lane, const QuerySlot *slot)
+{
+	const QueryJob *job = (const QueryJob *) lane->job;
+	GpuQuery query = {0};
+	GpuaggReason reason;
+
+	query.plan = &job->plan;
+	query.nchunks = job->nchunks;
+	query.chunks = (const GpuQueryChunk *) (lane->block + job->chunks);
+	query.blocks = (const GpuQueryBlock *) (lane->block + job->blocks);
+	query.flagged = (uint32_t *) (lane->block + job->flagged);
+	query.results = (GpuQueryResults *) (lane->block + job->results);
+	query.scratch = lane->block + job->scratch;
+	reason = gpu_query_number(&job->plan, slot->chunks, slot->blocks, job->nchunks, &query.shape);
+	if (reason == GPUAGG_OK)
+		reason = copy_in(lane, slot);
+	if (reason == GPUAGG_OK)
+	{
+		reason = gpu_query(&query, NULL, lane->stream);
+		if (reason == GPUAGG_REFUSED) /* it does not fit into a block's memory */
+			reason = GPUAGG_CPU_ONLY;
+	}
+	if (reason == GPUAGG_OK)
+		reason = gpu_copy_out(slot->results, query.results,
+							  offsetof(GpuQueryResults, of) +
+								  job->head.naggregates * sizeof(GpuQueryResult),
+							  lane->stream);
+	if (reason == GPUAGG_OK)
+		reason = gpu_copy_out(slot->flagged, query.flagged, job->nchunks * sizeof(uint32_t),
+							  lane->stream);
+	return reason;
+}
+
+static GpuaggReason
+launch(Lane *lane)
+{
+	QueryJob *query = (QueryJob *) lane->job;
+	QuerySlot slot = slot_of(lane);
+	GpuaggReason reason = choose_chunks(lane, &slot);
+
+	query->started = gpud_now();
+	return reason == GPUAGG_OK && query->nchunks > 0 ? run_slice(lane, &slot) : reason;
+}
+
+/* The next slice takes as long as is meant, if it is like the last one. */
+static void
+adapt(QueryJob *query)
+{
+	uint64_t usual = gpud_piece_rows_max * ROW_COST;
+	uint64_t took = (uint64_t) (gpud_now() - query->started) + 1;
+	uint64_t most = query->most;
+
+	if (took > SLICE_NS)
+		most = most / 4 > most / (took / SLICE_NS + 1) ? most / 4 : most / (took / SLICE_NS + 1);
+	else if (query->cost > most / 2)
+		most *= SLICE_NS / took < 4 ? SLICE_NS / took : 4;
+	query->most = most < usual / COST_RANGE	  ? usual / COST_RANGE
+				  : most > usual * COST_RANGE ? usual * COST_RANGE
+											  : most;
+}
+
+/* False: nothing was flagged. */
+static bool
+take_flags(QueryJob *query, const QuerySlot *slot)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < query->nchunks; i++)
+		if (slot->flagged[i] != 0)
+		{
+			query->status[query->numbers[i]] = GPUAGG_CHUNK_FLAGGED;
+			any = true;
+		}
+	return any;
+}
+
+static void
+collect(Lane *lane)
+{
+	QueryJob *query = (QueryJob *) lane->job;
+	QuerySlot slot = slot_of(lane);
+
+	let_go_of_blobs(query);
+	if (query->nchunks == 0)
+		return;
+	query->nslices++;
+	adapt(query);
+	if (slot.results->nflagged > 0)
+	{
+		lane->units = 0;
+		if (!take_flags(query, &slot))
+			lane->job->failure = GPUAGG_DEVICE_ERROR;
+		return;
+	}
+	for (uint32_t i = 0; i < query->head.naggregates; i++)
+		gpuagg_query_total_merge(&query->totals[i], &slot.results->of[i], query->op[i],
+								 query->type[i]);
+}
+
+/* ---- the end ---- */
+
+static void
+answer(Job *job, GpuaggReply *reply)
+{
+	const QueryJob *query = (const QueryJob *) job;
+	char *region = query->segment->memory.base + job->request.u.query.answer_at;
+	uint64_t at = gpuagg_query_groups_at(query->head.nchunks);
+
+	for (uint64_t i = 0; i < job->units; i++)
+	{
+		reply->u.query.nstale += query->status[i] == GPUAGG_CHUNK_STALE;
+		reply->u.query.nflagged += query->status[i] == GPUAGG_CHUNK_FLAGGED;
+	}
+	memcpy(region, query->status, job->units);
+	for (uint32_t i = 0; i < query->head.naggregates; i++)
+	{
+		uint8_t total[GPUAGG_QUERY_TOTAL_MAX_BYTES];
+		size_t bytes = gpuagg_query_total_write(&query->totals[i], query->op[i], query->type[i],
+												total);
+
+		memcpy(region + at, total, bytes);
+		at += bytes;
+	}
+	reply->u.query.bytes = at;
+	reply->u.query.ngroups = 1;
+	reply->u.query.nslices = query->nslices;
+}
+
+static void
+forget(Job *job)
+{
+	QueryJob *query = (QueryJob *) job;
+
+	let_go_of_blobs(query);
+	if (query->segment != NULL)
+		gpud_segment_let_go(query->segment);
+	free(query->status);
+	free(query->numbers);
+	free(query->held);
+}
+
+const RequestType gpud_request_query = {
+	.works = true,
+	.job_bytes = sizeof(QueryJob),
+	.whole = true,
+	.check = check,
+	.plan = plan,
+	.launch = launch,
+	.collect = collect,
+	.answer = answer,
+	.forget = forget,
+};

@@ -1,0 +1,123 @@
+/*
+ * query_wire.c
+ *	  A query over blobs and its answer, as they lie in a region.
+ */
+#include "common/query_wire.h"
+
+#include <string.h>
+
+static_assert(sizeof(GpuaggQueryHead) == 48, "query head crosses the process boundary");
+static_assert(sizeof(GpuaggQueryChunk) == 16, "chunks cross the process boundary");
+static_assert(sizeof(GpuaggQueryAggregate) == 8, "aggregates cross the process boundary");
+static_assert(sizeof(GpuaggVectorInstruction) == 20, "instructions cross the process boundary");
+static_assert(sizeof(GpuaggVectorConstant) == 24, "constants cross the process boundary");
+
+/* A part of n elements at *end, which moves on. */
+static uint64_t
+add_part(uint64_t *end, uint64_t n, size_t size)
+{
+	uint64_t at = *end;
+
+	*end = (at + n * size + GPUAGG_BLOB_ALIGN - 1) / GPUAGG_BLOB_ALIGN * GPUAGG_BLOB_ALIGN;
+	return at;
+}
+
+int
+gpuagg_query_places(const GpuaggQueryHead *head, GpuaggQueryPlaces *places)
+{
+	uint64_t end = 0;
+
+	if (head->nchunks == 0 || head->nchunks > GPUAGG_QUERY_CHUNKS ||
+		head->naggregates > GPUAGG_QUERY_AGGREGATES || head->nkeys > GPUAGG_QUERY_KEYS ||
+		head->ninstructions > GPUAGG_VECTOR_INSTRUCTIONS ||
+		head->nconstants > GPUAGG_VECTOR_CONSTANTS || head->ncolumns > GPUAGG_QUERY_COLUMNS ||
+		head->spare != 0 || head->max_groups == 0 || (head->nkeys == 0 && head->max_groups != 1))
+		return 0;
+	(void) add_part(&end, 1, sizeof(*head));
+	places->instructions = add_part(&end, head->ninstructions, sizeof(GpuaggVectorInstruction));
+	places->constants = add_part(&end, head->nconstants, sizeof(GpuaggVectorConstant));
+	places->columns = add_part(&end, head->ncolumns, sizeof(uint8_t));
+	places->aggregates = add_part(&end, head->naggregates, sizeof(GpuaggQueryAggregate));
+	places->keys = add_part(&end, head->nkeys, sizeof(uint16_t));
+	places->chunks = add_part(&end, head->nchunks, sizeof(GpuaggQueryChunk));
+	places->names = add_part(&end, (uint64_t) head->nchunks * head->ncolumns,
+							 sizeof(GpuaggBlobName));
+	places->end = end;
+	return 1;
+}
+
+static void
+put_part(void *room, uint64_t at, const void *part, size_t bytes)
+{
+	if (bytes > 0)
+		memcpy((char *) room + at, part, bytes);
+}
+
+int
+gpuagg_query_write(const GpuaggQuery *query, void *room, uint64_t bytes, GpuaggQueryPlaces *places)
+{
+	const GpuaggVectorProgram *program = &query->program;
+	GpuaggQueryHead head = {
+		.nchunks = query->nchunks,
+		.naggregates = query->naggregates,
+		.nkeys = query->nkeys,
+		.ninstructions = program->ninstructions,
+		.nfilter = program->nfilter,
+		.filter = program->filter,
+		.nregisters = program->nregisters,
+		.nconstants = program->nconstants,
+		.ncolumns = program->ncolumns,
+		.max_groups = query->max_groups,
+	};
+
+	if (program->nrows > 0 || program->spare != 0 || !gpuagg_query_places(&head, places) ||
+		places->end > bytes)
+		return 0;
+	put_part(room, 0, &head, sizeof(head));
+	put_part(room, places->instructions, program->instructions,
+			 head.ninstructions * sizeof(GpuaggVectorInstruction));
+	put_part(room, places->constants, program->constants,
+			 head.nconstants * sizeof(GpuaggVectorConstant));
+	put_part(room, places->columns, program->columns, head.ncolumns);
+	put_part(room, places->aggregates, query->aggregates,
+			 head.naggregates * sizeof(GpuaggQueryAggregate));
+	put_part(room, places->keys, query->keys, head.nkeys * sizeof(uint16_t));
+	return 1;
+}
+
+void
+gpuagg_query_read(const GpuaggQueryHead *head, const GpuaggQueryPlaces *places, const void *copy,
+				  GpuaggQuery *query)
+{
+	const char *at = copy;
+
+	memset(query, 0, sizeof(*query));
+	query->program.ninstructions = head->ninstructions;
+	query->program.nfilter = head->nfilter;
+	query->program.filter = head->filter;
+	query->program.nregisters = head->nregisters;
+	query->program.nconstants = head->nconstants;
+	query->program.ncolumns = head->ncolumns;
+	query->program.instructions = (const GpuaggVectorInstruction *) (at + places->instructions);
+	query->program.constants = (const GpuaggVectorConstant *) (at + places->constants);
+	query->program.columns = (const uint8_t *) (at + places->columns);
+	query->aggregates = (const GpuaggQueryAggregate *) (at + places->aggregates);
+	query->keys = (const uint16_t *) (at + places->keys);
+	query->naggregates = head->naggregates;
+	query->nkeys = head->nkeys;
+	query->nchunks = head->nchunks;
+	query->max_groups = head->max_groups;
+}
+
+uint64_t
+gpuagg_query_groups_at(uint64_t nchunks)
+{
+	return (nchunks + GPUAGG_BLOB_ALIGN - 1) / GPUAGG_BLOB_ALIGN * GPUAGG_BLOB_ALIGN;
+}
+
+uint64_t
+gpuagg_query_answer_bytes(const GpuaggQueryHead *head)
+{
+	return gpuagg_query_groups_at(head->nchunks) +
+		   (uint64_t) head->naggregates * GPUAGG_QUERY_TOTAL_MAX_BYTES;
+}

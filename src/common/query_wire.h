@@ -1,0 +1,107 @@
+/*
+ * query_wire.h
+ *	  A query over blobs and its answer, as they lie in a region.
+ *
+ * A query is a head and, each aligned to GPUAGG_BLOB_ALIGN, in this order:
+ *
+ *		instructions	\
+ *		constants		 > of the vector program
+ *		columns			/
+ *		aggregates
+ *		keys			registers by whose values rows are grouped
+ *		chunks
+ *		names			of blobs: [nchunks][ncolumns]
+ *
+ * and behind that, anywhere, the bitmaps of chunks' rows.  A column of the program is one blob
+ * in each chunk; all blobs of a chunk have the same rows.
+ *
+ * The answer is a byte for each chunk, GpuaggChunkStatus, and, aligned, the groups one behind
+ * the other: of each its keys, and then its aggregates' totals in compact form (query_total.h).
+ * Without keys there is one group.  Chunks that are not in have added nothing to any total.
+ */
+#ifndef GPUAGG_QUERY_WIRE_H
+#define GPUAGG_QUERY_WIRE_H
+
+#include "common/blob.h"
+#include "common/query_total.h"
+#include "common/vector.h"
+
+#define GPUAGG_QUERY_COLUMNS	32
+#define GPUAGG_QUERY_AGGREGATES 16
+#define GPUAGG_QUERY_KEYS		8
+#define GPUAGG_QUERY_CHUNKS		(UINT32_C(1) << 20)
+
+typedef struct GpuaggQueryHead
+{
+	uint32_t nchunks; /* at least 1 */
+	uint32_t naggregates;
+	uint32_t nkeys;
+	uint32_t ninstructions; /* these seven as the program has them */
+	uint32_t nfilter;
+	uint32_t filter;
+	uint32_t nregisters;
+	uint32_t nconstants;
+	uint32_t ncolumns;
+	uint32_t spare;		 /* 0 */
+	uint64_t max_groups; /* that are wanted in the answer; without keys 1 */
+} GpuaggQueryHead;
+
+typedef struct GpuaggQueryChunk
+{
+	uint32_t nrows;	 /* 0 to GPUAGG_BLOB_ROWS */
+	uint32_t masked; /* 0: all rows count */
+	uint64_t rows;	 /* bytes from the query's begin to a bitmap, aligned: the rows that count */
+} GpuaggQueryChunk;
+
+/* Why a chunk is in the totals or not. */
+typedef enum GpuaggChunkStatus
+{
+	GPUAGG_CHUNK_IN,
+	GPUAGG_CHUNK_STALE,	 /* there is no such blob, or it has other rows or another type */
+	GPUAGG_CHUNK_FLAGGED /* the program flags a row of it */
+} GpuaggChunkStatus;
+
+/* What a query consists of but for its chunks. */
+typedef struct GpuaggQuery
+{
+	GpuaggVectorProgram program;
+	const GpuaggQueryAggregate *aggregates;
+	const uint16_t *keys;
+	uint32_t naggregates;
+	uint32_t nkeys;
+	uint32_t nchunks;
+	uint64_t max_groups;
+} GpuaggQuery;
+
+/* Where its parts are, bytes from its begin. */
+typedef struct GpuaggQueryPlaces
+{
+	uint64_t instructions;
+	uint64_t constants;
+	uint64_t columns;
+	uint64_t aggregates;
+	uint64_t keys;
+	uint64_t chunks;
+	uint64_t names;
+	uint64_t end; /* of all but bitmaps; aligned */
+} GpuaggQueryPlaces;
+
+/* 0 if the head says what no query can have. */
+extern int gpuagg_query_places(const GpuaggQueryHead *head, GpuaggQueryPlaces *places);
+
+/*
+ * Writes a query into memory of so many bytes, but for chunks and names, whose places are for the
+ * caller to fill.  0 if it cannot be one, or does not fit.
+ */
+extern int gpuagg_query_write(const GpuaggQuery *query, void *room, uint64_t bytes,
+							  GpuaggQueryPlaces *places);
+
+/* The query whose head this is; `copy` has all that lies before the chunks. */
+extern void gpuagg_query_read(const GpuaggQueryHead *head, const GpuaggQueryPlaces *places,
+							  const void *copy, GpuaggQuery *query);
+
+/* Where groups begin in an answer, and the bytes that an answer without keys may need. */
+extern uint64_t gpuagg_query_groups_at(uint64_t nchunks);
+extern uint64_t gpuagg_query_answer_bytes(const GpuaggQueryHead *head);
+
+#endif /* GPUAGG_QUERY_WIRE_H */
