@@ -11,6 +11,7 @@
 
 #define SLAB_BYTES	   (UINT64_C(256) << 20)
 #define SLAB_BYTES_MIN (UINT64_C(1) << 20)
+#define LANES_ENOUGH   (UINT64_C(8) << 30)
 #define MAX_BLOBS	   (1 << 20)
 #define BUCKETS		   (1 << 18)
 #define RETRY_NS	   GPUD_SECOND		 /* after a slab could not be made */
@@ -59,7 +60,9 @@ gpud_blobs_count(void)
 uint64_t
 gpud_blobs_budget(void)
 {
-	return gpud_device_budget / 4 * 3;
+	uint64_t rest = gpud_device_budget / 4;
+
+	return gpud_device_budget - (rest < LANES_ENOUGH ? rest : LANES_ENOUGH);
 }
 
 /* ---- slabs ---- */

@@ -5,7 +5,7 @@
  * A well-behaved client works beside them and must get right answers all the
  * time.  Usage: fuzz_test PROGRAM [SEED [REQUESTS]]
  */
-#include "client.h"
+#include "queries.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,6 +21,8 @@
 #define STORM		600
 #define MAX_CLIENTS 512 /* that gpuaggd serves at the same time */
 #define GOOD_ROWS	3000
+#define CHUNKS		4
+#define QUESTIONS	12
 
 /* Clients of test_growth; fewer where memory is not compared, as each costs a segment. */
 #ifdef __SANITIZE_ADDRESS__
@@ -32,12 +34,18 @@
 static const char *program;
 static uint64_t seed = 1;
 
-/* A client that sums and scans int64 rows whose answers it knows. */
+/* What requests about blobs are made of. */
+static Chunk chunks[CHUNKS];
+static Question questions[QUESTIONS];
+
+/* A client that sums and scans int64 rows, and asks about blobs, and knows the answers. */
 typedef struct Good
 {
 	int fd;
 	Lease lease;
 	int64_t sum;
+	Chunk chunk;
+	Question question;
 } Good;
 
 static void
@@ -45,6 +53,11 @@ good_start(Good *good, const Daemon *d)
 {
 	good->fd = client_greet(d, NULL);
 	CHECK(client_lease(good->fd, 1, &good->lease) == GPUAGG_OK);
+	chunk_make(&good->chunk, 700, true);
+	good->chunk.database = 9;
+	good->chunk.number = random_bits(&seed) / 2;
+	CHECK(chunk_put(good->fd, &good->lease, &good->chunk) == GPUAGG_OK);
+	question_sums(&good->question);
 	good->sum = 0;
 	for (int i = 0; i < GOOD_ROWS; i++)
 	{
@@ -68,9 +81,11 @@ good_works(Good *good)
 		return false;
 	scan_init(&request, &good->lease, GPUAGG_INT64, GPUAGG_SUM, GPUAGG_SCAN_STATUS, GOOD_ROWS);
 	results = (const GpuaggInt128 *) (good->lease.base + request.u.work.column[GPUAGG_RESULTS].at);
-	return client_call(good->fd, &request, &reply) == GPUAGG_OK &&
-		   (int64_t) results[GOOD_ROWS - 1].lo == good->sum &&
-		   (int64_t) reply.u.scan.carry.sum.lo == good->sum;
+	if (client_call(good->fd, &request, &reply) != GPUAGG_OK ||
+		(int64_t) results[GOOD_ROWS - 1].lo != good->sum ||
+		(int64_t) reply.u.scan.carry.sum.lo != good->sum)
+		return false;
+	return query_is_right(good->fd, &good->lease, &good->question, &good->chunk, 1, NULL);
 }
 
 static void
@@ -78,6 +93,8 @@ good_end(Good *good)
 {
 	close(good->fd);
 	lease_forget(&good->lease);
+	chunk_forget(&good->chunk);
+	question_forget(&good->question);
 }
 
 static void
@@ -117,6 +134,51 @@ random_algorithm(void)
 	return below(8) ? (int) below(GPUAGG_NALGORITHMS + 1) : GPUAGG_ALG_CUB - 1 + (int) below(5);
 }
 
+/* Memory that a query lies in may have anything in any place. */
+static void
+scribble(char *memory, uint64_t bytes)
+{
+	for (uint64_t n = below(4); n > 0; n--)
+	{
+		char *at = memory + below(bytes);
+
+		if (below(2))
+			*at = (char) (*at ^ 1 << below(8));
+		else
+			*at = (char) random_bits(&seed);
+	}
+}
+
+static void
+random_query(GpuaggRequest *request, const Lease *lease)
+{
+	GpuaggQueryPlaces places;
+	uint32_t first = (uint32_t) below(CHUNKS);
+
+	if (lease->base == NULL)
+	{
+		request_init(request, GPUAGG_MSG_QUERY);
+		request->u.query.region = lease->region;
+		return;
+	}
+	query_init(request, lease, &questions[below(QUESTIONS)], &chunks[first],
+			   1 + (uint32_t) below(CHUNKS - first), &places);
+	if (below(3) == 0)
+		scribble(lease->base + QUERY_AT, below(2) ? places.end : 64 + below(places.end - 64));
+}
+
+/* Mostly of a blob that is not there yet. */
+static void
+random_put(GpuaggRequest *request, const Lease *lease)
+{
+	Chunk *chunk = &chunks[below(CHUNKS)];
+
+	chunk->epoch += below(20) == 0;
+	put_init(request, lease, chunk, (int) below(CHUNK_COLUMNS));
+	if (below(8) == 0)
+		request->u.put.name.number = below(1000);
+}
+
 static void
 random_request(GpuaggRequest *request, const Lease *lease)
 {
@@ -124,8 +186,10 @@ random_request(GpuaggRequest *request, const Lease *lease)
 								GPUAGG_MSG_LEASE,  GPUAGG_MSG_REDUCE, GPUAGG_MSG_SCAN,
 								GPUAGG_MSG_LADDER, GPUAGG_MSG_BENCH,  GPUAGG_MSG_RELEASE,
 								GPUAGG_MSG_REDUCE, GPUAGG_MSG_SCAN,	  GPUAGG_MSG_LADDER,
-								GPUAGG_MSG_SORT};
-	int type = types[below(13)];
+								GPUAGG_MSG_SORT,   GPUAGG_MSG_PUT,	  GPUAGG_MSG_PUT,
+								GPUAGG_MSG_PUT,	   GPUAGG_MSG_PUT,	  GPUAGG_MSG_QUERY,
+								GPUAGG_MSG_QUERY,  GPUAGG_MSG_QUERY,  GPUAGG_MSG_DROP};
+	int type = types[below(sizeof(types) / sizeof(types[0]))];
 	int kind = 1 + (int) below(4);
 	int task = 1 << below(3);
 	uint64_t nrows = 1 + below(5000);
@@ -148,6 +212,15 @@ random_request(GpuaggRequest *request, const Lease *lease)
 			break;
 		case GPUAGG_MSG_BENCH:
 			bench_init(request, task, random_algorithm(), kind, nrows % 600 + 1);
+			break;
+		case GPUAGG_MSG_PUT:
+			random_put(request, lease);
+			break;
+		case GPUAGG_MSG_DROP:
+			drop_init(request, &chunks[below(CHUNKS)], (int) below(4), 1);
+			break;
+		case GPUAGG_MSG_QUERY:
+			random_query(request, lease);
 			break;
 		default:
 			request_init(request, type);
@@ -459,6 +532,12 @@ main(int argc, char **argv)
 		limit.rlim_cur = limit.rlim_max < STORM + 100 ? limit.rlim_max : STORM + 100;
 		(void) setrlimit(RLIMIT_NOFILE, &limit);
 	}
+	queries_seed(seed);
+	queries_tame(true);
+	for (int i = 0; i < CHUNKS; i++)
+		chunk_make(&chunks[i], 1 + (uint32_t) below(900), true);
+	for (int i = 0; i < QUESTIONS; i++)
+		question_make(&questions[i], 2 + i);
 	test_mutations(nrequests);
 	test_storm();
 	test_growth();

@@ -303,7 +303,7 @@ query_init(GpuaggRequest *request, const Lease *lease, const Question *question,
 	}
 	request_init(request, GPUAGG_MSG_QUERY);
 	request->u.query.region = lease->region;
-	request->u.query.database = 7;
+	request->u.query.database = chunks[0].database;
 	request->u.query.at = QUERY_AT;
 	request->u.query.bytes = end;
 	request->u.query.answer_at = ANSWER_AT;

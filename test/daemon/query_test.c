@@ -2,7 +2,8 @@
  * query_test.c
  *	  Blobs in gpuaggd, and queries over them beside the CPU's interpreter.
  *
- * Usage: query_test PROGRAM [SEED]
+ * Usage: query_test PROGRAM [SEED].  On a real device the tests that need a slow or a small one
+ * are left out.
  */
 #include "queries.h"
 
@@ -17,6 +18,7 @@
 
 static const char *program;
 static uint64_t first_seed = 1;
+static bool simulated;
 
 static const uint32_t sizes[] = {1, 63, 64, 65, 255, 256, 257, 511, 512, 700, 1024, 2049, 3000};
 
@@ -116,7 +118,7 @@ test_slices(void)
 	question_sums(&question);
 	query_init(&request, &lease, &question, chunks, CHUNKS, &places);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
-	CHECK(reply.u.query.nslices > 1);
+	CHECK(reply.u.query.nslices > 1 || !simulated);
 	CHECK(answer_is_right(&lease, &question, chunks, CHUNKS, NULL, &reply));
 	question_forget(&question);
 	forget_chunks(chunks, CHUNKS);
@@ -277,6 +279,87 @@ test_in_use(void)
 	lease_forget(&more);
 	question_forget(&question);
 	forget_chunks(chunks, 2);
+	CHECK(client_end(&d, fd, &lease));
+}
+
+/* PUT requests that wait until there is device memory for them: the set-up thread is busy. */
+static void
+test_waiting(void)
+{
+	Daemon d;
+	Lease lease;
+	Lease more;
+	Lease slow;
+	Chunk chunk;
+	GpuaggRequest request;
+	GpuaggRequest put;
+	GpuaggReply reply;
+	int fd = client_start(&d, program, NULL, &lease);
+	int other = client_greet(&d, NULL);
+	int third = client_greet(&d, NULL);
+
+	queries_tame(true);
+	chunk_make(&chunk, 1000, false);
+	CHECK(client_lease(other, 1, &more) == GPUAGG_OK);
+	reduce_init(&request, &lease, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
+
+	pin_hold();
+	request_init(&request, GPUAGG_MSG_LEASE);
+	request.u.lease.bytes = 1;
+	CHECK(client_send(third, &request) && client_is_read(fd));
+	put_init(&put, &lease, &chunk, 4);
+	CHECK(client_send(fd, &put));
+	put_init(&request, &more, &chunk, 6);
+	CHECK(client_send(other, &request));
+	CHECK(health(other).u.hello.inflight == 2 && health(other).u.hello.blobs == 2);
+	close(other);
+	lease_forget(&more);
+	other = client_greet(&d, NULL);
+	for (int i = 0; i < 1000 && health(other).u.hello.blobs > 1; i++)
+		sleep_ms(5);
+	CHECK(health(other).u.hello.inflight == 1 && health(other).u.hello.blobs == 1);
+	pin_release();
+	CHECK(client_receive(fd, &reply, NULL, WAIT_MS) == 1);
+	CHECK(reply.h.id == put.h.id && reply.h.reason == GPUAGG_OK);
+	CHECK(client_receive(third, &reply, &slow.fd, WAIT_MS) == 1 && slow.fd >= 0);
+	close(slow.fd);
+	CHECK(chunk_drop(other, &chunk) == 1);
+	CHECK(health(other).u.hello.blobs == 0);
+	close(other);
+	close(third);
+	chunk_forget(&chunk);
+	CHECK(client_end(&d, fd, &lease));
+}
+
+/* Other programs have the device's memory. */
+static void
+test_no_memory(void)
+{
+	const char *const args[] = {"--device-memory", "1073741824", NULL};
+	Daemon d;
+	Lease lease;
+	Chunk chunk;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	uint64_t device_bytes;
+	int fd;
+
+	setenv("GPUAGG_SIM_MEMORY", "33554432", 1);
+	fd = client_start(&d, program, args, &lease);
+	unsetenv("GPUAGG_SIM_MEMORY");
+	queries_tame(true);
+	chunk_make(&chunk, 1000, false);
+	reduce_init(&request, &lease, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
+	device_bytes = health(fd).u.hello.device_bytes;
+	for (int i = 0; i < 3; i++)
+		CHECK(chunk_put(fd, &lease, &chunk) == GPUAGG_NO_DEVICE_MEMORY);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
+	for (int i = 0; i < 1000 && health(fd).u.hello.device_bytes > device_bytes; i++)
+		sleep_ms(5);
+	CHECK(health(fd).u.hello.device_bytes == device_bytes && health(fd).u.hello.blobs == 0);
+	chunk_forget(&chunk);
 	CHECK(client_end(&d, fd, &lease));
 }
 
@@ -545,11 +628,17 @@ main(int argc, char **argv)
 		first_seed = strtoull(argv[2], NULL, 10);
 	printf("seed %llu\n", (unsigned long long) first_seed);
 	queries_seed(first_seed);
+	simulated = device_simulated(program);
 	test_programs();
 	test_slices();
 	test_stale();
-	test_in_use();
 	test_budget();
 	test_refusals();
+	if (simulated)
+	{
+		test_in_use();
+		test_waiting();
+		test_no_memory();
+	}
 	return test_end();
 }
