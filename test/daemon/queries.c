@@ -240,16 +240,16 @@ question_make(Question *question, int length)
 	question_end(question);
 }
 
-void
-question_sums(Question *question)
+/* Registers that have columns, and no more. */
+static Trial *
+load_columns(Question *question, const int *columns, uint16_t n)
 {
-	static const int columns[] = {4, 6, 8, 12}; /* INT32, INT64, INT128, FLOAT64 */
 	Trial *t;
 
 	question_begin(question);
 	t = question->trial;
 	make_program(t, 0, 0);
-	for (uint16_t k = 0; k < 4; k++)
+	for (uint16_t k = 0; k < n; k++)
 	{
 		GpuaggVectorInstruction in = {GPUAGG_VECTOR_COLUMN};
 
@@ -258,11 +258,39 @@ question_sums(Question *question)
 		in.a = in.b = in.c = in.mask = NONE;
 		in.arg = (uint32_t) columns[k];
 		t->instructions[k] = in;
-		add_aggregate(question, GPUAGG_SUM, k, NONE);
 	}
-	t->program.ninstructions = t->program.nregisters = 4;
+	t->program.ninstructions = t->program.nregisters = n;
+	return t;
+}
+
+void
+question_sums(Question *question)
+{
+	static const int columns[] = {4, 6, 8, 12}; /* INT32, INT64, INT128, FLOAT64 */
+	Trial *t = load_columns(question, columns, 4);
+
 	CHECK(gpuagg_vector_check(&t->program, t->types) == -1);
+	for (uint16_t k = 0; k < 4; k++)
+		add_aggregate(question, GPUAGG_SUM, k, NONE);
 	add_aggregate(question, GPUAGG_COUNT, NONE, NONE);
+	question_end(question);
+}
+
+void
+question_flags(Question *question)
+{
+	static const int columns[] = {4, 5};
+	Trial *t = load_columns(question, columns, 2);
+	GpuaggVectorInstruction in = {GPUAGG_VECTOR_ADD};
+
+	in.type = GPUAGG_VECTOR_INT32;
+	in.out = 2;
+	in.b = 1;
+	in.c = in.mask = NONE;
+	t->instructions[2] = in;
+	t->program.ninstructions = t->program.nregisters = 3;
+	CHECK(gpuagg_vector_check(&t->program, t->types) == -1);
+	add_aggregate(question, GPUAGG_SUM, 2, NONE);
 	question_end(question);
 }
 
@@ -283,8 +311,9 @@ query_init(GpuaggRequest *request, const Lease *lease, const Question *question,
 	query.nchunks = nchunks;
 	CHECK(gpuagg_query_write(&query, room, ANSWER_AT - QUERY_AT, places));
 	end = places->end;
-	for (uint32_t i = 0; i < nchunks; i++)
+	for (uint32_t n = 0; n < nchunks; n++)
 	{
+		uint32_t i = nchunks % 2 ? nchunks - 1 - n : n; /* bitmaps lie in any order */
 		GpuaggQueryChunk *chunk = (GpuaggQueryChunk *) (room + places->chunks) + i;
 		GpuaggBlobName *names = (GpuaggBlobName *) (room + places->names) +
 								i * query.program.ncolumns;

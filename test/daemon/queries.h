@@ -68,6 +68,9 @@ extern void question_make(Question *question, int length);
 
 /* Sums of columns, and the number of rows. */
 extern void question_sums(Question *question);
+
+/* The sum of a + b, two columns of INT32; flags rows where that is none. */
+extern void question_flags(Question *question);
 extern void question_forget(Question *question);
 
 /* A QUERY request, which it writes to the region, with places in it. */
