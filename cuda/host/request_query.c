@@ -18,11 +18,12 @@
 #include "host/staging.h"
 #include "kernels/query.h"
 
-#define SLICE_NS	 INT64_C(2000000) /* that a slice is meant to take */
-#define ROW_COST	 64				  /* the first slice: so much for each row of a piece, */
-#define COST_RANGE	 16				  /* and others that much more or less */
-#define STEP_COST	 4				  /* of a step of a plan and a row */
-#define HEAVY_COST	 64				  /* of one that has 128 bits, quotients or squares */
+#define SLICE_NS	 UINT64_C(2000000) /* that a slice is meant to take */
+#define STEP		 4				   /* times more or less than the last one, at most */
+#define ROW_COST	 64				   /* the first slice: so much for each row of a piece, */
+#define COST_RANGE	 16				   /* and others that much more or less */
+#define STEP_COST	 4				   /* of a step of a plan and a row */
+#define HEAVY_COST	 64				   /* of one that has 128 bits, quotients or squares */
 #define BITMAP_BYTES (UINT64_C(4) << 20)
 #define FLOAT_ROWS	 (UINT64_C(1) << 26) /* of a multiprocessor: query.cu refuses more */
 #define BATCH		 64					 /* chunks that are copied at a time */
@@ -343,7 +344,7 @@ add_chunk(QueryJob *query, const QuerySlot *slot, uint32_t number, const GpuaggQ
 static GpuaggReason
 choose_chunks(Lane *lane, const QuerySlot *slot)
 {
-	static GpuaggQueryChunk chunks[BATCH];
+	static GpuaggQueryChunk chunks[BATCH]; /* large; there is one loop */
 	static GpuaggBlobName names[BATCH * GPUAGG_QUERY_COLUMNS];
 	QueryJob *query = (QueryJob *) lane->job;
 	const char *region = query_in_region(query);
@@ -456,15 +457,17 @@ adapt(QueryJob *query)
 {
 	uint64_t usual = gpud_piece_rows_max * ROW_COST;
 	uint64_t took = (uint64_t) (gpud_now() - query->started) + 1;
-	uint64_t most = query->most;
+	uint64_t less = took / SLICE_NS + 1;
+	uint64_t more = SLICE_NS / took;
 
-	if (took > SLICE_NS)
-		most = most / 4 > most / (took / SLICE_NS + 1) ? most / 4 : most / (took / SLICE_NS + 1);
-	else if (query->cost > most / 2)
-		most *= SLICE_NS / took < 4 ? SLICE_NS / took : 4;
-	query->most = most < usual / COST_RANGE	  ? usual / COST_RANGE
-				  : most > usual * COST_RANGE ? usual * COST_RANGE
-											  : most;
+	if (less > 1)
+		query->most /= less < STEP ? less : STEP;
+	else if (query->cost > query->most / 2)
+		query->most *= more < STEP ? more : STEP;
+	if (query->most < usual / COST_RANGE)
+		query->most = usual / COST_RANGE;
+	if (query->most > usual * COST_RANGE)
+		query->most = usual * COST_RANGE;
 }
 
 /* False: nothing was flagged. */
