@@ -17,6 +17,7 @@
 
 #include "device/attempt.h"
 #include "gpuagg.h"
+#include "resident/rules.h"
 
 /* What of the memory columns' records may take: this part, and at least so many bytes. */
 #define AREA_PART  16
@@ -267,10 +268,13 @@ typedef struct PinWish
 static dsa_pointer
 make_column(const ColumnKey *key, Oid relation, ColumnRefusal refusal)
 {
-	dsa_pointer pointer = dsa_allocate_extended(gpuagg_columns_area, sizeof(ResidentColumn),
-												DSA_ALLOC_NO_OOM | DSA_ALLOC_ZERO);
+	dsa_pointer pointer;
 	ResidentColumn *column;
 
+	if (RULE_VALUE(area_memory, false, true))
+		elog(ERROR, "out of memory of the directory");
+	pointer = dsa_allocate_extended(gpuagg_columns_area, sizeof(ResidentColumn),
+									DSA_ALLOC_NO_OOM | DSA_ALLOC_ZERO);
 	if (!DsaPointerIsValid(pointer))
 		return pointer;
 	column = dsa_get_address(gpuagg_columns_area, pointer);

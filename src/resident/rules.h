@@ -4,7 +4,8 @@
  *
  * With GPUAGG_TEST_RULES the setting gpuagg.broken_rule names clauses that do not hold in the
  * session, and gpuagg.pause_at a point where it waits as long as another has the advisory lock
- * RULES_LOCK.  Tests show so that a clause is needed.  Without, none of this is there.
+ * RULES_LOCK.  Tests show so that a clause is needed.  Without, none of this is there.  And
+ * area_memory: memory for a new column, without which there are errors.
  */
 #ifndef GPUAGG_RULES_H
 #define GPUAGG_RULES_H

@@ -228,9 +228,15 @@ def logged(case):
     return right
 
 
+def area_memory(case):
+    """Memory for a new column: without it the column is not kept, and the directory stays as it was."""
+    reader = case.session()
+    return case.right(reader) and case.do(case.writer, 'SELECT count(*) FROM gpuagg_resident') != ['0']
+
+
 CASES = {
     'replica': (snapshot_first, map_lsn, map_bit, page_lsn, by_page, same_page, confirm_lsn, fill_flag, fill_lsn,
-                catalog),
+                catalog, area_memory),
     'minimal': (logged,),
 }
 

@@ -290,6 +290,45 @@ SET max_parallel_workers_per_gather = 2;
 SELECT pg_temp.plan_lines('SELECT gpu_sum(i) FROM kept_large', 'Workers');
 SET max_parallel_workers_per_gather = 0;
 SELECT pg_temp.used('gpu_sum(i) FROM kept_large', 'max_parallel_workers_per_gather=2 parallel_leader_participation=off');
+-- a column that comes into memory between two scans of one plan
+CREATE TABLE kept_later AS SELECT i AS id, i % 1000 AS v, repeat('x', 600) AS pad FROM generate_series(1, 3000) i;
+ALTER TABLE kept_later SET (autovacuum_enabled = off);
+VACUUM ANALYZE kept_later;
+UPDATE kept_later SET v = v WHERE id = 1500;
+CREATE FUNCTION pg_temp.load(i int) RETURNS int PARALLEL RESTRICTED LANGUAGE plpgsql AS $$
+BEGIN
+    IF i = 2 THEN
+        PERFORM gpuagg_prefetch('kept_later', '{v}');
+    END IF;
+    RETURN i;
+END
+$$;
+BEGIN;
+SET LOCAL gpuagg.resident = auto;
+SET LOCAL gpuagg.min_table_pages = 0;
+SET LOCAL max_parallel_workers_per_gather = 2;
+SET LOCAL parallel_setup_cost = 0;
+SET LOCAL parallel_tuple_cost = 0;
+SET LOCAL min_parallel_table_scan_size = 0;
+SET LOCAL enable_hashjoin = off;
+SET LOCAL enable_mergejoin = off;
+SET LOCAL enable_material = off;
+SELECT pg_temp.plan_lines('SELECT x, c, s FROM (SELECT pg_temp.load(i) AS x FROM generate_series(1, 3) i OFFSET 0) g LEFT JOIN
+    (SELECT gpu_count(v) AS c, gpu_sum(v) AS s FROM kept_later) q ON c > x', 'GpuAgg|Gather');
+SELECT x, c, s FROM (SELECT pg_temp.load(i) AS x FROM generate_series(1, 3) i OFFSET 0) g LEFT JOIN
+    (SELECT gpu_count(v) AS c, gpu_sum(v) AS s FROM kept_later) q ON c > x;
+COMMIT;
+DROP TABLE kept_later;
+-- prefetching calls core's functions only
+CREATE TABLE kept_calls AS SELECT 1 AS i;
+VACUUM kept_calls;
+CREATE FUNCTION public.call(bigint, int) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE 'called'; END $$;
+CREATE AGGREGATE public.gpu_count(int) (stype = bigint, initcond = '0', sfunc = public.call);
+CREATE AGGREGATE public.count(int) (stype = bigint, initcond = '0', sfunc = public.call);
+SELECT rows FROM gpuagg_prefetch('kept_calls');
+DROP AGGREGATE public.gpu_count(int), public.count(int);
+DROP FUNCTION public.call;
+DROP TABLE kept_calls;
 
 -- who may do what, and see what
 CREATE ROLE regress_gpuagg_owner;
