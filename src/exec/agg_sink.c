@@ -125,7 +125,10 @@ reduce_decimals(AggScanState *node, const AggInput *input, Accumulator *acc, con
 	bool fits = sums->groups == (input->value.scale + 3) / 4;
 	int m = 0;
 
-	gpuagg_reduced_init(input->total);
+	/* what reductions of integers set, whatever the operation */
+	input->total->n = 0;
+	input->total->sum = gpuagg_int128_from(0);
+	memset(input->total->squares, 0, sizeof(input->total->squares));
 	if (fits && type == GPUAGG_VECTOR_INT64 && acc->op == GPUAGG_SUM)
 	{
 		/* the factor, at most 1,000, times the sum instead of each value: within 2^83 */
