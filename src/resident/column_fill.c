@@ -32,6 +32,7 @@ typedef struct FillColumn
 	uint64 *valid;
 	bool any_null;
 	Dictionary *dictionary; /* of strings: values are their codes; or NULL */
+	int32 of_byte[256];		/* of strings of one byte, as far as they have come: codes + 1 */
 	bool lost;				/* its values are not taken */
 } FillColumn;
 
@@ -221,13 +222,25 @@ take_strings(ColumnFill *fill, int number, const GpuaggVector *vector, int begin
 	for (int i = 0; i < n && !column->lost; i++)
 	{
 		int row = begin + i;
+		int32 *of_byte = NULL;
 
 		codes[i] = 0;
 		if (vector->valid != NULL && (vector->valid[row / 64] >> row % 64 & 1) == 0)
 			continue;
+		if (strings[i].size == 1)
+		{
+			of_byte = &column->of_byte[strings[i].data[0]];
+			if (*of_byte != 0)
+			{
+				codes[i] = *of_byte - 1;
+				continue;
+			}
+		}
 		switch (gpuagg_dictionary_code(column->dictionary, strings[i], fill->before, &codes[i]))
 		{
 			case DICTIONARY_HAS:
+				if (of_byte != NULL)
+					*of_byte = codes[i] + 1;
 				break;
 			case DICTIONARY_LONG_VALUE:
 				gpuagg_fill_refuse(fill, number, COLUMN_LONG_VALUE);
