@@ -50,7 +50,7 @@ __launch_bounds__(QUERY_THREADS, RESIDENT(Kind::BLOCKS))
 
 	totals.start();
 	if (threadIdx.x < layout.stages)
-		copy_barrier_init(&full[threadIdx.x]);
+		copy_barrier_init(&full[threadIdx.x], WARP_SIZE);
 	__syncthreads();
 	if (warp_id() == 0)
 	{

@@ -277,8 +277,11 @@ query_issue(const QueryLaunch &launch, QueryWalk &walk, unsigned char *stage, Co
 	{
 		uint32_t all = warp_reduce_add(bytes + (valid != nullptr ? bit_bytes : 0));
 
+		/* each lane for what it has written */
 		if (lane == 0)
 			copy_expect(barrier, all);
+		else
+			copy_barrier_arrive(barrier);
 		__syncwarp(FULL_MASK);
 		if (has)
 			copy_start(barrier, stage + layout.values[lane], values, bytes);
