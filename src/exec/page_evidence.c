@@ -176,10 +176,10 @@ confirm(PageReader *reader, uint32 chunk, const MapImage *image, ChunkPages page
 }
 
 /* Of a chunk's visible pages, those that may be used; `ahead` as of find_states(). */
-static ChunkEvidence
+static ChunkUse
 decide(PageReader *reader, uint32 chunk, uint32 ahead, const MapImage *image, ChunkPages visible)
 {
-	static const ChunkEvidence none = {{{0}}, 0};
+	static const ChunkUse none = {{{0}}, 0};
 	PageResident *resident = reader->resident;
 	ChunkPages used = RULE_VALUE(map_bit, visible, chunk_range(CHUNK_PAGES));
 	ChunkPages others;
@@ -207,14 +207,14 @@ decide(PageReader *reader, uint32 chunk, uint32 ahead, const MapImage *image, Ch
 		others = confirm(reader, chunk, image, others);
 		used = chunk_either(used, others);
 	}
-	return (ChunkEvidence){RULE_VALUE(by_page, used,
-									  chunk_size(&used) > 0 ? resident->blocks[0]->pages : used),
-						   chunk_size(&others)};
+	return (ChunkUse){RULE_VALUE(by_page, used,
+								 chunk_size(&used) > 0 ? resident->blocks[0]->pages : used),
+					  chunk_size(&others)};
 }
 
 /* Decides about chunks of one page of the map. */
 static void
-decide_together(PageReader *reader, uint32 first, uint32 n, ChunkEvidence *decided)
+decide_together(PageReader *reader, uint32 first, uint32 n, ChunkUse *decided)
 {
 	PageResident *resident = reader->resident;
 	const MapImage *image = image_of(reader, first);
@@ -228,7 +228,7 @@ decide_together(PageReader *reader, uint32 first, uint32 n, ChunkEvidence *decid
 		CHECK_FOR_INTERRUPTS();
 		/* the table may have got more pages, in its last chunk, since it was opened */
 		if (odd[i] == 0 && first + i + 1 < resident->nchunks)
-			decided[i] = (ChunkEvidence){visible[i], 0};
+			decided[i] = (ChunkUse){visible[i], 0};
 		else
 			decided[i] =
 				decide(reader, first + i, n - i, image,
@@ -238,7 +238,7 @@ decide_together(PageReader *reader, uint32 first, uint32 n, ChunkEvidence *decid
 }
 
 void
-gpuagg_page_evidence_decide(PageReader *reader, uint32 first, uint32 n, ChunkEvidence *decided)
+gpuagg_page_evidence_decide(PageReader *reader, uint32 first, uint32 n, ChunkUse *decided)
 {
 	instr_time start;
 	instr_time now;
@@ -252,7 +252,7 @@ gpuagg_page_evidence_decide(PageReader *reader, uint32 first, uint32 n, ChunkEvi
 		if (reader->resident->pinned)
 			decide_together(reader, first + done, some, decided + done);
 		else
-			memset(decided + done, 0, some * sizeof(ChunkEvidence));
+			memset(decided + done, 0, some * sizeof(ChunkUse));
 		done += some;
 	}
 	if (reader->timed)

@@ -110,7 +110,7 @@ gpuagg_page_resident_open(PageReader *reader, const PageColumn *columns, int nco
 	resident->states = palloc(ncolumns * STATES_AHEAD * sizeof(ChunkState));
 	resident->blocks = palloc(ncolumns * sizeof(ColumnBlock *));
 	if (share == NULL)
-		resident->decided = palloc_extended(Max(resident->nchunks, 1) * sizeof(ChunkEvidence),
+		resident->decided = palloc_extended(Max(resident->nchunks, 1) * sizeof(ChunkUse),
 											MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	gpuagg_purge_install();
 	if (memory == PAGE_MEMORY_FILL && resident->pinned)

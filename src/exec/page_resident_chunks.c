@@ -45,7 +45,7 @@ take_chunk(PageReader *reader, uint32 *chunk, ChunkPages *used)
 {
 	PageResident *resident = reader->resident;
 	PageShare *share = reader->scan->share;
-	ChunkEvidence evidence;
+	ChunkUse use;
 
 	CHECK_FOR_INTERRUPTS();
 	if (share == NULL)
@@ -60,21 +60,21 @@ take_chunk(PageReader *reader, uint32 *chunk, ChunkPages *used)
 			gpuagg_page_evidence_decide(reader, *chunk, n, resident->decided + *chunk);
 			resident->ndecided += n;
 		}
-		evidence = resident->decided[*chunk];
+		use = resident->decided[*chunk];
 	}
 	else
 	{
 		*chunk = pg_atomic_fetch_add_u32(&share->next_chunk, 1);
 		if (*chunk >= share->nchunks)
 			return false;
-		gpuagg_page_evidence_decide(reader, *chunk, 1, &evidence);
-		share->chunks[*chunk].used = evidence.used;
+		gpuagg_page_evidence_decide(reader, *chunk, 1, &use);
+		share->chunks[*chunk].used = use.used;
 		pg_write_barrier();
 		pg_atomic_write_u32(&share->chunks[*chunk].decided, 1);
 	}
-	*used = evidence.used;
-	reader->counts.level1 += chunk_size(used) - evidence.confirmed;
-	reader->counts.level2 += evidence.confirmed;
+	*used = use.used;
+	reader->counts.level1 += chunk_size(used) - use.confirmed;
+	reader->counts.level2 += use.confirmed;
 	return true;
 }
 
@@ -158,6 +158,7 @@ gpuagg_page_resident_share(PageReader *reader, PageShare *share)
 		chunk_remove(&resident->decided[chunk_of(block)].used, chunk_page(block));
 	}
 	/* what the table has got since the share was made has no rows that the snapshot sees */
+	/* chunks not given out are decided about again, as blocks may have changed since */
 	for (uint32 i = 0; i < Min(resident->next, share->nchunks); i++)
 	{
 		share->chunks[i].used = resident->decided[i].used;

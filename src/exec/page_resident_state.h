@@ -27,11 +27,11 @@ typedef struct ResidentRun
 } ResidentRun;
 
 /* What has been decided about a chunk. */
-typedef struct ChunkEvidence
+typedef struct ChunkUse
 {
 	ChunkPages used;  /* come from memory */
 	uint32 confirmed; /* so many of them at level 2 */
-} ChunkEvidence;
+} ChunkUse;
 
 typedef struct PageResident
 {
@@ -49,7 +49,7 @@ typedef struct PageResident
 	MemoryRef *refs;
 	uint32 segments; /* of memory: those in which this process has found a block, a bit each */
 
-	ChunkEvidence *decided; /* by chunk, without a share */
+	ChunkUse *decided; /* by chunk, without a share */
 	uint32 nchunks;
 	uint32 ndecided; /* of these */
 	uint32 next;	 /* chunk to be taken, without a share */
@@ -81,7 +81,7 @@ typedef struct PageResident
 
 /* page_evidence.c: decides about chunks first to first + n - 1, at most CHUNKS_AHEAD. */
 extern void gpuagg_page_evidence_decide(PageReader *reader, uint32 first, uint32 n,
-										ChunkEvidence *decided);
+										ChunkUse *decided);
 
 /* Finds the blocks of one of the last CHUNKS_AHEAD chunks, which has any; false: one is not there. */
 extern bool gpuagg_page_evidence_blocks(PageResident *resident, uint32 chunk);
