@@ -1496,14 +1496,15 @@ REVOKE ALL ON FUNCTION gpuagg_stat_reset() FROM PUBLIC;
 
 CREATE FUNCTION gpuagg_resident_get(
 	OUT relation oid, OUT attribute smallint, OUT place text, OUT chunks bigint, OUT pages bigint,
-	OUT rows bigint, OUT bytes bigint, OUT uses bigint, OUT last_use timestamptz, OUT reason text)
+	OUT rows bigint, OUT bytes bigint, OUT uses bigint, OUT last_use timestamptz, OUT reason text,
+	OUT device_chunks bigint, OUT device_bytes bigint)
 	RETURNS SETOF record
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 20 AS 'MODULE_PATHNAME';
 
 CREATE VIEW gpuagg_resident AS
 	SELECT r.relation::regclass AS relation, a.attname AS attribute, r.place, r.chunks, r.pages,
 		pg_relation_size(r.relation) / current_setting('block_size')::bigint AS table_pages, r.rows,
-		r.bytes, r.uses, r.last_use, r.reason
+		r.bytes, r.device_chunks, r.device_bytes, r.uses, r.last_use, r.reason
 	FROM gpuagg_resident_get() r JOIN pg_attribute a ON a.attrelid = r.relation AND a.attnum = r.attribute;
 COMMENT ON VIEW gpuagg_resident IS
 	'columns of this database''s tables that are in memory, of those that one may read';

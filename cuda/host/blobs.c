@@ -305,3 +305,20 @@ gpud_blob_drop(Blob *blob)
 	if (blob->users == 0)
 		free_blob(blob);
 }
+
+uint32_t
+gpud_blobs_drop_before(uint64_t epoch)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (Blob *blob = buckets[i], *next; blob != NULL; blob = next)
+		{
+			next = blob->next;
+			if (blob->name.epoch >= epoch)
+				continue;
+			gpud_blob_drop(blob);
+			n++;
+		}
+	return n;
+}

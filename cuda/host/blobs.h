@@ -50,6 +50,9 @@ extern void gpud_blob_hold(Blob *blob);
 extern void gpud_blob_let_go(Blob *blob);
 extern void gpud_blob_drop(Blob *blob);
 
+/* Drops all blobs of epochs before that one; returns how many. */
+extern uint32_t gpud_blobs_drop_before(uint64_t epoch);
+
 /* Gives back slabs that have been empty for a while; once a second. */
 extern void gpud_blobs_tick(int64_t now);
 

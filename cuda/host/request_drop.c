@@ -12,6 +12,8 @@ serve(Client *client, const GpuaggRequest *request)
 	GpuaggReply reply;
 
 	memset(&reply, 0, sizeof(reply));
+	if (reason == GPUAGG_OK && request->u.drop.count == 0)
+		reply.u.drop.dropped = gpud_blobs_drop_before(request->u.drop.names[0].epoch);
 	for (uint32_t i = 0; reason == GPUAGG_OK && i < request->u.drop.count; i++)
 	{
 		Blob *blob = gpud_blob_find(&request->u.drop.names[i], request->u.drop.database);

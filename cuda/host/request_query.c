@@ -173,7 +173,8 @@ check(Job *job)
 	if (segment == NULL)
 		return gpud_staging_reason(job->pending.client, region);
 	if (gpuagg_request_check(&job->request, segment->memory.size) != GPUAGG_OK ||
-		job->request.u.query.device != (uint32_t) gpud_device.used)
+		(job->request.u.query.device != GPUAGG_ANY_DEVICE &&
+		 job->request.u.query.device != (uint32_t) gpud_device.used))
 		return GPUAGG_REFUSED;
 	gpud_segment_hold(segment);
 	query->segment = segment;

@@ -529,6 +529,18 @@ gpuagg_bits_copy(uint64_t *to, uint64_t to_first, const uint64_t *from, uint64_t
 	copy_bits(to, to_first, from, NULL, from_first, n);
 }
 
+void
+gpuagg_bits_set(uint64_t *bits, uint64_t first, uint64_t n)
+{
+	for (uint64_t end = first + n; first < end;)
+	{
+		uint64_t now = smaller(64 - first % 64, end - first);
+
+		bits[first / 64] |= UINT64_MAX >> (64 - now) << first % 64;
+		first += now;
+	}
+}
+
 uint64_t
 gpuagg_bits_count(const uint64_t *bits, uint64_t first, uint64_t n)
 {

@@ -67,6 +67,9 @@ extern void gpuagg_narrow_read(const GpuaggNarrow *narrow, const void *stored, u
 extern void gpuagg_bits_copy(uint64_t *to, uint64_t to_first, const uint64_t *from,
 							 uint64_t from_first, uint64_t n);
 
+/* Sets n bits. */
+extern void gpuagg_bits_set(uint64_t *bits, uint64_t first, uint64_t n);
+
 /* Number of bits set among n. */
 extern uint64_t gpuagg_bits_count(const uint64_t *bits, uint64_t first, uint64_t n);
 

@@ -163,8 +163,7 @@ gpuagg_request_check(const GpuaggRequest *request, uint64_t bytes)
 	if (type == GPUAGG_MSG_QUERY)
 		return check_query(request, bytes);
 	if (type == GPUAGG_MSG_DROP)
-		return request->u.drop.count >= 1 && request->u.drop.count <= GPUAGG_DROPS ? GPUAGG_OK
-																				   : GPUAGG_REFUSED;
+		return request->u.drop.count <= GPUAGG_DROPS ? GPUAGG_OK : GPUAGG_REFUSED;
 	if (type >= (int) (sizeof(check) / sizeof(check[0])) || check[type] == NULL ||
 		!rows_allowed(work->nrows, GPUAGG_MAX_ROWS) || !check[type](work) ||
 		!gpuagg_work_columns_check(type, work, bytes))

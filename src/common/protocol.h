@@ -102,13 +102,13 @@ typedef struct GpuaggRequest
 		struct
 		{
 			uint32_t database;
-			uint32_t count;						/* 1 to GPUAGG_DROPS */
+			uint32_t count; /* up to GPUAGG_DROPS; 0: all of epochs before that of names[0] */
 			GpuaggBlobName names[GPUAGG_DROPS]; /* those that are unknown are passed over */
 		} drop;
 		struct
 		{
 			uint32_t region;
-			uint32_t device; /* number; blobs on others are stale */
+			uint32_t device; /* number, or ANY_DEVICE; blobs on others are stale */
 			uint32_t database;
 			uint32_t spare;		   /* 0 */
 			uint64_t at;		   /* the query: bytes from the region's start, aligned to */

@@ -22,6 +22,25 @@ add_part(uint64_t *end, uint64_t n, size_t size)
 	return at;
 }
 
+GpuaggQueryHead
+gpuagg_query_head(const GpuaggQuery *query)
+{
+	const GpuaggVectorProgram *program = &query->program;
+
+	return (GpuaggQueryHead){
+		.nchunks = query->nchunks,
+		.naggregates = query->naggregates,
+		.nkeys = query->nkeys,
+		.ninstructions = program->ninstructions,
+		.nfilter = program->nfilter,
+		.filter = program->filter,
+		.nregisters = program->nregisters,
+		.nconstants = program->nconstants,
+		.ncolumns = program->ncolumns,
+		.max_groups = query->max_groups,
+	};
+}
+
 int
 gpuagg_query_places(const GpuaggQueryHead *head, GpuaggQueryPlaces *places)
 {
@@ -57,18 +76,7 @@ int
 gpuagg_query_write(const GpuaggQuery *query, void *room, uint64_t bytes, GpuaggQueryPlaces *places)
 {
 	const GpuaggVectorProgram *program = &query->program;
-	GpuaggQueryHead head = {
-		.nchunks = query->nchunks,
-		.naggregates = query->naggregates,
-		.nkeys = query->nkeys,
-		.ninstructions = program->ninstructions,
-		.nfilter = program->nfilter,
-		.filter = program->filter,
-		.nregisters = program->nregisters,
-		.nconstants = program->nconstants,
-		.ncolumns = program->ncolumns,
-		.max_groups = query->max_groups,
-	};
+	GpuaggQueryHead head = gpuagg_query_head(query);
 
 	if (program->nrows > 0 || program->spare != 0 || !gpuagg_query_places(&head, places) ||
 		places->end > bytes)

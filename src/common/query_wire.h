@@ -86,6 +86,9 @@ typedef struct GpuaggQueryPlaces
 	uint64_t end; /* of all but bitmaps; aligned */
 } GpuaggQueryPlaces;
 
+/* The head of a query. */
+extern GpuaggQueryHead gpuagg_query_head(const GpuaggQuery *query);
+
 /* 0 if the head says what no query can have. */
 extern int gpuagg_query_places(const GpuaggQueryHead *head, GpuaggQueryPlaces *places);
 

@@ -360,6 +360,18 @@ find_slot(uint32 id, Connection **connection)
 	return NULL;
 }
 
+bool
+gpuagg_device_answered(uint32 id)
+{
+	Connection *c;
+	Slot *slot = find_slot(id, &c);
+
+	if (slot == NULL || slot->state != SLOT_WAITING)
+		return true;
+	gpuagg_connection_drain(c);
+	return slot->state != SLOT_WAITING || c->retired;
+}
+
 GpuaggReason
 gpuagg_device_wait(uint32 id, GpuaggReply *reply)
 {

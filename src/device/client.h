@@ -63,7 +63,7 @@ extern void gpuagg_device_release(DeviceLease *lease);
 extern void gpuagg_device_rest(void);
 
 /*
- * Sends a REDUCE, SCAN, SORT or LADDER request; fills in the region, and the
+ * Sends a request that has a region; fills that in, and the
  * header except the type.  GPUAGG_OK with its id, or why it was not sent.  With
  * GPUAGG_MAX_INFLIGHT requests under way it first waits for one reply.
  */
@@ -75,9 +75,12 @@ extern GpuaggReason gpuagg_device_submit(DeviceLease *lease, GpuaggRequest *requ
  */
 extern GpuaggReason gpuagg_device_wait(uint32 id, GpuaggReply *reply);
 
+/* Whether gpuagg_device_wait() for the request would not wait. */
+extern bool gpuagg_device_answered(uint32 id);
+
 /*
  * Sends a request and waits for its reply: GPUAGG_OK, or why it failed.  A request
- * without a lease is a BENCH request, which takes about 10 s at most; cancelling
+ * without a lease is a DROP, or a BENCH request, which takes about 10 s at most; cancelling
  * it closes the connection, which ends it in gpuaggd too.
  */
 extern GpuaggReason gpuagg_device_call(DeviceLease *lease, GpuaggRequest *request,

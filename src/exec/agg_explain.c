@@ -142,6 +142,13 @@ show_work(AggScanState *node, ExplainState *es)
 		if (es->timing)
 			ExplainPropertyFloat("Evidence Time", "ms", counts.pages.ns_evidence / 1e6, 3, es);
 	}
+	if (counts.requests > 0)
+	{
+		ExplainPropertyInteger("Chunks on Device", NULL, (int64) counts.pages.device_chunks, es);
+		ExplainPropertyInteger("Rows on Device", NULL, (int64) counts.pages.device_rows, es);
+		if (es->timing)
+			ExplainPropertyFloat("Device Time", "ms", counts.ns_device / 1e6, 3, es);
+	}
 	ExplainPropertyInteger("Rows Read", NULL, (int64) counts.pages.rows, es);
 	ExplainPropertyInteger("Vectors", NULL, counts.vectors, es);
 	ExplainPropertyInteger("Vectors Row by Row", NULL, counts.by_row, es);
@@ -177,6 +184,9 @@ gpuagg_agg_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 			show_rows(node, ancestors, es);
 		}
 		gpuagg_agg_explain_memory(&node->memory, es);
+		if (es->verbose && es->analyze && node->memory.mode != PAGE_MEMORY_NONE &&
+			node->device_reason != NULL)
+			ExplainPropertyText("Device Not Used", node->device_reason, es);
 		if (es->analyze)
 			show_work(node, es);
 	}

@@ -152,6 +152,7 @@ gpuagg_agg_input_init(AggScanState *node)
 		gpuagg_agg_chunk_init(node);
 		gpuagg_agg_codes_init(node);
 	}
+	gpuagg_agg_device_init(node);
 	node->parameter_context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg parameters",
 													ALLOCSET_SMALL_SIZES);
 	node->memory_limit = get_hash_memory_limit();
@@ -231,6 +232,16 @@ open_reader(AggScanState *node, Relation relation, const PageColumn *columns, Ag
 						  node->css.ss.ps.instrument->need_timer;
 }
 
+/* What the device has, of a table that this process has not begun to read, and does not share yet. */
+static void
+take_device(AggScanState *node)
+{
+	if (!gpuagg_page_reader_begin_memory(node->reader))
+		return;
+	gpuagg_agg_device_take(node);
+	gpuagg_page_reader_end_memory(node->reader);
+}
+
 static void
 close_reader(AggScanState *node)
 {
@@ -302,6 +313,7 @@ gpuagg_agg_input_take_memory(AggScanState *node, int workers)
 			PAGE_MEMORY_NONE)
 		return false;
 	open_reader(node, node->relation, node->columns, &node->memory, NULL);
+	take_device(node);
 	if (gpuagg_page_reader_begin_memory(node->reader))
 	{
 		INSTR_TIME_SET_CURRENT(node->alone.start);
@@ -333,6 +345,8 @@ gpuagg_agg_input_take_table(AggScanState *node, AggTable *table)
 		Assert(node->table == NULL);
 		open_reader(node, table->relation, table->columns, &table->memory, table->share);
 		node->table = table;
+		if (table->share == NULL)
+			take_device(node);
 	}
 	if (!take_vectors(node))
 		return false;
@@ -374,8 +388,12 @@ gpuagg_agg_input_drain(AggScanState *node)
 	else
 	{
 		if (node->reader == NULL)
+		{
 			open_reader(node, node->relation, node->columns, &node->memory,
 						node->share != NULL ? &node->share->pages : NULL);
+			if (node->share == NULL)
+				take_device(node);
+		}
 		all = take_vectors(node);
 	}
 	gpuagg_agg_sink_finish(node);

@@ -271,6 +271,8 @@ gpuagg_agg_counts_add(AggCounts *into, const AggCounts *from)
 	into->by_row += from->by_row;
 	into->removed += from->removed;
 	into->sent += from->sent;
+	into->requests += from->requests;
+	into->ns_device += from->ns_device;
 	into->ns += from->ns;
 	into->ns_reading += from->ns_reading;
 }

@@ -10,6 +10,7 @@
 #include "executor/executor.h"
 #include "port/pg_bitutils.h"
 
+#include "common/int192.h"
 #include "engine/cpu.h"
 #include "exec/agg_dense.h"
 #include "operation/accumulators.h"
@@ -95,7 +96,7 @@ take_decimal(AggScanState *node, const AggInput *input, const GpuaggVector *vect
 
 /* A vector's reduction into the state, of n values. */
 static void
-add_decimals(const AggInput *input, Accumulator *acc, const GpuaggReduced *total, int n)
+add_decimals(const AggInput *input, Accumulator *acc, const GpuaggReduced *total, int64 n)
 {
 	GpuaggDecimalSum *sums = &((NumericAccumulator *) acc)->sums;
 
@@ -387,37 +388,56 @@ merge_decimals(AggScanState *node, int number, Accumulator *acc, const GpuaggRed
 												state->kind);
 
 	((NumericAccumulator *) from)->sums.groups = state->groups;
-	add_decimals(&node->inputs[number], from, total, (int) total->n);
+	add_decimals(&node->inputs[number], from, total, (int64) total->n);
 	gpuagg_family_of(acc)->merge(acc, gpuagg_agg_owner(node), from);
 	pfree(from);
+}
+
+/* Times 10^n, at most 1,000. */
+static void
+multiply_squares(uint64 *squares, uint64 factor)
+{
+	unsigned __int128 carry = 0;
+
+	for (int i = 0; i < GPUAGG_INT192_WORDS; i++)
+	{
+		carry += (unsigned __int128) squares[i] * factor;
+		squares[i] = (uint64) carry;
+		carry >>= 64;
+	}
+}
+
+void
+gpuagg_agg_sink_total(AggScanState *node, int number, AggGroup *group, GpuaggReduced *total)
+{
+	const AggInput *input = &node->inputs[number];
+	const AggGroupState *state = &gpuagg_agg_main(node)->layout.states[number];
+	Accumulator *acc = gpuagg_group_state(&gpuagg_agg_main(node)->layout, group, number);
+
+	if (input->feed == FEED_DECIMAL)
+	{
+		total->sum = gpuagg_int128_narrow(gpuagg_int128_wide(total->sum) * input->factor);
+		multiply_squares(total->squares, (uint64) (input->factor * input->factor));
+		if (((NumericAccumulator *) acc)->sums.groups == state->groups)
+			add_decimals(input, acc, total, (int64) total->n);
+		else
+			merge_decimals(node, number, acc, total);
+	}
+	else if (input->feed == FEED_NUMBERS)
+		gpuagg_family_of(acc)->add_reduced(acc, gpuagg_agg_owner(node), total);
+	else
+		((CountAccumulator *) acc)->n += (int64) total->n;
 }
 
 void
 gpuagg_agg_sink_sum(AggScanState *node, int number, AggGroup *group, int64 n, __int128 sum)
 {
-	const AggInput *input = &node->inputs[number];
-	const AggGroupState *state = &gpuagg_agg_main(node)->layout.states[number];
-	Accumulator *acc = gpuagg_group_state(&gpuagg_agg_main(node)->layout, group, number);
 	GpuaggReduced total;
 
 	total.n = (uint64) n;
+	total.sum = gpuagg_int128_narrow(sum);
 	memset(total.squares, 0, sizeof(total.squares));
-	if (input->feed == FEED_DECIMAL)
-	{
-		/* as the factor is at most 1,000 */
-		total.sum = gpuagg_int128_narrow(sum * input->factor);
-		if (((NumericAccumulator *) acc)->sums.groups == state->groups)
-			add_decimals(input, acc, &total, (int) n);
-		else
-			merge_decimals(node, number, acc, &total);
-	}
-	else if (input->feed == FEED_NUMBERS)
-	{
-		total.sum = gpuagg_int128_narrow(sum);
-		gpuagg_family_of(acc)->add_reduced(acc, gpuagg_agg_owner(node), &total);
-	}
-	else
-		((CountAccumulator *) acc)->n += n;
+	gpuagg_agg_sink_total(node, number, group, &total);
 }
 
 /* ---- one row ---- */

@@ -115,10 +115,12 @@ typedef struct AggCounts
 {
 	PageCounts pages;
 	int64 vectors;
-	int64 by_row;  /* of these */
-	int64 removed; /* rows, by the filter */
-	int64 sent;	   /* groups of a worker */
-	uint64 ns;	   /* bringing vectors into groups, if the plan is timed */
+	int64 by_row;	/* of these */
+	int64 removed;	/* rows, by the filter */
+	int64 sent;		/* groups of a worker */
+	int64 requests; /* to the device */
+	uint64 ns_device;
+	uint64 ns; /* bringing vectors into groups, if the plan is timed */
 	uint64 ns_reading;
 } AggCounts;
 
@@ -139,6 +141,9 @@ typedef struct AggMemory
 	uint32 nchunks;		/* of the share */
 	const char *reason; /* why it does not do all; or NULL */
 } AggMemory;
+
+/* What a node asks the device for. */
+typedef struct AggDevice AggDevice;
 
 /* Of a leader before there are workers. */
 typedef struct AggAlone
@@ -212,11 +217,13 @@ typedef struct AggScanState
 	AggMemory memory; /* where the table is one */
 	AggAlone alone;
 	AggConditions conditions;
-	AggChunk *chunk;   /* what is asked of blocks in memory */
-	AggRanges *ranges; /* the filter as ranges of columns in memory; or NULL */
-	AggCodes *codes;   /* what is done with strings' codes */
-	bool columns_only; /* rows are never evaluated by the executor, but for flagged ones */
-	AggInput *inputs;  /* one for each state */
+	AggChunk *chunk;		   /* what is asked of blocks in memory */
+	AggDevice *device;		   /* NULL: nothing, whatever rows there are */
+	const char *device_reason; /* why the device did not do all from memory; or NULL */
+	AggRanges *ranges;		   /* the filter as ranges of columns in memory; or NULL */
+	AggCodes *codes;		   /* what is done with strings' codes */
+	bool columns_only;		   /* rows are never evaluated by the executor, but for flagged ones */
+	AggInput *inputs;		   /* one for each state */
 	ExprState *qual;
 	ExprState **row_exprs; /* of ROW instructions */
 	TupleTableSlot *row_slot;
@@ -328,7 +335,7 @@ extern void gpuagg_agg_rows_take(AggScanState *node);
 /*
  * agg_sink.c: the live rows of the vector into one group, or each into its own but for the
  * states that have `taken` them, if it is not NULL; n > 0 values of an input with that sum into a
- * group; and the row in the slot, whose expressions are evaluated singly, or whose values a node
+ * group; what a reduction of an input's values gave, which is changed; and the row in the slot, whose expressions are evaluated singly, or whose values a node
  * below has computed.  finish() brings all into the states.
  */
 extern void gpuagg_agg_sink_all(AggScanState *node, AggGroup *group, int nlive);
@@ -336,6 +343,8 @@ extern void gpuagg_agg_sink_grouped(AggScanState *node, AggGroup *const *found, 
 									int n, const bool *taken);
 extern void gpuagg_agg_sink_sum(AggScanState *node, int number, AggGroup *group, int64 n,
 								__int128 sum);
+extern void gpuagg_agg_sink_total(AggScanState *node, int number, AggGroup *group,
+								  GpuaggReduced *total);
 extern void gpuagg_agg_sink_row(AggScanState *node, AggGroup *group, ExprContext *econtext);
 extern void gpuagg_agg_sink_values(AggScanState *node, AggGroup *group, const TupleTableSlot *slot);
 
@@ -392,6 +401,14 @@ extern bool gpuagg_agg_codes_find(AggScanState *node, const AggSet *set, const u
 								  AggGroup **found, uint16 *missing, int *nmissing);
 extern void gpuagg_agg_codes_enter(AggScanState *node, const AggSet *set, const uint16 *rows, int n,
 								   AggGroup *const *groups);
+
+/*
+ * agg_device.c: what the device can do of the program and the states; and the rows of chunks
+ * whose columns are on the device into the groups, before others of the reader's that come from
+ * memory.
+ */
+extern void gpuagg_agg_device_init(AggScanState *node);
+extern void gpuagg_agg_device_take(AggScanState *node);
 
 /* agg_layout.c: which values and states there are, and in which sets */
 extern void gpuagg_agg_layout_init(AggScanState *node);

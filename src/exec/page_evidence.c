@@ -7,6 +7,7 @@
 #include "exec/page_resident_state.h"
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "resident/rules.h"
 
@@ -41,18 +42,12 @@ state_of(const PageResident *resident, int column, uint32 chunk)
 	return &resident->states[(Size) column * STATES_AHEAD + chunk - resident->first_state];
 }
 
-static MemoryRef *
-ref_of(const PageResident *resident, int column, uint32 chunk)
-{
-	return &resident->refs[(Size) column * CHUNKS_AHEAD + chunk % CHUNKS_AHEAD];
-}
-
 bool
 gpuagg_page_evidence_blocks(PageResident *resident, uint32 chunk)
 {
 	for (int i = 0; i < resident->ncolumns; i++)
 	{
-		resident->blocks[i] = gpuagg_column_block(*ref_of(resident, i, chunk));
+		resident->blocks[i] = gpuagg_column_block(*page_resident_ref(resident, i, chunk));
 		if (resident->blocks[i] == NULL)
 			return false;
 		if (resident->dictionaries[i] != NULL &&
@@ -100,7 +95,7 @@ find_odd(PageResident *resident, uint32 first, uint32 n, const MapImage *image, 
 	memset(odd, 0, n * sizeof(uint64));
 	for (int c = 0; c < resident->ncolumns; c++)
 	{
-		MemoryRef *refs = ref_of(resident, c, first);
+		MemoryRef *refs = page_resident_ref(resident, c, first);
 
 		gpuagg_column_glance(resident->pins[c].column, first, n, image->lsn, visible, c == 0, refs,
 							 records, odd);
@@ -179,7 +174,7 @@ confirm(PageReader *reader, uint32 chunk, const MapImage *image, ChunkPages page
 static ChunkUse
 decide(PageReader *reader, uint32 chunk, uint32 ahead, const MapImage *image, ChunkPages visible)
 {
-	static const ChunkUse none = {{{0}}, 0};
+	static const ChunkUse none = {{{0}}, 0, false};
 	PageResident *resident = reader->resident;
 	ChunkPages used = RULE_VALUE(map_bit, visible, chunk_range(CHUNK_PAGES));
 	ChunkPages others;
@@ -190,7 +185,7 @@ decide(PageReader *reader, uint32 chunk, uint32 ahead, const MapImage *image, Ch
 	{
 		const ChunkState *state = state_of(resident, i, chunk);
 
-		*ref_of(resident, i, chunk) = state->block;
+		*page_resident_ref(resident, i, chunk) = state->block;
 		if (state->block == 0)
 			return none;
 		used = RULE(map_lsn, state->map_lsn == image->lsn) ? chunk_both(used, state->confirmed)
@@ -209,7 +204,7 @@ decide(PageReader *reader, uint32 chunk, uint32 ahead, const MapImage *image, Ch
 	}
 	return (ChunkUse){RULE_VALUE(by_page, used,
 								 chunk_size(&used) > 0 ? resident->blocks[0]->pages : used),
-					  chunk_size(&others)};
+					  chunk_size(&others), same};
 }
 
 /* Decides about chunks of one page of the map. */
@@ -228,13 +223,32 @@ decide_together(PageReader *reader, uint32 first, uint32 n, ChunkUse *decided)
 		CHECK_FOR_INTERRUPTS();
 		/* the table may have got more pages, in its last chunk, since it was opened */
 		if (odd[i] == 0 && first + i + 1 < resident->nchunks)
-			decided[i] = (ChunkUse){visible[i], 0};
+			decided[i] = (ChunkUse){visible[i], 0, true};
 		else
 			decided[i] =
 				decide(reader, first + i, n - i, image,
 					   chunk_both(visible[i],
 								  chunk_range(chunk_npages(first + i, reader->scan->nblocks))));
 	}
+}
+
+void
+gpuagg_page_evidence_keep(PageResident *resident)
+{
+	uint32 room = Max(resident->nchunks, CHUNKS_AHEAD);
+	MemoryRef *refs;
+
+	Assert(resident->ndecided <= CHUNKS_AHEAD);
+	if (room == resident->refs_room)
+		return;
+	refs = MemoryContextAllocHuge(GetMemoryChunkContext(resident),
+								  (Size) resident->ncolumns * room * sizeof(MemoryRef));
+	for (int i = 0; i < resident->ncolumns; i++)
+		memcpy(refs + (Size) i * room, resident->refs + (Size) i * resident->refs_room,
+			   resident->refs_room * sizeof(MemoryRef));
+	pfree(resident->refs);
+	resident->refs = refs;
+	resident->refs_room = room;
 }
 
 void

@@ -47,6 +47,8 @@ gpuagg_page_counts_add(PageCounts *into, const PageCounts *from)
 	into->level2 += from->level2;
 	into->filled += from->filled;
 	into->skipped += from->skipped;
+	into->device_chunks += from->device_chunks;
+	into->device_rows += from->device_rows;
 	into->ns_evidence += from->ns_evidence;
 }
 

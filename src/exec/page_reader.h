@@ -44,15 +44,17 @@ typedef struct PageShare
 /* Counts of what this process has done, for EXPLAIN and statistics. */
 typedef struct PageCounts
 {
-	uint64 pages;		/* read */
-	uint64 all_visible; /* of these, without a look at each tuple's visibility */
-	uint64 strided;		/* of these, whose tuples lie at a constant stride */
-	uint64 rows;		/* visible, those from memory too */
-	uint64 level1;		/* pages that came from memory, confirmed at level 1 */
-	uint64 level2;		/* at level 2 */
-	uint64 filled;		/* of those read: put into memory */
-	uint64 skipped;		/* chunks of which no row had to be looked at */
-	uint64 ns_evidence; /* deciding which pages come from memory, if the reader is timed */
+	uint64 pages;		  /* read */
+	uint64 all_visible;	  /* of these, without a look at each tuple's visibility */
+	uint64 strided;		  /* of these, whose tuples lie at a constant stride */
+	uint64 rows;		  /* visible, those from memory too */
+	uint64 level1;		  /* pages that came from memory, confirmed at level 1 */
+	uint64 level2;		  /* at level 2 */
+	uint64 filled;		  /* of those read: put into memory */
+	uint64 skipped;		  /* chunks of which no row had to be looked at */
+	uint64 device_chunks; /* from memory, whose rows the device took */
+	uint64 device_rows;	  /* of these */
+	uint64 ns_evidence;	  /* deciding which pages come from memory, if the reader is timed */
 } PageCounts;
 
 /*

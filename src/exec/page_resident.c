@@ -106,12 +106,14 @@ gpuagg_page_resident_open(PageReader *reader, const PageColumn *columns, int nco
 	if (resident->pinned && columns != NULL && !open_dictionaries(resident, columns))
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 	resident->nchunks = chunk_count(scan->nblocks);
+	resident->refs_room = CHUNKS_AHEAD;
 	resident->refs = palloc(ncolumns * CHUNKS_AHEAD * sizeof(MemoryRef));
 	resident->states = palloc(ncolumns * STATES_AHEAD * sizeof(ChunkState));
 	resident->blocks = palloc(ncolumns * sizeof(ColumnBlock *));
 	if (share == NULL)
 		resident->decided = palloc_extended(Max(resident->nchunks, 1) * sizeof(ChunkUse),
 											MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	resident->before = before;
 	gpuagg_purge_install();
 	if (memory == PAGE_MEMORY_FILL && resident->pinned)
 		open_fill(resident, columns, before);
@@ -125,6 +127,8 @@ gpuagg_page_resident_close(PageReader *reader)
 
 	if (resident == NULL)
 		return;
+	if (resident->upload != NULL)
+		gpuagg_upload_close(resident->upload);
 	if (resident->fill != NULL)
 		gpuagg_fill_close(resident->fill);
 	for (int i = 0; i < resident->ncolumns; i++)
@@ -148,6 +152,8 @@ gpuagg_page_resident_close(PageReader *reader)
 	pfree(resident->blocks);
 	if (resident->decided != NULL)
 		pfree(resident->decided);
+	if (resident->taken != NULL)
+		pfree(resident->taken);
 	if (resident->returned != NULL)
 		pfree(resident->returned);
 	pfree(resident);

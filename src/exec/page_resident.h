@@ -41,7 +41,7 @@ extern void gpuagg_page_resident_close(PageReader *reader);
 /* Makes the next rows from memory the current batch; false: there are no more. */
 extern bool gpuagg_page_resident_next(PageReader *reader);
 
-/* Of all columns. */
+/* Of all columns, without chunks that the device has taken. */
 extern double gpuagg_page_resident_bytes(const PageReader *reader);
 
 /* Whether all chunks have been given out. */

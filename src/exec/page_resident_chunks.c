@@ -15,28 +15,31 @@
 #include "resident/column_memory.h"
 #include "resident/rules.h"
 
-/* Whether the chunk's blocks tell all that is wanted of its rows. */
-static bool
-is_done(PageReader *reader, const ChunkPages *used)
+bool
+gpuagg_page_resident_is_done(PageReader *reader, const ChunkPages *used, uint32 *nrows)
 {
 	const PageResident *resident = reader->resident;
 	bool whole = true;
-	uint32 nrows = 0;
 
-	if (reader->chunk_done == NULL)
-		return false;
 	for (int i = 0; i < resident->ncolumns; i++)
 		whole &= memcmp(used, &resident->blocks[i]->pages, sizeof(ChunkPages)) == 0;
-	if (whole)
-		nrows = resident->blocks[0]->nrows;
-	else
-		for (int p = chunk_next(used, 0); p < CHUNK_PAGES; p = chunk_next(used, p + 1))
-			nrows += column_block_page_rows(resident->blocks[0], p);
-	if (!reader->chunk_done(reader->owner, resident->blocks, nrows, whole))
+	*nrows = whole ? resident->blocks[0]->nrows : 0;
+	for (int p = whole ? CHUNK_PAGES : chunk_next(used, 0); p < CHUNK_PAGES;
+		 p = chunk_next(used, p + 1))
+		*nrows += column_block_page_rows(resident->blocks[0], p);
+	if (reader->chunk_done == NULL ||
+		!reader->chunk_done(reader->owner, resident->blocks, *nrows, whole))
 		return false;
 	reader->counts.skipped++;
-	reader->counts.rows += nrows;
+	reader->counts.rows += *nrows;
 	return true;
+}
+
+static void
+count(PageReader *reader, const ChunkUse *use)
+{
+	reader->counts.level1 += chunk_size(&use->used) - use->confirmed;
+	reader->counts.level2 += use->confirmed;
 }
 
 /* Takes a chunk, and the pages of it that come from memory; false: there are no more. */
@@ -60,6 +63,12 @@ take_chunk(PageReader *reader, uint32 *chunk, ChunkPages *used)
 			gpuagg_page_evidence_decide(reader, *chunk, n, resident->decided + *chunk);
 			resident->ndecided += n;
 		}
+		if (resident->taken != NULL && resident->taken[*chunk])
+		{
+			memset(used, 0, sizeof(*used));
+			return true;
+		}
+		resident->ngiven++;
 		use = resident->decided[*chunk];
 	}
 	else
@@ -67,15 +76,34 @@ take_chunk(PageReader *reader, uint32 *chunk, ChunkPages *used)
 		*chunk = pg_atomic_fetch_add_u32(&share->next_chunk, 1);
 		if (*chunk >= share->nchunks)
 			return false;
+		/* by the leader, before there were others, who has had its rows */
+		if (pg_atomic_read_u32(&share->chunks[*chunk].decided) != 0)
+		{
+			memset(used, 0, sizeof(*used));
+			return true;
+		}
 		gpuagg_page_evidence_decide(reader, *chunk, 1, &use);
 		share->chunks[*chunk].used = use.used;
 		pg_write_barrier();
 		pg_atomic_write_u32(&share->chunks[*chunk].decided, 1);
 	}
 	*used = use.used;
-	reader->counts.level1 += chunk_size(used) - use.confirmed;
-	reader->counts.level2 += use.confirmed;
+	count(reader, &use);
 	return true;
+}
+
+void
+gpuagg_page_resident_take(PageReader *reader, uint32 chunk)
+{
+	PageResident *resident = reader->resident;
+
+	if (resident->taken == NULL)
+		resident->taken = MemoryContextAllocExtended(GetMemoryChunkContext(resident),
+													 resident->nchunks * sizeof(bool),
+													 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	resident->taken[chunk] = true;
+	resident->ntaken++;
+	count(reader, &resident->decided[chunk]);
 }
 
 /* Whether the caller, who has begun alone, wants no more. */
@@ -83,10 +111,10 @@ static bool
 stops(PageReader *reader)
 {
 	const PageResident *resident = reader->resident;
+	uint32 n = resident->nchunks - resident->ntaken;
 
-	return reader->scan->only_memory && reader->chunk_stop != NULL &&
-		   resident->next < resident->nchunks &&
-		   reader->chunk_stop(reader->owner, (double) resident->next / resident->nchunks);
+	return reader->scan->only_memory && reader->chunk_stop != NULL && resident->ngiven < n &&
+		   reader->chunk_stop(reader->owner, (double) resident->ngiven / n);
 }
 
 bool
@@ -94,6 +122,7 @@ gpuagg_page_resident_next_chunk(PageReader *reader)
 {
 	PageResident *resident = reader->resident;
 	uint32 chunk;
+	uint32 nrows;
 	ChunkPages used;
 
 	if (stops(reader))
@@ -104,10 +133,13 @@ gpuagg_page_resident_next_chunk(PageReader *reader)
 			continue;
 		if (!gpuagg_page_evidence_blocks(resident, chunk))
 			elog(ERROR, "block of chunk %u is not there any more", chunk);
-		if (is_done(reader, &used))
+		if (gpuagg_page_resident_is_done(reader, &used, &nrows))
 			continue;
 		for (int i = 0; i < resident->ncolumns && IsParallelWorker(); i++)
 			gpuagg_column_memory_populate(resident->blocks[i], resident->blocks[i]->bytes);
+		for (int i = 0; i < resident->ncolumns && resident->upload != NULL; i++)
+			gpuagg_upload_offer(resident->upload, resident->pins[i].column, chunk,
+								*page_resident_ref(resident, i, chunk), resident->blocks[i], false);
 		resident->open = true;
 		resident->chunk = chunk;
 		resident->left = used;
@@ -124,7 +156,7 @@ gpuagg_page_resident_bytes(const PageReader *reader)
 
 	for (int i = 0; i < resident->ncolumns && resident->pinned; i++)
 		bytes += (double) gpuagg_column_info(resident->pins[i].column).bytes;
-	return bytes;
+	return bytes * (resident->nchunks - resident->ntaken) / Max(resident->nchunks, 1);
 }
 
 bool
@@ -159,8 +191,10 @@ gpuagg_page_resident_share(PageReader *reader, PageShare *share)
 	}
 	/* what the table has got since the share was made has no rows that the snapshot sees */
 	/* chunks not given out are decided about again, as blocks may have changed since */
-	for (uint32 i = 0; i < Min(resident->next, share->nchunks); i++)
+	for (uint32 i = 0; i < Min(resident->nchunks, share->nchunks); i++)
 	{
+		if (i >= resident->next && (resident->taken == NULL || !resident->taken[i]))
+			continue;
 		share->chunks[i].used = resident->decided[i].used;
 		pg_atomic_write_u32(&share->chunks[i].decided, 1);
 	}

@@ -8,6 +8,7 @@
 #include "exec/page_resident.h"
 #include "exec/page_scan.h"
 #include "resident/column_fill.h"
+#include "resident/device_upload.h"
 #include "resident/dictionary.h"
 
 #define STATES_AHEAD MAP_PAGE_CHUNKS /* chunks whose states are copied at a time */
@@ -31,6 +32,7 @@ typedef struct ChunkUse
 {
 	ChunkPages used;  /* come from memory */
 	uint32 confirmed; /* so many of them at level 2 */
+	bool same;		  /* all columns' blocks have the same pages, as they were at the same LSNs */
 } ChunkUse;
 
 typedef struct PageResident
@@ -45,14 +47,18 @@ typedef struct PageResident
 	uint32 first_state;
 	uint32 nstates;
 
-	/* blocks of the last CHUNKS_AHEAD chunks, by column: of chunk c, number c % CHUNKS_AHEAD */
+	/* blocks of the last refs_room chunks, by column: of chunk c, number c % refs_room */
 	MemoryRef *refs;
-	uint32 segments; /* of memory: those in which this process has found a block, a bit each */
+	uint32 refs_room; /* at least CHUNKS_AHEAD */
+	uint32 segments;  /* of memory: those in which this process has found a block, a bit each */
 
 	ChunkUse *decided; /* by chunk, without a share */
 	uint32 nchunks;
 	uint32 ndecided; /* of these */
 	uint32 next;	 /* chunk to be taken, without a share */
+	uint32 ngiven;	 /* chunks before it that were not taken otherwise */
+	bool *taken;	 /* by chunk: otherwise, by the device; NULL: none */
+	uint32 ntaken;
 
 	/* the current chunk, and the batch from it */
 	bool open;
@@ -76,15 +82,36 @@ typedef struct PageResident
 	bool any_codes;
 	MemoryContext plain; /* strings of the batch that were compressed; or NULL */
 
-	ColumnFill *fill; /* or NULL */
+	ColumnFill *fill;	  /* or NULL */
+	uint64 before;		  /* columns used before it may be thrown out */
+	DeviceUpload *upload; /* of blocks whose rows come from memory; or NULL */
 } PageResident;
 
 /* page_evidence.c: decides about chunks first to first + n - 1, at most CHUNKS_AHEAD. */
 extern void gpuagg_page_evidence_decide(PageReader *reader, uint32 first, uint32 n,
 										ChunkUse *decided);
 
-/* Finds the blocks of one of the last CHUNKS_AHEAD chunks, which has any; false: one is not there. */
+/* Finds the blocks of one of the last refs_room chunks, which has any; false: one is not there. */
 extern bool gpuagg_page_evidence_blocks(PageResident *resident, uint32 chunk);
+
+/* Keeps the blocks of all chunks from now on; nothing after CHUNKS_AHEAD is decided yet. */
+extern void gpuagg_page_evidence_keep(PageResident *resident);
+
+/* The block of a column of such a chunk. */
+static inline MemoryRef *
+page_resident_ref(const PageResident *resident, int column, uint32 chunk)
+{
+	return &resident->refs[(Size) column * resident->refs_room + chunk % resident->refs_room];
+}
+
+/*
+ * page_resident_chunks.c: whether the blocks tell all that is wanted of the chunk's rows, *nrows of
+ * them.
+ */
+extern bool gpuagg_page_resident_is_done(PageReader *reader, const ChunkPages *used, uint32 *nrows);
+
+/* The same file: a chunk that has been decided about, and not given out, is taken. */
+extern void gpuagg_page_resident_take(PageReader *reader, uint32 chunk);
 
 /*
  * page_resident_chunks.c: takes the next chunk with pages that come from memory, and finds its

@@ -23,6 +23,7 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+#include "resident/device_upload.h"
 #include "resident/eligible.h"
 #include "resident/purge.h"
 #include "types/page_column.h"
@@ -41,6 +42,14 @@ is_shown(const ColumnInfo *info, bool all)
 		   (all || pg_class_aclcheck(info->relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK);
 }
 
+static const char *
+place_of(const ColumnInfo *info)
+{
+	if (info->device_chunks == 0)
+		return "host";
+	return info->device_chunks < info->nchunks ? "host, partly device" : "host and device";
+}
+
 Datum
 gpuagg_resident_get(PG_FUNCTION_ARGS)
 {
@@ -57,14 +66,14 @@ gpuagg_resident_get(PG_FUNCTION_ARGS)
 	for (int i = 0; i < n; i++)
 	{
 		const ColumnInfo *info = &list[i];
-		Datum values[10];
-		bool nulls[10] = {false};
+		Datum values[12];
+		bool nulls[12] = {false};
 
 		if (!is_shown(info, all))
 			continue;
 		values[0] = ObjectIdGetDatum(info->relation);
 		values[1] = Int16GetDatum(info->key.attno);
-		values[2] = CStringGetTextDatum("host");
+		values[2] = CStringGetTextDatum(place_of(info));
 		values[3] = Int64GetDatum(info->nchunks);
 		values[4] = Int64GetDatum((int64) info->npages);
 		values[5] = Int64GetDatum((int64) info->nrows);
@@ -75,6 +84,8 @@ gpuagg_resident_get(PG_FUNCTION_ARGS)
 		nulls[2] = info->refusal != COLUMN_ACCEPTED;
 		nulls[9] = !nulls[2];
 		values[9] = CStringGetTextDatum(gpuagg_refusal_text(info->refusal));
+		values[10] = Int64GetDatum(info->device_chunks);
+		values[11] = Int64GetDatum((int64) info->device_bytes);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
@@ -142,6 +153,7 @@ gpuagg_evict(PG_FUNCTION_ARGS)
 		/* what comes next has the memory, which takes longer to make than to fill */
 		evicted = evict_relation(relation);
 		gpuagg_directory_trim(gpuagg_columns_limit());
+		gpuagg_upload_sweep();
 		PG_RETURN_INT32(evicted);
 	}
 
@@ -157,6 +169,7 @@ gpuagg_evict(PG_FUNCTION_ARGS)
 				evicted += gpuagg_directory_evict(MyDatabaseId, list[i].key.file);
 	}
 	gpuagg_directory_trim(0);
+	gpuagg_upload_sweep();
 	PG_RETURN_INT32(evicted);
 }
 
@@ -351,6 +364,34 @@ read_relation(Oid oid, const Wanted *wanted)
 	return any;
 }
 
+/* Brings what is resident of one relation's columns to the device, if there is one. */
+static void
+send_relation(Oid oid, const Wanted *wanted)
+{
+	int n;
+	ColumnInfo *list = gpuagg_directory_list(&n);
+
+	for (int i = 0; i < n; i++)
+	{
+		DeviceUpload *upload;
+		ColumnPin pin;
+
+		if (list[i].relation != oid || list[i].refusal != COLUMN_ACCEPTED ||
+			!is_shown(&list[i], true) ||
+			!is_wanted(wanted, get_attname(oid, list[i].key.attno, false)) ||
+			!gpuagg_column_pin(&list[i].key, oid, false, &pin))
+			continue;
+		upload = gpuagg_upload_open(list[i].last);
+		if (upload != NULL)
+		{
+			gpuagg_upload_column(upload, pin.column);
+			gpuagg_upload_close(upload);
+		}
+		gpuagg_column_unpin(&pin);
+	}
+	pfree(list);
+}
+
 /* What is resident of relations. */
 typedef struct Loaded
 {
@@ -448,6 +489,8 @@ gpuagg_prefetch(PG_FUNCTION_ARGS)
 		(void) gpuagg_directory_purge();
 	foreach (cell, relations)
 		any |= read_relation(lfirst_oid(cell), &wanted);
+	foreach (cell, relations)
+		send_relation(lfirst_oid(cell), &wanted);
 	foreach (cell, relations)
 		add_up(lfirst_oid(cell), start, &loaded);
 	if (any)

@@ -15,6 +15,7 @@
 #include "compat.h"
 
 #include "resident/column_fill.h"
+#include "resident/device_upload.h"
 #include "resident/dictionary.h"
 
 #include "common/hashfn.h"
@@ -55,9 +56,11 @@ struct ColumnFill
 {
 	MemoryContext context;
 	uint64 before;
-	uint64 npages;	  /* put into memory, as at least one column */
-	bool purged;	  /* what others have left is out of the directory */
-	bool full;		  /* there was no memory for a block */
+	uint64 npages; /* put into memory, as at least one column */
+	bool purged;   /* what others have left is out of the directory */
+	bool full;	   /* there was no memory for a block */
+	bool sends;	   /* blocks go to the device, too, while there is one: */
+	DeviceUpload *upload;
 	List *expected;	  /* of Expectation *, in the order of reading */
 	EmptyPage *empty; /* pages without rows, in the order of reading */
 	int empty_first;  /* those before have been taken */
@@ -87,14 +90,6 @@ struct ColumnFill
 	int ncolumns;
 	FillColumn columns[FLEXIBLE_ARRAY_MEMBER];
 };
-
-/* Sets bits first to first + n - 1. */
-static void
-set_bits(uint64 *bits, uint32 first, uint32 n)
-{
-	for (uint32 done = 0; done < n; done += 64)
-		gpuagg_bits_copy(bits, first + done, &(uint64){PG_UINT64_MAX}, 0, Min(n - done, 64));
-}
 
 /* ---- memory ---- */
 
@@ -159,6 +154,7 @@ gpuagg_fill_open(int n, const ColumnPin *pins, const GpuaggVectorType *types, ui
 		return NULL;
 	fill->context = CurrentMemoryContext;
 	fill->before = before;
+	fill->sends = true;
 	fill->open_page = -1;
 	fill->last_page = -1;
 	fill->ncolumns = n;
@@ -331,12 +327,12 @@ gpuagg_fill_rows(ColumnFill *fill, BlockNumber block, XLogRecPtr lsn, Buffer buf
 		if (vector->valid != NULL && gpuagg_bits_count(vector->valid, begin, n) < n)
 		{
 			if (!column->any_null)
-				set_bits(column->valid, 0, fill->rows);
+				gpuagg_bits_set(column->valid, 0, fill->rows);
 			column->any_null = true;
 			gpuagg_bits_copy(column->valid, fill->rows, vector->valid, begin, n);
 		}
 		else if (column->any_null)
-			set_bits(column->valid, fill->rows, n);
+			gpuagg_bits_set(column->valid, fill->rows, n);
 	}
 	fill->rows += n;
 	fill->nrows[page] += n;
@@ -522,7 +518,7 @@ write_rows(void *arg, const void *values, const uint64 *valid, uint32 n)
 		if (valid != NULL)
 			gpuagg_bits_copy(bits, writer->row, valid, 0, n);
 		else
-			set_bits(bits, writer->row, n);
+			gpuagg_bits_set(bits, writer->row, n);
 	}
 	writer->row += n;
 }
@@ -612,6 +608,24 @@ make_block(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old, C
 	return true;
 }
 
+/* A block that has been published, and is held by the pin. */
+static void
+send_block(ColumnFill *fill, ResidentColumn *column, uint32 chunk, MemoryRef ref)
+{
+	const ColumnBlock *block = gpuagg_column_block(ref);
+
+	if (fill->sends)
+	{
+		MemoryContext old = MemoryContextSwitchTo(fill->context);
+
+		fill->upload = gpuagg_upload_open(fill->before);
+		MemoryContextSwitchTo(old);
+	}
+	fill->sends = false;
+	if (fill->upload != NULL && block != NULL)
+		gpuagg_upload_offer(fill->upload, column, chunk, ref, block, false);
+}
+
 /* True: its pages were put into memory. */
 static bool
 publish_column(ColumnFill *fill, const FillColumn *column)
@@ -647,7 +661,10 @@ publish_column(ColumnFill *fill, const FillColumn *column)
 		state.map_lsn = old.map_lsn;
 		state.confirmed = chunk_without(old.confirmed, fill->pages);
 	}
-	return gpuagg_column_publish(resident, now->chunk, old.block, &state);
+	if (!gpuagg_column_publish(resident, now->chunk, old.block, &state))
+		return false;
+	send_block(fill, resident, now->chunk, state.block);
+	return true;
 }
 
 /* The current chunk's pages become blocks. */
@@ -698,6 +715,8 @@ gpuagg_fill_finish(ColumnFill *fill)
 void
 gpuagg_fill_close(ColumnFill *fill)
 {
+	if (fill->upload != NULL)
+		gpuagg_upload_close(fill->upload);
 	for (int i = 0; i < fill->ncolumns && fill->columns[i].values != NULL; i++)
 	{
 		pfree(fill->columns[i].values);

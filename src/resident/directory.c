@@ -64,6 +64,11 @@ init_shared(void *p)
 	pg_atomic_init_u64(&shared->clock, 0);
 	LWLockInitialize(&shared->lock, shared->tranche);
 	gpuagg_column_memory_init(&shared->memory, shared->tranche);
+	/* greater than those of servers before, so that their blobs are not taken for this one's */
+	pg_atomic_init_u64(&shared->places.epoch, (uint64) GetCurrentTimestamp());
+	pg_atomic_init_u64(&shared->places.numbers, 0);
+	pg_atomic_init_u32(&shared->places.generation, 0);
+	LWLockInitialize(&shared->places.lock, shared->tranche);
 	shared->area = DSM_HANDLE_INVALID;
 }
 
@@ -96,6 +101,7 @@ make_area(void)
 	table = dshash_create(area, &p, NULL);
 	shared->slots = dsa_allocate_extended(area, COLUMN_PINS * sizeof(PinSlot), DSA_ALLOC_ZERO);
 	shared->seen = dsa_allocate_extended(area, COLUMNS_SEEN * sizeof(SeenColumn), DSA_ALLOC_ZERO);
+	shared->places.dropped = dsa_allocate(area, DROPPED_ROOM * sizeof(DroppedBlob));
 	shared->table = dshash_get_hash_table_handle(table);
 	dsa_pin(area);
 	shared->area = dsa_get_handle(area);

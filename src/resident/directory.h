@@ -128,13 +128,18 @@ typedef struct ColumnInfo
 	uint32 nchunks; /* with a block */
 	uint64 nrows;
 	uint64 npages;
-	uint64 bytes; /* with those of its dictionary */
+	uint64 bytes;		 /* with those of its dictionary */
+	uint64 device_bytes; /* of its blocks that are on the device too */
+	uint32 device_chunks;
 	uint64 uses;
 	uint64 last; /* place of the last use in the order of uses */
 	TimestampTz last_use;
 } ColumnInfo;
 
 extern ColumnInfo gpuagg_column_info(ResidentColumn *column);
+
+/* Chunks that it may have blocks of. */
+extern uint32 gpuagg_column_chunks(ResidentColumn *column);
 
 /* Copies the states of chunks first to first + n - 1; those that do not exist have no block. */
 extern void gpuagg_column_states(ResidentColumn *column, uint32 first, uint32 n,

@@ -4,6 +4,7 @@
  */
 #include "compat.h"
 
+#include "resident/device_place.h"
 #include "resident/resident_column.h"
 
 #include "device/attempt.h"
@@ -47,8 +48,8 @@ groups_of(const ResidentColumn *column)
 }
 
 /* The group of a chunk; NULL: there is no memory for it yet.  Under the column's lock. */
-static ChunkGroup *
-group_of(const ResidentColumn *column, uint32 chunk)
+ChunkGroup *
+gpuagg_column_group(ResidentColumn *column, uint32 chunk)
 {
 	uint32 group = chunk / MAP_PAGE_CHUNKS;
 	dsa_pointer *groups = groups_of(column);
@@ -113,7 +114,7 @@ make_group(ResidentColumn *column, uint32 chunk)
 	bool there;
 
 	LWLockAcquire(&column->lock, LW_SHARED);
-	there = group_of(column, chunk) != NULL;
+	there = gpuagg_column_group(column, chunk) != NULL;
 	if (group >= column->ngroups)
 		ngroups = Max(group + 1, 2 * column->ngroups);
 	LWLockRelease(&column->lock);
@@ -146,7 +147,7 @@ make_group(ResidentColumn *column, uint32 chunk)
 		groups_of(column)[group] = new_group;
 		new_group = InvalidDsaPointer;
 	}
-	there = group_of(column, chunk) != NULL;
+	there = gpuagg_column_group(column, chunk) != NULL;
 	LWLockRelease(&column->lock);
 	if (DsaPointerIsValid(new_groups))
 		dsa_free(gpuagg_columns_area, new_groups);
@@ -160,6 +161,7 @@ gpuagg_column_info(ResidentColumn *column)
 {
 	uint64 dictionary = gpuagg_dictionary_bytes(&column->dictionary);
 	ColumnInfo info;
+	uint64 epoch = gpuagg_device_epoch();
 
 	LWLockAcquire(&column->lock, LW_SHARED);
 	info = (ColumnInfo){column->key,
@@ -169,11 +171,24 @@ gpuagg_column_info(ResidentColumn *column)
 						column->nrows,
 						column->npages,
 						column->bytes + dictionary,
+						column->device_epoch == epoch ? column->device_bytes : 0,
+						column->device_epoch == epoch ? column->device_chunks : 0,
 						pg_atomic_read_u64(&column->uses),
 						pg_atomic_read_u64(&column->last),
 						(TimestampTz) pg_atomic_read_u64(&column->last_use)};
 	LWLockRelease(&column->lock);
 	return info;
+}
+
+uint32
+gpuagg_column_chunks(ResidentColumn *column)
+{
+	uint32 n;
+
+	LWLockAcquire(&column->lock, LW_SHARED);
+	n = column->ngroups * MAP_PAGE_CHUNKS;
+	LWLockRelease(&column->lock);
+	return n;
 }
 
 void
@@ -184,7 +199,7 @@ gpuagg_column_states(ResidentColumn *column, uint32 first, uint32 n, ChunkState 
 	{
 		uint32 within = (first + i) % MAP_PAGE_CHUNKS;
 		uint32 some = Min(n - i, MAP_PAGE_CHUNKS - within);
-		const ChunkGroup *group = group_of(column, first + i);
+		const ChunkGroup *group = gpuagg_column_group(column, first + i);
 
 		for (uint32 k = i; k < i + some; k++)
 			states[k] = group != NULL ? get_state(group, first + k) : (ChunkState){0};
@@ -226,7 +241,7 @@ gpuagg_column_glance(ResidentColumn *column, uint32 first, uint32 n, XLogRecPtr 
 	const ChunkGroup *group;
 
 	LWLockAcquire(&column->lock, LW_SHARED);
-	group = group_of(column, first);
+	group = gpuagg_column_group(column, first);
 	if (group != NULL)
 	{
 		int begin = first % MAP_PAGE_CHUNKS;
@@ -265,7 +280,7 @@ gpuagg_column_confirm(ResidentColumn *column, uint32 chunk, MemoryRef block, XLo
 	ChunkGroup *group;
 
 	LWLockAcquire(&column->lock, LW_EXCLUSIVE);
-	group = group_of(column, chunk);
+	group = gpuagg_column_group(column, chunk);
 	if (group != NULL)
 	{
 		ChunkState state = get_state(group, chunk);
@@ -314,6 +329,7 @@ retire(ResidentColumn *column, ChunkGroup *group, uint32 chunk)
 	column->version++;
 	column->retired[column->nretired++] = (RetiredBlock){state.block, state.bytes, column->version};
 	count(column, &state, false);
+	gpuagg_place_leave(column, group, chunk % MAP_PAGE_CHUNKS, true);
 	set_state(group, chunk, &(ChunkState){0});
 	return true;
 }
@@ -328,7 +344,7 @@ gpuagg_column_publish(ResidentColumn *column, uint32 chunk, MemoryRef old, const
 		ChunkGroup *group;
 
 		LWLockAcquire(&column->lock, LW_EXCLUSIVE);
-		group = group_of(column, chunk);
+		group = gpuagg_column_group(column, chunk);
 		if (!column->dead && group->marks[chunk % MAP_PAGE_CHUNKS].block == old &&
 			retire(column, group, chunk))
 		{
@@ -351,7 +367,7 @@ gpuagg_column_take_out(ResidentColumn *column, Size bytes)
 	LWLockAcquire(&column->lock, LW_EXCLUSIVE);
 	for (uint32 chunk = column->ngroups * MAP_PAGE_CHUNKS; chunk-- > 0 && taken < bytes;)
 	{
-		ChunkGroup *group = group_of(column, chunk);
+		ChunkGroup *group = gpuagg_column_group(column, chunk);
 		ChunkState state;
 
 		if (group == NULL)

@@ -58,6 +58,8 @@ typedef struct ChunkGroup
 	ChunkMark marks[MAP_PAGE_CHUNKS];
 	ChunkEvidence evidence[MAP_PAGE_CHUNKS];
 	ChunkTotals totals[MAP_PAGE_CHUNKS];
+	uint64 device_epoch;			/* of these: */
+	uint64 device[MAP_PAGE_CHUNKS]; /* numbers of the blocks' blobs; 0: none */
 } ChunkGroup;
 
 /*
@@ -85,6 +87,9 @@ struct ResidentColumn
 	uint64 nrows;
 	uint64 npages;
 	uint64 bytes;
+	uint64 device_epoch; /* of these two: */
+	uint64 device_bytes; /* of blocks with blobs */
+	uint32 device_chunks;
 	int nretired;
 	RetiredBlock retired[RETIRED_ROOM];
 };
@@ -106,12 +111,35 @@ typedef struct SeenColumn
 #define COLUMNS_SHARED_LAYOUT 3
 
 /* One struct in the main shared memory. */
+/* A blob that gpuaggd is to drop. */
+typedef struct DroppedBlob
+{
+	uint64 number;
+	Oid database;
+} DroppedBlob;
+
+#define DROPPED_ROOM 8192
+
+/* What device_place.c knows of blobs. */
+typedef struct DevicePlaces
+{
+	pg_atomic_uint64 epoch;
+	pg_atomic_uint64 numbers;	 /* the last that was given */
+	pg_atomic_uint32 generation; /* of gpuaggd, in this epoch */
+
+	LWLock lock;		/* of what follows; taken under locks of columns */
+	uint64 drop_before; /* blobs of earlier epochs are to be dropped; 0: none */
+	int ndrops;
+	dsa_pointer dropped; /* DroppedBlob[DROPPED_ROOM] */
+} DevicePlaces;
+
 typedef struct ColumnsShared
 {
 	uint32 layout;
 	int tranche;
 	pg_atomic_uint64 clock; /* counts uses of columns */
 	ColumnMemory memory;
+	DevicePlaces places;
 
 	LWLock lock;	   /* of what follows, and of the slots */
 	dsa_handle area;   /* DSA_HANDLE_INVALID: not made yet */
@@ -128,6 +156,15 @@ extern dsa_area *gpuagg_columns_area;
 
 /* column_pin.c: the owner's hold on a column that cannot go at this moment; false: there is no slot */
 extern bool gpuagg_pin_take(ResidentColumn *column, ResourceOwner owner, ColumnPin *pin);
+
+/* resident_column.c: under the column's lock, the group of a chunk; NULL: there is none */
+extern ChunkGroup *gpuagg_column_group(ResidentColumn *column, uint32 chunk);
+
+/*
+ * device_place.c: under the same lock, the chunk of that number in the group has no blob any more;
+ * there: gpuaggd may have it
+ */
+extern void gpuagg_place_leave(ResidentColumn *column, ChunkGroup *group, int number, bool there);
 
 /* resident_column.c: how often blocks have been taken out so far */
 extern uint64 gpuagg_column_version(ResidentColumn *column);

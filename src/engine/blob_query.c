@@ -1,0 +1,130 @@
+/*
+ * blob_query.c
+ *	  Asks the device for the totals of a vector program over blobs, in one request.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "device/client.h"
+#include "engine/blob_query.h"
+
+#define GROUP_BYTES 64 /* that a group's keys and totals take, about */
+
+StaticAssertDecl(offsetof(GpuaggRequest, u.query.region) == offsetof(GpuaggRequest, u.work.region),
+				 "a request's region is at one place");
+
+static void
+leave(FlightOwner *owner)
+{
+	BlobQuery *query = (BlobQuery *) ((char *) owner - offsetof(BlobQuery, owner));
+
+	gpuagg_flight_leave(&query->lease);
+}
+
+/* Bytes of the query, with its bitmaps. */
+static Size
+query_bytes(const BlobQuery *query, const GpuaggQueryPlaces *places)
+{
+	Size bytes = places->end;
+
+	for (uint32 i = 0; i < query->nchunks; i++)
+		if (query->chunks[i].rows != NULL)
+			bytes += gpuagg_blob_bitmap_bytes(query->chunks[i].nrows);
+	return TYPEALIGN(GPUAGG_ALIGN, bytes);
+}
+
+/* Chunks and names, and the bitmaps behind all. */
+static void
+write_chunks(const BlobQuery *query, const GpuaggQueryPlaces *places, char *room)
+{
+	uint32 ncolumns = query->query.program.ncolumns;
+	GpuaggQueryChunk *chunks = (GpuaggQueryChunk *) (room + places->chunks);
+	GpuaggBlobName *names = (GpuaggBlobName *) (room + places->names);
+	uint64 end = places->end;
+
+	for (uint32 i = 0; i < query->nchunks; i++)
+	{
+		const BlobQueryChunk *chunk = &query->chunks[i];
+
+		chunks[i] = (GpuaggQueryChunk){chunk->nrows, chunk->rows != NULL, 0};
+		if (chunk->rows == NULL)
+			continue;
+		chunks[i].rows = end;
+		memcpy(room + end, chunk->rows, (chunk->nrows + 63) / 64 * sizeof(uint64));
+		end += gpuagg_blob_bitmap_bytes(chunk->nrows);
+	}
+	for (Size i = 0; i < (Size) query->nchunks * ncolumns; i++)
+		names[i] = (GpuaggBlobName){query->numbers[i], query->epoch};
+}
+
+/* Copies the chunks' status, and finds the groups. */
+static GpuaggReason
+read_answer(BlobQuery *query, const GpuaggReply *reply, const char *answer, Size room)
+{
+	uint64 bytes = reply->u.query.bytes;
+	uint64 groups_at = gpuagg_query_groups_at(query->nchunks);
+	uint8 *status;
+
+	if (bytes > room || bytes < groups_at)
+		return GPUAGG_DEVICE_ERROR;
+	status = palloc_extended(query->nchunks, MCXT_ALLOC_HUGE);
+	memcpy(status, answer, query->nchunks);
+	query->status = status;
+	query->groups = (GpuaggReader){(const uint8 *) answer + groups_at, bytes - groups_at, 0};
+	query->ngroups = reply->u.query.ngroups;
+	return GPUAGG_OK;
+}
+
+GpuaggReason
+gpuagg_blob_query(BlobQuery *query)
+{
+	GpuaggQueryHead head;
+	GpuaggQueryPlaces places;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	GpuaggReason reason;
+	Size bytes;
+	Size answer;
+	char *room;
+
+	query->query.nchunks = query->nchunks;
+	head = gpuagg_query_head(&query->query);
+	if (!gpuagg_query_places(&head, &places))
+		return GPUAGG_CPU_ONLY;
+	bytes = query_bytes(query, &places);
+	answer = TYPEALIGN(GPUAGG_ALIGN, gpuagg_query_answer_bytes(&head));
+	if (head.nkeys > 0)
+		answer += (Size) head.max_groups * GROUP_BYTES;
+	query->lease = gpuagg_flight_lease(Min(bytes + answer, GPUAGG_SEGMENT_BYTES_MAX), 1,
+									   CurrentMemoryContext);
+	if (query->lease == NULL)
+		return GPUAGG_NO_STAGING;
+	query->owner.land = leave;
+	query->owner.drop = leave;
+	gpuagg_flight_list(&query->owner);
+	room = gpuagg_flight_lease_base(query->lease);
+	if (bytes + gpuagg_query_groups_at(query->nchunks) > gpuagg_flight_lease_bytes(query->lease))
+		return GPUAGG_NO_STAGING;
+	answer = TYPEALIGN_DOWN(GPUAGG_ALIGN, gpuagg_flight_lease_bytes(query->lease) - bytes);
+	if (!gpuagg_query_write(&query->query, room, bytes, &places))
+		return GPUAGG_CPU_ONLY;
+	write_chunks(query, &places, room);
+
+	memset(&request, 0, sizeof(request));
+	request.h.type = GPUAGG_MSG_QUERY;
+	request.u.query.device = GPUAGG_ANY_DEVICE;
+	request.u.query.database = MyDatabaseId;
+	request.u.query.bytes = bytes;
+	request.u.query.answer_at = bytes;
+	request.u.query.answer_bytes = answer;
+	reason = gpuagg_device_call(gpuagg_flight_device_lease(query->lease), &request, &reply);
+	return reason == GPUAGG_OK ? read_answer(query, &reply, room + bytes, answer) : reason;
+}
+
+void
+gpuagg_blob_query_end(BlobQuery *query)
+{
+	gpuagg_flight_unlist(&query->owner);
+	gpuagg_flight_leave(&query->lease);
+}

@@ -1,0 +1,174 @@
+/*
+ * page_device.c
+ *	  Chunks of a page reader's table that the device can take.
+ */
+#include "compat.h"
+
+#include "exec/page_device.h"
+#include "exec/page_resident_state.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "resident/device_place.h"
+
+#define AHEAD 8 /* blocks whose headers are fetched before they are looked at */
+
+uint64
+gpuagg_page_device_rows(const PageReader *reader, bool *there)
+{
+	const PageResident *resident = reader->resident;
+	uint64 rows = UINT64_MAX;
+
+	*there = true;
+	if (resident == NULL || !resident->pinned || reader->scan->share != NULL ||
+		reader->scan->ncolumns == 0)
+		return 0;
+	for (int i = 0; i < resident->ncolumns; i++)
+	{
+		ColumnInfo info = gpuagg_column_info(resident->pins[i].column);
+
+		rows = Min(rows, info.nrows);
+		*there &= info.device_chunks > 0;
+	}
+	return rows;
+}
+
+void
+gpuagg_page_device_send(PageReader *reader)
+{
+	PageResident *resident = reader->resident;
+	MemoryContext old;
+
+	if (resident == NULL || resident->fill == NULL || resident->upload != NULL)
+		return;
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(resident));
+	resident->upload = gpuagg_upload_open(resident->before);
+	MemoryContextSwitchTo(old);
+}
+
+/* A bitmap of the chunk's rows that are on these pages. */
+static const uint64 *
+rows_of(const ColumnBlock *block, const ChunkPages *used)
+{
+	uint64 *rows = palloc0((block->nrows + 63) / 64 * sizeof(uint64));
+
+	for (int p = chunk_next(used, 0); p < CHUNK_PAGES; p = chunk_next(used, p + 1))
+		gpuagg_bits_set(rows, block->first_row[p], column_block_page_rows(block, p));
+	return rows;
+}
+
+/* Brings the headers of a chunk's blocks into the cache. */
+static void
+prefetch(const PageResident *resident, uint32 chunk)
+{
+	for (int i = 0; i < resident->ncolumns; i++)
+	{
+		const ColumnBlock *block = gpuagg_column_block(*page_resident_ref(resident, i, chunk));
+
+		__builtin_prefetch(block);
+		__builtin_prefetch((const char *) block + 64);
+	}
+}
+
+static void
+add_chunk(PageReader *reader, PageDevice *device, uint32 chunk, const uint64 *blobs)
+{
+	PageResident *resident = reader->resident;
+	const ChunkPages *used = &resident->decided[chunk].used;
+	const ColumnBlock *block;
+	uint32 n = device->nchunks;
+	uint32 nrows;
+	bool there = resident->decided[chunk].same;
+
+	if (!gpuagg_page_evidence_blocks(resident, chunk))
+		elog(ERROR, "block of chunk %u is not there any more", chunk);
+	if (gpuagg_page_resident_is_done(reader, used, &nrows))
+	{
+		gpuagg_page_resident_take(reader, chunk);
+		return;
+	}
+	for (int i = 0; i < resident->ncolumns; i++)
+	{
+		uint64 blob = blobs[(Size) i * resident->nchunks + chunk];
+
+		device->blobs[(Size) n * resident->ncolumns + i] = blob;
+		there &= blob != 0;
+	}
+	if (!there || nrows == 0)
+	{
+		device->nhost++;
+		return;
+	}
+	block = resident->blocks[0];
+	device->numbers[n] = chunk;
+	device->nrows[n] = nrows;
+	device->chunks[n] = (BlobQueryChunk){block->nrows,
+										 nrows < block->nrows ? rows_of(block, used) : NULL};
+	device->rows += nrows;
+	device->nchunks++;
+}
+
+PageDevice *
+gpuagg_page_device_find(PageReader *reader)
+{
+	PageResident *resident = reader->resident;
+	PageDevice *device = palloc0(sizeof(PageDevice));
+	uint32 n = resident->nchunks;
+	uint64 *blobs;
+
+	gpuagg_page_evidence_keep(resident);
+	while (resident->ndecided < n)
+	{
+		uint32 some = Min(CHUNKS_AHEAD, n - resident->ndecided);
+
+		gpuagg_page_evidence_decide(reader, resident->ndecided, some,
+									resident->decided + resident->ndecided);
+		resident->ndecided += some;
+	}
+	device->numbers = palloc_extended(n * sizeof(uint32), MCXT_ALLOC_HUGE);
+	device->nrows = palloc_extended(n * sizeof(uint32), MCXT_ALLOC_HUGE);
+	device->chunks = palloc_extended(n * sizeof(BlobQueryChunk), MCXT_ALLOC_HUGE);
+	device->blobs = palloc_extended((Size) n * resident->ncolumns * sizeof(uint64),
+									MCXT_ALLOC_HUGE);
+	device->epoch = gpuagg_device_epoch();
+	blobs = palloc_extended((Size) n * resident->ncolumns * sizeof(uint64), MCXT_ALLOC_HUGE);
+	for (int i = 0; i < resident->ncolumns; i++)
+		gpuagg_column_places(resident->pins[i].column, device->epoch, resident->next,
+							 n - resident->next, page_resident_ref(resident, i, resident->next),
+							 blobs + (Size) i * n + resident->next);
+	for (uint32 chunk = resident->next; chunk < n; chunk++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (chunk + AHEAD < n && !chunk_is_empty(&resident->decided[chunk + AHEAD].used))
+			prefetch(resident, chunk + AHEAD);
+		if (!chunk_is_empty(&resident->decided[chunk].used))
+			add_chunk(reader, device, chunk, blobs);
+	}
+	pfree(blobs);
+	return device;
+}
+
+void
+gpuagg_page_device_taken(PageReader *reader, const PageDevice *device, const bool *in)
+{
+	for (uint32 i = 0; i < device->nchunks; i++)
+	{
+		if (!in[i])
+			continue;
+		gpuagg_page_resident_take(reader, device->numbers[i]);
+		reader->counts.device_chunks++;
+		reader->counts.device_rows += device->nrows[i];
+		reader->counts.rows += device->nrows[i];
+	}
+}
+
+void
+gpuagg_page_device_displaced(PageReader *reader, const PageDevice *device, uint32 i)
+{
+	const PageResident *resident = reader->resident;
+
+	for (int c = 0; c < resident->ncolumns; c++)
+		gpuagg_column_displace(resident->pins[c].column, device->numbers[i],
+							   device->blobs[(Size) i * resident->ncolumns + c]);
+}

@@ -1,0 +1,44 @@
+/*
+ * page_device.h
+ *	  Chunks of a page reader's table that the device can take: all columns have blobs there.
+ */
+#ifndef GPUAGG_PAGE_DEVICE_H
+#define GPUAGG_PAGE_DEVICE_H
+
+#include "engine/blob_query.h"
+#include "exec/page_reader.h"
+
+typedef struct PageDevice
+{
+	uint32 nchunks;
+	uint32 *numbers;		/* of the chunks, in the table */
+	uint32 *nrows;			/* of each, that count */
+	BlobQueryChunk *chunks; /* the same as the query has them */
+	uint64 *blobs;			/* [nchunks][ncolumns] */
+	uint64 epoch;
+	uint64 rows;  /* that count, of all */
+	uint32 nhost; /* other chunks with rows from memory */
+} PageDevice;
+
+/*
+ * Rows of the columns in memory, of a reader without a share; 0: none, or there are no columns.
+ * *there: some of each column are on the device.
+ */
+extern uint64 gpuagg_page_device_rows(const PageReader *reader, bool *there);
+
+/* Blocks whose rows will come from memory go to the device, if they may be put into memory, too. */
+extern void gpuagg_page_device_send(PageReader *reader);
+
+/*
+ * Decides about all chunks of such a reader, before it goes on; those that are done without
+ * their rows are so at once.  In the current memory context.
+ */
+extern PageDevice *gpuagg_page_device_find(PageReader *reader);
+
+/* The device has taken the rows of the chunks with in[i], the others come from memory. */
+extern void gpuagg_page_device_taken(PageReader *reader, const PageDevice *device, const bool *in);
+
+/* A blob of such a chunk was not there. */
+extern void gpuagg_page_device_displaced(PageReader *reader, const PageDevice *device, uint32 i);
+
+#endif /* GPUAGG_PAGE_DEVICE_H */

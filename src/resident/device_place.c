@@ -1,0 +1,217 @@
+/*
+ * device_place.c
+ *	  Blobs of gpuaggd that hold blocks of resident columns: the directory's side.
+ */
+#include "compat.h"
+
+#include "device/shared_state.h"
+#include "resident/device_place.h"
+#include "resident/resident_column.h"
+
+/* ---- epochs ---- */
+
+/* All numbers are void: those of blobs that gpuaggd still has are dropped with their epoch. */
+static void
+advance(DevicePlaces *places)
+{
+	pg_atomic_write_u64(&places->epoch, pg_atomic_read_u64(&places->epoch) + 1);
+	places->drop_before = pg_atomic_read_u64(&places->epoch);
+	places->ndrops = 0;
+}
+
+uint64
+gpuagg_device_epoch(void)
+{
+	DevicePlaces *places = &gpuagg_columns_shared->places;
+	SharedState *state = gpuagg_state();
+	uint32 generation = state != NULL ? pg_atomic_read_u32(&state->generation) : 0;
+
+	if (pg_atomic_read_u32(&places->generation) != generation)
+	{
+		LWLockAcquire(&places->lock, LW_EXCLUSIVE);
+		if (pg_atomic_read_u32(&places->generation) != generation)
+		{
+			advance(places);
+			pg_atomic_write_u32(&places->generation, generation);
+		}
+		LWLockRelease(&places->lock);
+	}
+	return pg_atomic_read_u64(&places->epoch);
+}
+
+/* ---- blobs to be dropped ---- */
+
+/* Keeps the number of a blob of the current epoch until somebody drops it. */
+static void
+keep_number(Oid database, uint64 number)
+{
+	DevicePlaces *places = &gpuagg_columns_shared->places;
+	DroppedBlob *dropped = dsa_get_address(gpuagg_columns_area, places->dropped);
+
+	LWLockAcquire(&places->lock, LW_EXCLUSIVE);
+	if (places->ndrops == DROPPED_ROOM)
+		advance(places);
+	else
+		dropped[places->ndrops++] = (DroppedBlob){number, database};
+	LWLockRelease(&places->lock);
+}
+
+int
+gpuagg_device_dropped(uint64 *before, Oid *database, GpuaggBlobName *names, int most)
+{
+	DevicePlaces *places = &gpuagg_columns_shared->places;
+	DroppedBlob *dropped = dsa_get_address(gpuagg_columns_area, places->dropped);
+	int n = 0;
+
+	LWLockAcquire(&places->lock, LW_EXCLUSIVE);
+	*before = places->drop_before;
+	places->drop_before = 0;
+	while (places->ndrops > 0 && n < most)
+	{
+		const DroppedBlob *last = &dropped[places->ndrops - 1];
+
+		if (n > 0 && last->database != *database)
+			break;
+		*database = last->database;
+		names[n++] = (GpuaggBlobName){last->number, pg_atomic_read_u64(&places->epoch)};
+		places->ndrops--;
+	}
+	LWLockRelease(&places->lock);
+	return n;
+}
+
+/* ---- a column's, under its lock ---- */
+
+/* Numbers of an earlier epoch are none any more. */
+static void
+renew(ResidentColumn *column, ChunkGroup *group, uint64 epoch)
+{
+	if (column->device_epoch != epoch)
+	{
+		column->device_epoch = epoch;
+		column->device_bytes = 0;
+		column->device_chunks = 0;
+	}
+	if (group->device_epoch != epoch)
+	{
+		group->device_epoch = epoch;
+		memset(group->device, 0, sizeof(group->device));
+	}
+}
+
+void
+gpuagg_place_leave(ResidentColumn *column, ChunkGroup *group, int number, bool there)
+{
+	uint64 blob = group->device[number];
+
+	if (blob == 0 ||
+		group->device_epoch != pg_atomic_read_u64(&gpuagg_columns_shared->places.epoch))
+		return;
+	group->device[number] = 0;
+	column->device_bytes -= group->totals[number].bytes;
+	column->device_chunks--;
+	if (there)
+		keep_number(column->key.database, blob);
+}
+
+void
+gpuagg_column_places(ResidentColumn *column, uint64 epoch, uint32 first, uint32 n,
+					 const MemoryRef *blocks, uint64 *numbers)
+{
+	LWLockAcquire(&column->lock, LW_SHARED);
+	for (uint32 i = 0; i < n;)
+	{
+		uint32 within = (first + i) % MAP_PAGE_CHUNKS;
+		uint32 some = Min(n - i, MAP_PAGE_CHUNKS - within);
+		const ChunkGroup *group = gpuagg_column_group(column, first + i);
+		bool current = group != NULL && group->device_epoch == epoch;
+
+		for (uint32 k = 0; k < some; k++)
+			numbers[i + k] = current && group->marks[within + k].block == blocks[i + k]
+								 ? group->device[within + k]
+								 : 0;
+		i += some;
+	}
+	LWLockRelease(&column->lock);
+}
+
+uint64
+gpuagg_column_place(ResidentColumn *column, uint64 epoch, uint32 chunk, MemoryRef block)
+{
+	int number = chunk % MAP_PAGE_CHUNKS;
+	uint64 blob = 0;
+	ChunkGroup *group;
+
+	LWLockAcquire(&column->lock, LW_EXCLUSIVE);
+	group = gpuagg_column_group(column, chunk);
+	if (group != NULL && !column->dead && group->marks[number].block == block)
+	{
+		renew(column, group, epoch);
+		if (group->device[number] == 0)
+		{
+			blob = pg_atomic_add_fetch_u64(&gpuagg_columns_shared->places.numbers, 1);
+			group->device[number] = blob;
+			column->device_bytes += group->totals[number].bytes;
+			column->device_chunks++;
+		}
+	}
+	LWLockRelease(&column->lock);
+	return blob;
+}
+
+void
+gpuagg_column_displace(ResidentColumn *column, uint32 chunk, uint64 number)
+{
+	ChunkGroup *group;
+
+	LWLockAcquire(&column->lock, LW_EXCLUSIVE);
+	group = gpuagg_column_group(column, chunk);
+	if (group != NULL && group->device[chunk % MAP_PAGE_CHUNKS] == number)
+		gpuagg_place_leave(column, group, chunk % MAP_PAGE_CHUNKS, false);
+	LWLockRelease(&column->lock);
+}
+
+/* ---- room ---- */
+
+/* Takes blobs of so many bytes from a column, the last chunks' first. */
+static Size
+take_blobs(ResidentColumn *column, Size bytes)
+{
+	Size taken = 0;
+
+	LWLockAcquire(&column->lock, LW_EXCLUSIVE);
+	for (uint32 chunk = column->ngroups * MAP_PAGE_CHUNKS; chunk-- > 0 && taken < bytes;)
+	{
+		ChunkGroup *group = gpuagg_column_group(column, chunk);
+		uint64 before = column->device_bytes;
+
+		if (group == NULL)
+			continue;
+		gpuagg_place_leave(column, group, chunk % MAP_PAGE_CHUNKS, true);
+		taken += before - column->device_bytes;
+	}
+	LWLockRelease(&column->lock);
+	return taken;
+}
+
+bool
+gpuagg_device_make_room(Size bytes, uint64 before)
+{
+	int n;
+	int oldest = -1;
+	ColumnInfo *list = gpuagg_directory_list(&n);
+	Size taken = 0;
+	ColumnPin pin;
+
+	for (int i = 0; i < n; i++)
+		if (list[i].device_bytes > 0 && list[i].last < before &&
+			(oldest < 0 || list[i].last < list[oldest].last))
+			oldest = i;
+	if (oldest >= 0 && gpuagg_column_pin(&list[oldest].key, InvalidOid, false, &pin))
+	{
+		taken = take_blobs(pin.column, bytes);
+		gpuagg_column_unpin(&pin);
+	}
+	pfree(list);
+	return taken > 0;
+}

@@ -1,0 +1,44 @@
+/*
+ * device_place.h
+ *	  Blobs of gpuaggd that hold blocks of resident columns: the directory's side.
+ *
+ * A block's blob has a number, which is in the directory before the blob is sent: so that none
+ * is forgotten, and one that never came is found to be missing by the first query that wants it.
+ * Numbers are not used again.  The epoch of their names changes when all blobs are void, with
+ * the directory or with gpuaggd: numbers of an earlier one are none.
+ *
+ * When a block goes, its blob's number is kept until somebody tells gpuaggd to drop it.
+ */
+#ifndef GPUAGG_DEVICE_PLACE_H
+#define GPUAGG_DEVICE_PLACE_H
+
+#include "common/blob.h"
+#include "resident/directory.h"
+
+/* The current epoch; looks whether gpuaggd has been started again. */
+extern uint64 gpuagg_device_epoch(void);
+
+/* numbers[i]: the blob of the block blocks[i] of chunk first + i; 0: none. */
+extern void gpuagg_column_places(ResidentColumn *column, uint64 epoch, uint32 first, uint32 n,
+								 const MemoryRef *blocks, uint64 *numbers);
+
+/* A number for the blob of a chunk's block; 0: it has one, or is another block by now. */
+extern uint64 gpuagg_column_place(ResidentColumn *column, uint64 epoch, uint32 chunk,
+								  MemoryRef block);
+
+/* gpuaggd has no blob of that number, which was the chunk's. */
+extern void gpuagg_column_displace(ResidentColumn *column, uint32 chunk, uint64 number);
+
+/*
+ * Takes blobs, of at least so many bytes if there are, from the column that was used least
+ * recently, before that place.  False: there is none.
+ */
+extern bool gpuagg_device_make_room(Size bytes, uint64 before);
+
+/*
+ * Numbers of blobs to be dropped, of one database: at most `most`; returns how many.  *before: if
+ * not 0, those of earlier epochs are to be dropped first.
+ */
+extern int gpuagg_device_dropped(uint64 *before, Oid *database, GpuaggBlobName *names, int most);
+
+#endif /* GPUAGG_DEVICE_PLACE_H */

@@ -1,0 +1,238 @@
+/*
+ * device_upload.c
+ *	  Brings blocks of resident columns to the device, as blobs of gpuaggd.
+ *
+ * Blocks are copied to slots of one lease; a slot is free again when the reply has come.
+ */
+#include "compat.h"
+
+#include "miscadmin.h"
+
+#include "device/client.h"
+#include "device/shared_state.h"
+#include "engine/flight.h"
+#include "gpuagg.h"
+#include "resident/device_place.h"
+#include "resident/device_upload.h"
+
+#define SLOTS	   GPUAGG_MAX_INFLIGHT
+#define SLOT_BYTES (GPUAGG_SEGMENT_BYTES / SLOTS)
+#define ATTEMPTS   50 /* of one block, by who waits for gpuaggd to get memory for it */
+#define PAUSE_MS   10 /* between them */
+
+typedef struct UploadSlot
+{
+	uint32 request; /* 0: free */
+	ResidentColumn *column;
+	uint32 chunk;
+	GpuaggRequest put;
+} UploadSlot;
+
+struct DeviceUpload
+{
+	FlightOwner owner;
+	FlightLease *lease; /* NULL: nothing can be sent any more */
+	uint64 before;
+	int next; /* slot */
+	UploadSlot slots[SLOTS];
+};
+
+static void
+leave(FlightOwner *owner)
+{
+	gpuagg_flight_leave(&((DeviceUpload *) owner)->lease);
+}
+
+void
+gpuagg_upload_sweep(void)
+{
+	while (gpuagg_device_ready())
+	{
+		GpuaggRequest request;
+		GpuaggReply reply;
+		uint64 before;
+		Oid database = InvalidOid;
+		int n;
+
+		memset(&request, 0, sizeof(request));
+		n = gpuagg_device_dropped(&before, &database, request.u.drop.names, GPUAGG_DROPS);
+		if (n == 0 && before == 0)
+			break;
+		request.h.type = GPUAGG_MSG_DROP;
+		request.u.drop.database = database;
+		request.u.drop.count = (uint32) n;
+		if (n > 0 && gpuagg_device_call(NULL, &request, &reply) != GPUAGG_OK)
+			break;
+		if (before == 0)
+			continue;
+		request.u.drop.count = 0;
+		request.u.drop.names[0].epoch = before;
+		if (gpuagg_device_call(NULL, &request, &reply) != GPUAGG_OK)
+			break;
+	}
+}
+
+DeviceUpload *
+gpuagg_upload_open(uint64 before)
+{
+	DeviceUpload *upload;
+
+	if (!gpuagg_device_ready())
+		return NULL;
+	gpuagg_upload_sweep();
+	upload = palloc0(sizeof(DeviceUpload));
+	upload->before = before;
+	upload->lease = gpuagg_flight_lease(GPUAGG_SEGMENT_BYTES, 1, CurrentMemoryContext);
+	if (upload->lease == NULL)
+	{
+		pfree(upload);
+		return NULL;
+	}
+	upload->owner.land = leave;
+	upload->owner.drop = leave;
+	gpuagg_flight_list(&upload->owner);
+	return upload;
+}
+
+/* A number for the slot's blob, which is sent; false: it was not. */
+static bool
+send(DeviceUpload *upload, UploadSlot *slot)
+{
+	GpuaggReason reason = GPUAGG_LOST;
+
+	if (upload->lease != NULL)
+		reason = gpuagg_device_submit(gpuagg_flight_device_lease(upload->lease), &slot->put,
+									  &slot->request);
+	if (reason == GPUAGG_OK)
+		return true;
+	slot->request = 0;
+	gpuagg_column_displace(slot->column, slot->chunk, slot->put.u.put.name.number);
+	gpuagg_stat_fallback(reason);
+	if (reason != GPUAGG_BUSY)
+		gpuagg_flight_leave(&upload->lease);
+	return false;
+}
+
+/* Whether a blob that gpuaggd refused for this reason may find place now. */
+static bool
+make_place(DeviceUpload *upload, const UploadSlot *slot, GpuaggReason reason)
+{
+	if (reason == GPUAGG_STARTING || reason == GPUAGG_BUSY)
+	{
+		gpuagg_wait_tick(PAUSE_MS);
+		return true;
+	}
+	if (reason != GPUAGG_NO_DEVICE_MEMORY)
+		return false;
+	if (!gpuagg_device_make_room(gpuagg_blob_bytes(&slot->put.u.put.form, slot->put.u.put.nrows,
+												   (int) slot->put.u.put.nullable),
+								 upload->before))
+	{
+		/* there will be none for others either */
+		gpuagg_flight_leave(&upload->lease);
+		return false;
+	}
+	gpuagg_upload_sweep();
+	return true;
+}
+
+/* Waits for the reply about the blob in a slot, which is free then. */
+static void
+finish(DeviceUpload *upload, UploadSlot *slot, bool patient)
+{
+	for (int i = 0; slot->request != 0; i++)
+	{
+		uint32 request = slot->request;
+		GpuaggReply reply;
+		GpuaggReason reason;
+
+		slot->request = 0;
+		reason = gpuagg_device_wait(request, &reply);
+		if (reason == GPUAGG_OK)
+			return;
+		if (i < (patient ? ATTEMPTS : 1) && upload->lease != NULL &&
+			(patient || reason == GPUAGG_NO_DEVICE_MEMORY) && make_place(upload, slot, reason) &&
+			send(upload, slot))
+			continue;
+		gpuagg_column_displace(slot->column, slot->chunk, slot->put.u.put.name.number);
+		if (reason == GPUAGG_LOST || reason == GPUAGG_TIMEOUT)
+			gpuagg_flight_leave(&upload->lease);
+	}
+}
+
+void
+gpuagg_upload_offer(DeviceUpload *upload, ResidentColumn *column, uint32 chunk, MemoryRef ref,
+					const ColumnBlock *block, bool wait)
+{
+	UploadSlot *slot = &upload->slots[upload->next];
+	const uint64 *valid = column_block_valid(block);
+	uint64 values_bytes = gpuagg_narrow_bytes(&block->form, block->nrows);
+	GpuaggPut *put = &slot->put.u.put;
+	uint64 epoch = gpuagg_device_epoch();
+	uint64 number;
+	char *room;
+
+	if (upload->lease == NULL || block->nrows == 0 || block->nrows > GPUAGG_BLOB_ROWS ||
+		gpuagg_blob_bytes(&block->form, block->nrows, valid != NULL) > SLOT_BYTES)
+		return;
+	gpuagg_column_places(column, epoch, chunk, 1, &ref, &number);
+	if (number != 0 || (slot->request != 0 && !wait && !gpuagg_device_answered(slot->request)))
+		return;
+	finish(upload, slot, wait);
+	if (upload->lease == NULL)
+		return;
+	number = gpuagg_column_place(column, epoch, chunk, ref);
+	if (number == 0)
+		return;
+	memset(&slot->put, 0, sizeof(slot->put));
+	slot->put.h.type = GPUAGG_MSG_PUT;
+	put->device = GPUAGG_ANY_DEVICE;
+	put->database = MyDatabaseId;
+	put->nrows = block->nrows;
+	put->name = (GpuaggBlobName){number, epoch};
+	put->form = block->form;
+	put->values = (uint64) (slot - upload->slots) * SLOT_BYTES;
+	room = gpuagg_flight_lease_base(upload->lease) + put->values;
+	memcpy(room, column_block_values(block), values_bytes);
+	if (valid != NULL)
+	{
+		put->nullable = 1;
+		put->valid = put->values + values_bytes;
+		memcpy(room + values_bytes, valid, (block->nrows + 63) / 64 * sizeof(uint64));
+	}
+	slot->column = column;
+	slot->chunk = chunk;
+	if (send(upload, slot))
+		upload->next = (upload->next + 1) % SLOTS;
+}
+
+void
+gpuagg_upload_column(DeviceUpload *upload, ResidentColumn *column)
+{
+	ChunkState states[MAP_PAGE_CHUNKS];
+	uint32 nchunks = gpuagg_column_chunks(column);
+
+	for (uint32 first = 0; first < nchunks && upload->lease != NULL; first += MAP_PAGE_CHUNKS)
+	{
+		gpuagg_column_states(column, first, MAP_PAGE_CHUNKS, states);
+		for (uint32 i = 0; i < MAP_PAGE_CHUNKS; i++)
+		{
+			const ColumnBlock *block = states[i].block != 0 ? gpuagg_column_block(states[i].block)
+															: NULL;
+
+			CHECK_FOR_INTERRUPTS();
+			if (block != NULL)
+				gpuagg_upload_offer(upload, column, first + i, states[i].block, block, true);
+		}
+	}
+}
+
+void
+gpuagg_upload_close(DeviceUpload *upload)
+{
+	for (int i = 0; i < SLOTS; i++)
+		finish(upload, &upload->slots[i], true);
+	gpuagg_flight_unlist(&upload->owner);
+	gpuagg_flight_leave(&upload->lease);
+	pfree(upload);
+}

@@ -1,0 +1,39 @@
+/*
+ * device_upload.h
+ *	  Brings blocks of resident columns to the device, as blobs of gpuaggd.
+ *
+ * Nothing here raises an error but for CHECK_FOR_INTERRUPTS.  Whatever goes wrong, there are
+ * fewer blobs.
+ */
+#ifndef GPUAGG_DEVICE_UPLOAD_H
+#define GPUAGG_DEVICE_UPLOAD_H
+
+#include "compat.h"
+
+#include "resident/directory.h"
+
+typedef struct DeviceUpload DeviceUpload;
+
+/*
+ * For columns that the caller has pinned until close(); NULL: there is no device now.  before: as of
+ * gpuagg_column_allocate().  In the current memory context.
+ */
+extern DeviceUpload *gpuagg_upload_open(uint64 before);
+
+/*
+ * A block of a chunk of the column.  wait: for replies about those before; else it is left out
+ * when they have not come.
+ */
+extern void gpuagg_upload_offer(DeviceUpload *upload, ResidentColumn *column, uint32 chunk,
+								MemoryRef ref, const ColumnBlock *block, bool wait);
+
+/* All of a column's blocks. */
+extern void gpuagg_upload_column(DeviceUpload *upload, ResidentColumn *column);
+
+/* Waits for replies. */
+extern void gpuagg_upload_close(DeviceUpload *upload);
+
+/* Has gpuaggd drop the blobs of blocks that are gone, if there is one. */
+extern void gpuagg_upload_sweep(void);
+
+#endif /* GPUAGG_DEVICE_UPLOAD_H */
