@@ -146,6 +146,9 @@ gpuagg_page_device_find(PageReader *reader)
 			add_chunk(reader, device, chunk, blobs);
 	}
 	pfree(blobs);
+	/* the chunk that is being given out goes on */
+	if (resident->open && !gpuagg_page_evidence_blocks(resident, resident->chunk))
+		elog(ERROR, "block of chunk %u is not there any more", resident->chunk);
 	return device;
 }
 

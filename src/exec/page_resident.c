@@ -128,7 +128,7 @@ gpuagg_page_resident_close(PageReader *reader)
 	if (resident == NULL)
 		return;
 	if (resident->upload != NULL)
-		gpuagg_upload_close(resident->upload);
+		gpuagg_upload_close(resident->upload, false);
 	if (resident->fill != NULL)
 		gpuagg_fill_close(resident->fill);
 	for (int i = 0; i < resident->ncolumns; i++)

@@ -385,7 +385,7 @@ send_relation(Oid oid, const Wanted *wanted)
 		if (upload != NULL)
 		{
 			gpuagg_upload_column(upload, pin.column);
-			gpuagg_upload_close(upload);
+			gpuagg_upload_close(upload, true);
 		}
 		gpuagg_column_unpin(&pin);
 	}

@@ -716,7 +716,7 @@ void
 gpuagg_fill_close(ColumnFill *fill)
 {
 	if (fill->upload != NULL)
-		gpuagg_upload_close(fill->upload);
+		gpuagg_upload_close(fill->upload, false);
 	for (int i = 0; i < fill->ncolumns && fill->columns[i].values != NULL; i++)
 	{
 		pfree(fill->columns[i].values);

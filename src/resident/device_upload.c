@@ -37,10 +37,16 @@ struct DeviceUpload
 	UploadSlot slots[SLOTS];
 };
 
+/* Replies that have not come are not waited for: a query finds out which blobs are there. */
 static void
 leave(FlightOwner *owner)
 {
-	gpuagg_flight_leave(&((DeviceUpload *) owner)->lease);
+	DeviceUpload *upload = (DeviceUpload *) owner;
+
+	for (int i = 0; i < SLOTS; i++)
+		upload->slots[i].request = 0;
+	gpuagg_flight_unlist(owner);
+	gpuagg_flight_leave(&upload->lease);
 }
 
 void
@@ -109,7 +115,7 @@ send(DeviceUpload *upload, UploadSlot *slot)
 	gpuagg_column_displace(slot->column, slot->chunk, slot->put.u.put.name.number);
 	gpuagg_stat_fallback(reason);
 	if (reason != GPUAGG_BUSY)
-		gpuagg_flight_leave(&upload->lease);
+		leave(&upload->owner);
 	return false;
 }
 
@@ -129,7 +135,7 @@ make_place(DeviceUpload *upload, const UploadSlot *slot, GpuaggReason reason)
 								 upload->before))
 	{
 		/* there will be none for others either */
-		gpuagg_flight_leave(&upload->lease);
+		leave(&upload->owner);
 		return false;
 	}
 	gpuagg_upload_sweep();
@@ -156,7 +162,7 @@ finish(DeviceUpload *upload, UploadSlot *slot, bool patient)
 			continue;
 		gpuagg_column_displace(slot->column, slot->chunk, slot->put.u.put.name.number);
 		if (reason == GPUAGG_LOST || reason == GPUAGG_TIMEOUT)
-			gpuagg_flight_leave(&upload->lease);
+			leave(&upload->owner);
 	}
 }
 
@@ -228,11 +234,12 @@ gpuagg_upload_column(DeviceUpload *upload, ResidentColumn *column)
 }
 
 void
-gpuagg_upload_close(DeviceUpload *upload)
+gpuagg_upload_close(DeviceUpload *upload, bool wait)
 {
 	for (int i = 0; i < SLOTS; i++)
-		finish(upload, &upload->slots[i], true);
-	gpuagg_flight_unlist(&upload->owner);
-	gpuagg_flight_leave(&upload->lease);
+		if (wait ||
+			(upload->slots[i].request != 0 && gpuagg_device_answered(upload->slots[i].request)))
+			finish(upload, &upload->slots[i], wait);
+	leave(&upload->owner);
 	pfree(upload);
 }

@@ -30,8 +30,8 @@ extern void gpuagg_upload_offer(DeviceUpload *upload, ResidentColumn *column, ui
 /* All of a column's blocks. */
 extern void gpuagg_upload_column(DeviceUpload *upload, ResidentColumn *column);
 
-/* Waits for replies. */
-extern void gpuagg_upload_close(DeviceUpload *upload);
+/* wait: for replies.  Without one, a query will find out whether the blob is there. */
+extern void gpuagg_upload_close(DeviceUpload *upload, bool wait);
 
 /* Has gpuaggd drop the blobs of blocks that are gone, if there is one. */
 extern void gpuagg_upload_sweep(void);

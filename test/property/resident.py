@@ -25,6 +25,8 @@ SETTINGS = {'gpuagg.min_table_pages': '0', 'gpuagg.resident': 'on', 'parallel_se
             'min_parallel_table_scan_size': '0'}
 # The least numbers of pages, of each hundred that queries with the node needed.
 FLOORS = {'from memory': 15, 'confirmed': 0.1, 'filled': 5, 'read': 5}
+ON_DEVICE = 3  # the least percentage of queries in which the device did something, where there is one
+DEVICE = []  # not empty: there is one
 SKIPPING = 5  # the least percentage of queries that skip chunks by minimum and maximum
 
 # What integers are called that a type's values are made of, and their ends.
@@ -348,6 +350,7 @@ class Counts:
 
     def __init__(self):
         self.exact = psql.query("LOAD 'gpuagg'; SELECT setting::int >= 64 * 1024 FROM pg_settings WHERE name = 'gpuagg.column_memory'") == ['t']
+        self.on_device = 0  # queries
         self.pages = collections.Counter()
         self.queries = collections.Counter()
 
@@ -357,7 +360,9 @@ class Counts:
         def verdict(rows, state):
             if state != '00000' or len(rows) != 1:
                 return 'SQLSTATE %s, %d lines' % (state, len(rows))
-            pages = dict(zip(('from memory', 'confirmed', 'filled', 'read', 'skipped'), (int(n) for n in rows[0].split('|'))))
+            numbers = [int(n) for n in rows[0].split('|')]
+            pages = dict(zip(('from memory', 'confirmed', 'filled', 'read', 'skipped'), numbers))
+            self.on_device += numbers[-1] > 0
             self.pages.update(pages)
             for way, n in pages.items():
                 self.queries[way] += n > 0
@@ -374,7 +379,7 @@ class Counts:
 
 # Whether a leader asks for workers after its first chunk; 16 renamed the setting.
 FORCED = "SELECT set_config(name, '%s', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')"
-PAGES = 'SELECT resident_pages, resident_confirmed, resident_filled, table_pages, resident_skipped FROM gpuagg_last_query()'
+PAGES = 'SELECT resident_pages, resident_confirmed, resident_filled, table_pages, resident_skipped, device_batches FROM gpuagg_last_query()'
 
 
 def compare(script, label, ours, reference, workers, counts, times, exactly=None):
@@ -411,6 +416,9 @@ def begin_script(rng, statements):
     script = psql.Script()
     script.parts.append('\\set ON_ERROR_ROLLBACK on\n')
     script.sql("LOAD 'gpuagg'")
+    if DEVICE:
+        script.sql('SET gpuagg.device = auto')
+        script.sql('SET gpuagg.device_min_rows = 0')
     script.sql('SET search_path = %s, public' % SCHEMA)
     for setting in SETTINGS.items():
         script.sql('SET %s = %s' % setting)
@@ -560,6 +568,8 @@ def main():
         psql.query("CREATE COLLATION %s.any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)" % SCHEMA)
         KINDS.append(ICU)
     tally = psql.Tally('resident', 1000)
+    if psql.query("LOAD 'gpuagg'; SELECT setting FROM pg_settings WHERE name = 'gpuagg.device'") != ['cpu']:
+        DEVICE.append(True)
     counts = Counts()
     if options.only is None:
         sizes(options, tally, counts)
@@ -585,6 +595,10 @@ def main():
         counts.pages['skipped'], counts.queries['skipped'], skipping, SKIPPING))
     if options.only is None:
         tally.truth('chunks skipped', skipping >= SKIPPING)
+    on_device = 100 * counts.on_device / max(counts.queries['all'], 1)
+    print('%d queries on the device: %.1f %% of all' % (counts.on_device, on_device))
+    if DEVICE and options.only is None:
+        tally.truth('queries on the device', on_device >= ON_DEVICE)
     tally.finish()
 
 
