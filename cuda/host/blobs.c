@@ -267,6 +267,22 @@ gpud_blob_find(const GpuaggBlobName *name, uint32_t database)
 }
 
 void
+gpud_blob_prefetch_way(const GpuaggBlobName *name)
+{
+	__builtin_prefetch(bucket_of(name->number));
+}
+
+void
+gpud_blob_prefetch(const GpuaggBlobName *name)
+{
+	const Blob *blob = *bucket_of(name->number);
+
+	/* it has the first line of a bucket's blobs mostly */
+	__builtin_prefetch(blob);
+	__builtin_prefetch((const char *) blob + 64);
+}
+
+void
 gpud_blob_hold(Blob *blob)
 {
 	blob->users++;

@@ -46,6 +46,10 @@ extern GpuaggReason gpud_blob_place(Blob *blob);
 
 /* The blob of this name and database, complete or not; NULL: there is none. */
 extern Blob *gpud_blob_find(const GpuaggBlobName *name, uint32_t database);
+
+/* Brings what find() will look at into the cache: the way to the blob, and then that itself. */
+extern void gpud_blob_prefetch_way(const GpuaggBlobName *name);
+extern void gpud_blob_prefetch(const GpuaggBlobName *name);
 extern void gpud_blob_hold(Blob *blob);
 extern void gpud_blob_let_go(Blob *blob);
 extern void gpud_blob_drop(Blob *blob);

@@ -21,7 +21,7 @@
 #define SLICE_NS	 UINT64_C(2000000) /* that a slice is meant to take */
 #define STEP		 4				   /* times more or less than the last one, at most */
 #define ROW_COST	 64				   /* the first slice: so much for each row of a piece, */
-#define COST_RANGE	 16				   /* and others that much more or less */
+#define COST_RANGE	 16				   /* and later ones that much more or less */
 #define STEP_COST	 4				   /* of a step of a plan and a row */
 #define HEAVY_COST	 64				   /* of one that has 128 bits, quotients or squares */
 #define BITMAP_BYTES (UINT64_C(4) << 20)
@@ -71,6 +71,8 @@ typedef struct QuerySlot
 	GpuQueryChunk *chunks;
 	GpuQueryBlock *blocks;
 } QuerySlot;
+
+static uint64_t learned; /* what slices of earlier queries might cost at last; 0: nothing yet */
 
 static_assert(GPUAGG_QUERY_COLUMNS == GPU_QUERY_COLUMNS &&
 				  GPUAGG_QUERY_AGGREGATES == GPU_QUERY_AGGREGATES,
@@ -200,7 +202,7 @@ plan(Job *job)
 							   job->piece_units * ncolumns * sizeof(GpuQueryBlock));
 	query->bitmaps = gpud_place(&job->block_bytes, query->bitmap_bytes);
 
-	query->most = gpud_piece_rows_max * ROW_COST;
+	query->most = learned > 0 ? learned : gpud_piece_rows_max * ROW_COST;
 	query->status = calloc(job->units, sizeof(query->status[0]));
 	query->numbers = malloc(job->piece_units * sizeof(query->numbers[0]));
 	query->held = malloc((job->piece_units * ncolumns + 1) * sizeof(query->held[0]));
@@ -366,6 +368,10 @@ choose_chunks(Lane *lane, const QuerySlot *slot)
 					  n * sizeof(chunks[0]));
 			copy_once(names, region + query->places.names + number * ncolumns * sizeof(names[0]),
 					  n * ncolumns * sizeof(names[0]));
+			for (uint64_t k = 0; k < n * ncolumns; k++)
+				gpud_blob_prefetch_way(&names[k]);
+			for (uint64_t k = 0; k < n * ncolumns; k++)
+				gpud_blob_prefetch(&names[k]);
 		}
 		added = add_chunk(query, slot, (uint32_t) number, &chunks[i % BATCH],
 						  &names[i % BATCH * ncolumns]);
@@ -469,6 +475,7 @@ adapt(QueryJob *query)
 		query->most = usual / COST_RANGE;
 	if (query->most > usual * COST_RANGE)
 		query->most = usual * COST_RANGE;
+	learned = query->most;
 }
 
 /* False: nothing was flagged. */

@@ -150,6 +150,15 @@ gpuagg_device_demand(const char *message)
 }
 
 bool
+gpuagg_device_await(void)
+{
+	SharedState *state = gpuagg_state();
+
+	return gpuagg_device != DEVICE_CPU &&
+		   (reach_device(state, false) == GPUAGG_OK || await_device(state, false) == GPUAGG_OK);
+}
+
+bool
 gpuagg_device_ready(void)
 {
 	GpuaggReason reason;

@@ -2,8 +2,8 @@
  * client.h
  *	  The client's side of gpuaggd: leases of staging memory, requests, replies.
  *
- * Each backend has one connection, kept across queries.  gpuagg_device_require()
- * and gpuagg_device_demand() wait for a device, gpuagg_device_lease() and
+ * Each backend has one connection, kept across queries.  gpuagg_device_require(),
+ * gpuagg_device_demand() and gpuagg_device_await() wait for a device, gpuagg_device_lease() and
  * gpuagg_device_submit() briefly for a reply they need first, gpuagg_device_wait()
  * and gpuagg_device_call() for a result.  These waits are bounded and can be
  * cancelled; no other function waits.  A failure leaves the caller's rows in the
@@ -38,6 +38,9 @@ extern void gpuagg_device_require(void);
  * 55000 with this message and the reason when there is none.
  */
 extern void gpuagg_device_demand(const char *message);
+
+/* Waits for a device that is starting, if one may be used: whether there is one then. */
+extern bool gpuagg_device_await(void);
 
 /*
  * Whether a device can be used now.  Never waits and never raises.  False in mode

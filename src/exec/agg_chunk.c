@@ -69,7 +69,8 @@ gpuagg_agg_chunk_init(AggScanState *node)
 
 	chunk->columns = palloc(Max(node->nstates, 1) * sizeof(int));
 	chunk->answers = has_answers(node, chunk->columns);
-	node->chunk = chunk;
+	if (chunk->answers || node->conditions.n > 0)
+		node->chunk = chunk;
 }
 
 /* ---- a chunk ---- */

@@ -71,40 +71,54 @@ prefetch(const PageResident *resident, uint32 chunk)
 	}
 }
 
+/* Whether the blocks' headers tell all about a chunk, all of whose columns have places. */
+static bool
+is_done(PageReader *reader, uint32 chunk, uint32 nrows, bool whole)
+{
+	if (reader->chunk_done == NULL)
+		return false;
+	if (!gpuagg_page_evidence_blocks(reader->resident, chunk))
+		elog(ERROR, "block of chunk %u is not there any more", chunk);
+	return gpuagg_page_resident_is_done(reader, nrows, whole);
+}
+
+/* places: of the columns, each with all chunks. */
 static void
-add_chunk(PageReader *reader, PageDevice *device, uint32 chunk, const uint64 *blobs)
+add_chunk(PageReader *reader, PageDevice *device, uint32 chunk, const DevicePlace *places)
 {
 	PageResident *resident = reader->resident;
 	const ChunkPages *used = &resident->decided[chunk].used;
-	const ColumnBlock *block;
+	const DevicePlace *first = &places[chunk];
 	uint32 n = device->nchunks;
-	uint32 nrows;
-	bool there = resident->decided[chunk].same;
+	uint32 nrows = first->nrows;
+	const uint64 *rows = NULL;
 
-	if (!gpuagg_page_evidence_blocks(resident, chunk))
-		elog(ERROR, "block of chunk %u is not there any more", chunk);
-	if (gpuagg_page_resident_is_done(reader, used, &nrows))
+	for (int i = 0; i < resident->ncolumns; i++)
+	{
+		uint64 number = places[(Size) i * resident->nchunks + chunk].number;
+
+		device->blobs[(Size) n * resident->ncolumns + i] = number;
+		if (number == 0 || !resident->decided[chunk].same)
+		{
+			device->nhost++;
+			return;
+		}
+	}
+	if ((uint32) chunk_size(used) < first->npages)
+	{
+		const ColumnBlock *block = gpuagg_column_block(*page_resident_ref(resident, 0, chunk));
+
+		rows = rows_of(block, used);
+		nrows = (uint32) gpuagg_bits_count(rows, 0, block->nrows);
+	}
+	if (nrows == 0 || is_done(reader, chunk, nrows, rows == NULL))
 	{
 		gpuagg_page_resident_take(reader, chunk);
 		return;
 	}
-	for (int i = 0; i < resident->ncolumns; i++)
-	{
-		uint64 blob = blobs[(Size) i * resident->nchunks + chunk];
-
-		device->blobs[(Size) n * resident->ncolumns + i] = blob;
-		there &= blob != 0;
-	}
-	if (!there || nrows == 0)
-	{
-		device->nhost++;
-		return;
-	}
-	block = resident->blocks[0];
 	device->numbers[n] = chunk;
 	device->nrows[n] = nrows;
-	device->chunks[n] = (BlobQueryChunk){block->nrows,
-										 nrows < block->nrows ? rows_of(block, used) : NULL};
+	device->chunks[n] = (BlobQueryChunk){first->nrows, rows};
 	device->rows += nrows;
 	device->nchunks++;
 }
@@ -115,7 +129,7 @@ gpuagg_page_device_find(PageReader *reader)
 	PageResident *resident = reader->resident;
 	PageDevice *device = palloc0(sizeof(PageDevice));
 	uint32 n = resident->nchunks;
-	uint64 *blobs;
+	DevicePlace *places;
 
 	gpuagg_page_evidence_keep(resident);
 	while (resident->ndecided < n)
@@ -132,20 +146,21 @@ gpuagg_page_device_find(PageReader *reader)
 	device->blobs = palloc_extended((Size) n * resident->ncolumns * sizeof(uint64),
 									MCXT_ALLOC_HUGE);
 	device->epoch = gpuagg_device_epoch();
-	blobs = palloc_extended((Size) n * resident->ncolumns * sizeof(uint64), MCXT_ALLOC_HUGE);
+	places = palloc_extended((Size) n * resident->ncolumns * sizeof(DevicePlace), MCXT_ALLOC_HUGE);
 	for (int i = 0; i < resident->ncolumns; i++)
 		gpuagg_column_places(resident->pins[i].column, device->epoch, resident->next,
 							 n - resident->next, page_resident_ref(resident, i, resident->next),
-							 blobs + (Size) i * n + resident->next);
+							 places + (Size) i * n + resident->next);
 	for (uint32 chunk = resident->next; chunk < n; chunk++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (chunk + AHEAD < n && !chunk_is_empty(&resident->decided[chunk + AHEAD].used))
+		if (reader->chunk_done != NULL && chunk + AHEAD < n &&
+			!chunk_is_empty(&resident->decided[chunk + AHEAD].used))
 			prefetch(resident, chunk + AHEAD);
 		if (!chunk_is_empty(&resident->decided[chunk].used))
-			add_chunk(reader, device, chunk, blobs);
+			add_chunk(reader, device, chunk, places);
 	}
-	pfree(blobs);
+	pfree(places);
 	/* the chunk that is being given out goes on */
 	if (resident->open && !gpuagg_page_evidence_blocks(resident, resident->chunk))
 		elog(ERROR, "block of chunk %u is not there any more", resident->chunk);
@@ -173,5 +188,5 @@ gpuagg_page_device_displaced(PageReader *reader, const PageDevice *device, uint3
 
 	for (int c = 0; c < resident->ncolumns; c++)
 		gpuagg_column_displace(resident->pins[c].column, device->numbers[i],
-							   device->blobs[(Size) i * resident->ncolumns + c]);
+							   device->blobs[(Size) i * resident->ncolumns + c], true);
 }

@@ -16,23 +16,34 @@
 #include "resident/rules.h"
 
 bool
-gpuagg_page_resident_is_done(PageReader *reader, const ChunkPages *used, uint32 *nrows)
+gpuagg_page_resident_is_done(PageReader *reader, uint32 nrows, bool whole)
+{
+	if (reader->chunk_done == NULL ||
+		!reader->chunk_done(reader->owner, reader->resident->blocks, nrows, whole))
+		return false;
+	reader->counts.skipped++;
+	reader->counts.rows += nrows;
+	return true;
+}
+
+/* The same of these pages. */
+static bool
+is_done(PageReader *reader, const ChunkPages *used)
 {
 	const PageResident *resident = reader->resident;
 	bool whole = true;
+	uint32 nrows = 0;
 
+	if (reader->chunk_done == NULL)
+		return false;
 	for (int i = 0; i < resident->ncolumns; i++)
 		whole &= memcmp(used, &resident->blocks[i]->pages, sizeof(ChunkPages)) == 0;
-	*nrows = whole ? resident->blocks[0]->nrows : 0;
-	for (int p = whole ? CHUNK_PAGES : chunk_next(used, 0); p < CHUNK_PAGES;
-		 p = chunk_next(used, p + 1))
-		*nrows += column_block_page_rows(resident->blocks[0], p);
-	if (reader->chunk_done == NULL ||
-		!reader->chunk_done(reader->owner, resident->blocks, *nrows, whole))
-		return false;
-	reader->counts.skipped++;
-	reader->counts.rows += *nrows;
-	return true;
+	if (whole)
+		nrows = resident->blocks[0]->nrows;
+	else
+		for (int p = chunk_next(used, 0); p < CHUNK_PAGES; p = chunk_next(used, p + 1))
+			nrows += column_block_page_rows(resident->blocks[0], p);
+	return gpuagg_page_resident_is_done(reader, nrows, whole);
 }
 
 static void
@@ -122,7 +133,6 @@ gpuagg_page_resident_next_chunk(PageReader *reader)
 {
 	PageResident *resident = reader->resident;
 	uint32 chunk;
-	uint32 nrows;
 	ChunkPages used;
 
 	if (stops(reader))
@@ -133,7 +143,7 @@ gpuagg_page_resident_next_chunk(PageReader *reader)
 			continue;
 		if (!gpuagg_page_evidence_blocks(resident, chunk))
 			elog(ERROR, "block of chunk %u is not there any more", chunk);
-		if (gpuagg_page_resident_is_done(reader, &used, &nrows))
+		if (is_done(reader, &used))
 			continue;
 		for (int i = 0; i < resident->ncolumns && IsParallelWorker(); i++)
 			gpuagg_column_memory_populate(resident->blocks[i], resident->blocks[i]->bytes);

@@ -105,10 +105,10 @@ page_resident_ref(const PageResident *resident, int column, uint32 chunk)
 }
 
 /*
- * page_resident_chunks.c: whether the blocks tell all that is wanted of the chunk's rows, *nrows of
- * them.
+ * page_resident_chunks.c: whether the blocks tell all that is wanted of a chunk's rows, nrows of
+ * them, on all pages of the blocks or not.
  */
-extern bool gpuagg_page_resident_is_done(PageReader *reader, const ChunkPages *used, uint32 *nrows);
+extern bool gpuagg_page_resident_is_done(PageReader *reader, uint32 nrows, bool whole);
 
 /* The same file: a chunk that has been decided about, and not given out, is taken. */
 extern void gpuagg_page_resident_take(PageReader *reader, uint32 chunk);

@@ -23,6 +23,7 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+#include "device/client.h"
 #include "resident/device_upload.h"
 #include "resident/eligible.h"
 #include "resident/purge.h"
@@ -489,8 +490,9 @@ gpuagg_prefetch(PG_FUNCTION_ARGS)
 		(void) gpuagg_directory_purge();
 	foreach (cell, relations)
 		any |= read_relation(lfirst_oid(cell), &wanted);
-	foreach (cell, relations)
-		send_relation(lfirst_oid(cell), &wanted);
+	if (any && gpuagg_device_await())
+		foreach (cell, relations)
+			send_relation(lfirst_oid(cell), &wanted);
 	foreach (cell, relations)
 		add_up(lfirst_oid(cell), start, &loaded);
 	if (any)

@@ -116,7 +116,7 @@ gpuagg_place_leave(ResidentColumn *column, ChunkGroup *group, int number, bool t
 
 void
 gpuagg_column_places(ResidentColumn *column, uint64 epoch, uint32 first, uint32 n,
-					 const MemoryRef *blocks, uint64 *numbers)
+					 const MemoryRef *blocks, DevicePlace *places)
 {
 	LWLockAcquire(&column->lock, LW_SHARED);
 	for (uint32 i = 0; i < n;)
@@ -126,10 +126,17 @@ gpuagg_column_places(ResidentColumn *column, uint64 epoch, uint32 first, uint32 
 		const ChunkGroup *group = gpuagg_column_group(column, first + i);
 		bool current = group != NULL && group->device_epoch == epoch;
 
-		for (uint32 k = 0; k < some; k++)
-			numbers[i + k] = current && group->marks[within + k].block == blocks[i + k]
-								 ? group->device[within + k]
-								 : 0;
+		if (!current)
+			memset(places + i, 0, some * sizeof(DevicePlace));
+		for (uint32 k = 0; k < some && current; k++)
+		{
+			const ChunkTotals *totals = &group->totals[within + k];
+
+			places[i + k] = (DevicePlace){group->marks[within + k].block == blocks[i + k]
+											  ? group->device[within + k]
+											  : 0,
+										  totals->nrows, totals->npages};
+		}
 		i += some;
 	}
 	LWLockRelease(&column->lock);
@@ -160,14 +167,14 @@ gpuagg_column_place(ResidentColumn *column, uint64 epoch, uint32 chunk, MemoryRe
 }
 
 void
-gpuagg_column_displace(ResidentColumn *column, uint32 chunk, uint64 number)
+gpuagg_column_displace(ResidentColumn *column, uint32 chunk, uint64 number, bool there)
 {
 	ChunkGroup *group;
 
 	LWLockAcquire(&column->lock, LW_EXCLUSIVE);
 	group = gpuagg_column_group(column, chunk);
 	if (group != NULL && group->device[chunk % MAP_PAGE_CHUNKS] == number)
-		gpuagg_place_leave(column, group, chunk % MAP_PAGE_CHUNKS, false);
+		gpuagg_place_leave(column, group, chunk % MAP_PAGE_CHUNKS, there);
 	LWLockRelease(&column->lock);
 }
 

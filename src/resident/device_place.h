@@ -18,16 +18,24 @@
 /* The current epoch; looks whether gpuaggd has been started again. */
 extern uint64 gpuagg_device_epoch(void);
 
-/* numbers[i]: the blob of the block blocks[i] of chunk first + i; 0: none. */
+/* A block's blob; and of the block rows and pages, if it has one. */
+typedef struct DevicePlace
+{
+	uint64 number; /* 0: none */
+	uint32 nrows;
+	uint32 npages;
+} DevicePlace;
+
+/* places[i]: of the block blocks[i] of chunk first + i. */
 extern void gpuagg_column_places(ResidentColumn *column, uint64 epoch, uint32 first, uint32 n,
-								 const MemoryRef *blocks, uint64 *numbers);
+								 const MemoryRef *blocks, DevicePlace *places);
 
 /* A number for the blob of a chunk's block; 0: it has one, or is another block by now. */
 extern uint64 gpuagg_column_place(ResidentColumn *column, uint64 epoch, uint32 chunk,
 								  MemoryRef block);
 
-/* gpuaggd has no blob of that number, which was the chunk's. */
-extern void gpuagg_column_displace(ResidentColumn *column, uint32 chunk, uint64 number);
+/* The blob of that number is not the chunk's any more; there: gpuaggd may have it. */
+extern void gpuagg_column_displace(ResidentColumn *column, uint32 chunk, uint64 number, bool there);
 
 /*
  * Takes blobs, of at least so many bytes if there are, from the column that was used least

@@ -37,7 +37,7 @@ struct DeviceUpload
 	UploadSlot slots[SLOTS];
 };
 
-/* Replies that have not come are not waited for: a query finds out which blobs are there. */
+/* Sends no more.  Where a reply has not come, a query finds out whether the blob is there. */
 static void
 leave(FlightOwner *owner)
 {
@@ -78,28 +78,6 @@ gpuagg_upload_sweep(void)
 	}
 }
 
-DeviceUpload *
-gpuagg_upload_open(uint64 before)
-{
-	DeviceUpload *upload;
-
-	if (!gpuagg_device_ready())
-		return NULL;
-	gpuagg_upload_sweep();
-	upload = palloc0(sizeof(DeviceUpload));
-	upload->before = before;
-	upload->lease = gpuagg_flight_lease(GPUAGG_SEGMENT_BYTES, 1, CurrentMemoryContext);
-	if (upload->lease == NULL)
-	{
-		pfree(upload);
-		return NULL;
-	}
-	upload->owner.land = leave;
-	upload->owner.drop = leave;
-	gpuagg_flight_list(&upload->owner);
-	return upload;
-}
-
 /* A number for the slot's blob, which is sent; false: it was not. */
 static bool
 send(DeviceUpload *upload, UploadSlot *slot)
@@ -112,7 +90,7 @@ send(DeviceUpload *upload, UploadSlot *slot)
 	if (reason == GPUAGG_OK)
 		return true;
 	slot->request = 0;
-	gpuagg_column_displace(slot->column, slot->chunk, slot->put.u.put.name.number);
+	gpuagg_column_displace(slot->column, slot->chunk, slot->put.u.put.name.number, false);
 	gpuagg_stat_fallback(reason);
 	if (reason != GPUAGG_BUSY)
 		leave(&upload->owner);
@@ -160,10 +138,53 @@ finish(DeviceUpload *upload, UploadSlot *slot, bool patient)
 			(patient || reason == GPUAGG_NO_DEVICE_MEMORY) && make_place(upload, slot, reason) &&
 			send(upload, slot))
 			continue;
-		gpuagg_column_displace(slot->column, slot->chunk, slot->put.u.put.name.number);
+		gpuagg_column_displace(slot->column, slot->chunk, slot->put.u.put.name.number, false);
 		if (reason == GPUAGG_LOST || reason == GPUAGG_TIMEOUT)
 			leave(&upload->owner);
 	}
+}
+
+/* Blobs of which it is not known by now that they are there are given up. */
+static void
+land(FlightOwner *owner)
+{
+	DeviceUpload *upload = (DeviceUpload *) owner;
+
+	for (int i = 0; i < SLOTS; i++)
+	{
+		UploadSlot *slot = &upload->slots[i];
+
+		if (slot->request == 0)
+			continue;
+		if (gpuagg_device_answered(slot->request))
+			finish(upload, slot, false);
+		else
+			gpuagg_column_displace(slot->column, slot->chunk, slot->put.u.put.name.number, true);
+		slot->request = 0;
+	}
+	leave(owner);
+}
+
+DeviceUpload *
+gpuagg_upload_open(uint64 before)
+{
+	DeviceUpload *upload;
+
+	if (!gpuagg_device_ready())
+		return NULL;
+	gpuagg_upload_sweep();
+	upload = palloc0(sizeof(DeviceUpload));
+	upload->before = before;
+	upload->lease = gpuagg_flight_lease(GPUAGG_SEGMENT_BYTES, 1, CurrentMemoryContext);
+	if (upload->lease == NULL)
+	{
+		pfree(upload);
+		return NULL;
+	}
+	upload->owner.land = land;
+	upload->owner.drop = leave;
+	gpuagg_flight_list(&upload->owner);
+	return upload;
 }
 
 void
@@ -175,14 +196,16 @@ gpuagg_upload_offer(DeviceUpload *upload, ResidentColumn *column, uint32 chunk, 
 	uint64 values_bytes = gpuagg_narrow_bytes(&block->form, block->nrows);
 	GpuaggPut *put = &slot->put.u.put;
 	uint64 epoch = gpuagg_device_epoch();
+	DevicePlace place;
 	uint64 number;
 	char *room;
 
 	if (upload->lease == NULL || block->nrows == 0 || block->nrows > GPUAGG_BLOB_ROWS ||
 		gpuagg_blob_bytes(&block->form, block->nrows, valid != NULL) > SLOT_BYTES)
 		return;
-	gpuagg_column_places(column, epoch, chunk, 1, &ref, &number);
-	if (number != 0 || (slot->request != 0 && !wait && !gpuagg_device_answered(slot->request)))
+	gpuagg_column_places(column, epoch, chunk, 1, &ref, &place);
+	if (place.number != 0 ||
+		(slot->request != 0 && !wait && !gpuagg_device_answered(slot->request)))
 		return;
 	finish(upload, slot, wait);
 	if (upload->lease == NULL)

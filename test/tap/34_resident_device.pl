@@ -1,0 +1,145 @@
+# Resident columns on the device: what comes there and goes, who may use it, and what happens
+# when the device program dies, is stopped, or has too little memory.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use GpuaggTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = gpuagg_node(
+	'place',
+	rows => 0,
+	conf => "wal_level = replica\ngpuagg.min_table_pages = 0\ngpuagg.resident = on\ngpuagg.device_min_rows = 0\n"
+	  . "max_parallel_workers_per_gather = 0\nshared_preload_libraries = 'gpuagg'\n");
+my $rows = 60_000;
+
+sub make
+{
+	my ($db, $table) = @_;
+
+	$node->safe_psql($db, "CREATE EXTENSION IF NOT EXISTS gpuagg;"
+		  . "CREATE TABLE $table (i int, b int8, n numeric(12,2), f float8, z int) WITH (autovacuum_enabled = off);"
+		  . "INSERT INTO $table SELECT i, i * 1000003::int8, i / 8.0, i / 3.0, nullif(i % 5, 0) FROM generate_series(1, $rows) i;"
+		  . "VACUUM $table");
+	return;
+}
+
+# Of a column: its blocks, and those on the device.
+sub blocks
+{
+	my ($table, $column, $db) = @_;
+
+	return $node->safe_psql($db // 'postgres', "SELECT chunks || ' ' || device_chunks || ' ' || place FROM gpuagg_resident "
+		  . "WHERE relation = '$table'::regclass AND attribute = '$column'");
+}
+
+# The answer is core's, and the device did something of it, or nothing.
+sub asks
+{
+	my ($what, $on_device, $query, %params) = @_;
+	my $core = $node->safe_psql($params{db} // 'postgres', sprintf("SET gpuagg.enable_agg_scan = off; $query", ('') x 4));
+	my ($answer, $last) = run_query($node, sprintf($query, ('gpu_') x 4), %params);
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is($answer, $core, "$what: right answer");
+	is($last->{device_batches} > 0 ? 1 : 0, $on_device, "$what: " . ($on_device ? 'by the device' : 'without the device'))
+	  or diag(join ', ', map { "$_: $last->{$_}" } sort keys %$last);
+	return $last;
+}
+
+my $query = 'SELECT %ssum(b), %savg(n), %scount(z), %smax(n) FROM t WHERE i > 1000';
+
+make('postgres', 't');
+ok(wait_device($node), 'the device is there');
+$node->safe_psql('postgres', q(SELECT gpuagg_prefetch('t', '{i,b,n,z}')));
+is(blocks('t', $_), '2 2 host and device', "column $_ is on the device") for qw(i b n z);
+asks('all columns there', 1, $query);
+asks('the CPU is asked for', 0, $query, set => ['gpuagg.device = cpu']);
+asks('memory is not to be used', 0, $query, set => ['gpuagg.resident = off']);
+
+# ---- pages that have changed are the CPU's, those of the same chunk not ----
+
+$node->safe_psql('postgres', 'UPDATE t SET b = -b WHERE i IN (1500, 59000)');
+asks('after an update', 1, $query);
+$node->safe_psql('postgres', 'VACUUM t');
+asks('after a vacuum', 1, $query);
+asks('filled again', 1, $query);
+$node->safe_psql('postgres', q(SELECT gpuagg_prefetch('t', '{i,b,n,z}')));
+is(blocks('t', 'b'), '2 2 host and device', 'new blocks are on the device');
+
+# ---- errors are core's ----
+
+for my $bad ('b / (i - 30000)', 'b * 9223372036854775807')
+{
+	my ($code, $out, $core) = $node->psql('postgres', "SELECT sum($bad) FROM t");
+	my ($code2, $out2, $ours) = $node->psql('postgres', "SELECT gpu_sum($bad) FROM t");
+	s/^psql:.*ERROR/ERROR/ for $core, $ours;
+
+	is($ours, $core, "$bad: core's error");
+	like($ours, qr/division by zero|out of range/, "$bad: it is one");
+}
+asks('a condition that keeps the error away', 1, 'SELECT %ssum(b / nullif(i - 30000, 0)), %scount(*) FROM t');
+
+# ---- the device program dies, and comes again without blobs ----
+
+my $pid = kill_gpuaggd($node);
+ok($pid, 'killed');
+asks('without it', 0, $query);
+wait_until(sub { device_stat($node, 'device_state') eq 'ready' });
+wait_until(sub { blocks('t', 'b') =~ / 0 host$/ });
+is(blocks('t', 'b'), '2 0 host', 'nothing is on the new one');
+asks('it comes back with use', 0, 'SELECT %ssum(b) FROM t');
+$node->safe_psql('postgres', q(SELECT gpuagg_prefetch('t', '{i,b,n,z}')));
+asks('and by prefetching', 1, $query);
+
+# ---- in the middle of a query ----
+
+hold_device();
+my $session = background($node);
+my $ready = send_query($session, 'SELECT gpu_sum(b), gpu_count(*) FROM t WHERE i > 1000');
+ok(wait_held(), 'a query is on the device');
+kill_gpuaggd($node);
+release_device();
+is($session->query_safe('SELECT 1'), $node->safe_psql('postgres', 'SELECT sum(b), count(*) FROM t WHERE i > 1000') . "\n1",
+	'killed with a query: right answer');
+$session->quit;
+wait_until(sub { device_stat($node, 'device_state') eq 'ready' });
+
+# ---- another database, a table that goes ----
+
+$node->safe_psql('postgres', 'CREATE DATABASE other');
+make('other', 't');
+$node->safe_psql('other', q(SELECT gpuagg_prefetch('t', '{i,b}')));
+is(blocks('t', 'b', 'other'), '2 2 host and device', 'a table of another database');
+asks('another database', 1, 'SELECT %ssum(b) FROM t', db => 'other');
+$node->safe_psql('postgres', q(SELECT gpuagg_evict('t')));
+is(blocks('t', 'b'), '', 'thrown out');
+asks('thrown out', 0, 'SELECT %ssum(b) FROM t WHERE i > 5');
+$node->safe_psql('other', 'DROP TABLE t');
+is($node->safe_psql('other', 'SELECT count(*) FROM gpuagg_resident'), 0, 'a table that was dropped');
+
+# ---- more columns than there is memory: the one used last stays ----
+
+make('postgres', "t$_") for 1 .. 4;
+$node->append_conf('postgresql.conf', "gpuagg.device_memory = '4MB'");
+$node->restart;
+ok(wait_device($node), 'the device is there with 4 MB');
+for my $i (1 .. 4)
+{
+	$node->safe_psql('postgres', "SELECT gpuagg_prefetch('t$i', '{b,f}')");
+	like(blocks("t$i", 'f'), qr/^2 2 /, "t$i is there");
+}
+my $there = $node->safe_psql('postgres', 'SELECT coalesce(sum(device_bytes), 0) <= 4 * 1024 * 1024 FROM gpuagg_resident');
+is($there, 't', 'no more than fits is said to be there');
+like(blocks('t1', 'b') . blocks('t1', 'f'), qr/ [01] host/, 'what was used first has gone');
+for my $i (1 .. 4)
+{
+	my $core = $node->safe_psql('postgres', "SELECT sum(b), count(f) FROM t$i");
+
+	is($node->safe_psql('postgres', "SELECT gpu_sum(b), gpu_count(f) FROM t$i"), $core, "t$i: right answer");
+}
+unlike(slurp_file($node->logfile), qr/server process .* was terminated|PANIC:|TRAP:/, 'no session has crashed');
+done_testing();
