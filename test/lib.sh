@@ -199,10 +199,14 @@ fuzz()
 	part "$1: server log" none no_crash "$logs/server_$name.log"
 }
 
-# stress_part OPTION...: changing tables, by columns in memory and by core, in a cluster of its own.
+# stress_part OPTION...: changing tables, by columns in memory and on the simulated device, and by
+# core, in a cluster of its own.
 stress_part()
 {
-	if ! test/cluster start "$stage" stress <test/stress/postgresql.conf >"$logs/start_stress.log" 2>&1; then
+	if ! {
+		cat test/stress/postgresql.conf
+		echo "gpuagg.device_program = '$stage/bin/gpuaggd-sim'"
+	} | test/cluster start "$stage" stress >"$logs/start_stress.log" 2>&1; then
 		part "stress: start" none cat "$logs/start_stress.log" /nonexistent
 		return
 	fi

@@ -540,10 +540,19 @@ test_wrong_puts(int fd, const Lease *lease, const Chunk *chunk)
 	put_init(&request, lease, chunk, 4);
 	request.u.put.region ^= 1u << 20;
 	CHECK(client_refused(fd, &request));
-	drop_init(&request, chunk, 0, 0);
-	CHECK(client_refused(fd, &request));
+	drop_init(&request, chunk, 0, 1);
 	request.u.drop.count = GPUAGG_DROPS + 1;
 	CHECK(client_refused(fd, &request));
+
+	/* all of epochs before one */
+	put_init(&request, lease, chunk, 0);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
+	drop_init(&request, chunk, 0, 1);
+	request.u.drop.count = 0;
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK && reply.u.drop.dropped == 0);
+	request.u.drop.names[0].epoch++;
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK && reply.u.drop.dropped == 1);
+	CHECK(health(fd).u.hello.blobs == 0);
 
 	/* the last rows of a region */
 	put_init(&request, lease, chunk, 0);
