@@ -370,6 +370,16 @@ find_slot(uint32 id, Connection **connection)
 }
 
 bool
+gpuagg_device_has_room(DeviceLease *lease)
+{
+	Connection *c = ((Region *) lease)->connection;
+
+	if (!c->retired && c->inflight >= GPUAGG_MAX_INFLIGHT)
+		gpuagg_connection_drain(c);
+	return c->retired || c->inflight < GPUAGG_MAX_INFLIGHT;
+}
+
+bool
 gpuagg_device_answered(uint32 id)
 {
 	Connection *c;
@@ -419,7 +429,10 @@ gpuagg_device_call(DeviceLease *lease, GpuaggRequest *request, GpuaggReply *repl
 		return GPUAGG_LOST;
 	if (gpuagg_request_check(request, 0) != GPUAGG_OK)
 		return GPUAGG_REFUSED;
-	reason = gpuagg_connection_converse(c, request, BENCH_MS);
+	reason = gpuagg_connection_converse(c, request,
+										request->h.type == GPUAGG_MSG_BENCH
+											? BENCH_MS
+											: gpuagg_device_timeout);
 	if (reason == GPUAGG_OK)
 		*reply = c->control;
 	return reason;

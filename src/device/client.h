@@ -78,6 +78,9 @@ extern GpuaggReason gpuagg_device_submit(DeviceLease *lease, GpuaggRequest *requ
  */
 extern GpuaggReason gpuagg_device_wait(uint32 id, GpuaggReply *reply);
 
+/* Whether gpuagg_device_submit() would not wait. */
+extern bool gpuagg_device_has_room(DeviceLease *lease);
+
 /* Whether gpuagg_device_wait() for the request would not wait. */
 extern bool gpuagg_device_answered(uint32 id);
 

@@ -208,7 +208,9 @@ gpuagg_upload_offer(DeviceUpload *upload, ResidentColumn *column, uint32 chunk, 
 		(slot->request != 0 && !wait && !gpuagg_device_answered(slot->request)))
 		return;
 	finish(upload, slot, wait);
-	if (upload->lease == NULL)
+	/* requests of earlier leases may be under way, too */
+	if (upload->lease == NULL ||
+		(!wait && !gpuagg_device_has_room(gpuagg_flight_device_lease(upload->lease))))
 		return;
 	number = gpuagg_column_place(column, epoch, chunk, ref);
 	if (number == 0)

@@ -40,7 +40,8 @@ sub blocks
 sub asks
 {
 	my ($what, $on_device, $query, %params) = @_;
-	my $core = $node->safe_psql($params{db} // 'postgres', sprintf("SET gpuagg.enable_agg_scan = off; $query", ('') x 4));
+	my $core = $params{expected}
+	  // $node->safe_psql($params{db} // 'postgres', sprintf("SET gpuagg.enable_agg_scan = off; $query", ('') x 4));
 	my ($answer, $last) = run_query($node, sprintf($query, ('gpu_') x 4), %params);
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
@@ -107,6 +108,19 @@ is($session->query_safe('SELECT 1'), $node->safe_psql('postgres', 'SELECT sum(b)
 	'killed with a query: right answer');
 $session->quit;
 wait_until(sub { device_stat($node, 'device_state') eq 'ready' });
+
+# ---- stopped: sessions do without it, and it is replaced ----
+
+$node->safe_psql('postgres', q(SELECT gpuagg_prefetch('t', '{i,b,n,z}')));
+asks('before it is stopped', 1, $query);
+my $stopped = gpuaggd_pid($node);
+kill 'STOP', $stopped;
+asks('stopped', 0, $query);
+asks('stopped, and another column to be put into memory', 0, 'SELECT %ssum(f), %scount(f) FROM t WHERE f > 7',
+	expected => $node->safe_psql('postgres', 'SELECT gpu_sum(f), gpu_count(f) FROM t WHERE f > 7'));
+wait_until(sub { !-e "/proc/$stopped" && device_stat($node, 'device_state') eq 'ready' });
+$node->safe_psql('postgres', q(SELECT gpuagg_prefetch('t', '{i,b,n,z}')));
+asks('replaced', 1, $query);
 
 # ---- another database, a table that goes ----
 
