@@ -56,6 +56,19 @@ keep_number(Oid database, uint64 number)
 	LWLockRelease(&places->lock);
 }
 
+void
+gpuagg_device_not_dropped(uint64 before, Oid database, const GpuaggBlobName *names, int n)
+{
+	DevicePlaces *places = &gpuagg_columns_shared->places;
+
+	for (int i = 0; i < n; i++)
+		if (names[i].epoch == pg_atomic_read_u64(&places->epoch))
+			keep_number(database, names[i].number);
+	LWLockAcquire(&places->lock, LW_EXCLUSIVE);
+	places->drop_before = Max(places->drop_before, before);
+	LWLockRelease(&places->lock);
+}
+
 int
 gpuagg_device_dropped(uint64 *before, Oid *database, GpuaggBlobName *names, int most)
 {
@@ -151,7 +164,9 @@ gpuagg_column_place(ResidentColumn *column, uint64 epoch, uint32 chunk, MemoryRe
 
 	LWLockAcquire(&column->lock, LW_EXCLUSIVE);
 	group = gpuagg_column_group(column, chunk);
-	if (group != NULL && !column->dead && group->marks[number].block == block)
+	/* the caller's epoch may be over by now */
+	if (group != NULL && !column->dead && group->marks[number].block == block &&
+		epoch >= column->device_epoch && epoch >= group->device_epoch)
 	{
 		renew(column, group, epoch);
 		if (group->device[number] == 0)

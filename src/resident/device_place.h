@@ -49,4 +49,8 @@ extern bool gpuagg_device_make_room(Size bytes, uint64 before);
  */
 extern int gpuagg_device_dropped(uint64 *before, Oid *database, GpuaggBlobName *names, int most);
 
+/* What that gave has not reached gpuaggd: it is kept again. */
+extern void gpuagg_device_not_dropped(uint64 before, Oid database, const GpuaggBlobName *names,
+									  int n);
+
 #endif /* GPUAGG_DEVICE_PLACE_H */

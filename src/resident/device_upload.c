@@ -49,33 +49,70 @@ leave(FlightOwner *owner)
 	gpuagg_flight_leave(&upload->lease);
 }
 
+/* Blobs under way are not known to be there: they are given up, and no more are sent. */
+static void
+give_up(DeviceUpload *upload)
+{
+	for (int i = 0; i < SLOTS; i++)
+	{
+		UploadSlot *slot = &upload->slots[i];
+
+		if (slot->request != 0)
+			gpuagg_column_displace(slot->column, slot->chunk, slot->put.u.put.name.number, true);
+	}
+	leave(&upload->owner);
+}
+
+/* n == 0: all blobs of epochs before that one. */
+static bool
+send_drop(Oid database, const GpuaggBlobName *names, int n, uint64 before)
+{
+	GpuaggRequest request;
+	GpuaggReply reply;
+
+	memset(&request, 0, sizeof(request));
+	request.h.type = GPUAGG_MSG_DROP;
+	request.u.drop.database = database;
+	request.u.drop.count = (uint32) n;
+	if (n > 0)
+		memcpy(request.u.drop.names, names, n * sizeof(GpuaggBlobName));
+	else
+		request.u.drop.names[0].epoch = before;
+	return gpuagg_device_call(NULL, &request, &reply) == GPUAGG_OK;
+}
+
+/* Has some dropped; false: there are none, or they are not dropped. */
+static bool
+drop_some(void)
+{
+	GpuaggBlobName names[GPUAGG_DROPS];
+	Oid database = InvalidOid;
+	uint64 before;
+	int n = gpuagg_device_dropped(&before, &database, names, GPUAGG_DROPS);
+	volatile bool done = false;
+
+	if (n == 0 && before == 0)
+		return false;
+	PG_TRY();
+	{
+		done = (n == 0 || send_drop(database, names, n, 0)) &&
+			   (before == 0 || send_drop(InvalidOid, NULL, 0, before));
+	}
+	PG_FINALLY();
+	{
+		/* to drop it once more does no harm */
+		if (!done)
+			gpuagg_device_not_dropped(before, database, names, n);
+	}
+	PG_END_TRY();
+	return done;
+}
+
 void
 gpuagg_upload_sweep(void)
 {
-	while (gpuagg_device_ready())
-	{
-		GpuaggRequest request;
-		GpuaggReply reply;
-		uint64 before;
-		Oid database = InvalidOid;
-		int n;
-
-		memset(&request, 0, sizeof(request));
-		n = gpuagg_device_dropped(&before, &database, request.u.drop.names, GPUAGG_DROPS);
-		if (n == 0 && before == 0)
-			break;
-		request.h.type = GPUAGG_MSG_DROP;
-		request.u.drop.database = database;
-		request.u.drop.count = (uint32) n;
-		if (n > 0 && gpuagg_device_call(NULL, &request, &reply) != GPUAGG_OK)
-			break;
-		if (before == 0)
-			continue;
-		request.u.drop.count = 0;
-		request.u.drop.names[0].epoch = before;
-		if (gpuagg_device_call(NULL, &request, &reply) != GPUAGG_OK)
-			break;
-	}
+	while (gpuagg_device_ready() && drop_some())
+		continue;
 }
 
 /* A number for the slot's blob, which is sent; false: it was not. */
@@ -93,7 +130,7 @@ send(DeviceUpload *upload, UploadSlot *slot)
 	gpuagg_column_displace(slot->column, slot->chunk, slot->put.u.put.name.number, false);
 	gpuagg_stat_fallback(reason);
 	if (reason != GPUAGG_BUSY)
-		leave(&upload->owner);
+		give_up(upload);
 	return false;
 }
 
@@ -113,7 +150,7 @@ make_place(DeviceUpload *upload, const UploadSlot *slot, GpuaggReason reason)
 								 upload->before))
 	{
 		/* there will be none for others either */
-		leave(&upload->owner);
+		give_up(upload);
 		return false;
 	}
 	gpuagg_upload_sweep();
@@ -140,11 +177,11 @@ finish(DeviceUpload *upload, UploadSlot *slot, bool patient)
 			continue;
 		gpuagg_column_displace(slot->column, slot->chunk, slot->put.u.put.name.number, false);
 		if (reason == GPUAGG_LOST || reason == GPUAGG_TIMEOUT)
-			leave(&upload->owner);
+			give_up(upload);
 	}
 }
 
-/* Blobs of which it is not known by now that they are there are given up. */
+/* Takes the replies that have come. */
 static void
 land(FlightOwner *owner)
 {
@@ -154,15 +191,10 @@ land(FlightOwner *owner)
 	{
 		UploadSlot *slot = &upload->slots[i];
 
-		if (slot->request == 0)
-			continue;
-		if (gpuagg_device_answered(slot->request))
+		if (slot->request != 0 && gpuagg_device_answered(slot->request))
 			finish(upload, slot, false);
-		else
-			gpuagg_column_displace(slot->column, slot->chunk, slot->put.u.put.name.number, true);
-		slot->request = 0;
 	}
-	leave(owner);
+	give_up(upload);
 }
 
 DeviceUpload *
@@ -212,6 +244,7 @@ gpuagg_upload_offer(DeviceUpload *upload, ResidentColumn *column, uint32 chunk, 
 	if (upload->lease == NULL ||
 		(!wait && !gpuagg_device_has_room(gpuagg_flight_device_lease(upload->lease))))
 		return;
+	epoch = gpuagg_device_epoch();
 	number = gpuagg_column_place(column, epoch, chunk, ref);
 	if (number == 0)
 		return;

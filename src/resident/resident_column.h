@@ -108,9 +108,8 @@ typedef struct SeenColumn
 	TimestampTz last;
 } SeenColumn;
 
-#define COLUMNS_SHARED_LAYOUT 3
+#define COLUMNS_SHARED_LAYOUT 4
 
-/* One struct in the main shared memory. */
 /* A blob that gpuaggd is to drop. */
 typedef struct DroppedBlob
 {
@@ -133,6 +132,7 @@ typedef struct DevicePlaces
 	dsa_pointer dropped; /* DroppedBlob[DROPPED_ROOM] */
 } DevicePlaces;
 
+/* One struct in the main shared memory. */
 typedef struct ColumnsShared
 {
 	uint32 layout;
