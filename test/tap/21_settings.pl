@@ -14,11 +14,13 @@ my $sums = core_sums($node);
 my @sums = split /\|/, $sums;
 my $engine = 'SELECT engine FROM gpuagg_last_query()';
 
+# Of the device program; an empty string where there is none, or it is just ending.
 sub arguments
 {
 	my $pid = gpuaggd_pid($node) or return '';
+	my $line = eval { slurp_file("/proc/$pid/cmdline") } // '';
 
-	return slurp_file("/proc/$pid/cmdline") =~ tr/\0/ /r;
+	return $line =~ tr/\0/ /r;
 }
 
 # Puts one line into postgresql.conf and has it read.
