@@ -9,8 +9,6 @@
 #include "device/client.h"
 #include "engine/blob_query.h"
 
-#define GROUP_BYTES 64 /* that a group's keys and totals take, about */
-
 StaticAssertDecl(offsetof(GpuaggRequest, u.query.region) == offsetof(GpuaggRequest, u.work.region),
 				 "a request's region is at one place");
 
@@ -28,7 +26,7 @@ query_bytes(const BlobQuery *query, const GpuaggQueryPlaces *places)
 {
 	Size bytes = places->end;
 
-	for (uint32 i = 0; i < query->nchunks; i++)
+	for (uint32 i = 0; i < query->query.nchunks; i++)
 		if (query->chunks[i].rows != NULL)
 			bytes += gpuagg_blob_bitmap_bytes(query->chunks[i].nrows);
 	return TYPEALIGN(GPUAGG_ALIGN, bytes);
@@ -43,7 +41,7 @@ write_chunks(const BlobQuery *query, const GpuaggQueryPlaces *places, char *room
 	GpuaggBlobName *names = (GpuaggBlobName *) (room + places->names);
 	uint64 end = places->end;
 
-	for (uint32 i = 0; i < query->nchunks; i++)
+	for (uint32 i = 0; i < query->query.nchunks; i++)
 	{
 		const BlobQueryChunk *chunk = &query->chunks[i];
 
@@ -54,7 +52,7 @@ write_chunks(const BlobQuery *query, const GpuaggQueryPlaces *places, char *room
 		memcpy(room + end, chunk->rows, (chunk->nrows + 63) / 64 * sizeof(uint64));
 		end += gpuagg_blob_bitmap_bytes(chunk->nrows);
 	}
-	for (Size i = 0; i < (Size) query->nchunks * ncolumns; i++)
+	for (Size i = 0; i < (Size) query->query.nchunks * ncolumns; i++)
 		names[i] = (GpuaggBlobName){query->numbers[i], query->epoch};
 }
 
@@ -63,13 +61,13 @@ static GpuaggReason
 read_answer(BlobQuery *query, const GpuaggReply *reply, const char *answer, Size room)
 {
 	uint64 bytes = reply->u.query.bytes;
-	uint64 groups_at = gpuagg_query_groups_at(query->nchunks);
+	uint64 groups_at = gpuagg_query_groups_at(query->query.nchunks);
 	uint8 *status;
 
 	if (bytes > room || bytes < groups_at)
 		return GPUAGG_DEVICE_ERROR;
-	status = palloc_extended(query->nchunks, MCXT_ALLOC_HUGE);
-	memcpy(status, answer, query->nchunks);
+	status = palloc_extended(query->query.nchunks, MCXT_ALLOC_HUGE);
+	memcpy(status, answer, query->query.nchunks);
 	query->status = status;
 	query->groups = (GpuaggReader){(const uint8 *) answer + groups_at, bytes - groups_at, 0};
 	query->ngroups = reply->u.query.ngroups;
@@ -88,14 +86,11 @@ gpuagg_blob_query(BlobQuery *query)
 	Size answer;
 	char *room;
 
-	query->query.nchunks = query->nchunks;
 	head = gpuagg_query_head(&query->query);
 	if (!gpuagg_query_places(&head, &places))
 		return GPUAGG_CPU_ONLY;
 	bytes = query_bytes(query, &places);
 	answer = TYPEALIGN(GPUAGG_ALIGN, gpuagg_query_answer_bytes(&head));
-	if (head.nkeys > 0)
-		answer += (Size) head.max_groups * GROUP_BYTES;
 	query->lease = gpuagg_flight_lease(Min(bytes + answer, GPUAGG_SEGMENT_BYTES_MAX), 1,
 									   CurrentMemoryContext);
 	if (query->lease == NULL)
@@ -104,7 +99,8 @@ gpuagg_blob_query(BlobQuery *query)
 	query->owner.drop = leave;
 	gpuagg_flight_list(&query->owner);
 	room = gpuagg_flight_lease_base(query->lease);
-	if (bytes + gpuagg_query_groups_at(query->nchunks) > gpuagg_flight_lease_bytes(query->lease))
+	if (bytes + gpuagg_query_groups_at(query->query.nchunks) >
+		gpuagg_flight_lease_bytes(query->lease))
 		return GPUAGG_NO_STAGING;
 	answer = TYPEALIGN_DOWN(GPUAGG_ALIGN, gpuagg_flight_lease_bytes(query->lease) - bytes);
 	if (!gpuagg_query_write(&query->query, room, bytes, &places))

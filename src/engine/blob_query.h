@@ -16,21 +16,19 @@ typedef struct BlobQueryChunk
 } BlobQueryChunk;
 
 /*
- * A query, set by the caller from zeros; `query` has all but nchunks.  The answer is in staging
- * memory, where it stays until gpuagg_blob_query_end().
+ * A query, set by the caller from zeros.  The answer's groups are in staging memory, which only
+ * this process writes, until gpuagg_blob_query_end().
  */
 typedef struct BlobQuery
 {
 	GpuaggQuery query;
-	uint32 nchunks;
 	const BlobQueryChunk *chunks;
-	const uint64 *numbers; /* of blobs: [nchunks][query.program.ncolumns] */
+	const uint64 *numbers; /* of blobs: [query.nchunks][query.program.ncolumns] */
 	uint64 epoch;		   /* of all of them */
 
 	/* the answer */
 	const uint8 *status; /* GpuaggChunkStatus of each chunk; of this process */
-	GpuaggReader
-		groups; /* what comes behind them; in staging memory, which only this process writes */
+	GpuaggReader groups; /* what comes behind them */
 	uint64 ngroups;
 
 	FlightOwner owner;

@@ -284,7 +284,7 @@ ask(AggScanState *node, const PageDevice *device)
 	query->query.aggregates = wants->aggregates;
 	query->query.naggregates = (uint32) wants->naggregates;
 	query->query.max_groups = 1;
-	query->nchunks = device->nchunks;
+	query->query.nchunks = device->nchunks;
 	query->chunks = device->chunks;
 	query->numbers = device->blobs;
 	query->epoch = device->epoch;

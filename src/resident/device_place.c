@@ -219,21 +219,15 @@ take_blobs(ResidentColumn *column, Size bytes)
 bool
 gpuagg_device_make_room(Size bytes, uint64 before)
 {
-	int n;
-	int oldest = -1;
-	ColumnInfo *list = gpuagg_directory_list(&n);
+	ColumnInfo oldest;
 	Size taken = 0;
 	ColumnPin pin;
 
-	for (int i = 0; i < n; i++)
-		if (list[i].device_bytes > 0 && list[i].last < before &&
-			(oldest < 0 || list[i].last < list[oldest].last))
-			oldest = i;
-	if (oldest >= 0 && gpuagg_column_pin(&list[oldest].key, InvalidOid, false, &pin))
+	if (gpuagg_column_oldest(before, true, &oldest) &&
+		gpuagg_column_pin(&oldest.key, InvalidOid, false, &pin))
 	{
 		taken = take_blobs(pin.column, bytes);
 		gpuagg_column_unpin(&pin);
 	}
-	pfree(list);
 	return taken > 0;
 }

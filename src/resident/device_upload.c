@@ -181,19 +181,25 @@ finish(DeviceUpload *upload, UploadSlot *slot, bool patient)
 	}
 }
 
-/* Takes the replies that have come. */
+/* Takes the replies that have come, or, with `wait`, all. */
+static void
+take_replies(DeviceUpload *upload, bool wait)
+{
+	for (int i = 0; i < SLOTS; i++)
+	{
+		UploadSlot *slot = &upload->slots[i];
+
+		if (slot->request != 0 && (wait || gpuagg_device_answered(slot->request)))
+			finish(upload, slot, wait);
+	}
+}
+
 static void
 land(FlightOwner *owner)
 {
 	DeviceUpload *upload = (DeviceUpload *) owner;
 
-	for (int i = 0; i < SLOTS; i++)
-	{
-		UploadSlot *slot = &upload->slots[i];
-
-		if (slot->request != 0 && gpuagg_device_answered(slot->request))
-			finish(upload, slot, false);
-	}
+	take_replies(upload, false);
 	give_up(upload);
 }
 
@@ -294,10 +300,7 @@ gpuagg_upload_column(DeviceUpload *upload, ResidentColumn *column)
 void
 gpuagg_upload_close(DeviceUpload *upload, bool wait)
 {
-	for (int i = 0; i < SLOTS; i++)
-		if (wait ||
-			(upload->slots[i].request != 0 && gpuagg_device_answered(upload->slots[i].request)))
-			finish(upload, &upload->slots[i], wait);
+	take_replies(upload, wait);
 	leave(&upload->owner);
 	pfree(upload);
 }

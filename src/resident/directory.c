@@ -594,29 +594,44 @@ gpuagg_directory_trim(Size keep)
 		gpuagg_column_memory_trim(&gpuagg_columns_shared->memory, keep);
 }
 
+bool
+gpuagg_column_oldest(uint64 before, bool device, ColumnInfo *oldest)
+{
+	int n;
+	ColumnInfo *list = gpuagg_directory_list(&n);
+	bool found = false;
+
+	for (int i = 0; i < n; i++)
+	{
+		uint64 bytes = device ? list[i].device_bytes : list[i].bytes;
+
+		if (bytes == 0 || list[i].last >= before || (found && list[i].last >= oldest->last))
+			continue;
+		*oldest = list[i];
+		found = true;
+	}
+	pfree(list);
+	return found;
+}
+
 /* Takes blocks out of the column that was used least recently, before that place; false: none. */
 static bool
 make_room(Size bytes, uint64 before)
 {
-	int n;
-	int oldest = -1;
-	ColumnInfo *list = gpuagg_directory_list(&n);
+	ColumnInfo oldest;
 	Size taken = 0;
 	ColumnPin pin;
 
-	for (int i = 0; i < n; i++)
-		if (list[i].bytes > 0 && list[i].last < before &&
-			(oldest < 0 || list[i].last < list[oldest].last))
-			oldest = i;
+	if (!gpuagg_column_oldest(before, false, &oldest))
+		return false;
 	/* when its blocks are out, its dictionary goes with the column */
-	if (oldest >= 0 && list[oldest].nchunks == 0)
-		taken = gpuagg_column_evict(&list[oldest].key) ? list[oldest].bytes : 0;
-	else if (oldest >= 0 && gpuagg_column_pin(&list[oldest].key, InvalidOid, false, &pin))
+	if (oldest.nchunks == 0)
+		taken = gpuagg_column_evict(&oldest.key) ? oldest.bytes : 0;
+	else if (gpuagg_column_pin(&oldest.key, InvalidOid, false, &pin))
 	{
 		taken = gpuagg_column_take_out(pin.column, bytes);
 		gpuagg_column_unpin(&pin);
 	}
-	pfree(list);
 	return taken > 0;
 }
 

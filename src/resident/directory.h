@@ -189,6 +189,12 @@ extern Size gpuagg_columns_limit(void);
 /* All columns, in the current memory context. */
 extern ColumnInfo *gpuagg_directory_list(int *n);
 
+/*
+ * The column that was used least recently, before that place, of those with bytes in memory or, with
+ * `device`, on the device.  False: there is none.
+ */
+extern bool gpuagg_column_oldest(uint64 before, bool device, ColumnInfo *oldest);
+
 /* Pages of a column that are resident; 0: it is not there. */
 extern uint64 gpuagg_column_resident_pages(const ColumnKey *key);
 
