@@ -3,7 +3,7 @@
  *	  gpuaggd among hostile, careless and very many clients.
  *
  * A well-behaved client works beside them and must get right answers all the
- * time.  Usage: fuzz_test PROGRAM [SEED [REQUESTS]]
+ * time.  Usage: fuzz_test PROGRAM [SEED [REQUESTS [QUERIES]]]
  */
 #include "queries.h"
 
@@ -332,6 +332,98 @@ test_mutations(int nrequests)
 	CHECK(daemon_end(&d, SIGTERM) == 0);
 }
 
+/* Changes an aligned word of what a query's head, program, aggregates, chunks or names say. */
+static void
+change_word(char *query, const GpuaggQueryPlaces *places)
+{
+	static const uint32_t odd[] = {0, 1, 2, 8, 33, 255, 65535, 65536, INT32_MAX, UINT32_MAX};
+	const uint64_t parts[] = {0,
+							  places->instructions,
+							  places->constants,
+							  places->columns,
+							  places->aggregates,
+							  places->keys,
+							  places->chunks,
+							  places->names,
+							  places->end};
+	int part = (int) below(8);
+	uint64_t words = (parts[part + 1] - parts[part]) / 4;
+	uint32_t *word = (uint32_t *) (query + parts[part]);
+
+	if (words == 0)
+		return;
+	word += below(words);
+	switch (below(4))
+	{
+		case 0:
+			*word ^= UINT32_C(1) << below(32);
+			break;
+		case 1:
+			*word += below(2) ? 1 : UINT32_MAX;
+			break;
+		case 2:
+			*word = odd[below(sizeof(odd) / sizeof(odd[0]))];
+			break;
+		default:
+			*word = (uint32_t) random_bits(&seed);
+	}
+}
+
+/*
+ * Queries with up to four words changed, over blobs that are there.  One is answered, or refused
+ * with a reason that is its own; the next one, and other clients, notice nothing.
+ */
+static void
+test_queries(int n)
+{
+	Daemon d;
+	Good good;
+	Lease lease;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	int answered = 0;
+	int refused = 0;
+	int others = 0;
+	int wrong = 0;
+	int fd;
+
+	daemon_start(&d, program, NULL);
+	good_start(&good, &d);
+	fd = client_greet(&d, NULL);
+	CHECK(client_lease(fd, 1, &lease) == GPUAGG_OK);
+	for (int i = 0; i < CHUNKS; i++)
+		CHECK(chunk_put(fd, &lease, &chunks[i]) == GPUAGG_OK);
+	for (int i = 0; i < n; i++)
+	{
+		const Question *question = &questions[below(QUESTIONS)];
+		uint32_t first = (uint32_t) below(CHUNKS);
+		uint32_t nchunks = 1 + (uint32_t) below(CHUNKS - first);
+		int changes = (int) below(5);
+		GpuaggQueryPlaces places;
+		GpuaggReason reason;
+
+		query_init(&request, &lease, question, &chunks[first], nchunks, &places);
+		for (int k = 0; k < changes; k++)
+			change_word(lease.base + QUERY_AT, &places);
+		reason = client_call(fd, &request, &reply);
+		answered += reason == GPUAGG_OK;
+		refused += reason == GPUAGG_REFUSED;
+		others += reason != GPUAGG_OK && reason != GPUAGG_REFUSED && reason != GPUAGG_CPU_ONLY;
+		if (changes == 0)
+			wrong += reason != GPUAGG_OK ||
+					 !answer_is_right(&lease, question, &chunks[first], nchunks, NULL, &reply);
+		if (i % 50 == 0)
+			wrong += !good_works(&good);
+	}
+	CHECK(wrong == 0 && others == 0);
+	CHECK(answered > n / 10 && refused > n / 10);
+	printf("queries: %d answered, %d refused, of %d\n", answered, refused, n);
+	close(fd);
+	lease_forget(&lease);
+	good_end(&good);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+}
+
 /* Hundreds of connections at once: each is served or turned away, and no harm is done. */
 static void
 test_storm(void)
@@ -518,10 +610,11 @@ main(int argc, char **argv)
 {
 	struct rlimit limit = {4096, 4096};
 	int nrequests = 10000;
+	int nqueries = 4000;
 
-	if (argc < 2 || argc > 4)
+	if (argc < 2 || argc > 5)
 	{
-		fprintf(stderr, "usage: %s PROGRAM [SEED [REQUESTS]]\n", argv[0]);
+		fprintf(stderr, "usage: %s PROGRAM [SEED [REQUESTS [QUERIES]]]\n", argv[0]);
 		return 2;
 	}
 	program = argv[1];
@@ -529,6 +622,8 @@ main(int argc, char **argv)
 		seed = strtoull(argv[2], NULL, 10);
 	if (argc > 3)
 		nrequests = atoi(argv[3]);
+	if (argc > 4)
+		nqueries = atoi(argv[4]);
 	printf("seed %llu\n", (unsigned long long) seed);
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < STORM + 100)
 	{
@@ -541,6 +636,7 @@ main(int argc, char **argv)
 		chunk_make(&chunks[i], 1 + (uint32_t) below(900), true);
 	for (int i = 0; i < QUESTIONS; i++)
 		question_make(&questions[i], 2 + i);
+	test_queries(nqueries);
 	test_mutations(nrequests);
 	test_storm();
 	test_growth();
