@@ -15,35 +15,92 @@
 #include "resident/column_memory.h"
 #include "resident/rules.h"
 
-bool
-gpuagg_page_resident_is_done(PageReader *reader, uint32 nrows, bool whole)
+/* Whether chunk_done() looks at a column's blocks; at those of the first, for numbers of rows, we do. */
+static bool
+is_looked_at(const PageReader *reader, int column)
 {
-	if (reader->chunk_done == NULL ||
-		!reader->chunk_done(reader->owner, reader->resident->blocks, nrows, whole))
+	return column == 0 || (column < reader->scan->ncolumns && reader->summed_up[column]);
+}
+
+/* Finds the summaries of a chunk's blocks, and with them those of chunks that come next. */
+static void
+find_summaries(PageReader *reader, uint32 chunk)
+{
+	PageResident *resident = reader->resident;
+
+	if (resident->summaries == NULL)
+		resident->summaries = MemoryContextAlloc(GetMemoryChunkContext(resident),
+												 (Size) resident->ncolumns * MAP_PAGE_CHUNKS *
+													 sizeof(BlockSummary));
+	if (chunk < resident->first_summary || chunk >= resident->first_summary + resident->nsummaries)
+	{
+		uint32 end = (chunk / MAP_PAGE_CHUNKS + 1) * MAP_PAGE_CHUNKS;
+
+		resident->first_summary = chunk;
+		resident->nsummaries = reader->scan->share != NULL ? 1
+														   : Min(end, resident->ndecided) - chunk;
+		for (int i = 0; i < resident->ncolumns; i++)
+			if (is_looked_at(reader, i))
+				gpuagg_column_summaries(resident->pins[i].column, chunk, resident->nsummaries,
+										page_resident_ref(resident, i, chunk),
+										resident->summaries + i * MAP_PAGE_CHUNKS);
+	}
+	for (int i = 0; i < resident->ncolumns; i++)
+	{
+		BlockSummary *summary =
+			&resident->summaries[i * MAP_PAGE_CHUNKS + chunk - resident->first_summary];
+
+		if (!is_looked_at(reader, i))
+			continue;
+		resident->summary[i] = summary;
+		/* the block is held, but the directory has another by now */
+		if (summary->npages == 0)
+		{
+			const ColumnBlock *block = gpuagg_column_block(*page_resident_ref(resident, i, chunk));
+
+			if (block == NULL)
+				elog(ERROR, "block of chunk %u is not there any more", chunk);
+			*summary = column_block_summary(block);
+		}
+	}
+}
+
+bool
+gpuagg_page_resident_is_done(PageReader *reader, uint32 chunk, uint32 nrows, bool whole)
+{
+	if (reader->chunk_done == NULL)
+		return false;
+	find_summaries(reader, chunk);
+	if (!reader->chunk_done(reader->owner, reader->resident->summary, nrows, whole))
 		return false;
 	reader->counts.skipped++;
 	reader->counts.rows += nrows;
 	return true;
 }
 
-/* The same of these pages. */
+/* The same of a chunk of which these pages come from memory. */
 static bool
-is_done(PageReader *reader, const ChunkPages *used)
+is_done(PageReader *reader, uint32 chunk, const ChunkUse *use)
 {
 	const PageResident *resident = reader->resident;
-	bool whole = true;
 	uint32 nrows = 0;
+	bool whole;
 
 	if (reader->chunk_done == NULL)
 		return false;
-	for (int i = 0; i < resident->ncolumns; i++)
-		whole &= memcmp(used, &resident->blocks[i]->pages, sizeof(ChunkPages)) == 0;
+	find_summaries(reader, chunk);
+	/* pages that are used are pages of all blocks */
+	whole = use->same && (uint32) chunk_size(&use->used) == resident->summary[0]->npages;
 	if (whole)
-		nrows = resident->blocks[0]->nrows;
+		nrows = resident->summary[0]->nrows;
 	else
-		for (int p = chunk_next(used, 0); p < CHUNK_PAGES; p = chunk_next(used, p + 1))
-			nrows += column_block_page_rows(resident->blocks[0], p);
-	return gpuagg_page_resident_is_done(reader, nrows, whole);
+	{
+		const ColumnBlock *block = gpuagg_column_block(*page_resident_ref(resident, 0, chunk));
+
+		for (int p = chunk_next(&use->used, 0); p < CHUNK_PAGES; p = chunk_next(&use->used, p + 1))
+			nrows += column_block_page_rows(block, p);
+	}
+	return gpuagg_page_resident_is_done(reader, chunk, nrows, whole);
 }
 
 static void
@@ -53,13 +110,12 @@ count(PageReader *reader, const ChunkUse *use)
 	reader->counts.level2 += use->confirmed;
 }
 
-/* Takes a chunk, and the pages of it that come from memory; false: there are no more. */
+/* Takes a chunk, and what of it comes from memory; false: there are no more. */
 static bool
-take_chunk(PageReader *reader, uint32 *chunk, ChunkPages *used)
+take_chunk(PageReader *reader, uint32 *chunk, ChunkUse *use)
 {
 	PageResident *resident = reader->resident;
 	PageShare *share = reader->scan->share;
-	ChunkUse use;
 
 	CHECK_FOR_INTERRUPTS();
 	if (share == NULL)
@@ -76,11 +132,11 @@ take_chunk(PageReader *reader, uint32 *chunk, ChunkPages *used)
 		}
 		if (resident->taken != NULL && resident->taken[*chunk])
 		{
-			memset(used, 0, sizeof(*used));
+			memset(use, 0, sizeof(*use));
 			return true;
 		}
 		resident->ngiven++;
-		use = resident->decided[*chunk];
+		*use = resident->decided[*chunk];
 	}
 	else
 	{
@@ -90,16 +146,15 @@ take_chunk(PageReader *reader, uint32 *chunk, ChunkPages *used)
 		/* by the leader, before there were others, who has had its rows */
 		if (pg_atomic_read_u32(&share->chunks[*chunk].decided) != 0)
 		{
-			memset(used, 0, sizeof(*used));
+			memset(use, 0, sizeof(*use));
 			return true;
 		}
-		gpuagg_page_evidence_decide(reader, *chunk, 1, &use);
-		share->chunks[*chunk].used = use.used;
+		gpuagg_page_evidence_decide(reader, *chunk, 1, use);
+		share->chunks[*chunk].used = use->used;
 		pg_write_barrier();
 		pg_atomic_write_u32(&share->chunks[*chunk].decided, 1);
 	}
-	*used = use.used;
-	count(reader, &use);
+	count(reader, use);
 	return true;
 }
 
@@ -133,18 +188,16 @@ gpuagg_page_resident_next_chunk(PageReader *reader)
 {
 	PageResident *resident = reader->resident;
 	uint32 chunk;
-	ChunkPages used;
+	ChunkUse use;
 
 	if (stops(reader))
 		return false;
-	while (take_chunk(reader, &chunk, &used))
+	while (take_chunk(reader, &chunk, &use))
 	{
-		if (chunk_is_empty(&used))
+		if (chunk_is_empty(&use.used) || is_done(reader, chunk, &use))
 			continue;
 		if (!gpuagg_page_evidence_blocks(resident, chunk))
 			elog(ERROR, "block of chunk %u is not there any more", chunk);
-		if (is_done(reader, &used))
-			continue;
 		for (int i = 0; i < resident->ncolumns && IsParallelWorker(); i++)
 			gpuagg_column_memory_populate(resident->blocks[i], resident->blocks[i]->bytes);
 		for (int i = 0; i < resident->ncolumns && resident->upload != NULL; i++)
@@ -152,7 +205,7 @@ gpuagg_page_resident_next_chunk(PageReader *reader)
 								*page_resident_ref(resident, i, chunk), resident->blocks[i], false);
 		resident->open = true;
 		resident->chunk = chunk;
-		resident->left = used;
+		resident->left = use.used;
 		return true;
 	}
 	return false;

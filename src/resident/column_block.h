@@ -33,6 +33,26 @@ typedef struct ColumnBlock
 	uint64 values;				/* the same of the values */
 } ColumnBlock;
 
+/*
+ * What of a block decides about a chunk without its values.  The directory has it, too, where it is
+ * looked at for all chunks of a table: their blocks' headers lie far from each other.
+ */
+typedef struct BlockSummary
+{
+	GpuaggInt128 minimum; /* as narrow.h has them; of nothing where nvalid is 0 */
+	GpuaggInt128 maximum;
+	uint32 nrows;
+	uint32 nvalid;
+	uint32 npages;
+} BlockSummary;
+
+static inline BlockSummary
+column_block_summary(const ColumnBlock *block)
+{
+	return (BlockSummary){block->form.minimum, block->form.maximum, block->nrows, block->nvalid,
+						  (uint32) chunk_size(&block->pages)};
+}
+
 static inline const void *
 column_block_values(const ColumnBlock *block)
 {

@@ -556,7 +556,8 @@ describe(const ColumnFill *fill, const ColumnBlock *old, const ChunkPages *pages
 
 /* A block of the pages that have come and of the old block's others; state: of the chunk with it. */
 static bool
-make_block(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old, ChunkState *state)
+make_block(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old, ChunkState *state,
+		   BlockSummary *summary)
 {
 	ChunkPages pages = old != NULL ? chunk_either(fill->pages, old->pages) : fill->pages;
 	ColumnBlock header;
@@ -603,8 +604,7 @@ make_block(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old, C
 	block->nvalid = nulls ? (uint32) gpuagg_bits_count(column_block_valid(block), 0, block->nrows)
 						  : block->nrows;
 	state->bytes = (uint32) size;
-	state->nrows = header.nrows;
-	state->npages = chunk_size(&pages);
+	*summary = column_block_summary(block);
 	return true;
 }
 
@@ -634,6 +634,7 @@ publish_column(ColumnFill *fill, const FillColumn *column)
 	const Expectation *now = &fill->now;
 	ChunkState old;
 	ChunkState state;
+	BlockSummary summary;
 	const ColumnBlock *block = NULL;
 
 	gpuagg_column_renew(column->pin);
@@ -649,7 +650,7 @@ publish_column(ColumnFill *fill, const FillColumn *column)
 			return false;
 		}
 	}
-	if (!make_block(fill, column, block, &state))
+	if (!make_block(fill, column, block, &state, &summary))
 		return false;
 	state.map_lsn = now->map_lsn;
 	state.confirmed = fill->pages;
@@ -661,7 +662,7 @@ publish_column(ColumnFill *fill, const FillColumn *column)
 		state.map_lsn = old.map_lsn;
 		state.confirmed = chunk_without(old.confirmed, fill->pages);
 	}
-	if (!gpuagg_column_publish(resident, now->chunk, old.block, &state))
+	if (!gpuagg_column_publish(resident, now->chunk, old.block, &state, &summary))
 		return false;
 	send_block(fill, resident, now->chunk, state.block);
 	return true;

@@ -52,9 +52,7 @@ typedef struct ChunkState
 	uint64 records;	 /* hash of the block's pages and their LSNs */
 	XLogRecPtr map_lsn;
 	ChunkPages confirmed;
-	uint32 bytes; /* of the block; as are the next two */
-	uint32 nrows;
-	uint32 npages;
+	uint32 bytes; /* of the block */
 } ChunkState;
 
 /* Bytes of the main shared memory that the directory takes. */
@@ -146,6 +144,13 @@ extern void gpuagg_column_states(ResidentColumn *column, uint32 first, uint32 n,
 								 ChunkState *states);
 
 /*
+ * Copies the summaries of blocks[i], of chunk first + i.  Where another block is by now, npages is
+ * 0, which no block has.
+ */
+extern void gpuagg_column_summaries(ResidentColumn *column, uint32 first, uint32 n,
+									const MemoryRef *blocks, BlockSummary *summaries);
+
+/*
  * Looks at the states of chunks first to first + n - 1, of one page of the map that has this LSN:
  * blocks[i] is the chunk's block, and odd[i] stays what it is only where all pages visible[i] are
  * confirmed under the LSN, and the records are records[i], which is set first if `set`.
@@ -172,7 +177,7 @@ extern MemoryRef gpuagg_column_allocate(Size bytes, uint64 before, void **addres
  * into the place, or there is no room in the directory, the block is freed: false.
  */
 extern bool gpuagg_column_publish(ResidentColumn *column, uint32 chunk, MemoryRef old,
-								  const ChunkState *state);
+								  const ChunkState *state, const BlockSummary *summary);
 
 /* Throws out a column; false: it is not there. */
 extern bool gpuagg_column_evict(const ColumnKey *key);

@@ -63,15 +63,10 @@ static ChunkState
 get_state(const ChunkGroup *group, uint32 chunk)
 {
 	int number = chunk % MAP_PAGE_CHUNKS;
-	const ChunkTotals *totals = &group->totals[number];
 
-	return (ChunkState){group->marks[number].block,
-						group->marks[number].records,
-						group->evidence[number].map_lsn,
-						group->evidence[number].confirmed,
-						totals->bytes,
-						totals->nrows,
-						totals->npages};
+	return (ChunkState){group->marks[number].block, group->marks[number].records,
+						group->evidence[number].map_lsn, group->evidence[number].confirmed,
+						group->totals[number].bytes};
 }
 
 static void
@@ -94,12 +89,14 @@ set_evidence(ChunkGroup *group, uint32 chunk, XLogRecPtr map_lsn, ChunkPages con
 }
 
 static void
-set_state(ChunkGroup *group, uint32 chunk, const ChunkState *state)
+set_state(ChunkGroup *group, uint32 chunk, const ChunkState *state, const BlockSummary *summary)
 {
 	int number = chunk % MAP_PAGE_CHUNKS;
 
 	group->marks[number] = (ChunkMark){state->block, state->records};
-	group->totals[number] = (ChunkTotals){state->bytes, state->nrows, state->npages};
+	group->totals[number] = (ChunkTotals){state->bytes, summary->nrows, summary->npages,
+										  summary->nvalid};
+	group->extremes[number] = (ChunkExtremes){summary->minimum, summary->maximum};
 	set_evidence(group, chunk, state->map_lsn, state->confirmed);
 }
 
@@ -208,6 +205,34 @@ gpuagg_column_states(ResidentColumn *column, uint32 first, uint32 n, ChunkState 
 	LWLockRelease(&column->lock);
 }
 
+void
+gpuagg_column_summaries(ResidentColumn *column, uint32 first, uint32 n, const MemoryRef *blocks,
+						BlockSummary *summaries)
+{
+	LWLockAcquire(&column->lock, LW_SHARED);
+	for (uint32 i = 0; i < n;)
+	{
+		uint32 within = (first + i) % MAP_PAGE_CHUNKS;
+		uint32 end = Min(n, i + MAP_PAGE_CHUNKS - within);
+		const ChunkGroup *group = gpuagg_column_group(column, first + i);
+
+		for (; i < end; i++, within++)
+		{
+			const ChunkTotals *totals;
+			const ChunkExtremes *extremes;
+
+			summaries[i].npages = 0;
+			if (group == NULL || group->marks[within].block != blocks[i])
+				continue;
+			totals = &group->totals[within];
+			extremes = &group->extremes[within];
+			summaries[i] = (BlockSummary){extremes->minimum, extremes->maximum, totals->nrows,
+										  totals->nvalid, totals->npages};
+		}
+	}
+	LWLockRelease(&column->lock);
+}
+
 /* Which chunks have visible pages that are not confirmed: odd[i] gets bits. */
 static void
 find_unconfirmed(const ChunkGroup *group, int begin, int n, XLogRecPtr map_lsn,
@@ -295,24 +320,25 @@ gpuagg_column_confirm(ResidentColumn *column, uint32 chunk, MemoryRef block, XLo
 
 /* ---- in and out ---- */
 
+/* Counts the block of a chunk that has one. */
 static void
-count(ResidentColumn *column, const ChunkState *state, bool comes)
+count(ResidentColumn *column, const ChunkGroup *group, uint32 chunk, bool comes)
 {
-	if (state->block == 0)
-		return;
+	const ChunkTotals *totals = &group->totals[chunk % MAP_PAGE_CHUNKS];
+
 	if (comes)
 	{
 		column->nchunks++;
-		column->nrows += state->nrows;
-		column->npages += state->npages;
-		column->bytes += state->bytes;
+		column->nrows += totals->nrows;
+		column->npages += totals->npages;
+		column->bytes += totals->bytes;
 	}
 	else
 	{
 		column->nchunks--;
-		column->nrows -= state->nrows;
-		column->npages -= state->npages;
-		column->bytes -= state->bytes;
+		column->nrows -= totals->nrows;
+		column->npages -= totals->npages;
+		column->bytes -= totals->bytes;
 	}
 }
 
@@ -328,14 +354,15 @@ retire(ResidentColumn *column, ChunkGroup *group, uint32 chunk)
 		return false;
 	column->version++;
 	column->retired[column->nretired++] = (RetiredBlock){state.block, state.bytes, column->version};
-	count(column, &state, false);
+	count(column, group, chunk, false);
 	gpuagg_place_leave(column, group, chunk % MAP_PAGE_CHUNKS, true);
-	set_state(group, chunk, &(ChunkState){0});
+	set_state(group, chunk, &(ChunkState){0}, &(BlockSummary){{0}});
 	return true;
 }
 
 bool
-gpuagg_column_publish(ResidentColumn *column, uint32 chunk, MemoryRef old, const ChunkState *state)
+gpuagg_column_publish(ResidentColumn *column, uint32 chunk, MemoryRef old, const ChunkState *state,
+					  const BlockSummary *summary)
 {
 	bool taken = false;
 
@@ -348,8 +375,8 @@ gpuagg_column_publish(ResidentColumn *column, uint32 chunk, MemoryRef old, const
 		if (!column->dead && group->marks[chunk % MAP_PAGE_CHUNKS].block == old &&
 			retire(column, group, chunk))
 		{
-			set_state(group, chunk, state);
-			count(column, state, true);
+			set_state(group, chunk, state, summary);
+			count(column, group, chunk, true);
 			taken = true;
 		}
 		LWLockRelease(&column->lock);

@@ -44,7 +44,14 @@ typedef struct ChunkTotals
 	uint32 bytes;
 	uint32 nrows;
 	uint32 npages;
+	uint32 nvalid;
 } ChunkTotals;
+
+typedef struct ChunkExtremes
+{
+	GpuaggInt128 minimum;
+	GpuaggInt128 maximum;
+} ChunkExtremes;
 
 /*
  * States of the chunks of a page of the visibility map, by parts, as most queries need the first
@@ -57,7 +64,8 @@ typedef struct ChunkGroup
 	uint64 whole[(MAP_PAGE_CHUNKS + 63) / 64];
 	ChunkMark marks[MAP_PAGE_CHUNKS];
 	ChunkEvidence evidence[MAP_PAGE_CHUNKS];
-	ChunkTotals totals[MAP_PAGE_CHUNKS];
+	ChunkTotals totals[MAP_PAGE_CHUNKS]; /* as the next, of the blocks in `marks` */
+	ChunkExtremes extremes[MAP_PAGE_CHUNKS];
 	uint64 device_epoch;			/* of these: */
 	uint64 device[MAP_PAGE_CHUNKS]; /* numbers of the blocks' blobs; 0: none */
 } ChunkGroup;
@@ -108,7 +116,7 @@ typedef struct SeenColumn
 	TimestampTz last;
 } SeenColumn;
 
-#define COLUMNS_SHARED_LAYOUT 4
+#define COLUMNS_SHARED_LAYOUT 5
 
 /* A blob that gpuaggd is to drop. */
 typedef struct DroppedBlob
