@@ -24,6 +24,7 @@
 #define RECONNECT_MS   100
 #define DEMAND_MS	   15000 /* wait for work that only a device can do */
 #define BENCH_MS	   60000 /* for a benchmark; gpuaggd ends it much earlier */
+#define MAP_ALIGN	   4096	 /* of the bytes that are mapped */
 #define REQUIRED_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 static Size leased_bytes = 0;	 /* of all connections */
@@ -183,12 +184,15 @@ find_place(Connection *c)
 }
 
 /*
- * Maps the memory file that came with a lease.  The file must be sealed against
+ * Maps the memory file that came with a lease: of a small one the bytes that were asked for, with
+ * their pages, as a query touches most of them.  The file must be sealed against
  * changes of size, because reading a shrunk file would raise SIGBUS.
  */
 static Region *
-map_region(Connection *c, uint32 id, Size size, int fd)
+map_region(Connection *c, uint32 id, Size size, Size wanted, int fd)
 {
+	bool small = size < GPUAGG_SEGMENT_BYTES;
+	Size mapped = small ? Min(size, TYPEALIGN(MAP_ALIGN, wanted)) : size;
 	Region *region;
 	struct stat st;
 	void *base;
@@ -199,11 +203,13 @@ map_region(Connection *c, uint32 id, Size size, int fd)
 	region = find_place(c);
 	if (region == NULL)
 		return NULL;
-	base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	base = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_SHARED | (small ? MAP_POPULATE : 0), fd,
+				0);
 	if (base == MAP_FAILED)
 		return NULL;
 	region->lease.base = base;
-	region->lease.size = size;
+	region->lease.size = mapped;
+	region->bytes = size;
 	region->connection = c;
 	region->lease.region = id;
 	return region;
@@ -240,7 +246,7 @@ gpuagg_device_lease(Size bytes, DeviceLease **lease)
 		uint32 id = c->control.u.lease.region;
 
 		if (size >= bytes && leased_bytes + size <= budget)
-			region = map_region(c, id, size, c->control_fd);
+			region = map_region(c, id, size, bytes, c->control_fd);
 		if (size >= bytes && (smallest_region == 0 || size < smallest_region))
 			smallest_region = size;
 		if (region == NULL)
@@ -257,7 +263,7 @@ gpuagg_device_lease(Size bytes, DeviceLease **lease)
 
 	region->leased = true;
 	c->nleased++;
-	leased_bytes += region->lease.size;
+	leased_bytes += region->bytes;
 	*lease = &region->lease;
 	return GPUAGG_OK;
 }
@@ -272,7 +278,7 @@ gpuagg_device_release(DeviceLease *lease)
 		return;
 	region->leased = false;
 	c->nleased--;
-	leased_bytes -= region->lease.size;
+	leased_bytes -= region->bytes;
 	for (int i = 0; i < MAX_SLOTS; i++)
 	{
 		Slot *slot = &c->slot[i];
