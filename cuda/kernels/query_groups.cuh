@@ -266,9 +266,9 @@ template <class Machine> struct QueryGroups
 		return bad & b.valid;
 	}
 
-	/* Rows' keys, packed, as 126 bits. */
-	__device__ __forceinline__ uint32_t pack(const Machine &machine, uint64_t (&low)[V],
-											 uint64_t (&high)[V]) const
+	/* Keys of half of the rows, packed, as 126 bits; returns which rows' are none. */
+	__device__ __forceinline__ uint32_t pack(const Machine &machine, int half,
+											 uint64_t (&low)[V / 2], uint64_t (&high)[V / 2]) const
 	{
 		const GpuaggGroupLayout &layout = launch.plan.groups;
 		uint32_t bad = 0;
@@ -282,12 +282,12 @@ template <class Machine> struct QueryGroups
 			machine.load(b, launch.plan.key[i]);
 			bad |= normalise(b, layout.key_type[i]);
 			UNROLL
-			for (int k = 0; k < V; k++)
+			for (int k = 0; k < V / 2; k++)
 			{
-				bool is_null = (b.valid >> k & 1) == 0;
-				WideBits bits = is_null ? (WideBits) 1 : (WideBits) b.low[k] << 1;
+				bool is_null = (b.valid >> (half * (V / 2) + k) & 1) == 0;
+				WideBits bits = half == 0 ? b.low[k] : b.low[k + V / 2];
 
-				bits <<= at;
+				bits = (is_null ? (WideBits) 1 : bits << 1) << at;
 				low[k] |= (uint64_t) bits;
 				high[k] |= (uint64_t) (bits >> 64);
 			}
@@ -298,29 +298,33 @@ template <class Machine> struct QueryGroups
 	/* Finds the groups of the live rows, and counts these there. */
 	__device__ __forceinline__ void find(Machine &machine) const
 	{
-		uint64_t low[V] = {};
-		uint64_t high[V] = {};
-
-		machine.flagged |= pack(machine, low, high) & machine.live;
 		ROLLED
-		for (int k = 0; k < V; k++)
+		for (int half = 0; half < 2; half++)
 		{
-			uint32_t place = PLACE_NONE;
+			uint64_t low[V / 2] = {};
+			uint64_t high[V / 2] = {};
 
-			if (machine.live >> k & 1 && launch.table.check == 0)
+			machine.flagged |= pack(machine, half, low, high) & machine.live;
+			ROLLED
+			for (int k = half * (V / 2); k < (half + 1) * (V / 2); k++)
 			{
-				uint64_t key[2] = {low[0] << 1 | 1, 0};
-				uint64_t hash;
+				uint32_t place = PLACE_NONE;
 
-				if (launch.plan.groups.key_words > 1)
-					key[1] = (high[0] << 1 | low[0] >> 63) << 1 | 1;
-				hash = hash_of(key);
-				if (in_part(hash))
-					place = enter(key, hash);
+				if ((machine.live >> k & 1) != 0 && launch.table.check == 0)
+				{
+					uint64_t key[2] = {low[0] << 1 | 1, 0};
+					uint64_t hash;
+
+					if (launch.plan.groups.key_words > 1)
+						key[1] = (high[0] << 1 | low[0] >> 63) << 1 | 1;
+					hash = hash_of(key);
+					if (in_part(hash))
+						place = enter(key, hash);
+				}
+				places[k * blockDim.x] = place;
+				Machine::turn(low);
+				Machine::turn(high);
 			}
-			places[k * blockDim.x] = place;
-			Machine::turn(low);
-			Machine::turn(high);
 		}
 	}
 

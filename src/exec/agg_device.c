@@ -283,7 +283,7 @@ ask(AggScanState *node, const PageDevice *device)
 	query->query.program.constants = node->runner->constants;
 	query->query.aggregates = wants->aggregates;
 	query->query.naggregates = (uint32) wants->naggregates;
-	query->query.max_groups = 1;
+	query->query.parts = 1;
 	query->query.nchunks = device->nchunks;
 	query->chunks = device->chunks;
 	query->numbers = device->blobs;
