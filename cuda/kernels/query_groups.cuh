@@ -477,6 +477,7 @@ template <class Machine> struct QueryGroups
 				table.far[n] = {{key[0], launch.plan.groups.key_words > 1 ? key[1] : 0},
 								double_of(bits),
 								number};
+			atomic_add(record(at) + launch.plan.groups.field[number].missing, (uint32_t) 1);
 			return;
 		}
 		atomic_add(record(at) + launch.plan.groups.field[number].specials + special, (uint32_t) 1);

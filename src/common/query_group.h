@@ -12,7 +12,8 @@
  *
  *		SUM			integers: two's complement, least word first, wide enough for 2^32 rows.
  *					Floats: 2^GPUAGG_GROUP_FLOAT_WEIGHT times such a number of 8 words; and counts of
- *					NaN, infinity, -infinity and -0.  What does not fit that is listed apart
+ *					NaN, infinity, -infinity and -0.  What does not fit that is listed apart, and
+ *					does not count in the record
  *		MOMENTS		integers: the sum, and that of squares
  *		MIN, MAX	64 bits: the order key (column.h) plus 2^63; of MIN the complement.  The greatest
  *					of these is kept

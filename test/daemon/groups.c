@@ -85,14 +85,16 @@ groups_merge(const Lease *lease, const Question *question, uint32_t nchunks,
 		}
 	for (uint32_t i = 0; i < reply->u.query.nfar; i++)
 	{
-		GpuaggFloatSumFull *f;
+		GpuaggQueryTotal total;
 
 		if (far[i].aggregate >= question->query.naggregates)
 			return false;
-		f = &totals[far[i].aggregate].reduced.f;
-		gpuagg_float_sum_deposit(gpuagg_float_sum_of(f), far[i].value, 1);
-		f->counts.n--; /* it is among the group's rows */
-		gpuagg_float_sum_propagate(gpuagg_float_sum_of(f));
+		gpuagg_query_total_init(&total);
+		total.reduced.n = 1;
+		gpuagg_float_sum_deposit(gpuagg_float_sum_of(&total.reduced.f), far[i].value, 1);
+		gpuagg_float_sum_propagate(gpuagg_float_sum_of(&total.reduced.f));
+		gpuagg_query_total_merge(&totals[far[i].aggregate], &total, GPUAGG_SUM,
+								 GPUAGG_VECTOR_FLOAT64);
 	}
 	return keys_differ(&layout, records, n);
 }

@@ -878,18 +878,17 @@ struct Table
 			Groups::iterator group = groups.find({apart[i].key[0], apart[i].key[1]});
 
 			report(group != groups.end(), "query: a value apart has a group");
-			if (group != groups.end())
-				gpuagg_float_sum_deposit(
-					gpuagg_float_sum_of(&group->second[apart[i].aggregate].result.reduced.f),
-					apart[i].value, 1);
+			if (group == groups.end())
+				continue;
+
+			GpuaggReduced &reduced = group->second[apart[i].aggregate].result.reduced;
+
+			gpuagg_float_sum_deposit(gpuagg_float_sum_of(&reduced.f), apart[i].value, 1);
+			reduced.n++;
 		}
 		for (auto &group : groups)
 			for (Total &total : group.second)
-			{
-				/* deposits count values, which the records have counted already */
-				total.result.reduced.f.counts.n = 0;
 				propagate(total);
-			}
 		return true;
 	}
 
@@ -1014,10 +1013,7 @@ check_groups(Trial &t, std::vector<Chunk> &chunks,
 		group_chunk(runner, t, plan.groups, keys, chunk, aggregates, expected);
 	for (auto &group : expected)
 		for (Total &total : group.second)
-		{
-			total.result.reduced.f.counts.n = 0;
 			propagate(total);
-		}
 	for (int i = 0; i < NPATTERNS && right; i++)
 	{
 		int byte = begin_pattern(i);
