@@ -8,7 +8,7 @@
 
 #define SLOTS_LEAST 4096
 #define SLOTS_MOST	(UINT64_C(1) << 30)
-#define FAR_ROOM	4096		/* floats that are listed apart, at most */
+#define FAR_ROOM	65536		/* floats that are listed apart, at most */
 #define SENT_LEAST	(16 * 1024) /* bytes */
 
 static size_t
