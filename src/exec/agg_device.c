@@ -12,6 +12,7 @@
 #include "utils/memutils.h"
 
 #include "device/client.h"
+#include "exec/agg_device_codes.h"
 #include "exec/agg_device_groups.h"
 #include "exec/page_device.h"
 #include "gpuagg.h"
@@ -57,25 +58,25 @@ is_device_type(int type)
 
 /* Why there is no kernel for the program; NULL: there is. */
 static const char *
-program_refusal(const GpuaggVectorProgram *program)
+program_refusal(const AggScanState *node)
 {
+	const GpuaggVectorProgram *program = &node->compiler->program;
+
 	if (program->ncolumns == 0)
 		return "no column is needed";
 	if (program->ncolumns > GPUAGG_QUERY_COLUMNS)
 		return "too many columns are needed";
-	for (uint32 i = 0; i < program->ncolumns; i++)
-		if (!is_device_type(program->columns[i]))
-			return "strings are the CPU's";
 	for (uint32 i = 0; i < program->ninstructions; i++)
 	{
 		const GpuaggVectorInstruction *in = &program->instructions[i];
 
 		if (in->op >= GPUAGG_VECTOR_TIME_TRUNC)
 			return "parts of times are the CPU's";
-		if (!is_device_type(in->type) || in->op == GPUAGG_VECTOR_ROW)
+		if ((!is_device_type(in->type) && in->type != GPUAGG_VECTOR_BYTES) ||
+			in->op == GPUAGG_VECTOR_ROW)
 			return "an expression is the CPU's";
 	}
-	return NULL;
+	return gpuagg_agg_device_program_refusal(node);
 }
 
 /* The same of a state, whose aggregate it is, over values of that type. */
@@ -84,7 +85,7 @@ state_refusal(const AggScanState *node, int number, GpuaggQueryAggregate *aggreg
 {
 	const AggInput *input = &node->inputs[number];
 	int op = node->states[number].op;
-	int type = input->argument != NULL ? (int) input->value.type : 0;
+	int type = input->argument != NULL ? (int) gpuagg_agg_device_type(input->value.type) : 0;
 
 	*aggregate = (GpuaggQueryAggregate){.op = (uint8) op,
 										.value = input->argument != NULL ? input->value.reg
@@ -104,6 +105,8 @@ state_refusal(const AggScanState *node, int number, GpuaggQueryAggregate *aggreg
 				return "a variance is the CPU's";
 			break;
 		case FEED_DATUM:
+			if (input->value.type == GPUAGG_VECTOR_BYTES)
+				return "strings are the CPU's";
 			if ((op != GPUAGG_MIN && op != GPUAGG_MAX) || type >= GPUAGG_VECTOR_FLOAT32)
 				return "an aggregate is the CPU's";
 			break;
@@ -124,7 +127,7 @@ find_refusal(const AggScanState *node, AggDevice *device)
 		return "DISTINCT is the CPU's";
 	if (node->nstates > GPUAGG_QUERY_AGGREGATES)
 		return "there are too many aggregates";
-	refusal = program_refusal(&node->compiler->program);
+	refusal = program_refusal(node);
 	for (int i = 0; i < node->nstates && refusal == NULL; i++)
 		refusal = state_refusal(node, i, &device->aggregates[i], &device->types[i]);
 	device->naggregates = node->nstates;
@@ -290,11 +293,11 @@ take_chunks(AggScanState *node, const PageDevice *device, const uint8 *status)
 /* ---- the request ---- */
 
 static void
-init_query(const AggScanState *node, const PageDevice *device, BlobQuery *query)
+init_query(const AggScanState *node, const AggDeviceProgram *program, const PageDevice *device,
+		   BlobQuery *query)
 {
 	memset(query, 0, sizeof(BlobQuery));
-	query->query.program = node->compiler->program;
-	query->query.program.constants = node->runner->constants;
+	query->query.program = program->program;
 	query->query.aggregates = node->device->aggregates;
 	query->query.naggregates = (uint32) node->device->naggregates;
 	query->query.parts = 1;
@@ -317,14 +320,14 @@ send(AggScanState *node, BlobQuery *query)
 }
 
 static GpuaggReason
-ask_totals(AggScanState *node, const PageDevice *device)
+ask_totals(AggScanState *node, const AggDeviceProgram *program, const PageDevice *device)
 {
 	BlobQuery *query = palloc(sizeof(BlobQuery));
 	bool counts_passed = node->css.ss.ps.instrument != NULL && node->spec->nquals > 0 &&
 						 node->device->naggregates < GPUAGG_QUERY_AGGREGATES;
 	GpuaggReason reason;
 
-	init_query(node, device, query);
+	init_query(node, program, device, query);
 	/* how many rows the filter leaves, for EXPLAIN */
 	if (counts_passed)
 		node->device->aggregates[query->query.naggregates++] =
@@ -351,6 +354,7 @@ ask_totals(AggScanState *node, const PageDevice *device)
 /* A question for the groups of some chunks, in so many parts. */
 typedef struct AskedGroups
 {
+	const AggDeviceProgram *program;
 	const PageDevice *device;
 	uint64 expected;
 	uint32 parts;
@@ -368,7 +372,7 @@ ask_part(AggScanState *node, AskedGroups *asked, uint32 part, bool *incomplete)
 	BlobQuery *query = palloc(sizeof(BlobQuery));
 	GpuaggReason reason;
 
-	init_query(node, asked->device, query);
+	init_query(node, asked->program, asked->device, query);
 	query->query.keys = wants->groups.keys;
 	query->query.nkeys = wants->groups.layout.nkeys;
 	query->query.part = part;
@@ -386,7 +390,8 @@ ask_part(AggScanState *node, AskedGroups *asked, uint32 part, bool *incomplete)
 		/* a part of a chunk's groups is nothing that the CPU could complete */
 		if (memcmp(asked->status, query->status, bytes) != 0)
 			reason = GPUAGG_BUSY;
-		else if (gpuagg_agg_device_groups_take(node, &wants->groups, query, &asked->rows))
+		else if (gpuagg_agg_device_groups_take(node, &wants->groups, asked->program, query,
+											   &asked->rows))
 			asked->taken = true;
 		else
 			reason = GPUAGG_CPU_ONLY;
@@ -415,11 +420,12 @@ ask_parts(AggScanState *node, AskedGroups *asked, bool *incomplete)
 
 /* The groups of some chunks; alone: the node has no others. */
 static GpuaggReason
-ask_groups(AggScanState *node, const PageDevice *device, bool alone)
+ask_groups(AggScanState *node, const AggDeviceProgram *program, const PageDevice *device,
+		   bool alone)
 {
 	uint64 room = gpuagg_blob_query_room(node->device->groups.layout.words, device->nchunks,
 										 node->compiler->program.ncolumns);
-	AskedGroups asked = {.device = device};
+	AskedGroups asked = {.program = program, .device = device};
 	GpuaggReason reason = GPUAGG_OK;
 	bool incomplete = true;
 
@@ -446,7 +452,8 @@ ask_groups(AggScanState *node, const PageDevice *device, bool alone)
 
 /* The groups of all chunks; those of one request have no more rows than it may count. */
 static GpuaggReason
-ask_all_groups(AggScanState *node, const PageDevice *device, bool alone)
+ask_all_groups(AggScanState *node, const AggDeviceProgram *program, const PageDevice *device,
+			   bool alone)
 {
 	uint32 ncolumns = node->compiler->program.ncolumns;
 	GpuaggReason reason = GPUAGG_OK;
@@ -466,7 +473,7 @@ ask_all_groups(AggScanState *node, const PageDevice *device, bool alone)
 			some.rows += device->nrows[first++];
 			some.nchunks++;
 		}
-		reason = ask_groups(node, &some, alone);
+		reason = ask_groups(node, program, &some, alone);
 		if (node->device_reason != NULL)
 			break;
 		alone = false;
@@ -479,9 +486,16 @@ static void
 ask(AggScanState *node, const PageDevice *device, bool alone)
 {
 	instr_time start = gpuagg_agg_timing_start(node);
-	GpuaggReason reason = node->spec->nkeys > 0 ? ask_all_groups(node, device, alone)
-												: ask_totals(node, device);
+	AggDeviceProgram program;
+	GpuaggReason reason;
 
+	if (!gpuagg_agg_device_program(node, &program))
+	{
+		node->device_reason = "conditions hold for too many strings";
+		return;
+	}
+	reason = node->spec->nkeys > 0 ? ask_all_groups(node, &program, device, alone)
+								   : ask_totals(node, &program, device);
 	if (reason == GPUAGG_CPU_ONLY)
 		node->device = NULL; /* whatever rows there will be */
 	if (reason != GPUAGG_OK)

@@ -18,9 +18,11 @@ typedef struct KeyVectors
 {
 	AggScanState *node;
 	const AggDeviceGroups *groups;
+	const GpuaggVectorBytes *entries[GPUAGG_GROUP_KEYS]; /* of keys that are codes; NULL: others */
+	uint32 nentries[GPUAGG_GROUP_KEYS];
 	GpuaggVector vectors[GPUAGG_GROUP_KEYS];
 	uint64 valid[GPUAGG_GROUP_KEYS][GPUAGG_VECTOR_WORDS];
-	uint64 values[GPUAGG_GROUP_KEYS][GPUAGG_VECTOR_ROWS];
+	GpuaggVectorBytes values[GPUAGG_GROUP_KEYS][GPUAGG_VECTOR_ROWS]; /* of any type */
 } KeyVectors;
 
 const char *
@@ -37,7 +39,10 @@ gpuagg_agg_device_groups_init(const AggScanState *node, AggDeviceGroups *groups,
 	for (int i = 0; i < layout->nkeys; i++)
 	{
 		groups->keys[i] = layout->keys[i].reg;
-		key_types[i] = (uint8) layout->keys[i].type;
+		key_types[i] = (uint8) gpuagg_agg_device_type(layout->keys[i].type);
+		if (layout->keys[i].type == GPUAGG_VECTOR_BYTES &&
+			gpuagg_agg_codes_column(node, layout->keys[i].reg) < 0)
+			return "strings are the CPU's";
 	}
 	return gpuagg_group_layout(&groups->layout, key_types, (uint32) layout->nkeys, aggregates,
 							   types, (uint32) node->nstates)
@@ -67,10 +72,33 @@ store_key(KeyVectors *keys, int number, int row, const uint64 *words)
 
 	if (!isnull)
 		keys->valid[number][row / 64] |= bit;
-	if (type == GPUAGG_VECTOR_BOOL)
-		keys->values[number][row / 64] |= (value & 1) != 0 ? bit : 0;
+	if (keys->entries[number] != NULL)
+	{
+		if (value >= keys->nentries[number])
+			elog(ERROR, "unexpected code of a string on the device");
+		keys->values[number][row] = keys->entries[number][value];
+	}
+	else if (type == GPUAGG_VECTOR_BOOL)
+		((uint64 *) values)[row / 64] |= (value & 1) != 0 ? bit : 0;
 	else
 		memcpy(values + row * size, &value, size); /* the low bytes come first */
+}
+
+/* The strings of keys that are codes. */
+static void
+find_entries(KeyVectors *keys, const AggDeviceProgram *program)
+{
+	const GroupLayout *layout = &gpuagg_agg_main(keys->node)->layout;
+
+	for (int i = 0; i < layout->nkeys; i++)
+	{
+		int column = layout->keys[i].type == GPUAGG_VECTOR_BYTES
+						 ? gpuagg_agg_codes_column(keys->node, layout->keys[i].reg)
+						 : -1;
+
+		keys->entries[i] = column >= 0 ? program->entries[column] : NULL;
+		keys->nentries[i] = column >= 0 ? program->nentries[column] : 0;
+	}
 }
 
 static void
@@ -207,7 +235,7 @@ take_far(KeyVectors *keys, const GpuaggGroupFar *far)
 
 bool
 gpuagg_agg_device_groups_take(AggScanState *node, const AggDeviceGroups *groups,
-							  const BlobQuery *query, int64 *rows)
+							  const AggDeviceProgram *program, const BlobQuery *query, int64 *rows)
 {
 	KeyVectors *keys;
 	const uint32 *records = query->records;
@@ -218,6 +246,7 @@ gpuagg_agg_device_groups_take(AggScanState *node, const AggDeviceGroups *groups,
 	keys = palloc(sizeof(KeyVectors));
 	keys->node = node;
 	keys->groups = groups;
+	find_entries(keys, program);
 	while (left > 0)
 	{
 		int n = (int) Min(left, GPUAGG_VECTOR_ROWS);

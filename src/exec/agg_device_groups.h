@@ -6,7 +6,7 @@
 #define GPUAGG_AGG_DEVICE_GROUPS_H
 
 #include "engine/blob_query.h"
-#include "exec/agg_state.h"
+#include "exec/agg_device_codes.h"
 
 /* The keys of a node's groups, as a query has them. */
 typedef struct AggDeviceGroups
@@ -31,6 +31,7 @@ extern uint64 gpuagg_agg_device_groups_expected(const AggScanState *node, uint64
  * those that are in them.  False: a sum is more than states can take, and nothing has been added.
  */
 extern bool gpuagg_agg_device_groups_take(AggScanState *node, const AggDeviceGroups *groups,
-										  const BlobQuery *query, int64 *rows);
+										  const AggDeviceProgram *program, const BlobQuery *query,
+										  int64 *rows);
 
 #endif /* GPUAGG_AGG_DEVICE_GROUPS_H */

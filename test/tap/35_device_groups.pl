@@ -38,11 +38,15 @@ FROM generate_series(1, 20000) i;
 INSERT INTO odd SELECT 100, '-0', 0 FROM generate_series(1, 20);
 INSERT INTO odd SELECT NULL, 1e300, 7 FROM generate_series(1, 20);
 VACUUM odd;
+CREATE TABLE word (s text, c char(4), v varchar(20), x int, n numeric(9,2)) WITH (autovacuum_enabled = off);
+INSERT INTO word SELECT nullif('w' || i % 13, 'w7'), (ARRAY['a', 'b  ', 'c', ''])[1 + i % 4], 'name ' || i % 300, i % 100, i / 100.0
+FROM generate_series(1, $rows) i;
+VACUUM word;
 END
 
 sub prefetch
 {
-	$node->safe_psql('postgres', "SELECT gpuagg_prefetch('$_')") for 't', 'odd';
+	$node->safe_psql('postgres', "SELECT gpuagg_prefetch('$_')") for 't', 'odd', 'word';
 	return;
 }
 
@@ -98,6 +102,26 @@ asks('ROLLUP', 1, 'SELECT small, flag, %ssum(z), %scount(*) FROM t GROUP BY ROLL
 asks('no aggregates but a count', 1, 'SELECT small, %scount(*) FROM t WHERE z > 9 GROUP BY small ORDER BY 1');
 asks('a variance of floats', 0, 'SELECT small, %svariance(f) FROM t GROUP BY small ORDER BY 1', floats => 1);
 asks('DISTINCT', 0, 'SELECT small, %scount(DISTINCT z) FROM t GROUP BY small ORDER BY 1');
+
+# ---- strings: keys and conditions by their codes ----
+
+for my $key ('s', 'c', 'v', 's, c', 's, x % 3')
+{
+	asks("GROUP BY $key", 1, "SELECT $key, %scount(*), %ssum(x), %savg(n), %scount(s) FROM word GROUP BY $key ORDER BY $key");
+}
+for my $where ("s = 'w3'", "s <> 'w3'", "s = 'nothing'", "s IN ('w1', 'w2', 'nothing')", "v LIKE 'name 1%%5'", "v NOT LIKE '%%3%%'", q(v COLLATE "C" < 'name 12'),
+	"s IS NULL", "s IS NOT NULL AND c = 'b'", "'w5' = s OR v = 'name 299'", "coalesce(x, 1) > 5 AND NOT (s = 'w2')")
+{
+	asks("WHERE $where", $where =~ /NOT LIKE/ ? 0 : 1, "SELECT %ssum(x), %scount(*), %scount(s), %smax(n) FROM word WHERE $where");
+}
+asks('strings in FILTER', 1, q(SELECT c, %ssum(x) FILTER (WHERE s = 'w3'), %scount(*) FILTER (WHERE v LIKE 'name 2%%5') FROM word GROUP BY c ORDER BY c));
+asks('computed strings', 0, q(SELECT upper(s), %ssum(x) FROM word GROUP BY upper(s) ORDER BY 1));
+asks('extremes of strings', 0, 'SELECT c, %smin(s) FROM word GROUP BY c ORDER BY c');
+for my $word ('w3', 'w9', 'nothing')
+{
+	is($node->safe_psql('postgres', "SET plan_cache_mode = force_generic_plan; PREPARE q(text) AS SELECT gpu_sum(x), gpu_count(*) FROM word WHERE s = \$1; EXECUTE q('$word')"),
+		$node->safe_psql('postgres', "SELECT sum(x), count(*) FROM word WHERE s = '$word'"), "a parameter: $word");
+}
 
 # ---- floats of any size ----
 
