@@ -5,6 +5,8 @@
  * A block goes through its own range of rows, tile by tile; its warps interpret the plan over
  * their parts of a tile, each by itself.  There are as many blocks as are resident.
  */
+#include "device/grid.cuh"
+#include "kernels/query_fused.h"
 #include "kernels/query_groups.cuh"
 #include "kernels/query_total.cuh"
 
@@ -345,6 +347,7 @@ GpuaggReason
 gpu_query(const GpuQuery *query, const GpuQueryMethod *method, GpuStreamRef stream)
 {
 	GpuQueryMethod chosen = {};
+	FusedPlan fused;
 
 	if (method != nullptr)
 		chosen = *method;
@@ -361,6 +364,8 @@ gpu_query(const GpuQuery *query, const GpuQueryMethod *method, GpuStreamRef stre
 			return launch_rows<QueryGroupsHeavy>(*query, chosen, stream);
 		return launch_rows<QueryGroupsLight>(*query, chosen, stream);
 	}
+	if (!chosen.interpreted && query_fuse(&fused, query->plan))
+		return query_run_fused(*query, fused, chosen, stream);
 	if (query->plan->wide)
 		return launch_rows<QueryAll>(*query, chosen, stream);
 	if (query->plan->heavy || query->plan->nfloats > 0)
