@@ -102,6 +102,7 @@ struct QueryCase
 	double share; /* of R, at least */
 	bool masked;
 	void (*build)(Builder &b);
+	bool stepwise; /* by the interpreter */
 };
 
 uint64_t
@@ -192,6 +193,7 @@ run_query(const QueryCase &c, uint64_t n)
 	uint64_t row_bytes = 0;
 	uint64_t nbitmaps = c.masked;
 	GpuQueryPlan plan;
+	GpuQueryMethod method = {};
 	GpuQueryMethod other = {};
 	Result result = {};
 
@@ -249,14 +251,15 @@ run_query(const QueryCase &c, uint64_t n)
 	result.bytes = n * row_bytes + nbitmaps * n / 8;
 	result.bandwidth = 'R';
 	result.share = n >= UINT64_C(1) << 26 ? c.share : 0;
+	method.interpreted = c.stepwise;
 	result.ours = measure(sets, [&](int set) {
-		must(gpu_query(&places[(size_t) set].query, nullptr, stream), "gpu_query");
+		must(gpu_query(&places[(size_t) set].query, &method, stream), "gpu_query");
 	});
 	result.bandwidth_run = measure_read(sets);
 	result.bandwidth_run.graph *= (double) result.bytes / (double) sets.bytes();
 
 	/* the same by another way; exactness is the kernel tests' matter */
-	GpuQueryResults ours = run_once(places[0].query, nullptr);
+	GpuQueryResults ours = run_once(places[0].query, &method);
 
 	other.warps = 4;
 	other.plain = 1;
@@ -398,6 +401,13 @@ const QueryCase cases[] = {
 	{"sum(p * (100 - d) * (100 + t))", "24 bytes", 0.80, false, charge<false>},
 	{"sum(p * (100 - d) * (100 + t))", "6 bytes", 0, false, charge<true>},
 	{"five sums and a count", "9 bytes", 0, false, summary},
+	{"sum(int64) where int32 < c", "8 + 4 bytes, steps", 0.85, false, sum_where<INT64, 8>, true},
+	{"sum(float64) where int32 < c", "8 + 4 bytes, steps", 0, false, sum_where<FLOAT64, 8>, true},
+	{"sum(p * d)", "8 + 8 bytes, steps", 0.85, false, sum_product<8>, true},
+	{"sum(p * d) where five comparisons", "28 bytes, steps", 0.85, false, revenue<false>, true},
+	{"sum(p * d) where five comparisons", "8 bytes, steps", 0, false, revenue<true>, true},
+	{"sum(p * (100 - d) * (100 + t))", "24 bytes, steps", 0.80, false, charge<false>, true},
+	{"sum(p * (100 - d) * (100 + t))", "6 bytes, steps", 0, false, charge<true>, true},
 };
 
 } // namespace
