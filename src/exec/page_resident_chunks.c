@@ -175,17 +175,23 @@ gpuagg_page_resident_is_taken(const PageReader *reader)
 	return reader->scan->share != NULL || reader->resident->next == reader->resident->nchunks;
 }
 
-bool
-gpuagg_page_resident_is_complete(const PageReader *reader)
+BlockNumber
+gpuagg_page_resident_left(const PageReader *reader)
 {
 	const PageResident *resident = reader->resident;
+	BlockNumber left = (BlockNumber) resident->nreturned;
 
-	if (resident->nreturned > 0 || resident->next < resident->nchunks)
-		return false;
+	if (resident->next < resident->nchunks)
+		return MaxBlockNumber;
 	for (uint32 i = 0; i < resident->nchunks; i++)
-		if (chunk_size(&resident->decided[i].used) < chunk_npages(i, reader->scan->nblocks))
-			return false;
-	return true;
+		left += chunk_npages(i, reader->scan->nblocks) - chunk_size(&resident->decided[i].used);
+	return left;
+}
+
+bool
+gpuagg_page_resident_has_taken(const PageReader *reader)
+{
+	return reader->resident->ntaken > 0 || reader->resident->ngiven > 0;
 }
 
 void
