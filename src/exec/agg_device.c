@@ -21,7 +21,8 @@
  * In mode auto, rows for which the device is asked: a request takes 0.2 to 0.3 ms with its lease,
  * and a row of a column takes the CPU 0.6 to 2 ns.
  */
-#define AUTO_ROWS (INT64CONST(1) << 18)
+#define AUTO_ROWS AGG_DEVICE_ROWS
+#define READ_PART 8 /* of these, what a row counts beside that is read from its page */
 
 /* Vectors that the CPU takes, at most, until constants that are known with a row are known. */
 #define FIRST_VECTORS 64
@@ -135,16 +136,20 @@ gpuagg_agg_device_init(AggScanState *node)
 
 /* ---- whether it is asked ---- */
 
-/* Why it is not, for so many rows from memory; NULL: it is. */
+/*
+ * Why it is not, for so many rows in memory, of which `bare` would have to be read from their pages;
+ * NULL: it is.
+ */
 static const char *
-find_reason(uint64 rows)
+find_reason(uint64 rows, uint64 bare)
 {
 	if (gpuagg_device == DEVICE_CPU)
 		return gpuagg_reason_text(GPUAGG_DISABLED);
 	if (rows == 0)
 		return "columns are not in memory";
 	if (rows < (uint64) gpuagg_device_min_rows ||
-		(gpuagg_device == DEVICE_AUTO && gpuagg_device_min_rows > 0 && rows < AUTO_ROWS))
+		(gpuagg_device == DEVICE_AUTO && gpuagg_device_min_rows > 0 &&
+		 rows + bare * READ_PART < AUTO_ROWS))
 		return "so few rows take the CPU no longer";
 	return gpuagg_device_ready() ? NULL : "there is no device now";
 }
@@ -319,10 +324,13 @@ gpuagg_agg_device_take(AggScanState *node)
 	MemoryContext context;
 	MemoryContext old;
 	bool there;
+	uint64 bare;
+	uint64 rows;
 
 	if (node->device == NULL)
 		return;
-	node->device_reason = find_reason(gpuagg_page_device_rows(node->reader, &there));
+	rows = gpuagg_page_device_rows(node->reader, &bare, &there);
+	node->device_reason = find_reason(rows, bare);
 	if (node->device_reason != NULL)
 		return;
 	if (!there)

@@ -48,7 +48,11 @@ place_of(const ColumnInfo *info)
 {
 	if (info->device_chunks == 0)
 		return "host";
-	return info->device_chunks < info->nchunks ? "host, partly device" : "host and device";
+	if (info->bare_chunks == info->nchunks)
+		return "device";
+	if (info->device_chunks < info->nchunks)
+		return info->bare_chunks == 0 ? "host, partly device" : "partly host, partly device";
+	return info->bare_chunks == 0 ? "host and device" : "device, partly host";
 }
 
 Datum
@@ -321,7 +325,7 @@ static void
 read_columns(Relation relation, const char *query)
 {
 	static const char *const settings[][2] = {{"gpuagg.core_aggregates", "exact"},
-											  {"gpuagg.resident", "on"},
+											  {"gpuagg.resident", "prefetch"},
 											  {"gpuagg.enable_agg_scan", "on"},
 											  {"gpuagg.min_table_pages", "0"}};
 	int level = NewGUCNestLevel();
@@ -460,6 +464,7 @@ gpuagg_prefetch(PG_FUNCTION_ARGS)
 	List *relations;
 	ListCell *cell;
 	bool any = false;
+	bool device;
 	TupleDesc desc;
 	Datum values[3];
 	bool nulls[3] = {false};
@@ -488,11 +493,20 @@ gpuagg_prefetch(PG_FUNCTION_ARGS)
 	relations = find_all_inheritors(oid, AccessShareLock, NULL);
 	if (gpuagg_directory_open())
 		(void) gpuagg_directory_purge();
-	foreach (cell, relations)
-		any |= read_relation(lfirst_oid(cell), &wanted);
-	if (any && gpuagg_device_await())
+	/*
+	 * What the device has makes room in shared memory for what is read.  That may take values away
+	 * to which some pages were to be added, and so it is done once more.
+	 */
+	device = gpuagg_device_await();
+	for (int i = 0; i < (device ? 2 : 1); i++)
 		foreach (cell, relations)
-			send_relation(lfirst_oid(cell), &wanted);
+		{
+			if (device)
+				send_relation(lfirst_oid(cell), &wanted);
+			any |= read_relation(lfirst_oid(cell), &wanted);
+			if (device)
+				send_relation(lfirst_oid(cell), &wanted);
+		}
 	foreach (cell, relations)
 		add_up(lfirst_oid(cell), start, &loaded);
 	if (any)

@@ -42,6 +42,19 @@ like($node->safe_psql('postgres', "SET gpuagg.enable_agg_scan = off; $ours; $pag
 	'gpuagg.enable_agg_scan = off: rows go to the device');
 like($node->safe_psql('postgres', "EXPLAIN (COSTS OFF) $ours"), qr/GpuAgg/, 'the plan is that of mode auto');
 
+# What is there lowers the costs of who can use it.
+sub cost
+{
+	my ($settings, $sql) = @_;
+
+	$node->safe_psql('postgres', "$settings EXPLAIN $sql") =~ /cost=[\d.]+\.\.([\d.]+)/ or die 'no cost';
+	return $1;
+}
+cmp_ok(cost('', $ours), '<', cost('SET gpuagg.device = cpu;', $ours), 'the device costs less than shared memory');
+cmp_ok(cost('SET gpuagg.device = cpu;', $ours), '<', cost('SET gpuagg.resident = off;', $ours), 'which costs less than pages');
+cmp_ok(cost('', 'SELECT gpu_sum(b) FROM t GROUP BY i'), '==', cost('SET gpuagg.device = cpu;', 'SELECT gpu_sum(b) FROM t GROUP BY i'),
+	'groups cost the same');
+
 # ---- a partitioned table whose plan has workers: the leader asks the device before it asks for them ----
 
 $node->safe_psql('postgres', q(
@@ -59,11 +72,14 @@ my $workers = 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost 
 my $of_parts = 'SELECT gpu_sum(b), gpu_count(*), gpu_min(i) FROM parts WHERE i <> %s';
 my $core_of_parts = 'SELECT sum(b), count(*), min(i) FROM parts WHERE i <> %s';
 
-# What EXPLAIN (ANALYZE) says of a query: chunks on the device, and whether there were workers.
+# What EXPLAIN (ANALYZE) says of a query that was planned before: chunks on the device, and whether
+# there were workers.
 sub explained
 {
 	my ($settings, $sql) = @_;
-	my $plan = $node->safe_psql('postgres', "$settings EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF) $sql");
+	my $plan = $node->safe_psql('postgres', "$settings SET gpuagg.resident = off; PREPARE q AS $sql; EXECUTE q;"
+		  . ' RESET gpuagg.resident; EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF) EXECUTE q');
+
 
 	my ($chunks) = $plan =~ /Chunks on Device: (\d+)/;
 	my ($gather) = $plan =~ /(Gather(?: \(never executed\))?)/;
@@ -83,7 +99,6 @@ sub parts_by
 	return;
 }
 
-parts_by('partitions not yet in memory', '0 workers', "SET gpuagg.resident = off; $workers");
 $node->safe_psql('postgres', q(SELECT gpuagg_prefetch('parts')));
 parts_by('partitions on the device, no workers planned', '3', '');
 parts_by('partitions on the device, workers planned', '3 unused workers', $workers);
