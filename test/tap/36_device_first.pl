@@ -186,6 +186,12 @@ one(q(SELECT gpuagg_prefetch('wide', '{c1,c2,c3,c4,c5,c6}')));
 one(q(SELECT gpuagg_prefetch('more')));
 one(q(SELECT gpuagg_prefetch('more')));
 like(one(sprintf($totals, 'more')), qr/\|t$/, 'no more than fits');
+is(one(q(SELECT coalesce(sum(chunks + device_chunks), 0) FROM gpuagg_resident WHERE relation = 'wide'::regclass)), '0',
+	'columns used before have gone from both');
+is(one(q(SELECT sum(chunks) FROM gpuagg_resident WHERE relation = 'more'::regclass)), 31 * 11, 'the others are there as a whole,');
+is(one(q(SELECT bool_and(n > 0) FROM (SELECT count(*) FILTER (WHERE place = 'device') AS a, count(*) FILTER (WHERE place = 'host') AS b
+	FROM gpuagg_resident WHERE relation = 'more'::regclass) c, unnest(ARRAY[a, b]) n)), 't', 'some on the device alone, some in shared memory');
+asks('of columns in either', 'SELECT %ssum(c1), %ssum(c30), %scount(*) FROM more', read => $none);
 asks("table $_", "SELECT %ssum(c1), %ssum(c2), %scount(c30) FROM $_") for qw(wide more);
 asks("table $_ again", "SELECT %ssum(c1), %ssum(c2), %scount(c30) FROM $_") for qw(wide more wide more);
 is(one(q(SELECT count(*) FROM gpuagg_resident WHERE device_chunks > chunks)), '0', 'no column has more on the device than it has');
