@@ -136,10 +136,17 @@ gpuagg_agg_device_init(AggScanState *node)
 
 /* ---- whether it is asked ---- */
 
-/*
- * Why it is not, for so many rows in memory, of which `bare` would have to be read from their pages;
- * NULL: it is.
- */
+static const char few_rows[] = "so few rows take the CPU no longer";
+
+/* Whether mode auto leaves so many rows to the CPU, which would have to read `bare` of them from pages. */
+static bool
+are_few(uint64 rows, uint64 bare)
+{
+	return gpuagg_device == DEVICE_AUTO && gpuagg_device_min_rows > 0 &&
+		   rows + bare * READ_PART < AUTO_ROWS;
+}
+
+/* Why it is not, for so many rows in memory; NULL: it is. */
 static const char *
 find_reason(uint64 rows, uint64 bare)
 {
@@ -147,10 +154,8 @@ find_reason(uint64 rows, uint64 bare)
 		return gpuagg_reason_text(GPUAGG_DISABLED);
 	if (rows == 0)
 		return "columns are not in memory";
-	if (rows < (uint64) gpuagg_device_min_rows ||
-		(gpuagg_device == DEVICE_AUTO && gpuagg_device_min_rows > 0 &&
-		 rows + bare * READ_PART < AUTO_ROWS))
-		return "so few rows take the CPU no longer";
+	if (rows < (uint64) gpuagg_device_min_rows || are_few(rows, bare))
+		return few_rows;
 	return gpuagg_device_ready() ? NULL : "there is no device now";
 }
 
@@ -349,7 +354,10 @@ gpuagg_agg_device_take(AggScanState *node)
 	{
 		const PageDevice *device = gpuagg_page_device_find(node->reader);
 
-		if (device->nchunks > 0)
+		/* smallest and largest values may have excluded the others */
+		if (device->nchunks > 0 && are_few(device->rows, device->bare))
+			node->device_reason = few_rows;
+		else if (device->nchunks > 0)
 			ask(node, device);
 		if (device->nhost > 0 && node->device != NULL)
 			gpuagg_page_device_send(node->reader);

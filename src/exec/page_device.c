@@ -122,6 +122,7 @@ add_chunk(PageReader *reader, PageDevice *device, uint32 chunk, const DevicePlac
 	device->nrows[n] = nrows;
 	device->chunks[n] = (BlobQueryChunk){first->nrows, rows};
 	device->rows += nrows;
+	device->bare += resident->decided[chunk].bare ? nrows : 0;
 	device->nchunks++;
 }
 

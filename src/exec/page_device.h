@@ -17,6 +17,7 @@ typedef struct PageDevice
 	uint64 *blobs;			/* [nchunks][ncolumns] */
 	uint64 epoch;
 	uint64 rows;  /* that count, of all */
+	uint64 bare;  /* of these, those that are on the device alone */
 	uint32 nhost; /* other chunks with rows from memory */
 } PageDevice;
 

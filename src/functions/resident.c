@@ -397,6 +397,34 @@ send_relation(Oid oid, const Wanted *wanted)
 	pfree(list);
 }
 
+/* The same, of what is not resident yet.  False if there is none to bring in. */
+static bool
+bring_relation(Oid oid, const Wanted *wanted, bool device)
+{
+	bool any;
+
+	if (device)
+		send_relation(oid, wanted);
+	any = read_relation(oid, wanted);
+	if (device)
+		send_relation(oid, wanted);
+	return any;
+}
+
+/* Whether some values of these relations are on the device alone. */
+static bool
+has_bare(const List *relations)
+{
+	int n;
+	ColumnInfo *list = gpuagg_directory_list(&n);
+	bool any = false;
+
+	for (int i = 0; i < n; i++)
+		any |= list[i].bare_chunks > 0 && list_member_oid(relations, list[i].relation);
+	pfree(list);
+	return any;
+}
+
 /* What is resident of relations. */
 typedef struct Loaded
 {
@@ -493,20 +521,14 @@ gpuagg_prefetch(PG_FUNCTION_ARGS)
 	relations = find_all_inheritors(oid, AccessShareLock, NULL);
 	if (gpuagg_directory_open())
 		(void) gpuagg_directory_purge();
-	/*
-	 * What the device has makes room in shared memory for what is read.  That may take values away
-	 * to which some pages were to be added, and so it is done once more.
-	 */
+	/* what the device has makes room in shared memory for what is read */
 	device = gpuagg_device_await();
-	for (int i = 0; i < (device ? 2 : 1); i++)
+	foreach (cell, relations)
+		any |= bring_relation(lfirst_oid(cell), &wanted, device);
+	/* that may have taken values away to which pages were to be added */
+	if (has_bare(relations))
 		foreach (cell, relations)
-		{
-			if (device)
-				send_relation(lfirst_oid(cell), &wanted);
-			any |= read_relation(lfirst_oid(cell), &wanted);
-			if (device)
-				send_relation(lfirst_oid(cell), &wanted);
-		}
+			(void) bring_relation(lfirst_oid(cell), &wanted, device);
 	foreach (cell, relations)
 		add_up(lfirst_oid(cell), start, &loaded);
 	if (any)

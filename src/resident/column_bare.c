@@ -39,7 +39,8 @@ find_chunk(ResidentColumn *column, uint32 end, uint32 *chunk, MemoryRef *block)
 
 /*
  * The block's place is free when those who hold it have gone; returns its bytes, 0: it stays.  Where
- * there is no memory for a bare one it goes, as the place of one has room for many: *more is false.
+ * there is no memory for a bare one it goes, as the place of one has room for many.  *more: others may
+ * follow at once.
  */
 static Size
 strip_block(ResidentColumn *column, uint32 chunk, MemoryRef old, bool *more)
@@ -77,6 +78,7 @@ strip_block(ResidentColumn *column, uint32 chunk, MemoryRef old, bool *more)
 	LWLockRelease(&column->lock);
 	if (bare != 0)
 		gpuagg_column_memory_free(&gpuagg_columns_shared->memory, bare, BARE_BLOCK_BYTES);
+	*more &= bytes > 0;
 	return bytes;
 }
 
@@ -124,7 +126,6 @@ strip(ResidentColumn *column, Size bytes)
 	Size taken = take_void(column, bytes);
 	uint32 chunk = PG_UINT32_MAX;
 	MemoryRef block;
-
 	bool more = true;
 
 	while (taken < bytes && more && find_chunk(column, chunk, &chunk, &block))

@@ -42,6 +42,20 @@ like($node->safe_psql('postgres', "SET gpuagg.enable_agg_scan = off; $ours; $pag
 	'gpuagg.enable_agg_scan = off: rows go to the device');
 like($node->safe_psql('postgres', "EXPLAIN (COSTS OFF) $ours"), qr/GpuAgg/, 'the plan is that of mode auto');
 
+# In mode auto few rows are the CPU's, and those that smallest and largest values leave.
+$node->safe_psql('postgres', 'CREATE TABLE many (i int, b int8) WITH (autovacuum_enabled = off);'
+	  . 'INSERT INTO many SELECT i, i * 1000003::int8 FROM generate_series(1, 300000) i; VACUUM ANALYZE many');
+$node->safe_psql('postgres', q(SELECT gpuagg_prefetch('many')));
+my $auto = 'SET gpuagg.device = auto; SET gpuagg.device_min_rows = 1;';
+for (['SELECT gpu_sum(b) FROM many', 1], ['SELECT gpu_sum(b) FROM many WHERE i > 30000', 1], ['SELECT gpu_sum(b) FROM many WHERE i > 200000', 0], ["$ours", 0])
+{
+	my ($sql, $on_device) = @$_;
+
+	like($node->safe_psql('postgres', "$auto $sql; $pages"), qr/\n$on_device\|f\|t$/, "mode auto: $sql");
+}
+like($node->safe_psql('postgres', "$auto EXPLAIN (ANALYZE, VERBOSE, COSTS OFF) SELECT gpu_sum(b) FROM many WHERE i > 200000"),
+	qr/Device Not Used: so few rows take the CPU no longer/, 'and EXPLAIN says so');
+
 # What is there lowers the costs of who can use it.
 sub cost
 {
