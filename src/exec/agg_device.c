@@ -22,7 +22,8 @@
  * In mode auto, rows for which the device is asked: a request takes 0.2 to 0.3 ms with its lease,
  * and a row of a column takes the CPU 0.6 to 2 ns.
  */
-#define AUTO_ROWS (INT64CONST(1) << 18)
+#define AUTO_ROWS AGG_DEVICE_ROWS
+#define READ_PART 8 /* of these, what a row counts beside that is read from its page */
 
 /* Parts of a query's groups, at most; and how often it is asked again in more of them. */
 #define MAX_PARTS 64
@@ -151,17 +152,26 @@ gpuagg_agg_device_init(AggScanState *node)
 
 /* ---- whether it is asked ---- */
 
-/* Why it is not, for so many rows from memory; NULL: it is. */
+static const char few_rows[] = "so few rows take the CPU no longer";
+
+/* Whether mode auto leaves so many rows to the CPU, which would have to read `bare` of them from pages. */
+static bool
+are_few(uint64 rows, uint64 bare)
+{
+	return gpuagg_device == DEVICE_AUTO && gpuagg_device_min_rows > 0 &&
+		   rows + bare * READ_PART < AUTO_ROWS;
+}
+
+/* Why it is not, for so many rows in memory; NULL: it is. */
 static const char *
-find_reason(uint64 rows)
+find_reason(uint64 rows, uint64 bare)
 {
 	if (gpuagg_device == DEVICE_CPU)
 		return gpuagg_reason_text(GPUAGG_DISABLED);
 	if (rows == 0)
 		return "columns are not in memory";
-	if (rows < (uint64) gpuagg_device_min_rows ||
-		(gpuagg_device == DEVICE_AUTO && gpuagg_device_min_rows > 0 && rows < AUTO_ROWS))
-		return "so few rows take the CPU no longer";
+	if (rows < (uint64) gpuagg_device_min_rows || are_few(rows, bare))
+		return few_rows;
 	return gpuagg_device_ready() ? NULL : "there is no device now";
 }
 
@@ -510,10 +520,13 @@ gpuagg_agg_device_take(AggScanState *node)
 	MemoryContext old;
 	bool there;
 	bool alone;
+	uint64 bare;
+	uint64 rows;
 
 	if (node->device == NULL)
 		return;
-	node->device_reason = find_reason(gpuagg_page_device_rows(node->reader, &there));
+	rows = gpuagg_page_device_rows(node->reader, &bare, &there);
+	node->device_reason = find_reason(rows, bare);
 	if (node->device_reason != NULL)
 		return;
 	if (!there)
@@ -534,7 +547,10 @@ gpuagg_agg_device_take(AggScanState *node)
 	{
 		const PageDevice *device = gpuagg_page_device_find(node->reader);
 
-		if (device->nchunks > 0)
+		/* smallest and largest values may have excluded the others */
+		if (device->nchunks > 0 && are_few(device->rows, device->bare))
+			node->device_reason = few_rows;
+		else if (device->nchunks > 0)
 			ask(node, device, alone);
 		if (device->nhost > 0 && node->device != NULL)
 			gpuagg_page_device_send(node->reader);

@@ -15,12 +15,13 @@
 #define AHEAD 8 /* blocks whose headers are fetched before they are looked at */
 
 uint64
-gpuagg_page_device_rows(const PageReader *reader, bool *there)
+gpuagg_page_device_rows(const PageReader *reader, uint64 *bare, bool *there)
 {
 	const PageResident *resident = reader->resident;
 	uint64 rows = UINT64_MAX;
 
 	*there = true;
+	*bare = 0;
 	if (resident == NULL || !resident->pinned || reader->scan->share != NULL ||
 		reader->scan->ncolumns == 0)
 		return 0;
@@ -29,6 +30,7 @@ gpuagg_page_device_rows(const PageReader *reader, bool *there)
 		ColumnInfo info = gpuagg_column_info(resident->pins[i].column);
 
 		rows = Min(rows, info.nrows);
+		*bare = Max(*bare, info.bare_rows);
 		*there &= info.device_chunks > 0;
 	}
 	return rows;
@@ -120,6 +122,7 @@ add_chunk(PageReader *reader, PageDevice *device, uint32 chunk, const DevicePlac
 	device->nrows[n] = nrows;
 	device->chunks[n] = (BlobQueryChunk){first->nrows, rows};
 	device->rows += nrows;
+	device->bare += resident->decided[chunk].bare ? nrows : 0;
 	device->nchunks++;
 }
 
@@ -182,6 +185,11 @@ gpuagg_page_device_strings(const PageReader *reader, int column, uint32 *n)
 void
 gpuagg_page_device_taken(PageReader *reader, const PageDevice *device, const bool *in)
 {
+	const PageResident *resident = reader->resident;
+
+	for (int c = 0; c < resident->ncolumns; c++)
+		gpuagg_column_settle(resident->pins[c].column, device->epoch, device->nchunks,
+							 device->numbers, in, device->blobs + c, resident->ncolumns);
 	for (uint32 i = 0; i < device->nchunks; i++)
 	{
 		if (!in[i])

@@ -17,14 +17,15 @@ typedef struct PageDevice
 	uint64 *blobs;			/* [nchunks][ncolumns] */
 	uint64 epoch;
 	uint64 rows;  /* that count, of all */
+	uint64 bare;  /* of these, those that are on the device alone */
 	uint32 nhost; /* other chunks with rows from memory */
 } PageDevice;
 
 /*
  * Rows of the columns in memory, of a reader without a share; 0: none, or there are no columns.
- * *there: some of each column are on the device.
+ * *bare: of these, those that are on the device alone; *there: some of each column are there.
  */
-extern uint64 gpuagg_page_device_rows(const PageReader *reader, bool *there);
+extern uint64 gpuagg_page_device_rows(const PageReader *reader, uint64 *bare, bool *there);
 
 /* Blocks whose rows will come from memory go to the device, if they may be put into memory, too. */
 extern void gpuagg_page_device_send(PageReader *reader);
