@@ -60,6 +60,14 @@ prefetch_l2(const void *p)
 	asm volatile("prefetch.global.L2 [%0];" : : "l"(__cvta_generic_to_global(p)));
 }
 
+/* The same pointer, known to point to global memory. */
+template <class T>
+static __device__ __forceinline__ const T *
+global_memory(const T *p)
+{
+	return (const T *) __cvta_global_to_generic(__cvta_generic_to_global(p));
+}
+
 static __device__ __forceinline__ void
 launched_early()
 {
@@ -186,6 +194,26 @@ static __device__ __forceinline__ uint64_t
 atomic_add(uint64_t *p, uint64_t value)
 {
 	return atomicAdd((unsigned long long *) p, (unsigned long long) value);
+}
+
+/* Sets *p to `to` if it is `from`; what it was. */
+static __device__ __forceinline__ uint64_t
+atomic_cas(uint64_t *p, uint64_t from, uint64_t to)
+{
+	return atomicCAS((unsigned long long *) p, (unsigned long long) from, (unsigned long long) to);
+}
+
+static __device__ __forceinline__ void
+atomic_max(uint64_t *p, uint64_t value)
+{
+	atomicMax((unsigned long long *) p, (unsigned long long) value);
+}
+
+/* As load_relaxed, of shared memory. */
+static __device__ __forceinline__ uint64_t
+load_shared(const uint64_t *p)
+{
+	return *(const volatile uint64_t *) p;
 }
 
 /* Also releases what was written before, and acquires what others released by it. */

@@ -36,6 +36,13 @@ prefetch_l2(const void *)
 {
 }
 
+template <class T>
+static inline const T *
+global_memory(const T *p)
+{
+	return p;
+}
+
 template <class Kernel>
 static inline unsigned
 resident_blocks(Kernel, int, size_t = 0)
@@ -122,6 +129,34 @@ atomic_add(T *p, T value)
 	*p = (T) (old + value);
 	sim::progress();
 	return old;
+}
+
+static inline uint64_t
+atomic_cas(uint64_t *p, uint64_t from, uint64_t to)
+{
+	uint64_t old;
+
+	sim::maybe_yield();
+	old = *p;
+	if (old == from)
+		*p = to;
+	sim::progress();
+	return old;
+}
+
+static inline void
+atomic_max(uint64_t *p, uint64_t value)
+{
+	sim::maybe_yield();
+	if (value > *p)
+		*p = value;
+	sim::progress();
+}
+
+static inline uint64_t
+load_shared(const uint64_t *p)
+{
+	return load_relaxed(p);
 }
 
 template <class T>

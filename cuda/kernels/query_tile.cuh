@@ -14,6 +14,7 @@
 #include "kernels/query.h"
 
 #define QUERY_THREADS 256 /* of a block, at most */
+#define QUERY_ROWS	  16  /* of a lane, at most */
 #define QUERY_STAGES  2
 
 /* How values of a column lie in a tile. */
@@ -60,9 +61,19 @@ struct QueryLayout
 	uint32_t temporaries;
 	uint32_t temporary_bytes; /* of a warp */
 	uint32_t floats;
+	uint32_t places; /* of groups: where rows' are; */
+	uint32_t keys;	 /* those of the block: keys, */
+	uint32_t sums;	 /* and all else */
 	uint32_t first_stage;
 	uint32_t bytes; /* of the block */
 	uint32_t bulk;
+};
+
+/* Groups that a block has in shared memory; copies of the sums of each, one for some lanes. */
+struct QueryGroupPlaces
+{
+	uint32_t local; /* an even number */
+	uint32_t replicas;
 };
 
 /* What a launch is given. */
@@ -70,6 +81,8 @@ struct QueryLaunch
 {
 	GpuQueryPlan plan;
 	QueryLayout layout;
+	QueryGroupPlaces groups;
+	GpuQueryTable table;
 	uint64_t nunits;
 	uint32_t nchunks;
 	const GpuQueryChunk *chunks;
@@ -227,7 +240,7 @@ query_bytes(uint32_t rows, uint32_t width)
 static __device__ __forceinline__ void
 query_issue(const QueryLaunch &launch, QueryWalk &walk, unsigned char *stage, CopyBarrier *barrier)
 {
-	constexpr int WORDS = QUERY_THREADS * 8 / 32 / WARP_SIZE;
+	constexpr int WORDS = QUERY_THREADS * QUERY_ROWS / 32 / WARP_SIZE;
 	const QueryLayout &layout = launch.layout;
 	uint32_t words[WORDS] = {};
 	uint32_t rows = walk.next(launch, layout.rows, words);

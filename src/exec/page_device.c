@@ -13,12 +13,13 @@
 #include "resident/device_place.h"
 
 uint64
-gpuagg_page_device_rows(const PageReader *reader, bool *there)
+gpuagg_page_device_rows(const PageReader *reader, uint64 *bare, bool *there)
 {
 	const PageResident *resident = reader->resident;
 	uint64 rows = UINT64_MAX;
 
 	*there = true;
+	*bare = 0;
 	if (resident == NULL || !resident->pinned || reader->scan->share != NULL ||
 		reader->scan->ncolumns == 0)
 		return 0;
@@ -27,6 +28,7 @@ gpuagg_page_device_rows(const PageReader *reader, bool *there)
 		ColumnInfo info = gpuagg_column_info(resident->pins[i].column);
 
 		rows = Min(rows, info.nrows);
+		*bare = Max(*bare, info.bare_rows);
 		*there &= info.device_chunks > 0;
 	}
 	return rows;
@@ -94,6 +96,7 @@ add_chunk(PageReader *reader, PageDevice *device, uint32 chunk, const DevicePlac
 	device->nrows[n] = nrows;
 	device->chunks[n] = (BlobQueryChunk){first->nrows, rows};
 	device->rows += nrows;
+	device->bare += resident->decided[chunk].bare ? nrows : 0;
 	device->nchunks++;
 }
 
@@ -138,9 +141,26 @@ gpuagg_page_device_find(PageReader *reader)
 	return device;
 }
 
+const GpuaggVectorBytes *
+gpuagg_page_device_strings(const PageReader *reader, int column, uint32 *n)
+{
+	Dictionary *dictionary = reader->resident->dictionaries[column];
+
+	/* entries are there before blocks that use them */
+	if (dictionary == NULL || !gpuagg_dictionary_learn(dictionary))
+		return NULL;
+	*n = gpuagg_dictionary_size(dictionary);
+	return gpuagg_dictionary_entries(dictionary, 0);
+}
+
 void
 gpuagg_page_device_taken(PageReader *reader, const PageDevice *device, const bool *in)
 {
+	const PageResident *resident = reader->resident;
+
+	for (int c = 0; c < resident->ncolumns; c++)
+		gpuagg_column_settle(resident->pins[c].column, device->epoch, device->nchunks,
+							 device->numbers, in, device->blobs + c, resident->ncolumns);
 	for (uint32 i = 0; i < device->nchunks; i++)
 	{
 		if (!in[i])

@@ -110,16 +110,27 @@ count(PageReader *reader, const ChunkUse *use)
 	reader->counts.level2 += use->confirmed;
 }
 
-/* Takes a chunk, and what of it comes from memory; false: there are no more. */
+/* Takes a chunk of which nobody has had rows, and decides about it; false: there are no more. */
 static bool
 take_chunk(PageReader *reader, uint32 *chunk, ChunkUse *use)
 {
 	PageResident *resident = reader->resident;
 	PageShare *share = reader->scan->share;
 
-	CHECK_FOR_INTERRUPTS();
-	if (share == NULL)
+	for (;;)
 	{
+		CHECK_FOR_INTERRUPTS();
+		if (share != NULL)
+		{
+			*chunk = pg_atomic_fetch_add_u32(&share->next_chunk, 1);
+			if (*chunk >= share->nchunks)
+				return false;
+			/* else by the leader, before there were others */
+			if (pg_atomic_read_u32(&share->chunks[*chunk].decided) != 0)
+				continue;
+			gpuagg_page_evidence_decide(reader, *chunk, 1, use);
+			return true;
+		}
 		if (resident->next == resident->nchunks)
 			return false;
 		*chunk = resident->next++;
@@ -131,31 +142,28 @@ take_chunk(PageReader *reader, uint32 *chunk, ChunkUse *use)
 			resident->ndecided += n;
 		}
 		if (resident->taken != NULL && resident->taken[*chunk])
-		{
-			memset(use, 0, sizeof(*use));
-			return true;
-		}
+			continue;
 		resident->ngiven++;
 		*use = resident->decided[*chunk];
+		return true;
 	}
-	else
-	{
-		*chunk = pg_atomic_fetch_add_u32(&share->next_chunk, 1);
-		if (*chunk >= share->nchunks)
-			return false;
-		/* by the leader, before there were others, who has had its rows */
-		if (pg_atomic_read_u32(&share->chunks[*chunk].decided) != 0)
-		{
-			memset(use, 0, sizeof(*use));
-			return true;
-		}
-		gpuagg_page_evidence_decide(reader, *chunk, 1, use);
-		share->chunks[*chunk].used = use->used;
-		pg_write_barrier();
-		pg_atomic_write_u32(&share->chunks[*chunk].decided, 1);
-	}
+}
+
+/* Which pages of a chunk come from memory: those who read the others wait for it. */
+static void
+tell(PageReader *reader, uint32 chunk, const ChunkUse *use)
+{
+	PageShare *share = reader->scan->share;
+
 	count(reader, use);
-	return true;
+	if (share == NULL)
+	{
+		reader->resident->decided[chunk] = *use;
+		return;
+	}
+	share->chunks[chunk].used = use->used;
+	pg_write_barrier();
+	pg_atomic_write_u32(&share->chunks[chunk].decided, 1);
 }
 
 void
@@ -183,6 +191,15 @@ stops(PageReader *reader)
 		   reader->chunk_stop(reader->owner, (double) resident->ngiven / n);
 }
 
+/* Blocks of a chunk that the device has not go there, if there is time. */
+static void
+offer(const PageResident *resident, uint32 chunk)
+{
+	for (int i = 0; i < resident->ncolumns && resident->upload != NULL; i++)
+		gpuagg_upload_offer(resident->upload, resident->pins[i].column, chunk,
+							*page_resident_ref(resident, i, chunk), resident->blocks[i], false);
+}
+
 bool
 gpuagg_page_resident_next_chunk(PageReader *reader)
 {
@@ -194,15 +211,23 @@ gpuagg_page_resident_next_chunk(PageReader *reader)
 		return false;
 	while (take_chunk(reader, &chunk, &use))
 	{
-		if (chunk_is_empty(&use.used) || is_done(reader, chunk, &use))
+		bool any = !chunk_is_empty(&use.used);
+		bool done = any && is_done(reader, chunk, &use);
+
+		if (any && !done)
+		{
+			if (!gpuagg_page_evidence_blocks(resident, chunk))
+				elog(ERROR, "block of chunk %u is not there any more", chunk);
+			offer(resident, chunk);
+		}
+		/* the device has not taken it, and there are no values here: all its pages are read */
+		if (use.bare && !done && reader->scan->ncolumns > 0)
+			use = (ChunkUse){{{0}}, 0, false, true};
+		tell(reader, chunk, &use);
+		if (done || chunk_is_empty(&use.used))
 			continue;
-		if (!gpuagg_page_evidence_blocks(resident, chunk))
-			elog(ERROR, "block of chunk %u is not there any more", chunk);
 		for (int i = 0; i < resident->ncolumns && IsParallelWorker(); i++)
 			gpuagg_column_memory_populate(resident->blocks[i], resident->blocks[i]->bytes);
-		for (int i = 0; i < resident->ncolumns && resident->upload != NULL; i++)
-			gpuagg_upload_offer(resident->upload, resident->pins[i].column, chunk,
-								*page_resident_ref(resident, i, chunk), resident->blocks[i], false);
 		resident->open = true;
 		resident->chunk = chunk;
 		resident->left = use.used;
@@ -228,17 +253,23 @@ gpuagg_page_resident_is_taken(const PageReader *reader)
 	return reader->scan->share != NULL || reader->resident->next == reader->resident->nchunks;
 }
 
-bool
-gpuagg_page_resident_is_complete(const PageReader *reader)
+BlockNumber
+gpuagg_page_resident_left(const PageReader *reader)
 {
 	const PageResident *resident = reader->resident;
+	BlockNumber left = (BlockNumber) resident->nreturned;
 
-	if (resident->nreturned > 0 || resident->next < resident->nchunks)
-		return false;
+	if (resident->next < resident->nchunks)
+		return MaxBlockNumber;
 	for (uint32 i = 0; i < resident->nchunks; i++)
-		if (chunk_size(&resident->decided[i].used) < chunk_npages(i, reader->scan->nblocks))
-			return false;
-	return true;
+		left += chunk_npages(i, reader->scan->nblocks) - chunk_size(&resident->decided[i].used);
+	return left;
+}
+
+bool
+gpuagg_page_resident_has_taken(const PageReader *reader)
+{
+	return reader->resident->ntaken > 0 || reader->resident->ngiven > 0;
 }
 
 void

@@ -33,6 +33,7 @@ typedef struct ChunkUse
 	ChunkPages used;  /* come from memory */
 	uint32 confirmed; /* so many of them at level 2 */
 	bool same;		  /* all columns' blocks have the same pages, as they were at the same LSNs */
+	bool bare;		  /* some of the blocks: their rows are the device's, or are read */
 } ChunkUse;
 
 typedef struct PageResident
@@ -51,6 +52,7 @@ typedef struct PageResident
 	MemoryRef *refs;
 	uint32 refs_room; /* at least CHUNKS_AHEAD */
 	uint32 segments;  /* of memory: those in which this process has found a block, a bit each */
+	bool any_bare;	  /* some of the blocks */
 
 	/* summaries of their blocks, by column, each with MAP_PAGE_CHUNKS; of these chunks */
 	BlockSummary *summaries;
