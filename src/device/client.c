@@ -183,16 +183,22 @@ find_place(Connection *c)
 	return NULL;
 }
 
+/* Maps the pages of so many bytes at once, which takes less time than one by one. */
+static void
+populate(void *base, Size bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+	(void) madvise(base, bytes, MADV_POPULATE_WRITE);
+#endif
+}
+
 /*
- * Maps the memory file that came with a lease: of a small one the bytes that were asked for, with
- * their pages, as a query touches most of them.  The file must be sealed against
+ * Maps the memory file that came with a lease, of which so many bytes were asked for.  The file must be sealed against
  * changes of size, because reading a shrunk file would raise SIGBUS.
  */
 static Region *
 map_region(Connection *c, uint32 id, Size size, Size wanted, int fd)
 {
-	bool small = size < GPUAGG_SEGMENT_BYTES;
-	Size mapped = small ? Min(size, TYPEALIGN(MAP_ALIGN, wanted)) : size;
 	Region *region;
 	struct stat st;
 	void *base;
@@ -203,13 +209,14 @@ map_region(Connection *c, uint32 id, Size size, Size wanted, int fd)
 	region = find_place(c);
 	if (region == NULL)
 		return NULL;
-	base = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_SHARED | (small ? MAP_POPULATE : 0), fd,
-				0);
+	base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (base == MAP_FAILED)
 		return NULL;
+	/* of a small one most is used */
+	if (size < GPUAGG_SEGMENT_BYTES)
+		populate(base, wanted);
 	region->lease.base = base;
-	region->lease.size = mapped;
-	region->bytes = size;
+	region->lease.size = size;
 	region->connection = c;
 	region->lease.region = id;
 	return region;
@@ -263,7 +270,7 @@ gpuagg_device_lease(Size bytes, DeviceLease **lease)
 
 	region->leased = true;
 	c->nleased++;
-	leased_bytes += region->bytes;
+	leased_bytes += region->lease.size;
 	*lease = &region->lease;
 	return GPUAGG_OK;
 }
@@ -278,7 +285,7 @@ gpuagg_device_release(DeviceLease *lease)
 		return;
 	region->leased = false;
 	c->nleased--;
-	leased_bytes -= region->bytes;
+	leased_bytes -= region->lease.size;
 	for (int i = 0; i < MAX_SLOTS; i++)
 	{
 		Slot *slot = &c->slot[i];

@@ -30,7 +30,6 @@ typedef struct Region
 {
 	DeviceLease lease; /* must be first: a DeviceLease is cast to its Region */
 	Connection *connection;
-	Size bytes; /* of the segment, of which a part may be mapped */
 	bool leased;
 } Region;
 
