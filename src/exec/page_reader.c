@@ -162,6 +162,9 @@ take_unit(PageScan *scan)
 static BlockNumber
 next_wanted(PageScan *scan)
 {
+	/* where nothing is left, as of most tables in memory, chunks are not gone through one by one */
+	if (!scan->chunk_known && scan->share == NULL && gpuagg_page_resident_left(scan->reader) == 0)
+		scan->block = scan->end;
 	while (scan->block < scan->end)
 	{
 		BlockNumber block = block_of(scan, scan->block);

@@ -262,7 +262,13 @@ gpuagg_page_resident_left(const PageReader *reader)
 	if (resident->next < resident->nchunks)
 		return MaxBlockNumber;
 	for (uint32 i = 0; i < resident->nchunks; i++)
-		left += chunk_npages(i, reader->scan->nblocks) - chunk_size(&resident->decided[i].used);
+	{
+		const ChunkPages *used = &resident->decided[i].used;
+
+		/* so it is with most of them, and there are no pages beyond a chunk's */
+		if ((used->words[0] & used->words[1] & used->words[2] & used->words[3]) != PG_UINT64_MAX)
+			left += chunk_npages(i, reader->scan->nblocks) - chunk_size(used);
+	}
 	return left;
 }
 
