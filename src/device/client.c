@@ -276,6 +276,13 @@ gpuagg_device_lease(Size bytes, DeviceLease **lease)
 }
 
 void
+gpuagg_device_announce(void)
+{
+	if (gpuagg_connection != NULL)
+		gpuagg_connection_announce(gpuagg_connection);
+}
+
+void
 gpuagg_device_release(DeviceLease *lease)
 {
 	Region *region = (Region *) lease;

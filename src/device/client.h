@@ -56,6 +56,9 @@ extern bool gpuagg_device_ready(void);
  */
 extern GpuaggReason gpuagg_device_lease(Size bytes, DeviceLease **lease);
 
+/* To be said before something else is done, if a lease will be wanted after that.  Neither waits nor throws. */
+extern void gpuagg_device_announce(void);
+
 /*
  * Gives a lease back and unmaps its memory.  Replies to requests still in flight on it are dropped.
  * Neither waits nor throws; safe in abort paths.

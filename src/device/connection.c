@@ -113,6 +113,31 @@ gpuagg_connection_release(Connection *c, uint32 region)
 		gpuagg_connection_retire(c);
 }
 
+/* Processors for sessions that watch. */
+static uint32
+processors_to_spare(void)
+{
+	static long processors = 0;
+
+	if (processors == 0)
+		processors = sysconf(_SC_NPROCESSORS_ONLN);
+	return (uint32) Max(processors, 0) / WATCHERS_PART;
+}
+
+void
+gpuagg_connection_announce(Connection *c)
+{
+	GpuaggRequest request;
+
+	if (processors_to_spare() == 0 || c->link.sock < 0)
+		return;
+	/* a region that is nobody's: it changes nothing and has no reply */
+	memset(&request, 0, sizeof(request));
+	request.h.type = GPUAGG_MSG_RELEASE;
+	request.h.id = gpuagg_connection_next_id();
+	(void) gpuagg_link_send(&c->link, &request);
+}
+
 /* Stores a reply for its request, or drops it if nobody waits for it. */
 static void
 deliver(Connection *c, const GpuaggReply *reply, int fd)
@@ -188,15 +213,11 @@ is_complete(const Connection *c, AwaitWhat what, const Slot *slot)
 	return false;
 }
 
-/* Whether one more session may watch; it then says unwatch(). */
+/* Whether one more session may watch; it is counted then. */
 static bool
 may_watch(SharedState *state)
 {
-	static long processors = 0;
-
-	if (processors == 0)
-		processors = sysconf(_SC_NPROCESSORS_ONLN);
-	if (pg_atomic_fetch_add_u32(&state->watching, 1) < processors / WATCHERS_PART)
+	if (pg_atomic_fetch_add_u32(&state->watching, 1) < processors_to_spare())
 		return true;
 	pg_atomic_fetch_sub_u32(&state->watching, 1);
 	return false;

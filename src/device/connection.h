@@ -118,6 +118,12 @@ extern GpuaggReason gpuagg_connection_converse(Connection *c, GpuaggRequest *req
 /* Tells gpuaggd that a region is not used any more.  Neither waits nor throws. */
 extern void gpuagg_connection_release(Connection *c, uint32 region);
 
+/*
+ * Has gpuaggd look for requests from now on for a moment, as one will come: it may have to be woken,
+ * and is while this process does something else.  Neither waits nor throws.
+ */
+extern void gpuagg_connection_announce(Connection *c);
+
 /* An id for a request, unique in the process. */
 extern uint32 gpuagg_connection_next_id(void);
 

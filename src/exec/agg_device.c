@@ -535,6 +535,7 @@ gpuagg_agg_device_take(AggScanState *node)
 		gpuagg_page_device_send(node->reader);
 		return;
 	}
+	gpuagg_device_announce();
 	alone = gpuagg_groups_count(gpuagg_agg_main(node)->groups) == 0 && node->spills == 0 &&
 			(node->compiler->parameters == NIL || node->value_parameters_set);
 	if (!know_parameters(node))
