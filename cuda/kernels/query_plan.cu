@@ -223,7 +223,7 @@ make_nodes(Planner &p)
 			return false;
 		if (i == program->ninstructions)
 			break;
-		if (!is_type(in->type) || in->op == GPUAGG_VECTOR_ROW || in->op >= GPUAGG_VECTOR_TIME_TRUNC)
+		if (!is_type(in->type) || in->op == GPUAGG_VECTOR_ROW)
 			return false;
 		if (in->op == GPUAGG_VECTOR_COLUMN || in->op == GPUAGG_VECTOR_CONSTANT)
 		{
@@ -560,6 +560,8 @@ add_instruction(Planner &p, const Node &node)
 		return false;
 	if (op == GPUAGG_VECTOR_DECIMAL_TO_FLOAT && !add_power(p, in->arg, step))
 		return false;
+	if (op == GPUAGG_VECTOR_TIME_TRUNC || op == GPUAGG_VECTOR_TIME_FIELD)
+		step->arg = (uint16_t) in->arg;
 	if (in->type == GPUAGG_VECTOR_INT16 && may_leave_int16(op))
 	{
 		uint32_t mask = step->mask;
@@ -573,7 +575,7 @@ add_instruction(Planner &p, const Node &node)
 		step->out = p.values[node.out].source;
 	p.plan->heavy |= op == GPUAGG_VECTOR_DIV || op == GPUAGG_VECTOR_MOD ||
 					 op == GPUAGG_VECTOR_DIV_FLOOR || op == GPUAGG_VECTOR_DIV_ROUND ||
-					 op == GPUAGG_VECTOR_DECIMAL_TO_FLOAT;
+					 op >= GPUAGG_VECTOR_DECIMAL_TO_FLOAT;
 	p.plan->wide |= class_of(in->type) == QUERY_INT128 ||
 					class_of(gpuagg_vector_result(in)) == QUERY_INT128;
 	return true;

@@ -148,7 +148,7 @@ try_instruction(Trial *t)
 	uint64_t shape = next();
 
 	if (no_strings && (type == GPUAGG_VECTOR_BYTES || op == GPUAGG_VECTOR_ROW ||
-					   op == GPUAGG_VECTOR_LIKE || op >= GPUAGG_VECTOR_TIME_TRUNC))
+					   op == GPUAGG_VECTOR_LIKE))
 		return false;
 	memset(in, 0, sizeof(*in));
 	in->op = (uint8_t) op;
