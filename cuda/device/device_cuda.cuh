@@ -188,6 +188,26 @@ atomic_add(uint64_t *p, uint64_t value)
 	return atomicAdd((unsigned long long *) p, (unsigned long long) value);
 }
 
+/* Sets *p to `to` if it is `from`; what it was. */
+static __device__ __forceinline__ uint64_t
+atomic_cas(uint64_t *p, uint64_t from, uint64_t to)
+{
+	return atomicCAS((unsigned long long *) p, (unsigned long long) from, (unsigned long long) to);
+}
+
+static __device__ __forceinline__ void
+atomic_max(uint64_t *p, uint64_t value)
+{
+	atomicMax((unsigned long long *) p, (unsigned long long) value);
+}
+
+/* As load_relaxed, of shared memory. */
+static __device__ __forceinline__ uint64_t
+load_shared(const uint64_t *p)
+{
+	return *(const volatile uint64_t *) p;
+}
+
 /* Also releases what was written before, and acquires what others released by it. */
 static __device__ __forceinline__ uint32_t
 atomic_add_ordered(uint32_t *p, uint32_t value)

@@ -124,6 +124,34 @@ atomic_add(T *p, T value)
 	return old;
 }
 
+static inline uint64_t
+atomic_cas(uint64_t *p, uint64_t from, uint64_t to)
+{
+	uint64_t old;
+
+	sim::maybe_yield();
+	old = *p;
+	if (old == from)
+		*p = to;
+	sim::progress();
+	return old;
+}
+
+static inline void
+atomic_max(uint64_t *p, uint64_t value)
+{
+	sim::maybe_yield();
+	if (value > *p)
+		*p = value;
+	sim::progress();
+}
+
+static inline uint64_t
+load_shared(const uint64_t *p)
+{
+	return load_relaxed(p);
+}
+
 template <class T>
 static inline T
 atomic_add_ordered(T *p, T value)

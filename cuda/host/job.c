@@ -296,6 +296,11 @@ collect(Lane *lane)
 		end_job(lane, GPUAGG_OK);
 	else if (lane == GPUD_BACKGROUND)
 		launch(lane);
+	else if (job->stays)
+	{
+		charge(lane, job->pending.client, next_piece_units(job) * job->unit_bytes);
+		launch(lane);
+	}
 	else
 	{
 		lane->job = NULL;

@@ -18,6 +18,7 @@ typedef struct Job
 	size_t unit_bytes;	  /* by which the shares of clients are measured */
 	uint64_t piece_units; /* at most, a multiple of 64 where there are several pieces of rows */
 	size_t block_bytes;	  /* that a piece needs */
+	bool stays;			  /* on its lane, whose block has what its next pieces need */
 	GpuaggReason failure;
 } Job;
 

@@ -13,6 +13,7 @@
  *	pinned, staging			memory shared with clients, and who has it on lease
  *	extents, blobs			places in device memory; blocks of columns that stay there
  *	request, job, columns	what a type of request is; whose turn it is; jobs over columns
+ *	query_table				groups of a query
  *	request_table, request_*	the types of request, and a file for each
  *	server, main			the loop; start
  */

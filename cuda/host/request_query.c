@@ -5,7 +5,8 @@
  * The device does a query in slices of chunks, each sized by how long those before it took.  A
  * slice's chunks, names and bitmaps leave the region when it starts; the blobs that it finds it
  * holds until it has ended.  A slice in which rows are flagged is done again without their
- * chunks.
+ * chunks.  With groups it has left traces in their table: then all is done again, and each slice
+ * finds out first which chunks have flagged rows.
  */
 #include <stdlib.h>
 
@@ -14,6 +15,7 @@
 #include "host/device.h"
 #include "host/job.h"
 #include "host/log.h"
+#include "host/query_table.h"
 #include "host/request_table.h"
 #include "host/staging.h"
 #include "kernels/query.h"
@@ -24,6 +26,7 @@
 #define COST_RANGE	 16				   /* and later ones that much more or less */
 #define STEP_COST	 4				   /* of a step of a plan and a row */
 #define HEAVY_COST	 64				   /* of one that has 128 bits, quotients or squares */
+#define GROUP_COST	 32				   /* of a row that goes into a group */
 #define BITMAP_BYTES (UINT64_C(4) << 20)
 #define FLOAT_ROWS	 (UINT64_C(1) << 26) /* of a multiprocessor: query.cu refuses more */
 #define BATCH		 64					 /* chunks that are copied at a time */
@@ -40,6 +43,12 @@ typedef struct QueryJob
 	GpuaggQueryTotal totals[GPUAGG_QUERY_AGGREGATES];
 	uint8_t *status; /* of each chunk */
 	uint32_t nslices;
+
+	/* with groups: the last unit of work is to give them out */
+	QueryTable table;
+	bool begun;	  /* it is that of this lane, and has what earlier slices found */
+	bool checked; /* slices find flagged rows first */
+	uint64_t total_rows;
 
 	/* places in a lane's block */
 	size_t scratch;
@@ -126,9 +135,9 @@ make_plan(QueryJob *query, const void *copy)
 	gpuagg_query_read(&query->head, &query->places, copy, &read);
 	if (gpuagg_vector_check(&read.program, types) != -1)
 		return GPUAGG_REFUSED;
-	/* there are no kernels for groups, nor for all of what a program may do */
-	if (read.nkeys > 0 || gpu_query_plan(&query->plan, &read.program, read.aggregates,
-										 (int) read.naggregates) != GPUAGG_OK)
+	/* there are no kernels for all of what a program may do */
+	if (gpu_query_plan_groups(&query->plan, &read.program, read.aggregates, (int) read.naggregates,
+							  read.keys, (int) read.nkeys) != GPUAGG_OK)
 		return GPUAGG_CPU_ONLY;
 	for (uint32_t i = 0; i < read.naggregates; i++)
 	{
@@ -152,14 +161,13 @@ read_program(QueryJob *query)
 		return GPUAGG_REFUSED;
 	copy_once(&query->head, query_in_region(query), sizeof(GpuaggQueryHead));
 	if (!gpuagg_query_places(&query->head, &query->places) || query->places.end > bytes ||
-		(query->head.nkeys == 0 &&
-		 gpuagg_query_answer_bytes(&query->head) > query->job.request.u.query.answer_bytes))
+		gpuagg_query_answer_bytes(&query->head) > query->job.request.u.query.answer_bytes)
 		return GPUAGG_REFUSED;
 	copy = malloc(query->places.chunks);
 	if (copy == NULL)
 		return GPUAGG_BUSY;
 	copy_once(copy, query_in_region(query), query->places.chunks);
-	query->job.units = query->head.nchunks;
+	query->job.units = query->head.nchunks + (query->head.nkeys > 0);
 	reason = make_plan(query, copy);
 	free(copy);
 	return reason;
@@ -201,6 +209,14 @@ plan(Job *job)
 	query->blocks = gpud_place(&job->block_bytes,
 							   job->piece_units * ncolumns * sizeof(GpuQueryBlock));
 	query->bitmaps = gpud_place(&job->block_bytes, query->bitmap_bytes);
+	if (query->head.nkeys > 0)
+	{
+		gpud_table_plan(&query->table, &query->plan, &query->head,
+						job->request.u.query.answer_bytes -
+							gpuagg_query_groups_at(query->head.nchunks),
+						&job->block_bytes);
+		job->stays = true;
+	}
 
 	query->most = learned > 0 ? learned : gpud_piece_rows_max * ROW_COST;
 	query->status = calloc(job->units, sizeof(query->status[0]));
@@ -225,7 +241,7 @@ static uint64_t
 row_cost(const GpuQueryPlan *plan, const GpuQueryBlock *blocks)
 {
 	uint64_t step = plan->wide || plan->heavy ? HEAVY_COST : STEP_COST;
-	uint64_t cost = 1 + plan->nsteps * step;
+	uint64_t cost = 1 + plan->nsteps * step + (plan->groups.nkeys > 0 ? GROUP_COST : 0);
 
 	for (uint32_t k = 0; k < plan->ncolumns; k++)
 		cost += blocks[k].width + 1;
@@ -335,6 +351,7 @@ add_chunk(QueryJob *query, const QuerySlot *slot, uint32_t number, const GpuaggQ
 	query->nheld += ncolumns;
 	query->numbers[query->nchunks++] = number;
 	query->nrows += chunk->nrows;
+	query->total_rows += chunk->nrows;
 	query->cost += cost;
 	query->status[number] = GPUAGG_CHUNK_IN;
 	return ADDED;
@@ -417,6 +434,7 @@ static GpuaggReason
 run_slice(const Lane *lane, const QuerySlot *slot)
 {
 	const QueryJob *job = (const QueryJob *) lane->job;
+	GpuQueryTable table = job->table.table;
 	GpuQuery query = {0};
 	GpuaggReason reason;
 
@@ -427,9 +445,16 @@ run_slice(const Lane *lane, const QuerySlot *slot)
 	query.flagged = (uint32_t *) (lane->block + job->flagged);
 	query.results = (GpuQueryResults *) (lane->block + job->results);
 	query.scratch = lane->block + job->scratch;
+	query.table = &table;
 	reason = gpu_query_number(&job->plan, slot->chunks, slot->blocks, job->nchunks, &query.shape);
 	if (reason == GPUAGG_OK)
 		reason = copy_in(lane, slot);
+	if (reason == GPUAGG_OK && job->checked)
+	{
+		table.check = 1;
+		reason = gpu_query(&query, NULL, lane->stream);
+		table.check = 0;
+	}
 	if (reason == GPUAGG_OK)
 	{
 		reason = gpu_query(&query, NULL, lane->stream);
@@ -439,7 +464,8 @@ run_slice(const Lane *lane, const QuerySlot *slot)
 	if (reason == GPUAGG_OK)
 		reason = gpu_copy_out(slot->results, query.results,
 							  offsetof(GpuQueryResults, of) +
-								  job->head.naggregates * sizeof(GpuQueryResult),
+								  (job->head.nkeys > 0 ? 0 : job->head.naggregates) *
+									  sizeof(GpuQueryResult),
 							  lane->stream);
 	if (reason == GPUAGG_OK)
 		reason = gpu_copy_out(slot->flagged, query.flagged, job->nchunks * sizeof(uint32_t),
@@ -447,15 +473,45 @@ run_slice(const Lane *lane, const QuerySlot *slot)
 	return reason;
 }
 
+/* Whether all chunks have been looked at: what is left is to give out the groups. */
+static bool
+gives_out(const QueryJob *query)
+{
+	return query->job.units_done == query->head.nchunks;
+}
+
+static GpuaggReason
+launch_slice(Lane *lane)
+{
+	QueryJob *query = (QueryJob *) lane->job;
+	QuerySlot slot = slot_of(lane);
+	uint64_t left = query->head.nchunks - query->job.units_done;
+	GpuaggReason reason = GPUAGG_OK;
+
+	if (lane->units > left)
+		lane->units = left;
+	if (query->head.nkeys > 0 && !query->begun)
+		reason = gpud_table_begin(&query->table, &query->plan, lane);
+	query->begun = true;
+	if (reason == GPUAGG_OK)
+		reason = choose_chunks(lane, &slot);
+	/* counts of groups have 32 bits */
+	if (query->head.nkeys > 0 && query->total_rows > UINT32_MAX)
+		return GPUAGG_CPU_ONLY;
+	query->started = gpud_now();
+	return reason == GPUAGG_OK && query->nchunks > 0 ? run_slice(lane, &slot) : reason;
+}
+
 static GpuaggReason
 launch(Lane *lane)
 {
 	QueryJob *query = (QueryJob *) lane->job;
-	QuerySlot slot = slot_of(lane);
-	GpuaggReason reason = choose_chunks(lane, &slot);
 
-	query->started = gpud_now();
-	return reason == GPUAGG_OK && query->nchunks > 0 ? run_slice(lane, &slot) : reason;
+	if (!gives_out(query))
+		return launch_slice(lane);
+	return gpud_table_send(&query->table, &query->plan, lane,
+						   query->segment->memory.base + query->job.request.u.query.answer_at +
+							   gpuagg_query_groups_at(query->head.nchunks));
 }
 
 /* The next slice takes as long as is meant, if it is like the last one. */
@@ -493,8 +549,21 @@ take_flags(QueryJob *query, const QuerySlot *slot)
 	return any;
 }
 
+/* Flagged rows have left traces among the groups. */
 static void
-collect(Lane *lane)
+begin_again(Lane *lane)
+{
+	QueryJob *query = (QueryJob *) lane->job;
+
+	query->begun = false;
+	query->checked = true;
+	query->total_rows = 0;
+	query->job.units_done = 0;
+	lane->units = 0;
+}
+
+static void
+collect_slice(Lane *lane)
 {
 	QueryJob *query = (QueryJob *) lane->job;
 	QuerySlot slot = slot_of(lane);
@@ -504,19 +573,54 @@ collect(Lane *lane)
 		return;
 	query->nslices++;
 	adapt(query);
+	if (query->checked)
+		(void) take_flags(query, &slot);
 	if (slot.results->nflagged > 0)
 	{
 		lane->units = 0;
-		if (!take_flags(query, &slot))
+		if (query->checked || !take_flags(query, &slot))
 			lane->job->failure = GPUAGG_DEVICE_ERROR;
+		else if (query->head.nkeys > 0)
+			begin_again(lane);
 		return;
 	}
-	for (uint32_t i = 0; i < query->head.naggregates; i++)
+	for (uint32_t i = 0; i < query->head.naggregates && query->head.nkeys == 0; i++)
 		gpuagg_query_total_merge(&query->totals[i], &slot.results->of[i], query->op[i],
 								 query->type[i]);
 }
 
+static void
+collect(Lane *lane)
+{
+	QueryJob *query = (QueryJob *) lane->job;
+
+	if (!gives_out(query))
+		collect_slice(lane);
+	else if (!gpud_table_collected(&query->table, &query->plan, lane))
+		lane->units = 0;
+	else if (query->table.counts.nfar > query->table.table.far_room)
+		lane->job->failure = GPUAGG_CPU_ONLY;
+}
+
 /* ---- the end ---- */
+
+/* Writes the totals of all rows; returns their bytes. */
+static uint64_t
+write_totals(const QueryJob *query, char *to)
+{
+	uint64_t at = 0;
+
+	for (uint32_t i = 0; i < query->head.naggregates; i++)
+	{
+		uint8_t total[GPUAGG_QUERY_TOTAL_MAX_BYTES];
+		size_t bytes = gpuagg_query_total_write(&query->totals[i], query->op[i], query->type[i],
+												total);
+
+		memcpy(to + at, total, bytes);
+		at += bytes;
+	}
+	return at;
+}
 
 static void
 answer(Job *job, GpuaggReply *reply)
@@ -525,23 +629,20 @@ answer(Job *job, GpuaggReply *reply)
 	char *region = query->segment->memory.base + job->request.u.query.answer_at;
 	uint64_t at = gpuagg_query_groups_at(query->head.nchunks);
 
-	for (uint64_t i = 0; i < job->units; i++)
+	for (uint64_t i = 0; i < query->head.nchunks; i++)
 	{
 		reply->u.query.nstale += query->status[i] == GPUAGG_CHUNK_STALE;
 		reply->u.query.nflagged += query->status[i] == GPUAGG_CHUNK_FLAGGED;
 	}
-	memcpy(region, query->status, job->units);
-	for (uint32_t i = 0; i < query->head.naggregates; i++)
+	memcpy(region, query->status, query->head.nchunks);
+	if (query->head.nkeys > 0)
+		at += gpud_table_answer(&query->table, &query->plan, reply);
+	else
 	{
-		uint8_t total[GPUAGG_QUERY_TOTAL_MAX_BYTES];
-		size_t bytes = gpuagg_query_total_write(&query->totals[i], query->op[i], query->type[i],
-												total);
-
-		memcpy(region + at, total, bytes);
-		at += bytes;
+		reply->u.query.ngroups = 1;
+		at += write_totals(query, region + at);
 	}
 	reply->u.query.bytes = at;
-	reply->u.query.ngroups = 1;
 	reply->u.query.nslices = query->nslices;
 }
 

@@ -5,11 +5,17 @@
  * A block goes through its own range of rows, tile by tile; its warps interpret the plan over
  * their parts of a tile, each by itself.  There are as many blocks as are resident.
  */
+#include "kernels/query_groups.cuh"
 #include "kernels/query_total.cuh"
 
 /* The shared memory of a multiprocessor that blocks of a size are meant to share. */
 #define QUERY_SHARED_ALL   (220 * 1024)
 #define QUERY_SHARED_BLOCK (1024 + 128) /* of each block, beyond its own */
+
+/* Groups in a block's shared memory, beyond those expected; bytes that copies of them may take. */
+#define LOCAL_LEAST	   48
+#define LOCAL_REPLICAS (40 * 1024)
+#define LOCAL_SLACK	   256 /* bytes, for what parts of the memory are aligned to */
 
 /* A block must not sum more floats: a value makes at most 5 deposits below 2^32 in a chunk. */
 #define QUERY_FLOAT_ROWS (UINT64_C(1) << 26)
@@ -22,14 +28,29 @@ template <int ROWS, bool IS_WIDE, bool HAS_FLOATS, bool IS_HEAVY, int NBLOCKS> s
 {
 	typedef QueryMachine<ROWS, IS_WIDE, IS_HEAVY> Machine;
 
+	typedef QueryTotals<Machine, HAS_FLOATS> Totals;
+
 	static constexpr int V = ROWS;
 	static constexpr bool FLOATS = HAS_FLOATS;
+	static constexpr bool GROUPS = false;
 	static constexpr int BLOCKS = NBLOCKS;
+};
+
+/* The same with groups. */
+template <int ROWS, bool IS_WIDE, bool IS_HEAVY, int NBLOCKS>
+struct QueryGroupKind : QueryKind<ROWS, IS_WIDE, false, IS_HEAVY, NBLOCKS>
+{
+	typedef QueryGroups<QueryMachine<ROWS, IS_WIDE, IS_HEAVY>> Totals;
+
+	static constexpr bool GROUPS = true;
 };
 
 typedef QueryKind<8, false, false, false, 3> QueryLight;
 typedef QueryKind<8, false, true, true, 2> QueryHeavy; /* also quotients, squares, floats */
 typedef QueryKind<4, true, true, true, 2> QueryAll;	   /* also 128 bits */
+typedef QueryGroupKind<8, false, false, 2> QueryGroupsLight;
+typedef QueryGroupKind<8, false, true, 2> QueryGroupsHeavy;
+typedef QueryGroupKind<4, true, true, 2> QueryGroupsAll;
 
 template <class Kind>
 static __global__ void
@@ -44,7 +65,7 @@ __launch_bounds__(QUERY_THREADS, RESIDENT(Kind::BLOCKS))
 	CopyBarrier *full = (CopyBarrier *) shared;
 	QueryScratch *scratch = (QueryScratch *) launch.scratch;
 	Machine machine(launch, shared + layout.temporaries + warp_id() * layout.temporary_bytes);
-	QueryTotals<Machine, Kind::FLOATS> totals(launch, shared);
+	typename Kind::Totals totals(launch, shared);
 	QueryWalk &kept = *(QueryWalk *) (shared + layout.walk); /* between tiles */
 	bool bulk = BULK_COPY && layout.bulk;
 
@@ -89,8 +110,15 @@ __launch_bounds__(QUERY_THREADS, RESIDENT(Kind::BLOCKS))
 				const GpuQueryStep &step = launch.plan.steps[n];
 				uint32_t code = step.code;
 
-				if (step.in_place && totals.add_in_place(machine, step))
-					continue;
+				if constexpr (!Kind::GROUPS)
+					if (step.in_place && totals.add_in_place(machine, step))
+						continue;
+				if constexpr (Kind::GROUPS)
+					if (code == QUERY_CODE(QUERY_GROUP, QUERY_BOOL))
+					{
+						totals.find(machine);
+						continue;
+					}
 				if (QUERY_SOURCE_KIND(step.a) != QUERY_ACCUMULATOR)
 					machine.load(a, step.a);
 				if (code >= QUERY_CODE(QUERY_AGGREGATE, 0))
@@ -99,7 +127,10 @@ __launch_bounds__(QUERY_THREADS, RESIDENT(Kind::BLOCKS))
 
 					if (QUERY_SOURCE_KIND(step.a) != QUERY_NONE)
 						rows &= a.valid;
-					totals.add(step, a, rows);
+					if constexpr (Kind::GROUPS)
+						totals.add(machine, step, a, rows);
+					else
+						totals.add(step, a, rows);
 				}
 				else if (code == QUERY_CODE(QUERY_FILTER, QUERY_BOOL))
 				{
@@ -154,7 +185,8 @@ add_part(uint32_t *end, uint32_t bytes)
 
 /* Where everything is in a block of so many warps. */
 static QueryLayout
-lay_out(const GpuQuery &query, uint32_t rows, uint32_t warps, uint32_t stages, uint32_t v)
+lay_out(const GpuQuery &query, const QueryGroupPlaces &groups, uint32_t rows, uint32_t warps,
+		uint32_t stages, uint32_t v)
 {
 	const GpuQueryPlan &plan = *query.plan;
 	QueryLayout layout = {};
@@ -168,6 +200,12 @@ lay_out(const GpuQuery &query, uint32_t rows, uint32_t warps, uint32_t stages, u
 	layout.temporary_bytes = (plan.temporaries * v + plan.ntemporaries * 4) * WARP_SIZE;
 	layout.temporaries = add_part(&end, layout.temporary_bytes * warps);
 	layout.floats = add_part(&end, plan.nfloats * (uint32_t) sizeof(QueryFloats));
+	if (plan.groups.nkeys > 0)
+	{
+		layout.places = add_part(&end, v * warps * WARP_SIZE * 4);
+		layout.keys = add_part(&end, groups.local * plan.groups.key_words * 8);
+		layout.sums = add_part(&end, groups.local * groups.replicas * query_group_words(plan) * 4);
+	}
 	end = (end + 127) / 128 * 128;
 	layout.first_stage = end;
 	end = 0;
@@ -187,8 +225,8 @@ lay_out(const GpuQuery &query, uint32_t rows, uint32_t warps, uint32_t stages, u
 
 /* As many warps as a block's memory allows, and two stages if that leaves enough blocks. */
 static QueryLayout
-choose_layout(const GpuQuery &query, const GpuQueryMethod &method, uint32_t v, uint32_t most,
-			  uint32_t *warps)
+choose_layout(const GpuQuery &query, const GpuQueryMethod &method, const QueryGroupPlaces &groups,
+			  uint32_t v, uint32_t most, uint32_t *warps)
 {
 	QueryLayout layout;
 
@@ -197,13 +235,48 @@ choose_layout(const GpuQuery &query, const GpuQueryMethod &method, uint32_t v, u
 	{
 		uint32_t rows = *warps * WARP_SIZE * v;
 
-		layout = lay_out(query, rows, *warps, method.stages > 0 ? method.stages : 2, v);
+		layout = lay_out(query, groups, rows, *warps, method.stages > 0 ? method.stages : 2, v);
 		if (method.stages == 0 && 3 * (layout.bytes + QUERY_SHARED_BLOCK) > QUERY_SHARED_ALL)
-			layout = lay_out(query, rows, *warps, 1, v);
+			layout = lay_out(query, groups, rows, *warps, 1, v);
 		if (layout.bytes <= most || *warps == 1)
 			return layout;
 		*warps /= 2;
 	}
+}
+
+/*
+ * Groups in a block's shared memory: room for those that are expected, in memory that two blocks
+ * of a multiprocessor have, or else one; none, where they do not fit.  Copies of few groups' sums, so that
+ * the lanes of a warp seldom meet.
+ */
+static QueryGroupPlaces
+choose_groups(const GpuQuery &query, const GpuQueryMethod &method, uint32_t v, uint32_t most)
+{
+	const GpuQueryPlan &plan = *query.plan;
+	QueryGroupPlaces groups = {0, 1};
+	uint64_t wanted;
+	uint64_t bytes;
+	uint32_t warps;
+	uint32_t rest;
+
+	if (plan.groups.nkeys == 0)
+		return groups;
+	rest = choose_layout(query, method, groups, v, most, &warps).bytes;
+	wanted = method.local == UINT32_MAX ? 0
+			 : method.local > 0			? method.local
+										: (uint64_t) query.table->expected * 3 / 2 + LOCAL_LEAST;
+	wanted += wanted % 2;
+	bytes = wanted * (plan.groups.key_words * 8 + query_group_words(plan) * 4);
+	if (wanted == 0 || rest + LOCAL_SLACK > most || bytes > most - LOCAL_SLACK - rest)
+		return groups;
+	groups.local = (uint32_t) wanted;
+	most -= LOCAL_SLACK + rest;
+	if (method.replicas == 0 && most > LOCAL_REPLICAS)
+		most = LOCAL_REPLICAS;
+	while (groups.replicas < (method.replicas > 0 ? method.replicas : WARP_SIZE) &&
+		   bytes * groups.replicas * 2 <= most)
+		groups.replicas *= 2;
+	return groups;
 }
 
 template <class Kind>
@@ -221,7 +294,8 @@ launch_rows(const GpuQuery &query, const GpuQueryMethod &method, GpuStreamRef st
 	uint64_t key;
 
 	launch.plan = *query.plan;
-	launch.layout = choose_layout(query, method, Kind::V, most, &warps);
+	launch.groups = choose_groups(query, method, Kind::V, most);
+	launch.layout = choose_layout(query, method, launch.groups, Kind::V, most, &warps);
 	if (launch.layout.bytes > most)
 		return GPUAGG_REFUSED;
 	launch.layout.bulk = large && !method.plain;
@@ -235,6 +309,8 @@ launch_rows(const GpuQuery &query, const GpuQueryMethod &method, GpuStreamRef st
 	launch.flagged = query.flagged;
 	launch.results = query.results;
 	launch.scratch = query.scratch;
+	if (Kind::GROUPS)
+		launch.table = *query.table;
 	blocks = divide_up(launch.nunits * GPU_QUERY_UNIT, launch.layout.rows);
 	if (blocks > QUERY_MAX_BLOCKS)
 		blocks = QUERY_MAX_BLOCKS;
@@ -274,6 +350,17 @@ gpu_query(const GpuQuery *query, const GpuQueryMethod *method, GpuStreamRef stre
 		chosen = *method;
 	if (chosen.float_rows == 0)
 		chosen.float_rows = QUERY_FLOAT_ROWS;
+	if (query->plan->groups.nkeys > 0)
+	{
+		if (query->table == nullptr || query->table->parts == 0 ||
+			(query->table->slots & (query->table->slots - 1)) != 0)
+			return GPUAGG_REFUSED;
+		if (query->plan->wide)
+			return launch_rows<QueryGroupsAll>(*query, chosen, stream);
+		if (query->plan->heavy)
+			return launch_rows<QueryGroupsHeavy>(*query, chosen, stream);
+		return launch_rows<QueryGroupsLight>(*query, chosen, stream);
+	}
 	if (query->plan->wide)
 		return launch_rows<QueryAll>(*query, chosen, stream);
 	if (query->plan->heavy || query->plan->nfloats > 0)

@@ -35,6 +35,11 @@ typedef GpuaggQueryAggregate GpuQueryAggregate;
 extern GpuaggReason gpu_query_plan(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
 								   const GpuQueryAggregate *aggregates, int naggregates);
 
+/* The same of a query with groups, by the values that these registers have at the program's end. */
+extern GpuaggReason gpu_query_plan_groups(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
+										  const GpuQueryAggregate *aggregates, int naggregates,
+										  const uint16_t *keys, int nkeys);
+
 /* A column's values in a chunk, as narrow.h stores them. */
 typedef struct GpuQueryBlock
 {
@@ -76,7 +81,34 @@ typedef struct GpuQueryResults
 	GpuQueryResult of[GPU_QUERY_AGGREGATES];
 } GpuQueryResults;
 
-/* Pointers but for plan are to device memory. */
+/* What a table of groups has come to. */
+typedef struct GpuQueryTableCounts
+{
+	uint64_t ngroups; /* of gpu_query_groups() */
+	uint32_t nfar;	  /* may be more than there is room for */
+	uint32_t full;	  /* not 0: some rows found no place, and the table means nothing */
+} GpuQueryTableCounts;
+
+/*
+ * The groups of a query, kept from launch to launch; all but `far` is zeros at first.
+ *
+ * A query may be divided into parts by its groups' keys: rows of other parts' groups are left
+ * out, though they may be flagged as any.
+ */
+typedef struct GpuQueryTable
+{
+	uint32_t *records; /* of plan->groups, aligned to 16 bytes */
+	GpuQueryTableCounts *counts;
+	GpuaggGroupFar *far;
+	uint32_t slots; /* records: a power of two, up to 2^30 */
+	uint32_t far_room;
+	uint32_t part;
+	uint32_t parts;	   /* at least 1 */
+	uint32_t expected; /* groups; decides how, not what */
+	uint32_t check;	   /* not 0: only flags rows, and adds nothing */
+} GpuQueryTable;
+
+/* Pointers but for plan and table are to device memory. */
 typedef struct GpuQuery
 {
 	const GpuQueryPlan *plan;
@@ -86,7 +118,8 @@ typedef struct GpuQuery
 	const GpuQueryBlock *blocks;
 	uint32_t *flagged; /* one a chunk: not 0: is left out; set by the kernel */
 	GpuQueryResults *results;
-	void *scratch; /* as kernels.h says */
+	void *scratch;				/* as kernels.h says */
+	const GpuQueryTable *table; /* with groups; results are then flags alone */
 } GpuQuery;
 
 /* How a query is computed, for tests; the result is the same.  0: default. */
@@ -98,11 +131,20 @@ typedef struct GpuQueryMethod
 	int plain;			 /* without bulk copies */
 	int interpreted;	 /* without sums of columns as they lie */
 	uint64_t float_rows; /* of a block, at most, where floats are summed; default 2^26 */
+	unsigned local;		 /* groups that a block has in shared memory; UINT_MAX: none */
+	unsigned replicas;	 /* of each of those: 1, 2, 4, ..., 32 */
 } GpuQueryMethod;
 
 extern size_t gpu_query_scratch(void);
 extern GpuaggReason gpu_query(const GpuQuery *query, const GpuQueryMethod *method,
 							  GpuStreamRef stream);
+
+/*
+ * Writes the records of a table's groups one behind the other, in any order, as far as there is
+ * room for them, and counts all.
+ */
+extern GpuaggReason gpu_query_groups(const GpuQueryPlan *plan, const GpuQueryTable *table,
+									 uint32_t *records, uint64_t room, GpuStreamRef stream);
 
 #ifdef __cplusplus
 }

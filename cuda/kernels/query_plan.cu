@@ -36,11 +36,12 @@ struct Value
 	uint32_t source;
 };
 
-/* An instruction, the filter, or an aggregate; operands are values. */
+/* An instruction, the filter, an aggregate, or the keys of groups; operands are values. */
 struct Node
 {
 	const GpuaggVectorInstruction *in; /* NULL: not an instruction */
 	int aggregate;					   /* NOTHING: none */
+	bool group;						   /* its operands are the planner's keys */
 	int a, b, c, mask, out;
 	bool swapped;
 	bool a_held; /* a is in the accumulator */
@@ -52,6 +53,9 @@ struct Planner
 	const GpuaggVectorProgram *program;
 	const GpuQueryAggregate *aggregates;
 	int naggregates;
+	const uint16_t *key_registers;
+	int nkeys;
+	int keys[GPUAGG_GROUP_KEYS]; /* values */
 	int nvalues;
 	int nnodes;
 	int nconstants;
@@ -129,24 +133,54 @@ add_node(Planner &p)
 	Node *node = p.nnodes < MAX_NODES ? &p.nodes[p.nnodes++] : nullptr;
 
 	if (node != nullptr)
-		*node = {nullptr, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, false, false};
+		*node = {nullptr, NOTHING, false,	NOTHING, NOTHING,
+				 NOTHING, NOTHING, NOTHING, false,	 false};
 	return node;
+}
+
+/* The instruction behind which a register has what it has at the end, `at` or a later one. */
+uint32_t
+written_at(const Planner &p, uint16_t number, uint32_t at)
+{
+	for (uint32_t i = at; i < p.program->ninstructions; i++)
+		if (p.program->instructions[i].out == number)
+			at = i + 1;
+	return at;
+}
+
+/* The instruction behind which groups can be found. */
+uint32_t
+groups_at(const Planner &p)
+{
+	uint32_t at = p.program->nfilter;
+
+	for (int k = 0; k < p.nkeys; k++)
+		at = written_at(p, p.key_registers[k], at);
+	return at;
 }
 
 /* The instruction behind which an aggregate can be: all that it needs has been written. */
 uint32_t
 ready_at(const Planner &p, const GpuQueryAggregate &aggregate)
 {
-	uint32_t at = p.program->nfilter;
+	return written_at(p, aggregate.filter, written_at(p, aggregate.value, groups_at(p)));
+}
 
-	for (uint32_t i = 0; i < p.program->ninstructions; i++)
-	{
-		uint16_t out = p.program->instructions[i].out;
+/* What finds the groups, when their keys have been written. */
+bool
+add_group(Planner &p, uint32_t at)
+{
+	Node *node;
 
-		if ((out == aggregate.value || out == aggregate.filter) && i + 1 > at)
-			at = i + 1;
-	}
-	return at;
+	if (p.nkeys == 0 || groups_at(p) != at)
+		return true;
+	node = add_node(p);
+	if (node == nullptr)
+		return false;
+	node->group = true;
+	for (int k = 0; k < p.nkeys; k++)
+		p.keys[k] = operand(p, p.key_registers[k]);
+	return true;
 }
 
 bool
@@ -186,7 +220,7 @@ make_nodes(Planner &p)
 				return false;
 			node->a = p.registers[program->filter];
 		}
-		if (i >= program->nfilter && !add_aggregates(p, i))
+		if (i >= program->nfilter && (!add_group(p, i) || !add_aggregates(p, i)))
 			return false;
 		if (i == program->ninstructions)
 			break;
@@ -229,6 +263,8 @@ drop_nodes(Planner &p)
 		for (int operand : operands)
 			if (keeps[i] && operand != NOTHING)
 				used[operand] = true;
+		for (int k = 0; k < p.nkeys && node.group; k++)
+			used[p.keys[k]] = true;
 	}
 	for (int i = 0; i < p.nnodes; i++)
 		if (keeps[i])
@@ -261,8 +297,12 @@ trace_accumulator(Planner &p)
 		for (int operand : others)
 			if (operand != NOTHING)
 				p.values[operand].needed = i;
+		for (int k = 0; k < p.nkeys && node.group; k++)
+			p.values[p.keys[k]].needed = i;
 		if (node.in != nullptr)
 			held = node.out;
+		else if (node.group)
+			held = NOTHING;
 		else if (node.a != NOTHING)
 			held = node.a;
 		/* sums of FLOAT32 are of what is cast there */
@@ -594,17 +634,20 @@ add_aggregate(Planner &p, int at)
 	if (step == nullptr || !source_of(p, node.c, &step->c))
 		return false;
 	step->a = a;
-	step->in_place = QUERY_SOURCE_KIND(a) == QUERY_COLUMN && node.c == NOTHING &&
+	step->in_place = QUERY_SOURCE_KIND(a) == QUERY_COLUMN && node.c == NOTHING && p.nkeys == 0 &&
 					 op == GPUAGG_SUM && (of == QUERY_INT32 || of == QUERY_INT64) &&
 					 type != GPUAGG_VECTOR_INT16 && !held_later(p, at);
 	step->arg = (uint16_t) node.aggregate;
 	total.op = (uint8_t) op;
 	total.class_of = (uint8_t) of;
-	total.words = (uint16_t) words_of(op, of);
-	total.first = (uint16_t) p.plan->words;
-	p.plan->words += total.words;
-	if (op == GPUAGG_SUM && of == QUERY_FLOAT64)
-		total.floats = p.plan->nfloats++;
+	if (p.nkeys == 0)
+	{
+		total.words = (uint16_t) words_of(op, of);
+		total.first = (uint16_t) p.plan->words;
+		p.plan->words += total.words;
+		if (op == GPUAGG_SUM && of == QUERY_FLOAT64)
+			total.floats = p.plan->nfloats++;
+	}
 	p.plan->heavy |= op == GPUAGG_MOMENTS;
 	p.plan->wide |= of == QUERY_INT128;
 	return true;
@@ -627,6 +670,16 @@ add_steps(Planner &p)
 		{
 			if (!add_aggregate(p, i))
 				return false;
+		}
+		else if (node.group)
+		{
+			step = add_step(p, QUERY_CODE(QUERY_GROUP, QUERY_BOOL));
+			if (step == nullptr)
+				return false;
+			step->a = QUERY_SOURCE(QUERY_NONE, 0);
+			for (int k = 0; k < p.nkeys; k++)
+				if (!source_of(p, p.keys[k], &p.plan->key[k]))
+					return false;
 		}
 		else
 		{
@@ -677,24 +730,51 @@ aggregates_are_right(const GpuQueryAggregate *aggregates, int n, const uint8_t *
 	return true;
 }
 
+/* The layout of groups' records; false: there are none for these keys and aggregates. */
+bool
+lay_out_groups(GpuQueryPlan *plan, const GpuQueryAggregate *aggregates, int naggregates,
+			   const uint16_t *keys, int nkeys, const uint8_t *types, uint32_t nregisters)
+{
+	uint8_t key_types[GPUAGG_GROUP_KEYS];
+	uint8_t value_types[GPU_QUERY_AGGREGATES];
+
+	for (int k = 0; k < nkeys; k++)
+	{
+		if (keys[k] >= nregisters)
+			return false;
+		key_types[k] = types[keys[k]];
+	}
+	for (int k = 0; k < naggregates; k++)
+		value_types[k] = aggregates[k].value != GPUAGG_VECTOR_NONE ? types[aggregates[k].value]
+																   : (uint8_t) 0;
+	return gpuagg_group_layout(&plan->groups, key_types, (uint32_t) nkeys, aggregates, value_types,
+							   (uint32_t) naggregates) != 0;
+}
+
 } // namespace
 
 GpuaggReason
-gpu_query_plan(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
-			   const GpuQueryAggregate *aggregates, int naggregates)
+gpu_query_plan_groups(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
+					  const GpuQueryAggregate *aggregates, int naggregates, const uint16_t *keys,
+					  int nkeys)
 {
 	uint8_t types[GPUAGG_VECTOR_REGISTERS];
 	Planner p;
 
 	memset(plan, 0, sizeof(*plan));
-	if (naggregates < 0 || naggregates > GPU_QUERY_AGGREGATES ||
-		gpuagg_vector_check(program, types) != -1 ||
+	if (naggregates < 0 || naggregates > GPU_QUERY_AGGREGATES || nkeys < 0 ||
+		nkeys > GPUAGG_GROUP_KEYS || gpuagg_vector_check(program, types) != -1 ||
 		!aggregates_are_right(aggregates, naggregates, types, program->nregisters))
+		return GPUAGG_REFUSED;
+	if (nkeys > 0 &&
+		!lay_out_groups(plan, aggregates, naggregates, keys, nkeys, types, program->nregisters))
 		return GPUAGG_REFUSED;
 	p.plan = plan;
 	p.program = program;
 	p.aggregates = aggregates;
 	p.naggregates = naggregates;
+	p.key_registers = keys;
+	p.nkeys = nkeys;
 	p.nvalues = p.nnodes = p.nconstants = 0;
 	plan->naggregates = (uint32_t) naggregates;
 	if (!make_nodes(p))
@@ -706,6 +786,13 @@ gpu_query_plan(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
 	for (uint32_t i = 0; i < plan->ncolumns; i++)
 		plan->wide |= plan->type[i] == GPUAGG_VECTOR_INT128;
 	return GPUAGG_OK;
+}
+
+GpuaggReason
+gpu_query_plan(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
+			   const GpuQueryAggregate *aggregates, int naggregates)
+{
+	return gpu_query_plan_groups(plan, program, aggregates, naggregates, nullptr, 0);
 }
 
 GpuaggReason

@@ -18,6 +18,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#include "common/query_group.h"
 #include "common/vector.h"
 #ifdef __cplusplus
 }
@@ -45,6 +46,7 @@ enum
 	QUERY_CASTS = 64, /* and the class cast from */
 	QUERY_FILTER = 80,
 	QUERY_FIT16,
+	QUERY_GROUP, /* finds the groups of the rows that have passed the filter; it keeps no operand */
 	QUERY_AGGREGATE = 96 /* and the GpuaggOp */
 };
 
@@ -84,7 +86,7 @@ typedef struct GpuQueryStep
 	uint16_t count;
 } GpuQueryStep;
 
-/* Where an aggregate is added up: words of 64 bits of a thread, the first of them a count. */
+/* Where an aggregate is added up: words of 64 bits of a thread, the first of them a count; with groups none. */
 typedef struct GpuQueryTotal
 {
 	uint8_t op;
@@ -110,6 +112,8 @@ typedef struct GpuQueryPlan
 	uint16_t column[GPU_QUERY_COLUMNS]; /* number in the program */
 	uint8_t type[GPU_QUERY_COLUMNS];	/* GpuaggVectorType */
 	GpuQueryTotal totals[GPU_QUERY_AGGREGATES];
+	uint32_t key[GPUAGG_GROUP_KEYS];			 /* sources */
+	GpuaggGroupLayout groups;					 /* without keys: zeros */
 	GpuaggInt128 constants[GPU_QUERY_CONSTANTS]; /* floats: bits; BOOL: 0 or 1 */
 	GpuQueryStep steps[GPU_QUERY_STEPS];
 } GpuQueryPlan;

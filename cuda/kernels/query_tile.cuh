@@ -60,9 +60,19 @@ struct QueryLayout
 	uint32_t temporaries;
 	uint32_t temporary_bytes; /* of a warp */
 	uint32_t floats;
+	uint32_t places; /* of groups: where rows' are; */
+	uint32_t keys;	 /* those of the block: keys, */
+	uint32_t sums;	 /* and all else */
 	uint32_t first_stage;
 	uint32_t bytes; /* of the block */
 	uint32_t bulk;
+};
+
+/* Groups that a block has in shared memory; copies of the sums of each, one for some lanes. */
+struct QueryGroupPlaces
+{
+	uint32_t local; /* an even number */
+	uint32_t replicas;
 };
 
 /* What a launch is given. */
@@ -70,6 +80,8 @@ struct QueryLaunch
 {
 	GpuQueryPlan plan;
 	QueryLayout layout;
+	QueryGroupPlaces groups;
+	GpuQueryTable table;
 	uint64_t nunits;
 	uint32_t nchunks;
 	const GpuQueryChunk *chunks;

@@ -212,25 +212,6 @@ template <class Machine, bool FLOATS> struct QueryTotals
 		keep(bins, total.floats);
 	}
 
-	/* The key of a value; NaNs have one key. */
-	template <class T> __device__ __forceinline__ static int64_t key(T v)
-	{
-		if constexpr (sizeof(T) == 4 && T(0.5f) != T(0))
-			return gpuagg_order_key32((uint32_t) float_bits(v));
-		else if constexpr (T(0.5f) != T(0))
-			return gpuagg_order_key64(bits_of(v));
-		else
-			return (int64_t) v;
-	}
-
-	__device__ __forceinline__ static uint32_t float_bits(float v)
-	{
-		uint32_t bits;
-
-		memcpy(&bits, &v, sizeof(v));
-		return bits;
-	}
-
 	template <class T>
 	__device__ __forceinline__ void add_extreme(const GpuQueryTotal &total, const Lanes &a,
 												uint32_t rows, uint64_t before) const
@@ -241,7 +222,7 @@ template <class Machine, bool FLOATS> struct QueryTotals
 		UNROLL
 		for (int k = 0; k < V; k++)
 		{
-			int64_t other = key(Machine::template value<T>(a, k));
+			int64_t other = query_order_key(Machine::template value<T>(a, k));
 			bool better = least ? other < best : other > best;
 
 			best = (rows >> k & 1) && better ? other : best;

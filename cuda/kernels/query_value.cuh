@@ -94,6 +94,23 @@ template <> struct QueryType<double>
 	}
 };
 
+/* The order key of a value of up to 64 bits; NaNs have one key. */
+template <class T>
+static __device__ __forceinline__ int64_t
+query_order_key(T v)
+{
+	uint64_t bits = 0;
+	uint64_t unused = 0;
+
+	QueryType<T>::to(v, bits, unused);
+	if constexpr (T(0.5f) == T(0))
+		return (int64_t) v;
+	else if constexpr (sizeof(T) == 4)
+		return gpuagg_order_key32((uint32_t) bits);
+	else
+		return gpuagg_order_key64(bits);
+}
+
 /* NULLs and dead rows are computed too: nothing traps. */
 template <class T> struct QueryAdd
 {

@@ -28,7 +28,7 @@
 #include "common/work.h"
 
 #define GPUAGG_VERSION_STRING	 "0.1.0"
-#define GPUAGG_PROTOCOL_VERSION	 6
+#define GPUAGG_PROTOCOL_VERSION	 7
 #define GPUAGG_MAGIC			 0x47414747u /* "GGAG" */
 #define GPUAGG_MAX_INFLIGHT		 8
 #define GPUAGG_BENCH_REPETITIONS 101
@@ -196,7 +196,9 @@ typedef struct GpuaggReply
 			uint64_t ngroups; /* in it */
 			uint32_t nstale;  /* chunks that are not in, by reason */
 			uint32_t nflagged;
-			uint32_t nslices; /* in which the device did it */
+			uint32_t nslices;	 /* in which the device did it */
+			uint32_t nfar;		 /* floats that are listed apart */
+			uint32_t incomplete; /* not 0: ngroups is an estimate, and there are none in it */
 			uint32_t spare;
 		} query;
 		char pad[2032];

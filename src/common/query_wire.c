@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static_assert(sizeof(GpuaggQueryHead) == 48, "query head crosses the process boundary");
+static_assert(sizeof(GpuaggQueryHead) == 56, "query head crosses the process boundary");
 static_assert(sizeof(GpuaggQueryChunk) == 16, "chunks cross the process boundary");
 static_assert(sizeof(GpuaggQueryAggregate) == 8, "aggregates cross the process boundary");
 static_assert(sizeof(GpuaggVectorInstruction) == 20, "instructions cross the process boundary");
@@ -37,7 +37,9 @@ gpuagg_query_head(const GpuaggQuery *query)
 		.nregisters = program->nregisters,
 		.nconstants = program->nconstants,
 		.ncolumns = program->ncolumns,
-		.max_groups = query->max_groups,
+		.part = query->part,
+		.parts = query->parts,
+		.expected = query->expected,
 	};
 }
 
@@ -50,7 +52,8 @@ gpuagg_query_places(const GpuaggQueryHead *head, GpuaggQueryPlaces *places)
 		head->naggregates > GPUAGG_QUERY_AGGREGATES || head->nkeys > GPUAGG_QUERY_KEYS ||
 		head->ninstructions > GPUAGG_VECTOR_INSTRUCTIONS ||
 		head->nconstants > GPUAGG_VECTOR_CONSTANTS || head->ncolumns > GPUAGG_QUERY_COLUMNS ||
-		head->spare != 0 || head->max_groups == 0 || (head->nkeys == 0 && head->max_groups != 1))
+		head->spare != 0 || head->parts == 0 ||
+		head->parts > (head->nkeys == 0 ? 1 : GPUAGG_QUERY_PARTS) || head->part >= head->parts)
 		return 0;
 	(void) add_part(&end, 1, sizeof(*head));
 	places->instructions = add_part(&end, head->ninstructions, sizeof(GpuaggVectorInstruction));
@@ -114,7 +117,9 @@ gpuagg_query_read(const GpuaggQueryHead *head, const GpuaggQueryPlaces *places, 
 	query->naggregates = head->naggregates;
 	query->nkeys = head->nkeys;
 	query->nchunks = head->nchunks;
-	query->max_groups = head->max_groups;
+	query->part = head->part;
+	query->parts = head->parts;
+	query->expected = head->expected;
 }
 
 uint64_t
@@ -127,5 +132,5 @@ uint64_t
 gpuagg_query_answer_bytes(const GpuaggQueryHead *head)
 {
 	return gpuagg_query_groups_at(head->nchunks) +
-		   (uint64_t) head->naggregates * GPUAGG_QUERY_TOTAL_MAX_BYTES;
+		   (head->nkeys == 0 ? (uint64_t) head->naggregates * GPUAGG_QUERY_TOTAL_MAX_BYTES : 0);
 }

@@ -15,20 +15,26 @@
  * and behind that, anywhere, the bitmaps of chunks' rows.  A column of the program is one blob
  * in each chunk; all blobs of a chunk have the same rows.
  *
- * The answer is a byte for each chunk, GpuaggChunkStatus, and, aligned, the groups one behind
- * the other: of each its keys, and then its aggregates' totals in compact form (query_total.h).
- * Without keys there is one group.  Chunks that are not in have added nothing to any total.
+ * The answer is a byte for each chunk, GpuaggChunkStatus, and, aligned, what has been found.
+ * Without keys these are the aggregates' totals in compact form (query_total.h).  With keys they
+ * are the groups' records, in any order, and behind them, aligned to 16 bytes, the floats that are
+ * listed apart (query_group.h).  Chunks that are not in have added nothing to any total.
+ *
+ * A query with keys may be asked in parts, by which its groups are divided; which chunks are in
+ * a part's answer may differ from part to part.  Where there are more groups than the answer has room for, the
+ * answer is incomplete: it has nothing but an estimate of how many there are.
  */
 #ifndef GPUAGG_QUERY_WIRE_H
 #define GPUAGG_QUERY_WIRE_H
 
 #include "common/blob.h"
-#include "common/query_total.h"
+#include "common/query_group.h"
 #include "common/vector.h"
 
 #define GPUAGG_QUERY_COLUMNS	32
-#define GPUAGG_QUERY_AGGREGATES 16
-#define GPUAGG_QUERY_KEYS		8
+#define GPUAGG_QUERY_AGGREGATES GPUAGG_GROUP_AGGREGATES
+#define GPUAGG_QUERY_KEYS		GPUAGG_GROUP_KEYS
+#define GPUAGG_QUERY_PARTS		1024
 #define GPUAGG_QUERY_CHUNKS		(UINT32_C(1) << 20)
 
 typedef struct GpuaggQueryHead
@@ -42,8 +48,10 @@ typedef struct GpuaggQueryHead
 	uint32_t nregisters;
 	uint32_t nconstants;
 	uint32_t ncolumns;
-	uint32_t spare;		 /* 0 */
-	uint64_t max_groups; /* that are wanted in the answer; without keys 1 */
+	uint32_t part; /* of so many: 0 of 1 without keys */
+	uint32_t parts;
+	uint32_t spare;	   /* 0 */
+	uint64_t expected; /* groups in this part; decides how the device does it, not what it finds */
 } GpuaggQueryHead;
 
 typedef struct GpuaggQueryChunk
@@ -70,7 +78,9 @@ typedef struct GpuaggQuery
 	uint32_t naggregates;
 	uint32_t nkeys;
 	uint32_t nchunks;
-	uint64_t max_groups;
+	uint32_t part;
+	uint32_t parts;
+	uint64_t expected;
 } GpuaggQuery;
 
 /* Where its parts are, bytes from its begin. */
@@ -103,8 +113,18 @@ extern int gpuagg_query_write(const GpuaggQuery *query, void *room, uint64_t byt
 extern void gpuagg_query_read(const GpuaggQueryHead *head, const GpuaggQueryPlaces *places,
 							  const void *copy, GpuaggQuery *query);
 
-/* Where groups begin in an answer, and the bytes that an answer without keys may need. */
+/*
+ * Where groups begin in an answer; and the bytes that an answer without keys may need, and one
+ * with keys must have.
+ */
 extern uint64_t gpuagg_query_groups_at(uint64_t nchunks);
 extern uint64_t gpuagg_query_answer_bytes(const GpuaggQueryHead *head);
+
+/* Where what is listed apart begins, behind so many records of so many words. */
+static inline uint64_t
+gpuagg_query_far_at(uint64_t groups_at, uint64_t ngroups, uint32_t words)
+{
+	return groups_at + ngroups * words * 4; /* words are a multiple of 4 */
+}
 
 #endif /* GPUAGG_QUERY_WIRE_H */

@@ -16,6 +16,7 @@
 #include "nodes/extensible.h"
 #include "storage/spin.h"
 
+#include "common/query_total.h"
 #include "common/vector_run.h"
 #include "device/stat.h"
 #include "exec/agg_distinct.h"
@@ -408,12 +409,20 @@ extern void gpuagg_agg_codes_enter(AggScanState *node, const AggSet *set, const 
 								   AggGroup *const *groups);
 
 /*
- * agg_device.c: what the device can do of the program and the states; and the rows of chunks
- * whose columns are on the device into the groups, before others of the reader's that come from
- * memory.
+ * agg_device.c, agg_device_groups.c: what the device can do of the program, the states and the
+ * keys; and the rows of chunks whose columns are on the device into the groups, before others of
+ * the reader's that come from memory.
  */
 extern void gpuagg_agg_device_init(AggScanState *node);
 extern void gpuagg_agg_device_take(AggScanState *node);
+
+/*
+ * Whether a sum of integers stays within 128 bits, by a decimal's factor too; adds what the
+ * device has found of an input to its state in a group, false: it does not fit.
+ */
+extern bool gpuagg_agg_device_fits(const GpuaggQueryTotal *total);
+extern bool gpuagg_agg_device_total(AggScanState *node, int number, AggGroup *group,
+									GpuaggQueryTotal *total);
 
 /* agg_layout.c: which values and states there are, and in which sets */
 extern void gpuagg_agg_layout_init(AggScanState *node);

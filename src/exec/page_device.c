@@ -170,6 +170,18 @@ gpuagg_page_device_find(PageReader *reader)
 	return device;
 }
 
+const GpuaggVectorBytes *
+gpuagg_page_device_strings(const PageReader *reader, int column, uint32 *n)
+{
+	Dictionary *dictionary = reader->resident->dictionaries[column];
+
+	/* entries are there before blocks that use them */
+	if (dictionary == NULL || !gpuagg_dictionary_learn(dictionary))
+		return NULL;
+	*n = gpuagg_dictionary_size(dictionary);
+	return gpuagg_dictionary_entries(dictionary, 0);
+}
+
 void
 gpuagg_page_device_taken(PageReader *reader, const PageDevice *device, const bool *in)
 {

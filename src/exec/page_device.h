@@ -39,6 +39,10 @@ extern PageDevice *gpuagg_page_device_find(PageReader *reader);
 /* The device has taken the rows of the chunks with in[i], the others come from memory. */
 extern void gpuagg_page_device_taken(PageReader *reader, const PageDevice *device, const bool *in);
 
+/* All strings that blobs' codes of a column stand for, and how many; NULL: they cannot be had. */
+extern const GpuaggVectorBytes *gpuagg_page_device_strings(const PageReader *reader, int column,
+														   uint32 *n);
+
 /* A blob of such a chunk was not there. */
 extern void gpuagg_page_device_displaced(PageReader *reader, const PageDevice *device, uint32 i);
 

@@ -143,9 +143,13 @@ float_add_reduced(Accumulator *acc, void *owner, const GpuaggReduced *total)
 {
 	GpuaggFloatSquaresFull squares;
 
+	if (acc->op != GPUAGG_MOMENTS)
+	{
+		merge_sums((FloatAccumulator *) acc, owner, (const GpuaggFloatSum *) &total->f, NULL);
+		return;
+	}
 	gpuagg_float_sum_init(gpuagg_float_squares_of(&squares), 0, GPUAGG_SQUARE_CHUNKS);
-	if (acc->op == GPUAGG_MOMENTS)
-		memcpy(squares.chunk, total->f_squares, sizeof(squares.chunk));
+	memcpy(squares.chunk, total->f_squares, sizeof(squares.chunk));
 	merge_sums((FloatAccumulator *) acc, owner, (const GpuaggFloatSum *) &total->f,
 			   gpuagg_float_squares_of(&squares));
 }

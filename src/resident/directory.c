@@ -612,8 +612,7 @@ has(const ColumnInfo *info, ColumnHas what)
 		case COLUMN_HAS_BLOBS:
 			return info->device_bytes > 0;
 		case COLUMN_HAS_TWICE:
-			return (info->sure_chunks > info->bare_chunks && info->dictionary == 0) ||
-				   info->void_bytes > 0;
+			return info->sure_chunks > info->bare_chunks || info->void_bytes > 0;
 	}
 	return false;
 }

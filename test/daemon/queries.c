@@ -4,6 +4,8 @@
  */
 #include "queries.h"
 
+#include "groups.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,7 +193,7 @@ question_begin(Question *question)
 	memset(question, 0, sizeof(*question));
 	question->trial = calloc(1, sizeof(Trial));
 	question->query.aggregates = question->aggregates;
-	question->query.max_groups = 1;
+	question->query.parts = 1;
 	no_strings = true;
 }
 
@@ -238,6 +240,42 @@ question_make(Question *question, int length)
 		add_aggregate(question, op, value, filter);
 	}
 	question_end(question);
+	if (t->program.nregisters > 0 && next() % 2)
+	{
+		uint16_t keys[3];
+		uint32_t nkeys = 1 + (uint32_t) (next() % 3);
+
+		for (uint32_t k = 0; k < nkeys; k++)
+			keys[k] = (uint16_t) (next() % t->program.nregisters);
+		question_group(question, keys, nkeys);
+	}
+}
+
+void
+question_group(Question *question, const uint16_t *keys, uint32_t nkeys)
+{
+	uint8_t key_types[GPUAGG_QUERY_KEYS];
+	uint8_t types[MAX_AGGREGATES];
+	GpuaggGroupLayout layout;
+
+	for (uint32_t k = 0; k < nkeys; k++)
+	{
+		question->keys[k] = keys[k];
+		key_types[k] = question->types[keys[k]];
+		/* -0 is no key, and the CPU's interpreter knows nothing of that */
+		if (key_types[k] >= GPUAGG_VECTOR_FLOAT32)
+			return;
+	}
+	for (uint32_t a = 0; a < question->query.naggregates; a++)
+		types[a] = question->aggregates[a].value != NONE
+					   ? question->types[question->aggregates[a].value]
+					   : 0;
+	if (!gpuagg_group_layout(&layout, key_types, nkeys, question->aggregates, types,
+							 question->query.naggregates))
+		return;
+	question->query.keys = question->keys;
+	question->query.nkeys = nkeys;
+	question->query.expected = next() % 300;
 }
 
 /* Registers that have columns, and no more. */
@@ -309,6 +347,8 @@ query_init(GpuaggRequest *request, const Lease *lease, const Question *question,
 	uint64_t end;
 
 	query.nchunks = nchunks;
+	query.aggregates = question->aggregates;
+	query.keys = question->keys;
 	CHECK(gpuagg_query_write(&query, room, ANSWER_AT - QUERY_AT, places));
 	end = places->end;
 	for (uint32_t n = 0; n < nchunks; n++)
@@ -511,6 +551,20 @@ totals_are_right(const Lease *lease, const Question *question, const GpuaggQuery
 	return reader.left == 0;
 }
 
+/* Whether all groups together have the totals. */
+static bool
+groups_are_right(const Lease *lease, const Question *question, const GpuaggQueryTotal *totals,
+				 uint32_t nchunks, const GpuaggReply *reply)
+{
+	GpuaggQueryTotal merged[MAX_AGGREGATES];
+	uint64_t ngroups = 0;
+
+	for (int a = 0; a < MAX_AGGREGATES; a++)
+		gpuagg_query_total_init(&merged[a]);
+	return groups_merge(lease, question, nchunks, reply, merged, &ngroups) &&
+		   totals_are_equal(question, totals, merged);
+}
+
 bool
 answer_is_right(const Lease *lease, const Question *question, const Chunk *chunks, uint32_t nchunks,
 				const bool *stale, const GpuaggReply *reply)
@@ -521,7 +575,7 @@ answer_is_right(const Lease *lease, const Question *question, const Chunk *chunk
 	GpuaggQueryTotal totals[MAX_AGGREGATES];
 	uint32_t nstale = 0;
 	uint32_t nflagged = 0;
-	bool right = reply->u.query.ngroups == 1;
+	bool right = question->query.nkeys > 0 || reply->u.query.ngroups == 1;
 	void *memory = aligned(gpuagg_vector_runner_size(program));
 
 	runner = gpuagg_vector_runner_make(memory, program);
@@ -553,7 +607,8 @@ answer_is_right(const Lease *lease, const Question *question, const Chunk *chunk
 	}
 	free(memory);
 	return right && reply->u.query.nstale == nstale && reply->u.query.nflagged == nflagged &&
-		   totals_are_right(lease, question, totals, nchunks, reply);
+		   (question->query.nkeys > 0 ? groups_are_right(lease, question, totals, nchunks, reply)
+									  : totals_are_right(lease, question, totals, nchunks, reply));
 }
 
 bool

@@ -40,6 +40,7 @@ typedef struct Question
 {
 	GpuaggQuery query;
 	GpuaggQueryAggregate aggregates[MAX_AGGREGATES];
+	uint16_t keys[GPUAGG_QUERY_KEYS];
 	uint8_t types[GPUAGG_VECTOR_REGISTERS];
 	struct Trial *trial;
 } Question;
@@ -63,11 +64,14 @@ extern void drop_init(GpuaggRequest *request, const Chunk *chunk, int first, int
 /* Has gpuaggd drop them; how many it had. */
 extern int chunk_drop(int fd, const Chunk *chunk);
 
-/* A random question of at most so many instructions. */
+/* A random question of at most so many instructions, some with keys. */
 extern void question_make(Question *question, int length);
 
 /* Sums of columns, and the number of rows. */
 extern void question_sums(Question *question);
+
+/* The same by keys that are some of its registers, if there are such groups. */
+extern void question_group(Question *question, const uint16_t *keys, uint32_t nkeys);
 
 /* The sum of a + b, two columns of INT32; flags rows where that is none. */
 extern void question_flags(Question *question);

@@ -5,7 +5,7 @@
  * Usage: query_test PROGRAM [SEED].  On a real device the tests that need a slow or a small one
  * are left out.
  */
-#include "queries.h"
+#include "groups.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -94,6 +94,77 @@ test_programs(void)
 		CHECK(chunk_drop(fd, &chunks[i]) == CHUNK_COLUMNS);
 	reply = health(fd);
 	CHECK(reply.u.hello.blobs == 0 && reply.u.hello.blob_bytes == 0);
+	forget_chunks(chunks, CHUNKS);
+	CHECK(client_end(&d, fd, &lease));
+}
+
+/*
+ * Groups: in parts, in answers that have no room for them, and in tables that are full; what the
+ * parts have together is what one answer has.
+ */
+static void
+test_groups(void)
+{
+	static const uint32_t part_counts[] = {1, 2, 3, 7};
+	static const uint16_t keys[] = {1, 0}; /* INT64 and INT32: all differ, or nearly */
+	Daemon d;
+	Lease lease;
+	Chunk chunks[CHUNKS];
+	Question question;
+	GpuaggQueryPlaces places;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	GpuaggQueryHead *head;
+	GpuaggQueryTotal whole[MAX_AGGREGATES];
+	uint64_t ngroups[4] = {0};
+	int fd = client_start(&d, program, NULL, &lease);
+
+	queries_tame(true);
+	for (int i = 0; i < CHUNKS; i++)
+		chunk_make(&chunks[i], 2000 + (uint32_t) i, i % 2);
+	put_chunks(fd, &lease, chunks, CHUNKS);
+	question_sums(&question);
+	question_group(&question, keys, 2);
+	head = (GpuaggQueryHead *) (lease.base + QUERY_AT);
+	for (int k = 0; k < 4; k++)
+	{
+		GpuaggQueryTotal merged[MAX_AGGREGATES];
+
+		for (int a = 0; a < MAX_AGGREGATES; a++)
+			gpuagg_query_total_init(&merged[a]);
+		for (uint32_t part = 0; part < part_counts[k]; part++)
+		{
+			query_init(&request, &lease, &question, chunks, CHUNKS, &places);
+			head->part = part;
+			head->parts = part_counts[k];
+			head->expected = 24000 / part_counts[k];
+			CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
+			CHECK(groups_merge(&lease, &question, CHUNKS, &reply, merged, &ngroups[k]));
+		}
+		if (k == 0)
+			memcpy(whole, merged, sizeof(whole));
+		CHECK(totals_are_equal(&question, whole, merged));
+		CHECK(ngroups[k] == ngroups[0] && ngroups[k] > 10000);
+	}
+
+	/* no room: it says how many there are, and writes none */
+	query_init(&request, &lease, &question, chunks, CHUNKS, &places);
+	request.u.query.answer_bytes = 65536;
+	head->expected = ngroups[0];
+	memset(lease.base + ANSWER_AT + 65536, 0x5c, 4096);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
+	CHECK(reply.u.query.incomplete == 1 && reply.u.query.ngroups >= 500);
+	CHECK(reply.u.query.bytes == gpuagg_query_groups_at(CHUNKS));
+	CHECK(lease.base[ANSWER_AT + 65536] == 0x5c);
+
+	/* a table for much fewer than there are is full */
+	query_init(&request, &lease, &question, chunks, CHUNKS, &places);
+	head->expected = 1;
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
+	CHECK(reply.u.query.incomplete == 1 && reply.u.query.ngroups >= 4096);
+	question_forget(&question);
+	for (int i = 0; i < CHUNKS; i++)
+		CHECK(chunk_drop(fd, &chunks[i]) == CHUNK_COLUMNS);
 	forget_chunks(chunks, CHUNKS);
 	CHECK(client_end(&d, fd, &lease));
 }
@@ -598,7 +669,7 @@ test_wrong_queries(int fd, const Lease *lease, const Question *question, const C
 	REFUSED_WITH(request.u.query.spare = 1);
 	REFUSED_WITH(request.u.query.at += 64);
 	REFUSED_WITH(request.u.query.at = lease->bytes);
-	REFUSED_WITH(request.u.query.bytes = 47);
+	REFUSED_WITH(request.u.query.bytes = 55);
 	REFUSED_WITH(request.u.query.bytes = places.end - 1);
 	REFUSED_WITH(request.u.query.bytes = UINT64_MAX);
 	REFUSED_WITH(request.u.query.answer_at = QUERY_AT);
@@ -612,8 +683,9 @@ test_wrong_queries(int fd, const Lease *lease, const Question *question, const C
 	REFUSED_WITH(head->ninstructions = UINT32_MAX);
 	REFUSED_WITH(head->nfilter = head->ninstructions + 1);
 	REFUSED_WITH(head->nregisters = 1);
-	REFUSED_WITH(head->max_groups = 0);
-	REFUSED_WITH(head->max_groups = 2);
+	REFUSED_WITH(head->parts = 0);
+	REFUSED_WITH(head->parts = 2);
+	REFUSED_WITH(head->part = 1);
 	REFUSED_WITH(head->spare = 1);
 	REFUSED_WITH(instruction->out = 300);
 	REFUSED_WITH(instruction->arg = GPUAGG_QUERY_COLUMNS);
@@ -631,12 +703,21 @@ test_wrong_queries(int fd, const Lease *lease, const Question *question, const C
 	aggregate->value = 999;
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_CPU_ONLY);
 
-	/* groups */
-	grouped.query.keys = &key;
-	grouped.query.nkeys = 1;
-	grouped.query.max_groups = 100;
+	/* groups: no such register, and keys that are too long */
+	question_group(&grouped, &key, 1);
+	CHECK(grouped.query.nkeys == 1);
 	query_init(&request, lease, &grouped, chunks, 3, &places);
+	*(uint16_t *) (lease->base + QUERY_AT + places.keys) = 200;
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_CPU_ONLY);
+	query_init(&request, lease, &grouped, chunks, 3, &places);
+	*(uint16_t *) (lease->base + QUERY_AT + places.keys) = 2; /* INT128 */
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_CPU_ONLY);
+	query_init(&request, lease, &grouped, chunks, 3, &places);
+	request.u.query.answer_bytes = gpuagg_query_groups_at(3) - 64;
+	CHECK(client_refused(fd, &request));
+	query_init(&request, lease, &grouped, chunks, 3, &places);
+	head->parts = GPUAGG_QUERY_PARTS + 1;
+	CHECK(client_refused(fd, &request));
 
 	/* in all of this nothing has been held */
 	AGAIN();
@@ -691,6 +772,7 @@ main(int argc, char **argv)
 	queries_seed(first_seed);
 	simulated = device_simulated(program);
 	test_programs();
+	test_groups();
 	test_slices();
 	test_stale();
 	test_budget();

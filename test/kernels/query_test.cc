@@ -15,6 +15,7 @@ extern "C" {
 #include "harness.h"
 
 #include <algorithm>
+#include <map>
 #include <math.h>
 #include <memory>
 #include <stdlib.h>
@@ -252,6 +253,33 @@ counts(const GpuaggVectorRunner *runner, const GpuQueryAggregate &aggregate, int
 	return valid == nullptr || (valid[i / 64] >> i % 64 & 1);
 }
 
+/* The CPU's run over a vector of a chunk. */
+void
+run_vector(GpuaggVectorRunner *runner, Chunk &chunk, uint64_t first)
+{
+	int n = (int) std::min<uint64_t>(chunk.nrows - first, GPUAGG_VECTOR_ROWS);
+
+	for (size_t k = 0; k < chunk.columns.size(); k++)
+	{
+		Column &c = chunk.columns[k];
+
+		runner->columns[k].values = (char *) c.values.data() +
+									(size_of(c.type) == 0 ? first / 8 : first * size_of(c.type));
+		runner->columns[k].valid = c.valid.empty() ? nullptr : c.valid.data() + first / 64;
+	}
+	gpuagg_vector_run_filter(runner, n);
+	for (int w = 0; w < GPUAGG_VECTOR_WORDS && !chunk.mask.empty(); w++)
+	{
+		uint64_t mask = first / 64 + (uint64_t) w < chunk.mask.size()
+							? chunk.mask[first / 64 + (uint64_t) w]
+							: 0;
+
+		runner->live[w] &= mask;
+		runner->flagged[w] &= mask;
+	}
+	gpuagg_vector_run_values(runner);
+}
+
 /* The CPU's run over a chunk; its rows are added only if none is flagged. */
 void
 run_chunk(GpuaggVectorRunner *runner, const uint8_t *types, Chunk &chunk,
@@ -262,31 +290,10 @@ run_chunk(GpuaggVectorRunner *runner, const uint8_t *types, Chunk &chunk,
 	chunk.flagged = false;
 	for (uint64_t first = 0; first < chunk.nrows; first += GPUAGG_VECTOR_ROWS)
 	{
-		int n = (int) std::min<uint64_t>(chunk.nrows - first, GPUAGG_VECTOR_ROWS);
-
-		for (size_t k = 0; k < chunk.columns.size(); k++)
-		{
-			Column &c = chunk.columns[k];
-
-			runner->columns[k].values = (char *) c.values.data() + (size_of(c.type) == 0
-																		? first / 8
-																		: first * size_of(c.type));
-			runner->columns[k].valid = c.valid.empty() ? nullptr : c.valid.data() + first / 64;
-		}
-		gpuagg_vector_run_filter(runner, n);
-		for (int w = 0; w < GPUAGG_VECTOR_WORDS && !chunk.mask.empty(); w++)
-		{
-			uint64_t mask = first / 64 + (uint64_t) w < chunk.mask.size()
-								? chunk.mask[first / 64 + (uint64_t) w]
-								: 0;
-
-			runner->live[w] &= mask;
-			runner->flagged[w] &= mask;
-		}
-		gpuagg_vector_run_values(runner);
+		run_vector(runner, chunk, first);
 		chunk.flagged |= gpuagg_vector_count(runner->flagged) > 0;
 		for (size_t a = 0; a < aggregates.size(); a++)
-			for (int i = 0; i < n; i++)
+			for (int i = 0; i < GPUAGG_VECTOR_ROWS; i++)
 				if ((runner->live[i / 64] >> i % 64 & 1) && counts(runner, aggregates[a], i))
 					add_value(sums[a], aggregates[a],
 							  aggregates[a].value == NONE ? 0 : types[aggregates[a].value],
@@ -594,14 +601,10 @@ random_programs(const Options &options)
 	}
 }
 
-/* Sums of columns as they lie, in tiles all of whose rows count and others. */
+/* A program that only has every column but strings in the register of its number. */
 void
-column_sums(const Options &options)
+load_columns(Trial &t)
 {
-	static const uint32_t sizes[] = {256, 257, 2048, 2304, 4000};
-	static Trial t;
-	std::vector<GpuQueryAggregate> aggregates;
-
 	memset(&t, 0, sizeof(t));
 	t.program = {COLUMNS, 0, NONE,			 COLUMNS,	  0,		COLUMNS,
 				 0,		  0, t.instructions, t.constants, t.columns};
@@ -613,6 +616,17 @@ column_sums(const Options &options)
 	}
 	t.program.ninstructions = t.program.nregisters = COLUMNS - 2; /* no strings */
 	must((GpuaggReason) (gpuagg_vector_check(&t.program, t.types) + 1), "gpuagg_vector_check");
+}
+
+/* Sums of columns as they lie, in tiles all of whose rows count and others. */
+void
+column_sums(const Options &options)
+{
+	static const uint32_t sizes[] = {256, 257, 2048, 2304, 4000};
+	static Trial t;
+	std::vector<GpuQueryAggregate> aggregates;
+
+	load_columns(t);
 	for (int round = 0; round < (options.small ? 4 : options.simulated ? 40 : 300); round++)
 	{
 		std::vector<Chunk> chunks;
@@ -709,6 +723,374 @@ operations(const Options &options)
 	}
 }
 
+/* ---- groups ---- */
+
+typedef std::pair<uint64_t, uint64_t> GroupKey;
+typedef std::map<GroupKey, std::vector<Total>> Groups;
+
+/* A row's key as records have it; false: it is none. */
+bool
+key_of(const GpuaggGroupLayout &layout, const GpuaggVectorRunner *runner,
+	   const std::vector<uint16_t> &keys, int i, GroupKey &key)
+{
+	unsigned __int128 bits = 0;
+	bool is_key = true;
+
+	for (size_t k = 0; k < keys.size(); k++)
+	{
+		const GpuaggVector &vector = runner->registers[keys[k]];
+		uint64_t value = 0;
+		int type = layout.key_type[k];
+		unsigned __int128 field = 1;
+
+		if (vector.valid == nullptr || (vector.valid[i / 64] >> i % 64 & 1))
+		{
+			if (type == GPUAGG_VECTOR_BOOL)
+				value = ((uint64_t *) vector.values)[i / 64] >> i % 64 & 1;
+			else
+				memcpy(&value, (char *) vector.values + (size_t) i * size_of(type), size_of(type));
+			if (type == GPUAGG_VECTOR_FLOAT32 && isnan(((float *) vector.values)[i]))
+				value = 0x7fc00000;
+			if (type == GPUAGG_VECTOR_FLOAT64 && isnan(((double *) vector.values)[i]))
+				value = UINT64_C(0x7ff8) << 48;
+			is_key &= !(type == GPUAGG_VECTOR_FLOAT32 && value == 0x80000000) &&
+					  !(type == GPUAGG_VECTOR_FLOAT64 && value == UINT64_C(1) << 63);
+			field = (unsigned __int128) value << 1;
+		}
+		bits |= field << layout.key_at[k];
+	}
+	key.first = (uint64_t) bits << 1 | 1;
+	key.second = layout.key_words > 1 ? (uint64_t) (bits >> 63) << 1 | 1 : 0;
+	return is_key;
+}
+
+/* The CPU's run over a chunk into groups; only if no row is flagged. */
+void
+group_chunk(GpuaggVectorRunner *runner, const Trial &t, const GpuaggGroupLayout &layout,
+			const std::vector<uint16_t> &keys, Chunk &chunk,
+			const std::vector<GpuQueryAggregate> &aggregates, Groups &groups)
+{
+	Groups sums = groups;
+
+	chunk.flagged = false;
+	for (uint64_t first = 0; first < chunk.nrows; first += GPUAGG_VECTOR_ROWS)
+	{
+		run_vector(runner, chunk, first);
+		chunk.flagged |= gpuagg_vector_count(runner->flagged) > 0;
+		for (int i = 0; i < GPUAGG_VECTOR_ROWS; i++)
+		{
+			GroupKey key;
+
+			if (!(runner->live[i / 64] >> i % 64 & 1))
+				continue;
+			chunk.flagged |= !key_of(layout, runner, keys, i, key);
+
+			std::vector<Total> &totals = sums[key];
+
+			if (totals.empty())
+			{
+				totals.resize(aggregates.size());
+				for (Total &total : totals)
+					total.clear();
+			}
+			for (size_t a = 0; a < aggregates.size(); a++)
+				if (counts(runner, aggregates[a], i))
+					add_value(totals[a], aggregates[a],
+							  aggregates[a].value == NONE ? 0 : t.types[aggregates[a].value],
+							  aggregates[a].value == NONE ? GpuaggVector{}
+														  : runner->registers[aggregates[a].value],
+							  i);
+		}
+	}
+	if (!chunk.flagged)
+		groups = sums;
+}
+
+/* A table on the device. */
+struct Table
+{
+	DeviceMemory records;
+	DeviceMemory counts;
+	DeviceMemory far;
+	DeviceMemory gathered;
+	GpuQueryTable table;
+	const GpuQueryPlan &plan;
+
+	Table(const GpuQueryPlan &query, uint32_t slots, uint32_t far_room)
+		: records((size_t) slots * query.groups.words * 4 + 16),
+		  counts(sizeof(GpuQueryTableCounts)), far((far_room + 1) * sizeof(GpuaggGroupFar)),
+		  gathered((size_t) slots * query.groups.words * 4 + 16), plan(query)
+	{
+		table = {};
+		table.records = (uint32_t *) (((uintptr_t) records.p + 15) / 16 * 16);
+		table.counts = (GpuQueryTableCounts *) counts.p;
+		table.far = (GpuaggGroupFar *) far.p;
+		table.slots = slots;
+		table.far_room = far_room;
+		table.parts = 1;
+	}
+
+	void clear()
+	{
+		must(gpu_memset(records.p, 0, records.bytes, stream), "gpu_memset");
+		must(gpu_memset(counts.p, 0, counts.bytes, stream), "gpu_memset");
+	}
+
+	/* Adds its groups; false: it is full, or too many values are listed apart. */
+	bool read(const std::vector<GpuQueryAggregate> &aggregates, Groups &groups)
+	{
+		uint32_t words = plan.groups.words;
+		uint32_t *to = (uint32_t *) (((uintptr_t) gathered.p + 15) / 16 * 16);
+		GpuQueryTableCounts got;
+		std::vector<uint32_t> all((size_t) table.slots * words);
+		std::vector<GpuaggGroupFar> apart;
+
+		must(gpu_query_groups(&plan, &table, to, table.slots, stream), "gpu_query_groups");
+		must(gpu_copy_out(&got, counts.p, sizeof(got), stream), "gpu_copy_out");
+		must(gpu_copy_out(all.data(), to, all.size() * 4, stream), "gpu_copy_out");
+		finish();
+		if (got.full != 0 || got.nfar > table.far_room)
+			return false;
+		apart.resize(got.nfar + 1);
+		must(gpu_copy_out(apart.data(), far.p, got.nfar * sizeof(GpuaggGroupFar), stream),
+			 "gpu_copy_out");
+		finish();
+		nfar += got.nfar;
+		for (uint64_t g = 0; g < got.ngroups; g++)
+		{
+			const uint32_t *record = &all[g * words];
+			GroupKey key = {0, 0};
+
+			memcpy(&key.first, record, 8);
+			if (plan.groups.key_words > 1)
+				memcpy(&key.second, record + 2, 8);
+			std::vector<Total> &totals = groups[key];
+
+			report(totals.empty(), "query: a group comes once");
+			totals.resize(aggregates.size());
+			for (size_t a = 0; a < aggregates.size(); a++)
+				if (!gpuagg_group_total(&plan.groups, record, (uint32_t) a, &totals[a].result))
+					report(false, "query: a group's total is one");
+		}
+		for (uint32_t i = 0; i < got.nfar; i++)
+		{
+			Groups::iterator group = groups.find({apart[i].key[0], apart[i].key[1]});
+
+			report(group != groups.end(), "query: a value apart has a group");
+			if (group == groups.end())
+				continue;
+
+			GpuaggReduced &reduced = group->second[apart[i].aggregate].result.reduced;
+
+			gpuagg_float_sum_deposit(gpuagg_float_sum_of(&reduced.f), apart[i].value, 1);
+			reduced.n++;
+		}
+		for (auto &group : groups)
+			for (Total &total : group.second)
+				propagate(total);
+		return true;
+	}
+
+	static long nfar;
+};
+
+long Table::nfar;
+long ngroups_found;
+
+/* Groups by the device, in so many parts and by several launches, beside the CPU's. */
+bool
+groups_agree(const GpuQueryPlan &plan, std::vector<Chunk> &chunks,
+			 const std::vector<GpuQueryAggregate> &aggregates, const Groups &expected,
+			 const GpuQueryMethod &method, int byte)
+{
+	uint32_t slots = 1;
+	uint32_t parts = (uint32_t) (1 + next() % 3);
+	bool checked = next() % 2;
+	Groups got;
+	bool right = true;
+
+	while (slots < 4 * expected.size() + 16)
+		slots *= 2;
+
+	Table table(plan, slots, 4096);
+	DeviceMemory results(sizeof(GpuQueryResults));
+	Device device(plan, chunks);
+	GpuQuery query = device.query;
+	std::vector<uint32_t> flagged(chunks.size() + 1);
+
+	query.results = (GpuQueryResults *) results.p;
+	query.table = &table.table;
+	table.table.parts = parts;
+	table.table.expected = next() % 2 ? (uint32_t) expected.size() : (uint32_t) (next() % 70);
+	must(gpu_memset(device.flagged->p, 0, device.flagged->bytes, stream), "gpu_memset");
+	for (uint32_t part = 0; part < parts && right; part++)
+	{
+		GpuQueryResults launched;
+
+		table.table.part = part;
+		for (int again = 0; again < 2; again++)
+		{
+			must(gpu_memset(results.p, byte, results.bytes, stream), "gpu_memset");
+			table.clear();
+			if (checked)
+			{
+				table.table.check = 1;
+				must(gpu_query(&query, &method, stream), "gpu_query");
+				table.table.check = 0;
+			}
+			must(gpu_query(&query, &method, stream), "gpu_query");
+			must(gpu_copy_out(&launched, results.p, sizeof(uint64_t), stream), "gpu_copy_out");
+			must(gpu_copy_out(flagged.data(), device.flagged->p, flagged.size() * 4, stream),
+				 "gpu_copy_out");
+			finish();
+			nlaunches += 1 + checked;
+			if (launched.nflagged == 0)
+				break;
+			report(!checked, "query: flagged chunks are left out");
+		}
+		right = launched.nflagged == 0 && table.read(aggregates, got);
+		if (!right)
+			printf("part %u of %u: %lu tiles flagged\n", part, parts, (long) launched.nflagged);
+	}
+	for (size_t i = 0; i < chunks.size(); i++)
+		if ((flagged[i] != 0) != chunks[i].flagged)
+		{
+			printf("chunk %zu of %u rows: flagged %u\n", i, chunks[i].nrows, flagged[i]);
+			right = false;
+		}
+	if (right && got.size() != expected.size())
+	{
+		printf("%zu groups, not %zu\n", got.size(), expected.size());
+		right = false;
+	}
+	ngroups_found += (long) got.size();
+	for (const auto &group : expected)
+	{
+		Groups::iterator found = got.find(group.first);
+
+		for (size_t a = 0; a < aggregates.size() && right; a++)
+		{
+			if (found != got.end() && memcmp(&found->second[a].result, &group.second[a].result,
+											 sizeof(GpuQueryResult)) == 0)
+				continue;
+			printf("key %lx %lx, aggregate %zu, op %d, %s\n", (long) group.first.first,
+				   (long) group.first.second, a, aggregates[a].op,
+				   found == got.end() ? "not found" : "differs");
+			for (size_t w = 0; w < sizeof(GpuQueryResult) / 8 && found != got.end(); w++)
+				if (((const int64_t *) &found->second[a].result)[w] !=
+					((const int64_t *) &group.second[a].result)[w])
+					printf("  word %zu: %lx, not %lx\n", w,
+						   (long) ((const int64_t *) &found->second[a].result)[w],
+						   (long) ((const int64_t *) &group.second[a].result)[w]);
+			right = false;
+		}
+	}
+	return right;
+}
+
+void
+check_groups(Trial &t, std::vector<Chunk> &chunks, const std::vector<GpuQueryAggregate> &aggregates,
+			 const std::vector<uint16_t> &keys, const GpuQueryMethod &method,
+			 const std::string &what)
+{
+	GpuQueryPlan plan;
+	Groups expected;
+	bool right = true;
+
+	if (gpu_query_plan_groups(&plan, &t.program, aggregates.data(), (int) aggregates.size(),
+							  keys.data(), (int) keys.size()) != GPUAGG_OK)
+	{
+		nrefused++;
+		return;
+	}
+
+	std::unique_ptr<void, void (*)(void *)>
+		memory(aligned_alloc(64, (gpuagg_vector_runner_size(&t.program) + 63) / 64 * 64), free);
+	GpuaggVectorRunner *runner = gpuagg_vector_runner_make(memory.get(), &t.program);
+
+	for (Chunk &chunk : chunks)
+		group_chunk(runner, t, plan.groups, keys, chunk, aggregates, expected);
+	for (auto &group : expected)
+		for (Total &total : group.second)
+			propagate(total);
+	for (int i = 0; i < NPATTERNS && right; i++)
+	{
+		int byte = begin_pattern(i);
+
+		right = groups_agree(plan, chunks, aggregates, expected, method, byte);
+		report(right, text("query groups %s, %zu keys, %zu chunks, %u blocks, %u warps, %u stages, "
+						   "plain %d, local %u of %u, pattern %d",
+						   what.c_str(), keys.size(), chunks.size(), method.blocks, method.warps,
+						   method.stages, method.plain, method.local, method.replicas, i));
+	}
+	if (!right)
+		print_program(t);
+}
+
+/* Every aggregate of columns by keys of few and of many values. */
+void
+column_groups(const Options &options)
+{
+	static const uint32_t sizes[] = {1, 257, 2048, 4100};
+	static Trial t;
+
+	load_columns(t);
+	for (int round = 0; round < (options.small ? 6 : options.simulated ? 60 : 400); round++)
+	{
+		std::vector<GpuQueryAggregate> aggregates;
+		std::vector<uint16_t> keys;
+		std::vector<Chunk> chunks;
+		GpuQueryMethod method = any_method();
+
+		tame = round % 3 == 0;
+		for (int i = 0; i < 3; i++)
+			chunks.push_back(make_chunk(sizes[next() % 4], round % 4 == 3));
+		for (int i = (int) (next() % 3); i >= 0; i--)
+			keys.push_back((uint16_t) (next() % (round % 2 ? 2 : t.program.nregisters)));
+		for (int i = 0; i < 5; i++)
+			aggregates.push_back(any_aggregate(t));
+		aggregates.push_back({GPUAGG_SUM, {}, (uint16_t) (10 + next() % 4), NONE});
+		method.local = round % 5 == 0 ? UINT32_MAX : round % 5 == 1 ? 2 : 0;
+		method.replicas = next() % 2 ? 0 : 1u << next() % 6;
+		check_groups(t, chunks, aggregates, keys, method, "of columns");
+	}
+}
+
+void
+random_groups(const Options &options)
+{
+	static const uint32_t sizes[] = {0, 1, 31, 32, 33, 255, 256, 257, 1023, 2047, 2048, 2049, 4100};
+	int programs = options.small ? 24 : options.simulated ? 200 : 1500;
+	std::vector<Chunk> chunks;
+
+	for (int k = 0; k < programs; k++)
+	{
+		static Trial t;
+		std::vector<GpuQueryAggregate> aggregates;
+		std::vector<uint16_t> keys;
+		uint64_t of_trial = seed;
+		GpuQueryMethod method = any_method();
+
+		tame = next() % 4 > 0;
+		if (k % 8 == 0)
+		{
+			chunks.clear();
+			for (int i = (int) (next() % 5); i >= 0; i--)
+				chunks.push_back(make_chunk(sizes[next() % 13], next() % 2));
+		}
+		method.local = next() % 3 == 0 ? UINT32_MAX : next() % 2 ? 0 : (unsigned) (next() % 300);
+		method.replicas = next() % 2 ? 0 : 1u << next() % 6;
+		memset(&t, 0, sizeof(t));
+		make_program(&t, (int) (next() % 4), (int) (1 + next() % 16));
+		for (int i = (int) (next() % 5); i >= 0; i--)
+			aggregates.push_back(any_aggregate(t));
+		for (int i = (int) (next() % 3); i >= 0 && t.program.nregisters > 0; i--)
+			keys.push_back((uint16_t) (next() % t.program.nregisters));
+		check_groups(t, chunks, aggregates, keys, method,
+					 text("of seed %llu", (unsigned long long) of_trial));
+	}
+}
+
 } // namespace
 
 void
@@ -719,6 +1101,9 @@ query_tests(const Options &options)
 	column_sums(options);
 	operations(options);
 	random_programs(options);
+	column_groups(options);
+	random_groups(options);
+	printf("query: %ld groups, %ld values apart\n", ngroups_found, Table::nfar);
 	printf("query: %ld launches, %ld programs refused, %ld chunks of %ld rows, %ld flagged\n",
 		   nlaunches, nrefused, nchunks_run, nrows_run, nflagged_chunks);
 	for (int op = GPUAGG_VECTOR_COLUMN; op < GPUAGG_VECTOR_TIME_TRUNC && !options.small; op++)

@@ -66,8 +66,10 @@ sub cost
 }
 cmp_ok(cost('', $ours), '<', cost('SET gpuagg.device = cpu;', $ours), 'the device costs less than shared memory');
 cmp_ok(cost('SET gpuagg.device = cpu;', $ours), '<', cost('SET gpuagg.resident = off;', $ours), 'which costs less than pages');
-cmp_ok(cost('', 'SELECT gpu_sum(b) FROM t GROUP BY i'), '==', cost('SET gpuagg.device = cpu;', 'SELECT gpu_sum(b) FROM t GROUP BY i'),
-	'groups cost the same');
+cmp_ok(cost('', 'SELECT gpu_sum(b) FROM t GROUP BY z'), '<', cost('SET gpuagg.device = cpu;', 'SELECT gpu_sum(b) FROM t GROUP BY z'),
+	'groups, too');
+cmp_ok(cost('', 'SELECT gpu_sum(DISTINCT b) FROM t'), '==', cost('SET gpuagg.device = cpu;', 'SELECT gpu_sum(DISTINCT b) FROM t'),
+	'what the device cannot do costs the same');
 
 # ---- a partitioned table whose plan has workers: the leader asks the device before it asks for them ----
 

@@ -1,0 +1,141 @@
+/*
+ * query_table.c
+ *	  The table of groups of a query: its memory, and the way of its groups into an answer.
+ */
+#include "host/query_table.h"
+
+#include <string.h>
+
+#define SLOTS_LEAST 4096
+#define SLOTS_MOST	(UINT64_C(1) << 30)
+#define FAR_ROOM	65536		/* floats that are listed apart, at most */
+#define SENT_LEAST	(16 * 1024) /* bytes */
+
+static size_t
+record_bytes(const GpuQueryPlan *plan)
+{
+	return plan->groups.words * sizeof(uint32_t);
+}
+
+void
+gpud_table_plan(QueryTable *table, const GpuQueryPlan *plan, const GpuaggQueryHead *head,
+				uint64_t answer, size_t *block_bytes)
+{
+	uint64_t record = record_bytes(plan);
+	uint64_t expected = head->expected < SLOTS_MOST / 4 ? head->expected : SLOTS_MOST / 4;
+	uint64_t slots = SLOTS_LEAST;
+	uint64_t sent = (expected + expected / 4) * record;
+
+	memset(table, 0, sizeof(*table));
+	table->room = answer / record;
+	/* at most half full with what is expected; with more than the answer has room for it may be full */
+	while (slots < SLOTS_MOST && slots < 2 * expected && slots < 2 * table->room)
+		slots *= 2;
+	if (sent < SENT_LEAST)
+		sent = SENT_LEAST;
+	table->sent = sent < answer ? sent / record : table->room;
+	table->table.slots = (uint32_t) slots;
+	table->table.far_room = FAR_ROOM;
+	table->table.part = head->part;
+	table->table.parts = head->parts;
+	table->table.expected = (uint32_t) expected;
+	table->records = gpud_place(block_bytes, slots * record);
+	table->far = gpud_place(block_bytes, FAR_ROOM * sizeof(GpuaggGroupFar));
+	table->counted = gpud_place(block_bytes, sizeof(GpuQueryTableCounts));
+	table->gathered = gpud_place(block_bytes, (table->room < slots ? table->room : slots) * record);
+	if (table->sent > slots)
+		table->sent = slots;
+}
+
+GpuaggReason
+gpud_table_begin(QueryTable *table, const GpuQueryPlan *plan, const Lane *lane)
+{
+	GpuQueryTable *at = &table->table;
+	GpuaggReason reason;
+
+	at->records = (uint32_t *) (lane->block + table->records);
+	at->far = (GpuaggGroupFar *) (lane->block + table->far);
+	at->counts = (GpuQueryTableCounts *) (lane->block + table->counted);
+	reason = gpu_memset(at->records, 0, at->slots * record_bytes(plan), lane->stream);
+	if (reason == GPUAGG_OK)
+		reason = gpu_memset(at->counts, 0, sizeof(GpuQueryTableCounts), lane->stream);
+	return reason;
+}
+
+static GpuaggReason
+send_first(const QueryTable *table, const GpuQueryPlan *plan, const Lane *lane, char *to)
+{
+	uint32_t *gathered = (uint32_t *) (lane->block + table->gathered);
+	GpuaggReason reason = gpu_query_groups(plan, &table->table, gathered,
+										   table->room < table->table.slots ? table->room
+																			: table->table.slots,
+										   lane->stream);
+
+	if (reason == GPUAGG_OK)
+		reason = gpu_copy_out(lane->slot, table->table.counts, sizeof(GpuQueryTableCounts),
+							  lane->stream);
+	if (reason == GPUAGG_OK && table->sent > 0)
+		reason = gpu_copy_out(to, gathered, table->sent * record_bytes(plan), lane->stream);
+	return reason;
+}
+
+/* What has not been sent, and what is listed apart. */
+static GpuaggReason
+send_rest(const QueryTable *table, const GpuQueryPlan *plan, const Lane *lane, char *to)
+{
+	uint64_t record = record_bytes(plan);
+	uint64_t n = table->counts.ngroups;
+	GpuaggReason reason = GPUAGG_OK;
+
+	if (n > table->sent)
+		reason = gpu_copy_out(to + table->sent * record,
+							  lane->block + table->gathered + table->sent * record,
+							  (n - table->sent) * record, lane->stream);
+	if (reason == GPUAGG_OK && table->counts.nfar > 0)
+		reason = gpu_copy_out(to + n * record, lane->block + table->far,
+							  table->counts.nfar * sizeof(GpuaggGroupFar), lane->stream);
+	return reason;
+}
+
+/* Whether there is room for all that has been found. */
+static bool
+fits(const QueryTable *table, const GpuQueryPlan *plan)
+{
+	const GpuQueryTableCounts *counts = &table->counts;
+	uint64_t far_bytes = counts->nfar * sizeof(GpuaggGroupFar);
+	uint64_t far_records = (far_bytes + record_bytes(plan) - 1) / record_bytes(plan);
+
+	return counts->full == 0 && counts->nfar <= FAR_ROOM &&
+		   counts->ngroups + far_records <= table->room;
+}
+
+GpuaggReason
+gpud_table_send(QueryTable *table, const GpuQueryPlan *plan, const Lane *lane, char *to)
+{
+	return table->known ? send_rest(table, plan, lane, to) : send_first(table, plan, lane, to);
+}
+
+bool
+gpud_table_collected(QueryTable *table, const GpuQueryPlan *plan, const Lane *lane)
+{
+	if (table->known)
+		return true;
+	table->known = true;
+	memcpy(&table->counts, lane->slot, sizeof(table->counts));
+	return !fits(table, plan) || (table->counts.ngroups <= table->sent && table->counts.nfar == 0);
+}
+
+uint64_t
+gpud_table_answer(const QueryTable *table, const GpuQueryPlan *plan, GpuaggReply *reply)
+{
+	const GpuQueryTableCounts *counts = &table->counts;
+
+	/* a full table has lost some */
+	reply->u.query.ngroups = counts->full != 0 ? 2 * (uint64_t) table->table.slots
+											   : counts->ngroups;
+	reply->u.query.incomplete = !fits(table, plan);
+	if (reply->u.query.incomplete)
+		return 0;
+	reply->u.query.nfar = counts->nfar;
+	return counts->ngroups * record_bytes(plan) + counts->nfar * sizeof(GpuaggGroupFar);
+}

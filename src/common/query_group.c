@@ -1,0 +1,214 @@
+/*
+ * query_group.c
+ *	  Groups of a query over blobs: records.
+ */
+#include "common/query_group.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "common/vector.h"
+
+static_assert(sizeof(GpuaggGroupFar) == 32, "what is listed apart crosses the process boundary");
+
+static int
+is_float(int type)
+{
+	return type == GPUAGG_VECTOR_FLOAT32 || type == GPUAGG_VECTOR_FLOAT64;
+}
+
+static int
+is_number(int type)
+{
+	return type >= GPUAGG_VECTOR_INT16 && type <= GPUAGG_VECTOR_FLOAT64;
+}
+
+/* Words of a sum of integers of so many bits, its sign among them, over 2^32 rows. */
+static uint16_t
+sum_words(int bits)
+{
+	return (uint16_t) ((bits + 32 + 31) / 32);
+}
+
+static uint16_t
+take(uint32_t *end, uint32_t words)
+{
+	uint32_t at = *end;
+
+	*end += words;
+	return (uint16_t) at;
+}
+
+/* 0: there is no such sum, or extreme. */
+static int
+add_field(GpuaggGroupLayout *layout, GpuaggGroupField *field, int has_filter)
+{
+	/* INT16 is added up as INT32 */
+	int bits = field->type == GPUAGG_VECTOR_INT16 ? 32
+												  : 8 * (int) gpuagg_vector_type_size(field->type);
+
+	field->missing = field->value = field->squares = field->specials = GPUAGG_GROUP_NONE;
+	if (field->op != GPUAGG_COUNT && !is_number(field->type))
+		return 0;
+	if (field->type != 0 || has_filter)
+		field->missing = take(&layout->common, 1);
+	switch (field->op)
+	{
+		case GPUAGG_COUNT:
+			return 1;
+		case GPUAGG_SUM:
+		case GPUAGG_MOMENTS:
+			if (field->op == GPUAGG_MOMENTS && field->type > GPUAGG_VECTOR_INT64)
+				return 0;
+			field->words = is_float(field->type) ? GPUAGG_GROUP_FLOAT_WORDS : sum_words(bits);
+			field->value = take(&layout->common, field->words);
+			if (field->op == GPUAGG_MOMENTS)
+			{
+				field->square_words = sum_words(2 * bits - 1);
+				field->squares = take(&layout->common, field->square_words);
+			}
+			return 1;
+		case GPUAGG_MIN:
+		case GPUAGG_MAX:
+			if (field->type == GPUAGG_VECTOR_INT128)
+				return 0;
+			layout->common += layout->common % 2;
+			field->words = 2;
+			field->value = take(&layout->common, 2);
+			return 1;
+		default:
+			return 0;
+	}
+}
+
+int
+gpuagg_group_layout(GpuaggGroupLayout *layout, const uint8_t *key_types, uint32_t nkeys,
+					const GpuaggQueryAggregate *aggregates, const uint8_t *types,
+					uint32_t naggregates)
+{
+	uint32_t bits = 0;
+
+	memset(layout, 0, sizeof(*layout));
+	if (nkeys == 0 || nkeys > GPUAGG_GROUP_KEYS || naggregates > GPUAGG_GROUP_AGGREGATES)
+		return 0;
+	layout->nkeys = nkeys;
+	layout->naggregates = naggregates;
+	for (uint32_t i = 0; i < nkeys; i++)
+	{
+		int is_bool = key_types[i] == GPUAGG_VECTOR_BOOL;
+
+		if ((!is_bool && !is_number(key_types[i])) || key_types[i] == GPUAGG_VECTOR_INT128)
+			return 0;
+		layout->key_type[i] = key_types[i];
+		layout->key_at[i] = (uint8_t) bits;
+		bits += 1 + (is_bool ? 1 : 8 * (uint32_t) gpuagg_vector_type_size(key_types[i]));
+		if (bits > GPUAGG_GROUP_KEY_BITS)
+			return 0;
+	}
+	layout->key_words = bits > 63 ? 2 : 1;
+	layout->common = 2 * layout->key_words;
+	layout->rows = take(&layout->common, 1);
+	for (uint32_t i = 0; i < naggregates; i++)
+	{
+		layout->field[i].op = aggregates[i].op;
+		layout->field[i].type = types[i];
+		if (!add_field(layout, &layout->field[i], aggregates[i].filter != GPUAGG_VECTOR_NONE))
+			return 0;
+	}
+	layout->words = layout->common;
+	for (uint32_t i = 0; i < naggregates; i++)
+		if (aggregates[i].op == GPUAGG_SUM && is_float(types[i]))
+			layout->field[i].specials = take(&layout->words, GPUAGG_GROUP_SPECIALS);
+	layout->words = (layout->words + 3) / 4 * 4;
+	return 1;
+}
+
+uint64_t
+gpuagg_group_key(const GpuaggGroupLayout *layout, const uint64_t *words, uint32_t number,
+				 int *isnull)
+{
+	unsigned __int128 key = words[0] >> 1;
+	int type = layout->key_type[number];
+	int bits = type == GPUAGG_VECTOR_BOOL ? 1 : 8 * (int) gpuagg_vector_type_size(type);
+	uint64_t value;
+
+	if (layout->key_words > 1)
+		key |= (unsigned __int128) (words[1] >> 1) << 63;
+	key >>= layout->key_at[number];
+	*isnull = (int) (key & 1);
+	value = (uint64_t) (key >> 1);
+	if (bits < 64)
+		value &= (UINT64_C(1) << bits) - 1;
+	return *isnull ? 0 : value;
+}
+
+/* Words in two's complement, sign-extended to 192 bits. */
+static void
+extend(const uint32_t *word, uint32_t n, uint64_t *wide)
+{
+	uint32_t sign = (int32_t) word[n - 1] < 0 ? UINT32_MAX : 0;
+
+	for (uint32_t i = 0; i < 3; i++)
+	{
+		uint32_t low = 2 * i < n ? word[2 * i] : sign;
+		uint32_t high = 2 * i + 1 < n ? word[2 * i + 1] : sign;
+
+		wide[i] = (uint64_t) high << 32 | low;
+	}
+}
+
+static int
+read_floats(const GpuaggGroupField *field, const uint32_t *record, GpuaggReduced *reduced)
+{
+	const uint32_t *special = record + field->specials;
+	GpuaggFloatCounts *counts = &reduced->f.counts;
+	int top = GPUAGG_GROUP_FLOAT_CHUNK + GPUAGG_GROUP_FLOAT_WORDS - 1;
+
+	for (int i = 0; i < GPUAGG_GROUP_FLOAT_WORDS - 1; i++)
+		reduced->f.chunk[GPUAGG_GROUP_FLOAT_CHUNK + i] = record[field->value + i];
+	reduced->f.chunk[top] = (int32_t) record[field->value + GPUAGG_GROUP_FLOAT_WORDS - 1];
+	gpuagg_float_sum_propagate(gpuagg_float_sum_of(&reduced->f));
+	counts->n = (int64_t) reduced->n;
+	counts->n_nan = special[GPUAGG_GROUP_NAN];
+	counts->n_pinf = special[GPUAGG_GROUP_PLUS_INFINITY];
+	counts->n_ninf = special[GPUAGG_GROUP_MINUS_INFINITY];
+	counts->n_negzero = special[GPUAGG_GROUP_MINUS_ZERO];
+	return counts->n_nan + counts->n_pinf + counts->n_ninf + counts->n_negzero <= counts->n;
+}
+
+int
+gpuagg_group_total(const GpuaggGroupLayout *layout, const uint32_t *record, uint32_t number,
+				   GpuaggQueryTotal *total)
+{
+	const GpuaggGroupField *field = &layout->field[number];
+	GpuaggReduced *reduced = &total->reduced;
+	uint32_t rows = record[layout->rows];
+	uint32_t missing = field->missing != GPUAGG_GROUP_NONE ? record[field->missing] : 0;
+	uint64_t wide[3];
+
+	gpuagg_query_total_init(total);
+	if (rows == 0 || missing > rows)
+		return 0;
+	reduced->n = rows - missing;
+	if (field->op == GPUAGG_COUNT)
+		return 1;
+	if (field->op == GPUAGG_MIN || field->op == GPUAGG_MAX)
+	{
+		uint64_t key;
+
+		memcpy(&key, record + field->value, sizeof(key));
+		key = (field->op == GPUAGG_MIN ? ~key : key) ^ UINT64_C(1) << 63;
+		if (reduced->n > 0)
+			reduced->sum = gpuagg_int128_from((int64_t) key);
+		return 1;
+	}
+	if (is_float(field->type))
+		return read_floats(field, record, reduced);
+	extend(record + field->value, field->words, wide);
+	reduced->sum.lo = wide[0];
+	reduced->sum.hi = (int64_t) wide[1];
+	total->high = (int64_t) wide[2];
+	if (field->op == GPUAGG_MOMENTS)
+		extend(record + field->squares, field->square_words, reduced->squares);
+	return 1;
+}

@@ -1,0 +1,113 @@
+/*
+ * query_group.h
+ *	  Groups of a query over blobs: records of 32-bit words, on the device and in an answer.
+ *
+ * A record has, in this order: the key, the number of the group's rows, and of each aggregate how
+ * many of these do not count and what is added up; behind all, of sums of floats, counts of
+ * values that are no numbers.  A record of zeros is that of no rows.
+ *
+ * Keys are numbers of up to GPUAGG_GROUP_KEY_BITS bits together, in words of 63 bits: a word of a
+ * record has them above a bit that is always set.  A key takes a bit that says that it is NULL
+ * (all else is 0 then), and above it its value; of floats -0 is no key, and NaN is canonical.
+ *
+ *		SUM			integers: two's complement, least word first, wide enough for 2^32 rows.
+ *					Floats: 2^GPUAGG_GROUP_FLOAT_WEIGHT times such a number of 8 words; and counts of
+ *					NaN, infinity, -infinity and -0.  What does not fit that is listed apart, and
+ *					does not count in the record
+ *		MOMENTS		integers: the sum, and that of squares
+ *		MIN, MAX	64 bits: the order key (column.h) plus 2^63; of MIN the complement.  The greatest
+ *					of these is kept
+ *
+ * A query with groups has fewer than 2^32 rows, so counts have 32 bits.
+ */
+#ifndef GPUAGG_QUERY_GROUP_H
+#define GPUAGG_QUERY_GROUP_H
+
+#include "common/query_total.h"
+
+#define GPUAGG_GROUP_KEYS		  8
+#define GPUAGG_GROUP_AGGREGATES	  16
+#define GPUAGG_GROUP_KEY_BITS	  126
+#define GPUAGG_GROUP_FLOAT_WORDS  8
+#define GPUAGG_GROUP_FLOAT_CHUNK  29 /* its lowest word is this chunk of float_sum.h */
+#define GPUAGG_GROUP_FLOAT_WEIGHT (32 * GPUAGG_GROUP_FLOAT_CHUNK + GPUAGG_MIN_EXPONENT)
+#define GPUAGG_GROUP_NONE		  UINT16_MAX
+
+/* Counts of values that are no numbers, in this order. */
+enum
+{
+	GPUAGG_GROUP_NAN,
+	GPUAGG_GROUP_PLUS_INFINITY,
+	GPUAGG_GROUP_MINUS_INFINITY,
+	GPUAGG_GROUP_MINUS_ZERO,
+	GPUAGG_GROUP_SPECIALS
+};
+
+/* Where an aggregate is in a record: words, or NONE. */
+typedef struct GpuaggGroupField
+{
+	uint8_t op;		  /* GpuaggOp */
+	uint8_t type;	  /* GpuaggVectorType of the value; 0: none */
+	uint16_t missing; /* rows that do not count */
+	uint16_t value;
+	uint16_t words; /* of the value */
+	uint16_t squares;
+	uint16_t square_words;
+	uint16_t specials;
+} GpuaggGroupField;
+
+typedef struct GpuaggGroupLayout
+{
+	uint32_t words;	 /* of a record, a multiple of 4 */
+	uint32_t common; /* words before the specials */
+	uint32_t nkeys;
+	uint32_t key_words; /* of 63 bits: 1 or 2 */
+	uint32_t naggregates;
+	uint32_t rows;						 /* word of the number of rows */
+	uint8_t key_type[GPUAGG_GROUP_KEYS]; /* GpuaggVectorType */
+	uint8_t key_at[GPUAGG_GROUP_KEYS];	 /* bit */
+	GpuaggGroupField field[GPUAGG_GROUP_AGGREGATES];
+} GpuaggGroupLayout;
+
+/* A float that the words of its sum cannot hold, of an aggregate of a group. */
+typedef struct GpuaggGroupFar
+{
+	uint64_t key[2]; /* as in records; of one word the second is 0 */
+	double value;
+	uint64_t aggregate;
+} GpuaggGroupFar;
+
+/*
+ * Makes the layout; types: of keys, and of the aggregates' values (0: none).  0: there are no
+ * such records.
+ */
+extern int gpuagg_group_layout(GpuaggGroupLayout *layout, const uint8_t *key_types, uint32_t nkeys,
+							   const GpuaggQueryAggregate *aggregates, const uint8_t *types,
+							   uint32_t naggregates);
+
+/*
+ * The key of that number out of a record's words (or a GpuaggGroupFar's, as words): its bits,
+ * or 0 with *isnull set.
+ */
+extern uint64_t gpuagg_group_key(const GpuaggGroupLayout *layout, const uint64_t *words,
+								 uint32_t number, int *isnull);
+
+/* The total of an aggregate of a record.  0: a record that no rows can have. */
+extern int gpuagg_group_total(const GpuaggGroupLayout *layout, const uint32_t *record,
+							  uint32_t number, GpuaggQueryTotal *total);
+
+/* The same of a SUM of integers of up to 64 bits: the number of values, and their sum. */
+static inline __int128
+gpuagg_group_integer(const GpuaggGroupField *field, const uint32_t *record, uint32_t rows,
+					 uint64_t *n)
+{
+	const uint32_t *word = record + field->value;
+	unsigned __int128 sum = (unsigned __int128) word[1] << 32 | word[0];
+
+	*n = (uint64_t) rows - record[field->missing];
+	if (field->words == 2)
+		return (int64_t) sum;
+	return (__int128) ((unsigned __int128) (__int128) (int32_t) word[2] << 64 | sum);
+}
+
+#endif /* GPUAGG_QUERY_GROUP_H */
