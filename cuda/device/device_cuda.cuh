@@ -60,6 +60,14 @@ prefetch_l2(const void *p)
 	asm volatile("prefetch.global.L2 [%0];" : : "l"(__cvta_generic_to_global(p)));
 }
 
+/* The same pointer, known to point to global memory. */
+template <class T>
+static __device__ __forceinline__ const T *
+global_memory(const T *p)
+{
+	return (const T *) __cvta_global_to_generic(__cvta_generic_to_global(p));
+}
+
 static __device__ __forceinline__ void
 launched_early()
 {

@@ -36,6 +36,13 @@ prefetch_l2(const void *)
 {
 }
 
+template <class T>
+static inline const T *
+global_memory(const T *p)
+{
+	return p;
+}
+
 template <class Kernel>
 static inline unsigned
 resident_blocks(Kernel, int, size_t = 0)

@@ -5,6 +5,8 @@
  * A block goes through its own range of rows, tile by tile; its warps interpret the plan over
  * their parts of a tile, each by itself.  There are as many blocks as are resident.
  */
+#include "device/grid.cuh"
+#include "kernels/query_fused.h"
 #include "kernels/query_groups.cuh"
 #include "kernels/query_total.cuh"
 
@@ -13,9 +15,11 @@
 #define QUERY_SHARED_BLOCK (1024 + 128) /* of each block, beyond its own */
 
 /* Groups in a block's shared memory, beyond those expected; bytes that copies of them may take. */
-#define LOCAL_LEAST	   48
-#define LOCAL_REPLICAS (40 * 1024)
-#define LOCAL_SLACK	   256 /* bytes, for what parts of the memory are aligned to */
+#define LOCAL_LEAST		48
+#define LOCAL_REPLICAS	(40 * 1024)
+#define LOCAL_SLACK		256 /* bytes, for what parts of the memory are aligned to */
+
+#define QUERY_TILE_ROWS 2048 /* of a tile, at most, unless a method says so */
 
 /* A block must not sum more floats: a value makes at most 5 deposits below 2^32 in a chunk. */
 #define QUERY_FLOAT_ROWS (UINT64_C(1) << 26)
@@ -45,7 +49,7 @@ struct QueryGroupKind : QueryKind<ROWS, IS_WIDE, false, IS_HEAVY, NBLOCKS>
 	static constexpr bool GROUPS = true;
 };
 
-typedef QueryKind<8, false, false, false, 3> QueryLight;
+typedef QueryKind<16, false, false, false, 2> QueryLight;
 typedef QueryKind<8, false, true, true, 2> QueryHeavy; /* also quotients, squares, floats */
 typedef QueryKind<4, true, true, true, 2> QueryAll;	   /* also 128 bits */
 typedef QueryGroupKind<8, false, false, 2> QueryGroupsLight;
@@ -104,11 +108,17 @@ __launch_bounds__(QUERY_THREADS, RESIDENT(Kind::BLOCKS))
 		if (machine.begin(stage))
 		{
 			uint32_t nsteps = launch.plan.nsteps;
+			uint32_t next_code = launch.plan.steps[0].code; /* read ahead: that takes a while */
+			uint32_t next_a = launch.plan.steps[0].a;
 
 			for (uint32_t n = 0; n < nsteps; n++)
 			{
 				const GpuQueryStep &step = launch.plan.steps[n];
-				uint32_t code = step.code;
+				uint32_t code = next_code;
+				uint32_t source = next_a;
+
+				next_code = launch.plan.steps[n + 1].code;
+				next_a = launch.plan.steps[n + 1].a;
 
 				if constexpr (!Kind::GROUPS)
 					if (step.in_place && totals.add_in_place(machine, step))
@@ -119,13 +129,13 @@ __launch_bounds__(QUERY_THREADS, RESIDENT(Kind::BLOCKS))
 						totals.find(machine);
 						continue;
 					}
-				if (QUERY_SOURCE_KIND(step.a) != QUERY_ACCUMULATOR)
-					machine.load(a, step.a);
+				if (QUERY_SOURCE_KIND(source) != QUERY_ACCUMULATOR)
+					machine.load(a, source);
 				if (code >= QUERY_CODE(QUERY_AGGREGATE, 0))
 				{
 					uint32_t rows = machine.live & machine.rows_of(step.c);
 
-					if (QUERY_SOURCE_KIND(step.a) != QUERY_NONE)
+					if (QUERY_SOURCE_KIND(source) != QUERY_NONE)
 						rows &= a.valid;
 					if constexpr (Kind::GROUPS)
 						totals.add(machine, step, a, rows);
@@ -145,7 +155,7 @@ __launch_bounds__(QUERY_THREADS, RESIDENT(Kind::BLOCKS))
 
 					if (QUERY_SOURCE_KIND(step.b) != QUERY_NONE)
 						machine.load(b, step.b);
-					bad = machine.compute(step, a, b) & machine.live & a.valid;
+					bad = machine.compute(step, code, a, b) & machine.live & a.valid;
 					if (bad != 0)
 						bad &= machine.rows_of(step.mask);
 					machine.flagged |= bad;
@@ -231,6 +241,8 @@ choose_layout(const GpuQuery &query, const GpuQueryMethod &method, const QueryGr
 	QueryLayout layout;
 
 	*warps = method.warps > 0 ? method.warps : QUERY_THREADS / WARP_SIZE;
+	if (method.warps == 0 && *warps * WARP_SIZE * v > QUERY_TILE_ROWS)
+		*warps = QUERY_TILE_ROWS / (WARP_SIZE * v);
 	for (;;)
 	{
 		uint32_t rows = *warps * WARP_SIZE * v;
@@ -345,6 +357,7 @@ GpuaggReason
 gpu_query(const GpuQuery *query, const GpuQueryMethod *method, GpuStreamRef stream)
 {
 	GpuQueryMethod chosen = {};
+	FusedPlan fused;
 
 	if (method != nullptr)
 		chosen = *method;
@@ -361,6 +374,8 @@ gpu_query(const GpuQuery *query, const GpuQueryMethod *method, GpuStreamRef stre
 			return launch_rows<QueryGroupsHeavy>(*query, chosen, stream);
 		return launch_rows<QueryGroupsLight>(*query, chosen, stream);
 	}
+	if (!chosen.interpreted && query_fuse(&fused, query->plan))
+		return query_run_fused(*query, fused, chosen, stream);
 	if (query->plan->wide)
 		return launch_rows<QueryAll>(*query, chosen, stream);
 	if (query->plan->heavy || query->plan->nfloats > 0)

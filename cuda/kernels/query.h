@@ -125,11 +125,11 @@ typedef struct GpuQuery
 /* How a query is computed, for tests; the result is the same.  0: default. */
 typedef struct GpuQueryMethod
 {
-	unsigned blocks;	 /* at most */
-	unsigned warps;		 /* of a block: 1, 2, 4, 8 */
-	unsigned stages;	 /* tiles in shared memory: 1, 2 */
-	int plain;			 /* without bulk copies */
-	int interpreted;	 /* without sums of columns as they lie */
+	unsigned blocks; /* at most */
+	unsigned warps;	 /* of a block: 1, 2, 4, 8 */
+	unsigned stages; /* tiles in shared memory: 1, 2 */
+	int plain;		 /* without bulk copies */
+	int interpreted; /* step by step, without kernels of shapes or sums of columns as they lie */
 	uint64_t float_rows; /* of a block, at most, where floats are summed; default 2^26 */
 	unsigned local;		 /* groups that a block has in shared memory; UINT_MAX: none */
 	unsigned replicas;	 /* of each of those: 1, 2, 4, ..., 32 */

@@ -464,12 +464,13 @@ template <int V, bool WIDE, bool HEAVY> struct QueryMachine
 	}
 
 	/* Runs a step but for sources and aggregates; bad: rows to be flagged if they count. */
-	__device__ __forceinline__ uint32_t compute(const GpuQueryStep &step, Lanes &a, Lanes &b)
+	__device__ __forceinline__ uint32_t compute(const GpuQueryStep &step, uint32_t code, Lanes &a,
+												Lanes &b)
 	{
 		uint32_t bad = 0;
 		uint32_t rows;
 
-		switch (step.code)
+		switch (code)
 		{
 #define QUERY_COMPARE(CLASS, T)                              \
 	case QUERY_CODE(GPUAGG_VECTOR_EQ, CLASS):                \
@@ -623,17 +624,18 @@ template <int V, bool WIDE, bool HEAVY> struct QueryMachine
 
 			default:
 				if constexpr (HEAVY)
-					bad = compute_heavy(step, a, b);
+					bad = compute_heavy(step, code, a, b);
 		}
 		return bad;
 	}
 
 	/* What takes many registers: quotients. */
-	__device__ __forceinline__ uint32_t compute_heavy(const GpuQueryStep &step, Lanes &a, Lanes &b)
+	__device__ __forceinline__ uint32_t compute_heavy(const GpuQueryStep &step, uint32_t code,
+													  Lanes &a, Lanes &b)
 	{
 		uint32_t bad = 0;
 
-		switch (step.code)
+		switch (code)
 		{
 			QUERY_QUOTIENTS(QUERY_INT32, int32_t)
 			QUERY_QUOTIENTS(QUERY_INT64, int64_t)
@@ -645,17 +647,18 @@ template <int V, bool WIDE, bool HEAVY> struct QueryMachine
 				break;
 			default:
 				if constexpr (WIDE)
-					bad = compute_wide(step, a, b);
+					bad = compute_wide(step, code, a, b);
 		}
 		return bad;
 	}
 
 	/* What has 128 bits, of operands or result. */
-	__device__ __forceinline__ uint32_t compute_wide(const GpuQueryStep &step, Lanes &a, Lanes &b)
+	__device__ __forceinline__ uint32_t compute_wide(const GpuQueryStep &step, uint32_t code,
+													 Lanes &a, Lanes &b)
 	{
 		uint32_t bad = 0;
 
-		switch (step.code)
+		switch (code)
 		{
 			QUERY_INTEGERS(QUERY_INT128, Wide)
 			QUERY_QUOTIENTS(QUERY_INT128, Wide)

@@ -14,6 +14,7 @@
 #include "kernels/query.h"
 
 #define QUERY_THREADS 256 /* of a block, at most */
+#define QUERY_ROWS	  16  /* of a lane, at most */
 #define QUERY_STAGES  2
 
 /* How values of a column lie in a tile. */
@@ -239,7 +240,7 @@ query_bytes(uint32_t rows, uint32_t width)
 static __device__ __forceinline__ void
 query_issue(const QueryLaunch &launch, QueryWalk &walk, unsigned char *stage, CopyBarrier *barrier)
 {
-	constexpr int WORDS = QUERY_THREADS * 8 / 32 / WARP_SIZE;
+	constexpr int WORDS = QUERY_THREADS * QUERY_ROWS / 32 / WARP_SIZE;
 	const QueryLayout &layout = launch.layout;
 	uint32_t words[WORDS] = {};
 	uint32_t rows = walk.next(launch, layout.rows, words);

@@ -385,40 +385,45 @@ template <class Machine, bool FLOATS> struct QueryTotals
 		uint64_t low = 0;  /* sum of what is stored, or of low halves */
 		uint64_t high = 0; /* of high halves */
 
-		if (V != 8 || column.has_nulls || !__all_sync(FULL_MASK, machine.live == Machine::ALL))
+		if (V % 8 != 0 || column.has_nulls || !__all_sync(FULL_MASK, machine.live == Machine::ALL))
 			return false;
 
 		const unsigned char *values = machine.stage + launch.layout.values[number];
 		const Quad *quads = (const Quad *) values + lane_id();
+		uint32_t first = (uint32_t) (warp_id() * (V / 8) * WARP_SIZE + lane_id()); /* of eights */
 		uint32_t sum = 0;
 
 		switch (column.mode)
 		{
 			case LOAD_8:
-			{
-				uint64_t v = ((const uint64_t *) values)[threadIdx.x];
-				uint64_t mask = UINT64_C(0x00ff00ff00ff00ff);
+				UNROLL
+				for (int k = 0; k < V / 8; k++)
+				{
+					uint64_t v = ((const uint64_t *) values)[first + k * WARP_SIZE];
+					uint64_t mask = UINT64_C(0x00ff00ff00ff00ff);
 
-				v = (v & mask) + (v >> 8 & mask);
-				sum = (uint32_t) v + (uint32_t) (v >> 32);
+					v = (v & mask) + (v >> 8 & mask);
+					sum += (uint32_t) v + (uint32_t) (v >> 32);
+				}
 				low = (sum & 0xffff) + (sum >> 16);
 				break;
-			}
 			case LOAD_16:
-			{
-				Quad quad = ((const Quad *) values)[threadIdx.x];
-
 				UNROLL
-				for (int i = 0; i < 4; i++)
-					sum += (quad.word[i] & 0xffff) + (quad.word[i] >> 16);
+				for (int k = 0; k < V / 8; k++)
+				{
+					Quad quad = ((const Quad *) values)[first + k * WARP_SIZE];
+
+					UNROLL
+					for (int i = 0; i < 4; i++)
+						sum += (quad.word[i] & 0xffff) + (quad.word[i] >> 16);
+				}
 				low = sum;
 				break;
-			}
 			case LOAD_32:
 				UNROLL
-				for (int k = 0; k < 2; k++)
+				for (int k = 0; k < V / 4; k++)
 				{
-					Quad quad = quads[warp_id() * 2 * WARP_SIZE + k * WARP_SIZE];
+					Quad quad = quads[warp_id() * (V / 4) * WARP_SIZE + k * WARP_SIZE];
 
 					UNROLL
 					for (int i = 0; i < 4; i++)
@@ -428,9 +433,9 @@ template <class Machine, bool FLOATS> struct QueryTotals
 				break;
 			default: /* LOAD_64 */
 				UNROLL
-				for (int k = 0; k < 4; k++)
+				for (int k = 0; k < V / 2; k++)
 				{
-					Quad quad = quads[warp_id() * 4 * WARP_SIZE + k * WARP_SIZE];
+					Quad quad = quads[warp_id() * (V / 2) * WARP_SIZE + k * WARP_SIZE];
 
 					low += (uint64_t) quad.word[0] + quad.word[2];
 					high += (uint64_t) ((int64_t) (int32_t) quad.word[1] + (int32_t) quad.word[3]);

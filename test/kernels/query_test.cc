@@ -21,7 +21,7 @@ extern "C" {
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/kernels/query.h"
+#include "cuda/kernels/query_fused.h"
 #include "test/unit/vector_random.h"
 
 namespace
@@ -646,6 +646,160 @@ column_sums(const Options &options)
 	}
 }
 
+/* Adds an instruction; returns its register. */
+uint16_t
+add_instruction(Trial &t, int op, int type, uint16_t a, uint16_t b, uint32_t arg, int to = 0)
+{
+	uint16_t out = (uint16_t) t.program.nregisters++;
+
+	t.instructions[t.program.ninstructions++] =
+		{(uint8_t) op, (uint8_t) type, (uint8_t) to, 0, out, a, b, NONE, NONE, 0, arg};
+	return out;
+}
+
+uint16_t
+add_column(Trial &t, int type)
+{
+	return add_instruction(t, GPUAGG_VECTOR_COLUMN, type, NONE, NONE,
+						   (uint32_t) (2 * (type - 1)) + (uint32_t) (next() % 2));
+}
+
+uint16_t
+add_constant(Trial &t, int type)
+{
+	uint32_t number = t.program.nconstants++;
+
+	make_constant(&t.constants[number], type);
+	t.constants[number].isnull = 0;
+	return add_instruction(t, GPUAGG_VECTOR_CONSTANT, type, NONE, NONE, number);
+}
+
+/* A comparison of a column with a constant. */
+uint16_t
+add_condition(Trial &t)
+{
+	static const int types[] = {GPUAGG_VECTOR_INT16, GPUAGG_VECTOR_INT32, GPUAGG_VECTOR_INT64,
+								GPUAGG_VECTOR_FLOAT32, GPUAGG_VECTOR_FLOAT64};
+	int type = types[next() % 5];
+	uint16_t column = add_column(t, type);
+	uint16_t constant = add_constant(t, type);
+	int op = GPUAGG_VECTOR_EQ + (int) (next() % 12) % 6;
+
+	if (op == GPUAGG_VECTOR_EQ && next() % 4)
+		op = GPUAGG_VECTOR_LE;
+	return next() % 3 ? add_instruction(t, op, GPUAGG_VECTOR_BOOL, column, constant, 0)
+					  : add_instruction(t, op, GPUAGG_VECTOR_BOOL, constant, column, 0);
+}
+
+/* A factor: a column, or the sum or difference of one and a constant. */
+uint16_t
+add_factor(Trial &t, int type)
+{
+	bool widened = type == GPUAGG_VECTOR_INT64 && next() % 4 == 0;
+	uint16_t factor = add_column(t, widened ? (int) GPUAGG_VECTOR_INT32 : type);
+	uint16_t constant;
+
+	if (widened)
+		factor = add_instruction(t, GPUAGG_VECTOR_CAST, GPUAGG_VECTOR_INT32, factor, NONE, 0, type);
+	if (next() % 2)
+		return factor;
+	constant = add_constant(t, type);
+	return next() % 2 ? add_instruction(t, GPUAGG_VECTOR_ADD + (int) (next() % 2), type, factor,
+										constant, 0)
+					  : add_instruction(t, GPUAGG_VECTOR_ADD + (int) (next() % 2), type, constant,
+										factor, 0);
+}
+
+/* Queries of the shapes that have kernels of their own, by these and step by step. */
+void
+shapes(const Options &options)
+{
+	static const uint32_t sizes[] = {0,	  1,   2,	31,	 32,   33,	 127,  128,	 129,  255,	 256,
+									 257, 511, 512, 513, 1023, 1025, 2047, 2049, 4095, 4096, 4097};
+	static const int types[] = {GPUAGG_VECTOR_INT32, GPUAGG_VECTOR_INT64, GPUAGG_VECTOR_FLOAT32,
+								GPUAGG_VECTOR_FLOAT64, GPUAGG_VECTOR_INT16};
+	int programs = options.small ? 20 : options.simulated ? 300 : 2000;
+	std::vector<Chunk> chunks;
+	long nfused = 0;
+
+	for (int k = 0; k < programs; k++)
+	{
+		static Trial t;
+		int type = types[next() % (k % 8 == 0 ? 5 : 4)];
+		int nfactors = type == GPUAGG_VECTOR_INT16 ? 1 : (int) (1 + next() % 3);
+		int nconditions = (int) (next() % 2 * (next() % 5));
+		std::vector<GpuQueryAggregate> aggregates;
+		uint64_t of_trial = seed;
+		uint16_t value, filter = NONE;
+		GpuQueryMethod method = any_method();
+		GpuQueryPlan plan;
+		FusedPlan fused;
+
+		tame = next() % 4 > 0;
+		if (k % 10 == 0)
+		{
+			int nchunks = (int) (1 + next() % (k % 20 == 0 ? 40 : 6));
+
+			chunks.clear();
+			for (int i = 0; i < nchunks; i++)
+				chunks.push_back(
+					make_chunk(nchunks > 6 ? (uint32_t) (next() % 70) : sizes[next() % 22],
+							   k % 30 == 0));
+		}
+		memset(&t, 0, sizeof(t));
+		t.program.filter = NONE;
+		t.program.instructions = t.instructions;
+		t.program.constants = t.constants;
+		t.program.columns = t.columns;
+		t.program.ncolumns = COLUMNS;
+		for (int i = 0; i < COLUMNS; i++)
+			t.columns[i] = (uint8_t) (1 + i / 2);
+		for (int i = 0; i < nconditions; i++)
+		{
+			uint16_t condition = add_condition(t);
+
+			filter = i == 0 ? condition
+							: add_instruction(t, GPUAGG_VECTOR_AND, GPUAGG_VECTOR_BOOL, filter,
+											  condition, 0);
+		}
+		t.program.filter = filter;
+		t.program.nfilter = filter == NONE ? 0 : t.program.ninstructions;
+		value = nfactors == 1 && next() % 2 ? add_column(t, type) : add_factor(t, type);
+		for (int i = 1; i < nfactors; i++)
+		{
+			uint16_t factor = add_factor(t, type);
+
+			value = next() % 2 ? add_instruction(t, GPUAGG_VECTOR_MUL, type, value, factor, 0)
+							   : add_instruction(t, GPUAGG_VECTOR_MUL, type, factor, value, 0);
+		}
+		for (uint32_t i = 0; i < t.program.ninstructions; i++)
+			if (t.instructions[i].type == GPUAGG_VECTOR_BOOL &&
+				t.instructions[i].op <= GPUAGG_VECTOR_GE)
+			{
+				/* of comparisons, that of what they compare */
+				const GpuaggVectorInstruction &of = t.instructions[t.instructions[i].a];
+
+				t.instructions[i].type = of.type;
+			}
+		must((GpuaggReason) (gpuagg_vector_check(&t.program, t.types) + 1), "gpuagg_vector_check");
+		if (next() % 2)
+			aggregates.push_back({GPUAGG_COUNT, {}, NONE, NONE});
+		aggregates.push_back({GPUAGG_SUM, {}, value, NONE});
+		if (next() % 2)
+			aggregates.push_back({GPUAGG_COUNT, {}, NONE, NONE});
+		must(gpu_query_plan(&plan, &t.program, aggregates.data(), (int) aggregates.size()),
+			 "gpu_query_plan");
+		nfused += query_fuse(&fused, &plan);
+		check_program(t, chunks, aggregates, method,
+					  text("shape of seed %llu", (unsigned long long) of_trial));
+		method.interpreted = !method.interpreted;
+		check_program(t, chunks, aggregates, method,
+					  text("shape of seed %llu", (unsigned long long) of_trial));
+	}
+	/* sums of an INT16 and a constant are none */
+	report(nfused >= programs * 9 / 10, text("query: %ld of %d programs fused", nfused, programs));
+}
+
 /* An operation over two columns of a type (or the cast to `to`), in chunks of a few rows. */
 void
 check_operation(int op, int type, int to, std::vector<Chunk> &chunks)
@@ -1099,6 +1253,7 @@ query_tests(const Options &options)
 	seed = options.seed;
 	no_strings = true;
 	column_sums(options);
+	shapes(options);
 	operations(options);
 	random_programs(options);
 	column_groups(options);

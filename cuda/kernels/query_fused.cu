@@ -1,0 +1,295 @@
+/*
+ * query_fused.cu
+ *	  Queries of the commonest shapes: one kernel each.
+ *
+ * A warp goes through its own range of units, chunk by chunk, in windows of V * 32 rows.  It
+ * reads columns from global memory, each value once and without shared memory between: the
+ * factors first, and while these loads are under way the columns with conditions, one by one.
+ * What a warp has in registers at its end is added up as the totals of the query machine are.
+ */
+#include "kernels/query_fused.cuh"
+
+#define FUSED_THREADS 256
+
+/* Rows of a lane at a time, and resident blocks. */
+template <class Value, int FACTORS, bool WITH_CONDITIONS, int ROWS, int NBLOCKS> struct FusedKind
+{
+	typedef Value T;
+
+	static constexpr int NFACTORS = FACTORS;
+	static constexpr bool CONDITIONS = WITH_CONDITIONS;
+	static constexpr int V = ROWS;
+	static constexpr int G = sizeof(T) == 8 ? 2 : 4; /* 16 bytes of a factor as wide as its type */
+	static constexpr int BLOCKS = NBLOCKS;
+};
+
+/* What a warp reads of a chunk, from `row` on, and what a lane has found in it. */
+struct FusedChunk
+{
+	const GpuQueryBlock *blocks;
+	const uint64_t *mask;
+	uint32_t row;
+	uint32_t row_end;
+	uint32_t nlive;	 /* rows that meet all conditions, */
+	uint32_t nadded; /* and of them those that are not NULL */
+	uint32_t flagged;
+};
+
+/* Multiplies the factors, and leaves in `live` the rows where none is NULL. */
+template <class Kind>
+static __device__ __forceinline__ void
+fused_multiply(const FusedLaunch &launch, FusedChunk &chunk,
+			   const FusedRaw<Kind::V> (&raw)[Kind::NFACTORS],
+			   const uint32_t (&valid)[Kind::NFACTORS], uint32_t &live,
+			   typename Kind::T (&product)[Kind::V])
+{
+	typedef typename Kind::T T;
+	constexpr int V = Kind::V;
+	uint32_t met = live;
+
+	UNROLL
+	for (int f = 0; f < Kind::NFACTORS; f++)
+	{
+		const FusedFactor &factor = launch.plan.factor[f];
+		const GpuQueryBlock &block = chunk.blocks[factor.column];
+		uint32_t mode = query_mode(launch.query.plan.type[factor.column], block.width);
+		uint32_t bad = 0; /* of the product */
+		T v[V];
+
+		/* a factor is computed wherever it is not NULL, a product where all so far are not */
+		chunk.flagged |= fused_factor<T, V, Kind::G>(factor, raw[f], mode, block.base.lo, v) & met &
+						 valid[f];
+		live &= valid[f];
+		UNROLL
+		for (int k = 0; k < V; k++)
+		{
+			bool wrong = false;
+
+			product[k] = f == 0 ? v[k] : FusedArithmetic<T>::Mul::run(product[k], v[k], wrong);
+			bad |= (uint32_t) wrong << k;
+		}
+		chunk.flagged |= bad & live;
+	}
+}
+
+template <class Kind>
+static __device__ __forceinline__ void
+fused_window(const FusedLaunch &launch, FusedChunk &chunk, QueryFloats *floats,
+			 FusedSums<typename Kind::T, Kind::V> &sums)
+{
+	typedef typename Kind::T T;
+	constexpr int V = Kind::V;
+	constexpr int G = Kind::G;
+	constexpr int N = Kind::NFACTORS;
+	const FusedPlan &plan = launch.plan;
+	const uint8_t *types = launch.query.plan.type;
+	FusedRows<V, G> rows;
+	FusedRaw<V> raw[N];
+	uint32_t valid[N];
+	uint32_t live = rows.begin(chunk.row, chunk.row_end);
+
+	if (chunk.mask != nullptr)
+	{
+		live &= rows.bits(chunk.mask);
+		if (!__any_sync(FULL_MASK, live != 0))
+			return;
+	}
+	UNROLL
+	for (int f = 0; f < N; f++)
+	{
+		const GpuQueryBlock &block = chunk.blocks[plan.factor[f].column];
+
+		rows.template load<T>(block, raw[f]);
+		valid[f] = block.valid != nullptr ? rows.bits(block.valid) : rows.ALL;
+	}
+	ROLLED
+	for (uint32_t i = 0; i < plan.ncolumns && Kind::CONDITIONS; i++)
+	{
+		const FusedColumn &column = plan.column[i];
+		const GpuQueryBlock &block = chunk.blocks[column.column];
+		uint32_t mode = query_mode(types[column.column], block.width);
+
+		if (block.valid != nullptr)
+			live &= rows.bits(block.valid);
+		switch (column.class_of)
+		{
+			case QUERY_INT32:
+				live &= fused_meet<int32_t>(plan, column, rows, block, mode);
+				break;
+			case QUERY_INT64:
+				live &= fused_meet<int64_t>(plan, column, rows, block, mode);
+				break;
+			case QUERY_FLOAT32:
+				live &= fused_meet<float>(plan, column, rows, block, mode);
+				break;
+			default:
+				live &= fused_meet<double>(plan, column, rows, block, mode);
+		}
+	}
+	chunk.nlive += (uint32_t) bit_count(live);
+
+	if constexpr (N == 1 && !Kind::CONDITIONS)
+	{
+		const GpuQueryBlock &block = chunk.blocks[plan.factor[0].column];
+
+		live &= valid[0];
+		chunk.nadded += (uint32_t) bit_count(live);
+		rows.template values<T>(raw[0], query_mode(types[plan.factor[0].column], block.width),
+								block.base.lo, [&](T(&v)[V]) {
+									sums.add(v, live, floats);
+								});
+	}
+	else
+	{
+		T product[V];
+
+		fused_multiply<Kind>(launch, chunk, raw, valid, live, product);
+		chunk.nadded += (uint32_t) bit_count(live);
+		sums.add(product, live, floats);
+	}
+}
+
+template <class Kind>
+static __global__ void
+__launch_bounds__(FUSED_THREADS, RESIDENT(Kind::BLOCKS))
+	query_fused(const GRID_CONSTANT FusedLaunch launch)
+{
+	typedef FusedSums<typename Kind::T, Kind::V> Sums;
+
+	SHARED_BYTES(shared);
+	const QueryLaunch &query = launch.query;
+	QueryScratch *scratch = (QueryScratch *) query.scratch;
+	QueryTotals<QueryMachine<8, false, false>, Sums::FLOATS> totals(query, shared);
+	uint64_t warps = (uint64_t) gridDim.x * (blockDim.x / WARP_SIZE);
+	uint64_t warp = (uint64_t) blockIdx.x * (blockDim.x / WARP_SIZE) + (uint64_t) warp_id();
+	QueryWalk &kept = ((QueryWalk *) (shared + query.layout.walk))[warp_id()];
+	QueryWalk walk = {};
+	Sums sums;
+
+	totals.start();
+	sums.start(totals.floats);
+	__syncthreads();
+	walk.start(query, query.nunits * warp / warps, query.nunits * (warp + 1) / warps);
+	while (walk.chunk < query.nchunks && walk.first_unit < walk.end)
+	{
+		FusedChunk chunk = {query.blocks + (uint64_t) walk.chunk * query.plan.ncolumns,
+							walk.mask,
+							walk.row,
+							walk.row_end,
+							0,
+							0,
+							0};
+
+		walk.keep(kept); /* meanwhile it takes no registers */
+		ROLLED
+		for (; chunk.row < chunk.row_end; chunk.row += Kind::V * WARP_SIZE)
+			fused_window<Kind>(launch, chunk, totals.floats, sums);
+		for (uint32_t i = 0; i < query.plan.naggregates; i++)
+			totals.word(query.plan.totals[i].first) += i == launch.plan.sum ? chunk.nadded
+																			: chunk.nlive;
+		walk = kept;
+		if (__any_sync(FULL_MASK, chunk.flagged != 0) && lane_id() == 0)
+		{
+			store_relaxed(&query.flagged[walk.chunk], (uint32_t) 1);
+			atomic_add(&scratch->nflagged, (uint64_t) 1);
+		}
+		walk.chunk++;
+		walk.enter(query, 0);
+	}
+	sums.leave(totals, query.plan.totals[launch.plan.sum].first, totals.floats);
+	totals.leave(scratch);
+	if (last_block(&scratch->ticket))
+		totals.deliver(scratch);
+}
+
+template <class Kind>
+static GpuaggReason
+launch_fused(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod &method,
+			 GpuStreamRef stream)
+{
+	static thread_local uint64_t known_key; /* the latest launch, as in query.cu */
+	static thread_local unsigned known;
+	unsigned warps = method.warps > 0 ? method.warps : FUSED_THREADS / WARP_SIZE;
+	FusedLaunch launch = {};
+	QueryLayout &layout = launch.query.layout;
+	uint64_t nrows = query.shape.nunits * GPU_QUERY_UNIT;
+	uint64_t blocks = divide_up(nrows, warps * WARP_SIZE * Kind::V);
+
+	launch.query.plan = *query.plan;
+	launch.query.nunits = query.shape.nunits;
+	launch.query.nchunks = query.nchunks;
+	launch.query.chunks = query.chunks;
+	launch.query.blocks = query.blocks;
+	launch.query.flagged = query.flagged;
+	launch.query.results = query.results;
+	launch.query.scratch = query.scratch;
+	launch.plan = fused;
+	layout.walk = query.plan->words * warps * WARP_SIZE * 8;
+	layout.floats = layout.walk + (uint32_t) ((warps * sizeof(QueryWalk) + 15) / 16 * 16);
+	layout.bytes = layout.floats + query.plan->nfloats * (uint32_t) sizeof(QueryFloats);
+	if (layout.bytes > SMALL_SHARED)
+		return GPUAGG_REFUSED;
+	if (known_key != ((uint64_t) layout.bytes << 8 | warps))
+	{
+		known_key = (uint64_t) layout.bytes << 8 | warps;
+		known = resident_blocks(query_fused<Kind>, (int) (warps * WARP_SIZE), layout.bytes);
+		(void) resident_blocks(query_fused<Kind>, (int) (warps * WARP_SIZE), SMALL_SHARED);
+	}
+	if (blocks > QUERY_MAX_BLOCKS)
+		blocks = QUERY_MAX_BLOCKS;
+	if (blocks > known)
+		blocks = known;
+	if (method.blocks > 0 && blocks > method.blocks)
+		blocks = method.blocks;
+	if (blocks == 0)
+		blocks = 1;
+	if (query.plan->nfloats > 0 && nrows / blocks > method.float_rows)
+		return GPUAGG_REFUSED;
+	LAUNCH_LARGE(query_fused<Kind>, (unsigned) blocks, warps * WARP_SIZE, layout.bytes, stream,
+				 launch);
+	return gpu_launch_status();
+}
+
+/* Rows of a lane and resident blocks: so that no kernel has a stack frame on sm_90. */
+template <class T>
+static GpuaggReason
+launch_class(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod &method,
+			 GpuStreamRef stream)
+{
+	constexpr bool IS_WIDE = sizeof(T) == 8;
+	constexpr bool IS_DOUBLE = IS_WIDE && IS_FLOAT<T>;
+
+	switch (fused.nfactors)
+	{
+		case 1:
+			if (fused.ncolumns == 0 && fused.factor[0].how == FUSED_COLUMN &&
+				!fused.factor[0].widened)
+				return launch_fused<FusedKind<T, 1, false, IS_DOUBLE ? 8 : 16, 3>>(query, fused,
+																				   method, stream);
+			return launch_fused<FusedKind<T, 1, true, 8, 2>>(query, fused, method, stream);
+		case 2:
+			return launch_fused<FusedKind<T, 2, true, 8, 2>>(query, fused, method, stream);
+		default:
+			return launch_fused<FusedKind<T, 3, true, IS_WIDE ? 4 : 8, IS_WIDE ? 3 : 2>>(query,
+																						 fused,
+																						 method,
+																						 stream);
+	}
+}
+
+GpuaggReason
+query_run_fused(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod &method,
+				GpuStreamRef stream)
+{
+	switch (fused.class_of)
+	{
+		case QUERY_INT32:
+			return launch_class<int32_t>(query, fused, method, stream);
+		case QUERY_INT64:
+			return launch_class<int64_t>(query, fused, method, stream);
+		case QUERY_FLOAT32:
+			return launch_class<float>(query, fused, method, stream);
+		default:
+			return launch_class<double>(query, fused, method, stream);
+	}
+}

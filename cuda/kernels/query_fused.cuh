@@ -1,0 +1,435 @@
+/*
+ * query_fused.cuh
+ *	  What the kernels of query_fused.cu read and compute: rows of a lane.
+ *
+ * A lane has V rows in groups of G neighbours: group k of a window of V * 32 rows begins at its
+ * row (k * 32 + lane) * G, so that a warp reads a column without gaps.  Row j of group k is
+ * bit k * G + j.  All loads of a column are under way before one of its values is used.
+ */
+#ifndef GPUAGG_QUERY_FUSED_CUH
+#define GPUAGG_QUERY_FUSED_CUH
+
+#include "device/grid.cuh"
+#include "kernels/query_fused.h"
+#include "kernels/query_total.cuh"
+
+struct FusedLaunch
+{
+	QueryLaunch query;
+	FusedPlan plan;
+};
+
+/* Values of a lane as they are stored: of each group 2 * G words. */
+template <int V> struct FusedRaw
+{
+	uint32_t word[2 * V];
+};
+
+/* What a load brings. */
+template <int SIZE> struct alignas(SIZE) FusedPiece
+{
+	uint32_t word[SIZE / 4];
+};
+
+template <> struct FusedPiece<2>
+{
+	uint16_t word[1];
+};
+
+/* Bits of a type. */
+template <int SIZE> struct FusedBits
+{
+	typedef uint32_t Type;
+};
+
+template <> struct FusedBits<8>
+{
+	typedef uint64_t Type;
+};
+
+template <class T> constexpr bool IS_FLOAT = T(0.5f) != T(0);
+
+template <int V, int G> struct FusedRows
+{
+	static constexpr int GROUPS = V / G;
+	static constexpr uint32_t WINDOW = V * WARP_SIZE;
+	static constexpr uint32_t ALL = ALL_ROWS<V>;
+
+	uint32_t row;  /* this lane's first */
+	uint32_t last; /* begin of the last group that has a row of the chunk */
+
+	/* The rows that a window has; the chunk ends before `end`. */
+	__device__ __forceinline__ uint32_t begin(uint32_t first, uint32_t end)
+	{
+		uint32_t live = ALL;
+
+		row = first + (uint32_t) lane_id() * G;
+		last = (end - 1) / G * G;
+		if (end - first < WINDOW)
+		{
+			live = 0;
+			UNROLL
+			for (int i = 0; i < V; i++)
+				live |= (uint32_t) (row + i / G * G * WARP_SIZE + i % G < end) << i;
+		}
+		return live;
+	}
+
+	/* Where group k is read: one beyond the chunk's end is the last one, and no row of it lives. */
+	__device__ __forceinline__ uint32_t group(int k) const
+	{
+		uint32_t at = row + (uint32_t) (k * G * WARP_SIZE);
+
+		return at < last ? at : last;
+	}
+
+	__device__ __forceinline__ uint32_t bits(const uint64_t *bitmap) const
+	{
+		const uint8_t *bytes = global_memory((const uint8_t *) bitmap); /* words: little-endian */
+		uint32_t byte[GROUPS];
+		uint32_t all = 0;
+
+		UNROLL
+		for (int k = 0; k < GROUPS; k++)
+			byte[k] = bytes[group(k) / 8];
+		UNROLL
+		for (int k = 0; k < GROUPS; k++)
+			all |= (byte[k] >> group(k) % 8 & ALL_ROWS<G>) << (k * G);
+		return all;
+	}
+
+	/* Pieces of SIZE bytes, a group's each. */
+	template <int SIZE>
+	__device__ __forceinline__ void take(const void *values, FusedRaw<V> &raw) const
+	{
+		constexpr int PIECE = SIZE < 16 ? SIZE : 16;
+		typedef FusedPiece<PIECE> Piece;
+
+		UNROLL
+		for (int k = 0; k < GROUPS; k++)
+		{
+			const char *from = (const char *) values + (uint64_t) group(k) * (SIZE / G);
+
+			UNROLL
+			for (int i = 0; i < SIZE; i += PIECE)
+			{
+				Piece piece = *global_memory((const Piece *) (from + i));
+
+				UNROLL
+				for (int w = 0; w < (PIECE + 3) / 4; w++)
+					raw.word[k * 2 * G + i / 4 + w] = piece.word[w];
+			}
+		}
+	}
+
+	/* Values of a column of class T: floats have their own width. */
+	template <class T>
+	__device__ __forceinline__ void load(const GpuQueryBlock &block, FusedRaw<V> &raw) const
+	{
+		if (IS_FLOAT<T>)
+		{
+			take<(int) sizeof(T) * G>(block.values, raw);
+			return;
+		}
+		switch (block.width)
+		{
+			case 1:
+				take<G>(block.values, raw);
+				break;
+			case 2:
+				take<2 * G>(block.values, raw);
+				break;
+			case 4:
+				take<4 * G>(block.values, raw);
+				break;
+			default:
+				if (sizeof(T) == 8)
+					take<8 * G>(block.values, raw);
+		}
+	}
+
+	/* Stored values of a width with the base added. */
+	template <int WIDTH, bool SIGNED, class T>
+	__device__ __forceinline__ static void widen(const FusedRaw<V> &raw, uint64_t base, T (&v)[V])
+	{
+		typedef typename FusedBits<sizeof(T)>::Type Bits;
+
+		UNROLL
+		for (int i = 0; i < V; i++)
+		{
+			const uint32_t *word = &raw.word[i / G * 2 * G];
+			int byte = i % G * WIDTH;
+			Bits bits = word[byte / 4];
+
+			if (WIDTH < 4)
+				bits = bits >> byte % 4 * 8 & ((UINT32_C(1) << WIDTH % 4 * 8) - 1);
+			if (SIGNED)
+				bits = (Bits) (int16_t) bits;
+			if (WIDTH == 8 && sizeof(T) == 8)
+				bits |= (Bits) ((uint64_t) word[byte / 4 + 1] << 32);
+			bits += (Bits) base;
+			memcpy(&v[i], &bits, sizeof(T));
+		}
+	}
+
+	/* Hands the values to f, f(T (&values)[V]). */
+	template <class T, class F>
+	__device__ __forceinline__ static void values(const FusedRaw<V> &raw, uint32_t mode,
+												  uint64_t base, F f)
+	{
+		T v[V];
+
+		if (IS_FLOAT<T>)
+		{
+			widen<(int) sizeof(T), false>(raw, 0, v);
+			f(v);
+			return;
+		}
+		switch (mode)
+		{
+			case LOAD_8:
+				widen<1, false>(raw, base, v);
+				f(v);
+				break;
+			case LOAD_16:
+				widen<2, false>(raw, base, v);
+				f(v);
+				break;
+			case LOAD_INT16:
+				widen<2, true>(raw, base, v);
+				f(v);
+				break;
+			case LOAD_32:
+				widen<4, false>(raw, base, v);
+				f(v);
+				break;
+			default:
+				if (sizeof(T) == 8)
+				{
+					widen<8, false>(raw, base, v);
+					f(v);
+				}
+		}
+	}
+
+	template <class T>
+	__device__ __forceinline__ static void values(const FusedRaw<V> &raw, uint32_t mode,
+												  uint64_t base, T (&v)[V])
+	{
+		values<T>(raw, mode, base, [&](const T(&from)[V]) {
+			UNROLL
+			for (int k = 0; k < V; k++)
+				v[k] = from[k];
+		});
+	}
+};
+
+/* The rows whose values, of class C, meet all conditions on their column. */
+template <class C, int V, int G>
+static __device__ __forceinline__ uint32_t
+fused_meet(const FusedPlan &plan, const FusedColumn &column, const FusedRows<V, G> &at,
+		   const GpuQueryBlock &block, uint32_t mode)
+{
+	uint32_t rows = ALL_ROWS<V>;
+	FusedRaw<V> raw;
+	C v[V];
+
+	at.template load<C>(block, raw);
+	at.values(raw, mode, block.base.lo, v);
+	ROLLED
+	for (uint32_t i = column.first; i < (uint32_t) column.first + column.count; i++)
+	{
+		const FusedCondition &condition = plan.condition[i];
+		C constant = QueryType<C>::from(condition.constant, 0);
+		uint32_t bits = 0;
+
+		switch (condition.op)
+		{
+			case GPUAGG_VECTOR_EQ:
+				UNROLL
+				for (int k = 0; k < V; k++)
+					bits |= (uint32_t) QueryEqual<C>::test(v[k], constant) << k;
+				break;
+			case GPUAGG_VECTOR_LT:
+				UNROLL
+				for (int k = 0; k < V; k++)
+					bits |= (uint32_t) QueryLess<C>::test(v[k], constant) << k;
+				break;
+			default:
+				UNROLL
+				for (int k = 0; k < V; k++)
+					bits |= (uint32_t) QueryMore<C>::test(v[k], constant) << k;
+		}
+		rows &= condition.inverted ? ~bits : bits;
+	}
+	return rows;
+}
+
+/* Which arithmetic a class has. */
+template <class T> struct FusedArithmetic
+{
+	typedef QueryAdd<T> Add;
+	typedef QuerySub<T> Sub;
+	typedef QueryMul<T> Mul;
+};
+
+template <> struct FusedArithmetic<float>
+{
+	typedef QueryFloatAdd<float> Add;
+	typedef QueryFloatSub<float> Sub;
+	typedef QueryFloatMul<float> Mul;
+};
+
+template <> struct FusedArithmetic<double>
+{
+	typedef QueryFloatAdd<double> Add;
+	typedef QueryFloatSub<double> Sub;
+	typedef QueryFloatMul<double> Mul;
+};
+
+/* v = v op constant, or the other way round; returns rows to be flagged if they count. */
+template <class T, class Op, int V>
+static __device__ __forceinline__ uint32_t
+fused_offset(T (&v)[V], T constant, bool contrary)
+{
+	uint32_t bad = 0;
+
+	UNROLL
+	for (int k = 0; k < V; k++)
+	{
+		bool wrong = false;
+
+		v[k] = contrary ? Op::run(constant, v[k], wrong) : Op::run(v[k], constant, wrong);
+		bad |= (uint32_t) wrong << k;
+	}
+	return bad;
+}
+
+/* The values of a factor; returns rows to be flagged if they count. */
+template <class T, int V, int G>
+static __device__ __forceinline__ uint32_t
+fused_factor(const FusedFactor &factor, const FusedRaw<V> &raw, uint32_t mode, uint64_t base,
+			 T (&v)[V])
+{
+	typedef FusedArithmetic<T> Arithmetic;
+	T constant = QueryType<T>::from(factor.constant, 0);
+
+	FusedRows<V, G>::values(raw, mode, base, v);
+	if (sizeof(T) == 8 && factor.widened)
+	{
+		UNROLL
+		for (int k = 0; k < V; k++)
+			v[k] = (T) (int32_t) v[k];
+	}
+	switch (factor.how)
+	{
+		case FUSED_COLUMN:
+			return 0;
+		case FUSED_SUM:
+			return fused_offset<T, typename Arithmetic::Add>(v, constant, false);
+		case FUSED_DIFFERENCE:
+			return fused_offset<T, typename Arithmetic::Sub>(v, constant, false);
+		default:
+			return fused_offset<T, typename Arithmetic::Sub>(v, constant, true);
+	}
+}
+
+/* Sums of a thread, and how they come into a block's totals (query_total.cuh). */
+template <class T, int V> struct FusedSums;
+
+template <int V> struct FusedSums<int32_t, V>
+{
+	static constexpr bool FLOATS = false;
+
+	uint64_t sum;
+
+	__device__ __forceinline__ void start(QueryFloats *)
+	{
+		sum = 0;
+	}
+
+	__device__ __forceinline__ void add(int32_t (&v)[V], uint32_t rows, QueryFloats *)
+	{
+		UNROLL
+		for (int k = 0; k < V; k++)
+			sum += (uint64_t) (int64_t) (rows >> k & 1 ? v[k] : 0);
+	}
+
+	template <class Totals>
+	__device__ __forceinline__ void leave(const Totals &totals, uint32_t first, QueryFloats *)
+	{
+		totals.word(first + 1) = sum;
+	}
+};
+
+template <int V> struct FusedSums<int64_t, V>
+{
+	static constexpr bool FLOATS = false;
+
+	uint64_t low;
+	uint64_t high;
+
+	__device__ __forceinline__ void start(QueryFloats *)
+	{
+		low = high = 0;
+	}
+
+	__device__ __forceinline__ void add(int64_t (&v)[V], uint32_t rows, QueryFloats *)
+	{
+		UNROLL
+		for (int k = 0; k < V; k++)
+		{
+			uint64_t value = rows >> k & 1 ? (uint64_t) v[k] : 0;
+
+			low += (uint32_t) value;
+			high += (uint64_t) ((int64_t) value >> 32);
+		}
+	}
+
+	template <class Totals>
+	__device__ __forceinline__ void leave(const Totals &totals, uint32_t first, QueryFloats *)
+	{
+		totals.word(first + 1) = low;
+		totals.word(first + 2) = high;
+	}
+};
+
+template <class T, int V> struct FusedFloatSums
+{
+	typedef BinSums<T, false, V *(int) sizeof(T) / 16> Bins;
+
+	static constexpr bool FLOATS = true;
+
+	static_assert(Bins::TAKEN == V, "bins take a lane's rows");
+
+	Bins bins;
+
+	__device__ __forceinline__ void start(QueryFloats *floats)
+	{
+		bins.start(floats->far);
+	}
+
+	__device__ __forceinline__ void add(T (&v)[V], uint32_t rows, QueryFloats *floats)
+	{
+		UNROLL
+		for (int k = 0; k < V; k++)
+			v[k] = rows >> k & 1 ? v[k] : 0;
+		bins.take(v, floats->word, floats->far, BIN_MOST_VALUES);
+	}
+
+	template <class Totals>
+	__device__ __forceinline__ void leave(const Totals &, uint32_t, QueryFloats *floats)
+	{
+		bins.flush(floats->word, floats->far);
+	}
+};
+
+template <int V> struct FusedSums<float, V> : FusedFloatSums<float, V>
+{
+};
+
+template <int V> struct FusedSums<double, V> : FusedFloatSums<double, V>
+{
+};
+
+#endif /* GPUAGG_QUERY_FUSED_CUH */

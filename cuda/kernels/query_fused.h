@@ -1,0 +1,72 @@
+/*
+ * query_fused.h
+ *	  Queries of the commonest shapes, which need no interpreter.
+ *
+ * Such a query has one SUM and any number of COUNT(*), all of the rows for which every one of
+ * a few comparisons of a column with a constant is true.  The SUM is of a column, or of a
+ * product of up to three factors: columns, or the sum or difference of one and a constant.
+ */
+#ifndef GPUAGG_QUERY_FUSED_H
+#define GPUAGG_QUERY_FUSED_H
+
+#include "kernels/query.h"
+
+#define FUSED_FACTORS	 3
+#define FUSED_COLUMNS	 8 /* with conditions */
+#define FUSED_CONDITIONS 8
+
+/* What a factor is made of. */
+enum
+{
+	FUSED_COLUMN,
+	FUSED_SUM,		  /* column + constant */
+	FUSED_DIFFERENCE, /* column - constant */
+	FUSED_CONTRARY	  /* constant - column */
+};
+
+typedef struct FusedFactor
+{
+	uint8_t column;
+	uint8_t how;
+	uint8_t widened; /* an INT32 column among 64 bits */
+	uint8_t spare[5];
+	uint64_t constant;
+} FusedFactor;
+
+/* A column that conditions are on, those from `first` on. */
+typedef struct FusedColumn
+{
+	uint8_t column;
+	uint8_t class_of;
+	uint8_t first;
+	uint8_t count;
+} FusedColumn;
+
+typedef struct FusedCondition
+{
+	uint16_t op;	   /* EQ, LT, GT: column op constant */
+	uint16_t inverted; /* the contrary is asked for */
+	uint32_t spare;
+	uint64_t constant;
+} FusedCondition;
+
+typedef struct FusedPlan
+{
+	uint8_t class_of; /* of the factors and of their product */
+	uint8_t nfactors;
+	uint8_t ncolumns; /* with conditions */
+	uint8_t sum;	  /* number of the SUM among the aggregates */
+	uint32_t spare;
+	FusedFactor factor[FUSED_FACTORS]; /* in the order in which they are multiplied */
+	FusedColumn column[FUSED_COLUMNS];
+	FusedCondition condition[FUSED_CONDITIONS];
+} FusedPlan;
+
+/* Whether the plan has such a shape; it flags the same rows. */
+extern bool query_fuse(FusedPlan *fused, const GpuQueryPlan *plan);
+
+/* As gpu_query(). */
+extern GpuaggReason query_run_fused(const GpuQuery &query, const FusedPlan &fused,
+									const GpuQueryMethod &method, GpuStreamRef stream);
+
+#endif /* GPUAGG_QUERY_FUSED_H */
