@@ -115,7 +115,7 @@ typedef struct GpuQueryPlan
 	uint32_t key[GPUAGG_GROUP_KEYS];			 /* sources */
 	GpuaggGroupLayout groups;					 /* without keys: zeros */
 	GpuaggInt128 constants[GPU_QUERY_CONSTANTS]; /* floats: bits; BOOL: 0 or 1 */
-	GpuQueryStep steps[GPU_QUERY_STEPS + 1]; /* the last one is none */
+	GpuQueryStep steps[GPU_QUERY_STEPS + 1];	 /* the last one is none */
 } GpuQueryPlan;
 
 #endif /* GPUAGG_QUERY_PLAN_H */
