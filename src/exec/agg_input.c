@@ -236,7 +236,7 @@ open_reader(AggScanState *node, Relation relation, const PageColumn *columns, Ag
 
 	node->reader = gpuagg_page_reader_open(relation, node->css.ss.ps.state->es_snapshot, columns,
 										   (int) node->compiler->program.ncolumns, mode, share);
-	node->reader->chunk_done = node->chunk != NULL ? gpuagg_agg_chunk_done : NULL;
+	gpuagg_agg_chunk_ask(node);
 	node->reader->takes_codes = node->codes != NULL;
 	node->reader->owner = node;
 	node->reader->timed = node->css.ss.ps.instrument != NULL &&

@@ -381,10 +381,9 @@ extern void gpuagg_agg_ranges_init(AggScanState *node);
 extern void gpuagg_agg_ranges_reset(AggScanState *node);
 extern bool gpuagg_agg_ranges_filter(AggScanState *node, int *nlive);
 
-/* agg_chunk.c: the second as a PageChunkDone, of the node */
+/* agg_chunk.c; ask(): of the reader that has been opened */
 extern void gpuagg_agg_chunk_init(AggScanState *node);
-extern bool gpuagg_agg_chunk_done(void *owner, const ColumnBlock *const *blocks, uint32 nrows,
-								  bool whole);
+extern void gpuagg_agg_chunk_ask(AggScanState *node);
 
 /*
  * agg_codes.c: strings and verdicts as of the program's runner; forget() when constants change;

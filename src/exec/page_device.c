@@ -12,8 +12,6 @@
 
 #include "resident/device_place.h"
 
-#define AHEAD 8 /* blocks whose headers are fetched before they are looked at */
-
 uint64
 gpuagg_page_device_rows(const PageReader *reader, uint64 *bare, bool *there)
 {
@@ -60,30 +58,6 @@ rows_of(const ColumnBlock *block, const ChunkPages *used)
 	return rows;
 }
 
-/* Brings the headers of a chunk's blocks into the cache. */
-static void
-prefetch(const PageResident *resident, uint32 chunk)
-{
-	for (int i = 0; i < resident->ncolumns; i++)
-	{
-		const ColumnBlock *block = gpuagg_column_block(*page_resident_ref(resident, i, chunk));
-
-		__builtin_prefetch(block);
-		__builtin_prefetch((const char *) block + 64);
-	}
-}
-
-/* Whether the blocks' headers tell all about a chunk, all of whose columns have places. */
-static bool
-is_done(PageReader *reader, uint32 chunk, uint32 nrows, bool whole)
-{
-	if (reader->chunk_done == NULL)
-		return false;
-	if (!gpuagg_page_evidence_blocks(reader->resident, chunk))
-		elog(ERROR, "block of chunk %u is not there any more", chunk);
-	return gpuagg_page_resident_is_done(reader, nrows, whole);
-}
-
 /* places: of the columns, each with all chunks. */
 static void
 add_chunk(PageReader *reader, PageDevice *device, uint32 chunk, const DevicePlace *places)
@@ -113,7 +87,7 @@ add_chunk(PageReader *reader, PageDevice *device, uint32 chunk, const DevicePlac
 		rows = rows_of(block, used);
 		nrows = (uint32) gpuagg_bits_count(rows, 0, block->nrows);
 	}
-	if (nrows == 0 || is_done(reader, chunk, nrows, rows == NULL))
+	if (nrows == 0 || gpuagg_page_resident_is_done(reader, chunk, nrows, rows == NULL))
 	{
 		gpuagg_page_resident_take(reader, chunk);
 		return;
@@ -157,9 +131,6 @@ gpuagg_page_device_find(PageReader *reader)
 	for (uint32 chunk = resident->next; chunk < n; chunk++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (reader->chunk_done != NULL && chunk + AHEAD < n &&
-			!chunk_is_empty(&resident->decided[chunk + AHEAD].used))
-			prefetch(resident, chunk + AHEAD);
 		if (!chunk_is_empty(&resident->decided[chunk].used))
 			add_chunk(reader, device, chunk, places);
 	}

@@ -59,9 +59,9 @@ typedef struct PageCounts
 
 /*
  * Whether a chunk from memory is done without its rows, `nrows` of them: of its blocks by column,
- * whole ones or with pages that are not used.
+ * whole ones or with pages that are not used; of the columns that are `summed_up`.
  */
-typedef bool (*PageChunkDone)(void *owner, const ColumnBlock *const *blocks, uint32 nrows,
+typedef bool (*PageChunkDone)(void *owner, const BlockSummary *const *blocks, uint32 nrows,
 							  bool whole);
 
 /*
@@ -98,8 +98,9 @@ typedef struct PageReader
 	bool timed;					   /* set by the caller */
 	bool takes_codes;			   /* the same: else there are strings at once, and no codes */
 	PageChunkDone chunk_done;	   /* set by the caller; or NULL */
-	PageChunkStop chunk_stop;	   /* the same */
-	void *owner;				   /* of chunk_done(), chunk_stop() */
+	const bool *summed_up;	  /* the same, by column: whether chunk_done() looks at its blocks */
+	PageChunkStop chunk_stop; /* the same */
+	void *owner;			  /* of chunk_done(), chunk_stop() */
 } PageReader;
 
 /* Whether the relation's pages are those of a heap, which alone the reader knows. */

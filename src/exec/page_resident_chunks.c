@@ -15,35 +15,92 @@
 #include "resident/column_memory.h"
 #include "resident/rules.h"
 
-bool
-gpuagg_page_resident_is_done(PageReader *reader, uint32 nrows, bool whole)
+/* Whether chunk_done() looks at a column's blocks; at those of the first, for numbers of rows, we do. */
+static bool
+is_looked_at(const PageReader *reader, int column)
 {
-	if (reader->chunk_done == NULL ||
-		!reader->chunk_done(reader->owner, reader->resident->blocks, nrows, whole))
+	return column == 0 || (column < reader->scan->ncolumns && reader->summed_up[column]);
+}
+
+/* Finds the summaries of a chunk's blocks, and with them those of chunks that come next. */
+static void
+find_summaries(PageReader *reader, uint32 chunk)
+{
+	PageResident *resident = reader->resident;
+
+	if (resident->summaries == NULL)
+		resident->summaries = MemoryContextAlloc(GetMemoryChunkContext(resident),
+												 (Size) resident->ncolumns * MAP_PAGE_CHUNKS *
+													 sizeof(BlockSummary));
+	if (chunk < resident->first_summary || chunk >= resident->first_summary + resident->nsummaries)
+	{
+		uint32 end = (chunk / MAP_PAGE_CHUNKS + 1) * MAP_PAGE_CHUNKS;
+
+		resident->first_summary = chunk;
+		resident->nsummaries = reader->scan->share != NULL ? 1
+														   : Min(end, resident->ndecided) - chunk;
+		for (int i = 0; i < resident->ncolumns; i++)
+			if (is_looked_at(reader, i))
+				gpuagg_column_summaries(resident->pins[i].column, chunk, resident->nsummaries,
+										page_resident_ref(resident, i, chunk),
+										resident->summaries + i * MAP_PAGE_CHUNKS);
+	}
+	for (int i = 0; i < resident->ncolumns; i++)
+	{
+		BlockSummary *summary =
+			&resident->summaries[i * MAP_PAGE_CHUNKS + chunk - resident->first_summary];
+
+		if (!is_looked_at(reader, i))
+			continue;
+		resident->summary[i] = summary;
+		/* the block is held, but the directory has another by now */
+		if (summary->npages == 0)
+		{
+			const ColumnBlock *block = gpuagg_column_block(*page_resident_ref(resident, i, chunk));
+
+			if (block == NULL)
+				elog(ERROR, "block of chunk %u is not there any more", chunk);
+			*summary = column_block_summary(block);
+		}
+	}
+}
+
+bool
+gpuagg_page_resident_is_done(PageReader *reader, uint32 chunk, uint32 nrows, bool whole)
+{
+	if (reader->chunk_done == NULL)
+		return false;
+	find_summaries(reader, chunk);
+	if (!reader->chunk_done(reader->owner, reader->resident->summary, nrows, whole))
 		return false;
 	reader->counts.skipped++;
 	reader->counts.rows += nrows;
 	return true;
 }
 
-/* The same of these pages. */
+/* The same of a chunk of which these pages come from memory. */
 static bool
-is_done(PageReader *reader, const ChunkPages *used)
+is_done(PageReader *reader, uint32 chunk, const ChunkUse *use)
 {
 	const PageResident *resident = reader->resident;
-	bool whole = true;
 	uint32 nrows = 0;
+	bool whole;
 
 	if (reader->chunk_done == NULL)
 		return false;
-	for (int i = 0; i < resident->ncolumns; i++)
-		whole &= memcmp(used, &resident->blocks[i]->pages, sizeof(ChunkPages)) == 0;
+	find_summaries(reader, chunk);
+	/* pages that are used are pages of all blocks */
+	whole = use->same && (uint32) chunk_size(&use->used) == resident->summary[0]->npages;
 	if (whole)
-		nrows = resident->blocks[0]->nrows;
+		nrows = resident->summary[0]->nrows;
 	else
-		for (int p = chunk_next(used, 0); p < CHUNK_PAGES; p = chunk_next(used, p + 1))
-			nrows += column_block_page_rows(resident->blocks[0], p);
-	return gpuagg_page_resident_is_done(reader, nrows, whole);
+	{
+		const ColumnBlock *block = gpuagg_column_block(*page_resident_ref(resident, 0, chunk));
+
+		for (int p = chunk_next(&use->used, 0); p < CHUNK_PAGES; p = chunk_next(&use->used, p + 1))
+			nrows += column_block_page_rows(block, p);
+	}
+	return gpuagg_page_resident_is_done(reader, chunk, nrows, whole);
 }
 
 static void
@@ -155,13 +212,14 @@ gpuagg_page_resident_next_chunk(PageReader *reader)
 	while (take_chunk(reader, &chunk, &use))
 	{
 		bool any = !chunk_is_empty(&use.used);
-		bool done;
+		bool done = any && is_done(reader, chunk, &use);
 
-		if (any && !gpuagg_page_evidence_blocks(resident, chunk))
-			elog(ERROR, "block of chunk %u is not there any more", chunk);
-		done = any && is_done(reader, &use.used);
 		if (any && !done)
+		{
+			if (!gpuagg_page_evidence_blocks(resident, chunk))
+				elog(ERROR, "block of chunk %u is not there any more", chunk);
 			offer(resident, chunk);
+		}
 		/* the device has not taken it, and there are no values here: all its pages are read */
 		if (use.bare && !done && reader->scan->ncolumns > 0)
 			use = (ChunkUse){{{0}}, 0, false, true};

@@ -45,6 +45,26 @@ column_block_is_bare(MemoryRef ref)
 	return (ref & MEMORY_REF_MARK) != 0;
 }
 
+/*
+ * What of a block decides about a chunk without its values.  The directory has it, too, where it is
+ * looked at for all chunks of a table: their blocks' headers lie far from each other.
+ */
+typedef struct BlockSummary
+{
+	GpuaggInt128 minimum; /* as narrow.h has them; of nothing where nvalid is 0 */
+	GpuaggInt128 maximum;
+	uint32 nrows;
+	uint32 nvalid;
+	uint32 npages;
+} BlockSummary;
+
+static inline BlockSummary
+column_block_summary(const ColumnBlock *block)
+{
+	return (BlockSummary){block->form.minimum, block->form.maximum, block->nrows, block->nvalid,
+						  (uint32) chunk_size(&block->pages)};
+}
+
 static inline const void *
 column_block_values(const ColumnBlock *block)
 {

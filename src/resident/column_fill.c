@@ -602,7 +602,7 @@ allocate_block(ColumnFill *fill, const FillColumn *column, Size size, BlockRoom 
 /* A block of the pages that have come and of the old block's others; state: of the chunk with it. */
 static bool
 make_block(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old, BlockRoom room,
-		   ChunkState *state)
+		   ChunkState *state, BlockSummary *summary)
 {
 	ChunkPages pages = old != NULL ? chunk_either(fill->pages, old->pages) : fill->pages;
 	ColumnBlock header;
@@ -649,6 +649,7 @@ make_block(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old, B
 	state->values = (uint32) (size - BARE_BLOCK_BYTES);
 	state->nrows = header.nrows;
 	state->npages = chunk_size(&pages);
+	*summary = column_block_summary(block);
 	return true;
 }
 
@@ -704,7 +705,7 @@ find_old(ColumnFill *fill, ResidentColumn *column, MemoryRef ref, bool *stays, b
  */
 static bool
 renew_block(ColumnFill *fill, const FillColumn *column, ChunkState *old, bool *merged,
-			ChunkState *state)
+			ChunkState *state, BlockSummary *summary)
 {
 	ResidentColumn *resident = column->pin->column;
 	uint32 chunk = fill->now.chunk;
@@ -722,11 +723,12 @@ renew_block(ColumnFill *fill, const FillColumn *column, ChunkState *old, bool *m
 		block = find_old(fill, resident, old->block, &stays, &whole);
 		*merged = block != NULL;
 		/* where there is room, values come into shared memory again */
-		if (whole && make_block(fill, column, NULL, ROOM_AS_IT_IS, state))
+		if (whole && make_block(fill, column, NULL, ROOM_AS_IT_IS, state, summary))
 			gpuagg_column_fill_bare(resident, chunk, old->block, state->block, state->bytes);
 		if (stays)
 			return false;
-		if (make_block(fill, column, block, block == NULL ? ROOM_BY_ANY : ROOM_BESIDE_OLD, state))
+		if (make_block(fill, column, block, block == NULL ? ROOM_BY_ANY : ROOM_BESIDE_OLD, state,
+					   summary))
 			return true;
 		if (block == NULL || last)
 			break;
@@ -743,9 +745,10 @@ publish_column(ColumnFill *fill, const FillColumn *column)
 	const Expectation *now = &fill->now;
 	ChunkState old;
 	ChunkState state;
+	BlockSummary summary;
 	bool merged;
 
-	if (!renew_block(fill, column, &old, &merged, &state))
+	if (!renew_block(fill, column, &old, &merged, &state, &summary))
 		return false;
 	state.map_lsn = now->map_lsn;
 	state.confirmed = fill->pages;
@@ -760,7 +763,7 @@ publish_column(ColumnFill *fill, const FillColumn *column)
 		state.map_lsn = old.map_lsn;
 		state.confirmed = chunk_without(old.confirmed, fill->pages);
 	}
-	if (!gpuagg_column_publish(resident, now->chunk, old.block, &state))
+	if (!gpuagg_column_publish(resident, now->chunk, old.block, &state, &summary))
 		return false;
 	send_block(fill, resident, now->chunk, state.block);
 	return true;

@@ -153,6 +153,13 @@ extern void gpuagg_column_states(ResidentColumn *column, uint32 first, uint32 n,
 								 ChunkState *states);
 
 /*
+ * Copies the summaries of blocks[i], of chunk first + i.  Where another block is by now, npages is
+ * 0, which no block has.
+ */
+extern void gpuagg_column_summaries(ResidentColumn *column, uint32 first, uint32 n,
+									const MemoryRef *blocks, BlockSummary *summaries);
+
+/*
  * Looks at the states of chunks first to first + n - 1, of one page of the map that has this LSN:
  * blocks[i] is the chunk's block, and odd[i] stays what it is only where all pages visible[i] are
  * confirmed under the LSN, and the records are records[i], which is set first if `set`.
@@ -193,7 +200,7 @@ extern void gpuagg_column_fill_bare(ResidentColumn *column, uint32 chunk, Memory
  * into the place, or there is no room in the directory, the block is freed: false.
  */
 extern bool gpuagg_column_publish(ResidentColumn *column, uint32 chunk, MemoryRef old,
-								  const ChunkState *state);
+								  const ChunkState *state, const BlockSummary *summary);
 
 /* Throws out a column; false: it is not there. */
 extern bool gpuagg_column_evict(const ColumnKey *key);

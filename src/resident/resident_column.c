@@ -95,12 +95,14 @@ set_evidence(ChunkGroup *group, uint32 chunk, XLogRecPtr map_lsn, ChunkPages con
 }
 
 static void
-set_state(ChunkGroup *group, uint32 chunk, const ChunkState *state)
+set_state(ChunkGroup *group, uint32 chunk, const ChunkState *state, const BlockSummary *summary)
 {
 	int number = chunk % MAP_PAGE_CHUNKS;
 
 	group->marks[number] = (ChunkMark){state->block, state->records};
-	group->totals[number] = (ChunkTotals){state->bytes, state->values, state->nrows, state->npages};
+	group->totals[number] = (ChunkTotals){state->bytes, state->values, state->nrows, state->npages,
+										  summary->nvalid};
+	group->extremes[number] = (ChunkExtremes){summary->minimum, summary->maximum};
 	set_evidence(group, chunk, state->map_lsn, state->confirmed);
 }
 
@@ -218,6 +220,34 @@ gpuagg_column_states(ResidentColumn *column, uint32 first, uint32 n, ChunkState 
 		for (uint32 k = i; k < i + some; k++)
 			states[k] = group != NULL ? get_state(group, first + k) : (ChunkState){0};
 		i += some;
+	}
+	LWLockRelease(&column->lock);
+}
+
+void
+gpuagg_column_summaries(ResidentColumn *column, uint32 first, uint32 n, const MemoryRef *blocks,
+						BlockSummary *summaries)
+{
+	LWLockAcquire(&column->lock, LW_SHARED);
+	for (uint32 i = 0; i < n;)
+	{
+		uint32 within = (first + i) % MAP_PAGE_CHUNKS;
+		uint32 end = Min(n, i + MAP_PAGE_CHUNKS - within);
+		const ChunkGroup *group = gpuagg_column_group(column, first + i);
+
+		for (; i < end; i++, within++)
+		{
+			const ChunkTotals *totals;
+			const ChunkExtremes *extremes;
+
+			summaries[i].npages = 0;
+			if (group == NULL || group->marks[within].block != blocks[i])
+				continue;
+			totals = &group->totals[within];
+			extremes = &group->extremes[within];
+			summaries[i] = (BlockSummary){extremes->minimum, extremes->maximum, totals->nrows,
+										  totals->nvalid, totals->npages};
+		}
 	}
 	LWLockRelease(&column->lock);
 }
@@ -351,7 +381,7 @@ gpuagg_column_retire(ResidentColumn *column, ChunkGroup *group, uint32 chunk)
 	if (!put_out(column, &state))
 		return false;
 	gpuagg_place_leave(column, group, chunk % MAP_PAGE_CHUNKS, true);
-	set_state(group, chunk, &(ChunkState){0});
+	set_state(group, chunk, &(ChunkState){0}, &(BlockSummary){{0}});
 	return true;
 }
 
@@ -379,7 +409,8 @@ gpuagg_column_exchange(ResidentColumn *column, ChunkGroup *group, uint32 chunk, 
 }
 
 bool
-gpuagg_column_publish(ResidentColumn *column, uint32 chunk, MemoryRef old, const ChunkState *state)
+gpuagg_column_publish(ResidentColumn *column, uint32 chunk, MemoryRef old, const ChunkState *state,
+					  const BlockSummary *summary)
 {
 	bool taken = false;
 
@@ -392,7 +423,7 @@ gpuagg_column_publish(ResidentColumn *column, uint32 chunk, MemoryRef old, const
 		if (!column->dead && group->marks[chunk % MAP_PAGE_CHUNKS].block == old &&
 			gpuagg_column_retire(column, group, chunk))
 		{
-			set_state(group, chunk, state);
+			set_state(group, chunk, state, summary);
 			count(column, state, true);
 			taken = true;
 		}

@@ -45,7 +45,14 @@ typedef struct ChunkTotals
 	uint32 values;
 	uint32 nrows;
 	uint32 npages;
+	uint32 nvalid;
 } ChunkTotals;
+
+typedef struct ChunkExtremes
+{
+	GpuaggInt128 minimum;
+	GpuaggInt128 maximum;
+} ChunkExtremes;
 
 /*
  * States of the chunks of a page of the visibility map, by parts, as most queries need the first
@@ -58,7 +65,8 @@ typedef struct ChunkGroup
 	uint64 whole[(MAP_PAGE_CHUNKS + 63) / 64];
 	ChunkMark marks[MAP_PAGE_CHUNKS];
 	ChunkEvidence evidence[MAP_PAGE_CHUNKS];
-	ChunkTotals totals[MAP_PAGE_CHUNKS];
+	ChunkTotals totals[MAP_PAGE_CHUNKS]; /* as the next, of the blocks in `marks` */
+	ChunkExtremes extremes[MAP_PAGE_CHUNKS];
 	uint64 device_epoch;					  /* of these: */
 	uint64 device[MAP_PAGE_CHUNKS];			  /* numbers of the blocks' blobs; 0: none */
 	uint64 sure[(MAP_PAGE_CHUNKS + 63) / 64]; /* chunks whose blobs gpuaggd is known to have */

@@ -86,6 +86,8 @@ isnt($host, '', 'and one that is there, too');
 asks('groups', "SELECT id %% 3, %ssum($alone), %scount(*), %smax(id) FROM wide GROUP BY 1 ORDER BY 1", set => $cpu, device => 0, read => $some);
 asks('groups, by the device', "SELECT id %% 3, %ssum($alone), %scount(*), %smax(id) FROM wide GROUP BY 1 ORDER BY 1", device => 1, read => $none);
 asks('groups of a column in shared memory', "SELECT $host %% 3, %ssum($host), %scount(*) FROM wide GROUP BY 1 ORDER BY 1", set => $cpu, device => 0, read => $none);
+asks('DISTINCT', "SELECT id %% 3, %ssum($alone), %scount(DISTINCT id %% 5), %smax(id) FROM wide GROUP BY 1 ORDER BY 1", device => 0, read => $some);
+asks('DISTINCT of a column in shared memory', "SELECT $host %% 3, %ssum($host), %scount(DISTINCT $host %% 5) FROM wide GROUP BY 1 ORDER BY 1", device => 0, read => $none);
 asks('the CPU is asked for', $first, set => 'SET gpuagg.device = cpu;', device => 0);
 asks('smallest and largest', "SELECT %smin($alone), %smax($alone), %scount($alone) FROM wide", set => 'SET gpuagg.device = cpu;', device => 0, read => $none);
 asks('no chunk has such values', "SELECT %ssum($alone), %scount(*) FROM wide WHERE $alone < -5", set => 'SET gpuagg.device = cpu;', device => 0, read => $none);
@@ -97,6 +99,7 @@ is(one(sprintf($totals, 'wide')), "$nblocks|$nblocks|t", 'nothing has left the d
 my $workers = 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 8;';
 asks('with workers planned', $first, set => $workers, device => 1, read => $none);
 asks('groups, by workers', "SELECT id %% 3, %ssum($alone), %scount(*), %smax(id) FROM wide GROUP BY 1 ORDER BY 1", set => "$workers $cpu", device => 0, read => $some);
+asks('DISTINCT, by workers', "SELECT id %% 3, %ssum($alone), %scount(DISTINCT id %% 5), %smax(id) FROM wide GROUP BY 1 ORDER BY 1", set => $workers, device => 0, read => $some);
 asks('by workers without the device', "SELECT %ssum($alone), %ssum($host) FROM wide", set => "$workers SET gpuagg.device = cpu;", device => 0, read => $some);
 
 # ---- changes ----
@@ -163,10 +166,10 @@ asks('they are computed there', 'SELECT %ssum(c1), %ssum(c2), %ssum(c3 + c4) FRO
 
 # where there is room again, values come back into shared memory with use
 one(q(SELECT gpuagg_evict('more')));
-asks('groups of what is on the device alone', 'SELECT id %% 3, %ssum(c1) FROM wide GROUP BY 1 ORDER BY 1', set => $cpu, device => 0, read => $some);
+asks('DISTINCT of what is on the device alone', 'SELECT id %% 3, %ssum(c1), %scount(DISTINCT id) FROM wide GROUP BY 1 ORDER BY 1', device => 0, read => $some);
 # a scan may have begun in the middle of a chunk
-asks('groups once more', 'SELECT id %% 3, %ssum(c1) FROM wide GROUP BY 1 ORDER BY 1', set => $cpu, device => 0);
-asks('groups again', 'SELECT id %% 3, %ssum(c1) FROM wide GROUP BY 1 ORDER BY 1', set => $cpu, device => 0, read => $none);
+asks('DISTINCT once more', 'SELECT id %% 3, %ssum(c1), %scount(DISTINCT id) FROM wide GROUP BY 1 ORDER BY 1', device => 0);
+asks('DISTINCT again', 'SELECT id %% 3, %ssum(c1), %scount(DISTINCT id) FROM wide GROUP BY 1 ORDER BY 1', device => 0, read => $none);
 is(one(q(SELECT place FROM gpuagg_resident WHERE relation = 'wide'::regclass AND attribute = 'c1')), 'host and device', 'they are in both');
 asks('and computed on the device', 'SELECT %ssum(c1), %ssum(c2), %ssum(c3 + c4) FROM wide', device => 1, read => $none);
 
