@@ -133,7 +133,8 @@ add_node(Planner &p)
 	Node *node = p.nnodes < MAX_NODES ? &p.nodes[p.nnodes++] : nullptr;
 
 	if (node != nullptr)
-		*node = {nullptr, NOTHING, false, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, false, false};
+		*node = {nullptr, NOTHING, false,	NOTHING, NOTHING,
+				 NOTHING, NOTHING, NOTHING, false,	 false};
 	return node;
 }
 
@@ -746,8 +747,8 @@ lay_out_groups(GpuQueryPlan *plan, const GpuQueryAggregate *aggregates, int nagg
 		key_types[k] = types[keys[k]];
 	}
 	for (int k = 0; k < naggregates; k++)
-		value_types[k] =
-			aggregates[k].value != GPUAGG_VECTOR_NONE ? types[aggregates[k].value] : (uint8_t) 0;
+		value_types[k] = aggregates[k].value != GPUAGG_VECTOR_NONE ? types[aggregates[k].value]
+																   : (uint8_t) 0;
 	return gpuagg_group_layout(&plan->groups, key_types, (uint32_t) nkeys, aggregates, value_types,
 							   (uint32_t) naggregates) != 0;
 }
@@ -767,8 +768,8 @@ gpu_query_plan_groups(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
 		nkeys > GPUAGG_GROUP_KEYS || gpuagg_vector_check(program, types) != -1 ||
 		!aggregates_are_right(aggregates, naggregates, types, program->nregisters))
 		return GPUAGG_REFUSED;
-	if (nkeys > 0 && !lay_out_groups(plan, aggregates, naggregates, keys, nkeys, types,
-									 program->nregisters))
+	if (nkeys > 0 &&
+		!lay_out_groups(plan, aggregates, naggregates, keys, nkeys, types, program->nregisters))
 		return GPUAGG_REFUSED;
 	p.plan = plan;
 	p.program = program;
