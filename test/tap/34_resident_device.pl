@@ -6,6 +6,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpuaggTest;
+use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -118,6 +119,21 @@ for my $bad ('b / (i - 30000)', 'b * 9223372036854775807')
 	like($ours, qr/division by zero|out of range/, "$bad: it is one");
 }
 asks('a condition that keeps the error away', 1, 'SELECT %ssum(b / nullif(i - 30000, 0)), %scount(*) FROM t');
+
+# ---- many sessions at once: each has staging memory, in the default budget ----
+
+my $many = 60;
+my $batches = device_stat($node, 'device_batches');
+my $script = check_script($node, 'gpu_sum(b) = ' . $node->safe_psql('postgres', 'SELECT sum(b) FROM t'));
+my $said = '';
+hold_device();
+my $pgbench = IPC::Run::start(pgbench_command($node, $script, '-c', $many, '-j', 2, '-t', 2), '>&', \$said, IPC::Run::timeout(600));
+ok(wait_until(sub { mapped_regions(gpuaggd_pid($node)) >= $many }), "$many sessions have memory at the same time");
+release_device();
+$pgbench->finish;
+is($pgbench->result(0), 0, "$many sessions: all answers are right") or diag($said);
+is(device_stat($node, 'fallbacks.no_staging'), 0, "$many sessions: none found no staging memory");
+cmp_ok(device_stat($node, 'device_batches'), '>=', $batches + $many, "$many sessions: the device did their work");
 
 # ---- the device program dies, and comes again without blobs ----
 
