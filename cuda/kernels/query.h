@@ -29,8 +29,8 @@ extern "C" {
 typedef GpuaggQueryAggregate GpuQueryAggregate;
 
 /*
- * Makes a plan.  REFUSED: the program is none, or has ROW, LIKE, BYTES, DATUM or parts of
- * times, or is larger than a plan.  The plan says which of the program's columns it needs.
+ * Makes a plan.  REFUSED: the program is none, or has ROW, LIKE, BYTES or DATUM, or is larger
+ * than a plan.  The plan says which of the program's columns it needs.
  */
 extern GpuaggReason gpu_query_plan(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
 								   const GpuQueryAggregate *aggregates, int naggregates);

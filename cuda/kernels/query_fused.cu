@@ -99,6 +99,8 @@ fused_window(const FusedLaunch &launch, FusedChunk &chunk, QueryFloats *floats,
 	{
 		const GpuQueryBlock &block = chunk.blocks[plan.factor[f].column];
 
+		if (Kind::CONDITIONS)
+			rows.look_ahead(block);
 		rows.template load<T>(block, raw[f]);
 		valid[f] = block.valid != nullptr ? rows.bits(block.valid) : rows.ALL;
 	}
@@ -270,10 +272,10 @@ launch_class(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod
 		case 2:
 			return launch_fused<FusedKind<T, 2, true, 8, 2>>(query, fused, method, stream);
 		default:
-			return launch_fused<FusedKind<T, 3, true, IS_WIDE ? 4 : 8, IS_WIDE ? 3 : 2>>(query,
-																						 fused,
-																						 method,
-																						 stream);
+			return launch_fused<
+				FusedKind<T, 3, true, IS_WIDE ? 4 : 8, IS_WIDE && !IS_DOUBLE ? 3 : 2>>(query, fused,
+																					   method,
+																					   stream);
 	}
 }
 

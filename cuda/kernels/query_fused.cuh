@@ -83,6 +83,17 @@ template <int V, int G> struct FusedRows
 		return at < last ? at : last;
 	}
 
+	/* Has what the next window reads of a column brought nearer: a load takes longer than a window. */
+	__device__ __forceinline__ void look_ahead(const GpuQueryBlock &block) const
+	{
+		constexpr uint32_t LINE = 128;
+		uint32_t lane = (uint32_t) lane_id();
+		uint64_t first = (uint64_t) (row - lane * G + WINDOW) * block.width + lane * LINE;
+
+		if (lane * LINE < WINDOW * block.width && first < (uint64_t) last * block.width)
+			prefetch_l2((const char *) block.values + first);
+	}
+
 	__device__ __forceinline__ uint32_t bits(const uint64_t *bitmap) const
 	{
 		const uint8_t *bytes = global_memory((const uint8_t *) bitmap); /* words: little-endian */
@@ -224,6 +235,65 @@ template <int V, int G> struct FusedRows
 	}
 };
 
+/* Rows of which `op constant` is true. */
+template <class C, int V>
+static __device__ __forceinline__ uint32_t
+fused_compare(const C (&v)[V], C constant, int op)
+{
+	uint32_t bits = 0;
+
+	switch (op)
+	{
+		case GPUAGG_VECTOR_EQ:
+			UNROLL
+			for (int k = 0; k < V; k++)
+				bits |= (uint32_t) QueryEqual<C>::test(v[k], constant) << k;
+			break;
+		case GPUAGG_VECTOR_LT:
+			UNROLL
+			for (int k = 0; k < V; k++)
+				bits |= (uint32_t) QueryLess<C>::test(v[k], constant) << k;
+			break;
+		default:
+			UNROLL
+			for (int k = 0; k < V; k++)
+				bits |= (uint32_t) QueryMore<C>::test(v[k], constant) << k;
+	}
+	return bits;
+}
+
+/*
+ * The rows that meet all conditions on a column of INT64 that is stored in at most 32 bits: these
+ * are compared with what the constant is above the base.
+ */
+template <int V, int G>
+static __device__ __forceinline__ uint32_t
+fused_meet_narrow(const FusedPlan &plan, const FusedColumn &column, const FusedRaw<V> &raw,
+				  uint32_t mode, int64_t base)
+{
+	uint32_t rows = ALL_ROWS<V>;
+	uint32_t v[V];
+
+	FusedRows<V, G>::values(raw, mode, 0, v);
+	ROLLED
+	for (uint32_t i = column.first; i < (uint32_t) column.first + column.count; i++)
+	{
+		const FusedCondition &condition = plan.condition[i];
+		int64_t constant = (int64_t) condition.constant;
+		uint64_t above = (uint64_t) constant - (uint64_t) base;
+		uint32_t bits;
+
+		if (constant < base)
+			bits = condition.op == GPUAGG_VECTOR_GT ? ALL_ROWS<V> : 0;
+		else if (above > UINT32_MAX)
+			bits = condition.op == GPUAGG_VECTOR_LT ? ALL_ROWS<V> : 0;
+		else
+			bits = fused_compare(v, (uint32_t) above, condition.op);
+		rows &= condition.inverted ? ~bits : bits;
+	}
+	return rows;
+}
+
 /* The rows whose values, of class C, meet all conditions on their column. */
 template <class C, int V, int G>
 static __device__ __forceinline__ uint32_t
@@ -234,32 +304,18 @@ fused_meet(const FusedPlan &plan, const FusedColumn &column, const FusedRows<V, 
 	FusedRaw<V> raw;
 	C v[V];
 
+	at.look_ahead(block);
 	at.template load<C>(block, raw);
+	if (sizeof(C) == 8 && !IS_FLOAT<C> && (mode == LOAD_8 || mode == LOAD_16 || mode == LOAD_32))
+		return fused_meet_narrow<V, G>(plan, column, raw, mode, (int64_t) block.base.lo);
 	at.values(raw, mode, block.base.lo, v);
 	ROLLED
 	for (uint32_t i = column.first; i < (uint32_t) column.first + column.count; i++)
 	{
 		const FusedCondition &condition = plan.condition[i];
 		C constant = QueryType<C>::from(condition.constant, 0);
-		uint32_t bits = 0;
+		uint32_t bits = fused_compare(v, constant, condition.op);
 
-		switch (condition.op)
-		{
-			case GPUAGG_VECTOR_EQ:
-				UNROLL
-				for (int k = 0; k < V; k++)
-					bits |= (uint32_t) QueryEqual<C>::test(v[k], constant) << k;
-				break;
-			case GPUAGG_VECTOR_LT:
-				UNROLL
-				for (int k = 0; k < V; k++)
-					bits |= (uint32_t) QueryLess<C>::test(v[k], constant) << k;
-				break;
-			default:
-				UNROLL
-				for (int k = 0; k < V; k++)
-					bits |= (uint32_t) QueryMore<C>::test(v[k], constant) << k;
-		}
 		rows &= condition.inverted ? ~bits : bits;
 	}
 	return rows;

@@ -133,7 +133,8 @@ add_node(Planner &p)
 	Node *node = p.nnodes < MAX_NODES ? &p.nodes[p.nnodes++] : nullptr;
 
 	if (node != nullptr)
-		*node = {nullptr, NOTHING, false, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, false, false};
+		*node = {nullptr, NOTHING, false,	NOTHING, NOTHING,
+				 NOTHING, NOTHING, NOTHING, false,	 false};
 	return node;
 }
 
@@ -223,7 +224,7 @@ make_nodes(Planner &p)
 			return false;
 		if (i == program->ninstructions)
 			break;
-		if (!is_type(in->type) || in->op == GPUAGG_VECTOR_ROW || in->op >= GPUAGG_VECTOR_TIME_TRUNC)
+		if (!is_type(in->type) || in->op == GPUAGG_VECTOR_ROW)
 			return false;
 		if (in->op == GPUAGG_VECTOR_COLUMN || in->op == GPUAGG_VECTOR_CONSTANT)
 		{
@@ -560,6 +561,8 @@ add_instruction(Planner &p, const Node &node)
 		return false;
 	if (op == GPUAGG_VECTOR_DECIMAL_TO_FLOAT && !add_power(p, in->arg, step))
 		return false;
+	if (op == GPUAGG_VECTOR_TIME_TRUNC || op == GPUAGG_VECTOR_TIME_FIELD)
+		step->arg = (uint16_t) in->arg;
 	if (in->type == GPUAGG_VECTOR_INT16 && may_leave_int16(op))
 	{
 		uint32_t mask = step->mask;
@@ -573,7 +576,7 @@ add_instruction(Planner &p, const Node &node)
 		step->out = p.values[node.out].source;
 	p.plan->heavy |= op == GPUAGG_VECTOR_DIV || op == GPUAGG_VECTOR_MOD ||
 					 op == GPUAGG_VECTOR_DIV_FLOOR || op == GPUAGG_VECTOR_DIV_ROUND ||
-					 op == GPUAGG_VECTOR_DECIMAL_TO_FLOAT;
+					 op >= GPUAGG_VECTOR_DECIMAL_TO_FLOAT;
 	p.plan->wide |= class_of(in->type) == QUERY_INT128 ||
 					class_of(gpuagg_vector_result(in)) == QUERY_INT128;
 	return true;
@@ -744,8 +747,8 @@ lay_out_groups(GpuQueryPlan *plan, const GpuQueryAggregate *aggregates, int nagg
 		key_types[k] = types[keys[k]];
 	}
 	for (int k = 0; k < naggregates; k++)
-		value_types[k] =
-			aggregates[k].value != GPUAGG_VECTOR_NONE ? types[aggregates[k].value] : (uint8_t) 0;
+		value_types[k] = aggregates[k].value != GPUAGG_VECTOR_NONE ? types[aggregates[k].value]
+																   : (uint8_t) 0;
 	return gpuagg_group_layout(&plan->groups, key_types, (uint32_t) nkeys, aggregates, value_types,
 							   (uint32_t) naggregates) != 0;
 }
@@ -765,8 +768,8 @@ gpu_query_plan_groups(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
 		nkeys > GPUAGG_GROUP_KEYS || gpuagg_vector_check(program, types) != -1 ||
 		!aggregates_are_right(aggregates, naggregates, types, program->nregisters))
 		return GPUAGG_REFUSED;
-	if (nkeys > 0 && !lay_out_groups(plan, aggregates, naggregates, keys, nkeys, types,
-									 program->nregisters))
+	if (nkeys > 0 &&
+		!lay_out_groups(plan, aggregates, naggregates, keys, nkeys, types, program->nregisters))
 		return GPUAGG_REFUSED;
 	p.plan = plan;
 	p.program = program;

@@ -82,7 +82,7 @@ typedef struct GpuQueryStep
 	uint32_t c;	   /* a BOOL: of choices; of aggregates the filter */
 	uint32_t mask; /* a BOOL: where rows may be flagged */
 	uint32_t out;  /* a temporary or NONE */
-	uint16_t arg;  /* sets: first constant; aggregates: number */
+	uint16_t arg;  /* sets: first constant; times: field; aggregates: number */
 	uint16_t count;
 } GpuQueryStep;
 
@@ -107,15 +107,15 @@ typedef struct GpuQueryPlan
 	uint32_t words; /* of totals of a thread */
 	uint8_t wide;	/* some value is INT128 */
 	uint8_t nfloats;
-	uint8_t heavy; /* has quotients or sums of squares */
+	uint8_t heavy; /* has quotients, parts of times or sums of squares */
 	uint8_t spare[5];
 	uint16_t column[GPU_QUERY_COLUMNS]; /* number in the program */
 	uint8_t type[GPU_QUERY_COLUMNS];	/* GpuaggVectorType */
 	GpuQueryTotal totals[GPU_QUERY_AGGREGATES];
-	uint32_t key[GPUAGG_GROUP_KEYS]; /* sources */
-	GpuaggGroupLayout groups;		 /* without keys: zeros */
+	uint32_t key[GPUAGG_GROUP_KEYS];			 /* sources */
+	GpuaggGroupLayout groups;					 /* without keys: zeros */
 	GpuaggInt128 constants[GPU_QUERY_CONSTANTS]; /* floats: bits; BOOL: 0 or 1 */
-	GpuQueryStep steps[GPU_QUERY_STEPS + 1]; /* the last one is none */
+	GpuQueryStep steps[GPU_QUERY_STEPS + 1];	 /* the last one is none */
 } GpuQueryPlan;
 
 #endif /* GPUAGG_QUERY_PLAN_H */

@@ -9,6 +9,7 @@
 #ifndef GPUAGG_QUERY_STEP_CUH
 #define GPUAGG_QUERY_STEP_CUH
 
+#include "common/calendar.h"
 #include "kernels/query_tile.cuh"
 #include "kernels/query_value.cuh"
 
@@ -396,6 +397,27 @@ template <int V, bool WIDE, bool HEAVY> struct QueryMachine
 		return bad;
 	}
 
+	/* Parts of times: a field, or what is truncated to it. */
+	template <bool TRUNCATES>
+	__device__ __forceinline__ static uint32_t part_of_time(Lanes &a, int field)
+	{
+		uint32_t bad = 0;
+
+		ROLLED
+		for (int k = 0; k < V; k++)
+		{
+			int64_t time = value<int64_t>(a, 0);
+			bool right;
+
+			put(a, 0,
+				TRUNCATES ? calendar_trunc(field, time, &right)
+						  : calendar_field(field, time, &right));
+			bad |= (uint32_t) !right << k;
+			turn(a);
+		}
+		return bad;
+	}
+
 	template <class Test, class T>
 	__device__ __forceinline__ static uint32_t compare(const Lanes &a, const Lanes &b)
 	{
@@ -629,7 +651,7 @@ template <int V, bool WIDE, bool HEAVY> struct QueryMachine
 		return bad;
 	}
 
-	/* What takes many registers: quotients. */
+	/* What takes many registers: quotients, and parts of times. */
 	__device__ __forceinline__ uint32_t compute_heavy(const GpuQueryStep &step, uint32_t code,
 													  Lanes &a, Lanes &b)
 	{
@@ -642,6 +664,12 @@ template <int V, bool WIDE, bool HEAVY> struct QueryMachine
 			QUERY_BINARY(DIV, QUERY_FLOAT32, QueryFloatDiv, float)
 			QUERY_BINARY(DIV, QUERY_FLOAT64, QueryFloatDiv, double)
 
+			case QUERY_CODE(GPUAGG_VECTOR_TIME_TRUNC, QUERY_INT64):
+				bad = part_of_time<true>(a, step.arg);
+				break;
+			case QUERY_CODE(GPUAGG_VECTOR_TIME_FIELD, QUERY_INT64):
+				bad = part_of_time<false>(a, step.arg);
+				break;
 			case QUERY_CODE(GPUAGG_VECTOR_DECIMAL_TO_FLOAT, QUERY_INT64):
 				bad = binary<QueryDecimal<int64_t>, int64_t, double>(a, b);
 				break;

@@ -408,6 +408,7 @@ template <class T> struct QueryLess
 	};
 
 QUERY_INTEGER_ORDER(int32_t)
+QUERY_INTEGER_ORDER(uint32_t)
 QUERY_INTEGER_ORDER(int64_t)
 QUERY_INTEGER_ORDER(Wide)
 

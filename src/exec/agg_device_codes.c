@@ -237,8 +237,7 @@ take_strings(Maker *maker, GpuaggVectorInstruction in)
 				return false;
 			break;
 		default:
-			return is_condition(maker, &in) &&
-				   (maker->node == NULL || add_condition(maker, &in));
+			return is_condition(maker, &in) && (maker->node == NULL || add_condition(maker, &in));
 	}
 	in.type = GPUAGG_VECTOR_INT32;
 	if (maker->node != NULL)
@@ -297,9 +296,9 @@ gpuagg_agg_device_program_refusal(const AggScanState *node)
 	const char *refusal = NULL;
 
 	begin(maker, node);
-	if (has_strings(maker->from) && (maker->from->nregisters >= GPUAGG_VECTOR_REGISTERS ||
-									 maker->from->ninstructions > GPUAGG_VECTOR_INSTRUCTIONS / 2 ||
-									 !take_instructions(maker)))
+	if (has_strings(maker->from) &&
+		(maker->from->nregisters >= GPUAGG_VECTOR_REGISTERS ||
+		 maker->from->ninstructions > GPUAGG_VECTOR_INSTRUCTIONS / 2 || !take_instructions(maker)))
 		refusal = "an expression of strings is the CPU's";
 	pfree(maker);
 	return refusal;

@@ -228,20 +228,12 @@ typedef struct ResidentParts
 	double device; /* 0: the device does nothing of the query */
 } ResidentParts;
 
-/* Whether the device can do what is wanted of columns of these types, as far as is easily told. */
-static bool
-suits_device(const AggMatch *match, bool strings)
-{
-	return gpuagg_device != DEVICE_CPU && match->keys == NIL && match->distinct == NIL && !strings;
-}
-
 static ResidentParts
 resident_parts(PlannerInfo *root, const RelOptInfo *input, const RelOptInfo *rel,
 			   const AggMatch *match)
 {
 	double host = rel->pages;
 	double device = rel->pages;
-	bool strings = false;
 	Relation relation;
 	ListCell *cell;
 
@@ -264,13 +256,15 @@ resident_parts(PlannerInfo *root, const RelOptInfo *input, const RelOptInfo *rel
 		{
 			key = gpuagg_column_key(relation, attno);
 			(void) gpuagg_column_resident_pages(&key, &pages, &there);
-			strings |= gpuagg_page_column_has_strings(&column);
 		}
 		host = Min(host, (double) pages);
 		device = Min(device, (double) there);
 	}
 	table_close(relation, NoLock);
-	device = suits_device(match, strings) ? device / rel->pages : 0;
+	device /= rel->pages;
+	/* what else it cannot do is known when the node starts */
+	if (gpuagg_device == DEVICE_CPU || match->distinct != NIL)
+		device = 0;
 	if (rel->tuples * device < Max(gpuagg_device_min_rows, 1) ||
 		(gpuagg_device == DEVICE_AUTO && gpuagg_device_min_rows > 0 &&
 		 rel->tuples * device < AGG_DEVICE_ROWS))

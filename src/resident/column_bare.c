@@ -4,7 +4,7 @@
  *	  shared memory is wanted for others.
  *
  * A bare block is a new one, with all but values, in the place of the old; its blob stays.  Only
- * blobs that gpuaggd has confirmed count, and no strings: the device computes nothing of them.
+ * blobs that gpuaggd has confirmed count.
  */
 #include "compat.h"
 

@@ -49,7 +49,7 @@ keep_number(Oid database, uint64 number)
 	DroppedBlob *dropped = dsa_get_address(gpuagg_columns_area, places->dropped);
 
 	LWLockAcquire(&places->lock, LW_EXCLUSIVE);
-	if (places->ndrops == DROPPED_ROOM)
+	if (places->ndrops == places->room)
 		advance(places);
 	else
 		dropped[places->ndrops++] = (DroppedBlob){number, database};

@@ -47,11 +47,17 @@ memory_setting(void)
 	return (Size) gpuagg_column_memory * 1024;
 }
 
+static Size
+area_bytes(void)
+{
+	return Max(memory_setting() / AREA_PART, AREA_BYTES);
+}
+
 Size
 gpuagg_columns_limit(void)
 {
 	Size all = memory_setting();
-	Size area = Max(all / AREA_PART, AREA_BYTES);
+	Size area = area_bytes();
 
 	return all > area ? all - area : 0;
 }
@@ -100,11 +106,14 @@ make_area(void)
 	/* under an error later it is gone when this process lets go of it: it is pinned last */
 	dsa_pin_mapping(area);
 	unfinished = area;
-	dsa_set_size_limit(area, Max(memory_setting() / AREA_PART, AREA_BYTES));
+	dsa_set_size_limit(area, area_bytes());
 	table = dshash_create(area, &p, NULL);
 	shared->slots = dsa_allocate_extended(area, COLUMN_PINS * sizeof(PinSlot), DSA_ALLOC_ZERO);
 	shared->seen = dsa_allocate_extended(area, COLUMNS_SEEN * sizeof(SeenColumn), DSA_ALLOC_ZERO);
-	shared->places.dropped = dsa_allocate(area, DROPPED_ROOM * sizeof(DroppedBlob));
+	shared->places.room = (int) Min(area_bytes() / DROPPED_PART / sizeof(DroppedBlob),
+									DROPPED_MOST);
+	shared->places.room = Max(shared->places.room, DROPPED_LEAST);
+	shared->places.dropped = dsa_allocate(area, shared->places.room * sizeof(DroppedBlob));
 	shared->table = dshash_get_hash_table_handle(table);
 	dsa_pin(area);
 	shared->area = dsa_get_handle(area);
@@ -612,8 +621,7 @@ has(const ColumnInfo *info, ColumnHas what)
 		case COLUMN_HAS_BLOBS:
 			return info->device_bytes > 0;
 		case COLUMN_HAS_TWICE:
-			return (info->sure_chunks > info->bare_chunks && info->dictionary == 0) ||
-				   info->void_bytes > 0;
+			return info->sure_chunks > info->bare_chunks || info->void_bytes > 0;
 	}
 	return false;
 }

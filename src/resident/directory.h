@@ -129,8 +129,7 @@ typedef struct ColumnInfo
 	uint32 nchunks; /* with a block whose values are somewhere */
 	uint64 nrows;
 	uint64 npages;
-	uint64 bytes; /* in shared memory, with those of its dictionary: */
-	uint64 dictionary;
+	uint64 bytes;		 /* in shared memory, with those of its dictionary */
 	uint64 device_bytes; /* of values that are on the device */
 	uint64 device_pages;
 	uint32 device_chunks;

@@ -180,7 +180,6 @@ gpuagg_column_info(ResidentColumn *column)
 		.nrows = column->nrows + bare->nrows,
 		.npages = column->npages + bare->npages,
 		.bytes = column->bytes + dictionary,
-		.dictionary = dictionary,
 		.device_bytes = device->bytes,
 		.device_pages = device->npages,
 		.device_chunks = device->nchunks,

@@ -138,7 +138,10 @@ typedef struct DroppedBlob
 	Oid database;
 } DroppedBlob;
 
-#define DROPPED_ROOM 8192
+/* Of these there is room for so many, and for more where the area is large: in that part of it. */
+#define DROPPED_LEAST 8192
+#define DROPPED_MOST  (1024 * 1024)
+#define DROPPED_PART  16
 
 /* What device_place.c knows of blobs. */
 typedef struct DevicePlaces
@@ -150,7 +153,8 @@ typedef struct DevicePlaces
 	LWLock lock;		/* of what follows; taken under locks of columns */
 	uint64 drop_before; /* blobs of earlier epochs are to be dropped; 0: none */
 	int ndrops;
-	dsa_pointer dropped; /* DroppedBlob[DROPPED_ROOM] */
+	int room;
+	dsa_pointer dropped; /* DroppedBlob[room] */
 } DevicePlaces;
 
 /* One struct in the main shared memory. */

@@ -7,6 +7,7 @@
  * All launches share one scratch, cleared once.
  */
 extern "C" {
+#include "common/calendar.h"
 #include "common/float_sum.h"
 #include "common/narrow.h"
 #include "common/vector_run.h"
@@ -263,9 +264,8 @@ run_vector(GpuaggVectorRunner *runner, Chunk &chunk, uint64_t first)
 	{
 		Column &c = chunk.columns[k];
 
-		runner->columns[k].values =
-			(char *) c.values.data() +
-			(size_of(c.type) == 0 ? first / 8 : first * size_of(c.type));
+		runner->columns[k].values = (char *) c.values.data() +
+									(size_of(c.type) == 0 ? first / 8 : first * size_of(c.type));
 		runner->columns[k].valid = c.valid.empty() ? nullptr : c.valid.data() + first / 64;
 	}
 	gpuagg_vector_run_filter(runner, n);
@@ -803,7 +803,7 @@ shapes(const Options &options)
 
 /* An operation over two columns of a type (or the cast to `to`), in chunks of a few rows. */
 void
-check_operation(int op, int type, int to, std::vector<Chunk> &chunks)
+check_operation(int op, int type, int to, int field, std::vector<Chunk> &chunks)
 {
 	static Trial t;
 	std::vector<GpuQueryAggregate> aggregates;
@@ -840,7 +840,7 @@ check_operation(int op, int type, int to, std::vector<Chunk> &chunks)
 	{
 		in.b = shape & 1 ? 1 : NONE;
 		in.count = op == GPUAGG_VECTOR_IN ? (uint16_t) (1 + next() % 12) : 0;
-		in.arg = op == GPUAGG_VECTOR_DECIMAL_TO_FLOAT ? (uint32_t) (next() % 25) : 0;
+		in.arg = op == GPUAGG_VECTOR_DECIMAL_TO_FLOAT ? (uint32_t) (next() % 25) : (uint32_t) field;
 		if (gpuagg_vector_check(&t.program, t.types) == -1)
 			break;
 	}
@@ -856,7 +856,8 @@ check_operation(int op, int type, int to, std::vector<Chunk> &chunks)
 		aggregates.push_back({GPUAGG_MIN, {}, (uint16_t) last, NONE});
 		aggregates.push_back({GPUAGG_MAX, {}, (uint16_t) last, NONE});
 	}
-	check_program(t, chunks, aggregates, any_method(), text("op %d, type %d, to %d", op, type, to));
+	check_program(t, chunks, aggregates, any_method(),
+				  text("op %d, type %d, to %d, field %d", op, type, to, field));
 }
 
 void
@@ -874,7 +875,7 @@ operations(const Options &options)
 		for (int type = GPUAGG_VECTOR_BOOL; type <= GPUAGG_VECTOR_FLOAT64; type++)
 			for (int op = GPUAGG_VECTOR_EQ; op < GPUAGG_VECTOR_TIME_TRUNC; op++)
 				for (int to = 0; to <= (op == GPUAGG_VECTOR_CAST ? GPUAGG_VECTOR_FLOAT64 : 0); to++)
-					check_operation(op, type, to, chunks);
+					check_operation(op, type, to, 0, chunks);
 	}
 }
 
@@ -972,8 +973,8 @@ struct Table
 	const GpuQueryPlan &plan;
 
 	Table(const GpuQueryPlan &query, uint32_t slots, uint32_t far_room)
-		: records((size_t) slots * query.groups.words * 4 + 16), counts(sizeof(GpuQueryTableCounts)),
-		  far((far_room + 1) * sizeof(GpuaggGroupFar)),
+		: records((size_t) slots * query.groups.words * 4 + 16),
+		  counts(sizeof(GpuQueryTableCounts)), far((far_room + 1) * sizeof(GpuaggGroupFar)),
 		  gathered((size_t) slots * query.groups.words * 4 + 16), plan(query)
 	{
 		table = {};
@@ -1144,9 +1145,9 @@ groups_agree(const GpuQueryPlan &plan, std::vector<Chunk> &chunks,
 }
 
 void
-check_groups(Trial &t, std::vector<Chunk> &chunks,
-			 const std::vector<GpuQueryAggregate> &aggregates, const std::vector<uint16_t> &keys,
-			 const GpuQueryMethod &method, const std::string &what)
+check_groups(Trial &t, std::vector<Chunk> &chunks, const std::vector<GpuQueryAggregate> &aggregates,
+			 const std::vector<uint16_t> &keys, const GpuQueryMethod &method,
+			 const std::string &what)
 {
 	GpuQueryPlan plan;
 	Groups expected;
@@ -1246,6 +1247,56 @@ random_groups(const Options &options)
 	}
 }
 
+/* A time: near the ends of those that there are, near the begin of a year, or any. */
+int64_t
+any_time()
+{
+	static const int64_t ends[] = {CALENDAR_FIRST, CALENDAR_BEHIND, INT64_MAX,
+								   INT64_MIN,	   CALENDAR_UNIX,	0};
+	int64_t near = (int64_t) (next() % 3) - 1;
+	int64_t year = (int64_t) (next() % 4000) - 2000;
+
+	switch (next() % 4)
+	{
+		case 0:
+			return (int64_t) ((uint64_t) ends[next() % 6] + (uint64_t) near);
+		case 1:
+			return calendar_midnight((int32_t) (year + 2000), (int32_t) (1 + next() % 12)) + near;
+		case 2:
+			return calendar_midnight((int32_t) (year / 100 * 100 + 1), 1) + near * CALENDAR_DAY;
+		default:
+			return (int64_t) (next() % UINT64_C(9435184819200000000)) + CALENDAR_FIRST;
+	}
+}
+
+/* Parts of times, in chunks of one row. */
+void
+times(const Options &options)
+{
+	for (int round = 0; round < (options.small ? 1 : options.simulated ? 2 : 20); round++)
+	{
+		std::vector<Chunk> chunks;
+
+		for (int i = 0; i < 60; i++)
+		{
+			chunks.push_back(make_chunk(1, false));
+			for (Column &c : chunks.back().columns)
+				if (c.type == GPUAGG_VECTOR_INT64)
+				{
+					c.values[0] = (uint64_t) any_time();
+					gpuagg_narrow_init(&c.form, c.type);
+					gpuagg_narrow_add(&c.form, c.values.data(),
+									  c.valid.empty() ? nullptr : c.valid.data(), 1);
+					gpuagg_narrow_finish(&c.form);
+					store_column(c, 1);
+				}
+		}
+		for (int op = GPUAGG_VECTOR_TIME_TRUNC; op <= GPUAGG_VECTOR_TIME_FIELD; op++)
+			for (int field = GPUAGG_FIELD_MICROSECOND; field <= GPUAGG_FIELD_EPOCH; field++)
+				check_operation(op, GPUAGG_VECTOR_INT64, 0, field, chunks);
+	}
+}
+
 } // namespace
 
 void
@@ -1256,13 +1307,14 @@ query_tests(const Options &options)
 	column_sums(options);
 	shapes(options);
 	operations(options);
+	times(options);
 	random_programs(options);
 	column_groups(options);
 	random_groups(options);
 	printf("query: %ld groups, %ld values apart\n", ngroups_found, Table::nfar);
 	printf("query: %ld launches, %ld programs refused, %ld chunks of %ld rows, %ld flagged\n",
 		   nlaunches, nrefused, nchunks_run, nrows_run, nflagged_chunks);
-	for (int op = GPUAGG_VECTOR_COLUMN; op < GPUAGG_VECTOR_TIME_TRUNC && !options.small; op++)
+	for (int op = GPUAGG_VECTOR_COLUMN; op < GPUAGG_VECTOR_OPS && !options.small; op++)
 		if (op != GPUAGG_VECTOR_ROW && op != GPUAGG_VECTOR_LIKE)
 			report(op_uses[op] > 0, text("query: operation %d is used", op));
 }

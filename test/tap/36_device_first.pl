@@ -53,6 +53,7 @@ sub asks
 	return;
 }
 
+my $cpu = 'SET gpuagg.device = cpu;';
 my $none = sub { $_[0] == 0 };
 my $some = sub { $_[0] > 0 };
 my $totals = q(SELECT sum(chunks), sum(device_chunks), sum(bytes) <= ) . $limit . q( FROM gpuagg_resident WHERE relation = '%s'::regclass);
@@ -82,6 +83,9 @@ cmp_ok(scalar @device_alone, '>', 3, 'columns of which no value is in shared mem
 my $alone = $device_alone[0];
 my $host = one(q(SELECT attribute FROM gpuagg_resident WHERE place = 'host and device' AND attribute <> 'id' ORDER BY attribute LIMIT 1));
 isnt($host, '', 'and one that is there, too');
+asks('groups', "SELECT id %% 3, %ssum($alone), %scount(*), %smax(id) FROM wide GROUP BY 1 ORDER BY 1", set => $cpu, device => 0, read => $some);
+asks('groups, by the device', "SELECT id %% 3, %ssum($alone), %scount(*), %smax(id) FROM wide GROUP BY 1 ORDER BY 1", device => 1, read => $none);
+asks('groups of a column in shared memory', "SELECT $host %% 3, %ssum($host), %scount(*) FROM wide GROUP BY 1 ORDER BY 1", set => $cpu, device => 0, read => $none);
 asks('DISTINCT', "SELECT id %% 3, %ssum($alone), %scount(DISTINCT id %% 5), %smax(id) FROM wide GROUP BY 1 ORDER BY 1", device => 0, read => $some);
 asks('DISTINCT of a column in shared memory', "SELECT $host %% 3, %ssum($host), %scount(DISTINCT $host %% 5) FROM wide GROUP BY 1 ORDER BY 1", device => 0, read => $none);
 asks('the CPU is asked for', $first, set => 'SET gpuagg.device = cpu;', device => 0);
@@ -94,6 +98,7 @@ is(one(sprintf($totals, 'wide')), "$nblocks|$nblocks|t", 'nothing has left the d
 
 my $workers = 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 8;';
 asks('with workers planned', $first, set => $workers, device => 1, read => $none);
+asks('groups, by workers', "SELECT id %% 3, %ssum($alone), %scount(*), %smax(id) FROM wide GROUP BY 1 ORDER BY 1", set => "$workers $cpu", device => 0, read => $some);
 asks('DISTINCT, by workers', "SELECT id %% 3, %ssum($alone), %scount(DISTINCT id %% 5), %smax(id) FROM wide GROUP BY 1 ORDER BY 1", set => $workers, device => 0, read => $some);
 asks('by workers without the device', "SELECT %ssum($alone), %ssum($host) FROM wide", set => "$workers SET gpuagg.device = cpu;", device => 0, read => $some);
 

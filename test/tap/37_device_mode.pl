@@ -66,8 +66,10 @@ sub cost
 }
 cmp_ok(cost('', $ours), '<', cost('SET gpuagg.device = cpu;', $ours), 'the device costs less than shared memory');
 cmp_ok(cost('SET gpuagg.device = cpu;', $ours), '<', cost('SET gpuagg.resident = off;', $ours), 'which costs less than pages');
-cmp_ok(cost('', 'SELECT gpu_sum(b) FROM t GROUP BY i'), '==', cost('SET gpuagg.device = cpu;', 'SELECT gpu_sum(b) FROM t GROUP BY i'),
-	'groups cost the same');
+cmp_ok(cost('', 'SELECT gpu_sum(b) FROM t GROUP BY z'), '<', cost('SET gpuagg.device = cpu;', 'SELECT gpu_sum(b) FROM t GROUP BY z'),
+	'groups, too');
+cmp_ok(cost('', 'SELECT gpu_sum(DISTINCT b) FROM t'), '==', cost('SET gpuagg.device = cpu;', 'SELECT gpu_sum(DISTINCT b) FROM t'),
+	'what the device cannot do costs the same');
 
 # ---- a partitioned table whose plan has workers: the leader asks the device before it asks for them ----
 
@@ -118,6 +120,9 @@ parts_by('partitions on the device, no workers planned', '3', '');
 parts_by('partitions on the device, workers planned', '3 unused workers', $workers);
 parts_by('a value that is known with the first row only', '2 unused workers', $workers, '(SELECT 7)');
 parts_by('without append nodes that are shared', '3 unused workers', "$workers SET enable_parallel_append = off;");
+my $groups = 'SELECT i >= 30000, %ssum(b), %scount(*) FROM parts WHERE i > 50 GROUP BY 1 ORDER BY 1';
+is($node->safe_psql('postgres', "$workers " . sprintf($groups, ('gpu_') x 2)), $node->safe_psql('postgres', sprintf($groups, ('') x 2)), 'groups: right');
+like(explained($workers, sprintf($groups, ('gpu_') x 2)), qr/^3 unused workers$/, 'groups: in that way');
 parts_by('the device is not to be used', '0 workers', "$workers SET gpuagg.device = cpu;");
 $node->safe_psql('postgres', 'UPDATE parts SET b = b + 1 WHERE i = 30000');
 parts_by('one page has changed', '3 (unused )?workers', $workers);
@@ -125,6 +130,8 @@ $node->safe_psql('postgres', 'UPDATE parts SET b = b + 1 WHERE i % 2 = 0 AND i B
 parts_by('most pages of one have changed: the leader reads them', '[23] unused workers', $workers);
 $node->safe_psql('postgres', q(INSERT INTO parts SELECT i, i FROM generate_series(60000, 520000) i));
 parts_by('a large partition that is not in memory', '[23] workers', $workers);
+is($node->safe_psql('postgres', "$workers " . sprintf($groups, ('gpu_') x 2)), $node->safe_psql('postgres', sprintf($groups, ('') x 2)),
+	'groups, the leader, the device and workers have parts: right');
 $node->safe_psql('postgres', 'VACUUM parts');
 $node->safe_psql('postgres', q(SELECT gpuagg_prefetch('parts')));
 parts_by('all again', '1\d unused workers', $workers);
