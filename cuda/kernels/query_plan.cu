@@ -133,7 +133,8 @@ add_node(Planner &p)
 	Node *node = p.nnodes < MAX_NODES ? &p.nodes[p.nnodes++] : nullptr;
 
 	if (node != nullptr)
-		*node = {nullptr, NOTHING, false, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, false, false};
+		*node = {nullptr, NOTHING, false,	NOTHING, NOTHING,
+				 NOTHING, NOTHING, NOTHING, false,	 false};
 	return node;
 }
 
@@ -616,7 +617,7 @@ add_aggregate(Planner &p, int at)
 	int op = p.aggregates[node.aggregate].op;
 	int type = node.a != NOTHING ? p.values[node.a].type : GPUAGG_VECTOR_BOOL;
 	int of = op == GPUAGG_COUNT ? QUERY_BOOL : class_of(type);
-	bool widens = op == GPUAGG_SUM && of == QUERY_FLOAT32;
+	bool widens = (op == GPUAGG_SUM || op == GPUAGG_MOMENTS) && of == QUERY_FLOAT32;
 	uint32_t a = QUERY_SOURCE(QUERY_ACCUMULATOR, 0);
 	GpuQueryStep *step;
 
@@ -646,10 +647,11 @@ add_aggregate(Planner &p, int at)
 		total.words = (uint16_t) words_of(op, of);
 		total.first = (uint16_t) p.plan->words;
 		p.plan->words += total.words;
-		if (op == GPUAGG_SUM && of == QUERY_FLOAT64)
+		if ((op == GPUAGG_SUM || op == GPUAGG_MOMENTS) && of == QUERY_FLOAT64)
 			total.floats = p.plan->nfloats++;
 	}
 	p.plan->heavy |= op == GPUAGG_MOMENTS;
+	p.plan->squares |= op == GPUAGG_MOMENTS && of == QUERY_FLOAT64;
 	p.plan->wide |= of == QUERY_INT128;
 	return true;
 }
@@ -721,7 +723,7 @@ aggregates_are_right(const GpuQueryAggregate *aggregates, int n, const uint8_t *
 					return false;
 				break;
 			case GPUAGG_MOMENTS:
-				if (type < GPUAGG_VECTOR_INT16 || type > GPUAGG_VECTOR_INT64)
+				if (!is_type(type) || type == GPUAGG_VECTOR_BOOL || type == GPUAGG_VECTOR_INT128)
 					return false;
 				break;
 			default:
@@ -746,8 +748,8 @@ lay_out_groups(GpuQueryPlan *plan, const GpuQueryAggregate *aggregates, int nagg
 		key_types[k] = types[keys[k]];
 	}
 	for (int k = 0; k < naggregates; k++)
-		value_types[k] =
-			aggregates[k].value != GPUAGG_VECTOR_NONE ? types[aggregates[k].value] : (uint8_t) 0;
+		value_types[k] = aggregates[k].value != GPUAGG_VECTOR_NONE ? types[aggregates[k].value]
+																   : (uint8_t) 0;
 	return gpuagg_group_layout(&plan->groups, key_types, (uint32_t) nkeys, aggregates, value_types,
 							   (uint32_t) naggregates) != 0;
 }
@@ -767,8 +769,8 @@ gpu_query_plan_groups(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
 		nkeys > GPUAGG_GROUP_KEYS || gpuagg_vector_check(program, types) != -1 ||
 		!aggregates_are_right(aggregates, naggregates, types, program->nregisters))
 		return GPUAGG_REFUSED;
-	if (nkeys > 0 && !lay_out_groups(plan, aggregates, naggregates, keys, nkeys, types,
-									 program->nregisters))
+	if (nkeys > 0 &&
+		!lay_out_groups(plan, aggregates, naggregates, keys, nkeys, types, program->nregisters))
 		return GPUAGG_REFUSED;
 	p.plan = plan;
 	p.program = program;
