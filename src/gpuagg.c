@@ -57,6 +57,7 @@ static const struct config_enum_entry core_modes[] = {{"off", CORE_OFF, false},
 static const struct config_enum_entry resident_modes[] = {{"auto", RESIDENT_AUTO, false},
 														  {"on", RESIDENT_ON, false},
 														  {"off", RESIDENT_OFF, false},
+														  {"prefetch", RESIDENT_PREFETCH, true},
 														  {NULL, 0, false}};
 
 static shmem_request_hook_type previous_shmem_request_hook = NULL;

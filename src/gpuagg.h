@@ -25,7 +25,8 @@ typedef enum ResidentMode
 {
 	RESIDENT_AUTO, /* from their second use on */
 	RESIDENT_ON,   /* from the first */
-	RESIDENT_OFF   /* and those that are there are not used */
+	RESIDENT_OFF,  /* and those that are there are not used */
+	RESIDENT_PREFETCH /* as on, and queries wait until the device has taken them: of gpuagg_prefetch() */
 } ResidentMode;
 
 /* USERSET */

@@ -5,6 +5,7 @@
 #include "host/blobs.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/clients.h"
 #include "host/log.h"
@@ -14,6 +15,8 @@
 #define LANES_ENOUGH   (UINT64_C(8) << 30)
 #define MAX_BLOBS	   (1 << 20)
 #define BUCKETS		   (1 << 18)
+#define CACHE_LINE	   64 /* bytes */
+#define BLOB_BYTES	   ((sizeof(Blob) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE)
 #define RETRY_NS	   GPUD_SECOND		 /* after a slab could not be made */
 #define TRIM_NS		   (5 * GPUD_SECOND) /* a slab that is empty for so long goes */
 
@@ -197,10 +200,12 @@ gpud_blobs_tick(int64_t now)
 
 /* ---- blobs ---- */
 
+/* A column's numbers follow each other mostly: so do their buckets, which come into the cache in order. */
 static Blob **
 bucket_of(uint64_t number)
 {
-	return &buckets[number * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (BUCKETS - 1)];
+	return &buckets[(number ^ (number / BUCKETS * UINT64_C(0x9e3779b97f4a7c15) >> 32)) &
+					(BUCKETS - 1)];
 }
 
 /* Where a blob that is not dropped is linked from; it is NULL there if there is none. */
@@ -225,9 +230,10 @@ gpud_blob_make(const GpuaggPut *put, Blob **made)
 		return GPUAGG_REFUSED;
 	if (old != NULL)
 		gpud_blob_drop(old);
-	blob = nblobs < MAX_BLOBS ? calloc(1, sizeof(Blob)) : NULL;
+	blob = nblobs < MAX_BLOBS ? aligned_alloc(CACHE_LINE, BLOB_BYTES) : NULL;
 	if (blob == NULL)
 		return GPUAGG_NO_DEVICE_MEMORY;
+	memset(blob, 0, sizeof(Blob));
 	blob->name = put->name;
 	blob->form = put->form;
 	blob->database = put->database;
@@ -251,6 +257,7 @@ gpud_blob_place(Blob *blob)
 	blob->extent = gpud_extent_take(&extents, blob->bytes);
 	if (blob->extent != NULL)
 	{
+		blob->at = blob->extent->at;
 		blob_bytes += blob->extent->bytes;
 		return GPUAGG_OK;
 	}
@@ -279,7 +286,7 @@ gpud_blob_prefetch(const GpuaggBlobName *name)
 
 	/* it has the first line of a bucket's blobs mostly */
 	__builtin_prefetch(blob);
-	__builtin_prefetch((const char *) blob + 64);
+	__builtin_prefetch((const char *) blob + CACHE_LINE);
 }
 
 void

@@ -16,19 +16,21 @@
 #include "host/extents.h"
 #include "host/lane.h"
 
+/* What a query looks at comes first: that are two lines of the cache, as a blob begins with one. */
 typedef struct Blob
 {
 	struct Blob *next; /* of the same bucket */
 	GpuaggBlobName name;
-	GpuaggNarrow form;
+	char *at;		/* where it is on the device; NULL: nowhere yet */
+	uint64_t valid; /* bytes from there to the bitmap; 0: there is none */
 	uint32_t database;
 	uint32_t nrows;
-	uint64_t bytes;
-	uint64_t valid; /* bytes from the extent's begin to the bitmap; 0: there is none */
-	Extent *extent; /* NULL: not yet */
 	int users;
 	bool complete; /* filled */
 	bool dropped;  /* nobody can find it any more */
+	GpuaggNarrow form;
+	uint64_t bytes;
+	Extent *extent; /* NULL: not yet */
 } Blob;
 
 /*

@@ -66,8 +66,7 @@ static void
 raise_descriptor_limit(void)
 {
 	struct rlimit limit;
-	rlim_t wanted = GPUD_MAX_CONNECTIONS + 256 +
-					(rlim_t) (gpud_options.total_staging / GPUAGG_SEGMENT_BYTES);
+	rlim_t wanted = GPUD_MAX_CONNECTIONS + 256 + GPUD_SEGMENTS;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
 		return;

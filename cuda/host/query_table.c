@@ -8,7 +8,7 @@
 
 #define SLOTS_LEAST 4096
 #define SLOTS_MOST	(UINT64_C(1) << 30)
-#define FAR_ROOM	4096		/* floats that are listed apart, at most */
+#define FAR_ROOM	65536		/* floats that are listed apart, at most */
 #define SENT_LEAST	(16 * 1024) /* bytes */
 
 static size_t
@@ -42,8 +42,7 @@ gpud_table_plan(QueryTable *table, const GpuQueryPlan *plan, const GpuaggQueryHe
 	table->records = gpud_place(block_bytes, slots * record);
 	table->far = gpud_place(block_bytes, FAR_ROOM * sizeof(GpuaggGroupFar));
 	table->counted = gpud_place(block_bytes, sizeof(GpuQueryTableCounts));
-	table->gathered = gpud_place(block_bytes,
-								 (table->room < slots ? table->room : slots) * record);
+	table->gathered = gpud_place(block_bytes, (table->room < slots ? table->room : slots) * record);
 	if (table->sent > slots)
 		table->sent = slots;
 }
@@ -67,10 +66,10 @@ static GpuaggReason
 send_first(const QueryTable *table, const GpuQueryPlan *plan, const Lane *lane, char *to)
 {
 	uint32_t *gathered = (uint32_t *) (lane->block + table->gathered);
-	GpuaggReason reason =
-		gpu_query_groups(plan, &table->table, gathered,
-						 table->room < table->table.slots ? table->room : table->table.slots,
-						 lane->stream);
+	GpuaggReason reason = gpu_query_groups(plan, &table->table, gathered,
+										   table->room < table->table.slots ? table->room
+																			: table->table.slots,
+										   lane->stream);
 
 	if (reason == GPUAGG_OK)
 		reason = gpu_copy_out(lane->slot, table->table.counts, sizeof(GpuQueryTableCounts),
@@ -132,7 +131,8 @@ gpud_table_answer(const QueryTable *table, const GpuQueryPlan *plan, GpuaggReply
 	const GpuQueryTableCounts *counts = &table->counts;
 
 	/* a full table has lost some */
-	reply->u.query.ngroups = counts->full != 0 ? 2 * (uint64_t) table->table.slots : counts->ngroups;
+	reply->u.query.ngroups = counts->full != 0 ? 2 * (uint64_t) table->table.slots
+											   : counts->ngroups;
 	reply->u.query.incomplete = !fits(table, plan);
 	if (reply->u.query.incomplete)
 		return 0;

@@ -15,9 +15,9 @@
 
 typedef struct QueryTable
 {
-	GpuQueryTable table; /* as a launch is given it; pointers are set by begin() */
-	uint64_t room;		 /* records that the answer can have */
-	uint64_t sent;		 /* of these, copied before their number is known */
+	GpuQueryTable table;		/* as a launch is given it; pointers are set by begin() */
+	uint64_t room;				/* records that the answer can have */
+	uint64_t sent;				/* of these, copied before their number is known */
 	GpuQueryTableCounts counts; /* when all chunks are in it */
 	bool known;					/* they are */
 

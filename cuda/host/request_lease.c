@@ -16,12 +16,7 @@ lease(Client *client, const GpuaggRequest *request)
 		return gpud_device.reason;
 	if (bytes == 0)
 		return GPUAGG_REFUSED;
-	if (bytes > GPUAGG_SEGMENT_BYTES_MAX)
-		return GPUAGG_NO_STAGING;
-	return gpud_staging_lease(client, &request->h,
-							  bytes <= GPUAGG_SEGMENT_BYTES ? GPUAGG_SEGMENT_BYTES
-															: GPUAGG_SEGMENT_BYTES_MAX,
-							  tenant);
+	return gpud_staging_lease(client, &request->h, bytes, tenant);
 }
 
 static void

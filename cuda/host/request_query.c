@@ -30,6 +30,7 @@
 #define BITMAP_BYTES (UINT64_C(4) << 20)
 #define FLOAT_ROWS	 (UINT64_C(1) << 26) /* of a multiprocessor: query.cu refuses more */
 #define BATCH		 64					 /* chunks that are copied at a time */
+#define PART_ALIGN	 64					 /* of parts of a slot, bytes */
 
 typedef struct QueryJob
 {
@@ -50,12 +51,15 @@ typedef struct QueryJob
 	bool checked; /* slices find flagged rows first */
 	uint64_t total_rows;
 
-	/* places in a lane's block */
-	size_t scratch;
+	/* places in a slot */
+	size_t flagged_at;
+	size_t chunks_at;
+	size_t blocks_at;
+
+	/* places in a lane's block: results and what is flagged, scratch behind that; chunks and blocks */
 	size_t results;
-	size_t flagged;
+	size_t scratch;
 	size_t chunks;
-	size_t blocks;
 	size_t bitmaps;
 	uint64_t bitmap_bytes; /* that there are at most */
 
@@ -102,25 +106,49 @@ query_in_region(const QueryJob *query)
 	return query->segment->memory.base + query->job.request.u.query.at;
 }
 
-/* Chunks that a slot has room for, and what is where in it. */
+/* Chunks that a slot has room for. */
 static uint64_t
 slot_chunks(const GpuQueryPlan *plan)
 {
-	return (GPUD_SLOT_BYTES - sizeof(GpuQueryResults)) /
+	return (GPUD_SLOT_BYTES - sizeof(GpuQueryResults) - 2 * PART_ALIGN) /
 		   (sizeof(uint32_t) + sizeof(GpuQueryChunk) + plan->ncolumns * sizeof(GpuQueryBlock));
+}
+
+static size_t
+part_end(size_t bytes)
+{
+	return (bytes + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
+}
+
+/*
+ * What comes from the device in one copy lies side by side, here and there, and so does what goes
+ * there, and what is to be zero: each copy takes longer to ask for than to do.
+ */
+static void
+find_places(QueryJob *query, uint64_t n)
+{
+	Job *job = &query->job;
+
+	query->flagged_at = sizeof(GpuQueryResults);
+	query->chunks_at = part_end(query->flagged_at + n * sizeof(uint32_t));
+	query->blocks_at = part_end(query->chunks_at + n * sizeof(GpuQueryChunk));
+	query->results = gpud_place(&job->block_bytes, query->chunks_at);
+	query->scratch = gpud_place(&job->block_bytes, gpu_query_scratch());
+	query->chunks = gpud_place(&job->block_bytes,
+							   query->blocks_at - query->chunks_at +
+								   n * query->plan.ncolumns * sizeof(GpuQueryBlock));
+	query->bitmaps = gpud_place(&job->block_bytes, query->bitmap_bytes);
 }
 
 static QuerySlot
 slot_of(const Lane *lane)
 {
-	uint64_t n = lane->job->piece_units;
-	QuerySlot slot;
+	const QueryJob *query = (const QueryJob *) lane->job;
+	char *at = lane->slot;
 
-	slot.results = lane->slot;
-	slot.chunks = (GpuQueryChunk *) (slot.results + 1);
-	slot.blocks = (GpuQueryBlock *) (slot.chunks + n);
-	slot.flagged = (uint32_t *) (slot.blocks + n * ((const QueryJob *) lane->job)->plan.ncolumns);
-	return slot;
+	return (QuerySlot){(GpuQueryResults *) at, (uint32_t *) (at + query->flagged_at),
+					   (GpuQueryChunk *) (at + query->chunks_at),
+					   (GpuQueryBlock *) (at + query->blocks_at)};
 }
 
 /* ---- a new query ---- */
@@ -202,13 +230,7 @@ plan(Job *job)
 	job->unit_bytes = sizeof(GpuQueryChunk) + ncolumns * sizeof(GpuQueryBlock);
 	job->piece_units = job->units < most ? job->units : most;
 	query->bitmap_bytes = bitmaps < BITMAP_BYTES ? bitmaps : BITMAP_BYTES;
-	query->scratch = gpud_place(&job->block_bytes, gpu_query_scratch());
-	query->results = gpud_place(&job->block_bytes, sizeof(GpuQueryResults));
-	query->flagged = gpud_place(&job->block_bytes, job->piece_units * sizeof(uint32_t));
-	query->chunks = gpud_place(&job->block_bytes, job->piece_units * sizeof(GpuQueryChunk));
-	query->blocks = gpud_place(&job->block_bytes,
-							   job->piece_units * ncolumns * sizeof(GpuQueryBlock));
-	query->bitmaps = gpud_place(&job->block_bytes, query->bitmap_bytes);
+	find_places(query, job->piece_units);
 	if (query->head.nkeys > 0)
 	{
 		gpud_table_plan(&query->table, &query->plan, &query->head,
@@ -271,9 +293,9 @@ block_of(const Blob *blob)
 {
 	GpuQueryBlock block = {0};
 
-	block.values = blob->extent->at;
+	block.values = blob->at;
 	if (blob->valid > 0)
-		block.valid = (const uint64_t *) (blob->extent->at + blob->valid);
+		block.valid = (const uint64_t *) (blob->at + blob->valid);
 	block.base = blob->form.base;
 	block.width = blob->form.width;
 	return block;
@@ -406,6 +428,7 @@ copy_in(const Lane *lane, const QuerySlot *slot)
 {
 	const QueryJob *query = (const QueryJob *) lane->job;
 	const char *bitmaps = lane->block + query->bitmaps;
+	size_t zeros = query->results + query->flagged_at;
 	uint64_t n = query->nchunks;
 	GpuaggReason reason = GPUAGG_OK;
 
@@ -418,15 +441,14 @@ copy_in(const Lane *lane, const QuerySlot *slot)
 							 query_in_region(query) + query->first_bitmap,
 							 query->end_bitmaps - query->first_bitmap, lane->stream);
 	if (reason == GPUAGG_OK)
-		reason = gpu_copy_in(lane->block + query->chunks, slot->chunks, n * sizeof(GpuQueryChunk),
+		reason = gpu_copy_in(lane->block + query->chunks, slot->chunks,
+							 query->blocks_at - query->chunks_at +
+								 n * query->plan.ncolumns * sizeof(GpuQueryBlock),
 							 lane->stream);
-	if (reason == GPUAGG_OK && query->plan.ncolumns > 0)
-		reason = gpu_copy_in(lane->block + query->blocks, slot->blocks,
-							 n * query->plan.ncolumns * sizeof(GpuQueryBlock), lane->stream);
 	if (reason == GPUAGG_OK)
-		reason = gpu_memset(lane->block + query->flagged, 0, n * sizeof(uint32_t), lane->stream);
-	if (reason == GPUAGG_OK)
-		reason = gpu_memset(lane->block + query->scratch, 0, gpu_query_scratch(), lane->stream);
+		reason = gpu_memset(lane->block + zeros, 0,
+							query->scratch + gpu_query_scratch_zeros(&query->plan) - zeros,
+							lane->stream);
 	return reason;
 }
 
@@ -441,8 +463,9 @@ run_slice(const Lane *lane, const QuerySlot *slot)
 	query.plan = &job->plan;
 	query.nchunks = job->nchunks;
 	query.chunks = (const GpuQueryChunk *) (lane->block + job->chunks);
-	query.blocks = (const GpuQueryBlock *) (lane->block + job->blocks);
-	query.flagged = (uint32_t *) (lane->block + job->flagged);
+	query.blocks = (const GpuQueryBlock *) (lane->block + job->chunks + job->blocks_at -
+											job->chunks_at);
+	query.flagged = (uint32_t *) (lane->block + job->results + job->flagged_at);
 	query.results = (GpuQueryResults *) (lane->block + job->results);
 	query.scratch = lane->block + job->scratch;
 	query.table = &table;
@@ -463,13 +486,7 @@ run_slice(const Lane *lane, const QuerySlot *slot)
 	}
 	if (reason == GPUAGG_OK)
 		reason = gpu_copy_out(slot->results, query.results,
-							  offsetof(GpuQueryResults, of) +
-								  (job->head.nkeys > 0 ? 0 : job->head.naggregates) *
-									  sizeof(GpuQueryResult),
-							  lane->stream);
-	if (reason == GPUAGG_OK)
-		reason = gpu_copy_out(slot->flagged, query.flagged, job->nchunks * sizeof(uint32_t),
-							  lane->stream);
+							  job->flagged_at + job->nchunks * sizeof(uint32_t), lane->stream);
 	return reason;
 }
 

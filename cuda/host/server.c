@@ -27,11 +27,16 @@
 #define MESSAGES_AT_ONCE 16 /* of one client before others have their turn */
 #define ACCEPTS_AT_ONCE	 64
 #define STALL_NS		 (60 * GPUD_SECOND) /* of a call in the set-up thread */
-#define SPIN_NS			 INT64_C(20000)		/* a small request takes about that long */
-#define RUNNING_TICK_MS	 10					/* queries the device even if no wake-up comes */
+#define SPIN_IDLE_NS	 INT64_C(200000)	/* what a client does between two requests takes less */
+#define SPIN_WORK_NS	 INT64_C(500000)	/* the same of a query */
+#define SPIN_FEW_NS \
+	INT64_C(20000) /* of a small request; more where there are few processors is theirs */
+#define FEW_PROCESSORS	4
+#define RUNNING_TICK_MS 10 /* queries the device even if no wake-up comes */
 
 static Source listening_source;
-static int64_t last_work; /* when a client last asked for something */
+static int64_t last_work;	 /* when a client last asked for something */
+static int64_t last_message; /* when one came, of any kind */
 
 /* ---- messages ---- */
 
@@ -46,7 +51,7 @@ handle_message(Client *client, const GpuaggRequest *request)
 		return false;
 	if (client->greeted ? h->version != GPUAGG_PROTOCOL_VERSION : !type->greets)
 		return false;
-	client->heard_at = gpud_now();
+	client->heard_at = last_message = gpud_now();
 	if (type->works)
 		last_work = client->heard_at;
 	if (type->serve != NULL)
@@ -207,17 +212,23 @@ tick(int64_t now)
 	watch(&listening_source, listening_source.fd, on_connection);
 }
 
-/* Completes and starts requests; spins a little for those that are nearly done. */
-static WorkState
-advance_work(void)
+/*
+ * How long the loop may sleep, ms.  After a message it looks for a while whether that is done, or
+ * another has come: to be woken takes longer than a small request.
+ */
+static int
+patience(WorkState work, int64_t now, int64_t next_tick)
 {
-	int64_t until = gpud_now() + SPIN_NS;
-	WorkState state;
+	static long processors = 0;
+	int64_t spin = work == WORK_RUNNING ? SPIN_WORK_NS : SPIN_IDLE_NS;
 
-	do
-		state = gpud_job_advance();
-	while (state == WORK_RUNNING && gpud_now() < until);
-	return state;
+	if (processors == 0)
+		processors = sysconf(_SC_NPROCESSORS_ONLN);
+	if (processors < FEW_PROCESSORS)
+		spin = work == WORK_RUNNING ? SPIN_FEW_NS : 0;
+	if (work == WORK_TO_START || now - last_message < spin)
+		return 0;
+	return work == WORK_RUNNING ? RUNNING_TICK_MS : (int) ((next_tick - now) / 1000000) + 1;
 }
 
 void
@@ -232,7 +243,7 @@ gpud_server_run(int listening, int signals)
 
 	for (;;)
 	{
-		WorkState work = advance_work();
+		WorkState work = gpud_job_advance();
 		int64_t now = gpud_now();
 
 		if (now >= next_tick)
@@ -240,9 +251,7 @@ gpud_server_run(int listening, int signals)
 			tick(now);
 			next_tick = now + GPUD_SECOND;
 		}
-		gpud_watch_wait(work == WORK_TO_START  ? 0
-						: work == WORK_RUNNING ? RUNNING_TICK_MS
-											   : (int) ((next_tick - now) / 1000000) + 1);
+		gpud_watch_wait(patience(work, now, next_tick));
 		gpud_setup_collect();
 		clean_up();
 		gpud_clients_free();

@@ -2,7 +2,9 @@
  * staging.c
  *	  Segments of pinned memory, and who has them on lease.
  *
- * A segment is leased whole, to one client at a time.  Its region number is new
+ * A segment is leased whole, to one client at a time, and has one of a few sizes: what asks for
+ * little gets a small one, of which there is room for many, and never one of another size, so that
+ * these are there for what needs them.  Its region number is new
  * with every lease, so that an old number names nothing.  It is free again when
  * the client has released it, or is gone, and no request in flight uses it.
  *
@@ -24,11 +26,9 @@
 
 #define CLIENT_LEASED_MAX  (UINT64_C(256) << 20) /* bytes leased to one client */
 #define CLIENT_WAITING_MAX 8					 /* LEASE requests not yet answered */
-#define WAITING_MAX		   64					 /* the same, of all clients */
-#define REGION_INDEX_BITS  12
-#define MAX_SEGMENTS	   (1 << REGION_INDEX_BITS)
-#define RETRY_NS		   GPUD_SECOND		   /* after a segment could not be made */
-#define TRIM_NS			   (300 * GPUD_SECOND) /* free segments unused for so long go */
+#define WAITING_MAX		   512					 /* the same, of all clients */
+#define RETRY_NS		   GPUD_SECOND			 /* after a segment could not be made */
+#define TRIM_NS			   (300 * GPUD_SECOND)	 /* free segments unused for so long go */
 #define TRIM_KEEP		   2
 
 /* A LEASE request that waits for a segment; its size counts as leased by its client. */
@@ -40,8 +40,14 @@ typedef struct Waiting
 	struct Waiting *next;
 } Waiting;
 
+/* Of segments; the largest first. */
+static const uint64_t sizes[] = {GPUAGG_SEGMENT_BYTES_MAX, GPUAGG_SEGMENT_BYTES, UINT64_C(4) << 20,
+								 UINT64_C(1) << 20, GPUAGG_SEGMENT_BYTES_MIN};
+#define NSIZES ((int) (sizeof(sizes) / sizeof(sizes[0])))
+
 static Segment *segments;
-static int nsegments;		 /* slots */
+static int nslots;			 /* that there may be */
+static int nsegments;		 /* slots that have been used: those after them are empty */
 static uint64_t total_bytes; /* of all segments but those being destroyed */
 static Waiting *waiting;	 /* first come, first served */
 static int64_t create_not_before;
@@ -49,11 +55,11 @@ static int64_t create_not_before;
 bool
 gpud_staging_start(void)
 {
-	uint64_t most = gpud_options.total_staging / GPUAGG_SEGMENT_BYTES;
+	uint64_t most = gpud_options.total_staging / GPUAGG_SEGMENT_BYTES_MIN;
 
 	/* twice as many slots as segments: some may be being destroyed */
-	nsegments = most < MAX_SEGMENTS / 2 ? (int) most * 2 : MAX_SEGMENTS;
-	segments = calloc((size_t) nsegments + 1, sizeof(Segment));
+	nslots = most < GPUD_SEGMENTS / 2 ? (int) most * 2 : GPUD_SEGMENTS;
+	segments = calloc((size_t) nslots + 1, sizeof(Segment));
 	return segments != NULL;
 }
 
@@ -111,11 +117,11 @@ grant(Segment *segment, Waiting *w)
 	uint32_t index = (uint32_t) (segment - segments);
 
 	segment->lease_number++;
-	segment->region = segment->lease_number << REGION_INDEX_BITS | index;
-	if (segment->region >> REGION_INDEX_BITS == 0) /* wrapped: 0 is no number */
+	segment->region = segment->lease_number << GPUD_REGION_INDEX_BITS | index;
+	if (segment->region >> GPUD_REGION_INDEX_BITS == 0) /* wrapped: 0 is no number */
 	{
 		segment->lease_number = 1;
-		segment->region = 1u << REGION_INDEX_BITS | index;
+		segment->region = 1u << GPUD_REGION_INDEX_BITS | index;
 	}
 	segment->state = SEGMENT_LEASED;
 	segment->owner = pending->client;
@@ -143,22 +149,43 @@ take_out(Waiting **link)
 	return w;
 }
 
+/* Of the free segments the smallest that has so many bytes or, if none has, the largest. */
+static Segment *
+find_to_destroy(uint64_t bytes)
+{
+	Segment *best = NULL;
+
+	for (int i = 0; i < nsegments; i++)
+	{
+		Segment *segment = &segments[i];
+		bool enough = segment->memory.size >= bytes;
+
+		if (segment->state != SEGMENT_FREE)
+			continue;
+		if (best == NULL ||
+			(best->memory.size >= bytes ? enough && segment->memory.size < best->memory.size
+										: segment->memory.size > best->memory.size))
+			best = segment;
+	}
+	return best;
+}
+
 /* Destroys free segments until this many bytes more are within the budget. */
 static bool
 make_room(uint64_t size)
 {
+	uint64_t most = gpud_options.total_staging;
 	uint64_t free_bytes = 0;
 
-	if (size > gpud_options.total_staging)
+	if (size > most)
 		return false;
 	for (int i = 0; i < nsegments; i++)
 		if (segments[i].state == SEGMENT_FREE)
 			free_bytes += segments[i].memory.size;
-	if (total_bytes - free_bytes > gpud_options.total_staging - size)
+	if (total_bytes - free_bytes > most - size)
 		return false;
-	for (int i = 0; i < nsegments && total_bytes > gpud_options.total_staging - size; i++)
-		if (segments[i].state == SEGMENT_FREE)
-			destroy(&segments[i]);
+	while (total_bytes > most - size)
+		destroy(find_to_destroy(total_bytes - (most - size)));
 	return true;
 }
 
@@ -173,11 +200,13 @@ start_segment(uint64_t size)
 
 	if (gpud_now() < create_not_before)
 		return NULL;
-	for (int i = 0; i < nsegments && segment == NULL; i++)
+	for (int i = 0; i < nslots && segment == NULL; i++)
 		if (segments[i].state == SEGMENT_NONE)
 			segment = &segments[i];
 	if (segment == NULL || !make_room(size))
 		return NULL;
+	if (segment - segments >= nsegments)
+		nsegments = (int) (segment - segments) + 1;
 
 	segment->memory.size = size;
 	segment->state = SEGMENT_CREATING;
@@ -191,11 +220,12 @@ start_segment(uint64_t size)
 
 /* ---- requests that wait ---- */
 
-/* Whether its client may have this segment for what it waits for. */
+/* Whether its client may have this segment for what it waits for: large ones stand in for each other. */
 static bool
 fits(const Segment *segment, const Waiting *w)
 {
-	return segment->memory.size >= w->size &&
+	return (segment->memory.size == w->size ||
+			(segment->memory.size > w->size && w->size >= GPUAGG_SEGMENT_BYTES)) &&
 		   w->pending.client->leased - w->size + segment->memory.size <= CLIENT_LEASED_MAX;
 }
 
@@ -288,17 +318,17 @@ provide(Waiting **link)
 /*
  * Compares what waits with what is free and in the making, anew after every change
  * of either, so that each request is given a segment, has one promised to it alone,
- * or is answered.  Requests for large segments come first: small ones have
+ * or is answered.  Requests for larger segments come first: others may have
  * use for either size.
  */
 static void
 serve_waiting(void)
 {
-	static const uint64_t sizes[] = {GPUAGG_SEGMENT_BYTES_MAX, GPUAGG_SEGMENT_BYTES};
-
+	if (waiting == NULL)
+		return;
 	for (int i = 0; i < nsegments; i++)
 		segments[i].promised = false;
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < NSIZES; i++)
 		for (Waiting **link = &waiting; *link != NULL;)
 			if ((*link)->size != sizes[i] || !provide(link))
 				link = &(*link)->next;
@@ -346,11 +376,16 @@ create_done(Task *task)
 }
 
 GpuaggReason
-gpud_staging_lease(Client *client, const GpuaggHeader *request, uint64_t size, GpudTenant tenant)
+gpud_staging_lease(Client *client, const GpuaggHeader *request, uint64_t bytes, GpudTenant tenant)
 {
 	Waiting **end = &waiting;
+	uint64_t size = sizes[0];
 	Waiting *w;
 
+	if (bytes > size)
+		return GPUAGG_NO_STAGING;
+	for (int i = 1; i < NSIZES && sizes[i] >= bytes; i++)
+		size = sizes[i];
 	if (client->leased + size > CLIENT_LEASED_MAX || nwaiting(NULL) >= WAITING_MAX ||
 		nwaiting(client) >= CLIENT_WAITING_MAX)
 		return GPUAGG_BUSY;
@@ -371,7 +406,7 @@ gpud_staging_lease(Client *client, const GpuaggHeader *request, uint64_t size, G
 Segment *
 gpud_segment_of(const Client *client, uint32_t region)
 {
-	uint32_t index = region & (MAX_SEGMENTS - 1);
+	uint32_t index = region & (GPUD_SEGMENTS - 1);
 	Segment *segment;
 
 	if (index >= (uint32_t) nsegments)

@@ -8,6 +8,10 @@
 #include "host/clients.h"
 #include "host/pinned.h"
 
+/* There are at most so many, as a region's number begins with its segment's. */
+#define GPUD_REGION_INDEX_BITS 12
+#define GPUD_SEGMENTS		   (1 << GPUD_REGION_INDEX_BITS)
+
 typedef enum SegmentState
 {
 	SEGMENT_NONE,
@@ -45,11 +49,10 @@ typedef struct Segment
 extern bool gpud_staging_start(void);
 
 /*
- * Leases a segment of at least this size, GPUAGG_SEGMENT_BYTES or
- * GPUAGG_SEGMENT_BYTES_MAX, to the client, without what another tenant left in it: with GPUAGG_OK the request is answered,
- * now or when there is one.
+ * Leases a segment of at least so many bytes to the client, without what another tenant left in it:
+ * with GPUAGG_OK the request is answered, now or when there is one.
  */
-extern GpuaggReason gpud_staging_lease(Client *client, const GpuaggHeader *request, uint64_t size,
+extern GpuaggReason gpud_staging_lease(Client *client, const GpuaggHeader *request, uint64_t bytes,
 									   GpudTenant tenant);
 
 /* The segment of a region leased to this client, or NULL. */

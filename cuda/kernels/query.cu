@@ -358,6 +358,13 @@ gpu_query_scratch(void)
 	return sizeof(QueryScratch);
 }
 
+size_t
+gpu_query_scratch_zeros(const GpuQueryPlan *plan)
+{
+	return offsetof(QueryScratch, float_words) +
+		   plan->nfloats * sizeof(((QueryScratch *) nullptr)->float_words[0]);
+}
+
 GpuaggReason
 gpu_query(const GpuQuery *query, const GpuQueryMethod *method, GpuStreamRef stream)
 {

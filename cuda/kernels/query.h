@@ -136,6 +136,9 @@ typedef struct GpuQueryMethod
 } GpuQueryMethod;
 
 extern size_t gpu_query_scratch(void);
+
+/* So many bytes of it, from its begin, have to be 0 before a launch; they are again after it. */
+extern size_t gpu_query_scratch_zeros(const GpuQueryPlan *plan);
 extern GpuaggReason gpu_query(const GpuQuery *query, const GpuQueryMethod *method,
 							  GpuStreamRef stream);
 

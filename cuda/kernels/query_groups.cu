@@ -8,9 +8,8 @@
 #define THREADS 256
 
 static __global__ void
-__launch_bounds__(THREADS)
-	gather_groups(const uint32_t *from, uint32_t slots, uint32_t words, uint32_t *to, uint64_t room,
-				  GpuQueryTableCounts *counts)
+__launch_bounds__(THREADS) gather_groups(const uint32_t *from, uint32_t slots, uint32_t words,
+										 uint32_t *to, uint64_t room, GpuQueryTableCounts *counts)
 {
 	uint32_t stride = gridDim.x * THREADS;
 	uint32_t rounds = (slots + stride - 1) / stride;
@@ -25,8 +24,7 @@ __launch_bounds__(THREADS)
 
 		if (lane_id() == 0 && some != 0)
 			first = atomic_add(&counts->ngroups, (uint64_t) bit_count(some));
-		first = warp_shfl(first, 0) +
-				(uint64_t) bit_count(some & ((UINT32_C(1) << lane_id()) - 1));
+		first = warp_shfl(first, 0) + (uint64_t) bit_count(some & ((UINT32_C(1) << lane_id()) - 1));
 		if (has && first < room)
 			for (uint32_t k = 0; k < words / 4; k++)
 				((Quad *) (to + first * words))[k] = record[k];
@@ -38,8 +36,8 @@ gpu_query_groups(const GpuQueryPlan *plan, const GpuQueryTable *table, uint32_t 
 				 uint64_t room, GpuStreamRef stream)
 {
 	uint64_t blocks = divide_up(table->slots, THREADS);
-	GpuaggReason reason =
-		gpu_memset(&table->counts->ngroups, 0, sizeof(table->counts->ngroups), stream);
+	GpuaggReason reason = gpu_memset(&table->counts->ngroups, 0, sizeof(table->counts->ngroups),
+									 stream);
 
 	if (reason != GPUAGG_OK)
 		return reason;

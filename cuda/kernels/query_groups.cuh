@@ -23,8 +23,8 @@
 #define PLACE_OF_GRID UINT32_C(0x80000000)
 #define PLACE_NONE	  UINT32_MAX /* it does not count here */
 
-#define LOCAL_PROBES 8
-#define GRID_PROBES	 128
+#define LOCAL_PROBES  8
+#define GRID_PROBES	  128
 
 /* Words of a group's sums in shared memory: without its key, and values that are no numbers. */
 static GPUAGG_HD inline uint32_t
@@ -365,8 +365,7 @@ template <class Machine> struct QueryGroups
 	 * Calls f(word, stride, k) for those rows k, with where the word of that number is.  Rows of
 	 * the block's groups have the place known to the compiler as shared memory.
 	 */
-	template <class F>
-	__device__ __forceinline__ void each(uint32_t rows, uint32_t word, F f) const
+	template <class F> __device__ __forceinline__ void each(uint32_t rows, uint32_t word, F f) const
 	{
 		uint32_t others = 0;
 
@@ -451,7 +450,8 @@ template <class Machine> struct QueryGroups
 	}
 
 	/* A float that is no number, -0, or does not fit. */
-	__device__ __forceinline__ void add_special(uint32_t number, uint32_t place, uint64_t bits) const
+	__device__ __forceinline__ void add_special(uint32_t number, uint32_t place,
+												uint64_t bits) const
 	{
 		const GpuQueryTable &table = launch.table;
 		uint64_t size = bits & ~(UINT64_C(1) << 63);

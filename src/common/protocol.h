@@ -32,8 +32,9 @@
 #define GPUAGG_MAGIC			 0x47414747u /* "GGAG" */
 #define GPUAGG_MAX_INFLIGHT		 8
 #define GPUAGG_BENCH_REPETITIONS 101
-#define GPUAGG_SEGMENT_BYTES	 (UINT64_C(32) << 20) /* of a lease, unless more is asked for */
-#define GPUAGG_SEGMENT_BYTES_MAX (UINT64_C(64) << 20)
+#define GPUAGG_SEGMENT_BYTES	 (UINT64_C(32) << 20)  /* of a lease for columns, */
+#define GPUAGG_SEGMENT_BYTES_MAX (UINT64_C(64) << 20)  /* at most, */
+#define GPUAGG_SEGMENT_BYTES_MIN (UINT64_C(256) << 10) /* and the least that there are */
 #define GPUAGG_MAX_DEVICES		 16
 #define GPUAGG_SOCKET_PATH		 "pg_stat_tmp/gpuagg.sock"
 #define GPUAGG_LOCK_PATH		 "pg_stat_tmp/gpuagg.lock"

@@ -44,7 +44,8 @@ static int
 add_field(GpuaggGroupLayout *layout, GpuaggGroupField *field, int has_filter)
 {
 	/* INT16 is added up as INT32 */
-	int bits = field->type == GPUAGG_VECTOR_INT16 ? 32 : 8 * (int) gpuagg_vector_type_size(field->type);
+	int bits = field->type == GPUAGG_VECTOR_INT16 ? 32
+												  : 8 * (int) gpuagg_vector_type_size(field->type);
 
 	field->missing = field->value = field->squares = field->specials = GPUAGG_GROUP_NONE;
 	if (field->op != GPUAGG_COUNT && !is_number(field->type))

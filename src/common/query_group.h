@@ -63,9 +63,9 @@ typedef struct GpuaggGroupLayout
 	uint32_t nkeys;
 	uint32_t key_words; /* of 63 bits: 1 or 2 */
 	uint32_t naggregates;
-	uint32_t rows;					   /* word of the number of rows */
+	uint32_t rows;						 /* word of the number of rows */
 	uint8_t key_type[GPUAGG_GROUP_KEYS]; /* GpuaggVectorType */
-	uint8_t key_at[GPUAGG_GROUP_KEYS];   /* bit */
+	uint8_t key_at[GPUAGG_GROUP_KEYS];	 /* bit */
 	GpuaggGroupField field[GPUAGG_GROUP_AGGREGATES];
 } GpuaggGroupLayout;
 

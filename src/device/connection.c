@@ -17,8 +17,10 @@
 #include "storage/fd.h"
 #include "utils/memutils.h"
 
-#define HANDSHAKE_MS 1000
-#define WAIT_TICK_MS 100
+#define HANDSHAKE_MS  1000
+#define WAIT_TICK_MS  100
+#define WATCH_US	  500
+#define WATCHERS_PART 4 /* of the processors, at most, are for those who watch */
 
 Connection *gpuagg_connections = NULL;
 Connection *gpuagg_connection = NULL;
@@ -186,10 +188,48 @@ is_complete(const Connection *c, AwaitWhat what, const Slot *slot)
 	return false;
 }
 
+/* Whether one more session may watch; it then says unwatch(). */
+static bool
+may_watch(SharedState *state)
+{
+	static long processors = 0;
+
+	if (processors == 0)
+		processors = sysconf(_SC_NPROCESSORS_ONLN);
+	if (pg_atomic_fetch_add_u32(&state->watching, 1) < processors / WATCHERS_PART)
+		return true;
+	pg_atomic_fetch_sub_u32(&state->watching, 1);
+	return false;
+}
+
+/*
+ * Looks for what is awaited without a pause, for WATCH_US at most: most answers come within that time, and
+ * to be woken takes long in comparison.  A part of the processors is left to others.  Does not throw.
+ */
+static void
+watch(Connection *c, AwaitWhat what, const Slot *slot, SharedState *state)
+{
+	instr_time start;
+	instr_time now;
+
+	if (!may_watch(state))
+		return;
+	INSTR_TIME_SET_CURRENT(start);
+	do
+	{
+		gpuagg_connection_drain(c);
+		INSTR_TIME_SET_CURRENT(now);
+		INSTR_TIME_SUBTRACT(now, start);
+	} while (!is_complete(c, what, slot) && c->link.sock >= 0 && !InterruptPending &&
+			 INSTR_TIME_GET_MICROSEC(now) < WATCH_US);
+	pg_atomic_fetch_sub_u32(&state->watching, 1);
+}
+
 Awaited
 gpuagg_connection_await(Connection *c, AwaitWhat what, const Slot *slot, int timeout_ms)
 {
 	SharedState *state = gpuagg_state();
+	bool watched = false;
 	int64 last = 0;
 	int64 deadline = 0;
 
@@ -206,6 +246,12 @@ gpuagg_connection_await(Connection *c, AwaitWhat what, const Slot *slot, int tim
 		if (gpuagg_breaker_open(state) || (c->retired && what != AWAIT_CONTROL))
 			return AWAIT_TRIPPED;
 		now = gpuagg_monotonic_ms();
+		if (!watched)
+		{
+			watched = true;
+			watch(c, what, slot, state);
+			continue;
+		}
 		if (deadline == 0)
 			deadline = now + timeout_ms;
 		deadline += gpuagg_delay_ms(&last, WAIT_TICK_MS);

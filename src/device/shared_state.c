@@ -59,6 +59,7 @@ init_state(void *p)
 	pg_atomic_init_u32(&state->ready, 0);
 	pg_atomic_init_u32(&state->trips, 0);
 	pg_atomic_init_u32(&state->generation, 0);
+	pg_atomic_init_u32(&state->watching, 0);
 	gpuagg_stat_init(&state->counters);
 }
 

@@ -21,7 +21,7 @@
 #include "device/stat.h"
 
 #define SHARED_STATE_SIZE	8192
-#define SHARED_STATE_LAYOUT 2
+#define SHARED_STATE_LAYOUT 3
 #define SHARED_DEVICES		8 /* devices described at most */
 
 typedef enum LauncherPhase
@@ -62,6 +62,7 @@ typedef struct SharedState
 	pg_atomic_uint32 ready;		 /* 1: gpuaggd answers and has a device */
 	pg_atomic_uint32 trips;		 /* odd: the breaker is open, do not use the device */
 	pg_atomic_uint32 generation; /* counts starts of gpuaggd */
+	pg_atomic_uint32 watching;	 /* atomic; sessions that look for a reply without a pause */
 
 	LauncherPhase phase;
 	pid_t launcher_pid;

@@ -9,6 +9,8 @@
 #include "device/client.h"
 #include "engine/blob_query.h"
 
+#define GROUPS_LEAST 1024 /* that an answer has room for */
+
 StaticAssertDecl(offsetof(GpuaggRequest, u.query.region) == offsetof(GpuaggRequest, u.work.region),
 				 "a request's region is at one place");
 
@@ -69,9 +71,46 @@ read_answer(BlobQuery *query, const GpuaggReply *reply, const char *answer, Size
 	status = palloc_extended(query->query.nchunks, MCXT_ALLOC_HUGE);
 	memcpy(status, answer, query->query.nchunks);
 	query->status = status;
-	query->groups = (GpuaggReader){(const uint8 *) answer + groups_at, bytes - groups_at, 0};
 	query->ngroups = reply->u.query.ngroups;
+	query->incomplete = reply->u.query.incomplete != 0;
+	if (query->query.nkeys == 0)
+		query->totals = (GpuaggReader){(const uint8 *) answer + groups_at, bytes - groups_at, 0};
+	else if (!query->incomplete)
+	{
+		uint64 far_bytes = reply->u.query.nfar * sizeof(GpuaggGroupFar);
+		uint64 far_at;
+
+		if (query->ngroups > bytes)
+			return GPUAGG_DEVICE_ERROR;
+		far_at = gpuagg_query_far_at(groups_at, query->ngroups, query->words);
+		if (far_at > bytes || bytes - far_at != far_bytes)
+			return GPUAGG_DEVICE_ERROR;
+		query->records = (const uint32 *) (answer + groups_at);
+		query->far = (const GpuaggGroupFar *) (answer + far_at);
+		query->nfar = reply->u.query.nfar;
+	}
 	return GPUAGG_OK;
+}
+
+/* Bytes of an answer, with room for what is expected and as much again. */
+static Size
+answer_bytes(const BlobQuery *query, const GpuaggQueryHead *head)
+{
+	uint64 most = GPUAGG_SEGMENT_BYTES_MAX / (4 * Max(query->words, 1));
+	uint64 groups = head->nkeys > 0 ? Min(head->expected, most) + GROUPS_LEAST : 0;
+
+	return TYPEALIGN(GPUAGG_ALIGN,
+					 gpuagg_query_answer_bytes(head) + 2 * groups * query->words * sizeof(uint32));
+}
+
+uint64
+gpuagg_blob_query_room(uint32 words, uint32 nchunks, uint32 ncolumns)
+{
+	/* a bitmap for each chunk takes less than this */
+	uint64 bytes = (uint64) nchunks * (ncolumns * sizeof(GpuaggBlobName) + GPUAGG_BLOB_ROWS / 64);
+	uint64 most = GPUAGG_SEGMENT_BYTES_MAX / 16 * 15;
+
+	return most > bytes ? (most - bytes) / (words * sizeof(uint32)) : 0;
 }
 
 GpuaggReason
@@ -90,7 +129,7 @@ gpuagg_blob_query(BlobQuery *query)
 	if (!gpuagg_query_places(&head, &places))
 		return GPUAGG_CPU_ONLY;
 	bytes = query_bytes(query, &places);
-	answer = TYPEALIGN(GPUAGG_ALIGN, gpuagg_query_answer_bytes(&head));
+	answer = answer_bytes(query, &head);
 	query->lease = gpuagg_flight_lease(Min(bytes + answer, GPUAGG_SEGMENT_BYTES_MAX), 1,
 									   CurrentMemoryContext);
 	if (query->lease == NULL)

@@ -16,20 +16,25 @@ typedef struct BlobQueryChunk
 } BlobQueryChunk;
 
 /*
- * A query, set by the caller from zeros.  The answer's groups are in staging memory, which only
- * this process writes, until gpuagg_blob_query_end().
+ * A query, set by the caller from zeros, with `words` of a record if it has keys.  What has been
+ * found is in staging memory, which only this process writes, until gpuagg_blob_query_end().
  */
 typedef struct BlobQuery
 {
 	GpuaggQuery query;
+	uint32 words;
 	const BlobQueryChunk *chunks;
 	const uint64 *numbers; /* of blobs: [query.nchunks][query.program.ncolumns] */
 	uint64 epoch;		   /* of all of them */
 
 	/* the answer */
 	const uint8 *status; /* GpuaggChunkStatus of each chunk; of this process */
-	GpuaggReader groups; /* what comes behind them */
+	bool incomplete;	 /* there are more groups than fit, estimated as ngroups */
 	uint64 ngroups;
+	GpuaggReader totals;   /* without keys */
+	const uint32 *records; /* with keys, of ngroups */
+	const GpuaggGroupFar *far;
+	uint32 nfar;
 
 	FlightOwner owner;
 	FlightLease *lease;
@@ -40,6 +45,9 @@ typedef struct BlobQuery
  * current memory context is that of the lease, and lives until the end.
  */
 extern GpuaggReason gpuagg_blob_query(BlobQuery *query);
+
+/* How many groups of so many words an answer for nchunks chunks of ncolumns columns has room for. */
+extern uint64 gpuagg_blob_query_room(uint32 words, uint32 nchunks, uint32 ncolumns);
 extern void gpuagg_blob_query_end(BlobQuery *query);
 
 #endif /* GPUAGG_BLOB_QUERY_H */

@@ -19,8 +19,9 @@
 
 struct AggChunk
 {
-	bool answers; /* all states, from whole blocks */
-	int *columns; /* of the states' arguments; -1: none is needed */
+	bool answers;	 /* all states, from whole blocks */
+	int *columns;	 /* of the states' arguments; -1: none is needed */
+	bool *summed_up; /* by column: its blocks are looked at */
 };
 
 /* The column whose values a register has at the end; -1: none. */
@@ -69,20 +70,27 @@ gpuagg_agg_chunk_init(AggScanState *node)
 
 	chunk->columns = palloc(Max(node->nstates, 1) * sizeof(int));
 	chunk->answers = has_answers(node, chunk->columns);
-	if (chunk->answers || node->conditions.n > 0)
-		node->chunk = chunk;
+	if (!chunk->answers && node->conditions.n == 0)
+		return;
+	chunk->summed_up = palloc0(Max(node->compiler->program.ncolumns, 1) * sizeof(bool));
+	for (int i = 0; i < node->conditions.n; i++)
+		chunk->summed_up[node->conditions.list[i].column] = true;
+	for (int i = 0; i < node->nstates && chunk->answers; i++)
+		if (chunk->columns[i] >= 0)
+			chunk->summed_up[chunk->columns[i]] = true;
+	node->chunk = chunk;
 }
 
 /* ---- a chunk ---- */
 
 static double
-float_of(const GpuaggNarrow *form, GpuaggInt128 bits)
+float_of(int type, GpuaggInt128 bits)
 {
 	double value;
 	float narrow;
 	uint32 word = (uint32) bits.lo;
 
-	if (form->type == GPUAGG_VECTOR_FLOAT32)
+	if (type == GPUAGG_VECTOR_FLOAT32)
 	{
 		memcpy(&narrow, &word, sizeof(narrow));
 		return narrow;
@@ -100,17 +108,17 @@ compare_floats(double a, double b)
 	return (a > b) - (a < b);
 }
 
-/* Whether no value of the block meets the condition. */
+/* Whether no value of the block, of a column of that type, meets the condition. */
 static bool
-excludes(const AggCondition *condition, const GpuaggNarrow *form,
+excludes(const AggCondition *condition, int type, const BlockSummary *block,
 		 const GpuaggVectorConstant *constant)
 {
 	int least;
 	int most;
 
-	if (!form->any || constant->isnull)
+	if (block->nvalid == 0 || constant->isnull)
 		return true;
-	switch (form->type)
+	switch (type)
 	{
 		case GPUAGG_VECTOR_INT16:
 		case GPUAGG_VECTOR_INT32:
@@ -118,8 +126,8 @@ excludes(const AggCondition *condition, const GpuaggNarrow *form,
 		case GPUAGG_VECTOR_INT128:
 			if (constant->type < GPUAGG_VECTOR_INT16 || constant->type > GPUAGG_VECTOR_INT128)
 				return false;
-			least = gpuagg_int128_compare(form->minimum, constant->u.integer);
-			most = gpuagg_int128_compare(form->maximum, constant->u.integer);
+			least = gpuagg_int128_compare(block->minimum, constant->u.integer);
+			most = gpuagg_int128_compare(block->maximum, constant->u.integer);
 			break;
 		case GPUAGG_VECTOR_FLOAT32:
 		case GPUAGG_VECTOR_FLOAT64:
@@ -127,10 +135,10 @@ excludes(const AggCondition *condition, const GpuaggNarrow *form,
 			double value = constant->type == GPUAGG_VECTOR_FLOAT32 ? constant->u.float32
 																   : constant->u.float64;
 
-			if (constant->type != form->type)
+			if (constant->type != type)
 				return false;
-			least = compare_floats(float_of(form, form->minimum), value);
-			most = compare_floats(float_of(form, form->maximum), value);
+			least = compare_floats(float_of(type, block->minimum), value);
+			most = compare_floats(float_of(type, block->maximum), value);
 			break;
 		}
 		default:
@@ -157,10 +165,9 @@ excludes(const AggCondition *condition, const GpuaggNarrow *form,
 
 /* The block's least or greatest value, as the state takes values. */
 static void
-take_extreme(const AggInput *input, const Accumulator *acc, const ColumnBlock *block)
+take_extreme(const AggInput *input, const Accumulator *acc, int type, const BlockSummary *block)
 {
-	const GpuaggNarrow *form = &block->form;
-	GpuaggInt128 value = acc->op == GPUAGG_MIN ? form->minimum : form->maximum;
+	GpuaggInt128 value = acc->op == GPUAGG_MIN ? block->minimum : block->maximum;
 	GpuaggReduced one;
 	union
 	{
@@ -170,7 +177,7 @@ take_extreme(const AggInput *input, const Accumulator *acc, const ColumnBlock *b
 		double f64;
 	} room;
 
-	if (!form->any)
+	if (block->nvalid == 0)
 		return;
 	switch (acc->kind)
 	{
@@ -178,10 +185,10 @@ take_extreme(const AggInput *input, const Accumulator *acc, const ColumnBlock *b
 			room.i32 = (int32) value.lo;
 			break;
 		case GPUAGG_FLOAT32:
-			room.f32 = (float) float_of(form, value);
+			room.f32 = (float) float_of(type, value);
 			break;
 		case GPUAGG_FLOAT64:
-			room.f64 = float_of(form, value);
+			room.f64 = float_of(type, value);
 			break;
 		default:
 			room.i64 = (int64) value.lo;
@@ -193,10 +200,12 @@ take_extreme(const AggInput *input, const Accumulator *acc, const ColumnBlock *b
 	gpuagg_reduced_merge(input->total, &one, acc->kind, acc->op);
 }
 
-bool
-gpuagg_agg_chunk_done(void *owner, const ColumnBlock *const *blocks, uint32 nrows, bool whole)
+/* A PageChunkDone. */
+static bool
+is_done(void *owner, const BlockSummary *const *blocks, uint32 nrows, bool whole)
 {
 	AggScanState *node = owner;
+	const uint8 *types = node->compiler->program.columns;
 	const AggChunk *chunk = node->chunk;
 	AggGroup *group;
 
@@ -207,7 +216,7 @@ gpuagg_agg_chunk_done(void *owner, const ColumnBlock *const *blocks, uint32 nrow
 		{
 			const AggCondition *condition = &node->conditions.list[i];
 
-			if (excludes(condition, &blocks[condition->column]->form,
+			if (excludes(condition, types[condition->column], blocks[condition->column],
 						 &node->runner->constants[condition->constant]))
 			{
 				node->counts.removed += nrows;
@@ -223,11 +232,18 @@ gpuagg_agg_chunk_done(void *owner, const ColumnBlock *const *blocks, uint32 nrow
 		Accumulator *acc = gpuagg_group_state(&gpuagg_agg_main(node)->layout, group, i);
 
 		if (input->feed == FEED_NUMBERS)
-			take_extreme(input, acc, blocks[chunk->columns[i]]);
+			take_extreme(input, acc, types[chunk->columns[i]], blocks[chunk->columns[i]]);
 		else
 			((CountAccumulator *) acc)->n += input->feed == FEED_ROWS
 												 ? nrows
 												 : blocks[chunk->columns[i]]->nvalid;
 	}
 	return true;
+}
+
+void
+gpuagg_agg_chunk_ask(AggScanState *node)
+{
+	node->reader->chunk_done = node->chunk != NULL ? is_done : NULL;
+	node->reader->summed_up = node->chunk != NULL ? node->chunk->summed_up : NULL;
 }

@@ -2,8 +2,8 @@
  * agg_device.c
  *	  What the device does of a GpuAgg node's work.
  *
- * Of chunks whose columns are all on the device, it runs the program and gives the states' totals:
- * one request for all of them.  The CPU takes the chunks that it did not do, before and after
+ * Of chunks whose columns are all on the device, it runs the program and gives the states' totals,
+ * or those of groups: one request for all of them, or one for each part of very many groups.  The CPU takes the chunks that it did not do, before and after
  * that, and so all of them where there is no device.
  */
 #include "compat.h"
@@ -12,7 +12,8 @@
 #include "utils/memutils.h"
 
 #include "device/client.h"
-#include "exec/agg_state.h"
+#include "exec/agg_device_codes.h"
+#include "exec/agg_device_groups.h"
 #include "exec/page_device.h"
 #include "gpuagg.h"
 #include "operation/accumulators.h"
@@ -21,7 +22,15 @@
  * In mode auto, rows for which the device is asked: a request takes 0.2 to 0.3 ms with its lease,
  * and a row of a column takes the CPU 0.6 to 2 ns.
  */
-#define AUTO_ROWS (INT64CONST(1) << 18)
+#define AUTO_ROWS AGG_DEVICE_ROWS
+#define READ_PART 8 /* of these, what a row counts beside that is read from its page */
+
+/* Parts of a query's groups, at most; and how often it is asked again in more of them. */
+#define MAX_PARTS 64
+#define MAX_TRIES 4
+
+/* Rows that one request with groups is for, at most. */
+#define GROUPED_ROWS (INT64CONST(1) << 31)
 
 /* Vectors that the CPU takes, at most, until constants that are known with a row are known. */
 #define FIRST_VECTORS 64
@@ -30,6 +39,8 @@ struct AggDevice
 {
 	int naggregates; /* one for each state */
 	GpuaggQueryAggregate aggregates[GPUAGG_QUERY_AGGREGATES];
+	uint8 types[GPUAGG_QUERY_AGGREGATES]; /* of values; 0: none */
+	AggDeviceGroups groups;				  /* where there are keys */
 };
 
 /* ---- what it can do ---- */
@@ -48,40 +59,41 @@ is_device_type(int type)
 
 /* Why there is no kernel for the program; NULL: there is. */
 static const char *
-program_refusal(const GpuaggVectorProgram *program)
+program_refusal(const AggScanState *node)
 {
+	const GpuaggVectorProgram *program = &node->compiler->program;
+
 	if (program->ncolumns == 0)
 		return "no column is needed";
 	if (program->ncolumns > GPUAGG_QUERY_COLUMNS)
 		return "too many columns are needed";
-	for (uint32 i = 0; i < program->ncolumns; i++)
-		if (!is_device_type(program->columns[i]))
-			return "strings are the CPU's";
 	for (uint32 i = 0; i < program->ninstructions; i++)
 	{
 		const GpuaggVectorInstruction *in = &program->instructions[i];
 
 		if (in->op >= GPUAGG_VECTOR_TIME_TRUNC)
 			return "parts of times are the CPU's";
-		if (!is_device_type(in->type) || in->op == GPUAGG_VECTOR_ROW)
+		if ((!is_device_type(in->type) && in->type != GPUAGG_VECTOR_BYTES) ||
+			in->op == GPUAGG_VECTOR_ROW)
 			return "an expression is the CPU's";
 	}
-	return NULL;
+	return gpuagg_agg_device_program_refusal(node);
 }
 
-/* The same of a state, whose aggregate it is. */
+/* The same of a state, whose aggregate it is, over values of that type. */
 static const char *
-state_refusal(const AggScanState *node, int number, GpuaggQueryAggregate *aggregate)
+state_refusal(const AggScanState *node, int number, GpuaggQueryAggregate *aggregate, uint8 *of)
 {
 	const AggInput *input = &node->inputs[number];
 	int op = node->states[number].op;
-	int type = input->argument != NULL ? (int) input->value.type : 0;
+	int type = input->argument != NULL ? (int) gpuagg_agg_device_type(input->value.type) : 0;
 
 	*aggregate = (GpuaggQueryAggregate){.op = (uint8) op,
 										.value = input->argument != NULL ? input->value.reg
 																		 : GPUAGG_VECTOR_NONE,
 										.filter = input->where != NULL ? input->filter.reg
 																	   : GPUAGG_VECTOR_NONE};
+	*of = (uint8) type;
 	switch (input->feed)
 	{
 		case FEED_ROWS:
@@ -94,6 +106,8 @@ state_refusal(const AggScanState *node, int number, GpuaggQueryAggregate *aggreg
 				return "a variance is the CPU's";
 			break;
 		case FEED_DATUM:
+			if (input->value.type == GPUAGG_VECTOR_BYTES)
+				return "strings are the CPU's";
 			if ((op != GPUAGG_MIN && op != GPUAGG_MAX) || type >= GPUAGG_VECTOR_FLOAT32)
 				return "an aggregate is the CPU's";
 			break;
@@ -110,14 +124,17 @@ find_refusal(const AggScanState *node, AggDevice *device)
 
 	if (!node->columns_only)
 		return "whole rows are needed";
-	if (node->spec->nkeys > 0)
-		return "groups are the CPU's";
+	if (node->ndistinct > 0)
+		return "DISTINCT is the CPU's";
 	if (node->nstates > GPUAGG_QUERY_AGGREGATES)
 		return "there are too many aggregates";
-	refusal = program_refusal(&node->compiler->program);
+	refusal = program_refusal(node);
 	for (int i = 0; i < node->nstates && refusal == NULL; i++)
-		refusal = state_refusal(node, i, &device->aggregates[i]);
+		refusal = state_refusal(node, i, &device->aggregates[i], &device->types[i]);
 	device->naggregates = node->nstates;
+	if (refusal == NULL && node->spec->nkeys > 0)
+		refusal = gpuagg_agg_device_groups_init(node, &device->groups, device->aggregates,
+												device->types);
 	return refusal;
 }
 
@@ -135,17 +152,26 @@ gpuagg_agg_device_init(AggScanState *node)
 
 /* ---- whether it is asked ---- */
 
-/* Why it is not, for so many rows from memory; NULL: it is. */
+static const char few_rows[] = "so few rows take the CPU no longer";
+
+/* Whether mode auto leaves so many rows to the CPU, which would have to read `bare` of them from pages. */
+static bool
+are_few(uint64 rows, uint64 bare)
+{
+	return gpuagg_device == DEVICE_AUTO && gpuagg_device_min_rows > 0 &&
+		   rows + bare * READ_PART < AUTO_ROWS;
+}
+
+/* Why it is not, for so many rows in memory; NULL: it is. */
 static const char *
-find_reason(uint64 rows)
+find_reason(uint64 rows, uint64 bare)
 {
 	if (gpuagg_device == DEVICE_CPU)
 		return gpuagg_reason_text(GPUAGG_DISABLED);
 	if (rows == 0)
 		return "columns are not in memory";
-	if (rows < (uint64) gpuagg_device_min_rows ||
-		(gpuagg_device == DEVICE_AUTO && gpuagg_device_min_rows > 0 && rows < AUTO_ROWS))
-		return "so few rows take the CPU no longer";
+	if (rows < (uint64) gpuagg_device_min_rows || are_few(rows, bare))
+		return few_rows;
 	return gpuagg_device_ready() ? NULL : "there is no device now";
 }
 
@@ -170,9 +196,8 @@ know_parameters(AggScanState *node)
 
 /* ---- the answer ---- */
 
-/* Whether a sum stays within 128 bits, by a decimal's factor too. */
-static bool
-fits(const GpuaggQueryTotal *total)
+bool
+gpuagg_agg_device_fits(const GpuaggQueryTotal *total)
 {
 	int64 most = PG_INT64_MAX / 1024;
 
@@ -180,20 +205,15 @@ fits(const GpuaggQueryTotal *total)
 		   total->reduced.sum.hi >= -most;
 }
 
-/* The totals of a group, by state; false: the answer is none. */
+/* The totals without keys, by state; false: the answer is none. */
 static bool
-read_totals(const AggScanState *node, BlobQuery *query, GpuaggQueryTotal *totals)
+read_totals(const AggDevice *device, BlobQuery *query, GpuaggQueryTotal *totals)
 {
-	for (int i = 0; i < (int) query->query.naggregates; i++)
+	for (uint32 i = 0; i < query->query.naggregates; i++)
 	{
 		const GpuaggQueryAggregate *aggregate = &query->query.aggregates[i];
-		int type = i < node->nstates && aggregate->value != GPUAGG_VECTOR_NONE
-					   ? (int) node->inputs[i].value.type
-					   : 0;
-		bool sums = aggregate->op == GPUAGG_SUM || aggregate->op == GPUAGG_MOMENTS;
 
-		if (!gpuagg_query_total_read(&query->groups, aggregate->op, type, &totals[i]) ||
-			(sums && type <= GPUAGG_VECTOR_INT128 && !fits(&totals[i])))
+		if (!gpuagg_query_total_read(&query->totals, aggregate->op, device->types[i], &totals[i]))
 			return false;
 	}
 	return true;
@@ -220,34 +240,46 @@ deposit_extreme(AggScanState *node, int number, AggGroup *group, const GpuaggRed
 	ResetExprContext(econtext);
 }
 
-static void
-take_totals(AggScanState *node, AggGroup *group, GpuaggQueryTotal *totals)
+bool
+gpuagg_agg_device_total(AggScanState *node, int number, AggGroup *group, GpuaggQueryTotal *total)
 {
-	for (int i = 0; i < node->nstates; i++)
-	{
-		if (node->inputs[i].feed == FEED_DATUM)
-			deposit_extreme(node, i, group, &totals[i].reduced);
-		else
-			gpuagg_agg_sink_total(node, i, group, &totals[i].reduced);
-	}
+	const AggInput *input = &node->inputs[number];
+	GpuaggOp op = (GpuaggOp) node->device->aggregates[number].op;
+
+	if ((op == GPUAGG_SUM || op == GPUAGG_MOMENTS) &&
+		node->device->types[number] <= GPUAGG_VECTOR_INT128 && !gpuagg_agg_device_fits(total))
+		return false;
+	if (input->feed == FEED_DATUM)
+		deposit_extreme(node, number, group, &total->reduced);
+	else
+		gpuagg_agg_sink_total(node, number, group, &total->reduced);
+	return true;
 }
 
 static bool
-take_answer(AggScanState *node, BlobQuery *query)
+take_totals(AggScanState *node, BlobQuery *query)
 {
 	GpuaggQueryTotal *totals = palloc(GPUAGG_QUERY_AGGREGATES * sizeof(GpuaggQueryTotal));
+	AggGroup *group = gpuagg_groups_only(gpuagg_agg_main(node)->groups);
 
-	if (query->ngroups != 1 || !read_totals(node, query, totals))
+	if (query->ngroups != 1 || !read_totals(node->device, query, totals))
 		return false;
-	take_totals(node, gpuagg_groups_only(gpuagg_agg_main(node)->groups), totals);
+	/* none is taken if one does not fit */
+	for (int i = 0; i < node->nstates; i++)
+		if (node->device->types[i] <= GPUAGG_VECTOR_INT128 &&
+			node->device->aggregates[i].op != GPUAGG_MIN &&
+			node->device->aggregates[i].op != GPUAGG_MAX && !gpuagg_agg_device_fits(&totals[i]))
+			return false;
+	for (int i = 0; i < node->nstates; i++)
+		(void) gpuagg_agg_device_total(node, i, group, &totals[i]);
 	if ((int) query->query.naggregates > node->nstates)
 		node->counts.removed -= (int64) totals[node->nstates].reduced.n;
 	return true;
 }
 
-/* Which chunks are in the answer; those that are not stay the CPU's. */
-static void
-take_chunks(AggScanState *node, const PageDevice *device, const BlobQuery *query)
+/* Which chunks are in the answer; those that are not stay the CPU's.  Returns the rows of these. */
+static int64
+take_chunks(AggScanState *node, const PageDevice *device, const uint8 *status)
 {
 	bool *in = palloc_extended(Max(device->nchunks, 1) * sizeof(bool), MCXT_ALLOC_HUGE);
 	int64 rows = 0;
@@ -255,61 +287,229 @@ take_chunks(AggScanState *node, const PageDevice *device, const BlobQuery *query
 
 	for (uint32 i = 0; i < device->nchunks; i++)
 	{
-		in[i] = query->status[i] == GPUAGG_CHUNK_IN;
+		in[i] = status[i] == GPUAGG_CHUNK_IN;
 		if (in[i])
 			rows += device->nrows[i];
-		else if (query->status[i] == GPUAGG_CHUNK_STALE)
+		else if (status[i] == GPUAGG_CHUNK_STALE)
 			gpuagg_page_device_displaced(node->reader, device, i);
 	}
 	gpuagg_page_device_taken(node->reader, device, in);
 	for (uint32 i = 0; i < node->compiler->program.ncolumns; i++)
 		bytes += gpuagg_vector_type_size(node->columns[i].type);
 	gpuagg_stat_batch(ENGINE_DEVICE, rows, (int64) bytes * rows);
-	if ((int) query->query.naggregates > node->nstates)
-		node->counts.removed += rows;
+	return rows;
 }
 
 /* ---- the request ---- */
 
 static void
-ask(AggScanState *node, const PageDevice *device)
+init_query(const AggScanState *node, const AggDeviceProgram *program, const PageDevice *device,
+		   BlobQuery *query)
 {
-	AggDevice *wants = node->device;
-	BlobQuery *query = palloc0(sizeof(BlobQuery));
-	instr_time start = gpuagg_agg_timing_start(node);
-	GpuaggReason reason;
-
-	query->query.program = node->compiler->program;
-	query->query.program.constants = node->runner->constants;
-	query->query.aggregates = wants->aggregates;
-	query->query.naggregates = (uint32) wants->naggregates;
+	memset(query, 0, sizeof(BlobQuery));
+	query->query.program = program->program;
+	query->query.aggregates = node->device->aggregates;
+	query->query.naggregates = (uint32) node->device->naggregates;
 	query->query.parts = 1;
 	query->query.nchunks = device->nchunks;
 	query->chunks = device->chunks;
 	query->numbers = device->blobs;
 	query->epoch = device->epoch;
+}
 
+static GpuaggReason
+send(AggScanState *node, BlobQuery *query)
+{
+	GpuaggReason reason = gpuagg_blob_query(query);
+
+	if (reason == GPUAGG_OK)
+		node->counts.requests++;
+	else if (query->lease != NULL)
+		gpuagg_stat_fallback(reason);
+	return reason;
+}
+
+static GpuaggReason
+ask_totals(AggScanState *node, const AggDeviceProgram *program, const PageDevice *device)
+{
+	BlobQuery *query = palloc(sizeof(BlobQuery));
+	bool counts_passed = node->css.ss.ps.instrument != NULL && node->spec->nquals > 0 &&
+						 node->device->naggregates < GPUAGG_QUERY_AGGREGATES;
+	GpuaggReason reason;
+
+	init_query(node, program, device, query);
 	/* how many rows the filter leaves, for EXPLAIN */
-	if (node->css.ss.ps.instrument != NULL && node->spec->nquals > 0 &&
-		wants->naggregates < GPUAGG_QUERY_AGGREGATES)
-		wants->aggregates[query->query.naggregates++] =
+	if (counts_passed)
+		node->device->aggregates[query->query.naggregates++] =
 			(GpuaggQueryAggregate){GPUAGG_COUNT, {0}, GPUAGG_VECTOR_NONE, GPUAGG_VECTOR_NONE};
-	reason = gpuagg_blob_query(query);
+	reason = send(node, query);
 	if (reason == GPUAGG_OK)
 	{
-		node->counts.requests++;
-		if (take_answer(node, query))
-			take_chunks(node, device, query);
-		else
+		if (!take_totals(node, query))
 			reason = GPUAGG_DEVICE_ERROR;
+		else
+		{
+			int64 rows = take_chunks(node, device, query->status);
+
+			if (counts_passed)
+				node->counts.removed += rows;
+		}
 	}
+	gpuagg_blob_query_end(query);
+	return reason;
+}
+
+/* ---- the same with groups ---- */
+
+/* A question for the groups of some chunks, in so many parts. */
+typedef struct AskedGroups
+{
+	const AggDeviceProgram *program;
+	const PageDevice *device;
+	uint64 expected;
+	uint32 parts;
+	uint8 *status; /* of the chunks, as the first part's answer had it; NULL: there is none yet */
+	int64 rows;	   /* in groups */
+	bool taken;	   /* some groups are among the node's */
+} AskedGroups;
+
+/* Asks for a part; *incomplete: there are more groups than were expected. */
+static GpuaggReason
+ask_part(AggScanState *node, AskedGroups *asked, uint32 part, bool *incomplete)
+{
+	AggDevice *wants = node->device;
+	Size bytes = asked->device->nchunks;
+	BlobQuery *query = palloc(sizeof(BlobQuery));
+	GpuaggReason reason;
+
+	init_query(node, asked->program, asked->device, query);
+	query->query.keys = wants->groups.keys;
+	query->query.nkeys = wants->groups.layout.nkeys;
+	query->query.part = part;
+	query->query.parts = asked->parts;
+	query->query.expected = asked->expected / asked->parts;
+	query->words = wants->groups.layout.words;
+	reason = send(node, query);
+	*incomplete = reason == GPUAGG_OK && query->incomplete;
+	if (*incomplete)
+		asked->expected = Max(2 * asked->expected, query->ngroups / 4 * 5 * asked->parts);
+	else if (reason == GPUAGG_OK)
+	{
+		if (asked->status == NULL)
+			asked->status = memcpy(palloc_extended(bytes, MCXT_ALLOC_HUGE), query->status, bytes);
+		/* a part of a chunk's groups is nothing that the CPU could complete */
+		if (memcmp(asked->status, query->status, bytes) != 0)
+			reason = GPUAGG_BUSY;
+		else if (gpuagg_agg_device_groups_take(node, &wants->groups, asked->program, query,
+											   &asked->rows))
+			asked->taken = true;
+		else
+			reason = GPUAGG_CPU_ONLY;
+	}
+	gpuagg_blob_query_end(query);
+	pfree(query);
+	return reason;
+}
+
+/* Asks for all parts; *incomplete as before, with nothing taken. */
+static GpuaggReason
+ask_parts(AggScanState *node, AskedGroups *asked, bool *incomplete)
+{
+	GpuaggReason reason = GPUAGG_OK;
+
+	for (uint32 part = 0; part < asked->parts && reason == GPUAGG_OK; part++)
+	{
+		reason = ask_part(node, asked, part, incomplete);
+		if (*incomplete && part > 0)
+			reason = GPUAGG_BUSY;
+		if (*incomplete)
+			break;
+	}
+	return reason;
+}
+
+/* The groups of some chunks; alone: the node has no others. */
+static GpuaggReason
+ask_groups(AggScanState *node, const AggDeviceProgram *program, const PageDevice *device,
+		   bool alone)
+{
+	uint64 room = gpuagg_blob_query_room(node->device->groups.layout.words, device->nchunks,
+										 node->compiler->program.ncolumns);
+	AskedGroups asked = {.program = program, .device = device};
+	GpuaggReason reason = GPUAGG_OK;
+	bool incomplete = true;
+
+	asked.expected = gpuagg_agg_device_groups_expected(node, device->rows);
+	for (int i = 0; incomplete && reason == GPUAGG_OK; i++)
+	{
+		uint64 parts = room > 0 ? asked.expected / room + 1 : UINT64_MAX;
+
+		/* what parts have added before one fails is taken out by forgetting all groups */
+		if (i == MAX_TRIES || parts > (alone ? MAX_PARTS : 1))
+		{
+			node->device_reason = "there are too many groups";
+			return GPUAGG_OK;
+		}
+		asked.parts = (uint32) parts;
+		reason = ask_parts(node, &asked, &incomplete);
+	}
+	if (reason == GPUAGG_OK)
+		node->counts.removed += take_chunks(node, device, asked.status) - asked.rows;
+	else if (asked.taken)
+		gpuagg_agg_sets_clear(node);
+	return reason;
+}
+
+/* The groups of all chunks; those of one request have no more rows than it may count. */
+static GpuaggReason
+ask_all_groups(AggScanState *node, const AggDeviceProgram *program, const PageDevice *device,
+			   bool alone)
+{
+	uint32 ncolumns = node->compiler->program.ncolumns;
+	GpuaggReason reason = GPUAGG_OK;
+
+	for (uint32 first = 0; first < device->nchunks && reason == GPUAGG_OK;)
+	{
+		PageDevice some = *device;
+
+		some.numbers += first;
+		some.nrows += first;
+		some.chunks += first;
+		some.blobs += (Size) first * ncolumns;
+		some.nchunks = 0;
+		some.rows = 0;
+		while (first < device->nchunks && some.rows + device->nrows[first] <= GROUPED_ROWS)
+		{
+			some.rows += device->nrows[first++];
+			some.nchunks++;
+		}
+		reason = ask_groups(node, program, &some, alone);
+		if (node->device_reason != NULL)
+			break;
+		alone = false;
+	}
+	return reason;
+}
+
+/* alone: no rows are in the node's groups. */
+static void
+ask(AggScanState *node, const PageDevice *device, bool alone)
+{
+	instr_time start = gpuagg_agg_timing_start(node);
+	AggDeviceProgram program;
+	GpuaggReason reason;
+
+	if (!gpuagg_agg_device_program(node, &program))
+	{
+		node->device_reason = "conditions hold for too many strings";
+		return;
+	}
+	reason = node->spec->nkeys > 0 ? ask_all_groups(node, &program, device, alone)
+								   : ask_totals(node, &program, device);
 	if (reason == GPUAGG_CPU_ONLY)
 		node->device = NULL; /* whatever rows there will be */
 	if (reason != GPUAGG_OK)
 		node->device_reason = gpuagg_reason_text(reason);
-	if (reason != GPUAGG_OK && query->lease != NULL)
-		gpuagg_stat_fallback(reason);
-	gpuagg_blob_query_end(query);
 	gpuagg_agg_timing_stop(start, &node->counts.ns_device);
 }
 
@@ -319,10 +519,14 @@ gpuagg_agg_device_take(AggScanState *node)
 	MemoryContext context;
 	MemoryContext old;
 	bool there;
+	bool alone;
+	uint64 bare;
+	uint64 rows;
 
 	if (node->device == NULL)
 		return;
-	node->device_reason = find_reason(gpuagg_page_device_rows(node->reader, &there));
+	rows = gpuagg_page_device_rows(node->reader, &bare, &there);
+	node->device_reason = find_reason(rows, bare);
 	if (node->device_reason != NULL)
 		return;
 	if (!there)
@@ -331,6 +535,8 @@ gpuagg_agg_device_take(AggScanState *node)
 		gpuagg_page_device_send(node->reader);
 		return;
 	}
+	alone = gpuagg_groups_count(gpuagg_agg_main(node)->groups) == 0 && node->spills == 0 &&
+			(node->compiler->parameters == NIL || node->value_parameters_set);
 	if (!know_parameters(node))
 	{
 		node->device_reason = "constants are not known before the rows";
@@ -341,8 +547,11 @@ gpuagg_agg_device_take(AggScanState *node)
 	{
 		const PageDevice *device = gpuagg_page_device_find(node->reader);
 
-		if (device->nchunks > 0)
-			ask(node, device);
+		/* smallest and largest values may have excluded the others */
+		if (device->nchunks > 0 && are_few(device->rows, device->bare))
+			node->device_reason = few_rows;
+		else if (device->nchunks > 0)
+			ask(node, device, alone);
 		if (device->nhost > 0 && node->device != NULL)
 			gpuagg_page_device_send(node->reader);
 	}

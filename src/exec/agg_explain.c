@@ -119,6 +119,14 @@ gpuagg_agg_explain_memory(const AggMemory *memory, ExplainState *es)
 							memory->reason, es);
 }
 
+void
+gpuagg_agg_explain_device(const AggMemory *memory, ExplainState *es)
+{
+	if (es->verbose && es->analyze && memory->mode != PAGE_MEMORY_NONE &&
+		memory->device_reason != NULL)
+		ExplainPropertyText("Device Not Used", memory->device_reason, es);
+}
+
 /* Of all processes together. */
 static void
 show_work(AggScanState *node, ExplainState *es)
@@ -184,9 +192,7 @@ gpuagg_agg_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 			show_rows(node, ancestors, es);
 		}
 		gpuagg_agg_explain_memory(&node->memory, es);
-		if (es->verbose && es->analyze && node->memory.mode != PAGE_MEMORY_NONE &&
-			node->device_reason != NULL)
-			ExplainPropertyText("Device Not Used", node->device_reason, es);
+		gpuagg_agg_explain_device(&node->memory, es);
 		if (es->analyze)
 			show_work(node, es);
 	}

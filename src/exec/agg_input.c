@@ -11,9 +11,12 @@
 #include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
+#include "device/client.h"
 #include "exec/agg_dense.h"
 #include "exec/agg_spill.h"
 #include "exec/agg_state.h"
+#include "exec/page_scan.h"
+#include "gpuagg.h"
 
 /* That a set's groups may take at least, where there are several and all may take as much. */
 #define SET_BYTES ((Size) 256 * 1024)
@@ -28,6 +31,13 @@
 #define LAUNCH_MS	10.0
 #define MAP_MS		(0.2 / (1024 * 1024))
 #define GAIN		0.8 /* of the time that the leader would take, at most */
+
+/* Pages that a leader reads alone, where they are no larger a part of the table. */
+#define ALONE_PAGES 2048
+#define ALONE_PART	16
+
+/* In mode auto a table of fewer pages is no matter for the device. */
+#define DEVICE_PAGES 1000
 
 /* ---- start ---- */
 
@@ -212,6 +222,7 @@ gpuagg_agg_input_memory(AggScanState *node, Relation relation, const PageColumn 
 			memory->reason = "whole rows are needed";
 		MemoryContextSwitchTo(old);
 		memory->nchunks = gpuagg_page_share_chunks(relation, memory->mode);
+		memory->device_reason = node->device_reason;
 	}
 	return memory->mode;
 }
@@ -225,7 +236,7 @@ open_reader(AggScanState *node, Relation relation, const PageColumn *columns, Ag
 
 	node->reader = gpuagg_page_reader_open(relation, node->css.ss.ps.state->es_snapshot, columns,
 										   (int) node->compiler->program.ncolumns, mode, share);
-	node->reader->chunk_done = node->chunk != NULL ? gpuagg_agg_chunk_done : NULL;
+	gpuagg_agg_chunk_ask(node);
 	node->reader->takes_codes = node->codes != NULL;
 	node->reader->owner = node;
 	node->reader->timed = node->css.ss.ps.instrument != NULL &&
@@ -234,11 +245,12 @@ open_reader(AggScanState *node, Relation relation, const PageColumn *columns, Ag
 
 /* What the device has, of a table that this process has not begun to read, and does not share yet. */
 static void
-take_device(AggScanState *node)
+take_device(AggScanState *node, AggMemory *memory)
 {
 	if (!gpuagg_page_reader_begin_memory(node->reader))
 		return;
 	gpuagg_agg_device_take(node);
+	memory->device_reason = node->device_reason;
 	gpuagg_page_reader_end_memory(node->reader);
 }
 
@@ -302,18 +314,146 @@ processes_with(int workers)
 	return Max(Min(workers + (parallel_leader_participation ? 1 : 0), (int) processors), 1);
 }
 
+/* Reads what has not come from memory, if that is so little; true: all of the table is there. */
+static bool
+take_small_rest(AggScanState *node)
+{
+	PageReader *reader = node->reader;
+	BlockNumber left = gpuagg_page_reader_left(reader);
+
+	if (left == 0)
+		return true;
+	if (compat_tests_parallel() || left > ALONE_PAGES ||
+		left > RelationGetNumberOfBlocks(reader->scan->relation) / ALONE_PART)
+		return false;
+	(void) take_vectors(node);
+	gpuagg_agg_sink_finish(node);
+	return true;
+}
+
+static bool
+stop_always(void *owner, double done)
+{
+	return true;
+}
+
+/* What the device has of a table that processes will share; true: it has taken some, or there is none. */
+static bool
+take_from_table(AggScanState *node, AggTable *table)
+{
+	MemoryContext old;
+	bool taken = false;
+
+	gpuagg_agg_table_open(table);
+	if (gpuagg_device == DEVICE_AUTO && gpuagg_device_min_rows > 0 &&
+		RelationGetNumberOfBlocks(table->relation) < DEVICE_PAGES)
+		return false;
+	if (gpuagg_agg_input_memory(node, table->relation, table->columns, &table->memory) ==
+		PAGE_MEMORY_NONE)
+		return false;
+	open_reader(node, table->relation, table->columns, &table->memory, NULL);
+	node->table = table;
+	take_device(node, &table->memory);
+	if (gpuagg_page_reader_begin_memory(node->reader))
+	{
+		/* the chunk that it may have begun */
+		node->reader->chunk_stop = stop_always;
+		(void) take_vectors(node);
+		gpuagg_agg_sink_finish(node);
+		gpuagg_page_reader_end_memory(node->reader);
+		taken = gpuagg_page_reader_has_taken(node->reader) ||
+				gpuagg_page_reader_left(node->reader) == 0;
+	}
+	if (taken)
+	{
+		table->drained = take_small_rest(node);
+		old = MemoryContextSwitchTo(node->css.ss.ps.state->es_query_cxt);
+		table->taken = palloc_extended(gpuagg_page_share_size(table->memory.nchunks),
+									   MCXT_ALLOC_HUGE);
+		MemoryContextSwitchTo(old);
+		gpuagg_page_share_init(table->taken, table->relation, table->memory.nchunks,
+							   table->memory.mode);
+		if (table->drained)
+			gpuagg_page_share_finish(table->taken);
+		else
+			gpuagg_page_reader_share(node->reader, table->taken);
+	}
+	close_reader(node);
+	return taken;
+}
+
+/* Whether the tables that are left are so small that workers would take longer to start. */
+static bool
+are_small(const List *tables)
+{
+	BlockNumber pages = 0;
+	ListCell *cell;
+
+	foreach (cell, tables)
+	{
+		AggTable *table = lfirst(cell);
+
+		if (table->drained)
+			continue;
+		gpuagg_agg_table_open(table);
+		pages += RelationGetNumberOfBlocks(table->relation);
+		if (pages > ALONE_PAGES)
+			return false;
+	}
+	return !compat_tests_parallel();
+}
+
+/*
+ * What the device has of tables that processes will share, and what is left where that is little;
+ * of a table that nobody shares, others would not know.  True: that was all.
+ */
+static bool
+take_tables(AggScanState *node)
+{
+	bool any = false;
+	ListCell *cell;
+
+	if (node->device == NULL || !gpuagg_device_ready())
+		return false;
+	foreach (cell, node->tables)
+	{
+		AggTable *table = lfirst(cell);
+
+		if (table->css.ss.ps.plan->parallel_aware)
+			any |= take_from_table(node, table);
+	}
+	if (!any || node->other_rows || !are_small(node->tables))
+		return false;
+	foreach (cell, node->tables)
+	{
+		AggTable *table = lfirst(cell);
+
+		if (!table->drained)
+			(void) gpuagg_agg_input_take_table(node, table);
+		table->drained = true;
+	}
+	gpuagg_agg_sink_finish(node);
+	node->drained = true;
+	return true;
+}
+
 bool
 gpuagg_agg_input_take_memory(AggScanState *node, int workers)
 {
 	instr_time start = gpuagg_agg_timing_start(node);
 	bool all = false;
 
-	if (node->spec->over_children || node->reader != NULL ||
-		gpuagg_agg_input_memory(node, node->relation, node->columns, &node->memory) ==
-			PAGE_MEMORY_NONE)
+	if (node->spec->over_children)
+	{
+		all = take_tables(node);
+		gpuagg_agg_timing_stop(start, &node->counts.ns);
+		return all;
+	}
+	if (node->reader != NULL || gpuagg_agg_input_memory(node, node->relation, node->columns,
+														&node->memory) == PAGE_MEMORY_NONE)
 		return false;
 	open_reader(node, node->relation, node->columns, &node->memory, NULL);
-	take_device(node);
+	take_device(node, &node->memory);
 	if (gpuagg_page_reader_begin_memory(node->reader))
 	{
 		INSTR_TIME_SET_CURRENT(node->alone.start);
@@ -326,7 +466,7 @@ gpuagg_agg_input_take_memory(AggScanState *node, int workers)
 		/* it may take no part in the rest */
 		gpuagg_agg_sink_finish(node);
 		gpuagg_page_reader_end_memory(node->reader);
-		all = gpuagg_page_reader_is_complete(node->reader);
+		all = take_small_rest(node);
 		if (all)
 		{
 			gpuagg_agg_input_tell(node);
@@ -342,11 +482,13 @@ gpuagg_agg_input_take_table(AggScanState *node, AggTable *table)
 {
 	if (node->table != table)
 	{
+		PageShare *share = table->share != NULL ? table->share : table->taken;
+
 		Assert(node->table == NULL);
-		open_reader(node, table->relation, table->columns, &table->memory, table->share);
+		open_reader(node, table->relation, table->columns, &table->memory, share);
 		node->table = table;
-		if (table->share == NULL)
-			take_device(node);
+		if (share == NULL)
+			take_device(node, &table->memory);
 	}
 	if (!take_vectors(node))
 		return false;
@@ -392,7 +534,7 @@ gpuagg_agg_input_drain(AggScanState *node)
 			open_reader(node, node->relation, node->columns, &node->memory,
 						node->share != NULL ? &node->share->pages : NULL);
 			if (node->share == NULL)
-				take_device(node);
+				take_device(node, &node->memory);
 		}
 		all = take_vectors(node);
 	}
@@ -410,8 +552,17 @@ gpuagg_agg_input_drain(AggScanState *node)
 void
 gpuagg_agg_input_rescan(AggScanState *node)
 {
+	ListCell *cell;
+
 	/* opened again when rows are asked for: what processes share may not be set anew yet */
 	close_reader(node);
+	foreach (cell, node->tables)
+	{
+		AggTable *table = lfirst(cell);
+
+		table->drained = false;
+		table->taken = NULL;
+	}
 	gpuagg_agg_sets_clear(node);
 	gpuagg_agg_ranges_reset(node);
 	for (int i = 0; i < node->nstates; i++)

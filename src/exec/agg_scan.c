@@ -12,6 +12,7 @@
 #include "access/parallel.h"
 #include "executor/executor.h"
 
+#include "device/client.h"
 #include "device/stat.h"
 #include "exec/agg_scan.h"
 #include "exec/agg_spill.h"
@@ -152,6 +153,7 @@ next_tuple(ScanState *ss)
 		for (int i = 0; i < node->spec->ncalls; i++)
 			gpuagg_stat_begin();
 		gpuagg_stat_reason(gpuagg_device == DEVICE_CPU ? GPUAGG_DISABLED : GPUAGG_NO_GAIN);
+		gpuagg_device_require();
 		gpuagg_node_log(AGG_NODE_NAME " used", NULL);
 		if (node->spec->mode == AGG_FINAL)
 			gpuagg_node_log(AGG_NODE_NAME " used with workers", NULL);

@@ -16,6 +16,7 @@
 #include "nodes/extensible.h"
 #include "storage/spin.h"
 
+#include "common/query_total.h"
 #include "common/vector_run.h"
 #include "device/stat.h"
 #include "exec/agg_distinct.h"
@@ -138,8 +139,9 @@ typedef struct AggMemory
 {
 	bool known; /* once an execution; in the leader */
 	PageMemory mode;
-	uint32 nchunks;		/* of the share */
-	const char *reason; /* why it does not do all; or NULL */
+	uint32 nchunks;			   /* of the share */
+	const char *reason;		   /* why it does not do all; or NULL */
+	const char *device_reason; /* why the device did not do all of that; or NULL */
 } AggMemory;
 
 /* What a node asks the device for. */
@@ -167,6 +169,7 @@ typedef struct AggTable
 	TupleTableSlot *slot;	   /* a row as the table has it, where there is a map */
 	TupleTableSlot *full;	   /* what it gives when groups must be given out before it goes on */
 	PageShare *share;
+	PageShare *taken; /* in a leader: what it has taken before there were workers; or NULL */
 	AggMemory memory;
 	bool drained;
 } AggTable;
@@ -209,6 +212,8 @@ typedef struct AggScanState
 	Relation relation;
 	Index varno;	 /* in expressions */
 	AggTable *table; /* of several: the one that is being read; or NULL */
+	List *tables;	 /* of several: AggTable * of the nodes below */
+	bool other_rows; /* of several: nodes of another kind give rows, too */
 	bool full;		 /* it has stopped because groups must be given out */
 	VectorCompiler *compiler;
 	GpuaggVectorRunner *runner;
@@ -255,7 +260,8 @@ typedef struct AggFill
 /*
  * agg_input.c; drain() stops early, not drained, when a worker has to give out its groups.
  * take_memory(), of a leader before there are workers, brings the rows of the one table that come
- * from memory into the groups, until so many workers are worth it; true: that was all.
+ * from memory into the groups, until so many workers are worth it, or what the device has of each
+ * of several; true: that was all.
  * take_table() brings one of several tables into the groups; false: it stops early likewise.
  */
 extern void gpuagg_agg_input_init(AggScanState *node);
@@ -375,10 +381,9 @@ extern void gpuagg_agg_ranges_init(AggScanState *node);
 extern void gpuagg_agg_ranges_reset(AggScanState *node);
 extern bool gpuagg_agg_ranges_filter(AggScanState *node, int *nlive);
 
-/* agg_chunk.c: the second as a PageChunkDone, of the node */
+/* agg_chunk.c; ask(): of the reader that has been opened */
 extern void gpuagg_agg_chunk_init(AggScanState *node);
-extern bool gpuagg_agg_chunk_done(void *owner, const ColumnBlock *const *blocks, uint32 nrows,
-								  bool whole);
+extern void gpuagg_agg_chunk_ask(AggScanState *node);
 
 /*
  * agg_codes.c: strings and verdicts as of the program's runner; forget() when constants change;
@@ -403,12 +408,20 @@ extern void gpuagg_agg_codes_enter(AggScanState *node, const AggSet *set, const 
 								   AggGroup *const *groups);
 
 /*
- * agg_device.c: what the device can do of the program and the states; and the rows of chunks
- * whose columns are on the device into the groups, before others of the reader's that come from
- * memory.
+ * agg_device.c, agg_device_groups.c: what the device can do of the program, the states and the
+ * keys; and the rows of chunks whose columns are on the device into the groups, before others of
+ * the reader's that come from memory.
  */
 extern void gpuagg_agg_device_init(AggScanState *node);
 extern void gpuagg_agg_device_take(AggScanState *node);
+
+/*
+ * Whether a sum of integers stays within 128 bits, by a decimal's factor too; adds what the
+ * device has found of an input to its state in a group, false: it does not fit.
+ */
+extern bool gpuagg_agg_device_fits(const GpuaggQueryTotal *total);
+extern bool gpuagg_agg_device_total(AggScanState *node, int number, AggGroup *group,
+									GpuaggQueryTotal *total);
 
 /* agg_layout.c: which values and states there are, and in which sets */
 extern void gpuagg_agg_layout_init(AggScanState *node);
@@ -461,14 +474,19 @@ extern void gpuagg_agg_output_merge(AggScanState *node, TupleTableSlot *slot);
 extern void gpuagg_agg_output_take(AggScanState *node, TupleTableSlot *slot);
 extern bool gpuagg_agg_output_make_room(AggScanState *node);
 
-/* agg_table.c: links the tables below a node with it; makes their nodes known */
+/*
+ * agg_table.c: the table is opened, and its columns known; links the tables below a node with it;
+ * makes their nodes known
+ */
+extern void gpuagg_agg_table_open(AggTable *table);
 extern void gpuagg_agg_tables_link(AggScanState *node, PlanState *below);
 extern void gpuagg_agg_table_register(void);
 
 /* agg_explain.c */
 extern void gpuagg_agg_explain(CustomScanState *css, List *ancestors, ExplainState *es);
 
-/* Why columns in memory were not used or filled, if they were not and the user asks. */
+/* Why columns in memory were not used or filled, if they were not and the user asks; nor on the device. */
 extern void gpuagg_agg_explain_memory(const AggMemory *memory, ExplainState *es);
+extern void gpuagg_agg_explain_device(const AggMemory *memory, ExplainState *es);
 
 #endif /* GPUAGG_AGG_STATE_H */

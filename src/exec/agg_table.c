@@ -67,8 +67,8 @@ make_columns(AggTable *table)
 	MemoryContextSwitchTo(old);
 }
 
-static void
-prepare(AggTable *table)
+void
+gpuagg_agg_table_open(AggTable *table)
 {
 	if (table->columns == NULL)
 		make_columns(table);
@@ -81,7 +81,7 @@ exec(CustomScanState *css)
 
 	if (table->drained)
 		return NULL;
-	prepare(table);
+	gpuagg_agg_table_open(table);
 	if (!gpuagg_agg_input_take_table(table->over, table))
 	{
 		table->over->full = true;
@@ -100,8 +100,12 @@ end(CustomScanState *css)
 static void
 rescan(CustomScanState *css)
 {
+	AggTable *table = (AggTable *) css;
+
 	ExecScanReScan(&css->ss);
-	((AggTable *) css)->drained = false;
+	/* a leader's has been set anew with its node, and may have been taken since */
+	if (!table->over->leader)
+		table->drained = false;
 }
 
 /* ---- parallel ---- */
@@ -111,9 +115,18 @@ estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
 {
 	AggTable *table = (AggTable *) css;
 
-	prepare(table);
+	gpuagg_agg_table_open(table);
 	(void) gpuagg_agg_input_memory(table->over, table->relation, table->columns, &table->memory);
 	return gpuagg_page_share_size(table->memory.nchunks);
+}
+
+/* With what the leader has taken before there were workers. */
+static void
+share_table(AggTable *table, PageShare *share)
+{
+	gpuagg_page_share_init(share, table->relation, table->memory.nchunks, table->memory.mode);
+	if (table->taken != NULL)
+		gpuagg_page_share_copy(share, table->taken);
 }
 
 static void
@@ -121,16 +134,14 @@ initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
 	AggTable *table = (AggTable *) css;
 
-	gpuagg_page_share_init(coordinate, table->relation, table->memory.nchunks, table->memory.mode);
+	share_table(table, coordinate);
 	table->share = coordinate;
 }
 
 static void
 reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
-	AggTable *table = (AggTable *) css;
-
-	gpuagg_page_share_init(coordinate, table->relation, table->memory.nchunks, table->memory.mode);
+	share_table((AggTable *) css, coordinate);
 }
 
 static void
@@ -153,6 +164,7 @@ explain(CustomScanState *css, List *ancestors, ExplainState *es)
 						name);
 	ExplainPropertyText("Table", name, es);
 	gpuagg_agg_explain_memory(&table->memory, es);
+	gpuagg_agg_explain_device(&table->memory, es);
 }
 
 static const CustomExecMethods exec_methods = {
@@ -194,7 +206,12 @@ gpuagg_agg_tables_link(AggScanState *node, PlanState *below)
 			gpuagg_agg_tables_link(node, append->appendplans[i]);
 	}
 	else if (IsA(below, CustomScanState) && ((CustomScanState *) below)->methods == &exec_methods)
+	{
 		((AggTable *) below)->over = node;
+		node->tables = lappend(node->tables, below);
+	}
+	else
+		node->other_rows = true;
 }
 
 void

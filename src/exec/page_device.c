@@ -12,15 +12,14 @@
 
 #include "resident/device_place.h"
 
-#define AHEAD 8 /* blocks whose headers are fetched before they are looked at */
-
 uint64
-gpuagg_page_device_rows(const PageReader *reader, bool *there)
+gpuagg_page_device_rows(const PageReader *reader, uint64 *bare, bool *there)
 {
 	const PageResident *resident = reader->resident;
 	uint64 rows = UINT64_MAX;
 
 	*there = true;
+	*bare = 0;
 	if (resident == NULL || !resident->pinned || reader->scan->share != NULL ||
 		reader->scan->ncolumns == 0)
 		return 0;
@@ -29,6 +28,7 @@ gpuagg_page_device_rows(const PageReader *reader, bool *there)
 		ColumnInfo info = gpuagg_column_info(resident->pins[i].column);
 
 		rows = Min(rows, info.nrows);
+		*bare = Max(*bare, info.bare_rows);
 		*there &= info.device_chunks > 0;
 	}
 	return rows;
@@ -56,30 +56,6 @@ rows_of(const ColumnBlock *block, const ChunkPages *used)
 	for (int p = chunk_next(used, 0); p < CHUNK_PAGES; p = chunk_next(used, p + 1))
 		gpuagg_bits_set(rows, block->first_row[p], column_block_page_rows(block, p));
 	return rows;
-}
-
-/* Brings the headers of a chunk's blocks into the cache. */
-static void
-prefetch(const PageResident *resident, uint32 chunk)
-{
-	for (int i = 0; i < resident->ncolumns; i++)
-	{
-		const ColumnBlock *block = gpuagg_column_block(*page_resident_ref(resident, i, chunk));
-
-		__builtin_prefetch(block);
-		__builtin_prefetch((const char *) block + 64);
-	}
-}
-
-/* Whether the blocks' headers tell all about a chunk, all of whose columns have places. */
-static bool
-is_done(PageReader *reader, uint32 chunk, uint32 nrows, bool whole)
-{
-	if (reader->chunk_done == NULL)
-		return false;
-	if (!gpuagg_page_evidence_blocks(reader->resident, chunk))
-		elog(ERROR, "block of chunk %u is not there any more", chunk);
-	return gpuagg_page_resident_is_done(reader, nrows, whole);
 }
 
 /* places: of the columns, each with all chunks. */
@@ -111,7 +87,7 @@ add_chunk(PageReader *reader, PageDevice *device, uint32 chunk, const DevicePlac
 		rows = rows_of(block, used);
 		nrows = (uint32) gpuagg_bits_count(rows, 0, block->nrows);
 	}
-	if (nrows == 0 || is_done(reader, chunk, nrows, rows == NULL))
+	if (nrows == 0 || gpuagg_page_resident_is_done(reader, chunk, nrows, rows == NULL))
 	{
 		gpuagg_page_resident_take(reader, chunk);
 		return;
@@ -120,6 +96,7 @@ add_chunk(PageReader *reader, PageDevice *device, uint32 chunk, const DevicePlac
 	device->nrows[n] = nrows;
 	device->chunks[n] = (BlobQueryChunk){first->nrows, rows};
 	device->rows += nrows;
+	device->bare += resident->decided[chunk].bare ? nrows : 0;
 	device->nchunks++;
 }
 
@@ -154,9 +131,6 @@ gpuagg_page_device_find(PageReader *reader)
 	for (uint32 chunk = resident->next; chunk < n; chunk++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (reader->chunk_done != NULL && chunk + AHEAD < n &&
-			!chunk_is_empty(&resident->decided[chunk + AHEAD].used))
-			prefetch(resident, chunk + AHEAD);
 		if (!chunk_is_empty(&resident->decided[chunk].used))
 			add_chunk(reader, device, chunk, places);
 	}
@@ -167,9 +141,26 @@ gpuagg_page_device_find(PageReader *reader)
 	return device;
 }
 
+const GpuaggVectorBytes *
+gpuagg_page_device_strings(const PageReader *reader, int column, uint32 *n)
+{
+	Dictionary *dictionary = reader->resident->dictionaries[column];
+
+	/* entries are there before blocks that use them */
+	if (dictionary == NULL || !gpuagg_dictionary_learn(dictionary))
+		return NULL;
+	*n = gpuagg_dictionary_size(dictionary);
+	return gpuagg_dictionary_entries(dictionary, 0);
+}
+
 void
 gpuagg_page_device_taken(PageReader *reader, const PageDevice *device, const bool *in)
 {
+	const PageResident *resident = reader->resident;
+
+	for (int c = 0; c < resident->ncolumns; c++)
+		gpuagg_column_settle(resident->pins[c].column, device->epoch, device->nchunks,
+							 device->numbers, in, device->blobs + c, resident->ncolumns);
 	for (uint32 i = 0; i < device->nchunks; i++)
 	{
 		if (!in[i])

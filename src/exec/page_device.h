@@ -17,14 +17,15 @@ typedef struct PageDevice
 	uint64 *blobs;			/* [nchunks][ncolumns] */
 	uint64 epoch;
 	uint64 rows;  /* that count, of all */
+	uint64 bare;  /* of these, those that are on the device alone */
 	uint32 nhost; /* other chunks with rows from memory */
 } PageDevice;
 
 /*
  * Rows of the columns in memory, of a reader without a share; 0: none, or there are no columns.
- * *there: some of each column are on the device.
+ * *bare: of these, those that are on the device alone; *there: some of each column are there.
  */
-extern uint64 gpuagg_page_device_rows(const PageReader *reader, bool *there);
+extern uint64 gpuagg_page_device_rows(const PageReader *reader, uint64 *bare, bool *there);
 
 /* Blocks whose rows will come from memory go to the device, if they may be put into memory, too. */
 extern void gpuagg_page_device_send(PageReader *reader);
@@ -37,6 +38,10 @@ extern PageDevice *gpuagg_page_device_find(PageReader *reader);
 
 /* The device has taken the rows of the chunks with in[i], the others come from memory. */
 extern void gpuagg_page_device_taken(PageReader *reader, const PageDevice *device, const bool *in);
+
+/* All strings that blobs' codes of a column stand for, and how many; NULL: they cannot be had. */
+extern const GpuaggVectorBytes *gpuagg_page_device_strings(const PageReader *reader, int column,
+														   uint32 *n);
 
 /* A blob of such a chunk was not there. */
 extern void gpuagg_page_device_displaced(PageReader *reader, const PageDevice *device, uint32 i);

@@ -63,9 +63,14 @@ static void
 find_unmapped(PageResident *resident, const MemoryRef *refs, uint32 n, uint64 *odd)
 {
 	uint32 segments = 0;
+	MemoryRef any = 0;
 
 	for (uint32 i = 0; i < n; i++)
+	{
 		segments |= (uint32) 1 << memory_ref_segment(refs[i]);
+		any |= refs[i];
+	}
+	resident->any_bare |= column_block_is_bare(any);
 	if ((segments & ~resident->segments) == 0)
 		return;
 	for (uint32 i = 0; i < n; i++)
@@ -174,11 +179,12 @@ confirm(PageReader *reader, uint32 chunk, const MapImage *image, ChunkPages page
 static ChunkUse
 decide(PageReader *reader, uint32 chunk, uint32 ahead, const MapImage *image, ChunkPages visible)
 {
-	static const ChunkUse none = {{{0}}, 0, false};
+	static const ChunkUse none = {{{0}}, 0, false, false};
 	PageResident *resident = reader->resident;
 	ChunkPages used = RULE_VALUE(map_bit, visible, chunk_range(CHUNK_PAGES));
 	ChunkPages others;
 	bool same = true;
+	bool bare = false;
 
 	find_states(resident, chunk, ahead);
 	for (int i = 0; i < resident->ncolumns; i++)
@@ -186,6 +192,7 @@ decide(PageReader *reader, uint32 chunk, uint32 ahead, const MapImage *image, Ch
 		const ChunkState *state = state_of(resident, i, chunk);
 
 		*page_resident_ref(resident, i, chunk) = state->block;
+		bare |= column_block_is_bare(state->block);
 		if (state->block == 0)
 			return none;
 		used = RULE(map_lsn, state->map_lsn == image->lsn) ? chunk_both(used, state->confirmed)
@@ -204,7 +211,18 @@ decide(PageReader *reader, uint32 chunk, uint32 ahead, const MapImage *image, Ch
 	}
 	return (ChunkUse){RULE_VALUE(by_page, used,
 								 chunk_size(&used) > 0 ? resident->blocks[0]->pages : used),
-					  chunk_size(&others), same};
+					  chunk_size(&others), same, bare};
+}
+
+/* Whether a chunk whose blocks have been found has a bare one. */
+static bool
+has_bare(const PageResident *resident, uint32 chunk)
+{
+	bool bare = false;
+
+	for (int c = 0; c < resident->ncolumns && resident->any_bare; c++)
+		bare |= column_block_is_bare(*page_resident_ref(resident, c, chunk));
+	return bare;
 }
 
 /* Decides about chunks of one page of the map. */
@@ -223,7 +241,7 @@ decide_together(PageReader *reader, uint32 first, uint32 n, ChunkUse *decided)
 		CHECK_FOR_INTERRUPTS();
 		/* the table may have got more pages, in its last chunk, since it was opened */
 		if (odd[i] == 0 && first + i + 1 < resident->nchunks)
-			decided[i] = (ChunkUse){visible[i], 0, true};
+			decided[i] = (ChunkUse){visible[i], 0, true, has_bare(resident, first + i)};
 		else
 			decided[i] =
 				decide(reader, first + i, n - i, image,

@@ -56,7 +56,7 @@ gpuagg_page_memory(Relation relation, Snapshot snapshot, const PageColumn *colum
 		return PAGE_MEMORY_NONE;
 	if (ncolumns == 0)
 		return PAGE_MEMORY_USE;
-	if (gpuagg_resident == RESIDENT_ON)
+	if (gpuagg_resident == RESIDENT_ON || gpuagg_resident == RESIDENT_PREFETCH)
 		return PAGE_MEMORY_FILL;
 	if (RelationGetNumberOfBlocks(relation) < USE_BLOCKS)
 	{

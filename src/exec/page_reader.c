@@ -92,6 +92,36 @@ gpuagg_page_share_init(PageShare *share, Relation relation, uint32 nchunks, Page
 		pg_atomic_init_u32(&share->chunks[i].decided, 0);
 }
 
+void
+gpuagg_page_share_copy(PageShare *share, const PageShare *from)
+{
+	Assert(share->nchunks == from->nchunks || from->nchunks == 0);
+	share->nchunks = from->nchunks;
+	share->fill = from->fill;
+	for (uint32 i = 0; i < from->nchunks; i++)
+	{
+		PageChunk *chunk = &share->chunks[i];
+
+		chunk->used = from->chunks[i].used;
+		pg_atomic_init_u32(&chunk->decided,
+						   pg_atomic_read_u32(
+							   unconstify(pg_atomic_uint32 *, &from->chunks[i].decided)));
+	}
+	pg_atomic_init_u32(&share->next_chunk,
+					   pg_atomic_read_u32(unconstify(pg_atomic_uint32 *, &from->next_chunk)));
+}
+
+void
+gpuagg_page_share_finish(PageShare *share)
+{
+	for (uint32 i = 0; i < share->nchunks; i++)
+	{
+		share->chunks[i].used = chunk_range(CHUNK_PAGES);
+		pg_atomic_init_u32(&share->chunks[i].decided, 1);
+	}
+	pg_atomic_init_u32(&share->next_chunk, share->nchunks);
+}
+
 /* The block that comes `number` blocks after the first. */
 static BlockNumber
 block_of(const PageScan *scan, uint64 number)
@@ -496,11 +526,18 @@ gpuagg_page_reader_end_memory(PageReader *reader)
 	reader->scan->only_memory = false;
 }
 
-bool
-gpuagg_page_reader_is_complete(const PageReader *reader)
+BlockNumber
+gpuagg_page_reader_left(const PageReader *reader)
 {
-	return reader->scan->nblocks == 0 ||
-		   (reader->resident != NULL && gpuagg_page_resident_is_complete(reader));
+	return reader->scan->nblocks == 0 || reader->resident == NULL
+			   ? reader->scan->nblocks
+			   : gpuagg_page_resident_left(reader);
+}
+
+bool
+gpuagg_page_reader_has_taken(const PageReader *reader)
+{
+	return reader->resident != NULL && gpuagg_page_resident_has_taken(reader);
 }
 
 void

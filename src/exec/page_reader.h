@@ -59,9 +59,9 @@ typedef struct PageCounts
 
 /*
  * Whether a chunk from memory is done without its rows, `nrows` of them: of its blocks by column,
- * whole ones or with pages that are not used.
+ * whole ones or with pages that are not used; of the columns that are `summed_up`.
  */
-typedef bool (*PageChunkDone)(void *owner, const ColumnBlock *const *blocks, uint32 nrows,
+typedef bool (*PageChunkDone)(void *owner, const BlockSummary *const *blocks, uint32 nrows,
 							  bool whole);
 
 /*
@@ -98,8 +98,9 @@ typedef struct PageReader
 	bool timed;					   /* set by the caller */
 	bool takes_codes;			   /* the same: else there are strings at once, and no codes */
 	PageChunkDone chunk_done;	   /* set by the caller; or NULL */
-	PageChunkStop chunk_stop;	   /* the same */
-	void *owner;				   /* of chunk_done(), chunk_stop() */
+	const bool *summed_up;	  /* the same, by column: whether chunk_done() looks at its blocks */
+	PageChunkStop chunk_stop; /* the same */
+	void *owner;			  /* of chunk_done(), chunk_stop() */
 } PageReader;
 
 /* Whether the relation's pages are those of a heap, which alone the reader knows. */
@@ -142,6 +143,10 @@ extern Size gpuagg_page_share_size(uint32 nchunks);
 extern void gpuagg_page_share_init(PageShare *share, Relation relation, uint32 nchunks,
 								   PageMemory memory);
 
+/* Before there are readers: what is decided in another one, of the same chunks; or that all is done. */
+extern void gpuagg_page_share_copy(PageShare *share, const PageShare *from);
+extern void gpuagg_page_share_finish(PageShare *share);
+
 /* The next batch, of at least one row; false at the end, with nothing pinned. */
 extern bool gpuagg_page_reader_next(PageReader *reader);
 
@@ -169,8 +174,11 @@ extern bool gpuagg_page_reader_begin_memory(PageReader *reader);
 extern double gpuagg_page_reader_memory_bytes(const PageReader *reader); /* of its columns */
 extern void gpuagg_page_reader_end_memory(PageReader *reader);
 
-/* Whether all pages have come from memory. */
-extern bool gpuagg_page_reader_is_complete(const PageReader *reader);
+/* Pages that have not come from memory; as long as others may, the largest number. */
+extern BlockNumber gpuagg_page_reader_left(const PageReader *reader);
+
+/* Whether any have, of a reader that goes on in this way. */
+extern bool gpuagg_page_reader_has_taken(const PageReader *reader);
 
 /* What this reader has decided about chunks becomes the share's, with which it goes on. */
 extern void gpuagg_page_reader_share(PageReader *reader, PageShare *share);

@@ -110,6 +110,7 @@ gpuagg_page_resident_open(PageReader *reader, const PageColumn *columns, int nco
 	resident->refs = palloc(ncolumns * CHUNKS_AHEAD * sizeof(MemoryRef));
 	resident->states = palloc(ncolumns * STATES_AHEAD * sizeof(ChunkState));
 	resident->blocks = palloc(ncolumns * sizeof(ColumnBlock *));
+	resident->summary = palloc0(ncolumns * sizeof(BlockSummary *));
 	if (share == NULL)
 		resident->decided = palloc_extended(Max(resident->nchunks, 1) * sizeof(ChunkUse),
 											MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -150,6 +151,9 @@ gpuagg_page_resident_close(PageReader *reader)
 	pfree(resident->refs);
 	pfree(resident->states);
 	pfree(resident->blocks);
+	pfree(resident->summary);
+	if (resident->summaries != NULL)
+		pfree(resident->summaries);
 	if (resident->decided != NULL)
 		pfree(resident->decided);
 	if (resident->taken != NULL)

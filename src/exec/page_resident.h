@@ -47,8 +47,11 @@ extern double gpuagg_page_resident_bytes(const PageReader *reader);
 /* Whether all chunks have been given out. */
 extern bool gpuagg_page_resident_is_taken(const PageReader *reader);
 
-/* Whether it has been decided that all pages come from memory, and none was returned. */
-extern bool gpuagg_page_resident_is_complete(const PageReader *reader);
+/* Pages that do not come from memory, or were returned; before all is decided, the largest number. */
+extern BlockNumber gpuagg_page_resident_left(const PageReader *reader);
+
+/* Whether a chunk has been given out, to the device too. */
+extern bool gpuagg_page_resident_has_taken(const PageReader *reader);
 
 /* What was decided without a share, about the chunks given out, becomes a new share's. */
 extern void gpuagg_page_resident_share(PageReader *reader, PageShare *share);

@@ -15,35 +15,92 @@
 #include "resident/column_memory.h"
 #include "resident/rules.h"
 
-bool
-gpuagg_page_resident_is_done(PageReader *reader, uint32 nrows, bool whole)
+/* Whether chunk_done() looks at a column's blocks; at those of the first, for numbers of rows, we do. */
+static bool
+is_looked_at(const PageReader *reader, int column)
 {
-	if (reader->chunk_done == NULL ||
-		!reader->chunk_done(reader->owner, reader->resident->blocks, nrows, whole))
+	return column == 0 || (column < reader->scan->ncolumns && reader->summed_up[column]);
+}
+
+/* Finds the summaries of a chunk's blocks, and with them those of chunks that come next. */
+static void
+find_summaries(PageReader *reader, uint32 chunk)
+{
+	PageResident *resident = reader->resident;
+
+	if (resident->summaries == NULL)
+		resident->summaries = MemoryContextAlloc(GetMemoryChunkContext(resident),
+												 (Size) resident->ncolumns * MAP_PAGE_CHUNKS *
+													 sizeof(BlockSummary));
+	if (chunk < resident->first_summary || chunk >= resident->first_summary + resident->nsummaries)
+	{
+		uint32 end = (chunk / MAP_PAGE_CHUNKS + 1) * MAP_PAGE_CHUNKS;
+
+		resident->first_summary = chunk;
+		resident->nsummaries = reader->scan->share != NULL ? 1
+														   : Min(end, resident->ndecided) - chunk;
+		for (int i = 0; i < resident->ncolumns; i++)
+			if (is_looked_at(reader, i))
+				gpuagg_column_summaries(resident->pins[i].column, chunk, resident->nsummaries,
+										page_resident_ref(resident, i, chunk),
+										resident->summaries + i * MAP_PAGE_CHUNKS);
+	}
+	for (int i = 0; i < resident->ncolumns; i++)
+	{
+		BlockSummary *summary =
+			&resident->summaries[i * MAP_PAGE_CHUNKS + chunk - resident->first_summary];
+
+		if (!is_looked_at(reader, i))
+			continue;
+		resident->summary[i] = summary;
+		/* the block is held, but the directory has another by now */
+		if (summary->npages == 0)
+		{
+			const ColumnBlock *block = gpuagg_column_block(*page_resident_ref(resident, i, chunk));
+
+			if (block == NULL)
+				elog(ERROR, "block of chunk %u is not there any more", chunk);
+			*summary = column_block_summary(block);
+		}
+	}
+}
+
+bool
+gpuagg_page_resident_is_done(PageReader *reader, uint32 chunk, uint32 nrows, bool whole)
+{
+	if (reader->chunk_done == NULL)
+		return false;
+	find_summaries(reader, chunk);
+	if (!reader->chunk_done(reader->owner, reader->resident->summary, nrows, whole))
 		return false;
 	reader->counts.skipped++;
 	reader->counts.rows += nrows;
 	return true;
 }
 
-/* The same of these pages. */
+/* The same of a chunk of which these pages come from memory. */
 static bool
-is_done(PageReader *reader, const ChunkPages *used)
+is_done(PageReader *reader, uint32 chunk, const ChunkUse *use)
 {
 	const PageResident *resident = reader->resident;
-	bool whole = true;
 	uint32 nrows = 0;
+	bool whole;
 
 	if (reader->chunk_done == NULL)
 		return false;
-	for (int i = 0; i < resident->ncolumns; i++)
-		whole &= memcmp(used, &resident->blocks[i]->pages, sizeof(ChunkPages)) == 0;
+	find_summaries(reader, chunk);
+	/* pages that are used are pages of all blocks */
+	whole = use->same && (uint32) chunk_size(&use->used) == resident->summary[0]->npages;
 	if (whole)
-		nrows = resident->blocks[0]->nrows;
+		nrows = resident->summary[0]->nrows;
 	else
-		for (int p = chunk_next(used, 0); p < CHUNK_PAGES; p = chunk_next(used, p + 1))
-			nrows += column_block_page_rows(resident->blocks[0], p);
-	return gpuagg_page_resident_is_done(reader, nrows, whole);
+	{
+		const ColumnBlock *block = gpuagg_column_block(*page_resident_ref(resident, 0, chunk));
+
+		for (int p = chunk_next(&use->used, 0); p < CHUNK_PAGES; p = chunk_next(&use->used, p + 1))
+			nrows += column_block_page_rows(block, p);
+	}
+	return gpuagg_page_resident_is_done(reader, chunk, nrows, whole);
 }
 
 static void
@@ -53,17 +110,27 @@ count(PageReader *reader, const ChunkUse *use)
 	reader->counts.level2 += use->confirmed;
 }
 
-/* Takes a chunk, and the pages of it that come from memory; false: there are no more. */
+/* Takes a chunk of which nobody has had rows, and decides about it; false: there are no more. */
 static bool
-take_chunk(PageReader *reader, uint32 *chunk, ChunkPages *used)
+take_chunk(PageReader *reader, uint32 *chunk, ChunkUse *use)
 {
 	PageResident *resident = reader->resident;
 	PageShare *share = reader->scan->share;
-	ChunkUse use;
 
-	CHECK_FOR_INTERRUPTS();
-	if (share == NULL)
+	for (;;)
 	{
+		CHECK_FOR_INTERRUPTS();
+		if (share != NULL)
+		{
+			*chunk = pg_atomic_fetch_add_u32(&share->next_chunk, 1);
+			if (*chunk >= share->nchunks)
+				return false;
+			/* else by the leader, before there were others */
+			if (pg_atomic_read_u32(&share->chunks[*chunk].decided) != 0)
+				continue;
+			gpuagg_page_evidence_decide(reader, *chunk, 1, use);
+			return true;
+		}
 		if (resident->next == resident->nchunks)
 			return false;
 		*chunk = resident->next++;
@@ -75,32 +142,28 @@ take_chunk(PageReader *reader, uint32 *chunk, ChunkPages *used)
 			resident->ndecided += n;
 		}
 		if (resident->taken != NULL && resident->taken[*chunk])
-		{
-			memset(used, 0, sizeof(*used));
-			return true;
-		}
+			continue;
 		resident->ngiven++;
-		use = resident->decided[*chunk];
+		*use = resident->decided[*chunk];
+		return true;
 	}
-	else
+}
+
+/* Which pages of a chunk come from memory: those who read the others wait for it. */
+static void
+tell(PageReader *reader, uint32 chunk, const ChunkUse *use)
+{
+	PageShare *share = reader->scan->share;
+
+	count(reader, use);
+	if (share == NULL)
 	{
-		*chunk = pg_atomic_fetch_add_u32(&share->next_chunk, 1);
-		if (*chunk >= share->nchunks)
-			return false;
-		/* by the leader, before there were others, who has had its rows */
-		if (pg_atomic_read_u32(&share->chunks[*chunk].decided) != 0)
-		{
-			memset(used, 0, sizeof(*used));
-			return true;
-		}
-		gpuagg_page_evidence_decide(reader, *chunk, 1, &use);
-		share->chunks[*chunk].used = use.used;
-		pg_write_barrier();
-		pg_atomic_write_u32(&share->chunks[*chunk].decided, 1);
+		reader->resident->decided[chunk] = *use;
+		return;
 	}
-	*used = use.used;
-	count(reader, &use);
-	return true;
+	share->chunks[chunk].used = use->used;
+	pg_write_barrier();
+	pg_atomic_write_u32(&share->chunks[chunk].decided, 1);
 }
 
 void
@@ -128,31 +191,46 @@ stops(PageReader *reader)
 		   reader->chunk_stop(reader->owner, (double) resident->ngiven / n);
 }
 
+/* Blocks of a chunk that the device has not go there, if there is time. */
+static void
+offer(const PageResident *resident, uint32 chunk)
+{
+	for (int i = 0; i < resident->ncolumns && resident->upload != NULL; i++)
+		gpuagg_upload_offer(resident->upload, resident->pins[i].column, chunk,
+							*page_resident_ref(resident, i, chunk), resident->blocks[i], false);
+}
+
 bool
 gpuagg_page_resident_next_chunk(PageReader *reader)
 {
 	PageResident *resident = reader->resident;
 	uint32 chunk;
-	ChunkPages used;
+	ChunkUse use;
 
 	if (stops(reader))
 		return false;
-	while (take_chunk(reader, &chunk, &used))
+	while (take_chunk(reader, &chunk, &use))
 	{
-		if (chunk_is_empty(&used))
-			continue;
-		if (!gpuagg_page_evidence_blocks(resident, chunk))
-			elog(ERROR, "block of chunk %u is not there any more", chunk);
-		if (is_done(reader, &used))
+		bool any = !chunk_is_empty(&use.used);
+		bool done = any && is_done(reader, chunk, &use);
+
+		if (any && !done)
+		{
+			if (!gpuagg_page_evidence_blocks(resident, chunk))
+				elog(ERROR, "block of chunk %u is not there any more", chunk);
+			offer(resident, chunk);
+		}
+		/* the device has not taken it, and there are no values here: all its pages are read */
+		if (use.bare && !done && reader->scan->ncolumns > 0)
+			use = (ChunkUse){{{0}}, 0, false, true};
+		tell(reader, chunk, &use);
+		if (done || chunk_is_empty(&use.used))
 			continue;
 		for (int i = 0; i < resident->ncolumns && IsParallelWorker(); i++)
 			gpuagg_column_memory_populate(resident->blocks[i], resident->blocks[i]->bytes);
-		for (int i = 0; i < resident->ncolumns && resident->upload != NULL; i++)
-			gpuagg_upload_offer(resident->upload, resident->pins[i].column, chunk,
-								*page_resident_ref(resident, i, chunk), resident->blocks[i], false);
 		resident->open = true;
 		resident->chunk = chunk;
-		resident->left = used;
+		resident->left = use.used;
 		return true;
 	}
 	return false;
@@ -175,17 +253,23 @@ gpuagg_page_resident_is_taken(const PageReader *reader)
 	return reader->scan->share != NULL || reader->resident->next == reader->resident->nchunks;
 }
 
-bool
-gpuagg_page_resident_is_complete(const PageReader *reader)
+BlockNumber
+gpuagg_page_resident_left(const PageReader *reader)
 {
 	const PageResident *resident = reader->resident;
+	BlockNumber left = (BlockNumber) resident->nreturned;
 
-	if (resident->nreturned > 0 || resident->next < resident->nchunks)
-		return false;
+	if (resident->next < resident->nchunks)
+		return MaxBlockNumber;
 	for (uint32 i = 0; i < resident->nchunks; i++)
-		if (chunk_size(&resident->decided[i].used) < chunk_npages(i, reader->scan->nblocks))
-			return false;
-	return true;
+		left += chunk_npages(i, reader->scan->nblocks) - chunk_size(&resident->decided[i].used);
+	return left;
+}
+
+bool
+gpuagg_page_resident_has_taken(const PageReader *reader)
+{
+	return reader->resident->ntaken > 0 || reader->resident->ngiven > 0;
 }
 
 void

@@ -33,6 +33,7 @@ typedef struct ChunkUse
 	ChunkPages used;  /* come from memory */
 	uint32 confirmed; /* so many of them at level 2 */
 	bool same;		  /* all columns' blocks have the same pages, as they were at the same LSNs */
+	bool bare;		  /* some of the blocks: their rows are the device's, or are read */
 } ChunkUse;
 
 typedef struct PageResident
@@ -51,6 +52,13 @@ typedef struct PageResident
 	MemoryRef *refs;
 	uint32 refs_room; /* at least CHUNKS_AHEAD */
 	uint32 segments;  /* of memory: those in which this process has found a block, a bit each */
+	bool any_bare;	  /* some of the blocks */
+
+	/* summaries of their blocks, by column, each with MAP_PAGE_CHUNKS; of these chunks */
+	BlockSummary *summaries;
+	uint32 first_summary;
+	uint32 nsummaries;
+	const BlockSummary **summary; /* of one chunk, by column; NULL: nobody looks at it */
 
 	ChunkUse *decided; /* by chunk, without a share */
 	uint32 nchunks;
@@ -105,10 +113,11 @@ page_resident_ref(const PageResident *resident, int column, uint32 chunk)
 }
 
 /*
- * page_resident_chunks.c: whether the blocks tell all that is wanted of a chunk's rows, nrows of
- * them, on all pages of the blocks or not.
+ * page_resident_chunks.c: whether summaries tell all that is wanted of the rows of a chunk that has
+ * been decided about, where all pages of its blocks are used.
  */
-extern bool gpuagg_page_resident_is_done(PageReader *reader, uint32 nrows, bool whole);
+extern bool gpuagg_page_resident_is_done(PageReader *reader, uint32 chunk, uint32 nrows,
+										 bool whole);
 
 /* The same file: a chunk that has been decided about, and not given out, is taken. */
 extern void gpuagg_page_resident_take(PageReader *reader, uint32 chunk);

@@ -48,7 +48,11 @@ place_of(const ColumnInfo *info)
 {
 	if (info->device_chunks == 0)
 		return "host";
-	return info->device_chunks < info->nchunks ? "host, partly device" : "host and device";
+	if (info->bare_chunks == info->nchunks)
+		return "device";
+	if (info->device_chunks < info->nchunks)
+		return info->bare_chunks == 0 ? "host, partly device" : "partly host, partly device";
+	return info->bare_chunks == 0 ? "host and device" : "device, partly host";
 }
 
 Datum
@@ -321,7 +325,7 @@ static void
 read_columns(Relation relation, const char *query)
 {
 	static const char *const settings[][2] = {{"gpuagg.core_aggregates", "exact"},
-											  {"gpuagg.resident", "on"},
+											  {"gpuagg.resident", "prefetch"},
 											  {"gpuagg.enable_agg_scan", "on"},
 											  {"gpuagg.min_table_pages", "0"}};
 	int level = NewGUCNestLevel();
@@ -393,6 +397,34 @@ send_relation(Oid oid, const Wanted *wanted)
 	pfree(list);
 }
 
+/* The same, of what is not resident yet.  False if there is none to bring in. */
+static bool
+bring_relation(Oid oid, const Wanted *wanted, bool device)
+{
+	bool any;
+
+	if (device)
+		send_relation(oid, wanted);
+	any = read_relation(oid, wanted);
+	if (device)
+		send_relation(oid, wanted);
+	return any;
+}
+
+/* Whether some values of these relations are on the device alone. */
+static bool
+has_bare(const List *relations)
+{
+	int n;
+	ColumnInfo *list = gpuagg_directory_list(&n);
+	bool any = false;
+
+	for (int i = 0; i < n; i++)
+		any |= list[i].bare_chunks > 0 && list_member_oid(relations, list[i].relation);
+	pfree(list);
+	return any;
+}
+
 /* What is resident of relations. */
 typedef struct Loaded
 {
@@ -460,6 +492,7 @@ gpuagg_prefetch(PG_FUNCTION_ARGS)
 	List *relations;
 	ListCell *cell;
 	bool any = false;
+	bool device;
 	TupleDesc desc;
 	Datum values[3];
 	bool nulls[3] = {false};
@@ -488,11 +521,14 @@ gpuagg_prefetch(PG_FUNCTION_ARGS)
 	relations = find_all_inheritors(oid, AccessShareLock, NULL);
 	if (gpuagg_directory_open())
 		(void) gpuagg_directory_purge();
+	/* what the device has makes room in shared memory for what is read */
+	device = gpuagg_device_await();
 	foreach (cell, relations)
-		any |= read_relation(lfirst_oid(cell), &wanted);
-	if (any && gpuagg_device_await())
+		any |= bring_relation(lfirst_oid(cell), &wanted, device);
+	/* that may have taken values away to which pages were to be added */
+	if (has_bare(relations))
 		foreach (cell, relations)
-			send_relation(lfirst_oid(cell), &wanted);
+			(void) bring_relation(lfirst_oid(cell), &wanted, device);
 	foreach (cell, relations)
 		add_up(lfirst_oid(cell), start, &loaded);
 	if (any)

@@ -40,7 +40,8 @@
  *	 the same, GROUP BY, 1,000 groups       27        5.4
  *	 GROUP BY an index's column, a group each row  547  0.45 (0.86)
  *
- * Of columns in memory a page costs nothing, and a row RESIDENT_PART.
+ * Of columns in memory a page costs nothing, and a row RESIDENT_PART.  Of those on the device a row
+ * costs nothing, and a table one request.
  */
 #include "compat.h"
 
@@ -80,6 +81,8 @@
 #define INSTRUCTION_PART 0.16 /* of the program, one of which loads a column */
 #define KEY_PART		 0.25
 #define STATE_PART		 0.25
+
+#define REQUEST_TUPLES	 5000 /* rows that core reads in the time of a request to the device */
 
 #define TABLE_BYTES		 64 /* of the hash table, for each group */
 
@@ -218,38 +221,55 @@ attribute_of(PlannerInfo *root, const RelOptInfo *input, const RelOptInfo *rel, 
 	return var != NULL && IsA(var, Var) ? var->varattno : 0;
 }
 
-/* The part of the table's pages of which all columns are in memory. */
-static double
-resident_part(PlannerInfo *root, const RelOptInfo *input, const RelOptInfo *rel,
-			  const AggMatch *match)
+/* Parts of the table's pages of which all columns are in shared memory; and on the device. */
+typedef struct ResidentParts
 {
-	double least = rel->pages;
+	double host;
+	double device; /* 0: the device does nothing of the query */
+} ResidentParts;
+
+static ResidentParts
+resident_parts(PlannerInfo *root, const RelOptInfo *input, const RelOptInfo *rel,
+			   const AggMatch *match)
+{
+	double host = rel->pages;
+	double device = rel->pages;
 	Relation relation;
 	ListCell *cell;
 
 	if (gpuagg_resident == RESIDENT_OFF || match->by_row || match->rows != NIL ||
 		match->attributes == NIL || rel->pages == 0 || !gpuagg_directory_open() ||
 		gpuagg_directory_bytes() == 0)
-		return 0;
+		return (ResidentParts){0, 0};
 	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
 	foreach (cell, match->attributes)
 	{
 		AttrNumber attno = attribute_of(root, input, rel, lfirst_int(cell));
 		PageColumn column;
 		ColumnKey key;
+		uint64 pages = 0;
+		uint64 there = 0;
 
-		if (attno <= 0 ||
-			!gpuagg_page_column(TupleDescAttr(RelationGetDescr(relation), attno - 1), &column) ||
-			!column.resident)
+		if (attno > 0 &&
+			gpuagg_page_column(TupleDescAttr(RelationGetDescr(relation), attno - 1), &column) &&
+			column.resident)
 		{
-			least = 0;
-			break;
+			key = gpuagg_column_key(relation, attno);
+			(void) gpuagg_column_resident_pages(&key, &pages, &there);
 		}
-		key = gpuagg_column_key(relation, attno);
-		least = Min(least, (double) gpuagg_column_resident_pages(&key));
+		host = Min(host, (double) pages);
+		device = Min(device, (double) there);
 	}
 	table_close(relation, NoLock);
-	return least / rel->pages;
+	device /= rel->pages;
+	/* what else it cannot do is known when the node starts */
+	if (gpuagg_device == DEVICE_CPU || match->distinct != NIL)
+		device = 0;
+	if (rel->tuples * device < Max(gpuagg_device_min_rows, 1) ||
+		(gpuagg_device == DEVICE_AUTO && gpuagg_device_min_rows > 0 &&
+		 rel->tuples * device < AGG_DEVICE_ROWS))
+		device = 0;
+	return (ResidentParts){Max(host / rel->pages - device, 0), device};
 }
 
 /*
@@ -270,27 +290,33 @@ gpuagg_agg_table_cost(PlannerInfo *root, const RelOptInfo *input, const RelOptIn
 	TupleDesc desc = RelationGetDescr(relation);
 	int nfilter = match->filter_attributes;
 	double page_cost;
-	double resident;
+	ResidentParts in;
+	double read; /* of the pages */
+	double here; /* of the rows: not on the device */
 	Cost startup;
 	Cost each = executor_cost(root, match, &startup);
 	Cost cpu;
 
 	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
-	resident = resident_part(root, input, rel, match);
+	in = resident_parts(root, input, rel, match);
+	here = 1 - in.device;
+	read = here - in.host;
 	cpu = cpu_tuple_cost *
-		  ((1 - resident) *
-			   (tuples * (READ_PART + columns_part(desc, match, 0, nfilter)) +
-				rows * columns_part(desc, match, nfilter, list_length(match->attributes))) +
-		   resident * tuples * RESIDENT_PART);
+		  (read * (tuples * (READ_PART + columns_part(desc, match, 0, nfilter)) +
+				   rows * columns_part(desc, match, nfilter, list_length(match->attributes))) +
+		   in.host * tuples * RESIDENT_PART);
 	table_close(relation, NoLock);
 	if (match->by_row)
 		cpu += tuples * each;
 	else
-		cpu += cpu_operator_cost * (INSTRUCTION_PART * (tuples * match->filter_instructions +
-														rows * match->value_instructions) +
-									rows * call) +
+		cpu += here * cpu_operator_cost *
+				   (INSTRUCTION_PART *
+						(tuples * match->filter_instructions + rows * match->value_instructions) +
+					rows * call) +
 			   rows * each;
-	return startup + (1 - resident) * page_cost * rel->pages + cpu / processes;
+	if (in.device > 0)
+		startup += REQUEST_TUPLES * cpu_tuple_cost;
+	return startup + read * page_cost * rel->pages + cpu / processes;
 }
 
 Cost

@@ -472,8 +472,6 @@ unwanted(PlannerInfo *root, const RelOptInfo *input)
 		return NULL;
 	if (!enable_seqscan)
 		return "\"enable_seqscan\" is \"off\"";
-	if (gpuagg_device == DEVICE_GPU)
-		return "\"gpuagg.device\" is \"gpu\"";
 	if (input->reloptkind == RELOPT_BASEREL && count_pages(root, input) < gpuagg_min_table_pages)
 		return "the table has fewer pages than \"gpuagg.min_table_pages\"";
 	return NULL;

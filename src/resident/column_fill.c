@@ -15,15 +15,19 @@
 #include "compat.h"
 
 #include "resident/column_fill.h"
+#include "resident/device_place.h"
 #include "resident/device_upload.h"
 #include "resident/dictionary.h"
 
 #include "common/hashfn.h"
 #include "miscadmin.h"
 
+#include "gpuagg.h"
 #include "resident/purge.h"
 
-#define FIRST_ROWS 8192 /* of which there is room at first; a multiple of 64 */
+#define FIRST_ROWS	8192 /* of which there is room at first; a multiple of 64 */
+#define STRIPS		8	 /* attempts to make blocks bare for one */
+#define STALE_PAGES 32	 /* of a bare block, that are read each time rather than all of it again */
 
 typedef struct FillColumn
 {
@@ -59,6 +63,7 @@ struct ColumnFill
 	uint64 npages; /* put into memory, as at least one column */
 	bool purged;   /* what others have left is out of the directory */
 	bool full;	   /* there was no memory for a block */
+	bool patient;  /* waits until the device has room for blocks */
 	bool sends;	   /* blocks go to the device, too, while there is one: */
 	DeviceUpload *upload;
 	List *expected;	  /* of Expectation *, in the order of reading */
@@ -154,6 +159,7 @@ gpuagg_fill_open(int n, const ColumnPin *pins, const GpuaggVectorType *types, ui
 		return NULL;
 	fill->context = CurrentMemoryContext;
 	fill->before = before;
+	fill->patient = gpuagg_resident == RESIDENT_PREFETCH;
 	fill->sends = true;
 	fill->open_page = -1;
 	fill->last_page = -1;
@@ -400,14 +406,16 @@ add_empty(ColumnFill *fill)
 	fill->empty_first = fill->nempty = 0;
 }
 
-/* Whether an old block has all the pages as they are now. */
-static bool
-is_same(const ColumnFill *fill, const ColumnBlock *old)
+/* Pages that an old block has as they are now. */
+static ChunkPages
+same_pages(const ColumnFill *fill, const ColumnBlock *old)
 {
-	for (int p = chunk_next(&fill->pages, 0); p < CHUNK_PAGES; p = chunk_next(&fill->pages, p + 1))
-		if (!chunk_has(&old->pages, p) || old->lsn[p] != fill->lsn[p])
-			return false;
-	return true;
+	ChunkPages same = chunk_both(fill->pages, old->pages);
+
+	for (int p = chunk_next(&same, 0); p < CHUNK_PAGES; p = chunk_next(&same, p + 1))
+		if (old->lsn[p] != fill->lsn[p])
+			chunk_remove(&same, p);
+	return same;
 }
 
 /* The rows of a page come from the old block, or have come now. */
@@ -554,16 +562,54 @@ describe(const ColumnFill *fill, const ColumnBlock *old, const ChunkPages *pages
 	block->nrows = row;
 }
 
+/* What making room for a block may do. */
+typedef enum BlockRoom
+{
+	ROOM_AS_IT_IS,
+	ROOM_BESIDE_OLD, /* the column is held in this version, for the old block's values */
+	ROOM_BY_ANY
+} BlockRoom;
+
+/*
+ * Memory for a block of a column.  First of all, blocks become bare that the device has; they are
+ * free when nobody holds their columns as they were.  Here no block that was seen before is used any
+ * more, but for the column's old one.
+ */
+static MemoryRef
+allocate_block(ColumnFill *fill, const FillColumn *column, Size size, BlockRoom room,
+			   void **address)
+{
+	bool sends = fill->upload != NULL;
+	MemoryRef ref = gpuagg_column_try_allocate(size, sends || room == ROOM_AS_IT_IS, address);
+
+	if (ref != 0 || room == ROOM_AS_IT_IS)
+		return ref;
+	if (sends)
+		gpuagg_upload_settle(fill->upload, fill->patient);
+	/* free places may not lie together */
+	for (int attempts = 0; attempts < STRIPS && ref == 0 && gpuagg_columns_strip(size); attempts++)
+	{
+		for (int i = 0; i < fill->ncolumns; i++)
+			if (room == ROOM_BY_ANY || &fill->columns[i] != column)
+				gpuagg_column_renew(fill->columns[i].pin);
+		ref = gpuagg_column_try_allocate(size, sends, address);
+		if (room == ROOM_BESIDE_OLD)
+			return ref;
+	}
+	return ref != 0 ? ref : gpuagg_column_allocate(size, fill->before, sends, address);
+}
+
 /* A block of the pages that have come and of the old block's others; state: of the chunk with it. */
 static bool
-make_block(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old, ChunkState *state)
+make_block(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old, BlockRoom room,
+		   ChunkState *state, BlockSummary *summary)
 {
 	ChunkPages pages = old != NULL ? chunk_either(fill->pages, old->pages) : fill->pages;
 	ColumnBlock header;
 	ColumnBlock *block;
 	void *address;
 	bool nulls = column->any_null || (old != NULL && old->nulls != 0);
-	Size size = TYPEALIGN(BLOCK_ALIGN, sizeof(ColumnBlock));
+	Size size = BARE_BLOCK_BYTES;
 
 	if (old != NULL)
 	{
@@ -591,20 +637,19 @@ make_block(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old, C
 	size += gpuagg_narrow_bytes(&header.form, header.nrows);
 	header.bytes = size;
 
-	state->block = gpuagg_column_allocate(size, fill->before, &address);
+	state->block = allocate_block(fill, column, size, room, &address);
 	if (state->block == 0)
-	{
-		fill->full = true;
 		return false;
-	}
 	block = address;
 	*block = header;
 	for_rows(fill, column, old, &pages, write_rows, &(BlockWriter){block, 0});
 	block->nvalid = nulls ? (uint32) gpuagg_bits_count(column_block_valid(block), 0, block->nrows)
 						  : block->nrows;
 	state->bytes = (uint32) size;
+	state->values = (uint32) (size - BARE_BLOCK_BYTES);
 	state->nrows = header.nrows;
 	state->npages = chunk_size(&pages);
+	*summary = column_block_summary(block);
 	return true;
 }
 
@@ -623,7 +668,73 @@ send_block(ColumnFill *fill, ResidentColumn *column, uint32 chunk, MemoryRef ref
 	}
 	fill->sends = false;
 	if (fill->upload != NULL && block != NULL)
-		gpuagg_upload_offer(fill->upload, column, chunk, ref, block, false);
+		gpuagg_upload_offer(fill->upload, column, chunk, ref, block, fill->patient);
+}
+
+/*
+ * The old block of a chunk, to be put together with the pages that have come; NULL: there is none.
+ * Of a bare one there are no values.  *stays: there need be no new one; *whole: of a bare one that
+ * stays, all has come.
+ */
+static const ColumnBlock *
+find_old(ColumnFill *fill, ResidentColumn *column, MemoryRef ref, bool *stays, bool *whole)
+{
+	bool bare = column_block_is_bare(ref);
+	const ColumnBlock *block = ref != 0 ? gpuagg_column_block(ref) : NULL;
+	ChunkPages same;
+	ChunkPages unread;
+	int other;
+
+	*whole = false;
+	*stays = ref != 0 && block == NULL;
+	if (block == NULL || (bare && !gpuagg_column_is_placed(column, fill->now.chunk, ref)))
+		return NULL;
+	same = same_pages(fill, block);
+	unread = chunk_without(block->pages, fill->pages);
+	other = chunk_size(&fill->pages) - chunk_size(&same);
+	*stays = other == 0 || (bare && other <= STALE_PAGES && !chunk_is_empty(&unread));
+	*whole = bare && other == 0 && chunk_is_empty(&unread);
+	if (*stays)
+		gpuagg_column_confirm(column, fill->now.chunk, ref, fill->now.map_lsn, same);
+	return bare ? NULL : block;
+}
+
+/*
+ * The chunk's new block, and the state with it; false: there is none, or there need be none.  *old,
+ * *merged: the chunk's state before, and whether the old block's other pages are in the new one.
+ */
+static bool
+renew_block(ColumnFill *fill, const FillColumn *column, ChunkState *old, bool *merged,
+			ChunkState *state, BlockSummary *summary)
+{
+	ResidentColumn *resident = column->pin->column;
+	uint32 chunk = fill->now.chunk;
+
+	/* the old block may become bare when room is made */
+	for (int attempts = 0; attempts < STRIPS; attempts++)
+	{
+		const ColumnBlock *block;
+		bool last = attempts == STRIPS - 1;
+		bool stays;
+		bool whole;
+
+		gpuagg_column_renew(column->pin);
+		gpuagg_column_states(resident, chunk, 1, old);
+		block = find_old(fill, resident, old->block, &stays, &whole);
+		*merged = block != NULL;
+		/* where there is room, values come into shared memory again */
+		if (whole && make_block(fill, column, NULL, ROOM_AS_IT_IS, state, summary))
+			gpuagg_column_fill_bare(resident, chunk, old->block, state->block, state->bytes);
+		if (stays)
+			return false;
+		if (make_block(fill, column, block, block == NULL ? ROOM_BY_ANY : ROOM_BESIDE_OLD, state,
+					   summary))
+			return true;
+		if (block == NULL || last)
+			break;
+	}
+	fill->full = true;
+	return false;
 }
 
 /* True: its pages were put into memory. */
@@ -634,25 +745,16 @@ publish_column(ColumnFill *fill, const FillColumn *column)
 	const Expectation *now = &fill->now;
 	ChunkState old;
 	ChunkState state;
-	const ColumnBlock *block = NULL;
+	BlockSummary summary;
+	bool merged;
 
-	gpuagg_column_renew(column->pin);
-	gpuagg_column_states(resident, now->chunk, 1, &old);
-	if (old.block != 0)
-	{
-		block = gpuagg_column_block(old.block);
-		if (block == NULL)
-			return false;
-		if (is_same(fill, block))
-		{
-			gpuagg_column_confirm(resident, now->chunk, old.block, now->map_lsn, fill->pages);
-			return false;
-		}
-	}
-	if (!make_block(fill, column, block, &state))
+	if (!renew_block(fill, column, &old, &merged, &state, &summary))
 		return false;
 	state.map_lsn = now->map_lsn;
 	state.confirmed = fill->pages;
+	/* of pages of which the new block has none, nothing is confirmed */
+	if (!merged)
+		memset(&old.confirmed, 0, sizeof(old.confirmed));
 	if (old.map_lsn == now->map_lsn)
 		state.confirmed = chunk_either(fill->pages, old.confirmed);
 	else if (old.map_lsn > now->map_lsn)
@@ -661,7 +763,7 @@ publish_column(ColumnFill *fill, const FillColumn *column)
 		state.map_lsn = old.map_lsn;
 		state.confirmed = chunk_without(old.confirmed, fill->pages);
 	}
-	if (!gpuagg_column_publish(resident, now->chunk, old.block, &state))
+	if (!gpuagg_column_publish(resident, now->chunk, old.block, &state, &summary))
 		return false;
 	send_block(fill, resident, now->chunk, state.block);
 	return true;

@@ -23,6 +23,8 @@
 #define FIRST_PAGE	  1							/* after the table of free pages */
 #define RETRY_MS	  10000						/* after a segment could not be made */
 
+#define USED_UP		  "\"gpuagg.column_memory\" is used up"
+
 typedef struct MappedSegment
 {
 	dsm_segment *segment; /* NULL: not mapped */
@@ -217,7 +219,7 @@ reserve(ColumnMemory *memory, Size bytes, Size limit)
 	size = Min(size, limit > total ? limit - total : 0) / MEMORY_PAGE * MEMORY_PAGE;
 	if (size < bytes + (FIRST_PAGE + 1) * MEMORY_PAGE)
 	{
-		strlcpy(memory->reason, "\"gpuagg.column_memory\" is used up", sizeof(memory->reason));
+		strlcpy(memory->reason, USED_UP, sizeof(memory->reason));
 		size = 0;
 	}
 	else if (memory->failed != 0 &&
@@ -291,12 +293,30 @@ populate_place(MemoryRef ref, Size npages)
 #endif
 }
 
+/* Whether so many bytes may be taken, so that the others stay free. */
+static bool
+keeps(ColumnMemory *memory, Size bytes, Size limit, Size keep)
+{
+	Size used = 0;
+
+	LWLockAcquire(&memory->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < MEMORY_SEGMENTS; i++)
+		if (memory->segments[i].handle != DSM_HANDLE_INVALID)
+			used += memory->segments[i].used;
+	if (used + bytes + keep > limit)
+		strlcpy(memory->reason, USED_UP, sizeof(memory->reason));
+	LWLockRelease(&memory->lock);
+	return used + bytes + keep <= limit;
+}
+
 MemoryRef
-gpuagg_column_memory_allocate(ColumnMemory *memory, Size bytes, Size limit)
+gpuagg_column_memory_allocate(ColumnMemory *memory, Size bytes, Size limit, Size keep)
 {
 	MemoryRef ref;
 
 	map_all(memory);
+	if (keep > 0 && !keeps(memory, bytes, limit, keep))
+		return 0;
 	ref = allocate(memory, bytes);
 	if (ref == 0 && add_segment(memory, bytes, limit))
 		ref = allocate(memory, bytes);

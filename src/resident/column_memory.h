@@ -19,13 +19,15 @@
 #define MEMORY_PAGE		FPM_PAGE_SIZE
 #define MEMORY_SEGMENTS 32
 
-/* Segment and page; 0: none. */
+/* Segment and page; 0: none.  One bit is the owner's, and no part of the place. */
 typedef uint64 MemoryRef;
+
+#define MEMORY_REF_MARK (UINT64CONST(1) << 63)
 
 static inline int
 memory_ref_segment(MemoryRef ref)
 {
-	return (int) (ref >> 32);
+	return (int) ((ref & ~MEMORY_REF_MARK) >> 32);
 }
 
 /* What processes share. */
@@ -49,10 +51,11 @@ typedef struct ColumnMemory
 extern void gpuagg_column_memory_init(ColumnMemory *memory, int tranche);
 
 /*
- * Room for so many bytes, in segments of at most `limit` bytes together, page-aligned; 0: there
- * is none.  Its content is undefined.
+ * Room for so many bytes, in segments of at most `limit` bytes together, page-aligned, of which
+ * `keep` bytes stay free; 0: there is none.  Its content is undefined.
  */
-extern MemoryRef gpuagg_column_memory_allocate(ColumnMemory *memory, Size bytes, Size limit);
+extern MemoryRef gpuagg_column_memory_allocate(ColumnMemory *memory, Size bytes, Size limit,
+											   Size keep);
 
 /* The same bytes; nobody uses them any more. */
 extern void gpuagg_column_memory_free(ColumnMemory *memory, MemoryRef ref, Size bytes);

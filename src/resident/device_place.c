@@ -49,7 +49,7 @@ keep_number(Oid database, uint64 number)
 	DroppedBlob *dropped = dsa_get_address(gpuagg_columns_area, places->dropped);
 
 	LWLockAcquire(&places->lock, LW_EXCLUSIVE);
-	if (places->ndrops == DROPPED_ROOM)
+	if (places->ndrops == places->room)
 		advance(places);
 	else
 		dropped[places->ndrops++] = (DroppedBlob){number, database};
@@ -102,14 +102,46 @@ renew(ResidentColumn *column, ChunkGroup *group, uint64 epoch)
 	if (column->device_epoch != epoch)
 	{
 		column->device_epoch = epoch;
-		column->device_bytes = 0;
-		column->device_chunks = 0;
+		memset(&column->device, 0, sizeof(column->device));
+		memset(&column->bare, 0, sizeof(column->bare));
+		column->sure_chunks = 0;
 	}
 	if (group->device_epoch != epoch)
 	{
 		group->device_epoch = epoch;
 		memset(group->device, 0, sizeof(group->device));
+		memset(group->sure, 0, sizeof(group->sure));
 	}
+}
+
+static void
+count_placed(ColumnPlaced *placed, const ChunkTotals *totals, bool comes)
+{
+	int64 sign = comes ? 1 : -1;
+
+	placed->nchunks += sign;
+	placed->nrows += sign * totals->nrows;
+	placed->npages += sign * totals->npages;
+	placed->bytes += sign * totals->values;
+}
+
+static bool
+is_sure(const ChunkGroup *group, int number)
+{
+	return (group->sure[number / 64] >> number % 64 & 1) != 0;
+}
+
+bool
+gpuagg_place_is_there(const ResidentColumn *column, const ChunkGroup *group, int number, bool sure)
+{
+	return group->device[number] != 0 && group->device_epoch == column->device_epoch &&
+		   group->device_epoch == gpuagg_device_epoch() && (!sure || is_sure(group, number));
+}
+
+void
+gpuagg_place_count_bare(ResidentColumn *column, const ChunkGroup *group, int number, bool comes)
+{
+	count_placed(&column->bare, &group->totals[number], comes);
 }
 
 void
@@ -117,14 +149,29 @@ gpuagg_place_leave(ResidentColumn *column, ChunkGroup *group, int number, bool t
 {
 	uint64 blob = group->device[number];
 
-	if (blob == 0 ||
+	if (blob == 0 || group->device_epoch != column->device_epoch ||
 		group->device_epoch != pg_atomic_read_u64(&gpuagg_columns_shared->places.epoch))
 		return;
 	group->device[number] = 0;
-	column->device_bytes -= group->totals[number].bytes;
-	column->device_chunks--;
+	count_placed(&column->device, &group->totals[number], false);
+	if (column_block_is_bare(group->marks[number].block))
+		gpuagg_place_count_bare(column, group, number, false);
+	if (is_sure(group, number))
+		column->sure_chunks--;
+	group->sure[number / 64] &= ~(UINT64CONST(1) << number % 64);
 	if (there)
 		keep_number(column->key.database, blob);
+}
+
+/* The same; a bare block, whose values are nowhere then, goes. */
+static void
+leave(ResidentColumn *column, ChunkGroup *group, uint32 chunk, bool there)
+{
+	int number = chunk % MAP_PAGE_CHUNKS;
+
+	gpuagg_place_leave(column, group, number, there);
+	if (column_block_is_bare(group->marks[number].block))
+		(void) gpuagg_column_retire(column, group, chunk);
 }
 
 void
@@ -173,12 +220,52 @@ gpuagg_column_place(ResidentColumn *column, uint64 epoch, uint32 chunk, MemoryRe
 		{
 			blob = pg_atomic_add_fetch_u64(&gpuagg_columns_shared->places.numbers, 1);
 			group->device[number] = blob;
-			column->device_bytes += group->totals[number].bytes;
-			column->device_chunks++;
+			count_placed(&column->device, &group->totals[number], true);
 		}
 	}
 	LWLockRelease(&column->lock);
 	return blob;
+}
+
+void
+gpuagg_column_settle(ResidentColumn *column, uint64 epoch, uint32 n, const uint32 *chunks,
+					 const bool *in, const uint64 *numbers, int stride)
+{
+	bool all;
+
+	LWLockAcquire(&column->lock, LW_SHARED);
+	all = column->device_epoch != epoch || column->sure_chunks == column->device.nchunks;
+	LWLockRelease(&column->lock);
+	if (all)
+		return;
+	LWLockAcquire(&column->lock, LW_EXCLUSIVE);
+	for (uint32 i = 0; i < n; i++)
+	{
+		int number = chunks[i] % MAP_PAGE_CHUNKS;
+		ChunkGroup *group = gpuagg_column_group(column, chunks[i]);
+
+		if ((in != NULL && !in[i]) || group == NULL || group->device_epoch != epoch ||
+			column->device_epoch != epoch || group->device[number] != numbers[(Size) i * stride] ||
+			is_sure(group, number))
+			continue;
+		group->sure[number / 64] |= UINT64CONST(1) << number % 64;
+		column->sure_chunks++;
+	}
+	LWLockRelease(&column->lock);
+}
+
+bool
+gpuagg_column_is_placed(ResidentColumn *column, uint32 chunk, MemoryRef block)
+{
+	const ChunkGroup *group;
+	bool placed;
+
+	LWLockAcquire(&column->lock, LW_SHARED);
+	group = gpuagg_column_group(column, chunk);
+	placed = group != NULL && group->marks[chunk % MAP_PAGE_CHUNKS].block == block &&
+			 gpuagg_place_is_there(column, group, chunk % MAP_PAGE_CHUNKS, false);
+	LWLockRelease(&column->lock);
+	return placed;
 }
 
 void
@@ -189,7 +276,7 @@ gpuagg_column_displace(ResidentColumn *column, uint32 chunk, uint64 number, bool
 	LWLockAcquire(&column->lock, LW_EXCLUSIVE);
 	group = gpuagg_column_group(column, chunk);
 	if (group != NULL && group->device[chunk % MAP_PAGE_CHUNKS] == number)
-		gpuagg_place_leave(column, group, chunk % MAP_PAGE_CHUNKS, there);
+		leave(column, group, chunk, there);
 	LWLockRelease(&column->lock);
 }
 
@@ -205,12 +292,12 @@ take_blobs(ResidentColumn *column, Size bytes)
 	for (uint32 chunk = column->ngroups * MAP_PAGE_CHUNKS; chunk-- > 0 && taken < bytes;)
 	{
 		ChunkGroup *group = gpuagg_column_group(column, chunk);
-		uint64 before = column->device_bytes;
+		uint64 before = column->device.bytes;
 
 		if (group == NULL)
 			continue;
-		gpuagg_place_leave(column, group, chunk % MAP_PAGE_CHUNKS, true);
-		taken += before - column->device_bytes;
+		leave(column, group, chunk, true);
+		taken += before - column->device.bytes;
 	}
 	LWLockRelease(&column->lock);
 	return taken;
@@ -223,7 +310,7 @@ gpuagg_device_make_room(Size bytes, uint64 before)
 	Size taken = 0;
 	ColumnPin pin;
 
-	if (gpuagg_column_oldest(before, true, &oldest) &&
+	if (gpuagg_column_oldest(before, COLUMN_HAS_BLOBS, &oldest) &&
 		gpuagg_column_pin(&oldest.key, InvalidOid, false, &pin))
 	{
 		taken = take_blobs(pin.column, bytes);

@@ -34,6 +34,17 @@ extern void gpuagg_column_places(ResidentColumn *column, uint64 epoch, uint32 fi
 extern uint64 gpuagg_column_place(ResidentColumn *column, uint64 epoch, uint32 chunk,
 								  MemoryRef block);
 
+/*
+ * gpuaggd has said that it has blobs of chunks[0 to n - 1], with in[i] if that is not NULL: those of
+ * numbers[i * stride].
+ */
+extern void gpuagg_column_settle(ResidentColumn *column, uint64 epoch, uint32 n,
+								 const uint32 *chunks, const bool *in, const uint64 *numbers,
+								 int stride);
+
+/* Whether a chunk's block still is that, and has a blob. */
+extern bool gpuagg_column_is_placed(ResidentColumn *column, uint32 chunk, MemoryRef block);
+
 /* The blob of that number is not the chunk's any more; there: gpuaggd may have it. */
 extern void gpuagg_column_displace(ResidentColumn *column, uint32 chunk, uint64 number, bool there);
 

@@ -170,7 +170,13 @@ finish(DeviceUpload *upload, UploadSlot *slot, bool patient)
 		slot->request = 0;
 		reason = gpuagg_device_wait(request, &reply);
 		if (reason == GPUAGG_OK)
+		{
+			const GpuaggBlobName *name = &slot->put.u.put.name;
+
+			gpuagg_column_settle(slot->column, name->epoch, 1, &slot->chunk, NULL, &name->number,
+								 1);
 			return;
+		}
 		if (i < (patient ? ATTEMPTS : 1) && upload->lease != NULL &&
 			(patient || reason == GPUAGG_NO_DEVICE_MEMORY) && make_place(upload, slot, reason) &&
 			send(upload, slot))
@@ -238,7 +244,8 @@ gpuagg_upload_offer(DeviceUpload *upload, ResidentColumn *column, uint32 chunk, 
 	uint64 number;
 	char *room;
 
-	if (upload->lease == NULL || block->nrows == 0 || block->nrows > GPUAGG_BLOB_ROWS ||
+	if (upload->lease == NULL || column_block_is_bare(ref) || block->nrows == 0 ||
+		block->nrows > GPUAGG_BLOB_ROWS ||
 		gpuagg_blob_bytes(&block->form, block->nrows, valid != NULL) > SLOT_BYTES)
 		return;
 	gpuagg_column_places(column, epoch, chunk, 1, &ref, &place);
@@ -295,6 +302,12 @@ gpuagg_upload_column(DeviceUpload *upload, ResidentColumn *column)
 				gpuagg_upload_offer(upload, column, first + i, states[i].block, block, true);
 		}
 	}
+}
+
+void
+gpuagg_upload_settle(DeviceUpload *upload, bool wait)
+{
+	take_replies(upload, wait);
 }
 
 void

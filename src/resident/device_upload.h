@@ -30,6 +30,9 @@ extern void gpuagg_upload_offer(DeviceUpload *upload, ResidentColumn *column, ui
 /* All of a column's blocks. */
 extern void gpuagg_upload_column(DeviceUpload *upload, ResidentColumn *column);
 
+/* Takes the replies that have come, or, with `wait`, all. */
+extern void gpuagg_upload_settle(DeviceUpload *upload, bool wait);
+
 /* wait: for replies.  Without one, a query will find out whether the blob is there. */
 extern void gpuagg_upload_close(DeviceUpload *upload, bool wait);
 

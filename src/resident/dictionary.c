@@ -275,7 +275,7 @@ add_part(Dictionary *dictionary, uint32 nparts, uint64 before)
 	SharedDictionary *shared = dictionary->shared;
 	Size bytes = Min((Size) MEMORY_PAGE << nparts, PART_BYTES);
 	void *address;
-	MemoryRef memory = gpuagg_column_allocate(bytes, before, &address);
+	MemoryRef memory = gpuagg_column_allocate(bytes, before, false, &address);
 	bool taken = false;
 
 	if (memory == 0)

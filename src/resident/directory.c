@@ -23,7 +23,10 @@
 #define AREA_PART  16
 #define AREA_BYTES ((Size) 2 * 1024 * 1024)
 
-#define SEEN_MS	   (60 * 60 * 1000)
+/* What of the values' memory is left to bare blocks, where there is a device. */
+#define BARE_PART 32
+
+#define SEEN_MS	  (60 * 60 * 1000)
 
 typedef struct ColumnEntry
 {
@@ -44,11 +47,17 @@ memory_setting(void)
 	return (Size) gpuagg_column_memory * 1024;
 }
 
+static Size
+area_bytes(void)
+{
+	return Max(memory_setting() / AREA_PART, AREA_BYTES);
+}
+
 Size
 gpuagg_columns_limit(void)
 {
 	Size all = memory_setting();
-	Size area = Max(all / AREA_PART, AREA_BYTES);
+	Size area = area_bytes();
 
 	return all > area ? all - area : 0;
 }
@@ -97,11 +106,14 @@ make_area(void)
 	/* under an error later it is gone when this process lets go of it: it is pinned last */
 	dsa_pin_mapping(area);
 	unfinished = area;
-	dsa_set_size_limit(area, Max(memory_setting() / AREA_PART, AREA_BYTES));
+	dsa_set_size_limit(area, area_bytes());
 	table = dshash_create(area, &p, NULL);
 	shared->slots = dsa_allocate_extended(area, COLUMN_PINS * sizeof(PinSlot), DSA_ALLOC_ZERO);
 	shared->seen = dsa_allocate_extended(area, COLUMNS_SEEN * sizeof(SeenColumn), DSA_ALLOC_ZERO);
-	shared->places.dropped = dsa_allocate(area, DROPPED_ROOM * sizeof(DroppedBlob));
+	shared->places.room = (int) Min(area_bytes() / DROPPED_PART / sizeof(DroppedBlob),
+									DROPPED_MOST);
+	shared->places.room = Max(shared->places.room, DROPPED_LEAST);
+	shared->places.dropped = dsa_allocate(area, shared->places.room * sizeof(DroppedBlob));
 	shared->table = dshash_get_hash_table_handle(table);
 	dsa_pin(area);
 	shared->area = dsa_get_handle(area);
@@ -452,17 +464,20 @@ gpuagg_column_any(Relation relation, ColumnKey *key)
 	return npages > 0;
 }
 
-uint64
-gpuagg_column_resident_pages(const ColumnKey *key)
+bool
+gpuagg_column_resident_pages(const ColumnKey *key, uint64 *host, uint64 *device)
 {
 	ColumnPin pin;
-	uint64 npages;
+	ColumnInfo info;
 
+	*host = *device = 0;
 	if (!gpuagg_column_pin(key, InvalidOid, false, &pin))
-		return 0;
-	npages = gpuagg_column_info(pin.column).npages;
+		return false;
+	info = gpuagg_column_info(pin.column);
 	gpuagg_column_unpin(&pin);
-	return npages;
+	*host = info.npages - info.bare_pages;
+	*device = info.device_pages;
+	return true;
 }
 
 /* ---- out ---- */
@@ -594,8 +609,25 @@ gpuagg_directory_trim(Size keep)
 		gpuagg_column_memory_trim(&gpuagg_columns_shared->memory, keep);
 }
 
+static bool
+has(const ColumnInfo *info, ColumnHas what)
+{
+	switch (what)
+	{
+		case COLUMN_HAS_VALUES:
+			return info->nchunks > info->bare_chunks;
+		case COLUMN_HAS_BYTES:
+			return info->bytes > 0;
+		case COLUMN_HAS_BLOBS:
+			return info->device_bytes > 0;
+		case COLUMN_HAS_TWICE:
+			return info->sure_chunks > info->bare_chunks || info->void_bytes > 0;
+	}
+	return false;
+}
+
 bool
-gpuagg_column_oldest(uint64 before, bool device, ColumnInfo *oldest)
+gpuagg_column_oldest(uint64 before, ColumnHas what, ColumnInfo *oldest)
 {
 	int n;
 	ColumnInfo *list = gpuagg_directory_list(&n);
@@ -603,9 +635,8 @@ gpuagg_column_oldest(uint64 before, bool device, ColumnInfo *oldest)
 
 	for (int i = 0; i < n; i++)
 	{
-		uint64 bytes = device ? list[i].device_bytes : list[i].bytes;
-
-		if (bytes == 0 || list[i].last >= before || (found && list[i].last >= oldest->last))
+		if (!has(&list[i], what) || list[i].last >= before ||
+			(found && list[i].last >= oldest->last))
 			continue;
 		*oldest = list[i];
 		found = true;
@@ -622,10 +653,11 @@ make_room(Size bytes, uint64 before)
 	Size taken = 0;
 	ColumnPin pin;
 
-	if (!gpuagg_column_oldest(before, false, &oldest))
+	if (!gpuagg_column_oldest(before, COLUMN_HAS_VALUES, &oldest) &&
+		!gpuagg_column_oldest(before, COLUMN_HAS_BYTES, &oldest))
 		return false;
 	/* when its blocks are out, its dictionary goes with the column */
-	if (oldest.nchunks == 0)
+	if (oldest.nchunks == 0 && oldest.void_bytes == 0)
 		taken = gpuagg_column_evict(&oldest.key) ? oldest.bytes : 0;
 	else if (gpuagg_column_pin(&oldest.key, InvalidOid, false, &pin))
 	{
@@ -636,21 +668,30 @@ make_room(Size bytes, uint64 before)
 }
 
 MemoryRef
-gpuagg_column_allocate(Size bytes, uint64 before, void **address)
+gpuagg_column_try_allocate(Size bytes, bool for_bare, void **address)
 {
 	ColumnMemory *memory = &gpuagg_columns_shared->memory;
-	MemoryRef ref;
+	Size limit = gpuagg_columns_limit();
+	MemoryRef ref = gpuagg_column_memory_allocate(memory, bytes, limit,
+												  for_bare ? limit / BARE_PART : 0);
 
+	if (ref != 0)
+		*address = gpuagg_column_memory_at(memory, ref);
+	return ref;
+}
+
+MemoryRef
+gpuagg_column_allocate(Size bytes, uint64 before, bool for_bare, void **address)
+{
 	/* what is taken out may be held by others, and free places not lie together */
 	for (int attempts = 0; attempts < 4; attempts++)
 	{
+		MemoryRef ref;
+
 		CHECK_FOR_INTERRUPTS();
-		ref = gpuagg_column_memory_allocate(memory, bytes, gpuagg_columns_limit());
+		ref = gpuagg_column_try_allocate(bytes, for_bare, address);
 		if (ref != 0)
-		{
-			*address = gpuagg_column_memory_at(memory, ref);
 			return ref;
-		}
 		if (!make_room(bytes, before))
 			break;
 	}

@@ -52,7 +52,8 @@ typedef struct ChunkState
 	uint64 records;	 /* hash of the block's pages and their LSNs */
 	XLogRecPtr map_lsn;
 	ChunkPages confirmed;
-	uint32 bytes; /* of the block; as are the next two */
+	uint32 bytes;  /* of the block; as are the next three */
+	uint32 values; /* of these, of its values and their bitmap; those of a bare one are elsewhere */
 	uint32 nrows;
 	uint32 npages;
 } ChunkState;
@@ -125,12 +126,18 @@ typedef struct ColumnInfo
 	ColumnKey key;
 	Oid relation;
 	ColumnRefusal refusal;
-	uint32 nchunks; /* with a block */
+	uint32 nchunks; /* with a block whose values are somewhere */
 	uint64 nrows;
 	uint64 npages;
-	uint64 bytes;		 /* with those of its dictionary */
-	uint64 device_bytes; /* of its blocks that are on the device too */
+	uint64 bytes;		 /* in shared memory, with those of its dictionary */
+	uint64 device_bytes; /* of values that are on the device */
+	uint64 device_pages;
 	uint32 device_chunks;
+	uint32 sure_chunks; /* of these, those of which gpuaggd has said that they are there */
+	uint32 bare_chunks; /* of these, those whose values are nowhere else; as are the next two */
+	uint64 bare_rows;
+	uint64 bare_pages;
+	uint64 void_bytes; /* of bare blocks whose values are nowhere */
 	uint64 uses;
 	uint64 last; /* place of the last use in the order of uses */
 	TimestampTz last_use;
@@ -144,6 +151,13 @@ extern uint32 gpuagg_column_chunks(ResidentColumn *column);
 /* Copies the states of chunks first to first + n - 1; those that do not exist have no block. */
 extern void gpuagg_column_states(ResidentColumn *column, uint32 first, uint32 n,
 								 ChunkState *states);
+
+/*
+ * Copies the summaries of blocks[i], of chunk first + i.  Where another block is by now, npages is
+ * 0, which no block has.
+ */
+extern void gpuagg_column_summaries(ResidentColumn *column, uint32 first, uint32 n,
+									const MemoryRef *blocks, BlockSummary *summaries);
 
 /*
  * Looks at the states of chunks first to first + n - 1, of one page of the map that has this LSN:
@@ -163,16 +177,30 @@ extern void gpuagg_column_confirm(ResidentColumn *column, uint32 chunk, MemoryRe
 
 /*
  * Memory for a block, or for a dictionary; columns that were used before `before` may be thrown
- * out for it.  0: there is none.
+ * out for it.  0: there is none.  for_bare: some stays free, for bare blocks.
  */
-extern MemoryRef gpuagg_column_allocate(Size bytes, uint64 before, void **address);
+extern MemoryRef gpuagg_column_allocate(Size bytes, uint64 before, bool for_bare, void **address);
+
+/* The same, but nothing is thrown out. */
+extern MemoryRef gpuagg_column_try_allocate(Size bytes, bool for_bare, void **address);
+
+/*
+ * Makes blocks bare whose values are on the device, too, of the column used least recently that has
+ * any, until so many bytes of shared memory are out; before them go bare blocks of which nothing is
+ * there.  False: there are none.  Memory is free when nobody holds the column in an earlier version.
+ */
+extern bool gpuagg_columns_strip(Size bytes);
+
+/* Puts a block in the place of a bare one that is the same but for that; or frees it. */
+extern void gpuagg_column_fill_bare(ResidentColumn *column, uint32 chunk, MemoryRef bare,
+									MemoryRef block, Size bytes);
 
 /*
  * Puts a block in the place of `old`; `state` has what becomes of the chunk.  If another has come
  * into the place, or there is no room in the directory, the block is freed: false.
  */
 extern bool gpuagg_column_publish(ResidentColumn *column, uint32 chunk, MemoryRef old,
-								  const ChunkState *state);
+								  const ChunkState *state, const BlockSummary *summary);
 
 /* Throws out a column; false: it is not there. */
 extern bool gpuagg_column_evict(const ColumnKey *key);
@@ -189,14 +217,20 @@ extern Size gpuagg_columns_limit(void);
 /* All columns, in the current memory context. */
 extern ColumnInfo *gpuagg_directory_list(int *n);
 
-/*
- * The column that was used least recently, before that place, of those with bytes in memory or, with
- * `device`, on the device.  False: there is none.
- */
-extern bool gpuagg_column_oldest(uint64 before, bool device, ColumnInfo *oldest);
+/* What a column may have in memory. */
+typedef enum ColumnHas
+{
+	COLUMN_HAS_VALUES, /* blocks that are not bare */
+	COLUMN_HAS_BYTES,  /* anything in shared memory */
+	COLUMN_HAS_BLOBS,  /* anything on the device */
+	COLUMN_HAS_TWICE   /* values in both, or bare blocks of which neither has any */
+} ColumnHas;
 
-/* Pages of a column that are resident; 0: it is not there. */
-extern uint64 gpuagg_column_resident_pages(const ColumnKey *key);
+/* The column that was used least recently, before that place, of those that have that; false: none. */
+extern bool gpuagg_column_oldest(uint64 before, ColumnHas what, ColumnInfo *oldest);
+
+/* Pages of a column that are in shared memory and on the device; false: it is not there. */
+extern bool gpuagg_column_resident_pages(const ColumnKey *key, uint64 *host, uint64 *device);
 
 /* Why there is less than is wanted; an empty string: there is no reason. */
 extern const char *gpuagg_directory_reason(void);

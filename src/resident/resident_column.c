@@ -70,6 +70,7 @@ get_state(const ChunkGroup *group, uint32 chunk)
 						group->evidence[number].map_lsn,
 						group->evidence[number].confirmed,
 						totals->bytes,
+						totals->values,
 						totals->nrows,
 						totals->npages};
 }
@@ -94,12 +95,14 @@ set_evidence(ChunkGroup *group, uint32 chunk, XLogRecPtr map_lsn, ChunkPages con
 }
 
 static void
-set_state(ChunkGroup *group, uint32 chunk, const ChunkState *state)
+set_state(ChunkGroup *group, uint32 chunk, const ChunkState *state, const BlockSummary *summary)
 {
 	int number = chunk % MAP_PAGE_CHUNKS;
 
 	group->marks[number] = (ChunkMark){state->block, state->records};
-	group->totals[number] = (ChunkTotals){state->bytes, state->nrows, state->npages};
+	group->totals[number] = (ChunkTotals){state->bytes, state->values, state->nrows, state->npages,
+										  summary->nvalid};
+	group->extremes[number] = (ChunkExtremes){summary->minimum, summary->maximum};
 	set_evidence(group, chunk, state->map_lsn, state->confirmed);
 }
 
@@ -159,23 +162,36 @@ make_group(ResidentColumn *column, uint32 chunk)
 ColumnInfo
 gpuagg_column_info(ResidentColumn *column)
 {
+	static const ColumnPlaced none = {0};
 	uint64 dictionary = gpuagg_dictionary_bytes(&column->dictionary);
 	ColumnInfo info;
 	uint64 epoch = gpuagg_device_epoch();
+	const ColumnPlaced *device;
+	const ColumnPlaced *bare;
 
 	LWLockAcquire(&column->lock, LW_SHARED);
-	info = (ColumnInfo){column->key,
-						column->relation,
-						column->refusal,
-						column->nchunks,
-						column->nrows,
-						column->npages,
-						column->bytes + dictionary,
-						column->device_epoch == epoch ? column->device_bytes : 0,
-						column->device_epoch == epoch ? column->device_chunks : 0,
-						pg_atomic_read_u64(&column->uses),
-						pg_atomic_read_u64(&column->last),
-						(TimestampTz) pg_atomic_read_u64(&column->last_use)};
+	device = column->device_epoch == epoch ? &column->device : &none;
+	bare = column->device_epoch == epoch ? &column->bare : &none;
+	info = (ColumnInfo){
+		.key = column->key,
+		.relation = column->relation,
+		.refusal = column->refusal,
+		.nchunks = column->nchunks + bare->nchunks,
+		.nrows = column->nrows + bare->nrows,
+		.npages = column->npages + bare->npages,
+		.bytes = column->bytes + dictionary,
+		.device_bytes = device->bytes,
+		.device_pages = device->npages,
+		.device_chunks = device->nchunks,
+		.sure_chunks = column->device_epoch == epoch ? column->sure_chunks : 0,
+		.bare_chunks = bare->nchunks,
+		.bare_rows = bare->nrows,
+		.bare_pages = bare->npages,
+		.void_bytes = column->bare_bytes - bare->nchunks * BARE_BLOCK_BYTES,
+		.uses = pg_atomic_read_u64(&column->uses),
+		.last = pg_atomic_read_u64(&column->last),
+		.last_use = (TimestampTz) pg_atomic_read_u64(&column->last_use),
+	};
 	LWLockRelease(&column->lock);
 	return info;
 }
@@ -204,6 +220,34 @@ gpuagg_column_states(ResidentColumn *column, uint32 first, uint32 n, ChunkState 
 		for (uint32 k = i; k < i + some; k++)
 			states[k] = group != NULL ? get_state(group, first + k) : (ChunkState){0};
 		i += some;
+	}
+	LWLockRelease(&column->lock);
+}
+
+void
+gpuagg_column_summaries(ResidentColumn *column, uint32 first, uint32 n, const MemoryRef *blocks,
+						BlockSummary *summaries)
+{
+	LWLockAcquire(&column->lock, LW_SHARED);
+	for (uint32 i = 0; i < n;)
+	{
+		uint32 within = (first + i) % MAP_PAGE_CHUNKS;
+		uint32 end = Min(n, i + MAP_PAGE_CHUNKS - within);
+		const ChunkGroup *group = gpuagg_column_group(column, first + i);
+
+		for (; i < end; i++, within++)
+		{
+			const ChunkTotals *totals;
+			const ChunkExtremes *extremes;
+
+			summaries[i].npages = 0;
+			if (group == NULL || group->marks[within].block != blocks[i])
+				continue;
+			totals = &group->totals[within];
+			extremes = &group->extremes[within];
+			summaries[i] = (BlockSummary){extremes->minimum, extremes->maximum, totals->nrows,
+										  totals->nvalid, totals->npages};
+		}
 	}
 	LWLockRelease(&column->lock);
 }
@@ -295,47 +339,78 @@ gpuagg_column_confirm(ResidentColumn *column, uint32 chunk, MemoryRef block, XLo
 
 /* ---- in and out ---- */
 
+/* Of a bare block's rows it depends on the device whether they are anywhere. */
 static void
 count(ResidentColumn *column, const ChunkState *state, bool comes)
 {
+	int64 sign = comes ? 1 : -1;
+
 	if (state->block == 0)
 		return;
-	if (comes)
+	column->bytes += sign * state->bytes;
+	if (column_block_is_bare(state->block))
 	{
-		column->nchunks++;
-		column->nrows += state->nrows;
-		column->npages += state->npages;
-		column->bytes += state->bytes;
+		column->bare_bytes += sign * state->bytes;
+		return;
 	}
-	else
-	{
-		column->nchunks--;
-		column->nrows -= state->nrows;
-		column->npages -= state->npages;
-		column->bytes -= state->bytes;
-	}
+	column->nchunks += sign;
+	column->nrows += sign * state->nrows;
+	column->npages += sign * state->npages;
 }
 
-/* Takes the block out of a chunk, under the lock; false: there is no room for one more. */
+/* A block is out for those who come from now on; false: there is no room for one more. */
 static bool
-retire(ResidentColumn *column, ChunkGroup *group, uint32 chunk)
+put_out(ResidentColumn *column, const ChunkState *state)
+{
+	if (column->nretired == RETIRED_ROOM)
+		return false;
+	column->version++;
+	column->retired[column->nretired++] = (RetiredBlock){state->block, state->bytes,
+														 column->version};
+	count(column, state, false);
+	return true;
+}
+
+bool
+gpuagg_column_retire(ResidentColumn *column, ChunkGroup *group, uint32 chunk)
 {
 	ChunkState state = get_state(group, chunk);
 
 	if (state.block == 0)
 		return true;
-	if (column->nretired == RETIRED_ROOM)
+	if (!put_out(column, &state))
 		return false;
-	column->version++;
-	column->retired[column->nretired++] = (RetiredBlock){state.block, state.bytes, column->version};
-	count(column, &state, false);
 	gpuagg_place_leave(column, group, chunk % MAP_PAGE_CHUNKS, true);
-	set_state(group, chunk, &(ChunkState){0});
+	set_state(group, chunk, &(ChunkState){0}, &(BlockSummary){{0}});
 	return true;
 }
 
 bool
-gpuagg_column_publish(ResidentColumn *column, uint32 chunk, MemoryRef old, const ChunkState *state)
+gpuagg_column_exchange(ResidentColumn *column, ChunkGroup *group, uint32 chunk, MemoryRef block,
+					   Size bytes)
+{
+	int number = chunk % MAP_PAGE_CHUNKS;
+	ChunkState state = get_state(group, chunk);
+	bool bare = column_block_is_bare(block);
+
+	Assert(bare != column_block_is_bare(state.block));
+	if (!put_out(column, &state))
+		return false;
+	if (!bare && gpuagg_place_is_there(column, group, number, false))
+		gpuagg_place_count_bare(column, group, number, false);
+	state.block = block;
+	state.bytes = (uint32) bytes;
+	group->marks[number].block = state.block;
+	group->totals[number].bytes = state.bytes;
+	count(column, &state, true);
+	if (bare)
+		gpuagg_place_count_bare(column, group, number, true);
+	return true;
+}
+
+bool
+gpuagg_column_publish(ResidentColumn *column, uint32 chunk, MemoryRef old, const ChunkState *state,
+					  const BlockSummary *summary)
 {
 	bool taken = false;
 
@@ -346,9 +421,9 @@ gpuagg_column_publish(ResidentColumn *column, uint32 chunk, MemoryRef old, const
 		LWLockAcquire(&column->lock, LW_EXCLUSIVE);
 		group = gpuagg_column_group(column, chunk);
 		if (!column->dead && group->marks[chunk % MAP_PAGE_CHUNKS].block == old &&
-			retire(column, group, chunk))
+			gpuagg_column_retire(column, group, chunk))
 		{
-			set_state(group, chunk, state);
+			set_state(group, chunk, state, summary);
 			count(column, state, true);
 			taken = true;
 		}
@@ -359,12 +434,12 @@ gpuagg_column_publish(ResidentColumn *column, uint32 chunk, MemoryRef old, const
 	return taken;
 }
 
-Size
-gpuagg_column_take_out(ResidentColumn *column, Size bytes)
+/* The same of bare blocks, or of others. */
+static Size
+take_out(ResidentColumn *column, Size bytes, bool bare)
 {
 	Size taken = 0;
 
-	LWLockAcquire(&column->lock, LW_EXCLUSIVE);
 	for (uint32 chunk = column->ngroups * MAP_PAGE_CHUNKS; chunk-- > 0 && taken < bytes;)
 	{
 		ChunkGroup *group = gpuagg_column_group(column, chunk);
@@ -373,9 +448,22 @@ gpuagg_column_take_out(ResidentColumn *column, Size bytes)
 		if (group == NULL)
 			continue;
 		state = get_state(group, chunk);
-		if (state.block != 0 && retire(column, group, chunk))
+		if (state.block != 0 && column_block_is_bare(state.block) == bare &&
+			gpuagg_column_retire(column, group, chunk))
 			taken += state.bytes;
 	}
+	return taken;
+}
+
+Size
+gpuagg_column_take_out(ResidentColumn *column, Size bytes)
+{
+	Size taken;
+
+	LWLockAcquire(&column->lock, LW_EXCLUSIVE);
+	taken = take_out(column, bytes, false);
+	if (taken == 0)
+		taken = take_out(column, bytes, true);
 	LWLockRelease(&column->lock);
 	return taken;
 }

@@ -42,9 +42,17 @@ typedef struct ChunkEvidence
 typedef struct ChunkTotals
 {
 	uint32 bytes;
+	uint32 values;
 	uint32 nrows;
 	uint32 npages;
+	uint32 nvalid;
 } ChunkTotals;
+
+typedef struct ChunkExtremes
+{
+	GpuaggInt128 minimum;
+	GpuaggInt128 maximum;
+} ChunkExtremes;
 
 /*
  * States of the chunks of a page of the visibility map, by parts, as most queries need the first
@@ -57,10 +65,21 @@ typedef struct ChunkGroup
 	uint64 whole[(MAP_PAGE_CHUNKS + 63) / 64];
 	ChunkMark marks[MAP_PAGE_CHUNKS];
 	ChunkEvidence evidence[MAP_PAGE_CHUNKS];
-	ChunkTotals totals[MAP_PAGE_CHUNKS];
-	uint64 device_epoch;			/* of these: */
-	uint64 device[MAP_PAGE_CHUNKS]; /* numbers of the blocks' blobs; 0: none */
+	ChunkTotals totals[MAP_PAGE_CHUNKS]; /* as the next, of the blocks in `marks` */
+	ChunkExtremes extremes[MAP_PAGE_CHUNKS];
+	uint64 device_epoch;					  /* of these: */
+	uint64 device[MAP_PAGE_CHUNKS];			  /* numbers of the blocks' blobs; 0: none */
+	uint64 sure[(MAP_PAGE_CHUNKS + 63) / 64]; /* chunks whose blobs gpuaggd is known to have */
 } ChunkGroup;
+
+/* Blocks with blobs. */
+typedef struct ColumnPlaced
+{
+	uint32 nchunks;
+	uint64 nrows;
+	uint64 npages;
+	uint64 bytes;
+} ColumnPlaced;
 
 /*
  * In the directory's area.  `version` counts blocks that have been taken out.  Chunks are in
@@ -83,13 +102,15 @@ struct ResidentColumn
 	uint64 version;
 	uint32 ngroups;
 	dsa_pointer groups; /* dsa_pointer[ngroups]; each: a ChunkGroup, or invalid */
-	uint32 nchunks;		/* with a block */
+	uint32 nchunks;		/* with a block that is not bare */
 	uint64 nrows;
 	uint64 npages;
 	uint64 bytes;
-	uint64 device_epoch; /* of these two: */
-	uint64 device_bytes; /* of blocks with blobs */
-	uint32 device_chunks;
+	uint64 bare_bytes;	 /* of these, of bare blocks */
+	uint64 device_epoch; /* of what is on the device: */
+	ColumnPlaced device; /* blocks with blobs */
+	ColumnPlaced bare;	 /* of these, bare ones */
+	uint32 sure_chunks;	 /* with blobs that gpuaggd is known to have */
 	int nretired;
 	RetiredBlock retired[RETIRED_ROOM];
 };
@@ -108,7 +129,7 @@ typedef struct SeenColumn
 	TimestampTz last;
 } SeenColumn;
 
-#define COLUMNS_SHARED_LAYOUT 4
+#define COLUMNS_SHARED_LAYOUT 5
 
 /* A blob that gpuaggd is to drop. */
 typedef struct DroppedBlob
@@ -117,7 +138,10 @@ typedef struct DroppedBlob
 	Oid database;
 } DroppedBlob;
 
-#define DROPPED_ROOM 8192
+/* Of these there is room for so many, and for more where the area is large: in that part of it. */
+#define DROPPED_LEAST 8192
+#define DROPPED_MOST  (1024 * 1024)
+#define DROPPED_PART  16
 
 /* What device_place.c knows of blobs. */
 typedef struct DevicePlaces
@@ -129,7 +153,8 @@ typedef struct DevicePlaces
 	LWLock lock;		/* of what follows; taken under locks of columns */
 	uint64 drop_before; /* blobs of earlier epochs are to be dropped; 0: none */
 	int ndrops;
-	dsa_pointer dropped; /* DroppedBlob[DROPPED_ROOM] */
+	int room;
+	dsa_pointer dropped; /* DroppedBlob[room] */
 } DevicePlaces;
 
 /* One struct in the main shared memory. */
@@ -161,10 +186,25 @@ extern bool gpuagg_pin_take(ResidentColumn *column, ResourceOwner owner, ColumnP
 extern ChunkGroup *gpuagg_column_group(ResidentColumn *column, uint32 chunk);
 
 /*
+ * The same file, under the lock: takes the block out of a chunk, if it has one; false: there is no
+ * room for one more that is out.  A bare block, whose blob is there, comes into the place of one that
+ * is the same but for that, or the other way.
+ */
+extern bool gpuagg_column_retire(ResidentColumn *column, ChunkGroup *group, uint32 chunk);
+extern bool gpuagg_column_exchange(ResidentColumn *column, ChunkGroup *group, uint32 chunk,
+								   MemoryRef block, Size bytes);
+
+/*
  * device_place.c: under the same lock, the chunk of that number in the group has no blob any more;
- * there: gpuaggd may have it
+ * there: gpuaggd may have it.  Whether it has one, and gpuaggd is known to have that, too.
  */
 extern void gpuagg_place_leave(ResidentColumn *column, ChunkGroup *group, int number, bool there);
+extern bool gpuagg_place_is_there(const ResidentColumn *column, const ChunkGroup *group, int number,
+								  bool sure);
+
+/* The same file, under the lock: counts a bare block that has come, with a blob, or that goes. */
+extern void gpuagg_place_count_bare(ResidentColumn *column, const ChunkGroup *group, int number,
+									bool comes);
 
 /* resident_column.c: how often blocks have been taken out so far */
 extern uint64 gpuagg_column_version(ResidentColumn *column);
@@ -178,7 +218,10 @@ extern int gpuagg_column_collect(ResidentColumn *column, uint64 least, RetiredBl
 								 bool *dead);
 extern void gpuagg_column_discard(ResidentColumn *column);
 
-/* Takes out blocks, of the last chunks first, until so many bytes are out; returns the bytes. */
+/*
+ * Takes out blocks, of the last chunks first, until so many bytes are out; returns the bytes.  Bare
+ * ones only where there are no others.
+ */
 extern Size gpuagg_column_take_out(ResidentColumn *column, Size bytes);
 
 #endif /* GPUAGG_RESIDENT_COLUMN_H */

@@ -30,6 +30,9 @@
 #define AGG_NODE_NAME  "GpuAgg"
 #define AGG_TABLE_NAME "GpuAgg Table" /* reads one table for a node GpuAgg over several */
 
+/* Rows in memory for which the device is asked in mode auto. */
+#define AGG_DEVICE_ROWS (INT64CONST(1) << 18)
+
 typedef enum AggMode
 {
 	AGG_WHOLE,	 /* from pages to results */

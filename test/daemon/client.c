@@ -501,7 +501,7 @@ client_start(Daemon *daemon, const char *program, const char *const *args, Lease
 
 	daemon_start(daemon, program, args);
 	fd = client_greet(daemon, NULL);
-	need(client_lease(fd, 1, lease) == GPUAGG_OK, "a lease");
+	need(client_lease(fd, GPUAGG_SEGMENT_BYTES, lease) == GPUAGG_OK, "a lease");
 	return fd;
 }
 

@@ -224,11 +224,11 @@ test_leases(void)
 	CHECK(client_lease(fd, 64 * MB + 1, &a) == GPUAGG_NO_STAGING);
 	CHECK(client_lease(fd, UINT64_MAX, &a) == GPUAGG_NO_STAGING);
 
-	CHECK(client_lease(fd, 1000, &a) == GPUAGG_OK && a.bytes == 32 * MB);
+	CHECK(client_lease(fd, 20 * MB, &a) == GPUAGG_OK && a.bytes == 32 * MB);
 	CHECK(client_lease(other, 32 * MB, &b) == GPUAGG_OK && b.bytes == 32 * MB);
 	CHECK(a.region != b.region);
-	CHECK(client_lease(fd, 1, &c) == GPUAGG_NO_STAGING);
-	CHECK(client_lease(other, 1, &c) == GPUAGG_NO_STAGING);
+	CHECK(client_lease(fd, GPUAGG_SEGMENT_BYTES, &c) == GPUAGG_NO_STAGING);
+	CHECK(client_lease(other, GPUAGG_SEGMENT_BYTES, &c) == GPUAGG_NO_STAGING);
 
 	/* the client can neither shrink nor grow it, so touching it is safe for others */
 	seals = fcntl(a.fd, F_GET_SEALS);
@@ -246,16 +246,16 @@ test_leases(void)
 	c.base = NULL;
 	c.fd = -1;
 	CHECK(client_release(fd, &c));
-	CHECK(client_lease(fd, 1, &c) == GPUAGG_NO_STAGING);
+	CHECK(client_lease(fd, GPUAGG_SEGMENT_BYTES, &c) == GPUAGG_NO_STAGING);
 
 	/* two small free segments make room for a large one, and the other way round */
 	CHECK(client_release(fd, &a) && client_release(other, &b));
-	CHECK(client_lease(fd, 1, &a) == GPUAGG_OK);
+	CHECK(client_lease(fd, GPUAGG_SEGMENT_BYTES, &a) == GPUAGG_OK);
 	CHECK(client_release(fd, &a));
 	CHECK(client_lease(fd, 40 * MB, &a) == GPUAGG_OK && a.bytes == 64 * MB);
-	CHECK(client_lease(other, 1, &b) == GPUAGG_NO_STAGING);
+	CHECK(client_lease(other, GPUAGG_SEGMENT_BYTES, &b) == GPUAGG_NO_STAGING);
 	CHECK(client_release(fd, &a));
-	CHECK(client_lease(other, 1, &b) == GPUAGG_OK);
+	CHECK(client_lease(other, GPUAGG_SEGMENT_BYTES, &b) == GPUAGG_OK);
 
 	/* a client that closes its connection gives its segment back */
 	close(other);
@@ -282,8 +282,8 @@ test_lease_quota(void)
 	other = client_greet(&d, NULL);
 	for (int i = 0; i < 4; i++)
 		CHECK(client_lease(fd, 64 * MB, &a[i]) == GPUAGG_OK);
-	CHECK(client_lease(fd, 1, &b) == GPUAGG_BUSY);
-	CHECK(client_lease(other, 1, &b) == GPUAGG_OK);
+	CHECK(client_lease(fd, GPUAGG_SEGMENT_BYTES, &b) == GPUAGG_BUSY);
+	CHECK(client_lease(other, GPUAGG_SEGMENT_BYTES, &b) == GPUAGG_OK);
 	CHECK(client_release(fd, &a[0]));
 	CHECK(client_lease(fd, 64 * MB, &a[0]) == GPUAGG_OK);
 	for (int i = 0; i < 4; i++)
@@ -312,7 +312,7 @@ test_lease_crowd(void)
 	for (int i = 0; i < 12; i++)
 	{
 		request_init(&request, GPUAGG_MSG_LEASE);
-		request.u.lease.bytes = 1;
+		request.u.lease.bytes = GPUAGG_SEGMENT_BYTES;
 		CHECK(client_send(fd[i], &request));
 	}
 	close(fd[0]); /* one does not wait for the answer */
@@ -376,7 +376,7 @@ test_lease_made_for_one(void)
 		pin_hold();
 		ask_lease(gone, 64 * MB);
 		close(gone);
-		ask_lease(small, 1);
+		ask_lease(small, GPUAGG_SEGMENT_BYTES);
 		ask_lease(large, 64 * MB);
 		if (fails)
 			pin_fail();
@@ -438,35 +438,106 @@ finds_data(int fd, uint64_t bytes, uint32_t role, uint32_t database)
 
 /* What a role left in a segment is not shown to others, nor to itself in another database. */
 static void
-test_clearing(void)
+test_clearing(uint64_t bytes)
 {
-	const char *const args[] = {"--total-staging", "67108864", NULL};
+	char staging[32];
+	const char *const args[] = {"--total-staging", staging, NULL};
 	Daemon d;
 	Lease a;
 	Lease b;
 	int fd;
 	int other;
 
+	snprintf(staging, sizeof(staging), "%llu", (unsigned long long) (2 * bytes));
 	daemon_start(&d, program, args);
 	fd = client_greet(&d, NULL);
 	other = client_greet(&d, NULL);
-	CHECK(!finds_data(fd, 1, 10, 1));
-	CHECK(finds_data(fd, 1, 10, 1)); /* its own data need not be cleared */
-	CHECK(!finds_data(other, 1, 11, 1));
-	CHECK(!finds_data(other, 1, 11, 2));
-	CHECK(!finds_data(fd, 1, 12, 2));
-	CHECK(finds_data(other, 1, 12, 2));
+	CHECK(!finds_data(fd, bytes, 10, 1));
+	CHECK(finds_data(fd, bytes, 10, 1)); /* its own data need not be cleared */
+	CHECK(!finds_data(other, bytes, 11, 1));
+	CHECK(!finds_data(other, bytes, 11, 2));
+	CHECK(!finds_data(fd, bytes, 12, 2));
+	CHECK(finds_data(other, bytes, 12, 2));
 
 	/* while one is in use the other is cleared; both, and no third */
-	CHECK(client_lease_for(fd, 1, 12, 2, &a) == GPUAGG_OK);
-	CHECK(!finds_data(other, 1, 13, 2));
-	CHECK(!finds_data(other, 1, 14, 2));
-	CHECK(client_lease_for(other, 1, 15, 2, &b) == GPUAGG_OK);
-	CHECK(client_release(fd, &a) && client_lease_for(fd, 1, 15, 2, &a) == GPUAGG_OK);
-	CHECK(client_lease_for(fd, 1, 15, 2, &(Lease){0}) == GPUAGG_NO_STAGING);
+	CHECK(client_lease_for(fd, bytes, 12, 2, &a) == GPUAGG_OK);
+	CHECK(!finds_data(other, bytes, 13, 2));
+	CHECK(!finds_data(other, bytes, 14, 2));
+	CHECK(client_lease_for(other, bytes, 15, 2, &b) == GPUAGG_OK);
+	CHECK(client_release(fd, &a) && client_lease_for(fd, bytes, 15, 2, &a) == GPUAGG_OK);
+	CHECK(client_lease_for(fd, bytes, 15, 2, &(Lease){0}) == GPUAGG_NO_STAGING);
 	lease_forget(&b);
 	close(other);
 	CHECK(client_end(&d, fd, &a));
+}
+
+/* What asks for little gets a segment of that size: many have room where there is none for one more large one. */
+static void
+test_small_leases(void)
+{
+	static const uint64_t sizes[][2] = {{1, 256 << 10},
+										{256 << 10, 256 << 10},
+										{(256 << 10) + 1, MB},
+										{MB + 1, 4 * MB},
+										{4 * MB + 1, 32 * MB}};
+	enum
+	{
+		CROWD = 200
+	};
+	const char *const args[] = {"--total-staging", "134217728", NULL};
+	Daemon d;
+	Lease lease[CROWD];
+	Lease large;
+	int fd[CROWD];
+	int granted = 0;
+
+	daemon_start(&d, program, args);
+	for (int i = 0; i < CROWD; i++)
+		fd[i] = client_greet(&d, NULL);
+	for (int i = 0; i < 5; i++)
+	{
+		CHECK(client_lease(fd[0], sizes[i][0], &large) == GPUAGG_OK && large.bytes == sizes[i][1]);
+		CHECK(fcntl(large.fd, F_GET_SEALS) == (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
+		CHECK(client_release(fd[0], &large));
+	}
+
+	/* all at once; free ones of other sizes go for them */
+	for (int i = 0; i < CROWD; i++)
+	{
+		GpuaggRequest request;
+
+		request_init(&request, GPUAGG_MSG_LEASE);
+		request.u.lease.bytes = 100000;
+		CHECK(client_send(fd[i], &request));
+	}
+	for (int i = 0; i < CROWD; i++)
+	{
+		GpuaggReply reply;
+		int passed = -1;
+
+		CHECK(client_receive(fd[i], &reply, &passed, WAIT_MS) == 1);
+		granted += reply.h.reason == GPUAGG_OK && reply.u.lease.bytes == 256 << 10;
+		lease[i] = (Lease){reply.u.lease.region, reply.u.lease.bytes, NULL, passed};
+	}
+	CHECK(granted == CROWD);
+	/* 50 MB are on lease */
+	CHECK(client_lease(fd[0], 64 * MB, &large) == GPUAGG_OK);
+	CHECK(client_lease(fd[1], 32 * MB, &(Lease){0}) == GPUAGG_NO_STAGING);
+	CHECK(client_release(fd[0], &large));
+
+	/* free small ones give way to large ones, and these to small ones */
+	for (int i = 0; i < CROWD; i++)
+		CHECK(client_release(fd[i], &lease[i]));
+	CHECK(client_lease(fd[0], 64 * MB, &large) == GPUAGG_OK);
+	CHECK(client_lease(fd[1], 64 * MB, &lease[1]) == GPUAGG_OK);
+	CHECK(client_lease(fd[2], 1, &lease[2]) == GPUAGG_NO_STAGING);
+	CHECK(client_release(fd[1], &lease[1]));
+	CHECK(client_lease(fd[2], 1, &lease[2]) == GPUAGG_OK && lease[2].bytes == 256 << 10);
+	lease_forget(&lease[2]);
+	lease_forget(&large);
+	for (int i = 0; i < CROWD; i++)
+		close(fd[i]);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
 }
 
 /* Waits until nobody has a lease. */
@@ -504,7 +575,7 @@ test_still_mapped(void)
 	for (int busy = 0; busy < 2; busy++)
 	{
 		fd = client_greet(&d, NULL);
-		CHECK(client_lease(fd, 1, &a) == GPUAGG_OK);
+		CHECK(client_lease(fd, GPUAGG_SEGMENT_BYTES, &a) == GPUAGG_OK);
 		memset(a.base, 1, 4096);
 		if (busy)
 		{
@@ -516,7 +587,7 @@ test_still_mapped(void)
 		if (busy)
 			device_release();
 		CHECK(unleased(other));
-		CHECK(client_lease(other, 1, &b) == GPUAGG_OK);
+		CHECK(client_lease(other, GPUAGG_SEGMENT_BYTES, &b) == GPUAGG_OK);
 		memset(b.base, 2, 4096);
 		CHECK(a.base[0] == 1 && a.base[4095] == 1);
 		memset(a.base, 3, 4096);
@@ -771,7 +842,7 @@ test_unusable(void)
 		daemon_start(&d, program, NULL);
 		fd = client_greet(&d, &reply);
 		CHECK(reply.h.reason == cases[i].reason && reply.u.hello.ready == 0);
-		CHECK(client_lease(fd, 1, &a) == cases[i].reason);
+		CHECK(client_lease(fd, GPUAGG_SEGMENT_BYTES, &a) == cases[i].reason);
 		request_init(&request, GPUAGG_MSG_DEVICE);
 		CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
 		CHECK(reply.u.device.usable == 0 && reply.u.device.reason == cases[i].reason);
@@ -893,7 +964,9 @@ main(int argc, char **argv)
 	test_lease_crowd();
 	test_lease_made_for_one();
 	test_lease_quota_waiting();
-	test_clearing();
+	test_clearing(GPUAGG_SEGMENT_BYTES);
+	test_clearing(GPUAGG_SEGMENT_BYTES_MIN);
+	test_small_leases();
 	test_still_mapped();
 	test_signals();
 	test_lock_and_socket();

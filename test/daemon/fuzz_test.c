@@ -52,7 +52,7 @@ static void
 good_start(Good *good, const Daemon *d)
 {
 	good->fd = client_greet(d, NULL);
-	CHECK(client_lease(good->fd, 1, &good->lease) == GPUAGG_OK);
+	CHECK(client_lease(good->fd, GPUAGG_SEGMENT_BYTES, &good->lease) == GPUAGG_OK);
 	chunk_make(&good->chunk, 700, true);
 	good->chunk.database = 9;
 	good->chunk.number = random_bits(&seed) / 2;
@@ -287,7 +287,7 @@ test_mutations(int nrequests)
 			lease_forget(&lease);
 			if (below(4) == 0)
 				lease = (Lease){.region = (uint32_t) random_bits(&seed), .fd = -1};
-			else if (client_lease(fd, 1, &lease) == GPUAGG_OK)
+			else if (client_lease(fd, GPUAGG_SEGMENT_BYTES, &lease) == GPUAGG_OK)
 				for (int i = 0; i < 1 << 16; i++)
 					((uint64_t *) lease.base)[i] = random_bits(&seed);
 		}
@@ -390,7 +390,7 @@ test_queries(int n)
 	daemon_start(&d, program, NULL);
 	good_start(&good, &d);
 	fd = client_greet(&d, NULL);
-	CHECK(client_lease(fd, 1, &lease) == GPUAGG_OK);
+	CHECK(client_lease(fd, GPUAGG_SEGMENT_BYTES, &lease) == GPUAGG_OK);
 	for (int i = 0; i < CHUNKS; i++)
 		CHECK(chunk_put(fd, &lease, &chunks[i]) == GPUAGG_OK);
 	for (int i = 0; i < n; i++)
@@ -528,7 +528,7 @@ test_growth(void)
 		GpuaggReply reply;
 		Lease lease;
 
-		if (client_lease(fd, 1, &lease) != GPUAGG_OK)
+		if (client_lease(fd, GPUAGG_SEGMENT_BYTES, &lease) != GPUAGG_OK)
 		{
 			CHECK(false);
 			close(fd);

@@ -607,9 +607,8 @@ answer_is_right(const Lease *lease, const Question *question, const Chunk *chunk
 	}
 	free(memory);
 	return right && reply->u.query.nstale == nstale && reply->u.query.nflagged == nflagged &&
-		   (question->query.nkeys > 0
-				? groups_are_right(lease, question, totals, nchunks, reply)
-				: totals_are_right(lease, question, totals, nchunks, reply));
+		   (question->query.nkeys > 0 ? groups_are_right(lease, question, totals, nchunks, reply)
+									  : totals_are_right(lease, question, totals, nchunks, reply));
 }
 
 bool

@@ -329,7 +329,7 @@ test_in_use(void)
 	queries_tame(true);
 	make_chunks(chunks, 2, false);
 	put_chunks(fd, &lease, chunks, 1);
-	CHECK(client_lease(other, 1, &more) == GPUAGG_OK);
+	CHECK(client_lease(other, GPUAGG_SEGMENT_BYTES, &more) == GPUAGG_OK);
 	bytes = health(fd).u.hello.blob_bytes;
 	question_sums(&question);
 	query_init(&request, &lease, &question, chunks, 1, &places);
@@ -419,13 +419,13 @@ test_waiting(void)
 
 	queries_tame(true);
 	chunk_make(&chunk, 1000, false);
-	CHECK(client_lease(other, 1, &more) == GPUAGG_OK);
+	CHECK(client_lease(other, GPUAGG_SEGMENT_BYTES, &more) == GPUAGG_OK);
 	reduce_init(&request, &lease, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
 
 	pin_hold();
 	request_init(&request, GPUAGG_MSG_LEASE);
-	request.u.lease.bytes = 1;
+	request.u.lease.bytes = GPUAGG_SEGMENT_BYTES;
 	CHECK(client_send(third, &request) && client_is_read(fd));
 	put_init(&put, &lease, &chunk, 4);
 	CHECK(client_send(fd, &put));

@@ -94,7 +94,7 @@ test_refusals(void)
 
 	fd = client_start(&d, program, NULL, &a);
 	other = client_greet(&d, NULL);
-	CHECK(client_lease(other, 1, &b) == GPUAGG_OK);
+	CHECK(client_lease(other, GPUAGG_SEGMENT_BYTES, &b) == GPUAGG_OK);
 	memset(a.base, 0, 4096);
 
 	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
@@ -180,29 +180,30 @@ test_in_flight(void)
 	other = client_greet(&d, NULL);
 
 	/* after RELEASE */
-	CHECK(client_lease(fd, 1, &a) == GPUAGG_OK);
+	CHECK(client_lease(fd, GPUAGG_SEGMENT_BYTES, &a) == GPUAGG_OK);
 	memset(a.base, 0, 4096);
 	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
 	device_hold(0);
 	CHECK(client_send(fd, &request) && device_held());
 	CHECK(client_release(fd, &a));
-	CHECK(client_lease(other, 1, &b) == GPUAGG_NO_STAGING);
+	CHECK(client_lease(other, GPUAGG_SEGMENT_BYTES, &b) == GPUAGG_NO_STAGING);
 	device_release();
 	CHECK(client_receive(fd, &reply, NULL, WAIT_MS) == 1);
 	CHECK(reply.h.id == request.h.id && reply.h.reason == GPUAGG_OK);
-	CHECK(client_lease(other, 1, &b) == GPUAGG_OK);
+	CHECK(client_lease(other, GPUAGG_SEGMENT_BYTES, &b) == GPUAGG_OK);
 	CHECK(client_release(other, &b));
 
 	/* after the client's end */
-	CHECK(client_lease(fd, 1, &a) == GPUAGG_OK);
+	CHECK(client_lease(fd, GPUAGG_SEGMENT_BYTES, &a) == GPUAGG_OK);
 	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
 	device_hold(0);
 	CHECK(client_send(fd, &request) && device_held());
 	close(fd);
 	lease_forget(&a);
-	CHECK(client_lease(other, 1, &b) == GPUAGG_NO_STAGING);
+	CHECK(client_lease(other, GPUAGG_SEGMENT_BYTES, &b) == GPUAGG_NO_STAGING);
 	device_release();
-	for (int i = 0; i < 3000 && client_lease(other, 1, &b) == GPUAGG_NO_STAGING; i++)
+	for (int i = 0; i < 3000 && client_lease(other, GPUAGG_SEGMENT_BYTES, &b) == GPUAGG_NO_STAGING;
+		 i++)
 		sleep_ms(5);
 	CHECK(b.base != NULL);
 
@@ -267,7 +268,7 @@ test_idle_lease(void)
 		CHECK(client_refused(fd, &request));
 		CHECK(client_release(fd, &a));
 		CHECK(client_release(other, &b));
-		CHECK(client_lease(fd, 1, &a) == GPUAGG_OK);
+		CHECK(client_lease(fd, GPUAGG_SEGMENT_BYTES, &a) == GPUAGG_OK);
 	}
 	close(other);
 	lease_forget(&b);
@@ -292,7 +293,7 @@ test_fairness(void)
 
 	fd = client_start(&d, program, NULL, &a);
 	other = client_greet(&d, NULL);
-	CHECK(client_lease(other, 1, &b) == GPUAGG_OK);
+	CHECK(client_lease(other, GPUAGG_SEGMENT_BYTES, &b) == GPUAGG_OK);
 	column_fill(&a, GPUAGG_INT32, 1 << 20, false);
 	column_fill(&b, GPUAGG_INT64, 100, false);
 	device_hold(0);
@@ -352,7 +353,7 @@ start_two(Daemon *d, int fd[2], Lease lease[2])
 
 	fd[0] = client_start(d, program, NULL, &lease[0]);
 	fd[1] = client_greet(d, NULL);
-	CHECK(client_lease(fd[1], 1, &lease[1]) == GPUAGG_OK);
+	CHECK(client_lease(fd[1], GPUAGG_SEGMENT_BYTES, &lease[1]) == GPUAGG_OK);
 	device_hold(0);
 	for (int c = 0; c < 2; c++)
 	{
@@ -465,7 +466,7 @@ test_waiting_earns_nothing(void)
 	for (int i = SLOW + 1; i < ALL; i++)
 	{
 		fd[i] = client_greet(&d, NULL);
-		CHECK(client_lease(fd[i], 1, &lease[i]) == GPUAGG_OK);
+		CHECK(client_lease(fd[i], GPUAGG_SEGMENT_BYTES, &lease[i]) == GPUAGG_OK);
 		memset(lease[i].base, 0, 1 << 20);
 	}
 
@@ -561,7 +562,7 @@ test_slow_neighbour(void)
 
 	fd = client_start(&d, program, NULL, &a);
 	other = client_greet(&d, NULL);
-	CHECK(client_lease(other, 1, &b) == GPUAGG_OK);
+	CHECK(client_lease(other, GPUAGG_SEGMENT_BYTES, &b) == GPUAGG_OK);
 	memset(a.base, 0, SLOW_ROWS * sizeof(int32_t));
 	column_fill(&b, GPUAGG_INT64, 1 << 20, false);
 	reduce_init(&request, &b, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 1 << 20);
@@ -609,7 +610,7 @@ test_staging_asked_at_once(void)
 	for (int i = 0; i < 8; i++)
 	{
 		request_init(&request, GPUAGG_MSG_LEASE);
-		request.u.lease.bytes = 1;
+		request.u.lease.bytes = GPUAGG_SEGMENT_BYTES;
 		CHECK(client_send(small, &request));
 	}
 	request_init(&request, GPUAGG_MSG_LEASE);
@@ -675,7 +676,7 @@ test_crowd(void)
 			Lease a;
 
 			answers_seed = (uint64_t) i;
-			if (client_lease(fd, 1, &a) != GPUAGG_OK)
+			if (client_lease(fd, GPUAGG_SEGMENT_BYTES, &a) != GPUAGG_OK)
 				_exit(100);
 			for (int k = 0; k < 12; k++)
 			{
@@ -725,14 +726,14 @@ test_gone_while_waiting(void)
 	request.u.release.region = a.region;
 	CHECK(client_send(fd, &request));
 	request_init(&request, GPUAGG_MSG_LEASE);
-	request.u.lease.bytes = 1;
+	request.u.lease.bytes = GPUAGG_SEGMENT_BYTES;
 	CHECK(client_send(fd, &request));
 	close(fd);
 	lease_forget(&a);
 	kill(d.pid, SIGCONT);
 
 	fd = client_greet(&d, NULL);
-	CHECK(client_lease(fd, 1, &a) == GPUAGG_OK);
+	CHECK(client_lease(fd, GPUAGG_SEGMENT_BYTES, &a) == GPUAGG_OK);
 	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
 	close(fd);

@@ -78,11 +78,13 @@ SELECT gpu_sum(volts) FROM reading \gset
 SELECT * FROM gpuagg_last_query();
 SELECT EXISTS (SELECT FROM gpuagg_devices() WHERE usable) AS device \gset
 \if :device
-\echo '== The same sum with gpuagg.device = gpu'
+\echo '== The same sum, its rows in batches to the GPU (gpuagg.device = gpu)'
 SET gpuagg.device = gpu;
+SET gpuagg.enable_agg_scan = off;
 SELECT * FROM side_by_side('sum(double precision)',
     'SELECT sum(volts) FROM reading', 'SELECT gpu_sum(volts) FROM reading');
 SELECT * FROM gpuagg_last_query();
+RESET gpuagg.enable_agg_scan;
 RESET gpuagg.device;
 \endif
 

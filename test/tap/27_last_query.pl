@@ -54,7 +54,7 @@ for my $rows (1, 2, 3, 100)
 
 # GpuAgg reads all of the table, and its rows count once.
 says('SELECT gpu_sum(i), gpu_min(i) FROM s WHERE i <= 10', qr/^cpu\|400000\|\Q$no_gain\E$/, "GpuAgg, workers: $_",
-	" SET gpuagg.device = auto; SET max_parallel_workers_per_gather = $_;")
+	" SET gpuagg.device = auto; SET gpuagg.min_table_pages = 1000; SET max_parallel_workers_per_gather = $_;")
   for 0, 2;
 
 # In parallel workers too.

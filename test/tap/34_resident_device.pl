@@ -6,6 +6,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpuaggTest;
+use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -72,6 +73,40 @@ is($node->safe_psql('postgres', sprintf($query, ('gpu_') x 4)), $node->safe_psql
 $node->safe_psql('postgres', q(SELECT gpuagg_prefetch('t', '{i,b,n,z}')));
 is(blocks('t', 'b'), '2 2 host and device', 'new blocks are on the device');
 
+# ---- minima and maxima are those of the blocks that are used ----
+
+# Right answers to what minima and maxima decide; chunks that were not looked at, if it says how many.
+sub skips
+{
+	my ($what, $where, $skipped) = @_;
+	my $core = $node->safe_psql('postgres', "SELECT count(*), sum(b) FROM t $where; SELECT min(b), max(b), count(z) FROM t");
+
+	for my $device (qw(cpu auto))
+	{
+		my ($answer) = run_query($node, "SELECT gpu_count(*), gpu_sum(b) FROM t $where; SELECT gpu_min(b), gpu_max(b), gpu_count(z) FROM t",
+			set => ["gpuagg.device = $device"]);
+		my ($last) = run_query($node, "SELECT gpu_count(*), gpu_sum(b) FROM t $where; SELECT resident_skipped FROM gpuagg_last_query()",
+			set => ["gpuagg.device = $device"]);
+
+		is($answer, $core, "$what: right answers ($device)");
+		is((split /\n/, $last)[-1], $skipped, "$what: chunks skipped ($device)") if defined $skipped;
+	}
+	return;
+}
+
+my $high = '8000000000000000000';
+
+skips('beyond all values', "WHERE b > $high", 2);
+for my $value ("$high + 5", '-17')
+{
+	$node->safe_psql('postgres', "UPDATE t SET b = $value WHERE i = 30");
+	skips("a value of $value, before a vacuum", "WHERE b > $high");
+	$node->safe_psql('postgres', 'VACUUM t');
+	skips("a value of $value, filled again", "WHERE b > $high");
+	skips("a value of $value, from new blocks", "WHERE b > $high", $value =~ /-/ ? 2 : 1);
+}
+$node->safe_psql('postgres', q(SELECT gpuagg_prefetch('t', '{i,b,n,z}')));
+
 # ---- errors are core's ----
 
 for my $bad ('b / (i - 30000)', 'b * 9223372036854775807')
@@ -84,6 +119,21 @@ for my $bad ('b / (i - 30000)', 'b * 9223372036854775807')
 	like($ours, qr/division by zero|out of range/, "$bad: it is one");
 }
 asks('a condition that keeps the error away', 1, 'SELECT %ssum(b / nullif(i - 30000, 0)), %scount(*) FROM t');
+
+# ---- many sessions at once: each has staging memory, in the default budget ----
+
+my $many = 60;
+my $batches = device_stat($node, 'device_batches');
+my $script = check_script($node, 'gpu_sum(b) = ' . $node->safe_psql('postgres', 'SELECT sum(b) FROM t'));
+my $said = '';
+hold_device();
+my $pgbench = IPC::Run::start(pgbench_command($node, $script, '-c', $many, '-j', 2, '-t', 2), '>&', \$said, IPC::Run::timeout(600));
+ok(wait_until(sub { mapped_regions(gpuaggd_pid($node)) >= $many }), "$many sessions have memory at the same time");
+release_device();
+$pgbench->finish;
+is($pgbench->result(0), 0, "$many sessions: all answers are right") or diag($said);
+is(device_stat($node, 'fallbacks.no_staging'), 0, "$many sessions: none found no staging memory");
+cmp_ok(device_stat($node, 'device_batches'), '>=', $batches + $many, "$many sessions: the device did their work");
 
 # ---- the device program dies, and comes again without blobs ----
 

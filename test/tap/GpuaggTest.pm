@@ -32,7 +32,8 @@ my $holds = 0;
 # Columns of the table that gpu_sum is tried on.
 my @columns = qw(i b f);
 
-# A node with gpuagg's program set, started unless start => 0.
+# A node with gpuagg's program set, started unless start => 0.  Aggregates take their rows one by
+# one, in batches to the device, unless a test's own settings let tables be read as columns.
 #	conf => text	more lines of postgresql.conf
 #	env => {}		environment of the server, and so of gpuaggd
 #	rows => n		rows of table t (100,000); 0: no extension, no table
@@ -59,6 +60,7 @@ shared_buffers = 32MB
 gpuagg.device = $mode
 gpuagg.device_program = '$ENV{GPUAGGD_SIM}'
 gpuagg.device_min_rows = 0
+gpuagg.min_table_pages = 1000000
 gpuagg.batch_rows = 20000
 gpuagg.device_timeout = '60s'
 ));

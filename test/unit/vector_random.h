@@ -147,8 +147,8 @@ try_instruction(Trial *t)
 	int type = 1 + (int) (next() % GPUAGG_VECTOR_BYTES);
 	uint64_t shape = next();
 
-	if (no_strings && (type == GPUAGG_VECTOR_BYTES || op == GPUAGG_VECTOR_ROW ||
-					   op == GPUAGG_VECTOR_LIKE))
+	if (no_strings &&
+		(type == GPUAGG_VECTOR_BYTES || op == GPUAGG_VECTOR_ROW || op == GPUAGG_VECTOR_LIKE))
 		return false;
 	memset(in, 0, sizeof(*in));
 	in->op = (uint8_t) op;

@@ -32,6 +32,7 @@ struct Builder
 	std::vector<GpuaggVectorConstant> constants;
 	std::vector<GpuQueryAggregate> aggregates;
 	std::vector<ColumnForm> forms;
+	std::vector<uint16_t> keys;
 	uint32_t nfilter = 0;
 	uint32_t filter = NONE;
 
@@ -102,7 +103,8 @@ struct QueryCase
 	double share; /* of R, at least */
 	bool masked;
 	void (*build)(Builder &b);
-	bool stepwise; /* by the interpreter */
+	bool stepwise;	 /* by the interpreter */
+	uint32_t groups; /* that there are; 0: no keys */
 };
 
 uint64_t
@@ -171,6 +173,42 @@ make_place(const GpuQueryPlan &plan, const Builder &b, const std::vector<uint64_
 	return place;
 }
 
+/* The table of a query with groups; it is not cleared between launches, which add to it. */
+struct Groups
+{
+	std::unique_ptr<DeviceMemory> memory;
+	std::unique_ptr<DeviceMemory> gathered;
+	GpuQueryTable table = {};
+
+	Groups(const GpuQueryPlan &plan, uint32_t groups)
+	{
+		uint64_t bytes;
+
+		table.slots = 4096;
+		while (table.slots < 2 * (uint64_t) groups)
+			table.slots *= 2;
+		bytes = (uint64_t) table.slots * plan.groups.words * 4;
+		memory.reset(new DeviceMemory(bytes + 256, true));
+		gathered.reset(new DeviceMemory(bytes + 16));
+		table.records = (uint32_t *) memory->p;
+		table.counts = (GpuQueryTableCounts *) ((char *) memory->p + bytes);
+		table.parts = 1;
+		table.expected = groups;
+	}
+
+	/* How many groups it has; UINT64_MAX: it is full. */
+	uint64_t count(const GpuQueryPlan &plan)
+	{
+		GpuQueryTableCounts counts;
+
+		must(gpu_query_groups(&plan, &table, (uint32_t *) gathered->p, table.slots, stream),
+			 "gpu_query_groups");
+		must(gpu_copy_out(&counts, table.counts, sizeof(counts), stream), "gpu_copy_out");
+		finish();
+		return counts.full != 0 || counts.nfar > 0 ? UINT64_MAX : counts.ngroups;
+	}
+};
+
 GpuQueryResults
 run_once(const GpuQuery &query, const GpuQueryMethod *method)
 {
@@ -198,6 +236,8 @@ run_query(const QueryCase &c, uint64_t n)
 	Result result = {};
 
 	c.build(b);
+	if (c.groups > 0)
+		b.forms[b.keys[0]].below = c.groups;
 	for (const ColumnForm &form : b.forms)
 	{
 		columns.push_back((uint8_t) form.type);
@@ -214,14 +254,16 @@ run_query(const QueryCase &c, uint64_t n)
 	program.instructions = b.instructions.data();
 	program.constants = b.constants.data();
 	program.columns = columns.data();
-	must(gpu_query_plan(&plan, &program, b.aggregates.data(), (int) b.aggregates.size()),
-		 "gpu_query_plan");
+	must(gpu_query_plan_groups(&plan, &program, b.aggregates.data(), (int) b.aggregates.size(),
+							   b.keys.data(), (int) b.keys.size()),
+		 "gpu_query_plan_groups");
 
 	Sets sets(n, row_bytes, 0);
 	DeviceMemory bits(bitmap_bytes(n) + 64);
 	DeviceMemory results(sizeof(GpuQueryResults), true);
 	DeviceMemory scratch(gpu_query_scratch(), true);
 	std::vector<Place> places;
+	std::unique_ptr<Groups> groups(c.groups > 0 ? new Groups(plan, c.groups) : nullptr);
 
 	fill_bits(bitmap_bytes(n) * 8, 1, (uint64_t *) bits.p);
 	for (int set = 0; set < sets.count; set++)
@@ -241,6 +283,7 @@ run_query(const QueryCase &c, uint64_t n)
 		}
 		places.push_back(make_place(plan, b, offsets, sets, set, (uint64_t *) bits.p, c.masked,
 									results, scratch));
+		places.back().query.table = groups != nullptr ? &groups->table : nullptr;
 	}
 	finish();
 
@@ -267,7 +310,9 @@ run_query(const QueryCase &c, uint64_t n)
 
 	GpuQueryResults again = run_once(places[0].query, &other);
 
-	result.right = ours.nflagged == 0 && ours.of[0].reduced.n > 0 &&
+	result.right = ours.nflagged == 0 &&
+				   (groups != nullptr ? groups->count(plan) == c.groups
+									  : ours.of[0].reduced.n > 0) &&
 				   memcmp(&ours, &again, sizeof(ours)) == 0;
 	report(result);
 }
@@ -374,6 +419,17 @@ wide_product(Builder &b)
 	b.aggregate(GPUAGG_SUM, b.add(GPUAGG_VECTOR_MUL_WIDE, INT64, p, d, 0));
 }
 
+/* Two sums and a count by a key. */
+template <int TYPE, int WIDTH>
+void
+by_key(Builder &b)
+{
+	b.keys.push_back(b.column({INT32, 4, 0, false}));
+	b.aggregate(GPUAGG_SUM, b.column({INT64, 8, UINT64_C(1) << 40, false}));
+	b.aggregate(GPUAGG_SUM, b.column({TYPE, WIDTH, UINT64_C(1) << 20, false}));
+	b.aggregate(GPUAGG_COUNT, NONE);
+}
+
 /* Shares of R are the project's targets where there are any. */
 const QueryCase cases[] = {
 	{"sum(int64)", "8 bytes", 0.95, false, one_column<INT64, 8, GPUAGG_SUM, false>},
@@ -401,6 +457,14 @@ const QueryCase cases[] = {
 	{"sum(p * (100 - d) * (100 + t))", "24 bytes", 0.80, false, charge<false>},
 	{"sum(p * (100 - d) * (100 + t))", "6 bytes", 0, false, charge<true>},
 	{"five sums and a count", "9 bytes", 0, false, summary},
+	{"two sums by 4 keys", "int64, int64", 0, false, by_key<INT64, 4>, false, 4},
+	{"two sums by 16 keys", "int64, int64", 0, false, by_key<INT64, 4>, false, 16},
+	{"two sums by 1,000 keys", "int64, int64", 0, false, by_key<INT64, 4>, false, 1000},
+	{"two sums by 1,000 keys", "int64, float64", 0, false, by_key<FLOAT64, 8>, false, 1000},
+	{"two sums by 4,000 keys", "int64, int64", 0, false, by_key<INT64, 4>, false, 4000},
+	{"two sums by 100,000 keys", "int64, int64", 0, false, by_key<INT64, 4>, false, 100000},
+	{"two sums by 1,000,000 keys", "int64, int64", 0, false, by_key<INT64, 4>, false, 1000000},
+	{"two sums by 1,000,000 keys", "int64, float64", 0, false, by_key<FLOAT64, 8>, false, 1000000},
 	{"sum(int64) where int32 < c", "8 + 4 bytes, steps", 0.85, false, sum_where<INT64, 8>, true},
 	{"sum(float64) where int32 < c", "8 + 4 bytes, steps", 0, false, sum_where<FLOAT64, 8>, true},
 	{"sum(p * d)", "8 + 8 bytes, steps", 0.85, false, sum_product<8>, true},

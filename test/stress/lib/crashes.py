@@ -1,7 +1,8 @@
 """crashes.py: kills of server processes, after which the server starts again; the server's log.
 
-A killed backend makes the server start anew by itself; a killed server is started by pg_ctl,
-which must be in the PATH.  The program must run as the server's user.
+A killed device program is started again by its launcher, and a killed backend makes the server
+start anew by itself; a killed server is started by pg_ctl, which must be in the PATH.  The program
+must run as the server's user.
 """
 import os
 import random
@@ -80,7 +81,9 @@ class Crashes:
                 break
             kind = self.rng.random()
             try:
-                if kind < 0.7:
+                if kind < 0.25:
+                    self.kill_device()
+                elif kind < 0.7:
                     self.kill_backend()
                 elif kind < 0.85:
                     self.restart()
@@ -109,6 +112,17 @@ class Crashes:
                 self.note('kills of a backend')
             except ProcessLookupError:
                 pass
+
+    def kill_device(self):
+        """The device program, if there is one: the launcher starts another."""
+        for launcher in children(postmaster(self.folder)):
+            for pid in children(launcher):
+                try:
+                    if os.path.basename(os.readlink('/proc/%d/exe' % pid)).startswith('gpuaggd'):
+                        os.kill(pid, signal.SIGKILL)
+                        self.note('kills of the device program')
+                except OSError:
+                    pass
 
     def restart(self):
         self.note('immediate restarts')

@@ -1,0 +1,177 @@
+# Groups of resident columns on the device: keys and aggregates of all kinds beside core's, groups
+# whose sums are floats of any size, many groups, and the device program that dies meanwhile.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use GpuaggTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = gpuagg_node(
+	'groups',
+	rows => 0,
+	conf => "wal_level = replica\ngpuagg.min_table_pages = 0\ngpuagg.resident = on\ngpuagg.device_min_rows = 0\n"
+	  . "max_parallel_workers_per_gather = 0\nshared_preload_libraries = 'gpuagg'\n");
+my $rows = 60_000;
+
+$node->safe_psql('postgres', <<"END");
+CREATE EXTENSION gpuagg;
+CREATE TABLE t (
+	k int, small int2, big int8, flag bool, day date, at timestamp, price numeric(12,2), wide numeric(30,4),
+	r float4, f float8, z int, few float8) WITH (autovacuum_enabled = off);
+INSERT INTO t SELECT
+	i % 1000 - 300, (i % 7)::int2, (i % 3) * 2305843009213693952, i % 5 < 2, date '2020-01-01' + i % 400,
+	timestamp '2020-01-01' + (i % 24) * interval '1 hour', (i % 333) / 8.0 - 5, (i % 50) * 123456789012345678.0123,
+	i % 100 / 3.0, (i % 1000) / 3.0 - 100, nullif(i % 11, 0), i % 4 / 2.0
+FROM generate_series(1, $rows) i;
+UPDATE t SET flag = NULL WHERE k = 17;
+UPDATE t SET k = NULL WHERE k = 18;
+UPDATE t SET day = 'infinity' WHERE k = 19;
+VACUUM t;
+CREATE TABLE odd (k int, f float8, r float4) WITH (autovacuum_enabled = off);
+INSERT INTO odd SELECT i % 40,
+	('{1e300, 1, -0, NaN, inf, -inf, 1e-300, 1e22, 3e-5, -1e300, 4.9e-324}'::float8[])[1 + (i / 40) % CASE WHEN i % 40 < 20 THEN 3 ELSE 11 END],
+	('{1e30, 1, -0, 1e-40, -2.5}'::float4[])[1 + (i / 40) % 5]
+FROM generate_series(1, 20000) i;
+INSERT INTO odd SELECT 100, '-0', 0 FROM generate_series(1, 20);
+INSERT INTO odd SELECT NULL, 1e300, 7 FROM generate_series(1, 20);
+VACUUM odd;
+CREATE TABLE word (s text, c char(4), v varchar(20), x int, n numeric(9,2)) WITH (autovacuum_enabled = off);
+INSERT INTO word SELECT nullif('w' || i % 13, 'w7'), (ARRAY['a', 'b  ', 'c', ''])[1 + i % 4], 'name ' || i % 300, i % 100, i / 100.0
+FROM generate_series(1, $rows) i;
+VACUUM word;
+END
+
+sub prefetch
+{
+	$node->safe_psql('postgres', "SELECT gpuagg_prefetch('$_')") for 't', 'odd', 'word';
+	return;
+}
+
+# The answer is the same with the device and without, and core's unless it is of floats.
+sub asks
+{
+	my ($what, $on_device, $query, %params) = @_;
+	my $ours = sprintf($query, ('gpu_') x 6);
+	my $cpu = $node->safe_psql('postgres', "SET gpuagg.device = cpu; $ours");
+	my ($answer, $last) = run_query($node, $ours, %params);
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is($answer, $cpu, "$what: the CPU's answer");
+	is($cpu, $node->safe_psql('postgres', sprintf("SET gpuagg.enable_agg_scan = off; $query", ('') x 6)), "$what: core's answer")
+	  unless $params{floats};
+	is($last->{device_batches} > 0 ? 1 : 0, $on_device, "$what: " . ($on_device ? 'by the device' : 'without the device'))
+	  or diag(join ', ', map { "$_: $last->{$_}" } sort keys %$last);
+	return;
+}
+
+ok(wait_device($node), 'the device is there');
+prefetch();
+
+# ---- keys ----
+
+for my $key ('k', 'small', 'big', 'flag', 'day', 'at', 'price', 'z', 'few', 'k, small', 'flag, z, small', 'day, flag',
+	'big, small', 'k % 10', 'k / 7, small + 1', 'z IS NULL', 'coalesce(z, -1)', 'f * 0', 'r')
+{
+	my $floats = $key =~ /\b[fr]\b/;
+
+	asks("GROUP BY $key", 1, "SELECT $key, %scount(*), %ssum(z), %savg(price), %smin(day), %smax(big) FROM t GROUP BY $key ORDER BY $key",
+		floats => $floats);
+}
+asks('two keys of 64 bits', 0, 'SELECT big, at, %scount(*) FROM t GROUP BY big, at ORDER BY big, at');
+asks('a key of 128 bits', 0, 'SELECT wide, %scount(*) FROM t GROUP BY wide ORDER BY wide');
+
+# ---- aggregates ----
+
+asks('sums and extremes of integers', 1,
+	'SELECT small, %ssum(k), %ssum(small), %ssum(big), %smin(k), %smax(small), %smin(big) FROM t GROUP BY small ORDER BY 1');
+asks('of numerics', 1,
+	'SELECT small, %ssum(price), %ssum(wide), %smin(price), %smax(price), %savg(wide), %ssum(price * 2 - 1) FROM t GROUP BY small ORDER BY 1');
+asks('of floats', 1,
+	'SELECT k, %ssum(f), %savg(r), %smin(f), %smax(r), %ssum(f * 3 - r), %scount(f) FROM t GROUP BY k ORDER BY 1', floats => 1);
+asks('of times', 1, 'SELECT z, %smin(day), %smax(day), %smin(at), %smax(at), %scount(day) FROM t GROUP BY z ORDER BY 1');
+asks('variances', 1,
+	'SELECT z, %svariance(k), %sstddev(small), %svar_pop(big / 4611686018), %svar_samp(price), %scount(k) FROM t GROUP BY z ORDER BY 1');
+asks('FILTER and WHERE', 1,
+	'SELECT k, %ssum(z) FILTER (WHERE small > 3), %scount(*) FILTER (WHERE flag), %smin(price) FILTER (WHERE price > 7) '
+	  . 'FROM t WHERE day < \'2020-09-01\' AND small <> 2 GROUP BY k ORDER BY k');
+asks('HAVING', 1, 'SELECT k, %ssum(z) FROM t GROUP BY k HAVING %scount(*) > 59 AND %ssum(z) %% 2 = 0 ORDER BY k');
+asks('ROLLUP', 1, 'SELECT small, flag, %ssum(z), %scount(*) FROM t GROUP BY ROLLUP (small, flag) ORDER BY 1, 2, 3');
+asks('no aggregates but a count', 1, 'SELECT small, %scount(*) FROM t WHERE z > 9 GROUP BY small ORDER BY 1');
+asks('a variance of floats', 0, 'SELECT small, %svariance(f) FROM t GROUP BY small ORDER BY 1', floats => 1);
+asks('DISTINCT', 0, 'SELECT small, %scount(DISTINCT z) FROM t GROUP BY small ORDER BY 1');
+
+# ---- strings: keys and conditions by their codes ----
+
+for my $key ('s', 'c', 'v', 's, c', 's, x % 3')
+{
+	asks("GROUP BY $key", 1, "SELECT $key, %scount(*), %ssum(x), %savg(n), %scount(s) FROM word GROUP BY $key ORDER BY $key");
+}
+for my $where ("s = 'w3'", "s <> 'w3'", "s = 'nothing'", "s IN ('w1', 'w2', 'nothing')", "v LIKE 'name 1%%5'", "v NOT LIKE '%%3%%'", q(v COLLATE "C" < 'name 12'),
+	"s IS NULL", "s IS NOT NULL AND c = 'b'", "'w5' = s OR v = 'name 299'", "coalesce(x, 1) > 5 AND NOT (s = 'w2')")
+{
+	asks("WHERE $where", $where =~ /NOT LIKE/ ? 0 : 1, "SELECT %ssum(x), %scount(*), %scount(s), %smax(n) FROM word WHERE $where");
+}
+asks('strings in FILTER', 1, q(SELECT c, %ssum(x) FILTER (WHERE s = 'w3'), %scount(*) FILTER (WHERE v LIKE 'name 2%%5') FROM word GROUP BY c ORDER BY c));
+asks('computed strings', 0, q(SELECT upper(s), %ssum(x) FROM word GROUP BY upper(s) ORDER BY 1));
+asks('extremes of strings', 0, 'SELECT c, %smin(s) FROM word GROUP BY c ORDER BY c');
+for my $word ('w3', 'w9', 'nothing')
+{
+	is($node->safe_psql('postgres', "SET plan_cache_mode = force_generic_plan; PREPARE q(text) AS SELECT gpu_sum(x), gpu_count(*) FROM word WHERE s = \$1; EXECUTE q('$word')"),
+		$node->safe_psql('postgres', "SELECT sum(x), count(*) FROM word WHERE s = '$word'"), "a parameter: $word");
+}
+
+# ---- floats of any size ----
+
+asks('floats far apart', 1, 'SELECT k, %ssum(f), %scount(f) FROM odd GROUP BY k ORDER BY k', floats => 1);
+asks('float4 far apart', 1, 'SELECT k, %ssum(r), %savg(r), %smin(r) FROM odd GROUP BY k ORDER BY k', floats => 1);
+asks('-0 as a key, where there are such rows', 1, 'SELECT f, %scount(*) FROM odd GROUP BY f ORDER BY f', floats => 1);
+
+# ---- many groups ----
+
+asks('a group for nearly each row', 1, 'SELECT %scount(*), %ssum(s) FROM (SELECT gpu_sum(z) AS s FROM t GROUP BY k, day, flag, small) g');
+asks('and more memory than there is', 1, 'SELECT %scount(*), %ssum(s) FROM (SELECT gpu_sum(z) AS s FROM t GROUP BY k, day, flag, small) g',
+	set => ['work_mem = 64', 'hash_mem_multiplier = 1']);
+
+# ---- pages that have changed, and errors ----
+
+$node->safe_psql('postgres', 'UPDATE t SET z = 5 WHERE k = 4 AND small = 1; DELETE FROM t WHERE k = 900');
+asks('after changes', 1, 'SELECT k, %ssum(z), %scount(*) FROM t GROUP BY k ORDER BY k');
+$node->safe_psql('postgres', 'VACUUM t');
+prefetch();
+asks('after a vacuum', 1, 'SELECT k, %ssum(z), %scount(*) FROM t GROUP BY k ORDER BY k');
+for my $bad ('big * (k + 400)', 'z / (k - 500)')
+{
+	my ($code, $out, $core) = $node->psql('postgres', "SELECT small, sum($bad) FROM t GROUP BY small");
+	my ($code2, $out2, $ours) = $node->psql('postgres', "SELECT small, gpu_sum($bad) FROM t GROUP BY small");
+	s/^psql:.*ERROR/ERROR/ for $core, $ours;
+
+	is($ours, $core, "$bad: core's error");
+	like($ours, qr/division by zero|out of range/, "$bad: it is one");
+}
+$node->safe_psql('postgres', 'CREATE TABLE late (k int, x int4) WITH (autovacuum_enabled = off); '
+	  . 'INSERT INTO late SELECT i % 5, CASE WHEN i > 55000 THEN 2147483647 ELSE 1 END FROM generate_series(1, 60000) i; VACUUM late');
+$node->safe_psql('postgres', q(SELECT gpuagg_prefetch('late')));
+asks('rows that are flagged', 1, 'SELECT k, %ssum(CASE WHEN x > 5 THEN x::int8 ELSE x + 1 END), %scount(*) FROM late GROUP BY k ORDER BY k');
+is($node->safe_psql('postgres', 'SELECT k, gpu_sum(coalesce(nullif(x, 2147483647) + 1, 0)) FROM late GROUP BY k ORDER BY k'),
+	$node->safe_psql('postgres', 'SELECT k, sum(coalesce(nullif(x, 2147483647) + 1, 0)) FROM late GROUP BY k ORDER BY k'),
+	'NULLs are not flagged');
+
+# ---- the device program dies in the middle ----
+
+hold_device();
+my $session = background($node);
+my $ready = send_query($session, 'SELECT k, gpu_sum(z) FROM t GROUP BY k ORDER BY k');
+ok(wait_held(), 'a query is on the device');
+kill_gpuaggd($node);
+release_device();
+is($session->query_safe('SELECT 1'), $node->safe_psql('postgres', 'SELECT k, sum(z) FROM t GROUP BY k ORDER BY k') . "\n1",
+	'killed with a query: right answer');
+$session->quit;
+wait_until(sub { device_stat($node, 'device_state') eq 'ready' });
+prefetch();
+asks('and again', 1, 'SELECT k, %ssum(z), %scount(*) FROM t GROUP BY k ORDER BY k');
+unlike(slurp_file($node->logfile), qr/server process .* was terminated|PANIC:|TRAP:/, 'no session has crashed');
+done_testing();
