@@ -28,11 +28,13 @@
  * Kernels differ in how many registers what they can do takes, and so in how many blocks are
  * resident; with these none has a stack frame on sm_90.
  */
-template <int ROWS, bool IS_WIDE, bool HAS_FLOATS, bool IS_HEAVY, int NBLOCKS> struct QueryKind
+template <int ROWS, bool IS_WIDE, bool HAS_FLOATS, bool IS_HEAVY, int NBLOCKS,
+		  bool HAS_SQUARES = false>
+struct QueryKind
 {
 	typedef QueryMachine<ROWS, IS_WIDE, IS_HEAVY> Machine;
 
-	typedef QueryTotals<Machine, HAS_FLOATS> Totals;
+	typedef QueryTotals<Machine, HAS_FLOATS, HAS_SQUARES> Totals;
 
 	static constexpr int V = ROWS;
 	static constexpr bool FLOATS = HAS_FLOATS;
@@ -50,8 +52,9 @@ struct QueryGroupKind : QueryKind<ROWS, IS_WIDE, false, IS_HEAVY, NBLOCKS>
 };
 
 typedef QueryKind<16, false, false, false, 2> QueryLight;
-typedef QueryKind<8, false, true, true, 2> QueryHeavy; /* also quotients, squares, floats */
-typedef QueryKind<4, true, true, true, 2> QueryAll;	   /* also 128 bits */
+typedef QueryKind<8, false, true, true, 2> QueryHeavy;		  /* also quotients, squares, floats */
+typedef QueryKind<4, true, true, true, 2> QueryAll;			  /* also 128 bits */
+typedef QueryKind<4, true, true, true, 2, true> QuerySquares; /* also squares of floats */
 typedef QueryGroupKind<8, false, false, 2> QueryGroupsLight;
 typedef QueryGroupKind<8, false, true, 2> QueryGroupsHeavy;
 typedef QueryGroupKind<4, true, true, 2> QueryGroupsAll;
@@ -209,7 +212,9 @@ lay_out(const GpuQuery &query, const QueryGroupPlaces &groups, uint32_t rows, ui
 	layout.totals = add_part(&end, plan.words * warps * WARP_SIZE * 8);
 	layout.temporary_bytes = (plan.temporaries * v + plan.ntemporaries * 4) * WARP_SIZE;
 	layout.temporaries = add_part(&end, layout.temporary_bytes * warps);
-	layout.floats = add_part(&end, plan.nfloats * (uint32_t) sizeof(QueryFloats));
+	layout.floats = add_part(&end,
+							 plan.nfloats * (uint32_t) (plan.squares ? sizeof(QueryFloatsOf<true>)
+																	 : sizeof(QueryFloats)));
 	if (plan.groups.nkeys > 0)
 	{
 		layout.places = add_part(&end, v * warps * WARP_SIZE * 4);
@@ -383,6 +388,8 @@ gpu_query(const GpuQuery *query, const GpuQueryMethod *method, GpuStreamRef stre
 	}
 	if (!chosen.interpreted && query_fuse(&fused, query->plan))
 		return query_run_fused(*query, fused, chosen, stream);
+	if (query->plan->squares)
+		return launch_rows<QuerySquares>(*query, chosen, stream);
 	if (query->plan->wide)
 		return launch_rows<QueryAll>(*query, chosen, stream);
 	if (query->plan->heavy || query->plan->nfloats > 0)

@@ -617,7 +617,7 @@ add_aggregate(Planner &p, int at)
 	int op = p.aggregates[node.aggregate].op;
 	int type = node.a != NOTHING ? p.values[node.a].type : GPUAGG_VECTOR_BOOL;
 	int of = op == GPUAGG_COUNT ? QUERY_BOOL : class_of(type);
-	bool widens = op == GPUAGG_SUM && of == QUERY_FLOAT32;
+	bool widens = (op == GPUAGG_SUM || op == GPUAGG_MOMENTS) && of == QUERY_FLOAT32;
 	uint32_t a = QUERY_SOURCE(QUERY_ACCUMULATOR, 0);
 	GpuQueryStep *step;
 
@@ -647,10 +647,11 @@ add_aggregate(Planner &p, int at)
 		total.words = (uint16_t) words_of(op, of);
 		total.first = (uint16_t) p.plan->words;
 		p.plan->words += total.words;
-		if (op == GPUAGG_SUM && of == QUERY_FLOAT64)
+		if ((op == GPUAGG_SUM || op == GPUAGG_MOMENTS) && of == QUERY_FLOAT64)
 			total.floats = p.plan->nfloats++;
 	}
 	p.plan->heavy |= op == GPUAGG_MOMENTS;
+	p.plan->squares |= op == GPUAGG_MOMENTS && of == QUERY_FLOAT64;
 	p.plan->wide |= of == QUERY_INT128;
 	return true;
 }
@@ -722,7 +723,7 @@ aggregates_are_right(const GpuQueryAggregate *aggregates, int n, const uint8_t *
 					return false;
 				break;
 			case GPUAGG_MOMENTS:
-				if (type < GPUAGG_VECTOR_INT16 || type > GPUAGG_VECTOR_INT64)
+				if (!is_type(type) || type == GPUAGG_VECTOR_BOOL || type == GPUAGG_VECTOR_INT128)
 					return false;
 				break;
 			default:

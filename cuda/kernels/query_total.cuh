@@ -7,7 +7,7 @@
  *		COUNT		-
  *		SUM			INT32 64 bits; INT64 its low halves and its high halves, each in 64 bits
  *					(2^31 rows of a thread cannot overflow); INT128 192 bits; floats bins
- *		MOMENTS		as SUM, and squares of 128 bits for INT32, of 192 for INT64
+ *		MOMENTS		as SUM, and squares of 128 bits for INT32, of 192 for INT64; floats bins
  *		MIN, MAX	the order key; of INT128 two words
  *
  * When its range is done a block makes parts of them, one an aggregate, and leaves them in
@@ -22,7 +22,7 @@
 
 #define QUERY_MAX_BLOCKS 1056
 #define QUERY_STRIPES	 8
-#define QUERY_WORDS		 WORD_SQUARE /* of a result without squares */
+#define QUERY_WORDS		 WORD_SQUARE /* of a result without squares of floats */
 
 /* Sums are in two's complement, least word first; MIN and MAX have a key of 128 bits in sum. */
 struct QueryPart
@@ -37,15 +37,22 @@ struct QueryScratch
 	uint32_t ticket;
 	uint32_t unused;
 	uint64_t nflagged;
-	uint64_t float_words[GPU_QUERY_AGGREGATES][QUERY_STRIPES][QUERY_WORDS];
+	uint64_t float_words[GPU_QUERY_AGGREGATES][QUERY_STRIPES][RESULT_WORDS];
 	QueryPart part[GPU_QUERY_AGGREGATES][QUERY_MAX_BLOCKS];
 };
 
-/* A block's sum of floats; bins but for the near ones, which are words of a thread. */
-struct QueryFloats
+/*
+ * A block's sum of floats, and where the kernel has sums of squares, too, room for these; bins but
+ * for the near ones, which are words of a thread.
+ */
+template <bool SQUARES> struct QueryFloatsOf
 {
-	SplitWord word[QUERY_WORDS];
-	FarBins<2> far;
+	SplitWord word[SQUARES ? RESULT_WORDS : QUERY_WORDS];
+	union
+	{
+		FarBins<2> far;
+		FarBins<SQUARES ? 3 : 2> all;
+	};
 	struct
 	{
 		int top;
@@ -55,6 +62,8 @@ struct QueryFloats
 		int misses;
 	} warp[QUERY_THREADS / WARP_SIZE];
 };
+
+typedef QueryFloatsOf<false> QueryFloats;
 
 /* Adds to an integer of N words. */
 template <int N>
@@ -118,7 +127,7 @@ query_combine_warp(QueryPart &part, int op)
 		query_combine(part, warp_shfl_xor(part, bit), op);
 }
 
-template <class Machine, bool FLOATS> struct QueryTotals
+template <class Machine, bool FLOATS, bool SQUARES = false> struct QueryTotals
 {
 	typedef typename Machine::Lanes Lanes;
 
@@ -126,16 +135,23 @@ template <class Machine, bool FLOATS> struct QueryTotals
 	static constexpr bool WIDE = Machine::HAS_WIDE;
 
 	typedef BinSums<double, false, V / 2> Bins;
+	typedef BinSums<double, true, V / 2> Moments;
+	typedef QueryFloatsOf<SQUARES> Floats;
+
+	static constexpr int WORDS = SQUARES ? RESULT_WORDS : QUERY_WORDS;
 
 	static_assert(Bins::TAKEN == V && Bins::NEAR == 2 && Bins::FAR == 2, "words of a thread");
+	static_assert(Moments::NEAR == 2 && Moments::SQUARE_NEAR == 3 &&
+					  Moments::FAR + Moments::SQUARE_FAR == 3,
+				  "words of a thread");
 
 	const QueryLaunch &launch;
 	uint64_t *words; /* of this thread; the next one is blockDim.x further */
-	QueryFloats *floats;
+	Floats *floats;
 
 	__device__ __forceinline__ QueryTotals(const QueryLaunch &query, unsigned char *shared)
 		: launch(query), words((uint64_t *) (shared + query.layout.totals) + threadIdx.x),
-		  floats((QueryFloats *) (shared + query.layout.floats))
+		  floats((Floats *) (shared + query.layout.floats))
 	{
 	}
 
@@ -156,17 +172,36 @@ template <class Machine, bool FLOATS> struct QueryTotals
 		}
 		for (uint32_t i = 0; FLOATS && i < launch.plan.nfloats; i++)
 		{
-			Bins bins;
-
-			bins.start(floats[i].far);
-			keep(bins, i);
-			for (unsigned k = threadIdx.x; k < QUERY_WORDS; k += blockDim.x)
+			for (int k = 0; k < (SQUARES ? 3 : 2); k++)
+				floats[i].all.sum[k][threadIdx.x] = 0;
+			for (unsigned k = threadIdx.x; k < WORDS; k += blockDim.x)
 				floats[i].word[k] = split_word(0);
+		}
+		for (uint32_t i = 0; FLOATS && i < launch.plan.naggregates; i++)
+		{
+			const GpuQueryTotal &total = launch.plan.totals[i];
+
+			if (SQUARES && moments_of_floats(total))
+				start_bins<Moments>(total);
+			else if (sums_floats(total))
+				start_bins<Bins>(total);
 		}
 	}
 
+	/* Bins with nothing in them: what is a thread's is 0 already. */
+	template <class B> __device__ __forceinline__ void start_bins(const GpuQueryTotal &total) const
+	{
+		B bins;
+
+		bins.top = B::LOWEST;
+		bins.limit = 0;
+		bins.groups = bins.far_groups = 0;
+		bins.misses = 0;
+		keep(bins, total.floats);
+	}
+
 	/* What a warp's lanes have in common of a sum of floats. */
-	__device__ __forceinline__ void keep(const Bins &bins, uint32_t number) const
+	template <class B> __device__ __forceinline__ void keep(const B &bins, uint32_t number) const
 	{
 		auto &warp = floats[number].warp[warp_id()];
 
@@ -182,7 +217,8 @@ template <class Machine, bool FLOATS> struct QueryTotals
 		__syncwarp(FULL_MASK);
 	}
 
-	__device__ __forceinline__ void fetch(Bins &bins, uint32_t number, uint32_t first) const
+	template <class B>
+	__device__ __forceinline__ void fetch(B &bins, uint32_t number, uint32_t first) const
 	{
 		const auto &warp = floats[number].warp[warp_id()];
 
@@ -193,22 +229,38 @@ template <class Machine, bool FLOATS> struct QueryTotals
 		bins.misses = warp.misses;
 		bins.near[0] = word(first + 1);
 		bins.near[1] = word(first + 2);
+		UNROLL
+		for (int i = 0; i < B::SQUARE_NEAR; i++)
+			bins.squares[i] = word(first + 3 + (uint32_t) i);
 	}
 
+	/* The part of a block's bins that lies in shared memory. */
+	template <class B> __device__ __forceinline__ static typename B::Storage &storage(Floats &sum)
+	{
+		if constexpr (B::SQUARE_FAR > 0)
+			return sum.all;
+		else
+			return sum.far;
+	}
+
+	template <class B>
 	__device__ __forceinline__ void add_floats(const GpuQueryTotal &total, const Lanes &a,
 											   uint32_t rows) const
 	{
-		QueryFloats &sum = floats[total.floats];
+		Floats &sum = floats[total.floats];
 		double v[V];
-		Bins bins;
+		B bins;
 
 		UNROLL
 		for (int k = 0; k < V; k++)
 			v[k] = rows >> k & 1 ? double_of(a.low[k]) : 0;
 		fetch(bins, total.floats, total.first);
-		bins.take(v, sum.word, sum.far, BIN_MOST_VALUES);
+		bins.take(v, sum.word, storage<B>(sum), BIN_MOST_VALUES);
 		word(total.first + 1) = bins.near[0];
 		word(total.first + 2) = bins.near[1];
+		UNROLL
+		for (int i = 0; i < B::SQUARE_NEAR; i++)
+			word(total.first + 3 + (uint32_t) i) = bins.squares[i];
 		keep(bins, total.floats);
 	}
 
@@ -345,7 +397,11 @@ template <class Machine, bool FLOATS> struct QueryTotals
 				break;
 			case QUERY_AGGREGATE_CODE(GPUAGG_SUM, QUERY_FLOAT64):
 				if constexpr (FLOATS)
-					add_floats(total, a, rows);
+					add_floats<Bins>(total, a, rows);
+				break;
+			case QUERY_AGGREGATE_CODE(GPUAGG_MOMENTS, QUERY_FLOAT64):
+				if constexpr (SQUARES)
+					add_floats<Moments>(total, a, rows);
 				break;
 			case QUERY_AGGREGATE_CODE(GPUAGG_MIN, QUERY_INT32):
 			case QUERY_AGGREGATE_CODE(GPUAGG_MAX, QUERY_INT32):
@@ -454,7 +510,22 @@ template <class Machine, bool FLOATS> struct QueryTotals
 
 	__device__ __forceinline__ static bool sums_floats(const GpuQueryTotal &total)
 	{
-		return total.op == GPUAGG_SUM && total.class_of == QUERY_FLOAT64;
+		return (total.op == GPUAGG_SUM || total.op == GPUAGG_MOMENTS) &&
+			   total.class_of == QUERY_FLOAT64;
+	}
+
+	__device__ __forceinline__ static bool moments_of_floats(const GpuQueryTotal &total)
+	{
+		return total.op == GPUAGG_MOMENTS && total.class_of == QUERY_FLOAT64;
+	}
+
+	template <class B> __device__ __forceinline__ void flush(const GpuQueryTotal &total) const
+	{
+		Floats &sum = floats[total.floats];
+		B bins;
+
+		fetch(bins, total.floats, total.first);
+		bins.flush(sum.word, storage<B>(sum));
 	}
 
 	/* What this thread has of an aggregate. */
@@ -512,11 +583,17 @@ template <class Machine, bool FLOATS> struct QueryTotals
 			__syncwarp(FULL_MASK);
 			if (FLOATS && sums_floats(total))
 			{
-				QueryFloats &sum = floats[total.floats];
-				Bins bins;
+				Floats &sum = floats[total.floats];
 
-				fetch(bins, total.floats, total.first);
-				bins.flush(sum.word, sum.far);
+				if constexpr (SQUARES)
+				{
+					if (moments_of_floats(total))
+						flush<Moments>(total);
+					else
+						flush<Bins>(total);
+				}
+				else
+					flush<Bins>(total);
 				if (lane_id() == 0)
 				{
 					split_add(&sum.word[WORD_COUNT], (int64_t) part.n);
@@ -544,7 +621,7 @@ template <class Machine, bool FLOATS> struct QueryTotals
 			carry(floats[i].word);
 		__syncthreads();
 		for (uint32_t i = 0; FLOATS && i < plan.nfloats; i++)
-			for (unsigned k = threadIdx.x; k < QUERY_WORDS; k += blockDim.x)
+			for (unsigned k = threadIdx.x; k < WORDS; k += blockDim.x)
 			{
 				int64_t value = split_value(floats[i].word[k]);
 
@@ -554,18 +631,18 @@ template <class Machine, bool FLOATS> struct QueryTotals
 			}
 	}
 
-	/* One thread: chunks below the top one into [0, 2^32). */
+	/* One thread: chunks below the top ones into [0, 2^32). */
 	__device__ __forceinline__ static void carry(SplitWord *word)
 	{
 		int64_t above = 0;
 
 		ROLLED
-		for (int i = WORD_CHUNK; i < WORD_SQUARE; i++)
+		for (int i = WORD_CHUNK; i < WORDS; i++)
 		{
 			int64_t value = split_value(word[i]) + above;
 
-			above = value >> 32;
-			word[i] = split_word(i < WORD_SQUARE - 1 ? value - above * (INT64_C(1) << 32) : value);
+			above = word_is_top(i) ? 0 : value >> 32;
+			word[i] = split_word(value - above * (INT64_C(1) << 32));
 		}
 	}
 
@@ -598,7 +675,7 @@ template <class Machine, bool FLOATS> struct QueryTotals
 				((uint64_t *) &reduced)[k] = k == WORD_SHAPE ? SHAPE_FULL : 0;
 		}
 		for (uint32_t i = 0; FLOATS && i < plan.nfloats; i++)
-			for (unsigned k = threadIdx.x; k < QUERY_WORDS; k += blockDim.x)
+			for (unsigned k = threadIdx.x; k < WORDS; k += blockDim.x)
 			{
 				uint64_t value = 0;
 
@@ -625,7 +702,7 @@ template <class Machine, bool FLOATS> struct QueryTotals
 
 			if (!sums_floats(total))
 				continue;
-			for (unsigned k = INTEGER_WORDS + threadIdx.x; k < QUERY_WORDS; k += blockDim.x)
+			for (unsigned k = INTEGER_WORDS + threadIdx.x; k < WORDS; k += blockDim.x)
 				if (k != WORD_SHAPE)
 					to[k] = (uint64_t) split_value(floats[total.floats].word[k]);
 		}

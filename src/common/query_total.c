@@ -70,6 +70,15 @@ gpuagg_query_total_write(const GpuaggQueryTotal *total, int op, int type, uint8_
 	}
 	else if (op == GPUAGG_SUM)
 		w.next += gpuagg_float_encode((const GpuaggFloatSum *) &reduced->f, NULL, w.next);
+	else if (op == GPUAGG_MOMENTS)
+	{
+		GpuaggFloatSquaresFull squares;
+
+		gpuagg_float_sum_init(gpuagg_float_squares_of(&squares), 0, GPUAGG_SQUARE_CHUNKS);
+		memcpy(squares.chunk, reduced->f_squares, sizeof(squares.chunk));
+		w.next += gpuagg_float_encode((const GpuaggFloatSum *) &reduced->f,
+									  gpuagg_float_squares_of(&squares), w.next);
+	}
 	return (size_t) (w.next - room);
 }
 
@@ -86,13 +95,18 @@ is_sum(const GpuaggQueryTotal *total, int64_t n, int type)
 }
 
 static bool
-read_sum_of_floats(GpuaggReader *reader, GpuaggReduced *reduced)
+read_floats(GpuaggReader *reader, GpuaggReduced *reduced, bool squares)
 {
 	GpuaggFloatMoments moments;
 
-	if (!gpuagg_float_decode(reader, &moments) || moments.moments)
+	if (!gpuagg_float_decode(reader, &moments) || moments.moments != squares)
 		return false;
 	reduced->f = moments.sum;
+	if (squares)
+	{
+		gpuagg_float_sum_propagate(gpuagg_float_squares_of(&moments.squares));
+		memcpy(reduced->f_squares, moments.squares.chunk, sizeof(reduced->f_squares));
+	}
 	return (uint64_t) moments.sum.counts.n == reduced->n;
 }
 
@@ -115,7 +129,8 @@ gpuagg_query_total_read(GpuaggReader *reader, int op, int type, GpuaggQueryTotal
 		if (!is_sum(total, n, type) || reduced->squares[2] > (uint64_t) n / 4)
 			return 0;
 	}
-	else if (op == GPUAGG_SUM && !read_sum_of_floats(reader, reduced))
+	else if ((op == GPUAGG_SUM || op == GPUAGG_MOMENTS) &&
+			 !read_floats(reader, reduced, op == GPUAGG_MOMENTS))
 		return 0;
 	return !reader->bad;
 }

@@ -14,8 +14,8 @@
 
 /*
  * One aggregate.  COUNT: of the rows whose value is not NULL, or of all rows where value is
- * GPUAGG_VECTOR_NONE.  SUM, MIN, MAX: of a register of numbers; MOMENTS: of INT16, INT32 and
- * INT64.  Registers are those at the program's end.
+ * GPUAGG_VECTOR_NONE.  SUM, MIN, MAX: of a register of numbers; MOMENTS: of all but
+ * INT128.  Registers are those at the program's end.
  */
 typedef struct GpuaggQueryAggregate
 {
@@ -45,7 +45,7 @@ extern void gpuagg_query_total_merge(GpuaggQueryTotal *into, const GpuaggQueryTo
 
 /*
  * Compact bytes of a total: the count (8); of MIN and MAX, unless it is 0, the order key (16); of
- * SUM and MOMENTS of integers the sum (24) and the squares (24); of SUM of floats what
+ * SUM and MOMENTS of integers the sum (24) and the squares (24); of floats what
  * gpuagg_float_encode() writes.
  */
 #define GPUAGG_QUERY_TOTAL_MAX_BYTES (8 + GPUAGG_FLOAT_MAX_BYTES)

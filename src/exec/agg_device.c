@@ -71,8 +71,6 @@ program_refusal(const AggScanState *node)
 	{
 		const GpuaggVectorInstruction *in = &program->instructions[i];
 
-		if (in->op >= GPUAGG_VECTOR_TIME_TRUNC)
-			return "parts of times are the CPU's";
 		if ((!is_device_type(in->type) && in->type != GPUAGG_VECTOR_BYTES) ||
 			in->op == GPUAGG_VECTOR_ROW)
 			return "an expression is the CPU's";
@@ -102,7 +100,8 @@ state_refusal(const AggScanState *node, int number, GpuaggQueryAggregate *aggreg
 			return NULL;
 		case FEED_NUMBERS:
 		case FEED_DECIMAL:
-			if (op == GPUAGG_MOMENTS && type >= GPUAGG_VECTOR_INT128)
+			if (op == GPUAGG_MOMENTS && (type == GPUAGG_VECTOR_INT128 ||
+										 (type > GPUAGG_VECTOR_INT128 && node->spec->nkeys > 0)))
 				return "a variance is the CPU's";
 			break;
 		case FEED_DATUM:

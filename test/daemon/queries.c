@@ -234,7 +234,7 @@ question_make(Question *question, int length)
 			op = (int) (1 + next() % GPUAGG_MOMENTS);
 			if (t->types[value] == GPUAGG_VECTOR_BOOL)
 				op = GPUAGG_COUNT;
-			else if (op == GPUAGG_MOMENTS && t->types[value] > GPUAGG_VECTOR_INT64)
+			else if (op == GPUAGG_MOMENTS && t->types[value] == GPUAGG_VECTOR_INT128)
 				op = GPUAGG_SUM;
 		}
 		add_aggregate(question, op, value, filter);
@@ -417,11 +417,20 @@ add_value(GpuaggQueryTotal *total, int op, int type, const GpuaggVector *vector,
 		default:
 			break;
 	}
-	if (op == GPUAGG_SUM && type >= GPUAGG_VECTOR_FLOAT32)
+	if ((op == GPUAGG_SUM || op == GPUAGG_MOMENTS) && type >= GPUAGG_VECTOR_FLOAT32)
 	{
 		/* in place: merging an accumulator for each row takes long */
 		total->reduced.n++;
 		gpuagg_float_sum_deposit(gpuagg_float_sum_of(&total->reduced.f), x, 1);
+		if (op == GPUAGG_MOMENTS)
+		{
+			GpuaggFloatSquaresFull squares;
+
+			gpuagg_float_sum_init(gpuagg_float_squares_of(&squares), 0, GPUAGG_SQUARE_CHUNKS);
+			gpuagg_float_squares_deposit_array(&squares, &x, 1);
+			gpuagg_float_sum_propagate(gpuagg_float_squares_of(&squares));
+			gpuagg_float_squares_merge_chunks(total->reduced.f_squares, squares.chunk);
+		}
 		return;
 	}
 	if (op != GPUAGG_COUNT)

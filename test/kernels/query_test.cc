@@ -8,7 +8,7 @@
  */
 extern "C" {
 #include "common/calendar.h"
-#include "common/float_sum.h"
+#include "common/float_squares.h"
 #include "common/narrow.h"
 #include "common/vector_run.h"
 }
@@ -214,6 +214,15 @@ add_value(Total &total, const GpuQueryAggregate &aggregate, int type, const Gpua
 	if (is_float_type(type))
 	{
 		gpuagg_float_sum_deposit(gpuagg_float_sum_of(&r.f), x, 1);
+		if (aggregate.op == GPUAGG_MOMENTS)
+		{
+			GpuaggFloatSquaresFull squares;
+
+			gpuagg_float_sum_init(gpuagg_float_squares_of(&squares), 0, GPUAGG_SQUARE_CHUNKS);
+			gpuagg_float_squares_deposit_array(&squares, &x, 1);
+			gpuagg_float_sum_propagate(gpuagg_float_squares_of(&squares));
+			gpuagg_float_squares_merge_chunks(r.f_squares, squares.chunk);
+		}
 		return;
 	}
 
@@ -559,7 +568,7 @@ any_aggregate(const Trial &t)
 		aggregate.op = (uint8_t) (1 + next() % GPUAGG_MOMENTS);
 		if (type == GPUAGG_VECTOR_BOOL)
 			aggregate.op = GPUAGG_COUNT;
-		else if (aggregate.op == GPUAGG_MOMENTS && type > GPUAGG_VECTOR_INT64)
+		else if (aggregate.op == GPUAGG_MOMENTS && type == GPUAGG_VECTOR_INT128)
 			aggregate.op = GPUAGG_SUM;
 	}
 	return aggregate;

@@ -26,6 +26,7 @@ static const struct
 	{GPUAGG_MAX, GPUAGG_VECTOR_FLOAT32},
 	{GPUAGG_MOMENTS, GPUAGG_VECTOR_INT32},
 	{GPUAGG_MOMENTS, GPUAGG_VECTOR_INT64},
+	{GPUAGG_MOMENTS, GPUAGG_VECTOR_FLOAT64},
 };
 
 static __int128
@@ -47,12 +48,22 @@ make_one(GpuaggQueryTotal *total, int op, int type)
 	total->reduced.n = 1;
 	if (op == GPUAGG_COUNT)
 		return;
-	if (op == GPUAGG_SUM && type == GPUAGG_VECTOR_FLOAT64)
+	if (type == GPUAGG_VECTOR_FLOAT64)
 	{
+		GpuaggFloatSquaresFull squares;
+
+		gpuagg_float_sum_init(gpuagg_float_squares_of(&squares), 0, GPUAGG_SQUARE_CHUNKS);
 		total->reduced.n = 0;
 		for (int i = 0; i < 3; i++, total->reduced.n++)
-			gpuagg_float_sum_deposit(gpuagg_float_sum_of(&total->reduced.f),
-									 (double) (int64_t) next() * (i == 1 ? 1e-300 : 1), 1);
+		{
+			double x = (double) (int64_t) next() * (i == 1 ? 1e-300 : 1);
+
+			gpuagg_float_sum_deposit(gpuagg_float_sum_of(&total->reduced.f), x, 1);
+			gpuagg_float_squares_deposit_array(&squares, &x, 1);
+		}
+		gpuagg_float_sum_propagate(gpuagg_float_squares_of(&squares));
+		if (op == GPUAGG_MOMENTS)
+			gpuagg_float_squares_merge_chunks(total->reduced.f_squares, squares.chunk);
 		gpuagg_float_sum_propagate(gpuagg_float_sum_of(&total->reduced.f));
 	}
 	else
