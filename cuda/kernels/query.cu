@@ -271,27 +271,32 @@ choose_groups(const GpuQuery &query, const GpuQueryMethod &method, uint32_t v, u
 {
 	const GpuQueryPlan &plan = *query.plan;
 	QueryGroupPlaces groups = {0, 1};
-	uint64_t wanted;
-	uint64_t bytes;
+	GpuQueryMethod tight = method;
+	uint64_t expected = query.table != nullptr ? query.table->expected : 0;
+	uint64_t group_bytes = plan.groups.key_words * 8 + query_group_words(plan) * 4;
+	uint64_t wanted = 2 * expected + LOCAL_LEAST;
+	uint64_t room;
 	uint32_t warps;
-	uint32_t rest;
 
-	if (plan.groups.nkeys == 0)
+	if (plan.groups.nkeys == 0 || method.local == UINT32_MAX)
 		return groups;
-	rest = choose_layout(query, method, groups, v, most, &warps).bytes;
-	wanted = method.local == UINT32_MAX ? 0
-			 : method.local > 0			? method.local
-										: (uint64_t) query.table->expected * 3 / 2 + LOCAL_LEAST;
-	wanted += wanted % 2;
-	bytes = wanted * (plan.groups.key_words * 8 + query_group_words(plan) * 4);
-	if (wanted == 0 || rest + LOCAL_SLACK > most || bytes > most - LOCAL_SLACK - rest)
+	if (tight.stages == 0)
+		tight.stages = 1;
+	room = choose_layout(query, tight, groups, v, most, &warps).bytes + LOCAL_SLACK;
+	room = room < most ? most - room : 0;
+	/* keys find places where a fifth are free; where more are, sooner */
+	if (wanted > room / group_bytes && expected * 5 / 4 + LOCAL_LEAST <= room / group_bytes)
+		wanted = room / group_bytes;
+	if (method.local > 0)
+		wanted = method.local;
+	wanted -= wanted % 2;
+	if (wanted == 0 || wanted > room / group_bytes)
 		return groups;
 	groups.local = (uint32_t) wanted;
-	most -= LOCAL_SLACK + rest;
-	if (method.replicas == 0 && most > LOCAL_REPLICAS)
-		most = LOCAL_REPLICAS;
+	if (method.replicas == 0 && room > LOCAL_REPLICAS)
+		room = LOCAL_REPLICAS;
 	while (groups.replicas < (method.replicas > 0 ? method.replicas : WARP_SIZE) &&
-		   bytes * groups.replicas * 2 <= most)
+		   wanted * group_bytes * groups.replicas * 2 <= room)
 		groups.replicas *= 2;
 	return groups;
 }

@@ -23,7 +23,8 @@
 #define PLACE_OF_GRID UINT32_C(0x80000000)
 #define PLACE_NONE	  UINT32_MAX /* it does not count here */
 
-#define LOCAL_PROBES  8
+#define LOCAL_PROBES  64
+#define LOCAL_FEW	  4 /* when a key has found no place */
 #define GRID_PROBES	  128
 
 /* Words of a group's sums in shared memory: without its key, and values that are no numbers. */
@@ -106,11 +107,12 @@ template <class Machine> struct QueryGroups
 	uint32_t *places; /* of this thread; of its next row blockDim.x further */
 	uint64_t *keys;	  /* of the block's groups; second words behind all first ones */
 	uint32_t *sums;	  /* words of theirs, by word, group and copy */
+	int probes;		  /* of this thread, in the block's table */
 
 	__device__ __forceinline__ QueryGroups(const QueryLaunch &query, unsigned char *shared)
 		: launch(query), places((uint32_t *) (shared + query.layout.places) + threadIdx.x),
 		  keys((uint64_t *) (shared + query.layout.keys)),
-		  sums((uint32_t *) (shared + query.layout.sums))
+		  sums((uint32_t *) (shared + query.layout.sums)), probes(LOCAL_PROBES)
 	{
 	}
 
@@ -155,13 +157,13 @@ template <class Machine> struct QueryGroups
 	}
 
 	/* The group of the block with that key, which may be new; PLACE_NONE: it has no place. */
-	__device__ __forceinline__ uint32_t find_local(const uint64_t (&key)[2], uint64_t hash) const
+	__device__ __forceinline__ uint32_t find_local(const uint64_t (&key)[2], uint64_t hash)
 	{
 		uint32_t n = launch.groups.local;
 		uint32_t at = (uint32_t) ((hash >> 32) * n >> 32);
 
 		ROLLED
-		for (int probe = 0; probe < LOCAL_PROBES && n > 0; probe++)
+		for (int probe = 0; probe < probes && n > 0; probe++)
 		{
 			uint64_t there = load_shared(&keys[at]);
 
@@ -179,6 +181,7 @@ template <class Machine> struct QueryGroups
 			}
 			at = at + 1 == n ? 0 : at + 1;
 		}
+		probes = LOCAL_FEW;
 		return PLACE_NONE;
 	}
 
@@ -296,7 +299,7 @@ template <class Machine> struct QueryGroups
 	}
 
 	/* Finds the groups of the live rows, and counts these there. */
-	__device__ __forceinline__ void find(Machine &machine) const
+	__device__ __forceinline__ void find(Machine &machine)
 	{
 		ROLLED
 		for (int half = 0; half < 2; half++)
@@ -329,7 +332,7 @@ template <class Machine> struct QueryGroups
 	}
 
 	/* A row's place in its group, where it is counted. */
-	__device__ __forceinline__ uint32_t enter(const uint64_t (&key)[2], uint64_t hash) const
+	__device__ __forceinline__ uint32_t enter(const uint64_t (&key)[2], uint64_t hash)
 	{
 		uint32_t rows = launch.plan.groups.rows;
 		uint32_t place = find_local(key, hash);

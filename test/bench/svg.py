@@ -1,5 +1,6 @@
-"""svg: what the pictures of doc/ have in common: style, bars, the file."""
+"""svg: what the pictures of doc/ have in common: tables of the record, style, bars, the file."""
 import os
+import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
@@ -9,12 +10,31 @@ text { font: 13px system-ui, sans-serif; fill: #24292f; }
 .bar { fill: #8c959f; } .ours { fill: #1a7f37; } .cub { fill: #9a6700; }
 .line { stroke: #cf222e; stroke-width: 1.5; stroke-dasharray: 4 3; }
 .mark { fill: #cf222e; font-size: 11px; }
+.path { fill: none; stroke-width: 2; }
+.bar.path { stroke: #8c959f; } .ours.path { stroke: #1a7f37; } .cub.path { stroke: #9a6700; }
+.grid { stroke: #8c959f; stroke-width: 0.5; stroke-dasharray: 2 3; }
 @media (prefers-color-scheme: dark) {
 text { fill: #e6edf3; } .bar { fill: #6e7681; }
 .ours { fill: #3fb950; } .cub { fill: #d29922; }
 .line { stroke: #ff7b72; } .mark { fill: #ff7b72; }
 }
 """
+
+
+def table(record, *columns):
+    """The rows, as dictionaries, of the first table that has these columns."""
+    found, header = [], None
+    for line in record.split("\n"):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if not line.startswith("|"):
+            if found:
+                return found[1:]  # without the line below the names
+            header = None
+        elif header is None:
+            header = cells
+        elif set(columns) <= set(header):
+            found.append(dict(zip(header, cells)))
+    sys.exit(f"no table with the columns {', '.join(columns)}")
 
 
 def text(x, y, words, kind=None, anchor=None):
