@@ -62,6 +62,21 @@ asks('all columns there', 1, $query);
 asks('the CPU is asked for', 0, $query, set => ['gpuagg.device = cpu']);
 asks('memory is not to be used', 0, $query, set => ['gpuagg.resident = off']);
 
+# ---- variances of floats and parts of times, with the CPU's bits ----
+
+$node->safe_psql('postgres', "CREATE TABLE v WITH (autovacuum_enabled = off) AS SELECT i, (i / 3.0)::float8 AS f, (i / 7.0)::float4 AS r, "
+	  . "timestamp '1999-12-01' + i * interval '37 minutes' AS d FROM generate_series(1, $rows) i");
+$node->safe_psql('postgres', 'VACUUM v');
+$node->safe_psql('postgres', q(SELECT gpuagg_prefetch('v', '{i,f,r,d}')));
+for my $of ('gpu_var_samp(f), gpu_stddev(r), gpu_sum(f) FROM v WHERE i > 1000',
+	q(gpu_sum(i), gpu_count(f) FROM v WHERE date_trunc('month', d) = '2001-02-01'),
+	'gpu_sum(i) FROM v WHERE extract(isodow FROM d) > 5 AND extract(year FROM d) = 2002')
+{
+	my ($cpu) = run_query($node, "SELECT $of", set => ['gpuagg.device = cpu']);
+
+	asks($of, 1, "SELECT $of", expected => $cpu);
+}
+
 # ---- pages that have changed are the CPU's, those of the same chunk not ----
 
 $node->safe_psql('postgres', 'UPDATE t SET b = -b WHERE i IN (1500, 59000)');
