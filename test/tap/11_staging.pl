@@ -9,11 +9,11 @@ use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-# Room for one region.
+# Room for one region of 32 MB, as batches of so many rows take.
 my $node = gpuagg_node(
 	'staging',
 	mode => 'gpu',
-	conf => "gpuagg.total_staging_memory = '32MB'\ngpuagg.device_timeout = '10min'");
+	conf => "gpuagg.total_staging_memory = '32MB'\ngpuagg.device_timeout = '10min'\ngpuagg.batch_rows = 4000000");
 
 ok(wait_device($node), 'the device is usable');
 my @sums = split /\|/, core_sums($node);

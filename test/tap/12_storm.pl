@@ -11,7 +11,7 @@ my $node = gpuagg_node(
 	'storm',
 	mode => 'gpu',
 	rows => 40_000,
-	conf => "gpuagg.total_staging_memory = '128MB'");
+	conf => "gpuagg.total_staging_memory = '128MB'\ngpuagg.batch_rows = 4000000");   # regions of 32 MB
 
 ok(wait_device($node), 'the device is usable');
 my @sums = split /\|/, core_sums($node);
