@@ -62,6 +62,12 @@ gpud_table_begin(QueryTable *table, const GpuQueryPlan *plan, const Lane *lane)
 	return reason;
 }
 
+void
+gpud_table_learn(QueryTable *table, uint64_t nfound)
+{
+	table->table.expected = nfound < UINT32_MAX ? (uint32_t) nfound : UINT32_MAX;
+}
+
 static GpuaggReason
 send_first(const QueryTable *table, const GpuQueryPlan *plan, const Lane *lane, char *to)
 {

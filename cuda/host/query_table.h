@@ -35,6 +35,9 @@ extern void gpud_table_plan(QueryTable *table, const GpuQueryPlan *plan,
 /* Enqueues the clearing of it, in that lane's block. */
 extern GpuaggReason gpud_table_begin(QueryTable *table, const GpuQueryPlan *plan, const Lane *lane);
 
+/* Slices have found so many groups by now. */
+extern void gpud_table_learn(QueryTable *table, uint64_t nfound);
+
 /*
  * Enqueues the copies of its groups to `to`, in two steps: the second is needed if they are
  * more than were expected.  After each has ended, collected() says whether that was all.

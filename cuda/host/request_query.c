@@ -241,6 +241,9 @@ plan(Job *job)
 	}
 
 	query->most = learned > 0 ? learned : gpud_piece_rows_max * ROW_COST;
+	if (query->head.nkeys > 0)
+		query->most = gpud_piece_rows_max *
+					  ROW_COST; /* the first slice tells how many groups there are */
 	query->status = calloc(job->units, sizeof(query->status[0]));
 	query->numbers = malloc(job->piece_units * sizeof(query->numbers[0]));
 	query->held = malloc((job->piece_units * ncolumns + 1) * sizeof(query->held[0]));
@@ -548,7 +551,8 @@ adapt(QueryJob *query)
 		query->most = usual / COST_RANGE;
 	if (query->most > usual * COST_RANGE)
 		query->most = usual * COST_RANGE;
-	learned = query->most;
+	if (query->head.nkeys == 0)
+		learned = query->most;
 }
 
 /* False: nothing was flagged. */
@@ -600,6 +604,13 @@ collect_slice(Lane *lane)
 		else if (query->head.nkeys > 0)
 			begin_again(lane);
 		return;
+	}
+	if (query->head.nkeys > 0)
+	{
+		/* the next slice knows how many groups there are; there is none if that is too many */
+		gpud_table_learn(&query->table, slot.results->nfound);
+		if (slot.results->full != 0)
+			lane->units = query->head.nchunks - query->job.units_done;
 	}
 	for (uint32_t i = 0; i < query->head.naggregates && query->head.nkeys == 0; i++)
 		gpuagg_query_total_merge(&query->totals[i], &slot.results->of[i], query->op[i],

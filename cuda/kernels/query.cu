@@ -17,7 +17,8 @@
 /* Groups in a block's shared memory, beyond those expected; bytes that copies of them may take. */
 #define LOCAL_LEAST		48
 #define LOCAL_REPLICAS	(40 * 1024)
-#define LOCAL_SLACK		256 /* bytes, for what parts of the memory are aligned to */
+#define LOCAL_SHARED	(110 * 1024) /* bytes of a block of which two are resident */
+#define LOCAL_SLACK		256			 /* bytes, for what parts of the memory are aligned to */
 
 #define QUERY_TILE_ROWS 2048 /* of a tile, at most, unless a method says so */
 
@@ -284,6 +285,10 @@ choose_groups(const GpuQuery &query, const GpuQueryMethod &method, uint32_t v, u
 		tight.stages = 1;
 	room = choose_layout(query, tight, groups, v, most, &warps).bytes + LOCAL_SLACK;
 	room = room < most ? most - room : 0;
+	/* more than a few may be many more than are expected: all that leaves room for two blocks */
+	if (expected > LOCAL_LEAST && most > LOCAL_SHARED && room > most - LOCAL_SHARED &&
+		wanted < (room - (most - LOCAL_SHARED)) / group_bytes)
+		wanted = (room - (most - LOCAL_SHARED)) / group_bytes;
 	/* keys find places where a fifth are free; where more are, sooner */
 	if (wanted > room / group_bytes && expected * 5 / 4 + LOCAL_LEAST <= room / group_bytes)
 		wanted = room / group_bytes;

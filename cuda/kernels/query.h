@@ -78,6 +78,8 @@ typedef GpuaggQueryTotal GpuQueryResult;
 typedef struct GpuQueryResults
 {
 	uint64_t nflagged; /* tiles with flagged rows; if not 0, the rest means nothing */
+	uint64_t nfound;   /* with groups: how many the table has by now */
+	uint64_t full;	   /* not 0: some rows found no place there */
 	GpuQueryResult of[GPU_QUERY_AGGREGATES];
 } GpuQueryResults;
 
@@ -87,6 +89,7 @@ typedef struct GpuQueryTableCounts
 	uint64_t ngroups; /* of gpu_query_groups() */
 	uint32_t nfar;	  /* may be more than there is room for */
 	uint32_t full;	  /* not 0: some rows found no place, and the table means nothing */
+	uint64_t nfound;  /* groups so far */
 } GpuQueryTableCounts;
 
 /*

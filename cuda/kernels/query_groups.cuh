@@ -185,6 +185,14 @@ template <class Machine> struct QueryGroups
 		return PLACE_NONE;
 	}
 
+	/* A record that has been found; isnew: nobody had it before. */
+	__device__ __forceinline__ uint32_t count_found(uint32_t at, bool isnew) const
+	{
+		if (isnew)
+			atomic_add(&launch.table.counts->nfound, (uint64_t) 1);
+		return at;
+	}
+
 	/* The same of the grid, as a record's number. */
 	__device__ __forceinline__ uint32_t find_of_grid(const uint64_t (&key)[2], uint64_t hash) const
 	{
@@ -199,16 +207,16 @@ template <class Machine> struct QueryGroups
 
 			if (there == 0)
 				there = atomic_cas(&words[0], 0, key[0]);
-			if (there == 0 || there == key[0])
+			if ((there == 0 || there == key[0]) && launch.plan.groups.key_words > 1)
 			{
-				if (launch.plan.groups.key_words == 1)
-					return at;
 				there = load_relaxed(&words[1]);
 				if (there == 0)
 					there = atomic_cas(&words[1], 0, key[1]);
 				if (there == 0 || there == key[1])
-					return at;
+					return count_found(at, there == 0);
 			}
+			else if (there == 0 || there == key[0])
+				return count_found(at, there == 0);
 			at = (at + 1) & mask;
 		}
 		store_relaxed(&launch.table.counts->full, (uint32_t) 1);
@@ -301,6 +309,9 @@ template <class Machine> struct QueryGroups
 	/* Finds the groups of the live rows, and counts these there. */
 	__device__ __forceinline__ void find(Machine &machine)
 	{
+		/* a table that is full means nothing, whatever else comes */
+		bool adds = launch.table.check == 0 && load_relaxed(&launch.table.counts->full) == 0;
+
 		ROLLED
 		for (int half = 0; half < 2; half++)
 		{
@@ -313,7 +324,7 @@ template <class Machine> struct QueryGroups
 			{
 				uint32_t place = PLACE_NONE;
 
-				if ((machine.live >> k & 1) != 0 && launch.table.check == 0)
+				if ((machine.live >> k & 1) != 0 && adds)
 				{
 					uint64_t key[2] = {low[0] << 1 | 1, 0};
 					uint64_t hash;
@@ -660,10 +671,11 @@ template <class Machine> struct QueryGroups
 	__device__ __forceinline__ void leave(QueryScratch *) const
 	{
 		const GpuaggGroupLayout &layout = launch.plan.groups;
+		bool full = load_relaxed(&launch.table.counts->full) != 0;
 
 		for (uint32_t group = threadIdx.x; group < launch.groups.local; group += blockDim.x)
 		{
-			uint32_t at = keys[group] != 0 ? grid_place(group) : PLACE_NONE;
+			uint32_t at = keys[group] != 0 && !full ? grid_place(group) : PLACE_NONE;
 			uint32_t *to = record(at);
 
 			if (at == PLACE_NONE)
@@ -687,13 +699,15 @@ template <class Machine> struct QueryGroups
 		}
 	}
 
-	/* The last block's: only whether rows were flagged. */
+	/* The last block's: whether rows were flagged, and how many groups there are. */
 	__device__ __forceinline__ void deliver(QueryScratch *scratch) const
 	{
 		if (threadIdx.x == 0)
 		{
 			launch.results->nflagged = load_relaxed(&scratch->nflagged);
 			store_relaxed(&scratch->nflagged, (uint64_t) 0);
+			launch.results->nfound = load_relaxed(&launch.table.counts->nfound);
+			launch.results->full = load_relaxed(&launch.table.counts->full);
 		}
 	}
 };

@@ -1014,6 +1014,7 @@ struct Table
 		must(gpu_copy_out(&got, counts.p, sizeof(got), stream), "gpu_copy_out");
 		must(gpu_copy_out(all.data(), to, all.size() * 4, stream), "gpu_copy_out");
 		finish();
+		report(got.nfound == got.ngroups, "query: groups are counted when they are found");
 		if (got.full != 0 || got.nfar > table.far_room)
 			return false;
 		apart.resize(got.nfar + 1);
