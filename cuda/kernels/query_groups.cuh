@@ -673,8 +673,13 @@ template <class Machine> struct QueryGroups
 		const GpuaggGroupLayout &layout = launch.plan.groups;
 		bool full = load_relaxed(&launch.table.counts->full) != 0;
 
-		for (uint32_t group = threadIdx.x; group < launch.groups.local; group += blockDim.x)
+		/* blocks begin at different groups, as atomics to one address wait for each other */
+		uint32_t n = launch.groups.local;
+		uint32_t begin = (uint32_t) ((uint64_t) n * blockIdx.x / gridDim.x);
+
+		for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
 		{
+			uint32_t group = i + begin < n ? i + begin : i + begin - n;
 			uint32_t at = keys[group] != 0 && !full ? grid_place(group) : PLACE_NONE;
 			uint32_t *to = record(at);
 
@@ -682,9 +687,9 @@ template <class Machine> struct QueryGroups
 				continue;
 			flush<1>(group, to, layout.rows);
 			ROLLED
-			for (uint32_t i = 0; i < layout.naggregates; i++)
+			for (uint32_t a = 0; a < layout.naggregates; a++)
 			{
-				const GpuaggGroupField &field = layout.field[i];
+				const GpuaggGroupField &field = layout.field[a];
 
 				if (field.missing != GPUAGG_GROUP_NONE)
 					flush<1>(group, to, field.missing);

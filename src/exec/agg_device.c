@@ -25,6 +25,9 @@
 #define AUTO_ROWS AGG_DEVICE_ROWS
 #define READ_PART 8 /* of these, what a row counts beside that is read from its page */
 
+/* In mode auto, groups that are expected, up to which the device is known to be faster. */
+#define AUTO_GROUPS 4096
+
 /* Parts of a query's groups, at most; and how often it is asked again in more of them. */
 #define MAX_PARTS 64
 #define MAX_TRIES 4
@@ -159,6 +162,14 @@ are_few(uint64 rows, uint64 bare)
 {
 	return gpuagg_device == DEVICE_AUTO && gpuagg_device_min_rows > 0 &&
 		   rows + bare * READ_PART < AUTO_ROWS;
+}
+
+/* Whether mode auto leaves the groups of so many rows to the CPU. */
+static bool
+are_many(const AggScanState *node, uint64 rows)
+{
+	return gpuagg_device == DEVICE_AUTO && gpuagg_device_min_rows > 0 && node->spec->nkeys > 0 &&
+		   gpuagg_agg_device_groups_expected(node, rows) > AUTO_GROUPS;
 }
 
 /* Why it is not, for so many rows in memory; NULL: it is. */
@@ -526,6 +537,8 @@ gpuagg_agg_device_take(AggScanState *node)
 		return;
 	rows = gpuagg_page_device_rows(node->reader, &bare, &there);
 	node->device_reason = find_reason(rows, bare);
+	if (node->device_reason == NULL && are_many(node, rows))
+		node->device_reason = "so many groups are the CPU's";
 	if (node->device_reason != NULL)
 		return;
 	if (!there)
