@@ -9,6 +9,7 @@
 #define SLOTS_LEAST 4096
 #define SLOTS_MOST	(UINT64_C(1) << 30)
 #define FAR_ROOM	65536		/* floats that are listed apart, at most */
+#define RANGE_MOST	(1 << 20)	/* of keys that groups may be numbered by */
 #define SENT_LEAST	(16 * 1024) /* bytes */
 
 static size_t
@@ -60,6 +61,43 @@ gpud_table_begin(QueryTable *table, const GpuQueryPlan *plan, const Lane *lane)
 	if (reason == GPUAGG_OK)
 		reason = gpu_memset(at->counts, 0, sizeof(GpuQueryTableCounts), lane->stream);
 	return reason;
+}
+
+/* A range that has these values, too. */
+static GpuQueryRange
+widened(const GpuQueryRange *range, int64_t least, int64_t greatest)
+{
+	int64_t last = (int64_t) ((uint64_t) range->least + range->count - 1);
+
+	if (range->count > 0 && range->least < least)
+		least = range->least;
+	if (range->count > 0 && last > greatest)
+		greatest = last;
+	/* as they come from outside, the least may be the greater */
+	if (range->too_wide || (uint64_t) greatest - (uint64_t) least >= RANGE_MOST)
+		return (GpuQueryRange){.too_wide = 1};
+	return (GpuQueryRange){least, (uint32_t) ((uint64_t) greatest - (uint64_t) least + 1), 0};
+}
+
+void
+gpud_table_widen(QueryTable *table, const GpuQueryPlan *plan, const Blob *const *blobs)
+{
+	for (uint32_t i = 0; i < plan->groups.nkeys; i++)
+	{
+		GpuQueryRange *range = &table->table.range[i];
+		int type = plan->groups.key_type[i];
+		bool is_float = type == GPUAGG_VECTOR_FLOAT32 || type == GPUAGG_VECTOR_FLOAT64;
+		const GpuaggNarrow *form;
+
+		if (type == GPUAGG_VECTOR_BOOL)
+			*range = (GpuQueryRange){0, 2, 0};
+		else if (!is_float && QUERY_SOURCE_KIND(plan->key[i]) == QUERY_COLUMN)
+		{
+			form = &blobs[QUERY_SOURCE_NUMBER(plan->key[i])]->form;
+			if (form->any)
+				*range = widened(range, (int64_t) form->minimum.lo, (int64_t) form->maximum.lo);
+		}
+	}
 }
 
 void
@@ -136,8 +174,8 @@ gpud_table_answer(const QueryTable *table, const GpuQueryPlan *plan, GpuaggReply
 {
 	const GpuQueryTableCounts *counts = &table->counts;
 
-	/* a full table has lost some */
-	reply->u.query.ngroups = counts->full != 0 ? 2 * (uint64_t) table->table.slots
+	/* a full table has lost some, how many nobody knows */
+	reply->u.query.ngroups = counts->full != 0 ? 8 * (uint64_t) table->table.slots
 											   : counts->ngroups;
 	reply->u.query.incomplete = !fits(table, plan);
 	if (reply->u.query.incomplete)

@@ -9,6 +9,7 @@
 #define GPUAGG_QUERY_TABLE_H
 
 #include "common/query_wire.h"
+#include "host/blobs.h"
 #include "host/job.h"
 #include "host/lane.h"
 #include "kernels/query.h"
@@ -34,6 +35,9 @@ extern void gpud_table_plan(QueryTable *table, const GpuQueryPlan *plan,
 
 /* Enqueues the clearing of it, in that lane's block. */
 extern GpuaggReason gpud_table_begin(QueryTable *table, const GpuQueryPlan *plan, const Lane *lane);
+
+/* Widens the ranges of keys that are columns by those of a chunk's; by number of the plan's column. */
+extern void gpud_table_widen(QueryTable *table, const GpuQueryPlan *plan, const Blob *const *blobs);
 
 /* Slices have found so many groups by now. */
 extern void gpud_table_learn(QueryTable *table, uint64_t nfound);

@@ -373,6 +373,8 @@ add_chunk(QueryJob *query, const QuerySlot *slot, uint32_t number, const GpuaggQ
 		return added;
 	for (uint32_t k = 0; k < ncolumns; k++)
 		gpud_blob_hold(found[k]);
+	if (query->head.nkeys > 0)
+		gpud_table_widen(&query->table, &query->plan, (const Blob *const *) found);
 	query->nheld += ncolumns;
 	query->numbers[query->nchunks++] = number;
 	query->nrows += chunk->nrows;
@@ -515,8 +517,7 @@ launch_slice(Lane *lane)
 	query->begun = true;
 	if (reason == GPUAGG_OK)
 		reason = choose_chunks(lane, &slot);
-	/* counts of groups have 32 bits */
-	if (query->head.nkeys > 0 && query->total_rows > UINT32_MAX)
+	if (query->head.nkeys > 0 && query->total_rows > GPUAGG_GROUP_ROWS)
 		return GPUAGG_CPU_ONLY;
 	query->started = gpud_now();
 	return reason == GPUAGG_OK && query->nchunks > 0 ? run_slice(lane, &slot) : reason;

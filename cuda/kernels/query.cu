@@ -15,10 +15,12 @@
 #define QUERY_SHARED_BLOCK (1024 + 128) /* of each block, beyond its own */
 
 /* Groups in a block's shared memory, beyond those expected; bytes that copies of them may take. */
-#define LOCAL_LEAST		48
-#define LOCAL_REPLICAS	(40 * 1024)
-#define LOCAL_SHARED	(110 * 1024) /* bytes of a block of which two are resident */
-#define LOCAL_SLACK		256			 /* bytes, for what parts of the memory are aligned to */
+#define LOCAL_LEAST	   48
+#define LOCAL_REPLICAS (40 * 1024)
+#define LOCAL_SHARED   (110 * 1024) /* bytes of a block of which two are resident */
+
+/* Rows of a copy of groups' sums: halves of digits take 2^15 numbers below 2^16. */
+#define LOCAL_ROWS (UINT32_C(1) << 15)
 
 #define QUERY_TILE_ROWS 2048 /* of a tile, at most, unless a method says so */
 
@@ -40,29 +42,31 @@ struct QueryKind
 	static constexpr int V = ROWS;
 	static constexpr bool FLOATS = HAS_FLOATS;
 	static constexpr bool GROUPS = false;
+	static constexpr int THREADS = QUERY_THREADS;
 	static constexpr int BLOCKS = NBLOCKS;
 };
 
 /* The same with groups. */
-template <int ROWS, bool IS_WIDE, bool IS_HEAVY, int NBLOCKS>
-struct QueryGroupKind : QueryKind<ROWS, IS_WIDE, false, IS_HEAVY, NBLOCKS>
+template <int ROWS, bool IS_WIDE, bool IS_HEAVY>
+struct QueryGroupKind : QueryKind<ROWS, IS_WIDE, false, IS_HEAVY, 1>
 {
 	typedef QueryGroups<QueryMachine<ROWS, IS_WIDE, IS_HEAVY>> Totals;
 
 	static constexpr bool GROUPS = true;
+	static constexpr int THREADS = 2 * QUERY_THREADS;
 };
 
 typedef QueryKind<16, false, false, false, 2> QueryLight;
 typedef QueryKind<8, false, true, true, 2> QueryHeavy;		  /* also quotients, squares, floats */
 typedef QueryKind<4, true, true, true, 2> QueryAll;			  /* also 128 bits */
 typedef QueryKind<4, true, true, true, 2, true> QuerySquares; /* also squares of floats */
-typedef QueryGroupKind<8, false, false, 2> QueryGroupsLight;
-typedef QueryGroupKind<8, false, true, 2> QueryGroupsHeavy;
-typedef QueryGroupKind<4, true, true, 2> QueryGroupsAll;
+typedef QueryGroupKind<8, false, false> QueryGroupsLight;
+typedef QueryGroupKind<8, false, true> QueryGroupsHeavy;
+typedef QueryGroupKind<4, true, true> QueryGroupsAll;
 
 template <class Kind>
 static __global__ void
-__launch_bounds__(QUERY_THREADS, RESIDENT(Kind::BLOCKS))
+__launch_bounds__(Kind::THREADS, RESIDENT(Kind::BLOCKS))
 	query_rows(const GRID_CONSTANT QueryLaunch launch)
 {
 	typedef typename Kind::Machine Machine;
@@ -174,11 +178,14 @@ __launch_bounds__(QUERY_THREADS, RESIDENT(Kind::BLOCKS))
 			}
 		}
 		__syncthreads();
+		if constexpr (Kind::GROUPS)
+			totals.end_tile(i);
 		if (warp_id() == 0)
 		{
 			QueryWalk walk = kept;
 
-			query_issue(launch, walk, stage, &full[s]);
+			/* found again: kept in a register it would be one too many */
+			query_issue(launch, walk, stage, &full[stage != shared + layout.first_stage]);
 			walk.keep(kept);
 		}
 	}
@@ -218,9 +225,10 @@ lay_out(const GpuQuery &query, const QueryGroupPlaces &groups, uint32_t rows, ui
 																	 : sizeof(QueryFloats)));
 	if (plan.groups.nkeys > 0)
 	{
-		layout.places = add_part(&end, v * warps * WARP_SIZE * 4);
-		layout.keys = add_part(&end, groups.local * plan.groups.key_words * 8);
-		layout.sums = add_part(&end, groups.local * groups.replicas * query_group_words(plan) * 4);
+		layout.places = add_part(&end, (v + 1) * warps * WARP_SIZE * 4);
+		layout.stash = add_part(&end, v / 2 * warps * WARP_SIZE * plan.groups.key_words * 8);
+		layout.keys = add_part(&end, groups.direct ? 0 : groups.local * plan.groups.key_words * 8);
+		layout.sums = add_part(&end, query_local_stride(groups) * query_group_words(plan) * 4);
 	}
 	end = (end + 127) / 128 * 128;
 	layout.first_stage = end;
@@ -241,9 +249,10 @@ lay_out(const GpuQuery &query, const QueryGroupPlaces &groups, uint32_t rows, ui
 
 /* As many warps as a block's memory allows, and two stages if that leaves enough blocks. */
 static QueryLayout
-choose_layout(const GpuQuery &query, const GpuQueryMethod &method, const QueryGroupPlaces &groups,
-			  uint32_t v, uint32_t most, uint32_t *warps)
+choose_layout(const GpuQuery &query, const GpuQueryMethod &method, uint32_t v, uint32_t most,
+			  uint32_t *warps)
 {
+	QueryGroupPlaces groups = {};
 	QueryLayout layout;
 
 	*warps = method.warps > 0 ? method.warps : QUERY_THREADS / WARP_SIZE;
@@ -262,41 +271,78 @@ choose_layout(const GpuQuery &query, const GpuQueryMethod &method, const QueryGr
 	}
 }
 
+/* The same of a block with groups, of up to so many warps: two stages if there is memory for them. */
+static QueryLayout
+choose_group_layout(const GpuQuery &query, const GpuQueryMethod &method,
+					const QueryGroupPlaces &groups, uint32_t v, uint32_t most, uint32_t *warps)
+{
+	for (;;)
+	{
+		uint32_t rows = *warps * WARP_SIZE * v;
+		uint32_t stages = method.stages > 0 ? method.stages : 2;
+		QueryLayout layout = lay_out(query, groups, rows, *warps, stages, v);
+
+		if (layout.bytes > most && method.stages == 0)
+			layout = lay_out(query, groups, rows, *warps, 1, v);
+		if (layout.bytes <= most || *warps == 1)
+			return layout;
+		*warps /= 2;
+	}
+}
+
+/* Groups that there can be by the ranges of the keys; 0: not all are known, or it is a lot. */
+static uint64_t
+groups_of_ranges(const GpuQueryPlan &plan, const GpuQueryTable &table)
+{
+	uint64_t n = 1;
+
+	for (uint32_t i = 0; i < plan.groups.nkeys; i++)
+	{
+		if (table.range[i].count == 0 || n > UINT16_MAX)
+			return 0;
+		n *= (uint64_t) table.range[i].count + 1;
+	}
+	return n;
+}
+
 /*
- * Groups in a block's shared memory: room for those that are expected, in memory that two blocks
- * of a multiprocessor have, or else one; none, where they do not fit.  Copies of few groups' sums, so that
- * the lanes of a warp seldom meet.
+ * Groups in a block's shared memory: room for those that are expected, or none, where
+ * they do not fit.  Copies of few groups' sums, so that the lanes of a warp seldom meet.
  */
 static QueryGroupPlaces
-choose_groups(const GpuQuery &query, const GpuQueryMethod &method, uint32_t v, uint32_t most)
+choose_groups(const GpuQuery &query, const GpuQueryMethod &method, uint32_t v, uint32_t most,
+			  uint32_t warps)
 {
 	const GpuQueryPlan &plan = *query.plan;
-	QueryGroupPlaces groups = {0, 1};
+	QueryGroupPlaces groups = {0, 1, 0, 1};
 	GpuQueryMethod tight = method;
-	uint64_t expected = query.table != nullptr ? query.table->expected : 0;
-	uint64_t group_bytes = plan.groups.key_words * 8 + query_group_words(plan) * 4;
+	uint64_t expected = query.table->expected;
+	uint64_t by_ranges = groups_of_ranges(plan, *query.table);
+	uint64_t sum_bytes = query_group_words(plan) * 4;
+	uint64_t group_bytes = plan.groups.key_words * 8 + sum_bytes;
 	uint64_t wanted = 2 * expected + LOCAL_LEAST;
 	uint64_t room;
-	uint32_t warps;
 
-	if (plan.groups.nkeys == 0 || method.local == UINT32_MAX)
+	if (method.local == UINT32_MAX)
 		return groups;
 	if (tight.stages == 0)
 		tight.stages = 1;
-	room = choose_layout(query, tight, groups, v, most, &warps).bytes + LOCAL_SLACK;
+	room = choose_group_layout(query, tight, groups, v, most, &warps).bytes;
 	room = room < most ? most - room : 0;
-	/* more than a few may be many more than are expected: all that leaves room for two blocks */
-	if (expected > LOCAL_LEAST && most > LOCAL_SHARED && room > most - LOCAL_SHARED &&
-		wanted < (room - (most - LOCAL_SHARED)) / group_bytes)
-		wanted = (room - (most - LOCAL_SHARED)) / group_bytes;
-	/* keys find places where a fifth are free; where more are, sooner */
-	if (wanted > room / group_bytes && expected * 5 / 4 + LOCAL_LEAST <= room / group_bytes)
-		wanted = room / group_bytes;
-	if (method.local > 0)
+	if (by_ranges > 0 && by_ranges <= 2 * wanted && query.table->parts == 1 && !method.hashed &&
+		by_ranges + 1 <= room / sum_bytes)
+	{
+		groups.direct = 1;
+		group_bytes = sum_bytes;
+		wanted = by_ranges + 1;
+	}
+	else if (method.local > 0)
 		wanted = method.local;
+	else if (wanted > room / group_bytes && expected * 5 / 4 + LOCAL_LEAST <= room / group_bytes)
+		wanted = room / group_bytes; /* keys find places where a fifth are free */
 	wanted -= wanted % 2;
 	if (wanted == 0 || wanted > room / group_bytes)
-		return groups;
+		return {0, 1, 0, 1};
 	groups.local = (uint32_t) wanted;
 	if (method.replicas == 0 && room > LOCAL_REPLICAS)
 		room = LOCAL_REPLICAS;
@@ -304,6 +350,34 @@ choose_groups(const GpuQuery &query, const GpuQueryMethod &method, uint32_t v, u
 		   wanted * group_bytes * groups.replicas * 2 <= room)
 		groups.replicas *= 2;
 	return groups;
+}
+
+/* A block's memory and groups: of two blocks of a multiprocessor, or one with more of both. */
+static QueryLayout
+lay_out_groups(const GpuQuery &query, const GpuQueryMethod &method, QueryGroupPlaces *groups,
+			   uint32_t v, uint32_t most, uint32_t *warps)
+{
+	uint32_t shared = most < LOCAL_SHARED ? most : LOCAL_SHARED;
+	QueryLayout layout;
+
+	*warps = method.warps > 0 ? method.warps : QUERY_THREADS / WARP_SIZE;
+	*groups = choose_groups(query, method, v, shared, *warps);
+	for (uint32_t more = method.warps > 0 ? *warps : 2 * *warps;
+		 groups->local == 0 && more >= *warps && most > shared; more /= 2)
+	{
+		QueryGroupPlaces other = choose_groups(query, method, v, most, more);
+
+		if (other.local == 0)
+			continue;
+		*groups = other;
+		*warps = more;
+		shared = most;
+	}
+	layout = choose_group_layout(query, method, *groups, v, shared, warps);
+	groups->settle_tiles = LOCAL_ROWS * groups->replicas / layout.rows;
+	if (method.settle_tiles > 0 && method.settle_tiles < groups->settle_tiles)
+		groups->settle_tiles = method.settle_tiles;
+	return layout;
 }
 
 template <class Kind>
@@ -321,8 +395,8 @@ launch_rows(const GpuQuery &query, const GpuQueryMethod &method, GpuStreamRef st
 	uint64_t key;
 
 	launch.plan = *query.plan;
-	launch.groups = choose_groups(query, method, Kind::V, most);
-	launch.layout = choose_layout(query, method, launch.groups, Kind::V, most, &warps);
+	launch.layout = Kind::GROUPS ? lay_out_groups(query, method, &launch.groups, Kind::V, most, &warps)
+								 : choose_layout(query, method, Kind::V, most, &warps);
 	if (launch.layout.bytes > most)
 		return GPUAGG_REFUSED;
 	launch.layout.bulk = large && !method.plain;

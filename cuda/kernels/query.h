@@ -92,6 +92,14 @@ typedef struct GpuQueryTableCounts
 	uint64_t nfound;  /* groups so far */
 } GpuQueryTableCounts;
 
+/* Values of a key, none of them a float: count of them from the least on; 0: it is not known. */
+typedef struct GpuQueryRange
+{
+	int64_t least;
+	uint32_t count;
+	uint32_t too_wide; /* for whom finds it: it stays unknown */
+} GpuQueryRange;
+
 /*
  * The groups of a query, kept from launch to launch; all but `far` is zeros at first.
  *
@@ -109,6 +117,8 @@ typedef struct GpuQueryTable
 	uint32_t parts;	   /* at least 1 */
 	uint32_t expected; /* groups; decides how, not what */
 	uint32_t check;	   /* not 0: only flags rows, and adds nothing */
+	/* where most keys of a launch are; decides how, not what */
+	GpuQueryRange range[GPUAGG_GROUP_KEYS];
 } GpuQueryTable;
 
 /* Pointers but for plan and table are to device memory. */
@@ -136,6 +146,8 @@ typedef struct GpuQueryMethod
 	uint64_t float_rows; /* of a block, at most, where floats are summed; default 2^26 */
 	unsigned local;		 /* groups that a block has in shared memory; UINT_MAX: none */
 	unsigned replicas;	 /* of each of those: 1, 2, 4, ..., 32 */
+	int hashed;			 /* groups by keys, whatever ranges these have */
+	unsigned settle_tiles; /* after which sums of a block's groups are carried, at most */
 } GpuQueryMethod;
 
 extern size_t gpu_query_scratch(void);

@@ -5,13 +5,17 @@
  * The grid's table is of records (common/query_group.h), with open addressing.  A key's words are
  * never 0, and each is put by compare-and-swap, the second after the first: whoever finds its
  * first word there and another second one goes on to the next record.  So nobody waits, and
- * a key is in one record.  A block has a table of the same kind in shared memory for the groups
- * that it finds first, with the words of the sums apart and in copies that lanes share out; it
- * adds them to the grid's at its end.  Rows of groups without a place there go to the grid's at once.
+ * a key is in one record.
  *
- * Sums are integers of some 32-bit words, to which carries are added one after the other: each
- * addition gives back what was there before, and so says whether it carries.  Additions
- * commute, so the order in which threads add changes no bit.
+ * A block has groups in shared memory, and adds them to the grid's at its end.  Where the keys have small ranges, a group's number there comes
+ * from its keys' values; else it is its place in a table of keys, for the groups that
+ * the block finds first.  Rows of other groups go to the grid's at once.  The sums are in copies
+ * that lanes share out.
+ *
+ * Digits of a sum, 32 bits each in a record, are halves of 16 bits in shared memory, each
+ * in a word of 32 bits with a sign.  So no addition carries or waits for what was there before,
+ * and as additions commute their order changes no bit.  Before a half could overflow all
+ * are carried into the next ones; a group whose last half is near its limits is added to the grid's.
  */
 #ifndef GPUAGG_QUERY_GROUPS_CUH
 #define GPUAGG_QUERY_GROUPS_CUH
@@ -19,13 +23,13 @@
 #include "kernels/query_step.cuh"
 #include "kernels/query_total.cuh"
 
-/* Where a row's group is: of the block, a number; of the grid, one with this bit. */
-#define PLACE_OF_GRID UINT32_C(0x80000000)
-#define PLACE_NONE	  UINT32_MAX /* it does not count here */
+#define PLACE_NONE UINT32_MAX
 
-#define LOCAL_PROBES  64
-#define LOCAL_FEW	  4 /* when a key has found no place */
-#define GRID_PROBES	  128
+#define LOCAL_PROBES 16
+#define GRID_PROBES	 128
+
+/* Of the last half of a sum, when others have been carried; it grows by 2^30 until the next time. */
+#define LAST_HALF (INT32_C(1) << 29)
 
 /* Words of a group's sums in shared memory: without its key, and values that are no numbers. */
 static GPUAGG_HD inline uint32_t
@@ -34,65 +38,43 @@ query_group_words(const GpuQueryPlan &plan)
 	return plan.groups.common - 2 * plan.groups.key_words;
 }
 
-/* Adds one word and what was carried to *p; returns what is carried on. */
-static __device__ __forceinline__ uint32_t
-query_add_word(uint32_t *p, uint32_t value, uint32_t carry)
+/* Words between those of a group's sums in shared memory. */
+static GPUAGG_HD inline uint32_t
+query_local_stride(const QueryGroupPlaces &groups)
 {
-	uint32_t sum = value + carry;
-	bool carries = sum < carry; /* then it is 0 */
-
-	if (sum != 0)
-		carries = atomic_add(p, sum) + sum < sum;
-	return carries;
+	return groups.local * groups.replicas + WARP_SIZE;
 }
 
-/* Adds an integer of M words, sign-extended, to one of N, whose words are `stride` apart. */
-template <int N, int M>
+/* Adds a number to a digit of the grid's; from there on it is never read before it is complete. */
 static __device__ __forceinline__ void
-query_add_words(uint32_t *p, uint32_t stride, const uint32_t (&value)[M], uint32_t sign)
+query_add_digit(uint64_t *digit, int64_t value)
 {
-	uint32_t carry = 0;
-
-	UNROLL
-	for (int i = 0; i < N; i++)
-		carry = query_add_word(p + i * stride, i < M ? value[i < M ? i : 0] : sign, carry);
+	if (value != 0)
+		atomic_add(digit, (uint64_t) value);
 }
 
-/* The place of a finite double among the words of its sum. */
-struct QueryFloatWords
+/* The place of a finite double in the window of sums. */
+struct QueryFloatPlace
 {
-	uint32_t value[3];
-	uint32_t sign;
-	int first; /* word */
+	uint64_t mantissa;
+	int at; /* its lowest bit's */
 	bool fits;
 
-	__device__ __forceinline__ explicit QueryFloatWords(uint64_t bits)
+	__device__ __forceinline__ explicit QueryFloatPlace(uint64_t bits)
 	{
 		int exponent = (int) (bits >> 52) & 0x7ff;
-		uint64_t mantissa = bits & ((UINT64_C(1) << 52) - 1);
-		int at;
 
+		mantissa = bits & ((UINT64_C(1) << 52) - 1);
 		if (exponent > 0)
 			mantissa |= UINT64_C(1) << 52;
-		/* bit of the sum; 2^32 values below 2^222 in it stay below 2^255 */
 		at = (exponent > 0 ? exponent - 1 : 0) - 32 * GPUAGG_GROUP_FLOAT_CHUNK;
-		fits = at <= 222 - 53;
+		fits = at < 32 * (GPUAGG_GROUP_FLOAT_DIGITS - 2); /* it touches three at most */
 		if (at < 0)
 		{
 			fits = at > -53 && (mantissa & ((UINT64_C(1) << (at > -53 ? -at : 0)) - 1)) == 0;
 			mantissa = fits ? mantissa >> -at : 0;
 			at = 0;
 		}
-		first = at / 32;
-
-		WideBits wide = (WideBits) mantissa << at % 32;
-
-		sign = bits >> 63 ? UINT32_MAX : 0;
-		if (sign != 0)
-			wide = -wide;
-		UNROLL
-		for (int i = 0; i < 3; i++)
-			value[i] = (uint32_t) (wide >> (32 * i));
 	}
 };
 
@@ -104,27 +86,56 @@ template <class Machine> struct QueryGroups
 	static constexpr bool WIDE = Machine::HAS_WIDE;
 
 	const QueryLaunch &launch;
-	uint32_t *places; /* of this thread; of its next row blockDim.x further */
-	uint64_t *keys;	  /* of the block's groups; second words behind all first ones */
-	uint32_t *sums;	  /* words of theirs, by word, group and copy */
-	int probes;		  /* of this thread, in the block's table */
+	unsigned char *shared;
 
-	__device__ __forceinline__ QueryGroups(const QueryLaunch &query, unsigned char *shared)
-		: launch(query), places((uint32_t *) (shared + query.layout.places) + threadIdx.x),
-		  keys((uint64_t *) (shared + query.layout.keys)),
-		  sums((uint32_t *) (shared + query.layout.sums)), probes(LOCAL_PROBES)
+	__device__ __forceinline__ QueryGroups(const QueryLaunch &query, unsigned char *memory)
+		: launch(query), shared(memory)
 	{
+	}
+
+	/*
+	 * Where this thread's rows are among the sums, or the records of those whose groups are not
+	 * the block's; its next row's is blockDim.x further.
+	 */
+	__device__ __forceinline__ uint32_t *places() const
+	{
+		return (uint32_t *) (shared + launch.layout.places) + threadIdx.x;
+	}
+
+	/* This thread's rows whose groups are not the block's. */
+	__device__ __forceinline__ uint32_t &of_grid() const
+	{
+		return places()[V * blockDim.x];
+	}
+
+	/* Keys of half of this thread's rows; second words behind all first ones. */
+	__device__ __forceinline__ uint64_t *stash() const
+	{
+		return (uint64_t *) (shared + launch.layout.stash) + threadIdx.x;
+	}
+
+	/* Of the block's groups, if by keys; second words behind all first ones. */
+	__device__ __forceinline__ uint64_t *keys() const
+	{
+		return (uint64_t *) (shared + launch.layout.keys);
+	}
+
+	/* Where lanes add what is not to be counted: behind the sums of all groups. */
+	__device__ __forceinline__ uint32_t nowhere() const
+	{
+		return launch.groups.local * launch.groups.replicas + (uint32_t) lane_id();
 	}
 
 	/* Copies of a word of sums, of all groups of the block. */
 	__device__ __forceinline__ uint32_t local_stride() const
 	{
-		return launch.groups.local * launch.groups.replicas;
+		return query_local_stride(launch.groups);
 	}
 
 	__device__ __forceinline__ uint32_t *local_word(uint32_t word) const
 	{
-		return sums + (word - 2 * launch.plan.groups.key_words) * local_stride();
+		return (uint32_t *) (shared + launch.layout.sums) +
+			   (word - 2 * launch.plan.groups.key_words) * local_stride();
 	}
 
 	__device__ __forceinline__ uint32_t *record(uint32_t number) const
@@ -135,53 +146,58 @@ template <class Machine> struct QueryGroups
 	/* Begins with nothing; a barrier follows. */
 	__device__ __forceinline__ void start() const
 	{
-		uint32_t nkeys = launch.groups.local * launch.plan.groups.key_words;
+		uint32_t nkeys = launch.groups.direct ? 0 : launch.groups.local * launch.plan.groups.key_words;
 		uint32_t nwords = local_stride() * query_group_words(launch.plan);
 
 		for (uint32_t i = threadIdx.x; i < nkeys; i += blockDim.x)
-			keys[i] = 0;
+			keys()[i] = 0;
 		for (uint32_t i = threadIdx.x; i < nwords; i += blockDim.x)
-			sums[i] = 0;
+			((uint32_t *) (shared + launch.layout.sums))[i] = 0;
 	}
 
 	/* ---- finding groups ---- */
 
-	__device__ __forceinline__ static uint64_t hash_of(const uint64_t (&key)[2])
+	__device__ __forceinline__ uint64_t hash_of(const uint64_t (&key)[2]) const
 	{
 		uint64_t h = key[0] * UINT64_C(0x9e3779b97f4a7c15);
 
-		h ^= (h >> 32) + key[1] * UINT64_C(0xc2b2ae3d27d4eb4f);
-		h ^= h >> 29;
+		if (launch.plan.groups.key_words > 1)
+			h ^= (h >> 32) + key[1] * UINT64_C(0xc2b2ae3d27d4eb4f);
+		h ^= h >> 32;
 		h *= UINT64_C(0xd6e8feb86659fd93);
 		return h ^ h >> 32;
 	}
 
+	__device__ __forceinline__ uint32_t local_at(uint64_t hash) const
+	{
+		return (uint32_t) ((hash >> 32) * launch.groups.local >> 32);
+	}
+
 	/* The group of the block with that key, which may be new; PLACE_NONE: it has no place. */
-	__device__ __forceinline__ uint32_t find_local(const uint64_t (&key)[2], uint64_t hash)
+	__device__ __forceinline__ uint32_t find_local(const uint64_t (&key)[2], uint64_t hash) const
 	{
 		uint32_t n = launch.groups.local;
-		uint32_t at = (uint32_t) ((hash >> 32) * n >> 32);
+		uint32_t at = local_at(hash);
 
 		ROLLED
-		for (int probe = 0; probe < probes && n > 0; probe++)
+		for (int probe = 0; probe < LOCAL_PROBES && n > 0; probe++)
 		{
-			uint64_t there = load_shared(&keys[at]);
+			uint64_t there = load_shared(&keys()[at]);
 
 			if (there == 0)
-				there = atomic_cas(&keys[at], 0, key[0]);
+				there = atomic_cas(&keys()[at], 0, key[0]);
 			if (there == 0 || there == key[0])
 			{
 				if (launch.plan.groups.key_words == 1)
 					return at;
-				there = load_shared(&keys[n + at]);
+				there = load_shared(&keys()[n + at]);
 				if (there == 0)
-					there = atomic_cas(&keys[n + at], 0, key[1]);
+					there = atomic_cas(&keys()[n + at], 0, key[1]);
 				if (there == 0 || there == key[1])
 					return at;
 			}
 			at = at + 1 == n ? 0 : at + 1;
 		}
-		probes = LOCAL_FEW;
 		return PLACE_NONE;
 	}
 
@@ -231,6 +247,100 @@ template <class Machine> struct QueryGroups
 			   (uint32_t) ((uint64_t) mixed * launch.table.parts >> 32) == launch.table.part;
 	}
 
+	/* ---- groups by their keys' ranges ---- */
+
+	/* A value as its key has it: all its bits, and none above. */
+	__device__ __forceinline__ static uint64_t key_bits(int type, uint64_t value)
+	{
+		switch (type)
+		{
+			case GPUAGG_VECTOR_INT16:
+				return value & 0xffff;
+			case GPUAGG_VECTOR_INT32:
+				return (uint32_t) value;
+			default:
+				return value;
+		}
+	}
+
+	/* The key of the block's group of that number. */
+	__device__ __forceinline__ void direct_key(uint32_t group, uint64_t (&key)[2]) const
+	{
+		const GpuaggGroupLayout &layout = launch.plan.groups;
+		WideBits bits = 0;
+
+		ROLLED
+		for (uint32_t i = 0; i < layout.nkeys; i++)
+		{
+			const GpuQueryRange &range = launch.table.range[i];
+			uint32_t digit = group % (range.count + 1);
+			uint64_t value = key_bits(layout.key_type[i], (uint64_t) range.least + digit);
+
+			group /= range.count + 1;
+			bits |= (digit == range.count ? (WideBits) 1 : (WideBits) value << 1)
+					<< layout.key_at[i];
+		}
+		key[0] = (uint64_t) bits << 1 | 1;
+		key[1] = (uint64_t) (bits >> 63) << 1 | 1;
+	}
+
+	/* Places those rows that are within the ranges; returns the others. */
+	__device__ __forceinline__ uint32_t find_direct(const Machine &machine, uint32_t rows) const
+	{
+		const GpuaggGroupLayout &layout = launch.plan.groups;
+		uint32_t lane = (uint32_t) lane_id() & (launch.groups.replicas - 1);
+		uint32_t stride = launch.groups.replicas;
+		uint32_t outside_any = 0;
+		uint32_t outside = 0;
+		uint32_t place[V];
+
+		UNROLL
+		for (int k = 0; k < V; k++)
+			place[k] = lane;
+		ROLLED
+		for (uint32_t i = 0; i < layout.nkeys; i++)
+		{
+			const GpuQueryRange &range = launch.table.range[i];
+			bool is_short = layout.key_type[i] == GPUAGG_VECTOR_INT16 ||
+							layout.key_type[i] == GPUAGG_VECTOR_INT32;
+			Lanes b;
+
+			b.valid = 0;
+			machine.load(b, launch.plan.key[i]);
+			if (layout.key_type[i] == GPUAGG_VECTOR_BOOL)
+			{
+				UNROLL
+				for (int k = 0; k < V; k++)
+					b.low[k] = b.bits >> k & 1;
+			}
+			UNROLL
+			for (int k = 0; k < V; k++)
+			{
+				uint32_t digit = (uint32_t) b.low[k] - (uint32_t) range.least;
+
+				/* of less than 64 bits no differences go further */
+				if (!is_short && b.low[k] - (uint64_t) range.least > UINT32_MAX)
+					digit = UINT32_MAX;
+				outside |= (uint32_t) (digit >= range.count) << k;
+				digit = b.valid >> k & 1 ? digit : range.count;
+				place[k] += digit * stride;
+			}
+			outside_any |= outside & b.valid;
+			outside = 0;
+			stride *= range.count + 1;
+		}
+		UNROLL
+		for (int k = 0; k < V; k++)
+		{
+			place[k] = (rows & ~outside_any) >> k & 1 ? place[k] : nowhere();
+			places()[k * blockDim.x] = place[k];
+			atomic_add(local_word(layout.rows) + place[k], (uint32_t) 1);
+		}
+		return rows & outside_any;
+	}
+
+	/* ---- groups by keys ---- */
+
 	/* A key's bits in the lanes' `low`, and which rows' are no key. */
 	__device__ __forceinline__ uint32_t normalise(Lanes &b, int type) const
 	{
@@ -242,16 +352,6 @@ template <class Machine> struct QueryGroups
 				UNROLL
 				for (int k = 0; k < V; k++)
 					b.low[k] = b.bits >> k & 1;
-				break;
-			case GPUAGG_VECTOR_INT16:
-				UNROLL
-				for (int k = 0; k < V; k++)
-					b.low[k] &= 0xffff;
-				break;
-			case GPUAGG_VECTOR_INT32:
-				UNROLL
-				for (int k = 0; k < V; k++)
-					b.low[k] = (uint32_t) b.low[k];
 				break;
 			case GPUAGG_VECTOR_FLOAT32:
 				UNROLL
@@ -273,6 +373,10 @@ template <class Machine> struct QueryGroups
 					b.low[k] = size > UINT64_C(0x7ff0000000000000) ? GPUAGG_NAN64 : b.low[k];
 				}
 				break;
+			default:
+				UNROLL
+				for (int k = 0; k < V; k++)
+					b.low[k] = key_bits(type, b.low[k]);
 		}
 		return bad & b.valid;
 	}
@@ -306,11 +410,90 @@ template <class Machine> struct QueryGroups
 		return bad;
 	}
 
-	/* Finds the groups of the live rows, and counts these there. */
-	__device__ __forceinline__ void find(Machine &machine)
+	/* Counts a row of a group of the block. */
+	__device__ __forceinline__ void enter_local(uint32_t at, uint32_t group) const
 	{
-		/* a table that is full means nothing, whatever else comes */
-		bool adds = launch.table.check == 0 && load_relaxed(&launch.table.counts->full) == 0;
+		uint32_t replicas = launch.groups.replicas;
+		uint32_t place = group * replicas + ((uint32_t) lane_id() & (replicas - 1));
+
+		atomic_add(local_word(launch.plan.groups.rows) + place, (uint32_t) 1);
+		places()[at] = place;
+	}
+
+	/* The same of a row of any group; true: it is the grid's. */
+	__device__ __forceinline__ bool enter(uint32_t at, const uint64_t (&key)[2]) const
+	{
+		uint64_t hash = hash_of(key);
+		uint32_t place = PLACE_NONE;
+
+		if (!in_part(hash))
+			return false;
+		if (!launch.groups.direct)
+			place = find_local(key, hash);
+		if (place != PLACE_NONE)
+		{
+			enter_local(at, place);
+			return false;
+		}
+		place = find_of_grid(key, hash);
+		if (place == PLACE_NONE)
+			return false;
+		atomic_add(record(place) + launch.plan.groups.rows, (uint32_t) 1);
+		places()[at] = place;
+		return true;
+	}
+
+	/* Whether a key is where it is looked for first among the block's. */
+	__device__ __forceinline__ bool is_first(const uint64_t (&key)[2], uint32_t at) const
+	{
+		return load_shared(&keys()[at]) == key[0] &&
+			   (launch.plan.groups.key_words == 1 ||
+				load_shared(&keys()[launch.groups.local + at]) == key[1]);
+	}
+
+	/* Places those rows among a half by their keys. */
+	__device__ __forceinline__ void find_half(int half, uint32_t rows) const
+	{
+		bool looks = launch.groups.local > 0 && !launch.groups.direct && launch.table.parts == 1;
+		uint32_t second = V / 2 * blockDim.x;
+		uint32_t left = rows;
+
+		ROLLED
+		for (int k = 0; k < V / 2 && looks; k++)
+		{
+			int row = half * (V / 2) + k;
+			uint64_t key[2] = {stash()[k * blockDim.x], 0};
+			uint32_t group;
+
+			if (launch.plan.groups.key_words > 1)
+				key[1] = stash()[second + k * blockDim.x];
+			group = local_at(hash_of(key));
+			if ((rows >> row & 1) != 0 && is_first(key, group))
+			{
+				enter_local(row * blockDim.x, group);
+				left &= ~(UINT32_C(1) << row);
+			}
+		}
+		/* each lane by itself: those that were not found at once */
+		while (left != 0)
+		{
+			uint32_t bit = left & -left;
+			uint32_t row = (uint32_t) bit_count(bit - 1);
+			uint32_t k = row - (uint32_t) half * (V / 2);
+			uint64_t key[2] = {stash()[k * blockDim.x], 0};
+
+			if (launch.plan.groups.key_words > 1)
+				key[1] = stash()[second + k * blockDim.x];
+			of_grid() |= enter(row * blockDim.x, key) ? bit : 0;
+			left ^= bit;
+		}
+		__syncwarp(FULL_MASK);
+	}
+
+	/* Places rows by their keys. */
+	__device__ __forceinline__ void find_hashed(Machine &machine, uint32_t rows) const
+	{
+		uint32_t second = V / 2 * blockDim.x;
 
 		ROLLED
 		for (int half = 0; half < 2; half++)
@@ -319,116 +502,157 @@ template <class Machine> struct QueryGroups
 			uint64_t high[V / 2] = {};
 
 			machine.flagged |= pack(machine, half, low, high) & machine.live;
-			ROLLED
-			for (int k = half * (V / 2); k < (half + 1) * (V / 2); k++)
+			UNROLL
+			for (int k = 0; k < V / 2; k++)
 			{
-				uint32_t place = PLACE_NONE;
+				uint64_t *to = stash() + k * blockDim.x;
 
-				if ((machine.live >> k & 1) != 0 && adds)
-				{
-					uint64_t key[2] = {low[0] << 1 | 1, 0};
-					uint64_t hash;
-
-					if (launch.plan.groups.key_words > 1)
-						key[1] = (high[0] << 1 | low[0] >> 63) << 1 | 1;
-					hash = hash_of(key);
-					if (in_part(hash))
-						place = enter(key, hash);
-				}
-				places[k * blockDim.x] = place;
-				Machine::turn(low);
-				Machine::turn(high);
+				to[0] = low[k] << 1 | 1;
+				if (launch.plan.groups.key_words > 1)
+					to[second] = (high[k] << 1 | low[k] >> 63) << 1 | 1;
 			}
+			find_half(half, rows & ((UINT32_C(1) << V / 2) - 1) << half * (V / 2));
 		}
 	}
 
-	/* A row's place in its group, where it is counted. */
-	__device__ __forceinline__ uint32_t enter(const uint64_t (&key)[2], uint64_t hash)
+	/* Finds the groups of the live rows, and counts these there. */
+	__device__ __forceinline__ void find(Machine &machine) const
 	{
-		uint32_t rows = launch.plan.groups.rows;
-		uint32_t place = find_local(key, hash);
+		/* a table that is full means nothing, whatever else comes */
+		bool adds = launch.table.check == 0 && load_relaxed(&launch.table.counts->full) == 0;
+		uint32_t rows = adds ? machine.live : 0;
 
-		if (place != PLACE_NONE)
+		of_grid() = 0;
+		if (launch.groups.direct)
+			rows = find_direct(machine, rows);
+		else
 		{
-			uint32_t replicas = launch.groups.replicas;
-
-			place = place * replicas + ((uint32_t) lane_id() & (replicas - 1));
-			atomic_add(local_word(rows) + place, (uint32_t) 1);
-			return place;
+			UNROLL
+			for (int k = 0; k < V; k++)
+				places()[k * blockDim.x] = nowhere();
 		}
-		place = find_of_grid(key, hash);
-		if (place == PLACE_NONE)
-			return place;
-		atomic_add(record(place) + rows, (uint32_t) 1);
-		return place | PLACE_OF_GRID;
+		if (!launch.groups.direct || __any_sync(FULL_MASK, rows != 0))
+			find_hashed(machine, rows);
 	}
 
 	/* The record of a group that is the block's. */
 	__device__ __forceinline__ uint32_t grid_place(uint32_t group) const
 	{
-		uint64_t key[2] = {keys[group], 0};
+		uint64_t key[2];
 
-		if (launch.plan.groups.key_words > 1)
-			key[1] = keys[launch.groups.local + group];
+		if (launch.groups.direct)
+			direct_key(group, key);
+		else
+		{
+			key[0] = keys()[group];
+			key[1] = launch.plan.groups.key_words > 1 ? keys()[launch.groups.local + group] : 0;
+		}
 		return find_of_grid(key, hash_of(key));
 	}
 
 	/* ---- adding values ---- */
 
 	/*
-	 * Calls f(word, stride, k) for those rows k, with where the word of that number is.  Rows of
-	 * the block's groups have the place known to the compiler as shared memory.
+	 * Calls local(place, k), where place may be nowhere, for all rows k, and grid(record, k) for
+	 * those of other groups.
 	 */
-	template <class F> __device__ __forceinline__ void each(uint32_t rows, uint32_t word, F f) const
+	template <class Local, class Grid>
+	__device__ __forceinline__ void each(uint32_t rows, Local local, Grid grid) const
 	{
-		uint32_t others = 0;
+		uint32_t others = rows & of_grid();
+		uint32_t own = rows & ~of_grid();
 
-		UNROLL
-		for (int k = 0; k < V; k++)
+		if (launch.groups.local > 0)
 		{
-			uint32_t place = rows >> k & 1 ? places[k * blockDim.x] : PLACE_NONE;
-
-			if (place < PLACE_OF_GRID)
-				f(local_word(word) + place, local_stride(), k);
-			else if (place != PLACE_NONE)
-				others |= UINT32_C(1) << k;
+			UNROLL
+			for (int k = 0; k < V; k++)
+				local(own >> k & 1 ? places()[k * blockDim.x] : nowhere(), k);
 		}
 		if (others != 0)
 		{
 			UNROLL
 			for (int k = 0; k < V; k++)
 				if (others >> k & 1)
-					f(record(places[k * blockDim.x] & ~PLACE_OF_GRID) + word, 1, k);
+					grid(record(places()[k * blockDim.x]), k);
 		}
 	}
 
-	template <class T, int N, int M>
-	__device__ __forceinline__ void add_integers(const Lanes &a, uint32_t rows, uint32_t word) const
+	__device__ __forceinline__ void count(uint32_t rows, uint32_t word) const
 	{
-		each(rows, word, [&](uint32_t *p, uint32_t stride, int k) {
-			T v = Machine::template value<T>(a, k);
-			uint32_t value[M];
-
-			UNROLL
-			for (int i = 0; i < M; i++)
-				value[i] = (uint32_t) (v >> (i == 0 ? 0 : 32 * i));
-			query_add_words<N>(p, stride, value, v < 0 ? UINT32_MAX : 0);
-		});
+		each(
+			rows,
+			[&](uint32_t place, int) { atomic_add(local_word(word) + place, (uint32_t) 1); },
+			[&](uint32_t *to, int) { atomic_add(to + word, (uint32_t) 1); });
 	}
 
-	/* Squares of 2 * M words. */
-	template <class T, class Square, int N, int M>
+	/* Adds integers value(k) whose lowest N halves of 16 bits, the last with its sign, are all. */
+	template <int N, class T, class Value>
+	__device__ __forceinline__ void add_halves(uint32_t rows, uint32_t word, Value value) const
+	{
+		constexpr int DIGITS = sizeof(T) / 4;
+
+		each(
+			rows,
+			[&](uint32_t place, int k) {
+				uint32_t *half = local_word(word) + place;
+				T v = value(k);
+
+				UNROLL
+				for (int i = 0; i < N; i++, half += local_stride())
+					atomic_add(half, (uint32_t) (v >> 16 * i) & (i < N - 1 ? 0xffff : UINT32_MAX));
+			},
+			[&](uint32_t *to, int k) {
+				uint64_t *digit = (uint64_t *) (to + word);
+				T v = value(k);
+
+				UNROLL
+				for (int i = 0; i < DIGITS; i++)
+					query_add_digit(digit + i, i < DIGITS - 1
+												   ? (int64_t) (uint32_t) (v >> 32 * i)
+												   : (int64_t) (v >> 32 * (DIGITS - 1)));
+			});
+	}
+
+	/* Sums of digits of the block or the grid take integers of any size. */
+	template <class T>
+	__device__ __forceinline__ void add_integers(const Lanes &a, uint32_t rows, uint32_t word) const
+	{
+		auto value = [&](int k) { return Machine::template value<T>(a, k); };
+		uint64_t used = 0; /* bits of all rows' that differ from the sign, or above these */
+
+		UNROLL
+		for (int k = 0; k < V; k++)
+		{
+			T v = value(k) ^ value(k) >> (8 * sizeof(T) - 1);
+
+			used |= (uint64_t) v;
+			if constexpr (sizeof(T) > 8)
+				used |= v >> 63 != 0 ? UINT64_C(1) << 63 : 0;
+		}
+		/* the last half has the sign */
+		if (!__any_sync(FULL_MASK, used >> 15 != 0))
+			add_halves<1, T>(rows, word, value);
+		else if (sizeof(T) == 4 || !__any_sync(FULL_MASK, used >> 31 != 0))
+			add_halves<2, T>(rows, word, value);
+		else if constexpr (sizeof(T) > 4)
+		{
+			if (!__any_sync(FULL_MASK, used >> 47 != 0))
+				add_halves<3, T>(rows, word, value);
+			else if (sizeof(T) == 8 || !__any_sync(FULL_MASK, used >> 63 != 0))
+				add_halves<4, T>(rows, word, value);
+			else if constexpr (sizeof(T) > 8)
+				add_halves<8, T>(rows, word, value);
+		}
+	}
+
+	/* Squares of so many bits are never negative: a factor has its sign among half of them. */
+	template <class T, class Square>
 	__device__ __forceinline__ void add_squares(const Lanes &a, uint32_t rows, uint32_t word) const
 	{
-		each(rows, word, [&](uint32_t *p, uint32_t stride, int k) {
+		add_halves<sizeof(Square) / 2, Square>(rows, word, [&](int k) {
 			Square v = (Square) Machine::template value<T>(a, k);
-			uint32_t value[M];
 
-			v *= v;
-			UNROLL
-			for (int i = 0; i < M; i++)
-				value[i] = (uint32_t) (v >> (32 * i));
-			query_add_words<N>(p, stride, value, 0);
+			return v * v;
 		});
 	}
 
@@ -437,45 +661,34 @@ template <class Machine> struct QueryGroups
 	__device__ __forceinline__ void add_extremes(const GpuaggGroupField &field, const Lanes &a,
 												 uint32_t rows) const
 	{
-		uint64_t flip = field.op == GPUAGG_MIN ? UINT64_MAX : 0;
+		uint64_t flip = (field.op == GPUAGG_MIN ? UINT64_MAX : 0) ^ UINT64_C(1) << 63;
+		auto key_of = [&](int k) {
+			return (uint64_t) query_order_key(Machine::template value<T>(a, k)) ^ flip;
+		};
 
-		UNROLL
-		for (int k = 0; k < V; k++)
-		{
-			uint32_t place = rows >> k & 1 ? places[k * blockDim.x] : PLACE_NONE;
-			uint64_t key = (uint64_t) query_order_key(Machine::template value<T>(a, k)) ^
-						   UINT64_C(1) << 63 ^ flip;
-
-			if (place < PLACE_OF_GRID)
-			{
+		each(
+			rows,
+			[&](uint32_t place, int k) {
 				uint64_t *best = (uint64_t *) local_word(field.value) + place;
 
-				if (key > load_shared(best))
-					atomic_max(best, key);
-			}
-			else if (place != PLACE_NONE)
-			{
-				uint64_t *best = (uint64_t *) (record(place & ~PLACE_OF_GRID) + field.value);
+				if (key_of(k) > load_shared(best))
+					atomic_max(best, key_of(k));
+			},
+			[&](uint32_t *to, int k) {
+				uint64_t *best = (uint64_t *) (to + field.value);
 
-				if (key > load_relaxed(best))
-					atomic_max(best, key);
-			}
-		}
+				if (key_of(k) > load_relaxed(best))
+					atomic_max(best, key_of(k));
+			});
 	}
 
 	/* A float that is no number, -0, or does not fit. */
-	__device__ __forceinline__ void add_special(uint32_t number, uint32_t place,
-												uint64_t bits) const
+	__device__ __forceinline__ void add_special(uint32_t number, uint32_t at, uint64_t bits) const
 	{
 		const GpuQueryTable &table = launch.table;
 		uint64_t size = bits & ~(UINT64_C(1) << 63);
-		uint32_t at = place & ~PLACE_OF_GRID;
 		int special;
 
-		if (place < PLACE_OF_GRID)
-			at = grid_place(place / launch.groups.replicas);
-		if (at == PLACE_NONE)
-			return;
 		if (size == 0)
 			special = GPUAGG_GROUP_MINUS_ZERO;
 		else if (size > UINT64_C(0x7ff0000000000000))
@@ -497,6 +710,42 @@ template <class Machine> struct QueryGroups
 		atomic_add(record(at) + launch.plan.groups.field[number].specials + special, (uint32_t) 1);
 	}
 
+	/* A float's halves; most have four. */
+	__device__ __forceinline__ void add_float(uint32_t *half, uint64_t bits) const
+	{
+		QueryFloatPlace place(bits);
+		int shift = place.at % 16;
+		uint64_t low = place.mantissa << shift;
+		uint32_t high = (uint32_t) (place.mantissa >> 32 >> (32 - shift));
+		uint32_t sign = bits >> 63 ? UINT32_MAX : 0;
+
+		half += (uint32_t) (place.at / 16) * local_stride();
+		UNROLL
+		for (int i = 0; i < 5; i++, half += local_stride())
+		{
+			uint32_t v = i < 4 ? (uint32_t) (low >> (i < 4 ? 16 * i : 0)) & 0xffff : high;
+
+			if (v != 0)
+				atomic_add(half, (v ^ sign) - sign);
+		}
+	}
+
+	/* The same in a record. */
+	__device__ __forceinline__ void add_far_float(uint64_t *digit, uint64_t bits) const
+	{
+		QueryFloatPlace place(bits);
+		WideBits wide = (WideBits) place.mantissa << place.at % 32;
+
+		digit += place.at / 32;
+		UNROLL
+		for (int i = 0; i < 3; i++)
+		{
+			int64_t v = (int64_t) (uint32_t) (wide >> 32 * i);
+
+			query_add_digit(digit + i, bits >> 63 ? -v : v);
+		}
+	}
+
 	__device__ __forceinline__ void add_floats(uint32_t number, const Lanes &a, uint32_t rows) const
 	{
 		const GpuaggGroupField &field = launch.plan.groups.field[number];
@@ -506,26 +755,19 @@ template <class Machine> struct QueryGroups
 		for (int k = 0; k < V; k++)
 		{
 			uint64_t size = a.low[k] & ~(UINT64_C(1) << 63);
-			bool fits = size < UINT64_C(0x7ff0000000000000) && QueryFloatWords(a.low[k]).fits;
+			bool fits = size < UINT64_C(0x7ff0000000000000) && QueryFloatPlace(a.low[k]).fits;
 
 			special |= (uint32_t) (!fits || (size == 0 && a.low[k] != 0)) << k;
 			rows &= ~((uint32_t) (a.low[k] == 0) << k);
 		}
 		special &= rows;
-		each(rows & ~special, field.value, [&](uint32_t *p, uint32_t stride, int k) {
-			QueryFloatWords words(a.low[k]);
-			uint32_t carry = 0;
-			int i;
-
-			p += (uint32_t) words.first * stride;
-			UNROLL
-			for (i = 0; i < 3; i++, p += stride)
-				carry = query_add_word(p, words.value[i], carry);
-			ROLLED
-			for (i = words.first + 3; i < GPUAGG_GROUP_FLOAT_WORDS && words.sign + carry != 0;
-				 i++, p += stride)
-				carry = query_add_word(p, words.sign, carry);
-		});
+		rows &= ~special;
+		each(
+			rows,
+			[&](uint32_t place, int k) {
+				add_float(local_word(field.value) + place, rows >> k & 1 ? a.low[k] : 0);
+			},
+			[&](uint32_t *to, int k) { add_far_float((uint64_t *) (to + field.value), a.low[k]); });
 		if (special != 0)
 		{
 			uint64_t low[V];
@@ -535,8 +777,17 @@ template <class Machine> struct QueryGroups
 				low[k] = a.low[k];
 			ROLLED
 			for (int k = 0; k < V; k++, Machine::turn(low))
-				if ((special >> k & 1) && places[k * blockDim.x] != PLACE_NONE)
-					add_special(number, places[k * blockDim.x], low[0]);
+				if (special >> k & 1)
+				{
+					uint32_t place = places()[k * blockDim.x];
+					uint32_t at = of_grid() >> k & 1 ? place
+								  : place < nowhere() - (uint32_t) lane_id()
+									  ? grid_place(place / launch.groups.replicas)
+									  : PLACE_NONE;
+
+					if (at != PLACE_NONE)
+						add_special(number, at, low[0]);
+				}
 		}
 	}
 
@@ -550,16 +801,14 @@ template <class Machine> struct QueryGroups
 		if (launch.table.check != 0)
 			return;
 		if (missing != 0)
-			each(missing, field.missing, [](uint32_t *p, uint32_t, int) {
-				atomic_add(p, (uint32_t) 1);
-			});
+			count(missing, field.missing);
 		switch (step.code)
 		{
 			case QUERY_AGGREGATE_CODE(GPUAGG_SUM, QUERY_INT32):
-				add_integers<int32_t, 2, 1>(a, rows, field.value);
+				add_integers<int32_t>(a, rows, field.value);
 				break;
 			case QUERY_AGGREGATE_CODE(GPUAGG_SUM, QUERY_INT64):
-				add_integers<int64_t, 3, 2>(a, rows, field.value);
+				add_integers<int64_t>(a, rows, field.value);
 				break;
 			case QUERY_AGGREGATE_CODE(GPUAGG_SUM, QUERY_FLOAT64):
 				add_floats(step.arg, a, rows);
@@ -593,44 +842,56 @@ template <class Machine> struct QueryGroups
 		switch (step.code)
 		{
 			case QUERY_AGGREGATE_CODE(GPUAGG_MOMENTS, QUERY_INT32):
-				add_integers<int32_t, 2, 1>(a, rows, field.value);
-				add_squares<int32_t, int64_t, 3, 2>(a, rows, field.squares);
+				add_integers<int32_t>(a, rows, field.value);
+				add_squares<int32_t, uint64_t>(a, rows, field.squares);
 				break;
 			case QUERY_AGGREGATE_CODE(GPUAGG_MOMENTS, QUERY_INT64):
-				add_integers<int64_t, 3, 2>(a, rows, field.value);
-				add_squares<int64_t, Wide, 5, 4>(a, rows, field.squares);
+				add_integers<int64_t>(a, rows, field.value);
+				add_squares<int64_t, WideBits>(a, rows, field.squares);
 				break;
 			case QUERY_AGGREGATE_CODE(GPUAGG_SUM, QUERY_INT128):
 				if constexpr (WIDE)
-					add_integers<Wide, 5, 4>(a, rows, field.value);
+					add_integers<Wide>(a, rows, field.value);
 				break;
 		}
 	}
 
-	/* ---- the block's end ---- */
+	/* ---- from the block's groups to the grid's ---- */
 
-	/* Adds an integer of N words of a group of the block to its record. */
-	template <int N>
-	__device__ __forceinline__ void flush(uint32_t group, uint32_t *to, uint32_t word) const
+	/* Takes a count out of all copies. */
+	__device__ __forceinline__ uint32_t take_count(uint32_t group, uint32_t word) const
 	{
-		uint32_t replicas = launch.groups.replicas;
-		const uint32_t *from = local_word(word) + group * replicas;
-		uint32_t total[N] = {};
+		uint32_t *from = local_word(word) + group * launch.groups.replicas;
+		uint32_t total = 0;
 
 		ROLLED
-		for (uint32_t r = 0; r < replicas; r++)
+		for (uint32_t r = 0; r < launch.groups.replicas; r++)
 		{
-			uint64_t carry = 0;
-
-			UNROLL
-			for (int i = 0; i < N; i++)
-			{
-				carry += (uint64_t) total[i] + from[(uint32_t) i * local_stride() + r];
-				total[i] = (uint32_t) carry;
-				carry >>= 32;
-			}
+			total += from[r];
+			from[r] = 0;
 		}
-		query_add_words<N>(to + word, 1, total, 0);
+		return total;
+	}
+
+	__device__ __forceinline__ void flush_sum(uint32_t group, uint32_t *to, uint32_t word,
+											  uint32_t words) const
+	{
+		ROLLED
+		for (uint32_t i = 0; i < words; i += 2)
+		{
+			uint32_t *low = local_word(word + i) + group * launch.groups.replicas;
+			uint32_t *high = low + local_stride();
+			int64_t total = 0;
+
+			ROLLED
+			for (uint32_t r = 0; r < launch.groups.replicas; r++)
+			{
+				total += (int32_t) low[r] + (int64_t) (int32_t) high[r] * 65536;
+				low[r] = 0;
+				high[r] = 0;
+			}
+			query_add_digit((uint64_t *) (to + word + i), total);
+		}
 	}
 
 	__device__ __forceinline__ void flush_extreme(uint32_t group, uint32_t *to, uint32_t word) const
@@ -647,61 +908,107 @@ template <class Machine> struct QueryGroups
 			atomic_max(best, most);
 	}
 
-	__device__ __forceinline__ void flush_words(uint32_t group, uint32_t *to, uint32_t word,
-												uint32_t words) const
+	/* A group is then as of no rows. */
+	__device__ __forceinline__ void flush_group(uint32_t group) const
 	{
-		switch (words)
+		const GpuaggGroupLayout &layout = launch.plan.groups;
+		uint32_t rows = take_count(group, layout.rows);
+		uint32_t at = rows > 0 ? grid_place(group) : PLACE_NONE;
+		uint32_t *to = record(at);
+
+		if (at == PLACE_NONE)
+			return;
+		atomic_add(to + layout.rows, rows);
+		ROLLED
+		for (uint32_t a = 0; a < layout.naggregates; a++)
 		{
-			case 2:
-				flush<2>(group, to, word);
-				break;
-			case 3:
-				flush<3>(group, to, word);
-				break;
-			case 5:
-				flush<5>(group, to, word);
-				break;
-			case GPUAGG_GROUP_FLOAT_WORDS:
-				flush<GPUAGG_GROUP_FLOAT_WORDS>(group, to, word);
-				break;
+			const GpuaggGroupField &field = layout.field[a];
+
+			if (field.missing != GPUAGG_GROUP_NONE)
+			{
+				uint32_t missing = take_count(group, field.missing);
+
+				if (missing > 0)
+					atomic_add(to + field.missing, missing);
+			}
+			if (field.value != GPUAGG_GROUP_NONE &&
+				(field.op == GPUAGG_MIN || field.op == GPUAGG_MAX))
+				flush_extreme(group, to, field.value);
+			else if (field.value != GPUAGG_GROUP_NONE)
+				flush_sum(group, to, field.value, field.words);
+			if (field.squares != GPUAGG_GROUP_NONE)
+				flush_sum(group, to, field.squares, field.square_words);
 		}
 	}
 
-	/* All threads: adds the block's groups to the grid's. */
+	/* All threads, at the end: adds the block's groups to the grid's. */
 	__device__ __forceinline__ void leave(QueryScratch *) const
 	{
-		const GpuaggGroupLayout &layout = launch.plan.groups;
-		bool full = load_relaxed(&launch.table.counts->full) != 0;
-
 		/* blocks begin at different groups, as atomics to one address wait for each other */
 		uint32_t n = launch.groups.local;
 		uint32_t begin = (uint32_t) ((uint64_t) n * blockIdx.x / gridDim.x);
 
+		if (load_relaxed(&launch.table.counts->full) != 0)
+			return;
 		for (uint32_t i = threadIdx.x; i < n; i += blockDim.x)
+			flush_group(i + begin < n ? i + begin : i + begin - n);
+	}
+
+	/* Carries from half to half; true: the last one is near its limits. */
+	__device__ __forceinline__ bool settle_sum(uint32_t place, uint32_t word, uint32_t words) const
+	{
+		int32_t carry = 0;
+
+		ROLLED
+		for (uint32_t i = 0;; i++)
 		{
-			uint32_t group = i + begin < n ? i + begin : i + begin - n;
-			uint32_t at = keys[group] != 0 && !full ? grid_place(group) : PLACE_NONE;
-			uint32_t *to = record(at);
+			int32_t *half = (int32_t *) local_word(word + i) + place;
+			int32_t value = *half + carry;
 
-			if (at == PLACE_NONE)
-				continue;
-			flush<1>(group, to, layout.rows);
-			ROLLED
-			for (uint32_t a = 0; a < layout.naggregates; a++)
+			if (i == words - 1)
 			{
-				const GpuaggGroupField &field = layout.field[a];
+				*half = value;
+				return value > LAST_HALF || value < -LAST_HALF;
+			}
+			*half = value & 0xffff;
+			carry = value >> 16;
+		}
+	}
 
-				if (field.missing != GPUAGG_GROUP_NONE)
-					flush<1>(group, to, field.missing);
-				if (field.value != GPUAGG_GROUP_NONE &&
-					(field.op == GPUAGG_MIN || field.op == GPUAGG_MAX))
-					flush_extreme(group, to, field.value);
-				else if (field.value != GPUAGG_GROUP_NONE)
-					flush_words(group, to, field.value, field.words);
+	__device__ __forceinline__ void settle_group(uint32_t group) const
+	{
+		const GpuaggGroupLayout &layout = launch.plan.groups;
+		bool is_near = false;
+
+		ROLLED
+		for (uint32_t a = 0; a < layout.naggregates; a++)
+		{
+			const GpuaggGroupField &field = layout.field[a];
+
+			if (field.value == GPUAGG_GROUP_NONE || field.op == GPUAGG_MIN || field.op == GPUAGG_MAX)
+				continue;
+			ROLLED
+			for (uint32_t r = 0; r < launch.groups.replicas; r++)
+			{
+				uint32_t place = group * launch.groups.replicas + r;
+
+				is_near |= settle_sum(place, field.value, field.words);
 				if (field.squares != GPUAGG_GROUP_NONE)
-					flush_words(group, to, field.squares, field.square_words);
+					is_near |= settle_sum(place, field.squares, field.square_words);
 			}
 		}
+		if (is_near)
+			flush_group(group);
+	}
+
+	/* All threads, behind a barrier that follows on a tile: before sums could overflow. */
+	__device__ __forceinline__ void end_tile(uint32_t tile) const
+	{
+		if ((tile + 1) % launch.groups.settle_tiles != 0)
+			return;
+		for (uint32_t i = threadIdx.x; i < launch.groups.local; i += blockDim.x)
+			settle_group(i);
+		__syncthreads();
 	}
 
 	/* The last block's: whether rows were flagged, and how many groups there are. */

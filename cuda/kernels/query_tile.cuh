@@ -13,7 +13,7 @@
 #include "device/grid.cuh"
 #include "kernels/query.h"
 
-#define QUERY_THREADS 256 /* of a block, at most */
+#define QUERY_THREADS 256 /* of a block, at most; with groups twice as many */
 #define QUERY_ROWS	  16  /* of a lane, at most */
 #define QUERY_STAGES  2
 
@@ -62,6 +62,7 @@ struct QueryLayout
 	uint32_t temporary_bytes; /* of a warp */
 	uint32_t floats;
 	uint32_t places; /* of groups: where rows' are; */
+	uint32_t stash;	 /* rows' keys; */
 	uint32_t keys;	 /* those of the block: keys, */
 	uint32_t sums;	 /* and all else */
 	uint32_t first_stage;
@@ -74,6 +75,8 @@ struct QueryGroupPlaces
 {
 	uint32_t local; /* an even number */
 	uint32_t replicas;
+	uint32_t direct;	  /* they are numbered by their keys' ranges */
+	uint32_t settle_tiles; /* after which their sums could overflow */
 };
 
 /* What a launch is given. */
@@ -267,7 +270,7 @@ query_issue(const QueryLaunch &launch, QueryWalk &walk, unsigned char *stage, Co
 	if (has)
 	{
 		const GpuQueryBlock &block =
-			launch.blocks[(uint64_t) walk.chunk * launch.plan.ncolumns + lane];
+			(launch.blocks + (uint64_t) walk.chunk * launch.plan.ncolumns)[threadIdx.x]; /* the lane, in the first warp */
 		uint32_t width = block.width;
 		QueryColumn column = {block.base.lo,
 							  (uint64_t) block.base.hi,

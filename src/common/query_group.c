@@ -23,13 +23,6 @@ is_number(int type)
 	return type >= GPUAGG_VECTOR_INT16 && type <= GPUAGG_VECTOR_FLOAT64;
 }
 
-/* Words of a sum of integers of so many bits, its sign among them, over 2^32 rows. */
-static uint16_t
-sum_words(int bits)
-{
-	return (uint16_t) ((bits + 32 + 31) / 32);
-}
-
 static uint16_t
 take(uint32_t *end, uint32_t words)
 {
@@ -39,6 +32,14 @@ take(uint32_t *end, uint32_t words)
 	return (uint16_t) at;
 }
 
+/* Digits, of 64 bits; they are aligned to these. */
+static uint16_t
+take_digits(uint32_t *end, uint32_t digits)
+{
+	*end += *end % 2;
+	return take(end, 2 * digits);
+}
+
 /* 0: there is no such sum, or extreme. */
 static int
 add_field(GpuaggGroupLayout *layout, GpuaggGroupField *field, int has_filter)
@@ -46,6 +47,7 @@ add_field(GpuaggGroupLayout *layout, GpuaggGroupField *field, int has_filter)
 	/* INT16 is added up as INT32 */
 	int bits = field->type == GPUAGG_VECTOR_INT16 ? 32
 												  : 8 * (int) gpuagg_vector_type_size(field->type);
+	uint32_t digits;
 
 	field->missing = field->value = field->squares = field->specials = GPUAGG_GROUP_NONE;
 	if (field->op != GPUAGG_COUNT && !is_number(field->type))
@@ -60,21 +62,21 @@ add_field(GpuaggGroupLayout *layout, GpuaggGroupField *field, int has_filter)
 		case GPUAGG_MOMENTS:
 			if (field->op == GPUAGG_MOMENTS && field->type > GPUAGG_VECTOR_INT64)
 				return 0;
-			field->words = is_float(field->type) ? GPUAGG_GROUP_FLOAT_WORDS : sum_words(bits);
-			field->value = take(&layout->common, field->words);
+			digits = is_float(field->type) ? GPUAGG_GROUP_FLOAT_DIGITS : (uint32_t) bits / 32;
+			field->words = (uint16_t) (2 * digits);
+			field->value = take_digits(&layout->common, digits);
 			if (field->op == GPUAGG_MOMENTS)
 			{
-				field->square_words = sum_words(2 * bits - 1);
-				field->squares = take(&layout->common, field->square_words);
+				field->square_words = (uint16_t) (4 * digits);
+				field->squares = take_digits(&layout->common, 2 * digits);
 			}
 			return 1;
 		case GPUAGG_MIN:
 		case GPUAGG_MAX:
 			if (field->type == GPUAGG_VECTOR_INT128)
 				return 0;
-			layout->common += layout->common % 2;
 			field->words = 2;
-			field->value = take(&layout->common, 2);
+			field->value = take_digits(&layout->common, 1);
 			return 1;
 		default:
 			return 0;
@@ -142,18 +144,24 @@ gpuagg_group_key(const GpuaggGroupLayout *layout, const uint64_t *words, uint32_
 	return *isnull ? 0 : value;
 }
 
-/* Words in two's complement, sign-extended to 192 bits. */
+/* A sum of digits, of so many words, in 192 bits. */
 static void
-extend(const uint32_t *word, uint32_t n, uint64_t *wide)
+read_digits(const uint32_t *word, uint32_t n, uint64_t *wide)
 {
-	uint32_t sign = (int32_t) word[n - 1] < 0 ? UINT32_MAX : 0;
+	__int128 carry = 0;
 
-	for (uint32_t i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 6; i++)
 	{
-		uint32_t low = 2 * i < n ? word[2 * i] : sign;
-		uint32_t high = 2 * i + 1 < n ? word[2 * i + 1] : sign;
+		int64_t digit = 0;
 
-		wide[i] = (uint64_t) high << 32 | low;
+		if (2 * i < n)
+			memcpy(&digit, word + 2 * i, sizeof(digit));
+		carry += digit;
+		if (i % 2 == 0)
+			wide[i / 2] = (uint32_t) carry;
+		else
+			wide[i / 2] |= (uint64_t) (uint32_t) carry << 32;
+		carry >>= 32;
 	}
 }
 
@@ -162,11 +170,9 @@ read_floats(const GpuaggGroupField *field, const uint32_t *record, GpuaggReduced
 {
 	const uint32_t *special = record + field->specials;
 	GpuaggFloatCounts *counts = &reduced->f.counts;
-	int top = GPUAGG_GROUP_FLOAT_CHUNK + GPUAGG_GROUP_FLOAT_WORDS - 1;
 
-	for (int i = 0; i < GPUAGG_GROUP_FLOAT_WORDS - 1; i++)
-		reduced->f.chunk[GPUAGG_GROUP_FLOAT_CHUNK + i] = record[field->value + i];
-	reduced->f.chunk[top] = (int32_t) record[field->value + GPUAGG_GROUP_FLOAT_WORDS - 1];
+	memcpy(&reduced->f.chunk[GPUAGG_GROUP_FLOAT_CHUNK], record + field->value,
+		   GPUAGG_GROUP_FLOAT_DIGITS * sizeof(int64_t));
 	gpuagg_float_sum_propagate(gpuagg_float_sum_of(&reduced->f));
 	counts->n = (int64_t) reduced->n;
 	counts->n_nan = special[GPUAGG_GROUP_NAN];
@@ -204,11 +210,11 @@ gpuagg_group_total(const GpuaggGroupLayout *layout, const uint32_t *record, uint
 	}
 	if (is_float(field->type))
 		return read_floats(field, record, reduced);
-	extend(record + field->value, field->words, wide);
+	read_digits(record + field->value, field->words, wide);
 	reduced->sum.lo = wide[0];
 	reduced->sum.hi = (int64_t) wide[1];
 	total->high = (int64_t) wide[2];
 	if (field->op == GPUAGG_MOMENTS)
-		extend(record + field->squares, field->square_words, reduced->squares);
+		read_digits(record + field->squares, field->square_words, reduced->squares);
 	return 1;
 }

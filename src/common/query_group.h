@@ -10,15 +10,16 @@
  * record has them above a bit that is always set.  A key takes a bit that says that it is NULL
  * (all else is 0 then), and above it its value; of floats -0 is no key, and NaN is canonical.
  *
- *		SUM			integers: two's complement, least word first, wide enough for 2^32 rows.
- *					Floats: 2^GPUAGG_GROUP_FLOAT_WEIGHT times such a number of 8 words; and counts of
- *					NaN, infinity, -infinity and -0.  What does not fit that is listed apart, and
- *					does not count in the record
+ *		SUM			digits of 64 bits, each with its sign, the least first: their sum by powers of
+ *					2^32 is that of the values.  Floats: it is 2^GPUAGG_GROUP_FLOAT_WEIGHT times that;
+ *					and counts of NaN, infinity, -infinity and -0.  What does not fit that is listed
+ *					apart, and does not count in the record
  *		MOMENTS		integers: the sum, and that of squares
  *		MIN, MAX	64 bits: the order key (column.h) plus 2^63; of MIN the complement.  The greatest
  *					of these is kept
  *
- * A query with groups has fewer than 2^32 rows, so counts have 32 bits.
+ * A query with groups has no more than GPUAGG_GROUP_ROWS rows, so counts have 32 bits, and digits
+ * to which each row adds less than 2^32 do not overflow.
  */
 #ifndef GPUAGG_QUERY_GROUP_H
 #define GPUAGG_QUERY_GROUP_H
@@ -28,8 +29,9 @@
 #define GPUAGG_GROUP_KEYS		  8
 #define GPUAGG_GROUP_AGGREGATES	  16
 #define GPUAGG_GROUP_KEY_BITS	  126
-#define GPUAGG_GROUP_FLOAT_WORDS  8
-#define GPUAGG_GROUP_FLOAT_CHUNK  29 /* its lowest word is this chunk of float_sum.h */
+#define GPUAGG_GROUP_ROWS		  (UINT32_C(1) << 30)
+#define GPUAGG_GROUP_FLOAT_DIGITS 8
+#define GPUAGG_GROUP_FLOAT_CHUNK  29 /* its lowest digit is this chunk of float_sum.h */
 #define GPUAGG_GROUP_FLOAT_WEIGHT (32 * GPUAGG_GROUP_FLOAT_CHUNK + GPUAGG_MIN_EXPONENT)
 #define GPUAGG_GROUP_NONE		  UINT16_MAX
 
@@ -101,13 +103,10 @@ static inline __int128
 gpuagg_group_integer(const GpuaggGroupField *field, const uint32_t *record, uint32_t rows,
 					 uint64_t *n)
 {
-	const uint32_t *word = record + field->value;
-	unsigned __int128 sum = (unsigned __int128) word[1] << 32 | word[0];
+	const int64_t *digit = (const int64_t *) (record + field->value);
 
 	*n = (uint64_t) rows - record[field->missing];
-	if (field->words == 2)
-		return (int64_t) sum;
-	return (__int128) ((unsigned __int128) (__int128) (int32_t) word[2] << 64 | sum);
+	return field->words == 2 ? digit[0] : digit[0] + (__int128) digit[1] * (INT64_C(1) << 32);
 }
 
 #endif /* GPUAGG_QUERY_GROUP_H */

@@ -26,14 +26,11 @@
 #define READ_PART 8 /* of these, what a row counts beside that is read from its page */
 
 /* In mode auto, groups that are expected, up to which the device is known to be faster. */
-#define AUTO_GROUPS 4096
+#define AUTO_GROUPS (1 << 22)
 
 /* Parts of a query's groups, at most; and how often it is asked again in more of them. */
 #define MAX_PARTS 64
 #define MAX_TRIES 4
-
-/* Rows that one request with groups is for, at most. */
-#define GROUPED_ROWS (INT64CONST(1) << 31)
 
 /* Vectors that the CPU takes, at most, until constants that are known with a row are known. */
 #define FIRST_VECTORS 64
@@ -488,7 +485,7 @@ ask_all_groups(AggScanState *node, const AggDeviceProgram *program, const PageDe
 		some.blobs += (Size) first * ncolumns;
 		some.nchunks = 0;
 		some.rows = 0;
-		while (first < device->nchunks && some.rows + device->nrows[first] <= GROUPED_ROWS)
+		while (first < device->nchunks && some.rows + device->nrows[first] <= GPUAGG_GROUP_ROWS)
 		{
 			some.rows += device->nrows[first++];
 			some.nchunks++;

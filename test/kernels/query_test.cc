@@ -498,6 +498,8 @@ any_method()
 	method.stages = (unsigned) (next() % 3);
 	method.plain = next() % 3 == 0;
 	method.interpreted = next() % 2 == 0;
+	method.hashed = next() % 4 == 0;
+	method.settle_tiles = (unsigned) (next() % 3);
 	return method;
 }
 
@@ -1063,6 +1065,47 @@ struct Table
 long Table::nfar;
 long ngroups_found;
 
+/* Ranges of keys: all that there are, or too few, or none that is known. */
+void
+set_ranges(const GpuQueryPlan &plan, const Groups &groups, GpuQueryTable &table)
+{
+	const GpuaggGroupLayout &layout = plan.groups;
+
+	for (uint32_t k = 0; k < layout.nkeys; k++)
+	{
+		int bits = 8 * (int) size_of(layout.key_type[k]);
+		int64_t least = INT64_MAX;
+		int64_t greatest = INT64_MIN;
+		uint64_t count;
+
+		for (const auto &group : groups)
+		{
+			uint64_t words[2] = {group.first.first, group.first.second};
+			int isnull;
+			uint64_t value = gpuagg_group_key(&layout, words, k, &isnull);
+
+			if (bits > 0 && bits < 64) /* BOOL has none */
+				value = (uint64_t) ((int64_t) (value << (64 - bits)) >> (64 - bits));
+			if (isnull)
+				continue;
+			least = std::min(least, (int64_t) value);
+			greatest = std::max(greatest, (int64_t) value);
+		}
+		table.range[k] = {};
+		if (layout.key_type[k] == GPUAGG_VECTOR_FLOAT32 || layout.key_type[k] == GPUAGG_VECTOR_FLOAT64)
+			continue;
+		count = least <= greatest ? (uint64_t) greatest - (uint64_t) least + 1 : 1;
+		if (count == 0 || count > 100)
+			count = 1 + next() % 100;
+		if (next() % 4 == 0)
+			least = (int64_t) ((uint64_t) least + next() % count);
+		table.range[k].least = least;
+		table.range[k].count = (uint32_t) count;
+	}
+	if (next() % 4 == 0)
+		table.range[0].count = 0;
+}
+
 /* Groups by the device, in so many parts and by several launches, beside the CPU's. */
 bool
 groups_agree(const GpuQueryPlan &plan, std::vector<Chunk> &chunks,
@@ -1070,7 +1113,7 @@ groups_agree(const GpuQueryPlan &plan, std::vector<Chunk> &chunks,
 			 const GpuQueryMethod &method, int byte)
 {
 	uint32_t slots = 1;
-	uint32_t parts = (uint32_t) (1 + next() % 3);
+	uint32_t parts = next() % 2 ? 1 : (uint32_t) (2 + next() % 2);
 	bool checked = next() % 2;
 	Groups got;
 	bool right = true;
@@ -1087,7 +1130,9 @@ groups_agree(const GpuQueryPlan &plan, std::vector<Chunk> &chunks,
 	query.results = (GpuQueryResults *) results.p;
 	query.table = &table.table;
 	table.table.parts = parts;
-	table.table.expected = next() % 2 ? (uint32_t) expected.size() : (uint32_t) (next() % 70);
+	table.table.expected = next() % 2 ? (uint32_t) expected.size() : (uint32_t) (next() % 700);
+	if (next() % 2)
+		set_ranges(plan, expected, table.table);
 	must(gpu_memset(device.flagged->p, 0, device.flagged->bytes, stream), "gpu_memset");
 	for (uint32_t part = 0; part < parts && right; part++)
 	{
@@ -1222,6 +1267,59 @@ column_groups(const Options &options)
 	}
 }
 
+/* The value of a type that makes sums grow most, among those that records of groups hold. */
+void
+put_extreme(Column &c, uint32_t nrows, bool negative)
+{
+	__int128 greatest = greatest_integer(c.type);
+	GpuaggInt128 v = gpuagg_int128_narrow(negative ? -greatest - 1 : greatest);
+	uint64_t bits = UINT64_C(1120) << 52 | UINT64_C(0xfffffffffffff) | (uint64_t) negative << 63;
+
+	for (uint32_t i = 0; i < nrows; i++)
+		memcpy((char *) c.values.data() + i * size_of(c.type),
+			   c.type == GPUAGG_VECTOR_FLOAT64 ? (void *) &bits : (void *) &v, size_of(c.type));
+	c.valid.clear();
+	gpuagg_narrow_init(&c.form, c.type);
+	gpuagg_narrow_add(&c.form, c.values.data(), nullptr, nrows);
+	gpuagg_narrow_finish(&c.form);
+	store_column(c, nrows);
+}
+
+/* So many rows of extremes in one block that halves of sums have to be carried, and last ones added. */
+void
+extreme_groups(const Options &options)
+{
+	static Trial t;
+
+	load_columns(t);
+	for (int round = 0; round < (options.small ? 1 : 4); round++)
+	{
+		uint32_t nrows = 300000;
+		std::vector<GpuQueryAggregate> aggregates;
+		std::vector<uint16_t> keys = {0};
+		std::vector<Chunk> chunks;
+		GpuQueryMethod method = {};
+
+		chunks.push_back(make_chunk(nrows, false));
+		for (uint16_t k = 2; k < t.program.nregisters; k++)
+		{
+			Column &c = chunks[0].columns[k];
+
+			if (c.type == GPUAGG_VECTOR_FLOAT32)
+				continue;
+			put_extreme(c, nrows, round % 2);
+			if (k % 2 == 0)
+				aggregates.push_back({GPUAGG_SUM, {}, k, NONE});
+		}
+		aggregates.push_back({GPUAGG_MOMENTS, {}, 4, NONE});
+		aggregates.push_back({GPUAGG_MOMENTS, {}, 6, NONE});
+		method.blocks = 1;
+		method.hashed = round / 2;
+		method.replicas = 1;
+		check_groups(t, chunks, aggregates, keys, method, "of extremes");
+	}
+}
+
 void
 random_groups(const Options &options)
 {
@@ -1320,6 +1418,7 @@ query_tests(const Options &options)
 	times(options);
 	random_programs(options);
 	column_groups(options);
+	extreme_groups(options);
 	random_groups(options);
 	printf("query: %ld groups, %ld values apart\n", ngroups_found, Table::nfar);
 	printf("query: %ld launches, %ld programs refused, %ld chunks of %ld rows, %ld flagged\n",

@@ -151,6 +151,7 @@ struct Options
 {
 	std::vector<uint64_t> sizes;
 	uint64_t largest; /* the size of all that is measured at one size */
+	const char *only = ""; /* queries whose name has this */
 };
 
 extern void reduce_cases(const Options &options);

@@ -146,7 +146,7 @@ static const struct
 static void
 usage()
 {
-	fprintf(stderr, "usage: kernel_bench [--csv FILE] [--largest LOG2]");
+	fprintf(stderr, "usage: kernel_bench [--csv FILE] [--largest LOG2] [--only QUERY]");
 	for (auto &part : parts)
 		fprintf(stderr, " [%s]", part.name);
 	fprintf(stderr, "\n");
@@ -175,6 +175,8 @@ main(int argc, char **argv)
 		}
 		else if (strcmp(argv[i], "--largest") == 0 && i + 1 < argc)
 			largest = atoi(argv[++i]);
+		else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
+			options.only = argv[++i];
 		else if (std::any_of(std::begin(parts), std::end(parts), [&](auto &part) {
 					 return strcmp(part.name, argv[i]) == 0;
 				 }))
