@@ -106,6 +106,14 @@ gpud_table_learn(QueryTable *table, uint64_t nfound)
 	table->table.expected = nfound < UINT32_MAX ? (uint32_t) nfound : UINT32_MAX;
 }
 
+/* Counts lie where results of a query without groups would, behind those that come before them. */
+static void *
+counts_of(const Lane *lane)
+{
+	static_assert(sizeof(GpuQueryTableCounts) <= sizeof(((GpuQueryResults *) 0)->of), "room");
+	return ((GpuQueryResults *) lane->slot)->of;
+}
+
 static GpuaggReason
 send_first(const QueryTable *table, const GpuQueryPlan *plan, const Lane *lane, char *to)
 {
@@ -116,7 +124,7 @@ send_first(const QueryTable *table, const GpuQueryPlan *plan, const Lane *lane, 
 										   lane->stream);
 
 	if (reason == GPUAGG_OK)
-		reason = gpu_copy_out(lane->slot, table->table.counts, sizeof(GpuQueryTableCounts),
+		reason = gpu_copy_out(counts_of(lane), table->table.counts, sizeof(GpuQueryTableCounts),
 							  lane->stream);
 	if (reason == GPUAGG_OK && table->sent > 0)
 		reason = gpu_copy_out(to, gathered, table->sent * record_bytes(plan), lane->stream);
@@ -165,7 +173,7 @@ gpud_table_collected(QueryTable *table, const GpuQueryPlan *plan, const Lane *la
 	if (table->known)
 		return true;
 	table->known = true;
-	memcpy(&table->counts, lane->slot, sizeof(table->counts));
+	memcpy(&table->counts, counts_of(lane), sizeof(table->counts));
 	return !fits(table, plan) || (table->counts.ngroups <= table->sent && table->counts.nfar == 0);
 }
 

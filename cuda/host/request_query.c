@@ -27,6 +27,7 @@
 #define STEP_COST	 4				   /* of a step of a plan and a row */
 #define HEAVY_COST	 64				   /* of one that has 128 bits, quotients or squares */
 #define GROUP_COST	 32				   /* of a row that goes into a group */
+#define FEW_GROUPS	 4096			   /* a slice takes about as long whatever they are */
 #define BITMAP_BYTES (UINT64_C(4) << 20)
 #define FLOAT_ROWS	 (UINT64_C(1) << 26) /* of a multiprocessor: query.cu refuses more */
 #define BATCH		 64					 /* chunks that are copied at a time */
@@ -71,8 +72,10 @@ typedef struct QueryJob
 	uint64_t first_bitmap; /* bytes from the query's begin; */
 	uint64_t end_bitmaps;  /* 0: there are none */
 	uint64_t nrows;
-	uint64_t cost; /* bytes that are read in the time it may take */
-	uint64_t most; /* of that */
+	uint64_t cost;	  /* bytes that are read in the time it may take */
+	uint64_t most;	  /* of that */
+	uint64_t *learns; /* where that is kept for other queries; NULL: nowhere */
+	bool sends;		  /* the groups are given out behind the slice */
 	int64_t started;
 } QueryJob;
 
@@ -85,7 +88,8 @@ typedef struct QuerySlot
 	GpuQueryBlock *blocks;
 } QuerySlot;
 
-static uint64_t learned; /* what slices of earlier queries might cost at last; 0: nothing yet */
+/* What slices of earlier queries might cost at last, without groups and with few; 0: nothing yet. */
+static uint64_t learned[2];
 
 static_assert(GPUAGG_QUERY_COLUMNS == GPU_QUERY_COLUMNS &&
 				  GPUAGG_QUERY_AGGREGATES == GPU_QUERY_AGGREGATES,
@@ -240,10 +244,12 @@ plan(Job *job)
 		job->stays = true;
 	}
 
-	query->most = learned > 0 ? learned : gpud_piece_rows_max * ROW_COST;
-	if (query->head.nkeys > 0)
-		query->most = gpud_piece_rows_max *
-					  ROW_COST; /* the first slice tells how many groups there are */
+	/* of many groups the first slice tells how many there are */
+	query->learns = query->head.nkeys == 0				 ? &learned[0]
+					: query->head.expected <= FEW_GROUPS ? &learned[1]
+														 : NULL;
+	query->most = query->learns != NULL && *query->learns > 0 ? *query->learns
+															  : gpud_piece_rows_max * ROW_COST;
 	query->status = calloc(job->units, sizeof(query->status[0]));
 	query->numbers = malloc(job->piece_units * sizeof(query->numbers[0]));
 	query->held = malloc((job->piece_units * ncolumns + 1) * sizeof(query->held[0]));
@@ -503,6 +509,16 @@ gives_out(const QueryJob *query)
 }
 
 static GpuaggReason
+give_out(Lane *lane)
+{
+	QueryJob *query = (QueryJob *) lane->job;
+
+	return gpud_table_send(&query->table, &query->plan, lane,
+						   query->segment->memory.base + query->job.request.u.query.answer_at +
+							   gpuagg_query_groups_at(query->head.nchunks));
+}
+
+static GpuaggReason
 launch_slice(Lane *lane)
 {
 	QueryJob *query = (QueryJob *) lane->job;
@@ -520,19 +536,19 @@ launch_slice(Lane *lane)
 	if (query->head.nkeys > 0 && query->total_rows > GPUAGG_GROUP_ROWS)
 		return GPUAGG_CPU_ONLY;
 	query->started = gpud_now();
-	return reason == GPUAGG_OK && query->nchunks > 0 ? run_slice(lane, &slot) : reason;
+	if (reason == GPUAGG_OK && query->nchunks > 0)
+		reason = run_slice(lane, &slot);
+	/* with the last one the groups, as it will be found right if nothing is flagged */
+	query->sends = query->head.nkeys > 0 && lane->units == left;
+	if (reason == GPUAGG_OK && query->sends)
+		reason = give_out(lane);
+	return reason;
 }
 
 static GpuaggReason
 launch(Lane *lane)
 {
-	QueryJob *query = (QueryJob *) lane->job;
-
-	if (!gives_out(query))
-		return launch_slice(lane);
-	return gpud_table_send(&query->table, &query->plan, lane,
-						   query->segment->memory.base + query->job.request.u.query.answer_at +
-							   gpuagg_query_groups_at(query->head.nchunks));
+	return gives_out((const QueryJob *) lane->job) ? give_out(lane) : launch_slice(lane);
 }
 
 /* The next slice takes as long as is meant, if it is like the last one. */
@@ -552,8 +568,8 @@ adapt(QueryJob *query)
 		query->most = usual / COST_RANGE;
 	if (query->most > usual * COST_RANGE)
 		query->most = usual * COST_RANGE;
-	if (query->head.nkeys == 0)
-		learned = query->most;
+	if (query->learns != NULL)
+		*query->learns = query->most;
 }
 
 /* False: nothing was flagged. */
@@ -611,11 +627,27 @@ collect_slice(Lane *lane)
 		/* the next slice knows how many groups there are; there is none if that is too many */
 		gpud_table_learn(&query->table, slot.results->nfound);
 		if (slot.results->full != 0)
+		{
 			lane->units = query->head.nchunks - query->job.units_done;
+			query->sends = false;
+		}
 	}
 	for (uint32_t i = 0; i < query->head.naggregates && query->head.nkeys == 0; i++)
 		gpuagg_query_total_merge(&query->totals[i], &slot.results->of[i], query->op[i],
 								 query->type[i]);
+}
+
+/* The groups have been sent, or some of them: then the rest is yet to be given out. */
+static bool
+collect_groups(Lane *lane)
+{
+	QueryJob *query = (QueryJob *) lane->job;
+
+	if (!gpud_table_collected(&query->table, &query->plan, lane))
+		return false;
+	if (query->table.counts.nfar > query->table.table.far_room)
+		lane->job->failure = GPUAGG_CPU_ONLY;
+	return true;
 }
 
 static void
@@ -623,12 +655,15 @@ collect(Lane *lane)
 {
 	QueryJob *query = (QueryJob *) lane->job;
 
-	if (!gives_out(query))
-		collect_slice(lane);
-	else if (!gpud_table_collected(&query->table, &query->plan, lane))
-		lane->units = 0;
-	else if (query->table.counts.nfar > query->table.table.far_room)
-		lane->job->failure = GPUAGG_CPU_ONLY;
+	if (gives_out(query))
+	{
+		if (!collect_groups(lane))
+			lane->units = 0;
+		return;
+	}
+	collect_slice(lane);
+	if (query->sends && lane->units > 0 && collect_groups(lane))
+		lane->units++;
 }
 
 /* ---- the end ---- */

@@ -20,7 +20,7 @@
 #define LOCAL_SHARED   (110 * 1024) /* bytes of a block of which two are resident */
 
 /* Rows of a copy of groups' sums: halves of digits take 2^15 numbers below 2^16. */
-#define LOCAL_ROWS (UINT32_C(1) << 15)
+#define LOCAL_ROWS		(UINT32_C(1) << 15)
 
 #define QUERY_TILE_ROWS 2048 /* of a tile, at most, unless a method says so */
 
@@ -395,8 +395,9 @@ launch_rows(const GpuQuery &query, const GpuQueryMethod &method, GpuStreamRef st
 	uint64_t key;
 
 	launch.plan = *query.plan;
-	launch.layout = Kind::GROUPS ? lay_out_groups(query, method, &launch.groups, Kind::V, most, &warps)
-								 : choose_layout(query, method, Kind::V, most, &warps);
+	launch.layout = Kind::GROUPS
+						? lay_out_groups(query, method, &launch.groups, Kind::V, most, &warps)
+						: choose_layout(query, method, Kind::V, most, &warps);
 	if (launch.layout.bytes > most)
 		return GPUAGG_REFUSED;
 	launch.layout.bulk = large && !method.plain;

@@ -143,10 +143,10 @@ typedef struct GpuQueryMethod
 	unsigned stages; /* tiles in shared memory: 1, 2 */
 	int plain;		 /* without bulk copies */
 	int interpreted; /* step by step, without kernels of shapes or sums of columns as they lie */
-	uint64_t float_rows; /* of a block, at most, where floats are summed; default 2^26 */
-	unsigned local;		 /* groups that a block has in shared memory; UINT_MAX: none */
-	unsigned replicas;	 /* of each of those: 1, 2, 4, ..., 32 */
-	int hashed;			 /* groups by keys, whatever ranges these have */
+	uint64_t float_rows;   /* of a block, at most, where floats are summed; default 2^26 */
+	unsigned local;		   /* groups that a block has in shared memory; UINT_MAX: none */
+	unsigned replicas;	   /* of each of those: 1, 2, 4, ..., 32 */
+	int hashed;			   /* groups by keys, whatever ranges these have */
 	unsigned settle_tiles; /* after which sums of a block's groups are carried, at most */
 } GpuQueryMethod;
 

@@ -23,7 +23,7 @@
 #include "kernels/query_step.cuh"
 #include "kernels/query_total.cuh"
 
-#define PLACE_NONE UINT32_MAX
+#define PLACE_NONE	 UINT32_MAX
 
 #define LOCAL_PROBES 16
 #define GRID_PROBES	 128
@@ -146,7 +146,8 @@ template <class Machine> struct QueryGroups
 	/* Begins with nothing; a barrier follows. */
 	__device__ __forceinline__ void start() const
 	{
-		uint32_t nkeys = launch.groups.direct ? 0 : launch.groups.local * launch.plan.groups.key_words;
+		uint32_t nkeys = launch.groups.direct ? 0
+											  : launch.groups.local * launch.plan.groups.key_words;
 		uint32_t nwords = local_stride() * query_group_words(launch.plan);
 
 		for (uint32_t i = threadIdx.x; i < nkeys; i += blockDim.x)
@@ -581,8 +582,12 @@ template <class Machine> struct QueryGroups
 	{
 		each(
 			rows,
-			[&](uint32_t place, int) { atomic_add(local_word(word) + place, (uint32_t) 1); },
-			[&](uint32_t *to, int) { atomic_add(to + word, (uint32_t) 1); });
+			[&](uint32_t place, int) {
+				atomic_add(local_word(word) + place, (uint32_t) 1);
+			},
+			[&](uint32_t *to, int) {
+				atomic_add(to + word, (uint32_t) 1);
+			});
 	}
 
 	/* Adds integers value(k) whose lowest N halves of 16 bits, the last with its sign, are all. */
@@ -607,9 +612,8 @@ template <class Machine> struct QueryGroups
 
 				UNROLL
 				for (int i = 0; i < DIGITS; i++)
-					query_add_digit(digit + i, i < DIGITS - 1
-												   ? (int64_t) (uint32_t) (v >> 32 * i)
-												   : (int64_t) (v >> 32 * (DIGITS - 1)));
+					query_add_digit(digit + i, i < DIGITS - 1 ? (int64_t) (uint32_t) (v >> 32 * i)
+															  : (int64_t) (v >> 32 * (DIGITS - 1)));
 			});
 	}
 
@@ -617,7 +621,9 @@ template <class Machine> struct QueryGroups
 	template <class T>
 	__device__ __forceinline__ void add_integers(const Lanes &a, uint32_t rows, uint32_t word) const
 	{
-		auto value = [&](int k) { return Machine::template value<T>(a, k); };
+		auto value = [&](int k) {
+			return Machine::template value<T>(a, k);
+		};
 		uint64_t used = 0; /* bits of all rows' that differ from the sign, or above these */
 
 		UNROLL
@@ -767,7 +773,9 @@ template <class Machine> struct QueryGroups
 			[&](uint32_t place, int k) {
 				add_float(local_word(field.value) + place, rows >> k & 1 ? a.low[k] : 0);
 			},
-			[&](uint32_t *to, int k) { add_far_float((uint64_t *) (to + field.value), a.low[k]); });
+			[&](uint32_t *to, int k) {
+				add_far_float((uint64_t *) (to + field.value), a.low[k]);
+			});
 		if (special != 0)
 		{
 			uint64_t low[V];
@@ -985,7 +993,8 @@ template <class Machine> struct QueryGroups
 		{
 			const GpuaggGroupField &field = layout.field[a];
 
-			if (field.value == GPUAGG_GROUP_NONE || field.op == GPUAGG_MIN || field.op == GPUAGG_MAX)
+			if (field.value == GPUAGG_GROUP_NONE || field.op == GPUAGG_MIN ||
+				field.op == GPUAGG_MAX)
 				continue;
 			ROLLED
 			for (uint32_t r = 0; r < launch.groups.replicas; r++)

@@ -75,7 +75,7 @@ struct QueryGroupPlaces
 {
 	uint32_t local; /* an even number */
 	uint32_t replicas;
-	uint32_t direct;	  /* they are numbered by their keys' ranges */
+	uint32_t direct;	   /* they are numbered by their keys' ranges */
 	uint32_t settle_tiles; /* after which their sums could overflow */
 };
 
@@ -270,7 +270,9 @@ query_issue(const QueryLaunch &launch, QueryWalk &walk, unsigned char *stage, Co
 	if (has)
 	{
 		const GpuQueryBlock &block =
-			(launch.blocks + (uint64_t) walk.chunk * launch.plan.ncolumns)[threadIdx.x]; /* the lane, in the first warp */
+			(launch.blocks +
+			 (uint64_t) walk.chunk *
+				 launch.plan.ncolumns)[threadIdx.x]; /* the lane, in the first warp */
 		uint32_t width = block.width;
 		QueryColumn column = {block.base.lo,
 							  (uint64_t) block.base.hi,

@@ -165,21 +165,40 @@ read_digits(const uint32_t *word, uint32_t n, uint64_t *wide)
 	}
 }
 
-static int
-read_floats(const GpuaggGroupField *field, const uint32_t *record, GpuaggReduced *reduced)
+int
+gpuagg_group_float(const GpuaggGroupLayout *layout, const uint32_t *record, uint32_t number,
+				   GpuaggFloatSumFull *sum)
 {
+	const GpuaggGroupField *field = &layout->field[number];
 	const uint32_t *special = record + field->specials;
-	GpuaggFloatCounts *counts = &reduced->f.counts;
+	GpuaggFloatCounts *counts = &sum->counts;
+	uint32_t rows = record[layout->rows];
 
-	memcpy(&reduced->f.chunk[GPUAGG_GROUP_FLOAT_CHUNK], record + field->value,
-		   GPUAGG_GROUP_FLOAT_DIGITS * sizeof(int64_t));
-	gpuagg_float_sum_propagate(gpuagg_float_sum_of(&reduced->f));
-	counts->n = (int64_t) reduced->n;
+	/* one more chunk for what is carried */
+	sum->base = GPUAGG_GROUP_FLOAT_CHUNK;
+	sum->width = GPUAGG_GROUP_FLOAT_DIGITS + 1;
+	memcpy(sum->chunk, record + field->value, GPUAGG_GROUP_FLOAT_DIGITS * sizeof(int64_t));
+	sum->chunk[GPUAGG_GROUP_FLOAT_DIGITS] = 0;
+	gpuagg_float_sum_propagate(gpuagg_float_sum_of(sum));
+	counts->n = (int64_t) rows - record[field->missing];
 	counts->n_nan = special[GPUAGG_GROUP_NAN];
 	counts->n_pinf = special[GPUAGG_GROUP_PLUS_INFINITY];
 	counts->n_ninf = special[GPUAGG_GROUP_MINUS_INFINITY];
 	counts->n_negzero = special[GPUAGG_GROUP_MINUS_ZERO];
-	return counts->n_nan + counts->n_pinf + counts->n_ninf + counts->n_negzero <= counts->n;
+	return rows > 0 &&
+		   counts->n_nan + counts->n_pinf + counts->n_ninf + counts->n_negzero <= counts->n;
+}
+
+static int
+read_float(const GpuaggGroupLayout *layout, const uint32_t *record, uint32_t number,
+		   GpuaggReduced *reduced)
+{
+	GpuaggFloatSumFull sum;
+
+	if (!gpuagg_group_float(layout, record, number, &sum))
+		return 0;
+	gpuagg_float_sum_widen(gpuagg_float_sum_of(&reduced->f), gpuagg_float_sum_of(&sum));
+	return 1;
 }
 
 int
@@ -209,7 +228,7 @@ gpuagg_group_total(const GpuaggGroupLayout *layout, const uint32_t *record, uint
 		return 1;
 	}
 	if (is_float(field->type))
-		return read_floats(field, record, reduced);
+		return read_float(layout, record, number, reduced);
 	read_digits(record + field->value, field->words, wide);
 	reduced->sum.lo = wide[0];
 	reduced->sum.hi = (int64_t) wide[1];

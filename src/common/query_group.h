@@ -98,6 +98,10 @@ extern uint64_t gpuagg_group_key(const GpuaggGroupLayout *layout, const uint64_t
 extern int gpuagg_group_total(const GpuaggGroupLayout *layout, const uint32_t *record,
 							  uint32_t number, GpuaggQueryTotal *total);
 
+/* The same of a SUM of floats: makes `sum` one with as few chunks as it needs. */
+extern int gpuagg_group_float(const GpuaggGroupLayout *layout, const uint32_t *record,
+							  uint32_t number, GpuaggFloatSumFull *sum);
+
 /* The same of a SUM of integers of up to 64 bits: the number of values, and their sum. */
 static inline __int128
 gpuagg_group_integer(const GpuaggGroupField *field, const uint32_t *record, uint32_t rows,

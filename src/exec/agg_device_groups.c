@@ -153,6 +153,16 @@ take_total(AggScanState *node, const GpuaggGroupLayout *layout, const uint32 *re
 	uint64 n;
 	__int128 sum;
 
+	if (field->specials != GPUAGG_GROUP_NONE)
+	{
+		/* nothing else of it is looked at */
+		if (!gpuagg_group_float(layout, record, (uint32) number, &total.reduced.f))
+			elog(ERROR, "unexpected total of a group on the device");
+		total.reduced.n = (uint64) total.reduced.f.counts.n;
+		if (total.reduced.n > 0)
+			gpuagg_agg_sink_total(node, number, group, &total.reduced);
+		return;
+	}
 	if (field->op != GPUAGG_SUM || field->type >= GPUAGG_VECTOR_INT128)
 	{
 		if (!gpuagg_group_total(layout, record, (uint32) number, &total) ||
@@ -247,6 +257,7 @@ gpuagg_agg_device_groups_take(AggScanState *node, const AggDeviceGroups *groups,
 	keys->node = node;
 	keys->groups = groups;
 	find_entries(keys, program);
+	gpuagg_groups_expect(gpuagg_agg_main(node)->groups, left);
 	while (left > 0)
 	{
 		int n = (int) Min(left, GPUAGG_VECTOR_ROWS);

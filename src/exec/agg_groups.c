@@ -259,6 +259,17 @@ new_group(AggGroups *groups, uint32 hash, GroupFill fill, void *owner, int row)
 	return group;
 }
 
+void
+gpuagg_groups_expect(AggGroups *groups, uint64 n)
+{
+	uint64 size = (uint64) groups->ngroups + n;
+
+	/* one that is full to nine tenths grows */
+	size += size / 8;
+	if (groups->packed != NULL && size > groups->packed->size && size < PG_UINT32_MAX / 2)
+		packed_grow(groups->packed, size);
+}
+
 /* ---- finding ---- */
 
 static void

@@ -64,6 +64,9 @@ extern AggGroups *gpuagg_groups_make(GroupLayout *layout, PlanState *parent);
 /* Whether keys of that form are found in vectors: by find(); else only by find_datums(). */
 extern bool gpuagg_groups_by_vector(const AggGroups *groups);
 
+/* So many more groups are about to be found: the table of keys grows at once. */
+extern void gpuagg_groups_expect(AggGroups *groups, uint64 n);
+
 /*
  * Finds the groups of rows[0 .. n-1] of a vector of keys, and makes those that are
  * missing: found[i].  keys: one vector for each.

@@ -1092,7 +1092,8 @@ set_ranges(const GpuQueryPlan &plan, const Groups &groups, GpuQueryTable &table)
 			greatest = std::max(greatest, (int64_t) value);
 		}
 		table.range[k] = {};
-		if (layout.key_type[k] == GPUAGG_VECTOR_FLOAT32 || layout.key_type[k] == GPUAGG_VECTOR_FLOAT64)
+		if (layout.key_type[k] == GPUAGG_VECTOR_FLOAT32 ||
+			layout.key_type[k] == GPUAGG_VECTOR_FLOAT64)
 			continue;
 		count = least <= greatest ? (uint64_t) greatest - (uint64_t) least + 1 : 1;
 		if (count == 0 || count > 100)

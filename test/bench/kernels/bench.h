@@ -150,7 +150,7 @@ extern void report_spread(const std::string &part, const std::string &what, doub
 struct Options
 {
 	std::vector<uint64_t> sizes;
-	uint64_t largest; /* the size of all that is measured at one size */
+	uint64_t largest;	   /* the size of all that is measured at one size */
 	const char *only = ""; /* queries whose name has this */
 };
 
