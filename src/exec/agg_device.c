@@ -378,6 +378,7 @@ typedef struct AskedGroups
 	uint8 *status; /* of the chunks, as the first part's answer had it; NULL: there is none yet */
 	int64 rows;	   /* in groups */
 	bool taken;	   /* some groups are among the node's */
+	bool appends;  /* which had none before */
 } AskedGroups;
 
 /* Asks for a part; *incomplete: there are more groups than were expected. */
@@ -408,7 +409,7 @@ ask_part(AggScanState *node, AskedGroups *asked, uint32 part, bool *incomplete)
 		if (memcmp(asked->status, query->status, bytes) != 0)
 			reason = GPUAGG_BUSY;
 		else if (gpuagg_agg_device_groups_take(node, &wants->groups, asked->program, query,
-											   &asked->rows))
+											   asked->appends, &asked->rows))
 			asked->taken = true;
 		else
 			reason = GPUAGG_CPU_ONLY;
@@ -447,6 +448,7 @@ ask_groups(AggScanState *node, const AggDeviceProgram *program, const PageDevice
 	bool incomplete = true;
 
 	asked.expected = gpuagg_agg_device_groups_expected(node, device->rows);
+	asked.appends = alone && gpuagg_groups_may_append(gpuagg_agg_main(node)->groups);
 	for (int i = 0; incomplete && reason == GPUAGG_OK; i++)
 	{
 		uint64 parts = room > 0 ? asked.expected / room + 1 : UINT64_MAX;

@@ -18,6 +18,7 @@ typedef struct KeyVectors
 {
 	AggScanState *node;
 	const AggDeviceGroups *groups;
+	bool appends; /* all records are of groups that the node has not */
 	const GpuaggVectorBytes *entries[GPUAGG_GROUP_KEYS]; /* of keys that are codes; NULL: others */
 	uint32 nentries[GPUAGG_GROUP_KEYS];
 	GpuaggVector vectors[GPUAGG_GROUP_KEYS];
@@ -133,12 +134,15 @@ fill_from_keys(void *owner, int row, Datum *values, bool *isnull)
 static void
 find_groups(KeyVectors *keys, int n, AggGroup **found)
 {
+	AggGroups *groups = gpuagg_agg_main(keys->node)->groups;
 	uint16 rows[GPUAGG_VECTOR_ROWS];
 
 	for (int i = 0; i < n; i++)
 		rows[i] = (uint16) i;
-	gpuagg_groups_find(gpuagg_agg_main(keys->node)->groups, keys->vectors, rows, n, fill_from_keys,
-					   keys, found);
+	if (keys->appends)
+		gpuagg_groups_append(groups, keys->vectors, rows, n, fill_from_keys, keys, found);
+	else
+		gpuagg_groups_find(groups, keys->vectors, rows, n, fill_from_keys, keys, found);
 }
 
 /* ---- totals ---- */
@@ -245,7 +249,8 @@ take_far(KeyVectors *keys, const GpuaggGroupFar *far)
 
 bool
 gpuagg_agg_device_groups_take(AggScanState *node, const AggDeviceGroups *groups,
-							  const AggDeviceProgram *program, const BlobQuery *query, int64 *rows)
+							  const AggDeviceProgram *program, const BlobQuery *query, bool appends,
+							  int64 *rows)
 {
 	KeyVectors *keys;
 	const uint32 *records = query->records;
@@ -257,7 +262,7 @@ gpuagg_agg_device_groups_take(AggScanState *node, const AggDeviceGroups *groups,
 	keys->node = node;
 	keys->groups = groups;
 	find_entries(keys, program);
-	gpuagg_groups_expect(gpuagg_agg_main(node)->groups, left);
+	keys->appends = appends;
 	while (left > 0)
 	{
 		int n = (int) Min(left, GPUAGG_VECTOR_ROWS);
@@ -268,6 +273,7 @@ gpuagg_agg_device_groups_take(AggScanState *node, const AggDeviceGroups *groups,
 		left -= n;
 		(void) gpuagg_agg_output_make_room(node);
 	}
+	keys->appends = false;
 	for (uint32 i = 0; i < query->nfar; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

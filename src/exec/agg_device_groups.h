@@ -28,10 +28,10 @@ extern uint64 gpuagg_agg_device_groups_expected(const AggScanState *node, uint64
 
 /*
  * Adds the groups of an answer to the node's, which may be spilled meanwhile; *rows grows by
- * those that are in them.  False: a sum is more than states can take, and nothing has been added.
+ * those that are in them.  appends: all these groups are new to it.  False: a sum is more than states can take, and nothing has been added.
  */
 extern bool gpuagg_agg_device_groups_take(AggScanState *node, const AggDeviceGroups *groups,
 										  const AggDeviceProgram *program, const BlobQuery *query,
-										  int64 *rows);
+										  bool appends, int64 *rows);
 
 #endif /* GPUAGG_AGG_DEVICE_GROUPS_H */

@@ -104,6 +104,13 @@ struct GroupBlock
 	AggGroup groups[FLEXIBLE_ARRAY_MEMBER];
 };
 
+/* A group that is in no table yet. */
+typedef struct PendingGroup
+{
+	PackedKey key;
+	AggGroup *group;
+} PendingGroup;
+
 struct AggGroups
 {
 	GroupLayout *layout;
@@ -114,6 +121,9 @@ struct AggGroups
 	packed_hash *packed; /* of packed keys, or of short ones */
 	bytes_hash *bytes;	 /* unless keys are packed: of those that are not short */
 	DirectIndex direct;
+	PendingGroup *pending; /* entered when a group is looked for */
+	int64 npending;
+	int64 pending_room;
 	bool by_vector; /* some form compares keys of these types */
 	PlanState *parent;
 	TupleHashTable odd; /* keys without a form; made when there is one */
@@ -152,6 +162,9 @@ make_tables(AggGroups *groups)
 			groups->bytes = bytes_create(context, FIRST_GROUPS, NULL);
 	}
 	groups->direct = (DirectIndex){.least = PG_INT64_MAX, .greatest = PG_INT64_MIN};
+	groups->pending = NULL;
+	groups->npending = 0;
+	groups->pending_room = 0;
 	groups->odd = NULL;
 	groups->only = NULL;
 	groups->first_block = NULL;
@@ -257,17 +270,6 @@ new_group(AggGroups *groups, uint32 hash, GroupFill fill, void *owner, int row)
 	block->n++;
 	groups->ngroups++;
 	return group;
-}
-
-void
-gpuagg_groups_expect(AggGroups *groups, uint64 n)
-{
-	uint64 size = (uint64) groups->ngroups + n;
-
-	/* one that is full to nine tenths grows */
-	size += size / 8;
-	if (groups->packed != NULL && size > groups->packed->size && size < PG_UINT32_MAX / 2)
-		packed_grow(groups->packed, size);
 }
 
 /* ---- finding ---- */
@@ -471,13 +473,81 @@ find_integer(AggGroups *groups, const GpuaggVector *vector, const uint16 *rows, 
 		find_missing(groups, vector, rows, missing, nmissing, fill, owner, found);
 }
 
+/* ---- groups that are known to be new ---- */
+
+static bool
+is_one_integer(const GroupLayout *layout)
+{
+	return layout->nkeys == 1 && is_integer(layout->keys[0].type);
+}
+
+/* Enters those pending, before any is looked for; an error leaves the others pending. */
+static void
+enter_pending(AggGroups *groups)
+{
+	const GroupLayout *layout = groups->layout;
+	packed_hash *table = groups->packed;
+	uint64 size = (uint64) table->members + (uint64) groups->npending;
+
+	/* one that is full to nine tenths grows */
+	size += size / 8;
+	if (size > table->size && size < PG_UINT32_MAX / 2)
+		packed_grow(table, size);
+	while (groups->npending > 0)
+	{
+		PendingGroup *pending = &groups->pending[groups->npending - 1];
+		bool there;
+
+		packed_insert(table, pending->key, &there)->group = pending->group;
+		groups->npending--;
+		if (is_one_integer(layout) && !gpuagg_key_packs_null(pending->key))
+			index_group(groups, gpuagg_key_unpack(pending->key, layout->keys[0].type),
+						pending->group);
+	}
+	pfree(groups->pending);
+	groups->pending = NULL;
+	groups->pending_room = 0;
+}
+
+bool
+gpuagg_groups_may_append(const AggGroups *groups)
+{
+	return groups->ngroups == 0 && groups->layout->nkeys > 0 && groups->pack;
+}
+
+void
+gpuagg_groups_append(AggGroups *groups, const GpuaggVector *keys, const uint16 *rows, int n,
+					 GroupFill fill, void *owner, AggGroup **made)
+{
+	const GroupLayout *layout = groups->layout;
+	PackedKey packed[GPUAGG_VECTOR_ROWS];
+
+	if (groups->npending + n > groups->pending_room)
+	{
+		int64 room = Max(2 * groups->pending_room, FIRST_GROUPS + n);
+		Size bytes = room * sizeof(PendingGroup);
+
+		groups->pending = groups->pending == NULL ? MemoryContextAllocHuge(groups->context, bytes)
+												  : repalloc_huge(groups->pending, bytes);
+		groups->pending_room = room;
+	}
+	gpuagg_keys_pack(layout->keys, layout->nkeys, keys, rows, n, packed);
+	for (int i = 0; i < n; i++)
+	{
+		made[i] = new_group(groups, gpuagg_key_hash(packed[i]), fill, owner, rows[i]);
+		groups->pending[groups->npending++] = (PendingGroup){packed[i], made[i]};
+	}
+}
+
 void
 gpuagg_groups_find(AggGroups *groups, const GpuaggVector *keys, const uint16 *rows, int n,
 				   GroupFill fill, void *owner, AggGroup **found)
 {
 	const GroupLayout *layout = groups->layout;
 
-	if (layout->nkeys == 1 && is_integer(layout->keys[0].type))
+	if (groups->npending > 0)
+		enter_pending(groups);
+	if (is_one_integer(layout))
 		find_integer(groups, keys, rows, n, fill, owner, found);
 	else if (groups->pack)
 	{

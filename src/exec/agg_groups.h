@@ -64,15 +64,20 @@ extern AggGroups *gpuagg_groups_make(GroupLayout *layout, PlanState *parent);
 /* Whether keys of that form are found in vectors: by find(); else only by find_datums(). */
 extern bool gpuagg_groups_by_vector(const AggGroups *groups);
 
-/* So many more groups are about to be found: the table of keys grows at once. */
-extern void gpuagg_groups_expect(AggGroups *groups, uint64 n);
-
 /*
  * Finds the groups of rows[0 .. n-1] of a vector of keys, and makes those that are
  * missing: found[i].  keys: one vector for each.
  */
 extern void gpuagg_groups_find(AggGroups *groups, const GpuaggVector *keys, const uint16 *rows,
 							   int n, GroupFill fill, void *owner, AggGroup **found);
+
+/*
+ * The same of keys that are all new, and none of which comes twice: nothing is looked for.  Only
+ * of groups that may be appended to when there are none yet.
+ */
+extern bool gpuagg_groups_may_append(const AggGroups *groups);
+extern void gpuagg_groups_append(AggGroups *groups, const GpuaggVector *keys, const uint16 *rows,
+								 int n, GroupFill fill, void *owner, AggGroup **made);
 
 /* Finds, or makes, the group with these keys; values of variable length may be anywhere. */
 extern AggGroup *gpuagg_groups_find_datums(AggGroups *groups, const Datum *keys, const bool *isnull,
