@@ -138,7 +138,10 @@ asks('and more memory than there is', 1, 'SELECT %scount(*), %ssum(s) FROM (SELE
 # ---- pages that have changed, and errors ----
 
 $node->safe_psql('postgres', 'UPDATE t SET z = 5 WHERE k = 4 AND small = 1; DELETE FROM t WHERE k = 900');
-asks('after changes', 1, 'SELECT k, %ssum(z), %scount(*) FROM t GROUP BY k ORDER BY k');
+for my $key ('k', 'small, flag', 'day', 'k, day')
+{
+	asks("by $key after changes", 1, "SELECT $key, %ssum(z), %scount(*) FROM t GROUP BY $key ORDER BY $key");
+}
 $node->safe_psql('postgres', 'VACUUM t');
 prefetch();
 asks('after a vacuum', 1, 'SELECT k, %ssum(z), %scount(*) FROM t GROUP BY k ORDER BY k');
