@@ -8,7 +8,7 @@
 
 #define SLOTS_LEAST 4096
 #define SLOTS_MOST	(UINT64_C(1) << 30)
-#define FAR_ROOM	65536		/* floats that are listed apart, at most */
+#define FAR_ROOM	65536		/* floats that are listed apart, at most, where any are summed */
 #define RANGE_MOST	(1 << 20)	/* of keys that groups may be numbered by */
 #define SENT_LEAST	(16 * 1024) /* bytes */
 
@@ -36,12 +36,14 @@ gpud_table_plan(QueryTable *table, const GpuQueryPlan *plan, const GpuaggQueryHe
 		sent = SENT_LEAST;
 	table->sent = sent < answer ? sent / record : table->room;
 	table->table.slots = (uint32_t) slots;
-	table->table.far_room = FAR_ROOM;
+	for (uint32_t i = 0; i < plan->groups.naggregates; i++)
+		if (plan->groups.field[i].specials != GPUAGG_GROUP_NONE)
+			table->table.far_room = FAR_ROOM;
 	table->table.part = head->part;
 	table->table.parts = head->parts;
 	table->table.expected = (uint32_t) expected;
 	table->records = gpud_place(block_bytes, slots * record);
-	table->far = gpud_place(block_bytes, FAR_ROOM * sizeof(GpuaggGroupFar));
+	table->far = gpud_place(block_bytes, table->table.far_room * sizeof(GpuaggGroupFar));
 	table->counted = gpud_place(block_bytes, sizeof(GpuQueryTableCounts));
 	table->gathered = gpud_place(block_bytes, (table->room < slots ? table->room : slots) * record);
 	if (table->sent > slots)
@@ -157,7 +159,7 @@ fits(const QueryTable *table, const GpuQueryPlan *plan)
 	uint64_t far_bytes = counts->nfar * sizeof(GpuaggGroupFar);
 	uint64_t far_records = (far_bytes + record_bytes(plan) - 1) / record_bytes(plan);
 
-	return counts->full == 0 && counts->nfar <= FAR_ROOM &&
+	return counts->full == 0 && counts->nfar <= table->table.far_room &&
 		   counts->ngroups + far_records <= table->room;
 }
 
