@@ -19,8 +19,11 @@
 #define LOCAL_REPLICAS (40 * 1024)
 #define LOCAL_SHARED   (110 * 1024) /* bytes of a block of which two are resident */
 
-/* Rows of a copy of groups' sums: halves of digits take 2^15 numbers below 2^16. */
-#define LOCAL_ROWS		(UINT32_C(1) << 15)
+/*
+ * Rows of a copy of groups' sums between carries: a half begins below 2^16, each row adds less than
+ * that, and the one below carries up to 2^15; all of it stays below 2^31.
+ */
+#define LOCAL_ROWS		((UINT32_C(1) << 15) - 2)
 
 #define QUERY_TILE_ROWS 2048 /* of a tile, at most, unless a method says so */
 

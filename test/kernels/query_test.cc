@@ -1268,17 +1268,31 @@ column_groups(const Options &options)
 	}
 }
 
-/* The value of a type that makes sums grow most, among those that records of groups hold. */
+/*
+ * The value of a type that makes sums grow most, among those that records of groups hold; or of
+ * integers one whose sums grow most but for their last halves.
+ */
 void
-put_extreme(Column &c, uint32_t nrows, bool negative)
+put_extreme(Column &c, uint32_t nrows, bool negative, bool is_short)
 {
-	__int128 greatest = greatest_integer(c.type);
+	__int128 greatest = greatest_integer(c.type) >> (is_short ? 3 * size_of(c.type) : 0);
 	GpuaggInt128 v = gpuagg_int128_narrow(negative ? -greatest - 1 : greatest);
 	uint64_t bits = UINT64_C(1120) << 52 | UINT64_C(0xfffffffffffff) | (uint64_t) negative << 63;
 
 	for (uint32_t i = 0; i < nrows; i++)
 		memcpy((char *) c.values.data() + i * size_of(c.type),
 			   c.type == GPUAGG_VECTOR_FLOAT64 ? (void *) &bits : (void *) &v, size_of(c.type));
+	c.valid.clear();
+	gpuagg_narrow_init(&c.form, c.type);
+	gpuagg_narrow_add(&c.form, c.values.data(), nullptr, nrows);
+	gpuagg_narrow_finish(&c.form);
+	store_column(c, nrows);
+}
+
+void
+put_true(Column &c, uint32_t nrows)
+{
+	c.values.assign(c.values.size(), UINT64_MAX);
 	c.valid.clear();
 	gpuagg_narrow_init(&c.form, c.type);
 	gpuagg_narrow_add(&c.form, c.values.data(), nullptr, nrows);
@@ -1293,29 +1307,31 @@ extreme_groups(const Options &options)
 	static Trial t;
 
 	load_columns(t);
-	for (int round = 0; round < (options.small ? 1 : 4); round++)
+	for (int round = 0; round < (options.small ? 1 : 16); round++)
 	{
-		uint32_t nrows = 300000;
+		uint32_t nrows = 120000;
 		std::vector<GpuQueryAggregate> aggregates;
 		std::vector<uint16_t> keys = {0};
 		std::vector<Chunk> chunks;
 		GpuQueryMethod method = {};
 
 		chunks.push_back(make_chunk(nrows, false));
+		if (round % 4 < 2)
+			put_true(chunks[0].columns[0], nrows); /* one group has all rows */
 		for (uint16_t k = 2; k < t.program.nregisters; k++)
 		{
 			Column &c = chunks[0].columns[k];
 
 			if (c.type == GPUAGG_VECTOR_FLOAT32)
 				continue;
-			put_extreme(c, nrows, round % 2);
+			put_extreme(c, nrows, round % 2, round / 4 % 2);
 			if (k % 2 == 0)
 				aggregates.push_back({GPUAGG_SUM, {}, k, NONE});
 		}
 		aggregates.push_back({GPUAGG_MOMENTS, {}, 4, NONE});
 		aggregates.push_back({GPUAGG_MOMENTS, {}, 6, NONE});
 		method.blocks = 1;
-		method.hashed = round / 2;
+		method.hashed = round / 8;
 		method.replicas = 1;
 		check_groups(t, chunks, aggregates, keys, method, "of extremes");
 	}
