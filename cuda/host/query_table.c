@@ -9,7 +9,6 @@
 #define SLOTS_LEAST 4096
 #define SLOTS_MOST	(UINT64_C(1) << 30)
 #define FAR_ROOM	65536		/* floats that are listed apart, at most, where any are summed */
-#define RANGE_MOST	(1 << 20)	/* of keys that groups may be numbered by */
 #define SENT_LEAST	(16 * 1024) /* bytes */
 
 static size_t
@@ -65,20 +64,20 @@ gpud_table_begin(QueryTable *table, const GpuQueryPlan *plan, const Lane *lane)
 	return reason;
 }
 
-/* A range that has these values, too. */
+/* A range that has these values, too; one of too many to count stays one. */
 static GpuQueryRange
 widened(const GpuQueryRange *range, int64_t least, int64_t greatest)
 {
 	int64_t last = (int64_t) ((uint64_t) range->least + range->count - 1);
+	uint64_t beyond;
 
 	if (range->count > 0 && range->least < least)
 		least = range->least;
 	if (range->count > 0 && last > greatest)
 		greatest = last;
 	/* as they come from outside, the least may be the greater */
-	if (range->too_wide || (uint64_t) greatest - (uint64_t) least >= RANGE_MOST)
-		return (GpuQueryRange){.too_wide = 1};
-	return (GpuQueryRange){least, (uint32_t) ((uint64_t) greatest - (uint64_t) least + 1), 0};
+	beyond = (uint64_t) greatest - (uint64_t) least;
+	return (GpuQueryRange){least, beyond < UINT32_MAX ? (uint32_t) beyond + 1 : UINT32_MAX};
 }
 
 void
@@ -92,7 +91,7 @@ gpud_table_widen(QueryTable *table, const GpuQueryPlan *plan, const Blob *const 
 		const GpuaggNarrow *form;
 
 		if (type == GPUAGG_VECTOR_BOOL)
-			*range = (GpuQueryRange){0, 2, 0};
+			*range = (GpuQueryRange){0, 2};
 		else if (!is_float && QUERY_SOURCE_KIND(plan->key[i]) == QUERY_COLUMN)
 		{
 			form = &blobs[QUERY_SOURCE_NUMBER(plan->key[i])]->form;

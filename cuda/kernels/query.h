@@ -97,7 +97,6 @@ typedef struct GpuQueryRange
 {
 	int64_t least;
 	uint32_t count;
-	uint32_t too_wide; /* for whom finds it: it stays unknown */
 } GpuQueryRange;
 
 /*

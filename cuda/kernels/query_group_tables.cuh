@@ -40,7 +40,6 @@ template <class Machine> struct QueryGroupTables
 	typedef typename Machine::Lanes Lanes;
 
 	static constexpr int V = Machine::ROWS;
-	static constexpr bool WIDE = Machine::HAS_WIDE;
 
 	const QueryLaunch &launch;
 	unsigned char *shared;
@@ -248,7 +247,6 @@ template <class Machine> struct QueryGroupTables
 		const GpuaggGroupLayout &layout = launch.plan.groups;
 		uint32_t lane = (uint32_t) lane_id() & (launch.groups.replicas - 1);
 		uint32_t stride = launch.groups.replicas;
-		uint32_t outside_any = 0;
 		uint32_t outside = 0;
 		uint32_t place[V];
 
@@ -261,6 +259,7 @@ template <class Machine> struct QueryGroupTables
 			const GpuQueryRange &range = launch.table.range[i];
 			bool is_short = layout.key_type[i] == GPUAGG_VECTOR_INT16 ||
 							layout.key_type[i] == GPUAGG_VECTOR_INT32;
+			uint32_t beyond = 0;
 			Lanes b;
 
 			b.valid = 0;
@@ -279,22 +278,21 @@ template <class Machine> struct QueryGroupTables
 				/* of less than 64 bits no differences go further */
 				if (!is_short && b.low[k] - (uint64_t) range.least > UINT32_MAX)
 					digit = UINT32_MAX;
-				outside |= (uint32_t) (digit >= range.count) << k;
+				beyond |= (uint32_t) (digit >= range.count) << k;
 				digit = b.valid >> k & 1 ? digit : range.count;
 				place[k] += digit * stride;
 			}
-			outside_any |= outside & b.valid;
-			outside = 0;
+			outside |= beyond & b.valid;
 			stride *= range.count + 1;
 		}
 		UNROLL
 		for (int k = 0; k < V; k++)
 		{
-			place[k] = (rows & ~outside_any) >> k & 1 ? place[k] : nowhere();
+			place[k] = (rows & ~outside) >> k & 1 ? place[k] : nowhere();
 			places()[k * blockDim.x] = place[k];
 			atomic_add(local_word(layout.rows) + place[k], (uint32_t) 1);
 		}
-		return rows & outside_any;
+		return rows & outside;
 	}
 
 	/* ---- groups by keys ---- */

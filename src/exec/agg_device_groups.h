@@ -28,7 +28,8 @@ extern uint64 gpuagg_agg_device_groups_expected(const AggScanState *node, uint64
 
 /*
  * Adds the groups of an answer to the node's, which may be spilled meanwhile; *rows grows by
- * those that are in them.  appends: all these groups are new to it.  False: a sum is more than states can take, and nothing has been added.
+ * those that are in them.  appends: all these groups are new to it.  False: a sum is more than
+ * states can take, and nothing has been added.
  */
 extern bool gpuagg_agg_device_groups_take(AggScanState *node, const AggDeviceGroups *groups,
 										  const AggDeviceProgram *program, const BlobQuery *query,

@@ -267,7 +267,7 @@ run_query(const QueryCase &c, uint64_t n)
 	std::unique_ptr<Groups> groups(c.groups > 0 ? new Groups(plan, c.groups) : nullptr);
 
 	if (groups != nullptr)
-		groups->table.range[0] = {0, c.by_hash ? 0 : c.groups, 0};
+		groups->table.range[0] = {0, c.by_hash ? 0 : c.groups};
 	fill_bits(bitmap_bytes(n) * 8, 1, (uint64_t *) bits.p);
 	for (int set = 0; set < sets.count; set++)
 	{
