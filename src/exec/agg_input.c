@@ -15,6 +15,7 @@
 #include "exec/agg_dense.h"
 #include "exec/agg_spill.h"
 #include "exec/agg_state.h"
+#include "exec/compiled.h"
 #include "exec/page_scan.h"
 #include "gpuagg.h"
 
@@ -40,28 +41,6 @@
 #define DEVICE_PAGES 1000
 
 /* ---- start ---- */
-
-static void
-init_columns(AggScanState *node)
-{
-	VectorCompiler *compiler = node->compiler;
-	TupleDesc desc = RelationGetDescr(node->relation);
-	ListCell *cell;
-
-	node->columns = palloc0(Max(list_length(compiler->attributes), 1) * sizeof(PageColumn));
-	foreach (cell, compiler->attributes)
-	{
-		PageColumn *column = &node->columns[foreach_current_index(cell)];
-		Form_pg_attribute attribute = TupleDescAttr(desc, lfirst_int(cell) - 1);
-		GpuaggVectorType type =
-			(GpuaggVectorType) compiler->program.columns[foreach_current_index(cell)];
-
-		if (type == GPUAGG_VECTOR_DATUM)
-			*column = (PageColumn){attribute->attnum, PAGE_COLUMN_DATUM, type, 0};
-		else if (!gpuagg_page_column(attribute, column) || column->type != type)
-			elog(ERROR, "attribute %d has another vector than its expressions", lfirst_int(cell));
-	}
-}
 
 /* The attributes that evaluation row by row needs, from the first on. */
 static int
@@ -111,10 +90,7 @@ init_expressions(AggScanState *node, List *quals)
 	node->row_exprs = palloc0(Max(list_length(node->compiler->rows), 1) * sizeof(ExprState *));
 	foreach (cell, node->compiler->rows)
 		node->row_exprs[foreach_current_index(cell)] = ExecInitExpr(lfirst(cell), parent);
-	foreach (cell, node->compiler->parameters)
-		node->parameter_states =
-			lappend(node->parameter_states,
-					ExecInitExpr(((VectorParameter *) lfirst(cell))->expr, parent));
+	node->parameter_states = gpuagg_compiled_states(node->compiler, parent);
 	node->row_natts = attributes_needed(node);
 	node->row_slot = ExecInitExtraTupleSlot(parent->state, RelationGetDescr(node->relation),
 											&TTSOpsVirtual);
@@ -145,7 +121,8 @@ gpuagg_agg_input_init(AggScanState *node)
 						errmsg("expressions over table \"%s\" are too many for one node",
 							   RelationGetRelationName(relation)),
 						errhint("Set gpuagg.enable_agg_scan to off.")));
-	init_columns(node);
+	node->columns = palloc0(Max(list_length(node->compiler->attributes), 1) * sizeof(PageColumn));
+	gpuagg_compiled_columns(node->compiler, relation, node->columns);
 	init_expressions(node, quals);
 
 	gpuagg_agg_vector_init(node);

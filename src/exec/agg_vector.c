@@ -15,6 +15,7 @@
 #include "engine/cpu.h"
 #include "exec/agg_dense.h"
 #include "exec/agg_state.h"
+#include "exec/compiled.h"
 
 /* ---- time, where EXPLAIN (ANALYZE) asks for it ---- */
 
@@ -43,34 +44,16 @@ gpuagg_agg_timing_stop(instr_time start, uint64 *ns)
 
 /* ---- the program ---- */
 
-/*
- * Constants whose values are known when the first row needs them: those of the filter with
- * the first row, the others with the first that passes it.
- */
+/* Constants whose values are known when the first row needs them (compiled.h). */
 static void
 set_parameters(AggScanState *node, bool filter)
 {
-	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
 	MemoryContext old = MemoryContextSwitchTo(node->parameter_context);
-	ListCell *parameter_cell;
-	ListCell *state_cell;
 
-	forboth (parameter_cell, node->compiler->parameters, state_cell, node->parameter_states)
-	{
-		const VectorParameter *parameter = lfirst(parameter_cell);
-		bool isnull;
-		Datum value;
-
-		if (parameter->filter != filter)
-			continue;
-		value = ExecEvalExpr(lfirst(state_cell), econtext, &isnull);
-		if (!gpuagg_vector_set_constant(&node->runner->constants[parameter->constant],
-										&parameter->value, exprType((Node *) parameter->expr),
-										value, isnull))
-			node->by_row = true; /* its form cannot hold it */
-	}
+	if (!gpuagg_compiled_parameters(node->compiler, node->parameter_states,
+									node->css.ss.ps.ps_ExprContext, filter, node->runner))
+		node->by_row = true;
 	MemoryContextSwitchTo(old);
-	gpuagg_vector_constants_changed(node->runner);
 	if (node->codes != NULL)
 		gpuagg_agg_codes_forget(node);
 }

@@ -2,17 +2,16 @@
  * row_sort.c
  *	  Sorts rows by keys of fixed width, and tells where partitions and peers begin.
  *
- * Rows lie in blocks in the order in which they came.  Each row has an item in an
- * array: the words of its keys (types/sort_key.h) and its address.  When all rows are
- * there, the keys of an item are packed into one number, the first key on top.  A key
- * becomes its distance from the least value (descending: from the greatest).  It gets
- * only the bits that the greatest distance takes, less the low bits that are equal in
- * all values (as in timestamps of whole seconds, or floats of few digits).  NULL is one
- * more value at either end.  Then the items are sorted by number.
+ * Rows are kept column by column, in the order in which they came (column_store.h).  Each
+ * value of a key has a word (types/sort_key.h), of which the ranges are known piece by piece.
+ * When all rows are there, each gets an item: its keys packed into one number, the first
+ * key on top, and the row's number.  A key becomes its distance from the least value
+ * (descending: from the greatest).  It gets only the bits that the greatest distance
+ * takes, less the low bits that are equal in all values (as in timestamps of whole
+ * seconds, or floats of few digits).  NULL is one more value at either end.  Then the
+ * items are sorted by number, with scratch memory of the same size.
  *
- * Items are packed in place and sorted with scratch memory of the same size.  So memory
- * is that of the rows, and of the unpacked items or twice the packed ones, whichever is
- * more.  Beyond the limit the rows move to core's tuplesort.
+ * Beyond the limit the rows move to core's tuplesort.
  */
 #include "postgres.h"
 
@@ -26,17 +25,15 @@
 
 #include "common/radix.h"
 #include "engine/sort.h"
-#include "exec/row_blocks.h"
+#include "exec/column_store.h"
 #include "types/sort_key.h"
 #include "exec/row_sort.h"
 
-#define LEAST_LIMIT	  (64 * 1024)
-#define PIECE_ROWS	  1024 /* between checks of the limit */
-#define PREFETCH_ROWS 16
+#define LEAST_LIMIT (64 * 1024)
+#define AHEAD_ROWS	64 /* that are gathered together, where they are asked for one by one */
 
 /* A key may take 65 bits. */
 StaticAssertDecl(SORT_MAX_KEYS * 65 <= GPUAGG_RADIX_MAX_WORDS * 64, "keys fit an item");
-StaticAssertDecl(sizeof(MinimalTuple) <= sizeof(uint64), "a row's address fits a word");
 
 /* A key's column, the range of its values, and how they are packed. */
 typedef struct SortKey
@@ -61,6 +58,15 @@ typedef struct SortKey
 	uint64 null_value;
 } SortKey;
 
+/* Rows that have been gathered: n from number `first` in the order on. */
+typedef struct RowsAhead
+{
+	int64 first;
+	int n;
+	Datum *values;
+	bool *isnull;
+} RowsAhead;
+
 struct RowSort
 {
 	MemoryContext context;
@@ -69,24 +75,27 @@ struct RowSort
 	int64 limit;
 	int nkeys;
 	int npartition;
-	AttrNumber last_attno; /* of all keys */
+	AttrNumber last_attno; /* of all columns that are kept */
 	SortKey keys[SORT_MAX_KEYS];
+	bool *kept;	  /* columns of rows */
+	bool *wanted; /* of these, in the order; others are for the keys alone */
 
-	int64 nrows;
-	RowBlocks *blocks;
+	ColumnStore *store;
+	int64 nranged; /* pieces whose keys are in the ranges */
 	uint64 *items;
-	int64 room;		  /* unpacked items that there is memory for */
-	int64 rows_limit; /* bytes for the blocks: what the items leave of the limit */
 
 	/* sorted in memory */
 	int words; /* of a number */
 	uint64 partition_mask[GPUAGG_RADIX_MAX_WORDS];
 	int64 device_pieces;
 	int64 position;
-	int row_reach; /* bytes from a row's start to the second place that is prefetched */
+	RowsAhead next; /* for get() */
+	RowsAhead row;	/* for row() */
 
 	/* sorted by core */
 	Tuplesortstate *tuplesort;
+	TupleTableSlot *tuple;	 /* its rows */
+	TupleTableSlot *virtual; /* those from memory */
 	bool ended;
 	uint8 last_nulls; /* bit k: key k of the last row is NULL */
 	uint64 last_words[SORT_MAX_KEYS];
@@ -99,13 +108,12 @@ static void
 start(RowSort *sort)
 {
 	MemoryContextReset(sort->data);
-	sort->blocks = gpuagg_row_blocks_make(sort->desc, sort->data);
-	sort->nrows = 0;
+	sort->store = gpuagg_column_store_make(sort->desc, sort->kept, sort->data);
+	sort->nranged = 0;
 	sort->items = NULL;
-	sort->room = 0;
-	sort->rows_limit = sort->limit;
 	sort->device_pieces = 0;
 	sort->position = 0;
+	sort->next.n = sort->row.n = 0;
 	sort->tuplesort = NULL;
 	sort->ended = false;
 	for (int k = 0; k < sort->nkeys; k++)
@@ -115,11 +123,21 @@ start(RowSort *sort)
 	}
 }
 
+static void
+make_ahead(RowsAhead *ahead, int ncolumns)
+{
+	ahead->values = palloc0(AHEAD_ROWS * Max(ncolumns, 1) * sizeof(Datum));
+	ahead->isnull = palloc(AHEAD_ROWS * Max(ncolumns, 1) * sizeof(bool));
+	memset(ahead->isnull, true, AHEAD_ROWS * Max(ncolumns, 1) * sizeof(bool));
+}
+
 RowSort *
-gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, int64 limit, MemoryContext parent)
+gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted, int64 limit,
+					  MemoryContext parent)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "gpuagg row sort", ALLOCSET_SMALL_SIZES);
-	RowSort *sort = MemoryContextAllocZero(context, sizeof(*sort));
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	RowSort *sort = palloc0(sizeof(*sort));
 
 	sort->context = context;
 	sort->data = AllocSetContextCreate(context, "gpuagg rows to sort", ALLOCSET_DEFAULT_SIZES);
@@ -127,6 +145,10 @@ gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, int64 limit, Memor
 	sort->limit = Max(limit, LEAST_LIMIT);
 	sort->nkeys = spec->npartition + spec->norder;
 	sort->npartition = spec->npartition;
+	sort->kept = palloc(Max(desc->natts, 1) * sizeof(bool));
+	sort->wanted = palloc(Max(desc->natts, 1) * sizeof(bool));
+	memcpy(sort->kept, wanted, desc->natts * sizeof(bool));
+	memcpy(sort->wanted, wanted, desc->natts * sizeof(bool));
 	if (sort->nkeys > SORT_MAX_KEYS)
 		elog(ERROR, "too many keys to sort by");
 	for (int k = 0; k < sort->nkeys; k++)
@@ -141,10 +163,24 @@ gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, int64 limit, Memor
 		if (!gpuagg_sort_key_find(TupleDescAttr(desc, key->attno - 1)->atttypid,
 								  column->sort_operator, &key->form, &key->descending))
 			elog(ERROR, "operator %u is no order of column %d", column->sort_operator, key->attno);
-		sort->last_attno = Max(sort->last_attno, key->attno);
+		sort->kept[key->attno - 1] = true;
 	}
+	for (int i = 0; i < desc->natts; i++)
+		if (sort->kept[i])
+			sort->last_attno = i + 1;
+	make_ahead(&sort->next, desc->natts);
+	make_ahead(&sort->row, desc->natts);
+	sort->tuple = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	sort->virtual = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+	MemoryContextSwitchTo(caller);
 	start(sort);
 	return sort;
+}
+
+const bool *
+gpuagg_row_sort_kept(const RowSort *sort)
+{
+	return sort->kept;
 }
 
 /* Chooses how values are packed; returns the bits of all keys together. */
@@ -179,44 +215,119 @@ words_of(int bits)
 	return Max((bits + 63) / 64, 1);
 }
 
-/* Bytes of all items of so many rows, before and after they are packed. */
-static Size
-unpacked_bytes(const RowSort *sort, int64 nrows)
+/* Bytes of the items of so many rows, and of as many in the scratch memory. */
+static int64
+items_bytes(const RowSort *sort, int words, int64 nrows)
 {
-	return nrows * (sort->nkeys + 1) * sizeof(uint64);
+	return 2 * nrows * (words + 1) * (int64) sizeof(uint64);
 }
 
-static Size
-packed_bytes(int words, int64 nrows)
+/* ---- keys ---- */
+
+#define WORDS_OF(Type, ToDatum) \
+	for (int i = 0; i < n; i++) \
+		words[i] = gpuagg_sort_key_word(key->form, ToDatum(((const Type *) values)[i]));
+
+/* The words of a key's values in a piece; those of NULLs may be anything. */
+static pg_attribute_always_inline void
+key_words_of(const SortKey *key, const void *values, int width, int n, uint64 *words)
 {
-	return 2 * nrows * (words + 1) * sizeof(uint64);
+	switch (width)
+	{
+		case 1:
+			WORDS_OF(char, CharGetDatum)
+			break;
+		case 2:
+			WORDS_OF(int16, Int16GetDatum)
+			break;
+		case 4:
+			WORDS_OF(int32, Int32GetDatum)
+			break;
+		default:
+			WORDS_OF(Datum, )
+			break;
+	}
 }
 
-/* Sets how many bytes the items of so many rows leave to the rows. */
 static void
-set_rows_limit(RowSort *sort, int64 nrows)
+key_words(const RowSort *sort, const SortKey *key, int64 piece, uint64 *words)
+{
+	const ColumnStore *store = sort->store;
+	int column = key->attno - 1;
+
+	key_words_of(key, gpuagg_column_store_values(store, column, piece),
+				 store->columns[column].width, gpuagg_column_store_piece_rows(store, piece), words);
+}
+
+static inline bool
+is_null(const uint64 *nulls, int row)
+{
+	return (nulls[row / 64] >> row % 64 & 1) != 0;
+}
+
+/* Widens a key's range by its values in a piece. */
+static void
+widen(RowSort *sort, SortKey *key, int64 piece)
+{
+	int n = gpuagg_column_store_piece_rows(sort->store, piece);
+	const uint64 *nulls = gpuagg_column_store_nulls(sort->store, key->attno - 1, piece);
+	uint64 words[STORE_ROWS];
+	uint64 least;
+	uint64 greatest;
+	uint64 differs = 0;
+	int first = 0;
+
+	key->has_nulls = sort->store->columns[key->attno - 1].has_nulls;
+	while (first < n && is_null(nulls, first))
+		first++;
+	if (first == n)
+		return;
+	key_words(sort, key, piece, words);
+	if (!key->has_values)
+	{
+		key->has_values = true;
+		key->least = key->greatest = words[first];
+		key->differs = 0;
+	}
+	least = key->least;
+	greatest = key->greatest;
+	for (int i = 0; i < n && key->has_nulls; i++)
+		if (is_null(nulls, i))
+			words[i] = words[first];
+	for (int i = 0; i < n; i++)
+	{
+		differs |= words[i] ^ words[first];
+		least = Min(least, words[i]);
+		greatest = Max(greatest, words[i]);
+	}
+	key->differs |= differs | (words[first] ^ key->least);
+	key->least = least;
+	key->greatest = greatest;
+}
+
+/* Brings the ranges up to date with pieces that are full, or with all. */
+static void
+widen_all(RowSort *sort, bool full)
+{
+	int64 end = full ? sort->store->nrows / STORE_ROWS : gpuagg_column_store_pieces(sort->store);
+
+	for (; sort->nranged < end; sort->nranged++)
+		for (int k = 0; k < sort->nkeys; k++)
+			widen(sort, &sort->keys[k], sort->nranged);
+}
+
+/* Whether rows and items, with those of one more piece, take more memory than they may. */
+static bool
+is_full(RowSort *sort)
 {
 	int words = words_of(pack_keys(sort));
+	int64 nrows = sort->store->nrows + STORE_ROWS;
 
-	sort->rows_limit = sort->limit -
-					   (int64) Max(unpacked_bytes(sort, nrows), packed_bytes(words, nrows));
+	return sort->store->nrows > 0 &&
+		   sort->store->bytes + items_bytes(sort, words, nrows) > sort->limit;
 }
 
-/* Makes room for the items of PIECE_ROWS more rows: twice as many, within the limit. */
-static void
-start_piece(RowSort *sort)
-{
-	int64 most = sort->limit / unpacked_bytes(sort, PIECE_ROWS) * PIECE_ROWS;
-
-	set_rows_limit(sort, sort->nrows + PIECE_ROWS);
-	if (sort->nrows < sort->room)
-		return;
-	sort->room = Max(sort->room + PIECE_ROWS, Min(sort->room * 2, most));
-	if (sort->items == NULL)
-		sort->items = MemoryContextAllocHuge(sort->data, unpacked_bytes(sort, sort->room));
-	else
-		sort->items = repalloc_huge(sort->items, unpacked_bytes(sort, sort->room));
-}
+/* ---- rows in ---- */
 
 /* Moves all rows to core's tuplesort. */
 static void
@@ -227,12 +338,7 @@ move_to_tuplesort(RowSort *sort)
 	Oid collations[SORT_MAX_KEYS];
 	bool nulls_first[SORT_MAX_KEYS];
 	MemoryContext caller = MemoryContextSwitchTo(sort->data);
-	TupleTableSlot *slot;
-	MinimalTuple row;
 
-	if (sort->items != NULL)
-		pfree(sort->items);
-	sort->items = NULL;
 	for (int k = 0; k < sort->nkeys; k++)
 	{
 		attnos[k] = sort->keys[k].attno;
@@ -243,68 +349,69 @@ move_to_tuplesort(RowSort *sort)
 	sort->tuplesort = tuplesort_begin_heap(sort->desc, sort->nkeys, attnos, operators, collations,
 										   nulls_first, Min(sort->limit / 1024, INT_MAX), NULL,
 										   TUPLESORT_NONE);
-	slot = MakeSingleTupleTableSlot(sort->desc, &TTSOpsMinimalTuple);
 	MemoryContextSwitchTo(caller);
-
-	while ((row = gpuagg_row_blocks_next(sort->blocks, true)) != NULL)
+	for (int64 row = 0; row < sort->store->nrows; row++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		ExecStoreMinimalTuple(row, slot, false);
-		tuplesort_puttupleslot(sort->tuplesort, slot);
+		gpuagg_column_store_slot(sort->store, row, sort->virtual);
+		tuplesort_puttupleslot(sort->tuplesort, sort->virtual);
 	}
-	ExecDropSingleTupleTableSlot(slot);
-	gpuagg_row_blocks_clear(sort->blocks);
+	ExecClearTuple(sort->virtual);
+	gpuagg_column_store_free(sort->store);
+	sort->store = NULL;
 }
 
 void
 gpuagg_row_sort_put(RowSort *sort, TupleTableSlot *slot)
 {
-	uint64 *item;
-	MinimalTuple row = NULL;
-
-	if (likely(sort->tuplesort == NULL))
-	{
-		if (sort->nrows % PIECE_ROWS == 0)
-			start_piece(sort);
-		slot_getsomeattrs(slot, sort->last_attno);
-		row = gpuagg_row_blocks_append(sort->blocks, slot, sort->rows_limit);
-		if (unlikely(row == NULL))
-			move_to_tuplesort(sort);
-	}
-	if (unlikely(row == NULL))
+	if (unlikely(sort->tuplesort != NULL))
 	{
 		tuplesort_puttupleslot(sort->tuplesort, slot);
 		return;
 	}
-
-	item = sort->items + sort->nrows++ * (sort->nkeys + 1);
-	for (int k = 0; k < sort->nkeys; k++)
+	slot_getsomeattrs(slot, sort->last_attno);
+	gpuagg_column_store_put(sort->store, slot);
+	if (sort->store->nrows % STORE_ROWS == 0 || sort->store->bytes > sort->limit)
 	{
-		SortKey *key = &sort->keys[k];
-		uint64 word;
-
-		if (slot->tts_isnull[key->attno - 1])
-		{
-			key->has_nulls = true;
-			item[k] = 0;
-			continue;
-		}
-		word = gpuagg_sort_key_word(key->form, slot->tts_values[key->attno - 1]);
-		item[k] = word;
-		if (unlikely(!key->has_values))
-		{
-			key->has_values = true;
-			key->least = key->greatest = word;
-			key->differs = 0;
-		}
-		key->differs |= word ^ key->least;
-		if (word < key->least)
-			key->least = word;
-		else if (word > key->greatest)
-			key->greatest = word;
+		widen_all(sort, true);
+		if (is_full(sort))
+			move_to_tuplesort(sort);
 	}
-	item[sort->nkeys] = (uintptr_t) row;
 }
+
+/* Rows of vectors for core's sort, one by one. */
+static void
+put_into_tuplesort(RowSort *sort, const GpuaggVector *const *columns, const bool *is_datum,
+				   const uint16 *rows, int n)
+{
+	ColumnStore *few = gpuagg_column_store_make(sort->desc, sort->kept, sort->data);
+
+	gpuagg_column_store_put_vectors(few, columns, is_datum, rows, n);
+	for (int i = 0; i < n; i++)
+	{
+		gpuagg_column_store_slot(few, i, sort->virtual);
+		tuplesort_puttupleslot(sort->tuplesort, sort->virtual);
+	}
+	ExecClearTuple(sort->virtual);
+	gpuagg_column_store_free(few);
+}
+
+void
+gpuagg_row_sort_put_vectors(RowSort *sort, const GpuaggVector *const *columns, const bool *is_datum,
+							const uint16 *rows, int n)
+{
+	if (sort->tuplesort != NULL)
+	{
+		put_into_tuplesort(sort, columns, is_datum, rows, n);
+		return;
+	}
+	gpuagg_column_store_put_vectors(sort->store, columns, is_datum, rows, n);
+	widen_all(sort, true);
+	if (is_full(sort))
+		move_to_tuplesort(sort);
+}
+
+/* ---- items ---- */
 
 /* Adds the low `bits` bits of a value to a number, from bit `position` up. */
 static inline void
@@ -318,51 +425,47 @@ add_bits(uint64 *number, int words, int position, int bits, uint64 value)
 		number[word - 1] |= value >> (64 - shift);
 }
 
-/* Packs an item's keys into a number, which is 0 before. */
-static pg_attribute_always_inline void
-pack_keys_of(const RowSort *sort, const uint64 *item, uint64 *number)
+/* Packs a key of a piece's rows into their items. */
+static void
+pack_key(const RowSort *sort, const SortKey *key, int64 piece, uint64 *items)
 {
-	MinimalTuple row = (MinimalTuple) (uintptr_t) item[sort->nkeys];
+	int n = gpuagg_column_store_piece_rows(sort->store, piece);
+	const uint64 *nulls = gpuagg_column_store_nulls(sort->store, key->attno - 1, piece);
+	uint64 words[STORE_ROWS];
 
-	for (int k = 0; k < sort->nkeys; k++)
+	key_words(sort, key, piece, words);
+	for (int i = 0; i < n; i++, items += sort->words + 1)
 	{
-		const SortKey *key = &sort->keys[k];
-		bool isnull = key->has_nulls && (row->t_infomask & HEAP_HASNULL) != 0 &&
-					  att_isnull(key->attno - 1, row->t_bits);
-		uint64 value;
+		bool isnull = key->has_nulls && is_null(nulls, i);
+		uint64 value = key->null_value;
 
-		if (isnull)
-			value = key->null_value;
-		else
-			value = ((key->descending ? key->greatest - item[k] : item[k] - key->least) >>
+		if (!isnull)
+			value = ((key->descending ? key->greatest - words[i] : words[i] - key->least) >>
 					 key->low_bits) +
 					key->shift;
 		if (key->bits > 0)
-			add_bits(number, sort->words, key->position, key->bits, value);
+			add_bits(items, sort->words, key->position, key->bits, value);
 		if (key->null_bit)
-			add_bits(number, sort->words, key->position + key->bits, 1, isnull != key->nulls_first);
+			add_bits(items, sort->words, key->position + key->bits, 1, isnull != key->nulls_first);
 	}
 }
 
-/* Packs all items into `packed`; that may be sort->items, if packed items are no longer. */
 static void
-pack_items(RowSort *sort, uint64 *packed)
+pack_items(RowSort *sort)
 {
-	const uint64 *item = sort->items;
-	Size bytes = (sort->words + 1) * sizeof(uint64);
+	Size step = sort->words + 1;
 
-	for (int64 i = 0; i < sort->nrows; i++)
+	for (int64 piece = 0; piece < gpuagg_column_store_pieces(sort->store); piece++)
 	{
-		uint64 number[GPUAGG_RADIX_MAX_WORDS + 1];
+		int n = gpuagg_column_store_piece_rows(sort->store, piece);
+		uint64 *items = sort->items + piece * STORE_ROWS * step;
 
-		if (i % PIECE_ROWS == 0)
-			CHECK_FOR_INTERRUPTS();
-		memset(number, 0, bytes);
-		pack_keys_of(sort, item, number);
-		number[sort->words] = item[sort->nkeys];
-		memcpy(packed, number, bytes);
-		packed += sort->words + 1;
-		item += sort->nkeys + 1;
+		CHECK_FOR_INTERRUPTS();
+		memset(items, 0, n * step * sizeof(uint64));
+		for (int k = 0; k < sort->nkeys; k++)
+			pack_key(sort, &sort->keys[k], piece, items);
+		for (int i = 0; i < n; i++)
+			items[i * step + sort->words] = piece * STORE_ROWS + i;
 	}
 }
 
@@ -387,14 +490,17 @@ set_partition_mask(RowSort *sort)
 void
 gpuagg_row_sort_perform(RowSort *sort)
 {
-	Size bytes;
+	int64 nrows;
+	int64 bytes;
 	int bits;
 
 	if (sort->tuplesort == NULL)
 	{
 		/* keys may have become wider since the last check */
-		set_rows_limit(sort, sort->nrows);
-		if (gpuagg_row_blocks_bytes(sort->blocks) > Max(sort->rows_limit, LEAST_LIMIT))
+		widen_all(sort, false);
+		if (sort->store->bytes + items_bytes(sort, words_of(pack_keys(sort)), sort->store->nrows) >
+				Max(sort->limit, LEAST_LIMIT) &&
+			sort->store->nrows > 1)
 			move_to_tuplesort(sort);
 	}
 	if (sort->tuplesort != NULL)
@@ -402,32 +508,22 @@ gpuagg_row_sort_perform(RowSort *sort)
 		tuplesort_performsort(sort->tuplesort);
 		return;
 	}
-	if (sort->nrows == 0)
+	nrows = sort->store->nrows;
+	if (nrows == 0)
 		return;
 
 	bits = pack_keys(sort);
 	sort->words = words_of(bits);
-	bytes = packed_bytes(sort->words, sort->nrows);
-	if (sort->words <= sort->nkeys)
-	{
-		pack_items(sort, sort->items);
-		sort->items = repalloc_huge(sort->items, bytes);
-	}
-	else
-	{
-		uint64 *packed = MemoryContextAllocHuge(sort->data, bytes);
-
-		pack_items(sort, packed);
-		pfree(sort->items);
-		sort->items = packed;
-	}
-	sort->device_pieces = gpuagg_sort_items(sort->items,
-											sort->items + sort->nrows * (sort->words + 1),
-											sort->nrows, sort->words, bits);
+	bytes = items_bytes(sort, sort->words, nrows);
+	sort->items = MemoryContextAllocHuge(sort->data, bytes);
+	pack_items(sort);
+	sort->device_pieces = gpuagg_sort_items(sort->items, sort->items + nrows * (sort->words + 1),
+											nrows, sort->words, bits);
 	sort->items = repalloc_huge(sort->items, bytes / 2);
 	set_partition_mask(sort);
-	sort->row_reach = Min(gpuagg_row_blocks_bytes(sort->blocks) / sort->nrows, 64) - 1;
 }
+
+/* ---- rows out ---- */
 
 /* Compares the row's keys to those of the row before it, and remembers them. */
 static void
@@ -455,84 +551,116 @@ compare_to_last(RowSort *sort, TupleTableSlot *slot, bool *new_partition, bool *
 	}
 }
 
-/*
- * Rows in sorted order are scattered in memory.  Several are prefetched at once, so that
- * the processor translates their addresses in parallel.
- */
+/* What a row from memory starts. */
 static inline void
-prefetch_after(const RowSort *sort, int64 position)
+compare_items(const RowSort *sort, int64 position, bool *new_partition, bool *new_peers)
 {
-	Size stride = sort->words + 1;
-	int64 end = Min(position + 2 * PREFETCH_ROWS, sort->nrows);
+	Size step = sort->words + 1;
+	const uint64 *item = sort->items + position * step;
+	uint64 partition = 0;
+	uint64 peers = 0;
 
-	if (position % PREFETCH_ROWS != 0)
-		return;
-	for (int64 i = position + PREFETCH_ROWS; i < end; i++)
+	for (int i = 0; i < sort->words && position > 0; i++)
 	{
-		const char *row = (const char *) (uintptr_t) sort->items[i * stride + sort->words];
+		uint64 differs = item[i] ^ item[i - (int) step];
 
-		__builtin_prefetch(row);
-		__builtin_prefetch(row + sort->row_reach);
+		peers |= differs;
+		partition |= differs & sort->partition_mask[i];
 	}
-	pg_compiler_barrier(); /* without it gcc drops calls of a function that only prefetches */
+	*new_partition = position == 0 || partition != 0;
+	*new_peers = position == 0 || peers != 0;
 }
 
-bool
-gpuagg_row_sort_get(RowSort *sort, TupleTableSlot *slot, bool *new_partition, bool *new_peers)
+/* The place of a row's columns among those that have been gathered. */
+static Size
+find_ahead(const RowSort *sort, RowsAhead *ahead, int64 row)
 {
-	const uint64 *item;
-	Size stride = sort->words + 1;
+	Size step = sort->words + 1;
+
+	Assert(sort->tuplesort == NULL && row >= 0 && row < sort->store->nrows);
+	if (row < ahead->first || row >= ahead->first + ahead->n)
+	{
+		ahead->first = row;
+		ahead->n = (int) Min(sort->store->nrows - row, AHEAD_ROWS);
+		gpuagg_column_store_gather(sort->store, sort->wanted,
+								   sort->items + row * step + sort->words, step, ahead->n,
+								   ahead->values, ahead->isnull, sort->desc->natts);
+	}
+	return (row - ahead->first) * sort->desc->natts;
+}
+
+TupleTableSlot *
+gpuagg_row_sort_get(RowSort *sort, bool *new_partition, bool *new_peers)
+{
+	Size place;
 
 	if (unlikely(sort->tuplesort != NULL))
 	{
-		if (sort->ended || !tuplesort_gettupleslot(sort->tuplesort, true, false, slot, NULL))
+		if (sort->ended || !tuplesort_gettupleslot(sort->tuplesort, true, false, sort->tuple, NULL))
 		{
 			sort->ended = true;
-			ExecClearTuple(slot);
-			return false;
+			return NULL;
 		}
 		sort->position++;
-		compare_to_last(sort, slot, new_partition, new_peers);
-		return true;
+		compare_to_last(sort, sort->tuple, new_partition, new_peers);
+		return sort->tuple;
 	}
-	if (sort->position == sort->nrows)
+	if (sort->position == sort->store->nrows)
+		return NULL;
+	compare_items(sort, sort->position, new_partition, new_peers);
+	place = find_ahead(sort, &sort->next, sort->position++);
+	ExecClearTuple(sort->virtual);
+	memcpy(sort->virtual->tts_values, sort->next.values + place, sort->desc->natts * sizeof(Datum));
+	memcpy(sort->virtual->tts_isnull, sort->next.isnull + place, sort->desc->natts * sizeof(bool));
+	return ExecStoreVirtualTuple(sort->virtual);
+}
+
+int64
+gpuagg_row_sort_get_many(RowSort *sort, int64 most, Datum *values, bool *isnull, Size stride,
+						 uint64 *partitions, uint64 *peers)
+{
+	int64 n = Min(most, sort->store->nrows - sort->position);
+	Size step = sort->words + 1;
+	Size bytes = (n + 63) / 64 * sizeof(uint64);
+
+	memset(partitions, 0, bytes);
+	memset(peers, 0, bytes);
+	for (int64 i = 0; i < n; i++)
 	{
-		ExecClearTuple(slot);
-		return false;
+		bool new_partition;
+		bool new_peers;
+
+		compare_items(sort, sort->position + i, &new_partition, &new_peers);
+		partitions[i / 64] |= (uint64) new_partition << i % 64;
+		peers[i / 64] |= (uint64) new_peers << i % 64;
 	}
-
-	item = sort->items + sort->position * stride;
-	prefetch_after(sort, sort->position);
-	if (sort->position == 0)
-		*new_partition = *new_peers = true;
-	else
-	{
-		uint64 partition = 0;
-		uint64 peers = 0;
-
-		for (int i = 0; i < sort->words; i++)
-		{
-			uint64 differs = item[i] ^ item[i - (int) stride];
-
-			peers |= differs;
-			partition |= differs & sort->partition_mask[i];
-		}
-		*new_partition = partition != 0;
-		*new_peers = peers != 0;
-	}
-	sort->position++;
-	ExecStoreMinimalTuple((MinimalTuple) (uintptr_t) item[sort->words], slot, false);
-	return true;
+	if (n > 0)
+		gpuagg_column_store_gather(sort->store, sort->wanted,
+								   sort->items + sort->position * step + sort->words, step, n,
+								   values, isnull, stride);
+	sort->position += n;
+	return n;
 }
 
 void
-gpuagg_row_sort_row(const RowSort *sort, int64 row, TupleTableSlot *slot)
+gpuagg_row_sort_row(RowSort *sort, int64 row, Datum *values, bool *isnull)
 {
-	const uint64 *item = sort->items + row * (sort->words + 1);
+	Size place = find_ahead(sort, &sort->row, row);
 
-	Assert(sort->tuplesort == NULL && row >= 0 && row < sort->nrows);
-	prefetch_after(sort, row);
-	ExecStoreMinimalTuple((MinimalTuple) (uintptr_t) item[sort->words], slot, false);
+	memcpy(values, sort->row.values + place, sort->desc->natts * sizeof(Datum));
+	memcpy(isnull, sort->row.isnull + place, sort->desc->natts * sizeof(bool));
+}
+
+int64
+gpuagg_row_sort_position(const RowSort *sort)
+{
+	return sort->position;
+}
+
+bool
+gpuagg_row_sort_is_done(const RowSort *sort)
+{
+	return sort->position == sort->store->nrows;
 }
 
 bool
@@ -546,7 +674,7 @@ gpuagg_row_sort_seek(RowSort *sort, int64 row)
 {
 	if (sort->tuplesort != NULL)
 		return false;
-	Assert(row >= 0 && row <= sort->nrows);
+	Assert(row >= 0 && row <= sort->store->nrows);
 	sort->position = row;
 	return true;
 }
@@ -565,14 +693,13 @@ gpuagg_row_sort_report(const RowSort *sort, RowSortReport *report)
 		report->kB = stats.spaceUsed;
 		report->device_pieces = 0;
 	}
-	else if (sort->nrows > 0 || report->method == NULL)
+	else if (sort->store->nrows > 0 || report->method == NULL)
 	{
-		int64 items = Max(unpacked_bytes(sort, sort->nrows),
-						  packed_bytes(sort->words, sort->nrows));
+		int64 items = items_bytes(sort, sort->words, sort->store->nrows);
 
 		report->method = "radix";
 		report->space = "Memory";
-		report->kB = (gpuagg_row_blocks_peak(sort->blocks) + items + 1023) / 1024;
+		report->kB = (sort->store->bytes + items + 1023) / 1024;
 		report->device_pieces = sort->device_pieces;
 	}
 }
@@ -591,5 +718,7 @@ gpuagg_row_sort_end(RowSort *sort)
 {
 	if (sort->tuplesort != NULL)
 		tuplesort_end(sort->tuplesort);
+	ExecDropSingleTupleTableSlot(sort->tuple);
+	ExecDropSingleTupleTableSlot(sort->virtual);
 	MemoryContextDelete(sort->context);
 }

@@ -12,6 +12,7 @@
 
 #include "executor/tuptable.h"
 
+#include "common/vector_run.h"
 #include "spec/window_spec.h"
 
 typedef struct RowSort RowSort;
@@ -27,31 +28,48 @@ typedef struct RowSortReport
 /*
  * A sort of rows of this descriptor by all partition columns of the spec, then all its
  * order columns (together 1 to SORT_MAX_KEYS), in a child of `parent`.  Descriptor and spec
- * must outlive it.  `limit` is in bytes.  Files of core's sort belong to the resource owner
- * of the put that begins it.
+ * must outlive it.  wanted: columns that are asked for later; others are NULL or anything.
+ * `limit` is in bytes.  Files of core's sort belong to the resource owner of the put that
+ * begins it.
  */
-extern RowSort *gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, int64 limit,
-									  MemoryContext parent);
+extern RowSort *gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted,
+									  int64 limit, MemoryContext parent);
+
+/* Columns that it needs: those that are wanted, and keys. */
+extern const bool *gpuagg_row_sort_kept(const RowSort *sort);
 
 /* Adds a copy of the slot's row. */
 extern void gpuagg_row_sort_put(RowSort *sort, TupleTableSlot *slot);
+
+/* Adds n rows, 1 to STORE_ROWS, as gpuagg_column_store_put_vectors(). */
+extern void gpuagg_row_sort_put_vectors(RowSort *sort, const GpuaggVector *const *columns,
+										const bool *is_datum, const uint16 *rows, int n);
 
 /* Sorts; to be called once, after the last put and before the first get. */
 extern void gpuagg_row_sort_perform(RowSort *sort);
 
 /*
- * Puts the next row into a slot of TTSOpsMinimalTuple; false, with the slot empty,
- * after the last.  The row stays where it is until the sort is cleared or ended if that
- * is in memory, else until the next get.  A new partition also starts new peers.
+ * The next row, in a slot that is the sort's; NULL after the last.  It stays until the next
+ * get; what its values point to stays until the sort is cleared or ended if that is in
+ * memory.  A new partition also starts new peers.
  */
-extern bool gpuagg_row_sort_get(RowSort *sort, TupleTableSlot *slot, bool *new_partition,
-								bool *new_peers);
+extern TupleTableSlot *gpuagg_row_sort_get(RowSort *sort, bool *new_partition, bool *new_peers);
+
+/* Only if the sort is in memory: */
 
 /*
- * Puts a row into a slot of TTSOpsMinimalTuple by its number in the order, from 0.  Only
- * if the sort is in memory; fastest for one row after the other.
+ * Gets up to `most` rows, each `stride` places after the one before; returns how many.  Sets the
+ * bits of those that start a partition and peers.
  */
-extern void gpuagg_row_sort_row(const RowSort *sort, int64 row, TupleTableSlot *slot);
+extern int64 gpuagg_row_sort_get_many(RowSort *sort, int64 most, Datum *values, bool *isnull,
+									  Size stride, uint64 *partitions, uint64 *peers);
+
+/* A row by its number in the order, from 0; fastest for one row after the other. */
+extern void gpuagg_row_sort_row(RowSort *sort, int64 row, Datum *values, bool *isnull);
+
+/* The number of the next row to get; whether there is none. */
+extern int64 gpuagg_row_sort_position(const RowSort *sort);
+extern bool gpuagg_row_sort_is_done(const RowSort *sort);
 
 /*
  * Makes the row of this number the next to get; it then starts a partition and peers as

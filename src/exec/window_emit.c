@@ -80,10 +80,12 @@ gpuagg_window_emit_ready(WindowScanState *node)
 	else
 	{
 		if (node->input.keeps_rows)
-			gpuagg_row_sort_row(node->input.sort, waiting->nemitted, node->tuple_slot);
+			gpuagg_row_sort_row(node->input.sort, waiting->nemitted, values, isnull);
 		else
+		{
 			gpuagg_row_store_fetch(waiting->store, node->tuple_slot);
-		gpuagg_window_copy_columns(node, node->tuple_slot);
+			gpuagg_window_copy_columns(node, node->tuple_slot);
+		}
 		if (p != NULL)
 			p->earlier_rows--;
 	}

@@ -157,6 +157,20 @@ show_sort(WindowScanState *node, ExplainState *es)
 	return report.device_pieces > 0;
 }
 
+/* What was read of a table in place of the scan below. */
+static void
+show_table(const WindowScanState *node, ExplainState *es)
+{
+	const PageCounts *counts;
+
+	if (node->input.table == NULL)
+		return;
+	counts = gpuagg_window_table_counts(node->input.table);
+	ExplainPropertyInteger("Pages Read", NULL, (int64) counts->pages, es);
+	ExplainPropertyInteger("Pages from Memory", NULL, (int64) (counts->level1 + counts->level2),
+						   es);
+}
+
 static const char *
 frame_text(WindowFrame frame)
 {
@@ -220,6 +234,7 @@ gpuagg_window_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	{
 		bool sorted_on_device = show_sort(node, es);
 
+		show_table(node, es);
 		show_work(node, sorted_on_device, es);
 	}
 	if (es->verbose && spec->kept != NULL)

@@ -11,43 +11,61 @@
 
 void
 gpuagg_window_input_init(WindowInput *input, const WindowSpec *spec, PlanState *child,
-						 PlanState *node, WorkReport *report)
+						 PlanState *node, bool *wanted, WorkReport *report)
 {
 	TupleDesc desc = ExecGetResultType(child);
 
 	input->spec = spec;
 	input->child = child;
+	input->node = node;
 	input->econtext = node->ps_ExprContext;
 	input->report = report;
 	input->partition_keys = gpuagg_window_keys_make(spec->partition, spec->npartition, desc);
 	input->norder = spec->frame == WINDOW_PEERS ? spec->norder : 0;
 	input->order_keys = gpuagg_window_keys_make(spec->order, input->norder, desc);
-	if (spec->sort)
-		input->sort_slot = ExecInitExtraTupleSlot(node->state, desc, &TTSOpsMinimalTuple);
+	input->wanted = wanted;
 	input->at_start = true;
 }
 
-/* Reads all rows from below and sorts them. */
+/* Reads all rows from below into the sort. */
 static void
-sort_rows(WindowInput *input)
+put_rows(WindowInput *input)
 {
-	WorkReport before;
 	TupleTableSlot *row;
 
-	if (input->sort == NULL)
-		input->sort = gpuagg_row_sort_begin(ExecGetResultType(input->child), input->spec,
-											work_mem * INT64CONST(1024),
-											input->econtext->ecxt_per_query_memory);
+	if (input->table == NULL)
+		input->table = gpuagg_window_table_make(input->child, input->node,
+												gpuagg_row_sort_kept(input->sort));
+	if (input->table != NULL)
+	{
+		gpuagg_window_table_take(input->table, input->sort);
+		return;
+	}
 	while (row = ExecProcNode(input->child), !TupIsNull(row))
 	{
 		CHECK_FOR_INTERRUPTS();
 		gpuagg_row_sort_put(input->sort, row);
 	}
+}
+
+bool
+gpuagg_window_input_sort(WindowInput *input)
+{
+	WorkReport before;
+
+	if (input->sorted)
+		return input->keeps_rows;
+	if (input->sort == NULL)
+		input->sort = gpuagg_row_sort_begin(ExecGetResultType(input->child), input->spec,
+											input->wanted, work_mem * INT64CONST(1024),
+											input->econtext->ecxt_per_query_memory);
+	put_rows(input);
 	before = *gpuagg_stat_last();
 	gpuagg_row_sort_perform(input->sort);
 	gpuagg_window_report_since(input->report, &before);
 	input->sorted = true;
 	input->keeps_rows = gpuagg_row_sort_in_memory(input->sort);
+	return input->keeps_rows;
 }
 
 /* The next row of the sort, or NULL, and what it starts. */
@@ -55,16 +73,17 @@ static TupleTableSlot *
 next_sorted(WindowInput *input)
 {
 	WindowFrame frame = input->spec->frame;
+	TupleTableSlot *row;
 	bool new_peers;
 
-	if (!input->sorted)
-		sort_rows(input);
-	if (!gpuagg_row_sort_get(input->sort, input->sort_slot, &input->new_partition, &new_peers))
+	(void) gpuagg_window_input_sort(input);
+	row = gpuagg_row_sort_get(input->sort, &input->new_partition, &new_peers);
+	if (row == NULL)
 		return NULL;
-	slot_getsomeattrs(input->sort_slot, input->last_read);
+	slot_getsomeattrs(row, input->last_read);
 	input->new_group = input->new_partition || frame == WINDOW_ROWS ||
 					   (frame == WINDOW_PEERS && new_peers);
-	return input->sort_slot;
+	return row;
 }
 
 /* What a row from a child that is sorted starts. */
@@ -140,8 +159,6 @@ gpuagg_window_input_rescan(WindowInput *input)
 	input->ended = false;
 	input->row = NULL;
 
-	if (input->sort_slot != NULL)
-		ExecClearTuple(input->sort_slot);
 	if (input->sorted && input->child->chgParam == NULL && gpuagg_row_sort_seek(input->sort, 0))
 		return;
 	input->sorted = false;
@@ -149,7 +166,7 @@ gpuagg_window_input_rescan(WindowInput *input)
 	if (input->sort != NULL)
 		gpuagg_row_sort_clear(input->sort);
 	/* a child with changed parameters rescans itself when it is next asked for a row */
-	if (input->child->chgParam == NULL)
+	if (input->child->chgParam == NULL || input->table != NULL)
 		ExecReScan(input->child);
 }
 

@@ -13,12 +13,14 @@
 #include "device/stat.h"
 #include "exec/row_sort.h"
 #include "exec/window_key.h"
+#include "exec/window_table.h"
 #include "spec/window_spec.h"
 
 typedef struct WindowInput
 {
 	const WindowSpec *spec;
 	PlanState *child;
+	PlanState *node;
 	ExprContext *econtext; /* of the node; reset before each row */
 	WorkReport *report;	   /* gets the fallbacks of the sort */
 	AttrNumber last_read;  /* columns up to this one are read of each row */
@@ -31,9 +33,10 @@ typedef struct WindowInput
 
 	/* with spec->sort */
 	RowSort *sort;
-	TupleTableSlot *sort_slot;
-	bool sorted;	 /* the sort has all rows, in order */
-	bool keeps_rows; /* and keeps them in memory, to be read again by number */
+	bool *wanted;		/* columns of rows that are looked at behind it */
+	WindowTable *table; /* whose columns are read, and not the child's rows; or NULL */
+	bool sorted;		/* the sort has all rows, in order */
+	bool keeps_rows;	/* and keeps them in memory, to be read again by number */
 
 	/* where it stands */
 	bool at_start; /* no row has come in yet */
@@ -43,12 +46,21 @@ typedef struct WindowInput
 	bool new_group;
 } WindowInput;
 
-/* For a node that starts; checks that the user may execute the keys' equality. */
+/*
+ * For a node that starts, which looks at columns of rows that are `wanted`; checks that the user may
+ * execute the keys' equality.
+ */
 extern void gpuagg_window_input_init(WindowInput *input, const WindowSpec *spec, PlanState *child,
-									 PlanState *node, WorkReport *report);
+									 PlanState *node, bool *wanted, WorkReport *report);
 
 /* Gets the next row, unless one waits to be taken; false at the end. */
 extern bool gpuagg_window_input_next(WindowInput *input);
+
+/*
+ * Of a sort: has all rows in order; true: in memory, from where they may be taken without
+ * gpuagg_window_input_next().
+ */
+extern bool gpuagg_window_input_sort(WindowInput *input);
 
 /*
  * With marks_sets: sets the bits of the rows that start a partition or a group, among all

@@ -239,6 +239,50 @@ put_row(WindowScanState *node, WindowRows *rows)
 	node->input.row = NULL;
 }
 
+/* Takes up to `capacity` rows that come in one by one; there is a first one. */
+static void
+put_rows(WindowScanState *node, WindowRows *rows, int64 capacity)
+{
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_row(node, rows);
+	} while (rows->nrows < capacity && rows->argument_bytes < COPY_BYTES &&
+			 (rows->copies == NULL || gpuagg_row_blocks_bytes(rows->copies) < COPY_BYTES) &&
+			 gpuagg_window_input_next(&node->input));
+	if (node->input.marks_sets)
+		gpuagg_window_input_mark(&node->input, rows->values, rows->isnull, node->pipeline->stride,
+								 rows->nrows, rows->partition_heads, rows->group_heads);
+}
+
+/* The same of rows that are sorted in memory. */
+static void
+put_sorted(WindowScanState *node, WindowRows *rows, int64 capacity)
+{
+	RowSort *sort = node->input.sort;
+	int64 first = gpuagg_row_sort_position(sort);
+	Size stride = node->pipeline->stride;
+	int64 n = gpuagg_row_sort_get_many(sort, capacity, rows->values, rows->isnull, stride,
+									   rows->partition_heads, rows->group_heads);
+	Size bytes = (n + 63) / 64 * sizeof(uint64);
+
+	if (node->spec->frame == WINDOW_ROWS)
+		memset(rows->group_heads, 0xff, bytes);
+	else if (node->spec->frame == WINDOW_WHOLE)
+		memcpy(rows->group_heads, rows->partition_heads, bytes);
+	if (!node->has_expressions)
+		rows->nrows = n;
+	while (rows->nrows < n && rows->argument_bytes < COPY_BYTES)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(node->input.econtext);
+		put_arguments(node, rows, rows->values + rows->nrows * stride,
+					  rows->isnull + rows->nrows * stride);
+		rows->nrows++;
+	}
+	(void) gpuagg_row_sort_seek(sort, first + rows->nrows);
+}
+
 /* Counts the arguments that are not NULL: of the open partition, for averages up to each row. */
 static void
 count_values(WindowRows *rows, WindowFunctionColumn *column, bool exclusive)
@@ -288,8 +332,10 @@ fill(WindowScanState *node, WindowRows *rows, const WindowRows *before)
 {
 	WindowPipeline *p = node->pipeline;
 	int64 capacity;
+	bool in_memory = node->spec->sort && gpuagg_window_input_sort(&node->input);
 
-	if (!gpuagg_window_input_next(&node->input))
+	if (in_memory ? gpuagg_row_sort_is_done(node->input.sort)
+				  : !gpuagg_window_input_next(&node->input))
 		return false;
 	capacity = begin_rows(node, rows);
 	MemoryContextReset(rows->arguments);
@@ -298,17 +344,11 @@ fill(WindowScanState *node, WindowRows *rows, const WindowRows *before)
 		gpuagg_row_blocks_clear(rows->copies);
 
 	rows->nrows = 0;
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		put_row(node, rows);
-	} while (rows->nrows < capacity && rows->argument_bytes < COPY_BYTES &&
-			 (rows->copies == NULL || gpuagg_row_blocks_bytes(rows->copies) < COPY_BYTES) &&
-			 gpuagg_window_input_next(&node->input));
+	if (in_memory)
+		put_sorted(node, rows, capacity);
+	else
+		put_rows(node, rows, capacity);
 	p->rows_taken += rows->nrows;
-	if (node->input.marks_sets)
-		gpuagg_window_input_mark(&node->input, rows->values, rows->isnull, p->stride, rows->nrows,
-								 rows->partition_heads, rows->group_heads);
 
 	for (int f = 0; f < node->nfunctions; f++)
 	{

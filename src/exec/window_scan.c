@@ -5,8 +5,10 @@
 #include "compat.h"
 
 #include "access/parallel.h"
+#include "access/sysattr.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
 #include "device/client.h"
@@ -31,6 +33,28 @@ last_column_read(const WindowScanState *node)
 	for (int i = 0; i < node->nfunctions; i++)
 		last = Max(last, node->functions[i].attno);
 	return last;
+}
+
+/* Columns of the child's rows that the node's expressions have. */
+static bool *
+columns_wanted(const WindowScanState *node)
+{
+	const CustomScan *plan = (const CustomScan *) node->css.ss.ps.plan;
+	bool *wanted = palloc0(Max(node->spec->nchild, 1) * sizeof(bool));
+	Bitmapset *attributes = NULL;
+	int member = -1;
+
+	pull_varattnos((Node *) plan->scan.plan.targetlist, INDEX_VAR, &attributes);
+	pull_varattnos((Node *) plan->scan.plan.qual, INDEX_VAR, &attributes);
+	pull_varattnos((Node *) plan->custom_exprs, INDEX_VAR, &attributes);
+	while ((member = bms_next_member(attributes, member)) >= 0)
+	{
+		int attno = member + FirstLowInvalidHeapAttributeNumber;
+
+		for (int i = 0; i < node->spec->nchild; i++)
+			wanted[i] |= attno == 0 || attno == i + 1;
+	}
+	return wanted;
 }
 
 /*
@@ -110,7 +134,8 @@ begin(CustomScanState *css, EState *estate, int eflags)
 													ALLOCSET_DEFAULT_SIZES);
 	node->group_context = AllocSetContextCreate(CurrentMemoryContext, "GpuWindow group",
 												ALLOCSET_DEFAULT_SIZES);
-	gpuagg_window_input_init(input, spec, child, &css->ss.ps, &node->work.report);
+	gpuagg_window_input_init(input, spec, child, &css->ss.ps, columns_wanted(node),
+							 &node->work.report);
 	gpuagg_window_functions_init(node);
 	init_run(node);
 	input->last_read = last_column_read(node);

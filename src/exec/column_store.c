@@ -1,0 +1,334 @@
+/*
+ * column_store.c
+ *	  Rows in memory, column by column, to be read again by number.
+ *
+ * A piece has the values of STORE_ROWS rows, one column behind the other, each with a bitmap of
+ * NULLs.  Values by reference lie in blocks of their own, as they were stored.
+ */
+#include "compat.h"
+
+#include "access/tupmacs.h"
+#include "executor/executor.h"
+#include "utils/datum.h"
+#include "utils/expandeddatum.h"
+#include "utils/memutils.h"
+
+#include "exec/column_store.h"
+
+#define FIRST_BLOCK (8 * 1024)
+#define LAST_BLOCK	(1024 * 1024)
+#define NULLS_BYTES (STORE_ROWS / 8)
+
+ColumnStore *
+gpuagg_column_store_make(TupleDesc desc, const bool *kept, MemoryContext parent)
+{
+	MemoryContext context = AllocSetContextCreate(parent, "gpuagg columns", ALLOCSET_DEFAULT_SIZES);
+	ColumnStore *store = MemoryContextAllocZero(context, sizeof(ColumnStore));
+
+	store->context = context;
+	store->desc = desc;
+	store->columns = MemoryContextAllocZero(context, Max(desc->natts, 1) * sizeof(StoreColumn));
+	store->next_block = FIRST_BLOCK;
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+		StoreColumn *column = &store->columns[i];
+
+		column->kept = kept[i];
+		column->by_value = attribute->attbyval;
+		column->length = attribute->attlen;
+		column->width = attribute->attbyval ? attribute->attlen : sizeof(char *);
+		if (!column->kept)
+			continue;
+		column->values = store->piece_bytes;
+		column->nulls = column->values + STORE_ROWS * column->width;
+		store->piece_bytes = column->nulls + NULLS_BYTES;
+	}
+	return store;
+}
+
+void
+gpuagg_column_store_free(ColumnStore *store)
+{
+	MemoryContextDelete(store->context);
+}
+
+/* ---- memory ---- */
+
+/* The piece of the next row. */
+static char *
+open_piece(ColumnStore *store)
+{
+	int64 piece = store->nrows / STORE_ROWS;
+
+	if (store->nrows % STORE_ROWS != 0)
+		return store->pieces[piece];
+	if (piece == store->room)
+	{
+		int64 room = Max(2 * store->room, 64);
+		Size bytes = room * sizeof(char *);
+
+		store->pieces = store->pieces == NULL ? MemoryContextAllocHuge(store->context, bytes)
+											  : repalloc_huge(store->pieces, bytes);
+		store->bytes += (room - store->room) * sizeof(char *);
+		store->room = room;
+	}
+	store->pieces[piece] = MemoryContextAllocHuge(store->context, Max(store->piece_bytes, 1));
+	store->bytes += store->piece_bytes;
+	for (int i = 0; i < store->desc->natts; i++)
+		if (store->columns[i].kept)
+			memset(store->pieces[piece] + store->columns[i].nulls, 0, NULLS_BYTES);
+	return store->pieces[piece];
+}
+
+/* Memory for a value by reference. */
+static char *
+take_memory(ColumnStore *store, Size bytes)
+{
+	char *at;
+
+	bytes = MAXALIGN(bytes);
+	if (bytes > store->left)
+	{
+		Size block = Max(store->next_block, bytes);
+
+		store->at = MemoryContextAllocHuge(store->context, block);
+		store->left = block;
+		store->bytes += block;
+		store->next_block = Min(2 * store->next_block, LAST_BLOCK);
+	}
+	at = store->at;
+	store->at += bytes;
+	store->left -= bytes;
+	return at;
+}
+
+/* A copy of a value by reference: of an expanded object the flat one, others as they are. */
+static Datum
+copy_value(ColumnStore *store, const StoreColumn *column, Datum value)
+{
+	const char *from = DatumGetPointer(value);
+	Size bytes;
+	char *to;
+
+	if (column->length == -1 && VARATT_IS_EXTERNAL_EXPANDED(from))
+	{
+		ExpandedObjectHeader *object = DatumGetEOHP(value);
+
+		bytes = EOH_get_flat_size(object);
+		to = take_memory(store, bytes);
+		EOH_flatten_into(object, to, bytes);
+		return PointerGetDatum(to);
+	}
+	bytes = datumGetSize(value, false, column->length);
+	to = take_memory(store, bytes);
+	memcpy(to, from, bytes);
+	return PointerGetDatum(to);
+}
+
+/* ---- rows in ---- */
+
+static void
+put_value(char *values, const StoreColumn *column, int row, Datum value)
+{
+	store_att_byval(values + row * column->width, value, column->width);
+}
+
+void
+gpuagg_column_store_put(ColumnStore *store, TupleTableSlot *slot)
+{
+	char *piece = open_piece(store);
+	int row = (int) (store->nrows % STORE_ROWS);
+
+	for (int i = 0; i < store->desc->natts; i++)
+	{
+		StoreColumn *column = &store->columns[i];
+
+		if (!column->kept)
+			continue;
+		if (slot->tts_isnull[i])
+		{
+			uint64 *nulls = (uint64 *) (piece + column->nulls);
+
+			nulls[row / 64] |= UINT64CONST(1) << row % 64;
+			put_value(piece + column->values, column, row, (Datum) 0);
+			column->has_nulls = true;
+		}
+		else
+			put_value(piece + column->values, column, row,
+					  column->by_value ? slot->tts_values[i]
+									   : copy_value(store, column, slot->tts_values[i]));
+	}
+	store->nrows++;
+}
+
+#define COPY_ROWS(Type)         \
+	for (int k = 0; k < n; k++) \
+		((Type *) to)[k] = ((const Type *) from->values)[rows[k]];
+
+/* Values of a column's rows that lie as wide as they are kept. */
+static void
+copy_plain(char *to, const StoreColumn *column, const GpuaggVector *from, const uint16 *rows, int n)
+{
+	if (rows[n - 1] - rows[0] == n - 1)
+		memcpy(to, (const char *) from->values + rows[0] * column->width, n * column->width);
+	else if (column->width == 2)
+		COPY_ROWS(uint16)
+	else if (column->width == 4)
+		COPY_ROWS(uint32)
+	else
+		COPY_ROWS(uint64)
+}
+
+static void
+copy_datums(ColumnStore *store, char *to, const StoreColumn *column, const GpuaggVector *from,
+			const uint16 *rows, int n)
+{
+	const Datum *values = from->values;
+
+	for (int k = 0; k < n; k++)
+	{
+		int row = rows[k];
+		bool isnull = from->valid != NULL && (from->valid[row / 64] >> row % 64 & 1) == 0;
+		Datum value = isnull ? (Datum) 0 : values[row];
+
+		put_value(to, column, k,
+				  isnull || column->by_value ? value : copy_value(store, column, value));
+	}
+}
+
+/* n rows that the open piece has room for. */
+static void
+put_some(ColumnStore *store, const GpuaggVector *const *columns, const bool *is_datum,
+		 const uint16 *rows, int n)
+{
+	char *piece = open_piece(store);
+	int first = (int) (store->nrows % STORE_ROWS);
+
+	for (int i = 0; i < store->desc->natts; i++)
+	{
+		StoreColumn *column = &store->columns[i];
+		uint64 *nulls = (uint64 *) (piece + column->nulls);
+		char *to = piece + column->values + first * column->width;
+
+		if (!column->kept)
+			continue;
+		if (is_datum[i])
+			copy_datums(store, to, column, columns[i], rows, n);
+		else
+			copy_plain(to, column, columns[i], rows, n);
+		for (int k = 0; k < n && columns[i]->valid != NULL; k++)
+			if ((columns[i]->valid[rows[k] / 64] >> rows[k] % 64 & 1) == 0)
+			{
+				nulls[(first + k) / 64] |= UINT64CONST(1) << (first + k) % 64;
+				column->has_nulls = true;
+			}
+	}
+	store->nrows += n;
+}
+
+void
+gpuagg_column_store_put_vectors(ColumnStore *store, const GpuaggVector *const *columns,
+								const bool *is_datum, const uint16 *rows, int n)
+{
+	while (n > 0)
+	{
+		int some = Min(n, STORE_ROWS - (int) (store->nrows % STORE_ROWS));
+
+		put_some(store, columns, is_datum, rows, some);
+		rows += some;
+		n -= some;
+	}
+}
+
+/* ---- rows out ---- */
+
+/* Of each row its piece, and where it is in that. */
+#define PIECE_OF(Number) store->pieces[(Number) / STORE_ROWS]
+#define ROW_OF(Number)	 ((Number) % STORE_ROWS)
+
+#define GATHER(Type, ToDatum)                                                                   \
+	for (int64 i = 0; i < n; i++)                                                               \
+	{                                                                                           \
+		uint64 number = numbers[i * step];                                                      \
+                                                                                                \
+		values[i * stride] = ToDatum(((const Type *) (PIECE_OF(number) + at))[ROW_OF(number)]); \
+	}
+
+static void
+gather_values(const ColumnStore *store, const StoreColumn *column, const uint64 *numbers, Size step,
+			  int64 n, Datum *values, Size stride)
+{
+	uint32 at = column->values;
+
+	switch (column->width)
+	{
+		case 1:
+			GATHER(char, CharGetDatum)
+			break;
+		case 2:
+			GATHER(int16, Int16GetDatum)
+			break;
+		case 4:
+			GATHER(int32, Int32GetDatum)
+			break;
+		default:
+			GATHER(Datum, )
+			break;
+	}
+	if (!column->by_value)
+		for (int64 i = 0; i < n; i++)
+			__builtin_prefetch(DatumGetPointer(values[i * stride]));
+}
+
+static void
+gather_nulls(const ColumnStore *store, const StoreColumn *column, const uint64 *numbers, Size step,
+			 int64 n, bool *isnull, Size stride)
+{
+	for (int64 i = 0; i < n; i++)
+	{
+		uint64 number = numbers[i * step];
+		const uint64 *nulls;
+
+		if (!column->has_nulls)
+		{
+			isnull[i * stride] = false;
+			continue;
+		}
+		nulls = (const uint64 *) (PIECE_OF(number) + column->nulls);
+		isnull[i * stride] = (nulls[ROW_OF(number) / 64] >> ROW_OF(number) % 64 & 1) != 0;
+	}
+}
+
+void
+gpuagg_column_store_gather(const ColumnStore *store, const bool *wanted, const uint64 *numbers,
+						   Size step, int64 n, Datum *values, bool *isnull, Size stride)
+{
+	for (int c = 0; c < store->desc->natts; c++)
+	{
+		if (!wanted[c])
+			continue;
+		gather_values(store, &store->columns[c], numbers, step, n, values + c, stride);
+		gather_nulls(store, &store->columns[c], numbers, step, n, isnull + c, stride);
+	}
+}
+
+void
+gpuagg_column_store_slot(const ColumnStore *store, int64 row, TupleTableSlot *slot)
+{
+	uint64 number = (uint64) row;
+
+	ExecClearTuple(slot);
+	for (int c = 0; c < store->desc->natts; c++)
+	{
+		const StoreColumn *column = &store->columns[c];
+
+		slot->tts_values[c] = (Datum) 0;
+		slot->tts_isnull[c] = true;
+		if (!column->kept)
+			continue;
+		gather_values(store, column, &number, 1, 1, &slot->tts_values[c], 1);
+		gather_nulls(store, column, &number, 1, 1, &slot->tts_isnull[c], 1);
+	}
+	ExecStoreVirtualTuple(slot);
+}

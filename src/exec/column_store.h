@@ -1,0 +1,96 @@
+/*
+ * column_store.h
+ *	  Rows in memory, column by column, to be read again by number.
+ */
+#ifndef GPUAGG_COLUMN_STORE_H
+#define GPUAGG_COLUMN_STORE_H
+
+#include "compat.h"
+
+#include "executor/tuptable.h"
+
+#include "common/vector_run.h"
+
+/* Rows of a piece, in which memory comes: those of a vector. */
+#define STORE_ROWS GPUAGG_VECTOR_ROWS
+
+typedef struct StoreColumn
+{
+	bool kept; /* others are NULL */
+	bool by_value;
+	int16 length;	/* as pg_attribute.attlen */
+	uint8 width;	/* bytes of a value, or of a pointer to it */
+	uint32 values;	/* where they are in a piece */
+	uint32 nulls;	/* its bitmap there: bit set: NULL */
+	bool has_nulls; /* in any row */
+} StoreColumn;
+
+typedef struct ColumnStore
+{
+	MemoryContext context; /* its own */
+	TupleDesc desc;
+	StoreColumn *columns; /* one for each attribute */
+	uint32 piece_bytes;
+	int64 nrows;
+	char **pieces;
+	int64 room;		 /* pieces that there are pointers for */
+	char *at;		 /* where the next value by reference goes */
+	Size left;		 /* bytes behind that */
+	Size next_block; /* bytes of the block after this one */
+	int64 bytes;	 /* of all memory */
+} ColumnStore;
+
+/* An empty store of rows of this descriptor, which must outlive it, in a child of `context`. */
+extern ColumnStore *gpuagg_column_store_make(TupleDesc desc, const bool *kept,
+											 MemoryContext context);
+
+/* Adds a copy of the slot's row, whose kept columns are there. */
+extern void gpuagg_column_store_put(ColumnStore *store, TupleTableSlot *slot);
+
+/*
+ * Adds n rows of a vector, by number.  columns: of each attribute that is kept its values, as wide
+ * as the attribute, or Datums where is_datum says so.
+ */
+extern void gpuagg_column_store_put_vectors(ColumnStore *store, const GpuaggVector *const *columns,
+											const bool *is_datum, const uint16 *rows, int n);
+
+/*
+ * The columns that are `wanted`, which are kept, of n rows whose numbers are `step` words apart;
+ * each row `stride` places after the one before.  Values by reference are the store's.
+ */
+extern void gpuagg_column_store_gather(const ColumnStore *store, const bool *wanted,
+									   const uint64 *numbers, Size step, int64 n, Datum *values,
+									   bool *isnull, Size stride);
+
+/* A row into a virtual slot; what is not kept is NULL. */
+extern void gpuagg_column_store_slot(const ColumnStore *store, int64 row, TupleTableSlot *slot);
+
+/* Frees it, and whatever was gathered from it. */
+extern void gpuagg_column_store_free(ColumnStore *store);
+
+static inline int64
+gpuagg_column_store_pieces(const ColumnStore *store)
+{
+	return (store->nrows + STORE_ROWS - 1) / STORE_ROWS;
+}
+
+/* Rows of a piece. */
+static inline int
+gpuagg_column_store_piece_rows(const ColumnStore *store, int64 piece)
+{
+	return (int) Min(store->nrows - piece * STORE_ROWS, STORE_ROWS);
+}
+
+static inline const uint64 *
+gpuagg_column_store_nulls(const ColumnStore *store, int column, int64 piece)
+{
+	return (const uint64 *) (store->pieces[piece] + store->columns[column].nulls);
+}
+
+static inline const void *
+gpuagg_column_store_values(const ColumnStore *store, int column, int64 piece)
+{
+	return store->pieces[piece] + store->columns[column].values;
+}
+
+#endif /* GPUAGG_COLUMN_STORE_H */

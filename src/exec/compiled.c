@@ -1,0 +1,66 @@
+/*
+ * compiled.c
+ *	  Compiled expressions of a table in a node: its columns, and constants that become known.
+ */
+#include "compat.h"
+
+#include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
+
+#include "exec/compiled.h"
+
+void
+gpuagg_compiled_columns(const VectorCompiler *compiler, Relation relation, PageColumn *columns)
+{
+	TupleDesc desc = RelationGetDescr(relation);
+	ListCell *cell;
+
+	foreach (cell, compiler->attributes)
+	{
+		PageColumn *column = &columns[foreach_current_index(cell)];
+		Form_pg_attribute attribute = TupleDescAttr(desc, lfirst_int(cell) - 1);
+		GpuaggVectorType type =
+			(GpuaggVectorType) compiler->program.columns[foreach_current_index(cell)];
+
+		if (type == GPUAGG_VECTOR_DATUM)
+			*column = (PageColumn){attribute->attnum, PAGE_COLUMN_DATUM, type, 0};
+		else if (!gpuagg_page_column(attribute, column) || column->type != type)
+			elog(ERROR, "attribute %d has another vector than its expressions", lfirst_int(cell));
+	}
+}
+
+List *
+gpuagg_compiled_states(const VectorCompiler *compiler, PlanState *parent)
+{
+	List *states = NIL;
+	ListCell *cell;
+
+	foreach (cell, compiler->parameters)
+		states = lappend(states, ExecInitExpr(((VectorParameter *) lfirst(cell))->expr, parent));
+	return states;
+}
+
+bool
+gpuagg_compiled_parameters(const VectorCompiler *compiler, const List *states,
+						   ExprContext *econtext, bool filter, GpuaggVectorRunner *runner)
+{
+	bool fits = true;
+	ListCell *parameter_cell;
+	ListCell *state_cell;
+
+	forboth (parameter_cell, compiler->parameters, state_cell, states)
+	{
+		const VectorParameter *parameter = lfirst(parameter_cell);
+		bool isnull;
+		Datum value;
+
+		if (parameter->filter != filter)
+			continue;
+		value = ExecEvalExpr(lfirst(state_cell), econtext, &isnull);
+		fits &= gpuagg_vector_set_constant(&runner->constants[parameter->constant],
+										   &parameter->value, exprType((Node *) parameter->expr),
+										   value, isnull);
+	}
+	gpuagg_vector_constants_changed(runner);
+	return fits;
+}

@@ -1,0 +1,34 @@
+/*
+ * compiled.h
+ *	  Compiled expressions of a table in a node: its columns, and constants that become known.
+ */
+#ifndef GPUAGG_COMPILED_H
+#define GPUAGG_COMPILED_H
+
+#include "compat.h"
+
+#include "nodes/execnodes.h"
+#include "utils/rel.h"
+
+#include "common/vector_run.h"
+#include "spec/vector_compile.h"
+#include "types/page_column.h"
+
+/* The columns of the relation that the program reads, by number, for a reader of its pages. */
+extern void gpuagg_compiled_columns(const VectorCompiler *compiler, Relation relation,
+									PageColumn *columns);
+
+/* What computes the parameters, by number, for gpuagg_compiled_parameters(). */
+extern List *gpuagg_compiled_states(const VectorCompiler *compiler, PlanState *parent);
+
+/*
+ * Constants whose values are known when the first row needs them: those of the filter with
+ * the first row, the others with the first that passes it.  Values are in the current memory
+ * context, for as long as the runner has them.  False: some form cannot hold its value, so that
+ * rows are to be evaluated by the executor.
+ */
+extern bool gpuagg_compiled_parameters(const VectorCompiler *compiler, const List *states,
+									   ExprContext *econtext, bool filter,
+									   GpuaggVectorRunner *runner);
+
+#endif /* GPUAGG_COMPILED_H */
