@@ -77,8 +77,9 @@ struct RowSort
 	int npartition;
 	AttrNumber last_attno; /* of all columns that are kept */
 	SortKey keys[SORT_MAX_KEYS];
-	bool *kept;	  /* columns of rows */
-	bool *wanted; /* of these, in the order; others are for the keys alone */
+	bool *kept;		/* columns of rows */
+	bool *wanted;	/* of these, those of the rows that are given out */
+	bool *gathered; /* of these, those that keys do not tell */
 
 	ColumnStore *store;
 	int64 nranged; /* pieces whose keys are in the ranges */
@@ -147,8 +148,10 @@ gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted
 	sort->npartition = spec->npartition;
 	sort->kept = palloc(Max(desc->natts, 1) * sizeof(bool));
 	sort->wanted = palloc(Max(desc->natts, 1) * sizeof(bool));
+	sort->gathered = palloc(Max(desc->natts, 1) * sizeof(bool));
 	memcpy(sort->kept, wanted, desc->natts * sizeof(bool));
 	memcpy(sort->wanted, wanted, desc->natts * sizeof(bool));
+	memcpy(sort->gathered, wanted, desc->natts * sizeof(bool));
 	if (sort->nkeys > SORT_MAX_KEYS)
 		elog(ERROR, "too many keys to sort by");
 	for (int k = 0; k < sort->nkeys; k++)
@@ -164,6 +167,8 @@ gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted
 								  column->sort_operator, &key->form, &key->descending))
 			elog(ERROR, "operator %u is no order of column %d", column->sort_operator, key->attno);
 		sort->kept[key->attno - 1] = true;
+		if (gpuagg_sort_key_is_exact(key->form))
+			sort->gathered[key->attno - 1] = false;
 	}
 	for (int i = 0; i < desc->natts; i++)
 		if (sort->kept[i])
@@ -571,20 +576,72 @@ compare_items(const RowSort *sort, int64 position, bool *new_partition, bool *ne
 	*new_peers = position == 0 || peers != 0;
 }
 
+/* The bits of a number from `position` up. */
+static inline uint64
+get_bits(const uint64 *number, int words, int position, int bits)
+{
+	int word = words - 1 - position / 64;
+	int shift = position % 64;
+	uint64 value = number[word] >> shift;
+
+	if (shift + bits > 64)
+		value |= number[word - 1] << (64 - shift);
+	return bits == 64 ? value : value & ((UINT64CONST(1) << bits) - 1);
+}
+
+/* A key's values, from n items on. */
+static void
+unpack_key(const RowSort *sort, const SortKey *key, const uint64 *item, int64 n, Datum *values,
+		   bool *isnull, Size stride)
+{
+	for (int64 i = 0; i < n; i++, item += sort->words + 1)
+	{
+		uint64 packed = key->bits > 0 ? get_bits(item, sort->words, key->position, key->bits) : 0;
+		uint64 distance = (packed - key->shift) << key->low_bits;
+		bool is_value = key->has_values;
+
+		if (key->null_bit)
+			is_value = (get_bits(item, sort->words, key->position + key->bits, 1) != 0) ==
+					   key->nulls_first;
+		else if (is_value && key->has_nulls)
+			is_value = packed != key->null_value;
+		isnull[i * stride] = !is_value;
+		values[i * stride] = is_value
+								 ? gpuagg_sort_key_datum(key->form, key->descending
+																		? key->greatest - distance
+																		: key->least + distance)
+								 : (Datum) 0;
+	}
+}
+
+/* The columns of n rows from number `first` in the order on. */
+static void
+give_out(const RowSort *sort, int64 first, int64 n, Datum *values, bool *isnull, Size stride)
+{
+	Size step = sort->words + 1;
+	const uint64 *items = sort->items + first * step;
+
+	gpuagg_column_store_gather(sort->store, sort->gathered, items + sort->words, step, n, values,
+							   isnull, stride);
+	for (int k = 0; k < sort->nkeys; k++)
+	{
+		int column = sort->keys[k].attno - 1;
+
+		if (sort->wanted[column] && !sort->gathered[column])
+			unpack_key(sort, &sort->keys[k], items, n, values + column, isnull + column, stride);
+	}
+}
+
 /* The place of a row's columns among those that have been gathered. */
 static Size
 find_ahead(const RowSort *sort, RowsAhead *ahead, int64 row)
 {
-	Size step = sort->words + 1;
-
 	Assert(sort->tuplesort == NULL && row >= 0 && row < sort->store->nrows);
 	if (row < ahead->first || row >= ahead->first + ahead->n)
 	{
 		ahead->first = row;
 		ahead->n = (int) Min(sort->store->nrows - row, AHEAD_ROWS);
-		gpuagg_column_store_gather(sort->store, sort->wanted,
-								   sort->items + row * step + sort->words, step, ahead->n,
-								   ahead->values, ahead->isnull, sort->desc->natts);
+		give_out(sort, row, ahead->n, ahead->values, ahead->isnull, sort->desc->natts);
 	}
 	return (row - ahead->first) * sort->desc->natts;
 }
@@ -620,7 +677,6 @@ gpuagg_row_sort_get_many(RowSort *sort, int64 most, Datum *values, bool *isnull,
 						 uint64 *partitions, uint64 *peers)
 {
 	int64 n = Min(most, sort->store->nrows - sort->position);
-	Size step = sort->words + 1;
 	Size bytes = (n + 63) / 64 * sizeof(uint64);
 
 	memset(partitions, 0, bytes);
@@ -635,9 +691,7 @@ gpuagg_row_sort_get_many(RowSort *sort, int64 most, Datum *values, bool *isnull,
 		peers[i / 64] |= (uint64) new_peers << i % 64;
 	}
 	if (n > 0)
-		gpuagg_column_store_gather(sort->store, sort->wanted,
-								   sort->items + sort->position * step + sort->words, step, n,
-								   values, isnull, stride);
+		give_out(sort, sort->position, n, values, isnull, stride);
 	sort->position += n;
 	return n;
 }

@@ -50,4 +50,35 @@ gpuagg_sort_key_word(SqlForm form, Datum value)
 	pg_unreachable();
 }
 
+/* Whether each word is that of one value alone. */
+static inline bool
+gpuagg_sort_key_is_exact(SqlForm form)
+{
+	return form == SQL_BOOL || form == SQL_INT16 || form == SQL_INT32 || form == SQL_INT64 ||
+		   form == SQL_UINT32;
+}
+
+/* That value, as it is read from a row. */
+static inline Datum
+gpuagg_sort_key_datum(SqlForm form, uint64 word)
+{
+	const uint64 sign64 = UINT64CONST(1) << 63;
+
+	switch (form)
+	{
+		case SQL_BOOL:
+			return CharGetDatum((char) word);
+		case SQL_INT16:
+			return Int16GetDatum((int16) (word ^ sign64));
+		case SQL_INT32:
+			return Int32GetDatum((int32) (word ^ sign64));
+		case SQL_INT64:
+			return Int64GetDatum((int64) (word ^ sign64));
+		case SQL_UINT32:
+			return Int32GetDatum((int32) word);
+		default:
+			pg_unreachable();
+	}
+}
+
 #endif /* GPUAGG_SQL_H */
