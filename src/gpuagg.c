@@ -16,6 +16,7 @@
 #include "miscadmin.h"
 #include "plan/agg_path.h"
 #include "plan/plan_reason.h"
+#include "plan/window_above.h"
 #include "plan/window_path.h"
 #include "device/shared_state.h"
 #include "resident/directory.h"
@@ -233,6 +234,7 @@ _PG_init(void)
 	ExecutorRun_hook = executor_run;
 	gpuagg_agg_path_install();
 	gpuagg_window_path_install();
+	gpuagg_window_above_install();
 	gpuagg_reason_install();
 	gpuagg_agg_scan_register();
 	gpuagg_window_scan_register();

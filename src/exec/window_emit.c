@@ -140,6 +140,23 @@ gpuagg_window_close_group(WindowScanState *node, int64 i)
 	node->waiting.pending = 0;
 }
 
+/* The same where a condition above drops them all: they leave without having been put together. */
+static void
+drop_group(WindowScanState *node)
+{
+	WindowPipeline *p = node->pipeline;
+	WindowWaitingRows *waiting = &node->waiting;
+	int64 earlier = Min(p->earlier_rows, waiting->pending);
+
+	for (int64 i = 0; i < earlier && !node->input.keeps_rows; i++)
+		gpuagg_row_store_fetch(waiting->store, node->tuple_slot);
+	p->earlier_rows -= earlier;
+	p->next_emitted += waiting->pending - earlier;
+	waiting->nemitted += waiting->pending;
+	node->dropped += waiting->pending;
+	waiting->pending = 0;
+}
+
 /* ---- the rows of sets ---- */
 
 /* The first bit that is set from i on, or n. */
@@ -241,7 +258,10 @@ next_group(WindowScanState *node)
 	p->next_row = end;
 	if (end == rows->nrows)
 		return false;
-	gpuagg_window_close_group(node, end - 1);
+	if (node->nbounds > 0 && gpuagg_bit(rows->dropped, end - 1))
+		drop_group(node);
+	else
+		gpuagg_window_close_group(node, end - 1);
 	return true;
 }
 
@@ -254,7 +274,7 @@ next_of_groups(WindowScanState *node)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (p->current != NULL && next_group(node))
-			break;
+			continue;
 		if (p->current != NULL && node->waiting.pending > 0)
 			keep_last(node);
 		if (gpuagg_window_pipeline_advance(node))
@@ -264,6 +284,46 @@ next_of_groups(WindowScanState *node)
 		gpuagg_window_close_group(node, -1);
 	}
 	return gpuagg_window_emit_ready(node);
+}
+
+/* The first row from i on that no condition above drops, or n. */
+static int64
+next_kept(const uint64 *dropped, int64 i, int64 n)
+{
+	while (i < n)
+	{
+		uint64 word = ~dropped[i / 64] >> i % 64;
+
+		if (word != 0)
+			return Min(i + pg_rightmost_one_pos64(word), n);
+		i = (i / 64 + 1) * 64;
+	}
+	return n;
+}
+
+/* Goes to the next row that is to be put together; false: there is none. */
+static bool
+find_single(WindowScanState *node)
+{
+	WindowPipeline *p = node->pipeline;
+
+	for (;;)
+	{
+		int64 row;
+
+		CHECK_FOR_INTERRUPTS();
+		if ((p->current == NULL || p->next_row == p->current->nrows) &&
+			!gpuagg_window_pipeline_advance(node))
+			return false;
+		if (node->nbounds == 0)
+			return true;
+		row = next_kept(p->current->dropped, p->next_row, p->current->nrows);
+		node->dropped += row - p->next_row;
+		node->waiting.nemitted += row - p->next_row;
+		p->next_emitted = p->next_row = row;
+		if (row < p->current->nrows)
+			return true;
+	}
 }
 
 static TupleTableSlot *
@@ -276,8 +336,7 @@ next_single(WindowScanState *node)
 	Size place;
 	MemoryContext old;
 
-	if ((p->current == NULL || p->next_row == p->current->nrows) &&
-		!gpuagg_window_pipeline_advance(node))
+	if (!find_single(node))
 		return NULL;
 	place = gpuagg_window_place(node, p->next_row, 0);
 	values = p->current->values + place;

@@ -235,6 +235,8 @@ gpuagg_window_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 		bool sorted_on_device = show_sort(node, es);
 
 		show_table(node, es);
+		if (node->nbounds > 0)
+			ExplainPropertyInteger("Rows Removed for Filter Above", NULL, node->dropped, es);
 		show_work(node, sorted_on_device, es);
 	}
 	if (es->verbose && spec->kept != NULL)

@@ -108,6 +108,7 @@ make_room(WindowScanState *node, WindowRows *rows, int64 n)
 	rows->isnull = make_array(rows->isnull, nvalues * sizeof(bool));
 	rows->partition_heads = make_array(rows->partition_heads, n / 8);
 	rows->group_heads = make_array(rows->group_heads, n / 8);
+	rows->dropped = make_array(rows->dropped, n / 8);
 	for (int f = 0; f < node->nfunctions; f++)
 		if (node->functions[f].op->aggregate == AGGREGATE_AVG && rows->columns[f].scan != NULL)
 			rows->columns[f].counts = make_array(rows->columns[f].counts, n * sizeof(int64));
@@ -413,6 +414,8 @@ finish(WindowScanState *node, WindowRows *rows)
 																		  scan->flight.work.kind);
 	}
 	gpuagg_window_report_since(&node->work.report, &before);
+	if (node->nbounds > 0)
+		gpuagg_window_above_drop(node, rows);
 }
 
 /* Moves the rows of the current set that have not been emitted to the store, if none keeps them. */

@@ -35,6 +35,7 @@ typedef struct WindowRows
 	bool *isnull;
 	uint64 *partition_heads; /* bit i: row i starts a partition */
 	uint64 *group_heads;	 /* bit i: row i starts a group */
+	uint64 *dropped;		 /* bit i: row i is dropped, if its group ends with it; with nbounds */
 	RowBlocks *copies;		 /* of rows that values by reference point into, or NULL */
 	MemoryContext arguments; /* by reference, of expressions */
 	Size argument_bytes;

@@ -16,7 +16,9 @@
 
 #include "exec/row_store.h"
 #include "exec/window_input.h"
-#include "operation/running_operation.h"
+#include "operation/running_bound.h"
+
+struct WindowRows;
 
 typedef struct WindowFunctionState
 {
@@ -66,6 +68,15 @@ typedef struct WindowRun
 	bool ended;
 } WindowRun;
 
+/* A condition above, where it is known how to compare. */
+typedef struct WindowBound
+{
+	Oid type;			 /* of the constant */
+	ExprState *constant; /* NULL: the condition is not for us */
+	bool known;			 /* the bound, in this run */
+	RunningBound bound;
+} WindowBound;
+
 typedef struct WindowScanState
 {
 	CustomScanState css;
@@ -86,6 +97,11 @@ typedef struct WindowScanState
 	WindowWaitingRows waiting;
 	WindowWork work;
 	WindowRun run;
+
+	/* rows that these drop are not put together; none where that could be noticed */
+	int nbounds;		 /* that are known */
+	WindowBound *bounds; /* one for each condition of spec->above */
+	int64 dropped;		 /* rows, since the start */
 
 	/* the row at hand */
 	Datum *values; /* the child's columns, then the functions' values */
@@ -118,6 +134,16 @@ gpuagg_window_function_pass(WindowFunctionState *function)
 	function->value = (Datum) 0;
 	function->isnull = true;
 }
+
+/* ---- window_above.c ---- */
+
+extern void gpuagg_window_above_init(WindowScanState *node);
+
+/* Chooses the bounds that count, when the first row is asked for. */
+extern void gpuagg_window_above_begin(WindowScanState *node);
+
+/* Finds the rows that they drop, of a set whose scans are finished. */
+extern void gpuagg_window_above_drop(WindowScanState *node, struct WindowRows *rows);
 
 /* ---- window_row.c ---- */
 

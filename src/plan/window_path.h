@@ -17,8 +17,10 @@ typedef struct GpuWindowPath
 	List *run_condition; /* these three as in core's WindowAggPath */
 	List *qual;
 	bool top;
-	bool sort;	/* the node sorts its input; otherwise that is in order */
-	char *kept; /* as in WindowSpec */
+	bool sort;			   /* the node sorts its input; otherwise that is in order */
+	char *kept;			   /* as in WindowSpec */
+	List *above;		   /* of conditions above: the function's number and the strategy */
+	List *above_constants; /* what they compare with */
 } GpuWindowPath;
 
 /* Makes the plan of such a path (window_plan.c). */

@@ -110,6 +110,18 @@ find_output(const List *tlist, const List *child, const List *calls)
 	return output;
 }
 
+static WindowAbove *
+make_above(const List *pairs)
+{
+	WindowAbove *above = palloc(Max(list_length(pairs), 1) * sizeof(WindowAbove));
+	ListCell *cell;
+
+	foreach (cell, pairs)
+		above[foreach_current_index(cell)] = (WindowAbove){linitial_int(lfirst(cell)),
+														   lsecond_int(lfirst(cell))};
+	return above;
+}
+
 /* Takes a node's target list out of the plan, if its output makes up for it. */
 static void
 drop_target_list(Plan *plan)
@@ -147,6 +159,8 @@ plan_window(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, L
 		.order = make_columns(window->clause->orderClause, child, window->sort),
 		.nfunctions = list_length(calls),
 		.functions = window->match.functions,
+		.nabove = list_length(window->above),
+		.above = make_above(window->above),
 		.output = find_output(tlist, child, calls),
 		.kept = window->kept,
 	};
@@ -158,6 +172,7 @@ plan_window(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, L
 	scan->custom_plans = plans;
 	scan->scan.plan.qual = copyObject(window->qual);
 	scan->custom_exprs = list_concat(make_arguments(calls), copyObject(window->run_condition));
+	scan->custom_exprs = list_concat(scan->custom_exprs, copyObject(window->above_constants));
 	scan->custom_private = gpuagg_window_spec_list(&spec);
 	scan->custom_scan_tlist = make_scan_tlist(child, calls);
 	scan->methods = GetCustomScanMethods(WINDOW_NODE_NAME, false);

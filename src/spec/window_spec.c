@@ -70,6 +70,12 @@ gpuagg_window_spec_list(const WindowSpec *spec)
 		numbers = lappend_int(numbers, (int) spec->functions[i].type);
 		numbers = lappend_int(numbers, (int) spec->functions[i].winfnoid);
 	}
+	numbers = lappend_int(numbers, spec->nabove);
+	for (int i = 0; i < spec->nabove; i++)
+	{
+		numbers = lappend_int(numbers, spec->above[i].function);
+		numbers = lappend_int(numbers, spec->above[i].strategy);
+	}
 	numbers = lappend_int(numbers, spec->noutput);
 	for (int i = 0; i < spec->noutput; i++)
 		numbers = lappend_int(numbers, spec->output[i]);
@@ -98,6 +104,13 @@ gpuagg_window_spec_read(const List *list)
 		spec->functions[i].aggregate = (Aggregate) read_number(&reader);
 		spec->functions[i].type = (Oid) read_number(&reader);
 		spec->functions[i].winfnoid = (Oid) read_number(&reader);
+	}
+	spec->nabove = read_number(&reader);
+	spec->above = palloc0(Max(spec->nabove, 1) * sizeof(WindowAbove));
+	for (int i = 0; i < spec->nabove; i++)
+	{
+		spec->above[i].function = read_number(&reader);
+		spec->above[i].strategy = read_number(&reader);
 	}
 	spec->noutput = read_number(&reader);
 	spec->output = palloc(Max(spec->noutput, 0) * sizeof(int));

@@ -7,7 +7,7 @@
  * for EXPLAIN and for the types (window_plan.c).  custom_exprs has two expressions for
  * each function, over the scan tuple: its argument (for count(*) a NULL constant of type
  * "any") and `exclusive` (a false constant if the function has none).  Behind them come the
- * conditions of the run condition.  The plan's qual is the filter.  custom_private has
+ * conditions of the run condition, then the constants of conditions above.  The plan's qual is the filter.  custom_private has
  * the spec as a List of Lists, which copyObject and nodeToString can handle.
  *
  * A node below another one has no target list in the plan if all its columns are columns of
@@ -50,6 +50,13 @@ typedef struct WindowFunction
 	Oid winfnoid; /* for the permission that core checks when its node starts */
 } WindowFunction;
 
+/* A condition above on a function's value: `value <strategy> constant`. */
+typedef struct WindowAbove
+{
+	int function;
+	int strategy; /* of the default btree of its type */
+} WindowAbove;
+
 typedef struct WindowSpec
 {
 	int nchild;
@@ -62,6 +69,8 @@ typedef struct WindowSpec
 	WindowColumn *order;
 	int nfunctions;
 	WindowFunction *functions;
+	int nabove;
+	WindowAbove *above;
 	int noutput; /* -1: the plan has the node's target list */
 	int *output; /* else it comes from these columns of the scan tuple, when the node starts */
 	char *kept;	 /* why other windows of the query are left to core, for EXPLAIN; or NULL */

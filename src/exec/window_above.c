@@ -1,0 +1,97 @@
+/*
+ * window_above.c
+ *	  Rows of a GpuWindow node that conditions above it would drop.
+ *
+ * They are dropped where nobody could notice: all functions have scans, which are computed for all
+ * rows in any case, columns of the result are columns, and no value of a row is an error.
+ */
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
+
+#include "exec/window_pipeline.h"
+
+void
+gpuagg_window_above_init(WindowScanState *node)
+{
+	const WindowSpec *spec = node->spec;
+	const CustomScan *plan = (const CustomScan *) node->css.ss.ps.plan;
+	int first = list_length(plan->custom_exprs) - spec->nabove;
+	bool possible = spec->noutput >= 0 && node->run.condition == NULL;
+
+	node->bounds = palloc0(Max(spec->nabove, 1) * sizeof(WindowBound));
+	for (int f = 0; f < node->nfunctions; f++)
+	{
+		const RunningOperation *op = node->functions[f].op;
+
+		/* a sum of money may be out of range, which its scan does not know */
+		if (op->kind == 0 ||
+			(op->op == GPUAGG_SUM && op->kind == GPUAGG_INT64 && op->result == MONEYOID))
+			possible = false;
+	}
+	for (int i = 0; i < spec->nabove && possible; i++)
+	{
+		Expr *constant = list_nth(plan->custom_exprs, first + i);
+		WindowBound *bound = &node->bounds[i];
+
+		bound->type = exprType((Node *) constant);
+		if (gpuagg_running_bound_exists(node->functions[spec->above[i].function].op, bound->type))
+			bound->constant = ExecInitExpr(constant, &node->css.ss.ps);
+	}
+}
+
+void
+gpuagg_window_above_begin(WindowScanState *node)
+{
+	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
+
+	node->nbounds = 0;
+	for (int i = 0; i < node->spec->nabove; i++)
+	{
+		const WindowAbove *above = &node->spec->above[i];
+		WindowBound bound = node->bounds[i];
+		const RunningOperation *op = node->functions[above->function].op;
+		bool isnull;
+		MemoryContext old;
+		Datum value;
+
+		node->bounds[i].known = false;
+		if (bound.constant == NULL)
+			continue;
+		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+		value = ExecEvalExpr(bound.constant, econtext, &isnull);
+		node->bounds[i].known = !isnull &&
+								gpuagg_running_bound_make(op, above->strategy, bound.type, value,
+														  &node->bounds[i].bound);
+		MemoryContextSwitchTo(old);
+		node->nbounds += node->bounds[i].known;
+	}
+}
+
+void
+gpuagg_window_above_drop(WindowScanState *node, WindowRows *rows)
+{
+	memset(rows->dropped, 0, (rows->nrows + 63) / 64 * sizeof(uint64));
+	for (int i = 0; i < node->spec->nabove; i++)
+	{
+		int f = node->spec->above[i].function;
+		const ColumnScan *scan = rows->columns[f].scan;
+
+		if (node->bounds[i].known)
+			gpuagg_running_bound_drop(node->functions[f].op, &node->bounds[i].bound,
+									  scan->flight.results, scan->flight.status, rows->nrows,
+									  rows->dropped);
+	}
+	for (int f = 0; f < node->nfunctions; f++)
+	{
+		const uint8 *status = rows->columns[f].scan->flight.status;
+
+		if (memchr(status, GPUAGG_ROW_OVERFLOW, rows->nrows) == NULL)
+			continue;
+		for (int64 i = 0; i < rows->nrows; i++)
+			if (status[i] == GPUAGG_ROW_OVERFLOW)
+				rows->dropped[i / 64] &= ~(UINT64CONST(1) << i % 64);
+	}
+}

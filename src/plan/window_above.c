@@ -1,0 +1,122 @@
+/*
+ * window_above.c
+ *	  Conditions above a subquery whose rows come from the node GpuWindow.
+ *
+ * Those that compare a window function's value with a constant are told to the node, which then
+ * need not put together the rows that they drop.  They stay where they are, too: what the node
+ * lets pass is looked at there.
+ */
+#include "compat.h"
+
+#include "access/transam.h"
+#include "catalog/pg_am.h"
+#include "commands/defrem.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+
+#include "gpuagg.h"
+#include "plan/window_above.h"
+#include "plan/window_path.h"
+
+static set_rel_pathlist_hook_type previous_set_rel_pathlist_hook = NULL;
+
+/* The call of one of the node's functions that a column of the subquery is; or NULL. */
+static const WindowFunc *
+find_call(const GpuWindowPath *window, const RelOptInfo *rel, const Node *column, int *function)
+{
+	const Var *var = (const Var *) column;
+	const TargetEntry *entry;
+	ListCell *cell;
+
+	if (!IsA(column, Var) || var->varno != rel->relid || var->varlevelsup != 0)
+		return NULL;
+	entry = get_tle_by_resno(rel->subroot->processed_tlist, var->varattno);
+	if (entry == NULL || !IsA(entry->expr, WindowFunc))
+		return NULL;
+	foreach (cell, window->match.calls)
+		if (equal(lfirst(cell), entry->expr))
+		{
+			*function = foreach_current_index(cell);
+			return lfirst(cell);
+		}
+	return NULL;
+}
+
+/* What a core's operator is of its left type's default order; 0: nothing. */
+static int
+strategy_of(Oid operator, Oid type)
+{
+	Oid opclass = GetDefaultOpClass(type, BTREE_AM_OID);
+
+	if (operator>= FirstNormalObjectId || !OidIsValid(opclass))
+		return 0;
+	return get_op_opfamily_strategy(operator, get_opclass_family(opclass));
+}
+
+static void
+note_clause(GpuWindowPath *window, const RelOptInfo *rel, const Node *clause)
+{
+	const OpExpr *op = (const OpExpr *) clause;
+	const Node *constant;
+	const WindowFunc *call;
+	int function = 0;
+	int strategy;
+	Oid operator;
+
+	if (!IsA(clause, OpExpr) || list_length(op->args) != 2)
+		return;
+	operator= op->opno;
+	constant = lsecond(op->args);
+	call = find_call(window, rel, linitial(op->args), &function);
+	if (call == NULL)
+	{
+		operator= get_commutator(op->opno);
+		constant = linitial(op->args);
+		call = find_call(window, rel, lsecond(op->args), &function);
+	}
+	if (call == NULL || !OidIsValid(operator) ||
+		!(IsA(constant, Const) ||
+		  (IsA(constant, Param) && ((const Param *) constant)->paramkind == PARAM_EXTERN)))
+		return;
+	strategy = strategy_of(operator, call->wintype);
+	if (strategy == 0)
+		return;
+	window->above = lappend(window->above, list_make2_int(function, strategy));
+	window->above_constants = lappend(window->above_constants, copyObject((void *) constant));
+}
+
+static void
+note_conditions(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	ListCell *path_cell;
+	ListCell *clause_cell;
+
+	if (previous_set_rel_pathlist_hook)
+		previous_set_rel_pathlist_hook(root, rel, rti, rte);
+	if (!gpuagg_enable_window_scan || rte->rtekind != RTE_SUBQUERY || rel->subroot == NULL)
+		return;
+	foreach (path_cell, rel->pathlist)
+	{
+		const SubqueryScanPath *path = lfirst(path_cell);
+		GpuWindowPath *window;
+
+		if (!IsA(path, SubqueryScanPath) || !IsA(path->subpath, CustomPath))
+			continue;
+		window = (GpuWindowPath *) path->subpath;
+		if (window->path.methods != &gpuagg_window_path_methods || window->above != NIL ||
+			window->run_condition != NIL)
+			continue;
+		foreach (clause_cell, rel->baserestrictinfo)
+			note_clause(window, rel, (Node *) ((RestrictInfo *) lfirst(clause_cell))->clause);
+	}
+}
+
+void
+gpuagg_window_above_install(void)
+{
+	previous_set_rel_pathlist_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = note_conditions;
+}
