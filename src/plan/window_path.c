@@ -13,7 +13,6 @@
  */
 #include "compat.h"
 
-#include "access/htup_details.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
@@ -28,10 +27,11 @@
 #include "types/sort_key.h"
 
 /* Measured: a row's cost in our node, as a part of that in core's node and core's sort. */
-#define WINDOW_PART	   0.33
-#define SORT_PART	   0.35
+#define WINDOW_PART 0.33
+#define SORT_PART	0.35
 
-#define SORT_ROW_BYTES 24 /* of a row's item, beside the row itself */
+#define SORT_ROW_BYTES \
+	33 /* of a row's item and its scratch memory, and of the bits of a few NULLs */
 
 /* A stack being rebuilt. */
 typedef struct Rebuild
@@ -77,8 +77,7 @@ can_sort(const Rebuild *rebuild, const Path *path, const WindowClause *clause)
 
 	if (!rebuild->own_sort || !IsA(path, SortPath) || path->parent != rebuild->rel || !enable_sort)
 		return false;
-	row_bytes = MAXALIGN(SizeofMinimalTupleHeader) + MAXALIGN(path->pathtarget->width) +
-				SORT_ROW_BYTES;
+	row_bytes = path->pathtarget->width + SORT_ROW_BYTES;
 	if (path->rows * row_bytes > work_mem * 1024.0)
 		return false;
 	clauses = list_concat_copy(clause->partitionClause, clause->orderClause);

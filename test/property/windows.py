@@ -65,6 +65,21 @@ VALUES = {
 }
 
 
+# Conditions on a table's rows: compiled to a vector program, with constants known later, evaluated by the executor.
+WHERE = ('i % 3 > 0', 'g IS NOT NULL', 'i > 10', 'false', 'x_numeric > 100 OR g_float8 IS NULL', "upper(g_text) <> 'K1'",
+         "ctid > '(0,5)'", 'length(wide) % 2 = 0', 'x_int4 % 3 = 0', "k_date >= date '2000-01-02' AND NOT g_bool",
+         'x_int8 / 2 < x_int4', 'tableoid IS NOT NULL', "x_text LIKE 'a%' OR x_text IS NULL", "k_timestamptz < now() - interval '1 day'",
+         '(b.*) IS NOT NULL', 'x_float8 > x_float4 AND random() < 2', 'i < (SELECT 50 * max(one) FROM (VALUES (20), (3)) v (one))',
+         'x_int8 / 4 > 0 OR i > 4')
+
+# Conditions on a function's value by the type of its argument, where they are of interest.
+ABOVE = {'int2': ('{r} < 0', '{r} >= 1000', '0 >= {r}', '{r} = 3', '{r} BETWEEN -5 AND 20000', '{r} <> 4', '{r} < 2.5'),
+         'int8': ('{r} < 0', '{r} > 1e20', '{r} <= -5000000000000000000.5', '{r} = 18446744073709', '0 < {r}'),
+         'float8': ('{r} < 0', '{r} >= 12.125', "{r} = 'NaN'", '3 > {r}', "{r} > '-Infinity'"),
+         'date': ("{r} > '2000-01-01'", "{r} <= '1999-12-31'"), 'timestamp': ("{r} < '2000-01-05'",), 'numeric': ('{r} < 0',)}
+ABOVE.update({'int4': ABOVE['int2'], 'float4': ABOVE['float8'], 'timestamptz': ABOVE['timestamp']})
+
+
 # ---- tables ----
 
 def starts(rng, rows):
@@ -195,8 +210,10 @@ class Query:
         for window in windows:
             pairs += [call(rng, window) for _ in range(rng.choice((1, 1, 2, 4)))]
         source = table.name
-        where = rng.choice(('', '', '', ' WHERE i % 3 > 0', ' WHERE g IS NOT NULL', ' WHERE i > 10', ' WHERE false'))
-        if rng.random() < 0.3:
+        where = rng.choice(('', '', ' WHERE ' + rng.choice(WHERE)))
+        if 'b.*' in where or 'ctid' in where or 'tableoid' in where or rng.random() < 0.4:
+            source += ' b'
+        elif rng.random() < 0.3:
             source = '(SELECT * FROM %s ORDER BY %s OFFSET 0) s' % (
                 table.name, ', '.join(windows[0].part + windows[0].order) or 'i')
         elif rng.random() < 0.2:
@@ -267,6 +284,7 @@ class Settings:
         parts = ['gpuagg.batch_rows = %d' % rng.choice((1024, 1024, 2048)),
                  'gpuagg.device_min_rows = %d' % rng.choice((0, 0, 1500)),
                  'work_mem = %s' % rng.choice(("'64kB'", "'4MB'", "'64MB'")),
+                 'gpuagg.resident = ' + rng.choice(('on', 'on', 'off', 'auto')),
                  'enable_hashjoin = ' + rng.choice(('on', 'on', 'off')),
                  'enable_incremental_sort = ' + rng.choice(('on', 'off'))]
         if self.device != 'cpu':
@@ -318,6 +336,28 @@ def ordered_queries(script, rng, table, settings, number):
                     script.check((table.name, kind), 'SELECT gpu_count(*) FROM ' + table.name,
                                  [str(table.rows)])
             script.sql('COMMIT')
+
+
+def filtered_queries(script, rng, table, settings, number):
+    """Conditions on functions' values, above."""
+    for _ in range(number):
+        window = Window(rng, rng.random() < 0.8, rng.choice(('rows', 'rows', 'peers', 'peers', 'whole', 'all')))
+        calls = []
+        conditions = []
+        for n in range(rng.choice((1, 1, 2, 3))):
+            kind = rng.choice(tuple(ABOVE))
+            function = rng.choice(('min', 'max', 'count') if kind.startswith(('date', 'time')) else
+                                  ('sum', 'sum', 'min', 'max', 'count', 'avg'))
+            calls.append('@%s(x_%s) OVER %s AS r%d' % (function, kind, window.text(), n))
+            conditions += [text.format(r='r%d' % n)
+                           for text in rng.sample(ABOVE['int2' if function == 'count' else kind], 1)]
+        where = rng.choice(('', ' WHERE ' + rng.choice(WHERE)))
+        text = 'SELECT * FROM (SELECT i, %s%s FROM %s b%s) q WHERE %s' % (
+            rng.choice(('', 'wide, k_numeric, ')), ', '.join(calls), table.name, where,
+            rng.choice((' AND ', ' AND ', ' OR ')).join(conditions[:rng.choice((1, 2))]))
+        script.sql('SET ' + settings.draw(rng))
+        ours = 'gpu_running_' if window.frame in ('rows', 'peers', 'all') and rng.random() < 0.5 else 'gpu_'
+        beside(script, table.name + ' filtered', text.replace('@', ours), text.replace('@', ''))
 
 
 def other_places(script, rng, table, settings):
@@ -571,6 +611,7 @@ def main():
         script = psql.Script()
         table.create(script)
         random_queries(script, rng, table, settings, present, options.queries)
+        filtered_queries(script, rng, table, settings, options.queries)
         ordered_queries(script, rng, table, settings, max(1, options.queries // 4))
         script.sql('RESET ALL; SET client_min_messages = warning')
         if number % 3 == 0:

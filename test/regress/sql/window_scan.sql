@@ -158,5 +158,46 @@ END $$;
 COMMIT;
 DROP FUNCTION fetch_one(refcursor);
 
+-- columns of a table: what was read, what a condition above drops
+CREATE FUNCTION node_lines(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line ~ 'Pages|Removed|Seq Scan|Custom Scan|Subquery' THEN
+			line := regexp_replace(trim(line), '(Pages (Read|from Memory): )[1-9]\d*', '\1some');
+			RETURN NEXT replace(line, '.00', ''); -- from 18 on
+		END IF;
+	END LOOP;
+END $$;
+SET gpuagg.resident = off;
+SELECT node_lines('SELECT i, gpu_running_sum(x4) OVER (PARTITION BY g ORDER BY i) AS r FROM wins');
+SELECT node_lines('SELECT i, gpu_running_sum(x4) OVER (PARTITION BY g ORDER BY i) AS r FROM wins WHERE i > 2000 AND s <> ''row 2001''');
+SELECT node_lines('SELECT i, gpu_running_sum(x4) OVER (PARTITION BY g ORDER BY i) AS r FROM wins WHERE upper(s) = ''ROW 7''');
+SELECT node_lines('SELECT * FROM (SELECT i, gpu_running_sum(x4) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING) AS r FROM wins) q
+				   WHERE r <= 100 AND 3 < r');
+SELECT node_lines('SELECT * FROM (SELECT i, gpu_sum(x8) OVER (PARTITION BY g) AS r FROM wins) q WHERE r > 1e20');
+-- an expression over values, which could raise an error, is computed for all rows
+SELECT node_lines('SELECT * FROM (SELECT i, gpu_sum(x4) OVER (PARTITION BY g) / 2 AS h, gpu_sum(x4) OVER (PARTITION BY g) AS r FROM wins) q
+				   WHERE r < 0');
+SELECT i, r FROM (SELECT i, gpu_running_sum(x4) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) AS r FROM wins) q
+WHERE r > 1000 ORDER BY i LIMIT 2;
+-- columns added later, dropped ones, values out of line
+CREATE TABLE altered AS SELECT i, i % 3 AS g, 'gone' AS gone, repeat(md5(i::text), 200) AS long FROM generate_series(1, 40) i;
+ALTER TABLE altered ALTER long SET STORAGE EXTERNAL, DROP gone, ADD late int DEFAULT 7;
+UPDATE altered SET long = long || '!', late = NULL WHERE i % 5 = 0;
+SELECT differences('SELECT i, late, long, gpu_running_sum(late) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING) AS a FROM altered'),
+	   differences('SELECT long, gpu_sum(i) OVER (PARTITION BY late) AS a FROM altered WHERE late > 0 AND long <> ''x''');
+-- in memory
+SET gpuagg.resident = on;
+VACUUM wins;
+SELECT count(r) FROM (SELECT gpu_running_sum(x8) OVER (PARTITION BY g ORDER BY i) AS r FROM wins WHERE o > 0) q;
+SELECT node_lines('SELECT i, gpu_running_sum(x8) OVER (PARTITION BY g ORDER BY i) AS r FROM wins WHERE o > 0');
+UPDATE wins SET x8 = x8 + 1 WHERE i % 1000 = 0;
+SELECT differences('SELECT i, gpu_running_sum(x8) OVER (PARTITION BY g ORDER BY i) AS r FROM wins WHERE o > 0');
+RESET gpuagg.resident;
+DROP TABLE altered;
+DROP FUNCTION node_lines(text);
+
 DROP FUNCTION differences(text);
 DROP TABLE wins, definitions, steps;
