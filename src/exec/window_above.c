@@ -36,6 +36,10 @@ gpuagg_window_above_init(WindowScanState *node)
 		Expr *constant = list_nth(plan->custom_exprs, first + i);
 		WindowBound *bound = &node->bounds[i];
 
+		/* numbers of rows are their scans' values under a ROWS frame alone */
+		if (spec->frame != WINDOW_ROWS &&
+			node->functions[spec->above[i].function].number != WINDOW_AGGREGATE)
+			continue;
 		bound->type = exprType((Node *) constant);
 		if (gpuagg_running_bound_exists(node->functions[spec->above[i].function].op, bound->type))
 			bound->constant = ExecInitExpr(constant, &node->css.ss.ps);

@@ -49,6 +49,7 @@ gpuagg_window_functions_init(WindowScanState *node)
 		gpuagg_check_function_access(spec->functions[i].winfnoid, OBJECT_FUNCTION);
 		function->op = gpuagg_running_operation(spec->functions[i].aggregate,
 												spec->functions[i].type);
+		function->number = spec->functions[i].value;
 		get_typlenbyval(exprType((Node *) argument), &length, &by_value);
 		function->argument_length = by_value ? 0 : length;
 		init_argument(node, function, argument);

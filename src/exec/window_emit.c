@@ -54,8 +54,12 @@ gpuagg_window_emit(WindowScanState *node, Datum *values, bool *isnull)
 {
 	int nchild = node->spec->nchild;
 
+	node->numbers.rows++;
 	for (int f = 0; f < node->nfunctions; f++)
 	{
+		if (node->functions[f].number == WINDOW_ROW_NUMBER && !node->functions[f].isnull &&
+			node->spec->frame != WINDOW_ROWS)
+			node->functions[f].value = Int64GetDatum(node->numbers.rows);
 		values[nchild + f] = node->functions[f].value;
 		isnull[nchild + f] = node->functions[f].isnull;
 	}
@@ -107,7 +111,13 @@ set_value(WindowScanState *node, int f, int64 i)
 	WindowFunctionState *function = &node->functions[f];
 	const RunningOperation *op = function->op;
 
-	if (p == NULL || op->kind == 0)
+	if (node->spec->frame != WINDOW_ROWS && function->number != WINDOW_AGGREGATE)
+	{
+		function->isnull = false;
+		function->value = Int64GetDatum(function->number == WINDOW_RANK ? node->numbers.rows + 1
+																		: node->numbers.groups);
+	}
+	else if (p == NULL || op->kind == 0)
 		function->value = gpuagg_running_value(op, function->state, &function->isnull);
 	else if (i < 0)
 		function->value = gpuagg_running_result(op, p->last[f].result, &p->last[f].status, 0,
@@ -128,6 +138,7 @@ gpuagg_window_close_group(WindowScanState *node, int64 i)
 {
 	MemoryContext old;
 
+	node->numbers.groups++;
 	MemoryContextReset(node->group_context);
 	old = MemoryContextSwitchTo(node->group_context);
 	for (int f = 0; f < node->nfunctions; f++)
@@ -153,6 +164,8 @@ drop_group(WindowScanState *node)
 	p->earlier_rows -= earlier;
 	p->next_emitted += waiting->pending - earlier;
 	waiting->nemitted += waiting->pending;
+	node->numbers.rows += waiting->pending;
+	node->numbers.groups++;
 	node->dropped += waiting->pending;
 	waiting->pending = 0;
 }
@@ -231,7 +244,7 @@ begin_partition(WindowScanState *node)
 {
 	if (node->pipeline->nscans < node->nfunctions)
 		gpuagg_window_functions_clear(node, true);
-	node->run.passing = false;
+	gpuagg_window_begin_partition(node);
 }
 
 /* Makes the rows of the next group ready that ends in the current set; false: none does. */

@@ -113,7 +113,9 @@ show_functions(WindowScanState *node, List *context, ExplainState *es)
 		TargetEntry *tle = list_nth(plan->custom_scan_tlist, node->spec->nchild + i);
 		char *call = deparse_expression((Node *) tle->expr, context, prefix, true);
 
-		if (node->functions[i].every_row) /* printed as a plain function's call: without the star */
+		if (node->functions[i].every_row &&
+			node->functions[i].number ==
+				WINDOW_AGGREGATE) /* printed as a plain function's call: without the star */
 			call = psprintf("%.*s(*)", (int) strlen(call) - 2, call);
 		texts = lappend(texts, psprintf("%s OVER (%s)", call, window));
 	}

@@ -87,7 +87,7 @@ next_single(WindowScanState *node)
 	if (node->input.new_partition)
 	{
 		gpuagg_window_functions_clear(node, false);
-		node->run.passing = false;
+		gpuagg_window_begin_partition(node);
 	}
 
 	MemoryContextReset(node->group_context);
@@ -154,7 +154,7 @@ next_of_group(WindowScanState *node)
 		if (input->new_partition)
 		{
 			gpuagg_window_functions_clear(node, false);
-			node->run.passing = false;
+			gpuagg_window_begin_partition(node);
 		}
 		take_row(node);
 	}

@@ -261,7 +261,7 @@ rescan(CustomScanState *css)
 		gpuagg_row_store_clear(node->waiting.store);
 	ExecClearTuple(node->tuple_slot);
 	node->begun = false;
-	node->run.passing = false;
+	gpuagg_window_begin_partition(node);
 	node->run.ended = false;
 	node->waiting.nemitted = 0;
 	node->waiting.ready = 0;

@@ -23,7 +23,8 @@ struct WindowRows;
 typedef struct WindowFunctionState
 {
 	const RunningOperation *op;
-	bool every_row;		   /* count(*) */
+	WindowValue number;	   /* or WINDOW_AGGREGATE */
+	bool every_row;		   /* count(*), and numbers of rows */
 	AttrNumber attno;	   /* of the argument in the child's rows; 0: an expression */
 	ExprState *argument;   /* over the scan tuple */
 	int16 argument_length; /* typlen of arguments by reference; 0: by value */
@@ -44,6 +45,13 @@ typedef struct WindowWaitingRows
 	RowStore *store; /* has them, unless the input keeps them or the current set has them */
 	int64 nemitted;	 /* rows emitted before them: the number of the first in the input */
 } WindowWaitingRows;
+
+/* Of rows of the open partition that have been emitted or dropped. */
+typedef struct WindowNumbers
+{
+	int64 rows;
+	int64 groups; /* those that were closed, too */
+} WindowNumbers;
 
 /* What was done, for the statistics and EXPLAIN. */
 typedef struct WindowWork
@@ -95,6 +103,7 @@ typedef struct WindowScanState
 	WindowInput input;
 	struct WindowPipeline *pipeline; /* NULL: rows are taken one by one */
 	WindowWaitingRows waiting;
+	WindowNumbers numbers; /* not under a ROWS frame, where counts are row numbers */
 	WindowWork work;
 	WindowRun run;
 
@@ -144,6 +153,14 @@ extern void gpuagg_window_above_begin(WindowScanState *node);
 
 /* Finds the rows that they drop, of a set whose scans are finished. */
 extern void gpuagg_window_above_drop(WindowScanState *node, struct WindowRows *rows);
+
+/* Forgets what concerns the partition before. */
+static inline void
+gpuagg_window_begin_partition(WindowScanState *node)
+{
+	node->run.passing = false;
+	node->numbers = (WindowNumbers){0, 0};
+}
 
 /* ---- window_row.c ---- */
 

@@ -2,7 +2,8 @@
  * window_match.c
  *	  Which windows of a query the node GpuWindow computes, and why not the others.
  *
- * A window matches when all its functions are ours and have no FILTER, no argument has
+ * A window matches when some of its functions are ours, the others count or number rows,
+ * and have no FILTER, no argument has
  * side effects or a subquery, and the frame begins with the partition and ends with the
  * row, its last peer, or the partition.  Running functions that would raise an error are
  * left to core's node, which raises it.
@@ -14,6 +15,7 @@
 #include "utils/regproc.h"
 
 #include "gpuagg.h"
+#include "spec/core_function.h"
 #include "spec/window_function.h"
 #include "plan/window_match.h"
 
@@ -83,15 +85,32 @@ match_running(const WindowFunc *call, const WindowClause *clause)
 	return NULL;
 }
 
+/* Why a function of core's that stands beside ours is not computed; NULL: it is. */
+static const char *
+match_beside(const WindowFunc *call, const WindowFunction *function, WindowFrame frame)
+{
+	if (call->aggfilter != NULL)
+		return "a function has FILTER";
+	if (frame != WINDOW_PEERS &&
+		(function->value == WINDOW_RANK || function->value == WINDOW_DENSE_RANK))
+		return psprintf("GpuWindow computes %s only under a frame up to the last peer",
+						format_procedure(call->winfnoid));
+	return NULL;
+}
+
 /* Sets *ours if the function is one of ours, else leaves it as it is. */
 static const char *
-match_call(const WindowFunc *call, const WindowClause *clause, WindowFunction *function, bool *ours)
+match_call(const WindowFunc *call, const WindowClause *clause, WindowFrame frame,
+		   WindowFunction *function, bool *ours)
 {
 	bool running;
 
 	if (!gpuagg_window_function(call->winfnoid, function, &running))
 	{
 		const char *objection = gpuagg_core_objection(call->winfnoid);
+
+		if (objection == NULL && gpuagg_core_beside(call->winfnoid, function))
+			return match_beside(call, function, frame);
 
 		*ours |= gpuagg_core_aggregates != CORE_OFF;
 		if (objection != NULL)
@@ -146,7 +165,7 @@ match_window(const WindowClause *clause, WindowMatch *match)
 	/* all calls, for `ours` */
 	foreach (cell, match->calls)
 	{
-		const char *objection = match_call(lfirst(cell), clause,
+		const char *objection = match_call(lfirst(cell), clause, match->frame,
 										   &match->functions[foreach_current_index(cell)],
 										   &match->ours);
 
@@ -155,6 +174,8 @@ match_window(const WindowClause *clause, WindowMatch *match)
 	}
 	if (match->calls == NIL)
 		match->reason = "the window has no functions";
+	else if (!match->ours && match->reason == NULL)
+		match->reason = "the window has no functions of gpuagg's";
 }
 
 WindowAggPath *

@@ -173,3 +173,30 @@ gpuagg_core_function(Oid aggfnoid, WindowFunction *function)
 	ReleaseSysCache(tuple);
 	return setting;
 }
+
+/* Functions that number rows. */
+static const struct
+{
+	Oid winfnoid;
+	WindowValue value;
+	const char *symbol;
+} core_numbers[] = {
+	{F_ROW_NUMBER, WINDOW_ROW_NUMBER, "window_row_number"},
+	{F_RANK_, WINDOW_RANK, "window_rank"},
+	{F_DENSE_RANK_, WINDOW_DENSE_RANK, "window_dense_rank"},
+};
+
+bool
+gpuagg_core_beside(Oid winfnoid, WindowFunction *function)
+{
+	*function = (WindowFunction){WINDOW_AGGREGATE, AGGREGATE_COUNT, ANYOID, winfnoid};
+	if (winfnoid == F_COUNT_)
+		return gpuagg_core_function(winfnoid, function) != CORE_OFF;
+	for (int i = 0; i < lengthof(core_numbers); i++)
+		if (core_numbers[i].winfnoid == winfnoid)
+		{
+			function->value = core_numbers[i].value;
+			return is_built_in(winfnoid, core_numbers[i].symbol);
+		}
+	return false;
+}

@@ -13,4 +13,10 @@
  */
 extern int gpuagg_core_function(Oid aggfnoid, WindowFunction *function);
 
+/*
+ * Whether a window function is one of core's that the node GpuWindow computes beside those of
+ * gpuagg's, whatever the settings: count(*), row_number(), rank(), dense_rank(); and what it is.
+ */
+extern bool gpuagg_core_beside(Oid winfnoid, WindowFunction *function);
+
 #endif /* GPUAGG_CORE_FUNCTION_H */

@@ -66,6 +66,7 @@ gpuagg_window_spec_list(const WindowSpec *spec)
 	numbers = write_columns(numbers, spec->order, spec->norder);
 	for (int i = 0; i < spec->nfunctions; i++)
 	{
+		numbers = lappend_int(numbers, spec->functions[i].value);
 		numbers = lappend_int(numbers, spec->functions[i].aggregate);
 		numbers = lappend_int(numbers, (int) spec->functions[i].type);
 		numbers = lappend_int(numbers, (int) spec->functions[i].winfnoid);
@@ -101,6 +102,7 @@ gpuagg_window_spec_read(const List *list)
 	spec->functions = palloc0(spec->nfunctions * sizeof(WindowFunction));
 	for (int i = 0; i < spec->nfunctions; i++)
 	{
+		spec->functions[i].value = (WindowValue) read_number(&reader);
 		spec->functions[i].aggregate = (Aggregate) read_number(&reader);
 		spec->functions[i].type = (Oid) read_number(&reader);
 		spec->functions[i].winfnoid = (Oid) read_number(&reader);

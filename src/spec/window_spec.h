@@ -43,11 +43,21 @@ typedef struct WindowColumn
 	bool nulls_first;
 } WindowColumn;
 
+/* What a function's value is: of core's functions that number rows, a number. */
+typedef enum WindowValue
+{
+	WINDOW_AGGREGATE,
+	WINDOW_ROW_NUMBER,
+	WINDOW_RANK, /* these two under the frame PEERS */
+	WINDOW_DENSE_RANK
+} WindowValue;
+
 typedef struct WindowFunction
 {
-	Aggregate aggregate;
-	Oid type;	  /* of the argument, for gpuagg_running_operation() */
-	Oid winfnoid; /* for the permission that core checks when its node starts */
+	WindowValue value;
+	Aggregate aggregate; /* of numbers: COUNT */
+	Oid type;			 /* of the argument, for gpuagg_running_operation() */
+	Oid winfnoid;		 /* for the permission that core checks when its node starts */
 } WindowFunction;
 
 /* A condition above on a function's value: `value <strategy> constant`. */

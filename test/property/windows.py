@@ -200,6 +200,14 @@ def call(rng, window):
     return 'gpu_%s(%s)%s' % (function, argument, over), '%s(%s)%s' % (function, argument, core_over)
 
 
+def beside_ours(rng, window):
+    """One of core's functions that may stand beside ours, twice; numbers of rows where peers do not share them."""
+    total = any(key.split()[0] == 'i' for key in window.order)
+    text = rng.choice(('count(*)',) + (('row_number()', 'row_number()') if total else ())
+                      + (('rank()', 'dense_rank()') if window.frame in ('peers', 'other') else ()))
+    return (text + ' OVER ' + window.text(),) * 2
+
+
 class Query:
     """ours and core: texts of the same query, rows told apart by their first column."""
 
@@ -209,6 +217,7 @@ class Query:
         pairs = []
         for window in windows:
             pairs += [call(rng, window) for _ in range(rng.choice((1, 1, 2, 4)))]
+            pairs += [beside_ours(rng, window) for _ in range(rng.choice((0, 0, 1, 3)))]
         source = table.name
         where = rng.choice(('', '', ' WHERE ' + rng.choice(WHERE)))
         if 'b.*' in where or 'ctid' in where or 'tableoid' in where or rng.random() < 0.4:
@@ -351,6 +360,11 @@ def filtered_queries(script, rng, table, settings, number):
             calls.append('@%s(x_%s) OVER %s AS r%d' % (function, kind, window.text(), n))
             conditions += [text.format(r='r%d' % n)
                            for text in rng.sample(ABOVE['int2' if function == 'count' else kind], 1)]
+        text, _ = beside_ours(rng, window)
+        if rng.random() < 0.4:
+            calls.append(text + ' AS n')
+            conditions.append(rng.choice(('n > 3', 'n <= 5', 'n = 1')))
+            rng.shuffle(conditions)
         where = rng.choice(('', ' WHERE ' + rng.choice(WHERE)))
         text = 'SELECT * FROM (SELECT i, %s%s FROM %s b%s) q WHERE %s' % (
             rng.choice(('', 'wide, k_numeric, ')), ', '.join(calls), table.name, where,
