@@ -66,22 +66,38 @@ ok(wait_device($node), 'the device is there');
 $node->safe_psql('postgres', 'CREATE DATABASE victim');
 
 # Stopped for good: the launcher kills it, and the device comes back.
-my $pid = gpuaggd_pid($node);
-my @running = start_sessions($sessions, 4);
-wait_batches($node, 20);
-kill 'STOP', $pid;
-my $start = time;
-$node->safe_psql('postgres', 'DROP DATABASE victim');
-cmp_ok(time - $start, '<', 60, 'DROP DATABASE does not hang');
-end_sessions('stopped for good', @running);
-ok(wait_until(sub { !-e "/proc/$pid" }), 'the silent gpuaggd has been killed');
-like(slurp_file($node->logfile), qr/device program does not answer/, 'and the log says so');
+sub stop_for_good
+{
+	my $pid = gpuaggd_pid($node);
+	my @running = start_sessions($sessions, 4);
+
+	wait_batches($node, device_stat($node, 'device_batches') + 20);
+	kill 'STOP', $pid;
+	my $start = time;
+	$node->safe_psql('postgres', 'DROP DATABASE victim');
+	cmp_ok(time - $start, '<', 60, 'DROP DATABASE does not hang');
+	end_sessions('stopped for good', @running);
+	ok(wait_until(sub { !-e "/proc/$pid" }), 'the silent gpuaggd has been killed');
+	like(slurp_file($node->logfile), qr/device program does not answer/, 'and the log says so');
+	return;
+}
+
+stop_for_good();
+
+# On a busy machine all requests may have been answered before it was stopped.
+for (1 .. 4)
+{
+	last if device_stat($node, 'fallbacks') > 0;
+	ok(wait_device($node), 'once more: the device is there');
+	$node->safe_psql('postgres', 'CREATE DATABASE victim');
+	stop_for_good();
+}
 cmp_ok(device_stat($node, 'fallbacks'), '>', 0, 'fallbacks are counted');
 ok(wait_device($node), 'the device is back');
 right_on($node, 'device', 'afterwards', set => ['gpuagg.device = gpu']);
 
 # One session alone, to time it: the breaker is open before it asks again.
-$pid = gpuaggd_pid($node);
+my $pid = gpuaggd_pid($node);
 kill 'STOP', $pid;
 my $alone = start_sql($node, "SET gpuagg.device = auto; SET gpuagg.device_timeout = '10s';"
 	  . ' SELECT gpu_reduce(array_agg(i)) FROM t; SELECT clock_timestamp() AS paid \gset
@@ -94,7 +110,7 @@ kill 'CONT', $pid;
 ok(wait_device($node), 'continued: the device is there');
 
 # Stopped and continued, again and again, before the launcher loses patience.
-@running = start_sessions(30, 12);
+my @running = start_sessions(30, 12);
 for my $round (1 .. 4)
 {
 	sleep 0.7;
