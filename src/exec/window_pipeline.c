@@ -415,7 +415,7 @@ finish(WindowScanState *node, WindowRows *rows)
 	}
 	gpuagg_window_report_since(&node->work.report, &before);
 	if (node->nbounds > 0)
-		gpuagg_window_above_drop(node, rows);
+		gpuagg_window_bounds_drop(node, rows);
 }
 
 /* Moves the rows of the current set that have not been emitted to the store, if none keeps them. */

@@ -140,7 +140,7 @@ begin(CustomScanState *css, EState *estate, int eflags)
 							 &node->work.report);
 	gpuagg_window_functions_init(node);
 	init_run(node);
-	gpuagg_window_above_init(node);
+	gpuagg_window_bounds_init(node);
 	input->last_read = last_column_read(node);
 	input->marks_sets = node->has_scans && node->can_read_ahead && !spec->sort &&
 						gpuagg_window_keys_are_bits(input->partition_keys, spec->npartition) &&
@@ -189,7 +189,7 @@ begin_run(WindowScanState *node)
 	node->work.begun = true;
 	device_from = choose_engine(node);
 	gpuagg_window_functions_begin(node);
-	gpuagg_window_above_begin(node);
+	gpuagg_window_bounds_begin(node);
 	if (node->has_scans && node->can_read_ahead)
 		gpuagg_window_pipeline_make(node, device_from);
 	if (node->waiting.store == NULL)

@@ -144,15 +144,15 @@ gpuagg_window_function_pass(WindowFunctionState *function)
 	function->isnull = true;
 }
 
-/* ---- window_above.c ---- */
+/* ---- window_bounds.c ---- */
 
-extern void gpuagg_window_above_init(WindowScanState *node);
+extern void gpuagg_window_bounds_init(WindowScanState *node);
 
 /* Chooses the bounds that count, when the first row is asked for. */
-extern void gpuagg_window_above_begin(WindowScanState *node);
+extern void gpuagg_window_bounds_begin(WindowScanState *node);
 
 /* Finds the rows that they drop, of a set whose scans are finished. */
-extern void gpuagg_window_above_drop(WindowScanState *node, struct WindowRows *rows);
+extern void gpuagg_window_bounds_drop(WindowScanState *node, struct WindowRows *rows);
 
 /* Forgets what concerns the partition before. */
 static inline void

@@ -1,5 +1,5 @@
 /*
- * window_above.c
+ * window_bounds.c
  *	  Rows of a GpuWindow node that conditions above it would drop.
  *
  * They are dropped where nobody could notice: all functions have scans, which are computed for all
@@ -14,7 +14,7 @@
 #include "exec/window_pipeline.h"
 
 void
-gpuagg_window_above_init(WindowScanState *node)
+gpuagg_window_bounds_init(WindowScanState *node)
 {
 	const WindowSpec *spec = node->spec;
 	const CustomScan *plan = (const CustomScan *) node->css.ss.ps.plan;
@@ -47,7 +47,7 @@ gpuagg_window_above_init(WindowScanState *node)
 }
 
 void
-gpuagg_window_above_begin(WindowScanState *node)
+gpuagg_window_bounds_begin(WindowScanState *node)
 {
 	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
 
@@ -75,7 +75,7 @@ gpuagg_window_above_begin(WindowScanState *node)
 }
 
 void
-gpuagg_window_above_drop(WindowScanState *node, WindowRows *rows)
+gpuagg_window_bounds_drop(WindowScanState *node, WindowRows *rows)
 {
 	memset(rows->dropped, 0, (rows->nrows + 63) / 64 * sizeof(uint64));
 	for (int i = 0; i < node->spec->nabove; i++)
