@@ -538,3 +538,22 @@ gpuagg_vector_run_values(GpuaggVectorRunner *public)
 	for (uint32_t i = public->program->nfilter; i < public->program->ninstructions; i++)
 		runner->steps[i].run(&runner->steps[i]);
 }
+
+int
+gpuagg_vector_list(const uint64_t *bitmap, uint16_t *rows)
+{
+	int n = 0;
+
+	for (int w = 0; w < GPUAGG_VECTOR_WORDS; w++)
+	{
+		uint64_t left = bitmap[w];
+
+		if (left == UINT64_MAX)
+			for (int i = 0; i < 64; i++)
+				rows[n++] = (uint16_t) (w * 64 + i);
+		else
+			for (; left != 0; left &= left - 1)
+				rows[n++] = (uint16_t) (w * 64 + __builtin_ctzll(left));
+	}
+	return n;
+}

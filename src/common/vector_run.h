@@ -109,6 +109,9 @@ extern void gpuagg_vector_run_selected(GpuaggVectorRunner *runner, int nrows, co
 /* Runs the rest for the live rows; adds to flagged. */
 extern void gpuagg_vector_run_values(GpuaggVectorRunner *runner);
 
+/* The numbers of the rows in a bitmap of a vector, in order; returns how many there are. */
+extern int gpuagg_vector_list(const uint64_t *bitmap, uint16_t *rows);
+
 /* Number of rows in a bitmap of a vector. */
 static inline int
 gpuagg_vector_count(const uint64_t *bitmap)

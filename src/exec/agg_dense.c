@@ -378,7 +378,7 @@ widen(AggScanState *node)
 {
 	AggDense *dense = node->dense;
 	uint16 rows[GPUAGG_VECTOR_ROWS];
-	int n = gpuagg_agg_live_rows(node, rows);
+	int n = gpuagg_vector_list(node->runner->live, rows);
 	DenseKey *keys = palloc(dense->nkeys * sizeof(DenseKey));
 	uint64 nplaces = widen_keys(node, rows, n, 1, keys);
 

@@ -164,20 +164,10 @@ void
 gpuagg_agg_input_tell(AggScanState *node)
 {
 	AggCounts all = node->counts;
-	const PageCounts *now = &all.pages;
-	const PageCounts *told = &node->told.pages;
-	int64 counts[NTABLE_COUNTS] = {0};
 
 	if (node->reader != NULL)
 		gpuagg_page_counts_add(&all.pages, &node->reader->counts);
-	counts[TABLE_PAGES] = (int64) (now->pages - told->pages);
-	counts[TABLE_ROWS] = (int64) (now->rows - told->rows);
-	counts[TABLE_VECTORS] = all.vectors - node->told.vectors;
-	counts[RESIDENT_PAGES] = (int64) (now->level1 - told->level1);
-	counts[RESIDENT_CONFIRMED] = (int64) (now->level2 - told->level2);
-	counts[RESIDENT_FILLED] = (int64) (now->filled - told->filled);
-	counts[RESIDENT_SKIPPED] = (int64) (now->skipped - told->skipped);
-	gpuagg_stat_table(counts);
+	gpuagg_page_counts_tell(&all.pages, &node->told.pages, all.vectors - node->told.vectors);
 	node->told = all;
 }
 

@@ -288,9 +288,6 @@ extern void gpuagg_agg_input_tell(AggScanState *node);
 extern void gpuagg_agg_vector_init(AggScanState *node);
 extern void gpuagg_agg_vector_take(AggScanState *node);
 
-/* Numbers of the vector's live rows; returns how many. */
-extern int gpuagg_agg_live_rows(const AggScanState *node, uint16 *rows);
-
 /* The groups of rows[0 to n - 1] of the vector, of a set: found[i]. */
 extern void gpuagg_agg_find_groups(AggScanState *node, const AggSet *set, const uint16 *rows, int n,
 								   AggGroup **found);

@@ -8,8 +8,6 @@
 #include "compat.h"
 
 #include "executor/executor.h"
-#include "nodes/nodeFuncs.h"
-#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
 #include "engine/cpu.h"
@@ -91,10 +89,7 @@ load_values(void *owner, int column, const uint64 *wanted)
 void
 gpuagg_agg_vector_init(AggScanState *node)
 {
-	const GpuaggVectorProgram *program = &node->compiler->program;
-	void *memory = palloc(gpuagg_vector_runner_size(program) + 64);
-
-	node->runner = gpuagg_vector_runner_make((void *) TYPEALIGN(64, memory), program);
+	node->runner = gpuagg_compiled_runner(&node->compiler->program);
 	node->runner->row = gpuagg_agg_row_evaluate;
 	node->runner->load = load_values;
 	node->runner->verdicts = gpuagg_agg_codes_verdicts;
@@ -214,26 +209,6 @@ run_program_in_order(AggScanState *node, int *nlive)
 }
 
 /* ---- groups ---- */
-
-int
-gpuagg_agg_live_rows(const AggScanState *node, uint16 *rows)
-{
-	const uint64 *live = node->runner->live;
-	int n = 0;
-
-	for (int w = 0; w < GPUAGG_VECTOR_WORDS; w++)
-	{
-		uint64 left = live[w];
-
-		if (left == UINT64_MAX)
-			for (int i = 0; i < 64; i++)
-				rows[n++] = (uint16) (w * 64 + i);
-		else
-			for (; left != 0; left &= left - 1)
-				rows[n++] = (uint16) (w * 64 + pg_rightmost_one_pos64(left));
-	}
-	return n;
-}
 
 /* Counts the vector's rows as work of the CPU engine. */
 static void
@@ -358,11 +333,11 @@ take_grouped(AggScanState *node, int nlive)
 	uint16 rows[GPUAGG_VECTOR_ROWS];
 
 	if (!many)
-		(void) gpuagg_agg_live_rows(node, rows);
+		(void) gpuagg_vector_list(node->runner->live, rows);
 	if (gpuagg_dense_take(node, many ? NULL : rows, nlive))
 		return;
 	if (many)
-		(void) gpuagg_agg_live_rows(node, rows);
+		(void) gpuagg_vector_list(node->runner->live, rows);
 	if (node->spec->nkeys > 0)
 	{
 		gpuagg_agg_find_groups(node, main, rows, nlive, found);

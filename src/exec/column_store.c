@@ -13,6 +13,7 @@
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
 
+#include "engine/cpu.h"
 #include "exec/column_store.h"
 
 #define FIRST_BLOCK (8 * 1024)
@@ -189,7 +190,7 @@ copy_datums(ColumnStore *store, char *to, const StoreColumn *column, const Gpuag
 	for (int k = 0; k < n; k++)
 	{
 		int row = rows[k];
-		bool isnull = from->valid != NULL && (from->valid[row / 64] >> row % 64 & 1) == 0;
+		bool isnull = from->valid != NULL && !gpuagg_bit(from->valid, row);
 		Datum value = isnull ? (Datum) 0 : values[row];
 
 		put_value(to, column, k,
@@ -218,7 +219,7 @@ put_some(ColumnStore *store, const GpuaggVector *const *columns, const bool *is_
 		else
 			copy_plain(to, column, columns[i], rows, n);
 		for (int k = 0; k < n && columns[i]->valid != NULL; k++)
-			if ((columns[i]->valid[rows[k] / 64] >> rows[k] % 64 & 1) == 0)
+			if (!gpuagg_bit(columns[i]->valid, rows[k]))
 			{
 				nulls[(first + k) / 64] |= UINT64CONST(1) << (first + k) % 64;
 				column->has_nulls = true;
@@ -296,7 +297,7 @@ gather_nulls(const ColumnStore *store, const StoreColumn *column, const uint64 *
 			continue;
 		}
 		nulls = (const uint64 *) (PIECE_OF(number) + column->nulls);
-		isnull[i * stride] = (nulls[ROW_OF(number) / 64] >> ROW_OF(number) % 64 & 1) != 0;
+		isnull[i * stride] = gpuagg_bit(nulls, ROW_OF(number));
 	}
 }
 

@@ -29,6 +29,14 @@ gpuagg_compiled_columns(const VectorCompiler *compiler, Relation relation, PageC
 	}
 }
 
+GpuaggVectorRunner *
+gpuagg_compiled_runner(const GpuaggVectorProgram *program)
+{
+	void *memory = palloc(gpuagg_vector_runner_size(program) + 64);
+
+	return gpuagg_vector_runner_make((void *) TYPEALIGN(64, memory), program);
+}
+
 List *
 gpuagg_compiled_states(const VectorCompiler *compiler, PlanState *parent)
 {

@@ -18,6 +18,9 @@
 extern void gpuagg_compiled_columns(const VectorCompiler *compiler, Relation relation,
 									PageColumn *columns);
 
+/* A runner of the program, in the current memory context. */
+extern GpuaggVectorRunner *gpuagg_compiled_runner(const GpuaggVectorProgram *program);
+
 /* What computes the parameters, by number, for gpuagg_compiled_parameters(). */
 extern List *gpuagg_compiled_states(const VectorCompiler *compiler, PlanState *parent);
 

@@ -21,6 +21,7 @@
 #include "storage/bufpage.h"
 #include "storage/predicate.h"
 
+#include "device/stat.h"
 #include "resident/rules.h"
 
 #define UNIT_BLOCKS_MIN 16
@@ -50,6 +51,21 @@ gpuagg_page_counts_add(PageCounts *into, const PageCounts *from)
 	into->device_chunks += from->device_chunks;
 	into->device_rows += from->device_rows;
 	into->ns_evidence += from->ns_evidence;
+}
+
+void
+gpuagg_page_counts_tell(const PageCounts *now, const PageCounts *before, int64 vectors)
+{
+	int64 counts[NTABLE_COUNTS] = {0};
+
+	counts[TABLE_PAGES] = (int64) (now->pages - before->pages);
+	counts[TABLE_ROWS] = (int64) (now->rows - before->rows);
+	counts[TABLE_VECTORS] = vectors;
+	counts[RESIDENT_PAGES] = (int64) (now->level1 - before->level1);
+	counts[RESIDENT_CONFIRMED] = (int64) (now->level2 - before->level2);
+	counts[RESIDENT_FILLED] = (int64) (now->filled - before->filled);
+	counts[RESIDENT_SKIPPED] = (int64) (now->skipped - before->skipped);
+	gpuagg_stat_table(counts);
 }
 
 /* Whether a table is so large that its scans follow one another, as core's do. */

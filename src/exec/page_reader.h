@@ -134,6 +134,9 @@ extern PageReader *gpuagg_page_reader_open(Relation relation, Snapshot snapshot,
 /* Adds counts to others. */
 extern void gpuagg_page_counts_add(PageCounts *into, const PageCounts *from);
 
+/* The statistics (stat.h) of what `now` has more than `before`, and of so many vectors. */
+extern void gpuagg_page_counts_tell(const PageCounts *now, const PageCounts *before, int64 vectors);
+
 /*
  * Bytes of a PageShare for tables of so many chunks; before the first reader, and again at each
  * rescan of the whole plan.

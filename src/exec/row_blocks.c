@@ -35,7 +35,6 @@ struct RowBlocks
 	MemoryContext context;
 	TupleDesc desc;
 	int64 bytes; /* of all blocks */
-	int64 peak;
 
 	RowBlock *first;
 	RowBlock *last;
@@ -119,7 +118,6 @@ add_block(RowBlocks *blocks, Size length, int64 limit)
 		block = MemoryContextAlloc(blocks->context, offsetof(RowBlock, data) + size);
 		block->size = size;
 		blocks->bytes += size;
-		blocks->peak = Max(blocks->peak, blocks->bytes);
 	}
 	block->next = NULL;
 	if (blocks->last != NULL)
@@ -282,12 +280,6 @@ int64
 gpuagg_row_blocks_bytes(const RowBlocks *blocks)
 {
 	return blocks->bytes;
-}
-
-int64
-gpuagg_row_blocks_peak(const RowBlocks *blocks)
-{
-	return blocks->peak;
 }
 
 void

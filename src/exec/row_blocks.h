@@ -24,9 +24,8 @@ extern MinimalTuple gpuagg_row_blocks_append(RowBlocks *blocks, TupleTableSlot *
  */
 extern MinimalTuple gpuagg_row_blocks_next(RowBlocks *blocks, bool release);
 
-/* Memory in use, now and at most. */
+/* Memory in use. */
 extern int64 gpuagg_row_blocks_bytes(const RowBlocks *blocks);
-extern int64 gpuagg_row_blocks_peak(const RowBlocks *blocks);
 
 /* Forgets all rows and frees all memory except one block. */
 extern void gpuagg_row_blocks_clear(RowBlocks *blocks);

@@ -24,6 +24,7 @@
 #include "utils/tuplesort.h"
 
 #include "common/radix.h"
+#include "engine/cpu.h"
 #include "engine/sort.h"
 #include "exec/column_store.h"
 #include "types/sort_key.h"
@@ -222,7 +223,7 @@ words_of(int bits)
 
 /* Bytes of the items of so many rows, and of as many in the scratch memory. */
 static int64
-items_bytes(const RowSort *sort, int words, int64 nrows)
+items_bytes(int words, int64 nrows)
 {
 	return 2 * nrows * (words + 1) * (int64) sizeof(uint64);
 }
@@ -264,12 +265,6 @@ key_words(const RowSort *sort, const SortKey *key, int64 piece, uint64 *words)
 				 store->columns[column].width, gpuagg_column_store_piece_rows(store, piece), words);
 }
 
-static inline bool
-is_null(const uint64 *nulls, int row)
-{
-	return (nulls[row / 64] >> row % 64 & 1) != 0;
-}
-
 /* Widens a key's range by its values in a piece. */
 static void
 widen(RowSort *sort, SortKey *key, int64 piece)
@@ -283,7 +278,7 @@ widen(RowSort *sort, SortKey *key, int64 piece)
 	int first = 0;
 
 	key->has_nulls = sort->store->columns[key->attno - 1].has_nulls;
-	while (first < n && is_null(nulls, first))
+	while (first < n && gpuagg_bit(nulls, first))
 		first++;
 	if (first == n)
 		return;
@@ -297,7 +292,7 @@ widen(RowSort *sort, SortKey *key, int64 piece)
 	least = key->least;
 	greatest = key->greatest;
 	for (int i = 0; i < n && key->has_nulls; i++)
-		if (is_null(nulls, i))
+		if (gpuagg_bit(nulls, i))
 			words[i] = words[first];
 	for (int i = 0; i < n; i++)
 	{
@@ -321,18 +316,31 @@ widen_all(RowSort *sort, bool full)
 			widen(sort, &sort->keys[k], sort->nranged);
 }
 
-/* Whether rows and items, with those of one more piece, take more memory than they may. */
+/* Whether rows and items, with those of so many more rows, take more memory than they may. */
 static bool
-is_full(RowSort *sort)
+is_full(RowSort *sort, int64 more)
 {
 	int words = words_of(pack_keys(sort));
-	int64 nrows = sort->store->nrows + STORE_ROWS;
+	int64 nrows = sort->store->nrows;
 
-	return sort->store->nrows > 0 &&
-		   sort->store->bytes + items_bytes(sort, words, nrows) > sort->limit;
+	return nrows > 0 && sort->store->bytes + items_bytes(words, nrows + more) > sort->limit;
 }
 
 /* ---- rows in ---- */
+
+/* Moves the rows of a store to core's tuplesort. */
+static void
+move_rows(RowSort *sort, ColumnStore *store)
+{
+	for (int64 row = 0; row < store->nrows; row++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		gpuagg_column_store_slot(store, row, sort->virtual);
+		tuplesort_puttupleslot(sort->tuplesort, sort->virtual);
+	}
+	ExecClearTuple(sort->virtual);
+	gpuagg_column_store_free(store);
+}
 
 /* Moves all rows to core's tuplesort. */
 static void
@@ -355,14 +363,7 @@ move_to_tuplesort(RowSort *sort)
 										   nulls_first, Min(sort->limit / 1024, INT_MAX), NULL,
 										   TUPLESORT_NONE);
 	MemoryContextSwitchTo(caller);
-	for (int64 row = 0; row < sort->store->nrows; row++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		gpuagg_column_store_slot(sort->store, row, sort->virtual);
-		tuplesort_puttupleslot(sort->tuplesort, sort->virtual);
-	}
-	ExecClearTuple(sort->virtual);
-	gpuagg_column_store_free(sort->store);
+	move_rows(sort, sort->store);
 	sort->store = NULL;
 }
 
@@ -379,26 +380,9 @@ gpuagg_row_sort_put(RowSort *sort, TupleTableSlot *slot)
 	if (sort->store->nrows % STORE_ROWS == 0 || sort->store->bytes > sort->limit)
 	{
 		widen_all(sort, true);
-		if (is_full(sort))
+		if (is_full(sort, STORE_ROWS))
 			move_to_tuplesort(sort);
 	}
-}
-
-/* Rows of vectors for core's sort, one by one. */
-static void
-put_into_tuplesort(RowSort *sort, const GpuaggVector *const *columns, const bool *is_datum,
-				   const uint16 *rows, int n)
-{
-	ColumnStore *few = gpuagg_column_store_make(sort->desc, sort->kept, sort->data);
-
-	gpuagg_column_store_put_vectors(few, columns, is_datum, rows, n);
-	for (int i = 0; i < n; i++)
-	{
-		gpuagg_column_store_slot(few, i, sort->virtual);
-		tuplesort_puttupleslot(sort->tuplesort, sort->virtual);
-	}
-	ExecClearTuple(sort->virtual);
-	gpuagg_column_store_free(few);
 }
 
 void
@@ -407,12 +391,15 @@ gpuagg_row_sort_put_vectors(RowSort *sort, const GpuaggVector *const *columns, c
 {
 	if (sort->tuplesort != NULL)
 	{
-		put_into_tuplesort(sort, columns, is_datum, rows, n);
+		ColumnStore *few = gpuagg_column_store_make(sort->desc, sort->kept, sort->data);
+
+		gpuagg_column_store_put_vectors(few, columns, is_datum, rows, n);
+		move_rows(sort, few);
 		return;
 	}
 	gpuagg_column_store_put_vectors(sort->store, columns, is_datum, rows, n);
 	widen_all(sort, true);
-	if (is_full(sort))
+	if (is_full(sort, STORE_ROWS))
 		move_to_tuplesort(sort);
 }
 
@@ -441,7 +428,7 @@ pack_key(const RowSort *sort, const SortKey *key, int64 piece, uint64 *items)
 	key_words(sort, key, piece, words);
 	for (int i = 0; i < n; i++, items += sort->words + 1)
 	{
-		bool isnull = key->has_nulls && is_null(nulls, i);
+		bool isnull = key->has_nulls && gpuagg_bit(nulls, i);
 		uint64 value = key->null_value;
 
 		if (!isnull)
@@ -503,9 +490,7 @@ gpuagg_row_sort_perform(RowSort *sort)
 	{
 		/* keys may have become wider since the last check */
 		widen_all(sort, false);
-		if (sort->store->bytes + items_bytes(sort, words_of(pack_keys(sort)), sort->store->nrows) >
-				Max(sort->limit, LEAST_LIMIT) &&
-			sort->store->nrows > 1)
+		if (is_full(sort, 0))
 			move_to_tuplesort(sort);
 	}
 	if (sort->tuplesort != NULL)
@@ -519,7 +504,7 @@ gpuagg_row_sort_perform(RowSort *sort)
 
 	bits = pack_keys(sort);
 	sort->words = words_of(bits);
-	bytes = items_bytes(sort, sort->words, nrows);
+	bytes = items_bytes(sort->words, nrows);
 	sort->items = MemoryContextAllocHuge(sort->data, bytes);
 	pack_items(sort);
 	sort->device_pieces = gpuagg_sort_items(sort->items, sort->items + nrows * (sort->words + 1),
@@ -749,7 +734,7 @@ gpuagg_row_sort_report(const RowSort *sort, RowSortReport *report)
 	}
 	else if (sort->store->nrows > 0 || report->method == NULL)
 	{
-		int64 items = items_bytes(sort, sort->words, sort->store->nrows);
+		int64 items = items_bytes(sort->words, sort->store->nrows);
 
 		report->method = "radix";
 		report->space = "Memory";

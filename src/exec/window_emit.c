@@ -172,13 +172,15 @@ drop_group(WindowScanState *node)
 
 /* ---- the rows of sets ---- */
 
-/* The first bit that is set from i on, or n. */
+/* The first bit from i on that is `set`, or not, or n. */
 static int64
-next_bit(const uint64 *bitmap, int64 i, int64 n)
+next_bit(const uint64 *bitmap, bool set, int64 i, int64 n)
 {
+	uint64 flip = set ? 0 : PG_UINT64_MAX;
+
 	while (i < n)
 	{
-		uint64 word = bitmap[i / 64] >> (i % 64);
+		uint64 word = (bitmap[i / 64] ^ flip) >> (i % 64);
 
 		if (word != 0)
 			return Min(i + pg_rightmost_one_pos64(word), n);
@@ -262,7 +264,7 @@ next_group(WindowScanState *node)
 		gpuagg_window_close_group(node, -1);
 		return true;
 	}
-	end = next_bit(rows->group_heads, p->next_row + 1, rows->nrows);
+	end = next_bit(rows->group_heads, true, p->next_row + 1, rows->nrows);
 	if (gpuagg_bit(rows->partition_heads, p->next_row))
 		begin_partition(node);
 	if (p->nscans < node->nfunctions && !node->run.passing)
@@ -299,21 +301,6 @@ next_of_groups(WindowScanState *node)
 	return gpuagg_window_emit_ready(node);
 }
 
-/* The first row from i on that no condition above drops, or n. */
-static int64
-next_kept(const uint64 *dropped, int64 i, int64 n)
-{
-	while (i < n)
-	{
-		uint64 word = ~dropped[i / 64] >> i % 64;
-
-		if (word != 0)
-			return Min(i + pg_rightmost_one_pos64(word), n);
-		i = (i / 64 + 1) * 64;
-	}
-	return n;
-}
-
 /* Goes to the next row that is to be put together; false: there is none. */
 static bool
 find_single(WindowScanState *node)
@@ -330,7 +317,7 @@ find_single(WindowScanState *node)
 			return false;
 		if (node->nbounds == 0)
 			return true;
-		row = next_kept(p->current->dropped, p->next_row, p->current->nrows);
+		row = next_bit(p->current->dropped, false, p->next_row, p->current->nrows);
 		node->dropped += row - p->next_row;
 		node->waiting.nemitted += row - p->next_row;
 		p->next_emitted = p->next_row = row;

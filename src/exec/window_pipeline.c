@@ -181,7 +181,7 @@ lasting_row(WindowScanState *node, WindowRows *rows)
 	TupleTableSlot *row = node->input.row;
 	MinimalTuple copy;
 
-	if (node->input.keeps_rows || node->pipeline->all_by_value)
+	if (node->pipeline->all_by_value)
 		return row;
 	if (rows->copies == NULL)
 		rows->copies = gpuagg_row_blocks_make(row->tts_tupleDescriptor, node->pipeline->context);

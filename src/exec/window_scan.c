@@ -51,8 +51,8 @@ columns_wanted(const WindowScanState *node)
 	{
 		int attno = member + FirstLowInvalidHeapAttributeNumber;
 
-		for (int i = 0; i < node->spec->nchild; i++)
-			wanted[i] |= attno == 0 || attno == i + 1;
+		if (attno > 0 && attno <= node->spec->nchild)
+			wanted[attno - 1] = true;
 	}
 	return wanted;
 }

@@ -9,10 +9,8 @@
 #include "miscadmin.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
-#include "device/stat.h"
 #include "exec/compiled.h"
 #include "exec/window_table.h"
 
@@ -130,10 +128,7 @@ init_filter(WindowTable *table, PlanState *node)
 	table->natts = attributes_of(table->quals, plan->scanrelid, desc->natts);
 	if (table->compiler != NULL)
 	{
-		const GpuaggVectorProgram *program = &table->compiler->program;
-		void *memory = palloc(gpuagg_vector_runner_size(program) + 64);
-
-		table->runner = gpuagg_vector_runner_make((void *) TYPEALIGN(64, memory), program);
+		table->runner = gpuagg_compiled_runner(&table->compiler->program);
 		table->parameter_states = gpuagg_compiled_states(table->compiler, node);
 		table->parameters = AllocSetContextCreate(CurrentMemoryContext, "gpuagg parameters",
 												  ALLOCSET_SMALL_SIZES);
@@ -215,19 +210,23 @@ filters_by_row(const WindowTable *table)
 	return table->quals != NIL && (table->compiler == NULL || table->by_row);
 }
 
-/* Numbers of the batch's rows that pass, as the executor finds. */
+/* The batch's rows that pass, as the executor finds; returns how many. */
 static int
-pass_by_row(WindowTable *table, PageReader *reader, uint16 *rows)
+pass_by_row(WindowTable *table, PageReader *reader, uint64 *live)
 {
 	int n = 0;
 
+	memset(live, 0, GPUAGG_VECTOR_WORDS * sizeof(uint64));
 	for (int i = 0; i < reader->nrows; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		gpuagg_page_reader_slot(reader, i, table->natts, table->slot);
 		table->econtext->ecxt_scantuple = table->slot;
 		if (ExecQual(table->qual, table->econtext))
-			rows[n++] = (uint16) i;
+		{
+			live[i / 64] |= UINT64CONST(1) << i % 64;
+			n++;
+		}
 		ResetExprContext(table->econtext);
 	}
 	ExecClearTuple(table->slot);
@@ -236,49 +235,54 @@ pass_by_row(WindowTable *table, PageReader *reader, uint16 *rows)
 
 /* The same by the program; -1: some row could not be decided. */
 static int
-pass_by_vector(WindowTable *table, PageReader *reader, uint16 *rows)
+pass_by_vector(WindowTable *table, PageReader *reader, uint64 *live)
 {
 	GpuaggVectorRunner *runner = table->runner;
-	int n = 0;
+	int n;
 
 	gpuagg_page_reader_load(reader, 0, (int) table->compiler->program.ncolumns, NULL);
 	runner->columns = reader->columns;
-	(void) gpuagg_vector_run_filter(runner, reader->nrows);
+	n = gpuagg_vector_run_filter(runner, reader->nrows);
 	if (reader->any_flagged || runner->any_flagged)
 		return -1;
-	for (int w = 0; w < GPUAGG_VECTOR_WORDS; w++)
-		for (uint64 left = runner->live[w]; left != 0; left &= left - 1)
-			rows[n++] = (uint16) (w * 64 + pg_rightmost_one_pos64(left));
+	memcpy(live, runner->live, sizeof(runner->live));
 	return n;
 }
 
-/* The same; -1: the batch comes again, from its pages. */
+/* The constants that are known with the first row. */
+static void
+set_parameters(WindowTable *table)
+{
+	MemoryContext old = MemoryContextSwitchTo(table->parameters);
+
+	table->parameters_set = true;
+	table->by_row = !gpuagg_compiled_parameters(table->compiler, table->parameter_states,
+												table->econtext, true, table->runner);
+	MemoryContextSwitchTo(old);
+}
+
+/* The batch's rows that pass; returns how many, or -1: the batch comes again, from its pages. */
 static int
-pass(WindowTable *table, PageReader *reader, uint16 *rows)
+pass(WindowTable *table, PageReader *reader, uint64 *live)
 {
 	int n = -1;
 
 	if (table->quals == NIL)
 	{
-		for (n = 0; n < reader->nrows; n++)
-			rows[n] = (uint16) n;
-		return n;
+		memset(live, 0, GPUAGG_VECTOR_WORDS * sizeof(uint64));
+		memset(live, 0xff, reader->nrows / 64 * sizeof(uint64));
+		if (reader->nrows % 64 != 0)
+			live[reader->nrows / 64] = (UINT64CONST(1) << reader->nrows % 64) - 1;
+		return reader->nrows;
 	}
 	if (table->compiler != NULL && !table->parameters_set)
-	{
-		MemoryContext old = MemoryContextSwitchTo(table->parameters);
-
-		table->parameters_set = true;
-		table->by_row = !gpuagg_compiled_parameters(table->compiler, table->parameter_states,
-													table->econtext, true, table->runner);
-		MemoryContextSwitchTo(old);
-	}
+		set_parameters(table);
 	if (!filters_by_row(table))
-		n = pass_by_vector(table, reader, rows);
+		n = pass_by_vector(table, reader, live);
 	if (n < 0 && reader->from_memory)
 		gpuagg_page_reader_return(reader);
 	else if (n < 0)
-		n = pass_by_row(table, reader, rows);
+		n = pass_by_row(table, reader, live);
 	return n;
 }
 
@@ -298,39 +302,24 @@ open_reader(WindowTable *table)
 								   table->ncolumns, memory, NULL);
 }
 
-/* The batch's columns of these rows. */
+/* The batch's columns of n live rows. */
 static void
-put(const WindowTable *table, PageReader *reader, const GpuaggVector **vectors, const uint16 *rows,
+put(const WindowTable *table, PageReader *reader, const GpuaggVector **vectors, const uint64 *live,
 	int n, RowSort *sort)
 {
 	int nfilter = table->compiler != NULL ? (int) table->compiler->program.ncolumns : 0;
-	uint64 wanted[GPUAGG_VECTOR_WORDS] = {0};
+	uint16 rows[GPUAGG_VECTOR_ROWS];
 
-	for (int k = 0; k < n; k++)
-		wanted[rows[k] / 64] |= UINT64CONST(1) << rows[k] % 64;
 	/* columns of a filter that was evaluated row by row are not there */
 	if (filters_by_row(table) || reader->any_flagged)
 		nfilter = 0;
 	gpuagg_page_reader_load(reader, nfilter, table->ncolumns - nfilter,
-							n == reader->nrows ? NULL : wanted);
+							n == reader->nrows ? NULL : live);
 	for (int i = 0; i < list_length(table->scan->ss.ps.plan->targetlist); i++)
 		if (table->column_of[i] >= 0)
 			vectors[i] = &reader->columns[table->column_of[i]];
-	gpuagg_row_sort_put_vectors(sort, vectors, table->is_datum, rows, n);
-}
-
-static void
-count(WindowTable *table, const PageCounts *pages)
-{
-	int64 counts[NTABLE_COUNTS] = {0};
-
-	gpuagg_page_counts_add(&table->counts, pages);
-	counts[TABLE_PAGES] = (int64) pages->pages;
-	counts[TABLE_ROWS] = (int64) pages->rows;
-	counts[RESIDENT_PAGES] = (int64) pages->level1;
-	counts[RESIDENT_CONFIRMED] = (int64) pages->level2;
-	counts[RESIDENT_FILLED] = (int64) pages->filled;
-	gpuagg_stat_table(counts);
+	gpuagg_row_sort_put_vectors(sort, vectors, table->is_datum, rows,
+								gpuagg_vector_list(live, rows));
 }
 
 void
@@ -342,7 +331,8 @@ gpuagg_window_table_take(WindowTable *table, RowSort *sort)
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	const GpuaggVector **vectors = palloc0((ncolumns + 1) * sizeof(GpuaggVector *));
-	uint16 rows[GPUAGG_VECTOR_ROWS];
+	const PageCounts before = table->counts;
+	uint64 live[GPUAGG_VECTOR_WORDS];
 	PageReader *reader;
 
 	table->parameters_set = table->by_row = false;
@@ -359,7 +349,7 @@ gpuagg_window_table_take(WindowTable *table, RowSort *sort)
 			InstrStartNode(child->instrument);
 		more = gpuagg_page_reader_next(reader);
 		if (more)
-			n = pass(table, reader, rows);
+			n = pass(table, reader, live);
 		if (child->instrument != NULL)
 			InstrStopNode(child->instrument, Max(n, 0));
 		if (!more)
@@ -367,9 +357,10 @@ gpuagg_window_table_take(WindowTable *table, RowSort *sort)
 		if (n >= 0)
 			InstrCountFiltered1(child, reader->nrows - n);
 		if (n > 0)
-			put(table, reader, vectors, rows, n, sort);
+			put(table, reader, vectors, live, n, sort);
 	}
-	count(table, &reader->counts);
+	gpuagg_page_counts_add(&table->counts, &reader->counts);
+	gpuagg_page_counts_tell(&table->counts, &before, 0);
 	gpuagg_page_reader_close(reader);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);

@@ -83,9 +83,8 @@ bool
 gpuagg_running_bound_make(const RunningOperation *op, int strategy, Oid type, Datum constant,
 						  RunningBound *bound)
 {
-	__int128 most = ~((__int128) 1 << 127);
-	__int128 least = ~most;
-	__int128 greatest = most;
+	__int128 greatest = (__int128) (~(unsigned __int128) 0 >> 1);
+	__int128 least = -greatest - 1;
 	__int128 below;
 	__int128 above;
 
