@@ -314,22 +314,119 @@ gpuagg_column_store_gather(const ColumnStore *store, const bool *wanted, const u
 	}
 }
 
-void
-gpuagg_column_store_slot(const ColumnStore *store, int64 row, TupleTableSlot *slot)
-{
-	uint64 number = (uint64) row;
+/* ---- images ---- */
 
-	ExecClearTuple(slot);
+StoreImage *
+gpuagg_column_store_image(const ColumnStore *store)
+{
+	StoreImage *image = palloc0(sizeof(StoreImage));
+
+	image->context = CurrentMemoryContext;
+	image->piece = palloc0(Max(store->piece_bytes, 1));
+	return image;
+}
+
+/* Appends a value by reference; returns where it is. */
+static Size
+append_value(StoreImage *image, const StoreColumn *column, Datum value)
+{
+	Size size = datumGetSize(value, false, column->length);
+	Size at = image->bytes;
+
+	image->bytes += MAXALIGN(size);
+	if (image->bytes > image->room)
+	{
+		image->room = Max(image->bytes, 2 * image->room);
+		image->data = image->data == NULL ? MemoryContextAllocHuge(image->context, image->room)
+										  : repalloc_huge(image->data, image->room);
+	}
+	memcpy(image->data + at, DatumGetPointer(value), size);
+	memset(image->data + at + size, 0, image->bytes - at - size);
+	return at;
+}
+
+/* Moves values by reference of rows from `first` on out of the store, until the image is full. */
+static int
+take_values(const ColumnStore *store, StoreImage *image, int n)
+{
+	for (int row = image->nrows; row < image->nrows + n; row++)
+	{
+		if (image->bytes >= STORE_IMAGE_BYTES)
+			return row - image->nrows;
+		for (int c = 0; c < store->desc->natts; c++)
+		{
+			const StoreColumn *column = &store->columns[c];
+			Datum *values = (Datum *) (image->piece + column->values);
+
+			if (column->kept && !column->by_value &&
+				!gpuagg_bit((const uint64 *) (image->piece + column->nulls), row))
+				values[row] = append_value(image, column, values[row]);
+		}
+	}
+	return n;
+}
+
+#define COPY(Type)                                                                               \
+	for (int i = 0; i < n; i++)                                                                  \
+	{                                                                                            \
+		uint64 number = numbers[i * step];                                                       \
+                                                                                                 \
+		((Type *) to)[i] = ((const Type *) (PIECE_OF(number) + column->values))[ROW_OF(number)]; \
+	}
+
+static void
+copy_column(const ColumnStore *store, const StoreColumn *column, const uint64 *numbers, Size step,
+			int n, StoreImage *image)
+{
+	uint64 *nulls = (uint64 *) (image->piece + column->nulls);
+	char *to = image->piece + column->values + image->nrows * column->width;
+
+	if (column->width == 1)
+		COPY(uint8)
+	else if (column->width == 2)
+		COPY(uint16)
+	else if (column->width == 4)
+		COPY(uint32)
+	else
+		COPY(uint64)
+	if (image->nrows == 0)
+		memset(nulls, 0, NULLS_BYTES);
+	for (int i = 0; i < n && column->has_nulls; i++)
+	{
+		uint64 number = numbers[i * step];
+		int row = image->nrows + i;
+		uint64 bit = UINT64CONST(1) << row % 64;
+
+		/* rows that did not fit before may have left theirs */
+		nulls[row / 64] &= ~bit;
+		if (gpuagg_bit((const uint64 *) (PIECE_OF(number) + column->nulls), ROW_OF(number)))
+			nulls[row / 64] |= bit;
+	}
+}
+
+int
+gpuagg_column_store_copy(const ColumnStore *store, const uint64 *numbers, Size step, int64 n,
+						 StoreImage *image)
+{
+	int some = (int) Min(n, STORE_ROWS - image->nrows);
+
+	for (int c = 0; c < store->desc->natts && some > 0; c++)
+		if (store->columns[c].kept)
+			copy_column(store, &store->columns[c], numbers, step, some, image);
+	some = take_values(store, image, some);
+	image->nrows += some;
+	return some;
+}
+
+void
+gpuagg_column_store_point(const ColumnStore *store, char *piece, int n, char *data)
+{
 	for (int c = 0; c < store->desc->natts; c++)
 	{
 		const StoreColumn *column = &store->columns[c];
+		Datum *values = (Datum *) (piece + column->values);
 
-		slot->tts_values[c] = (Datum) 0;
-		slot->tts_isnull[c] = true;
-		if (!column->kept)
-			continue;
-		gather_values(store, column, &number, 1, 1, &slot->tts_values[c], 1);
-		gather_nulls(store, column, &number, 1, 1, &slot->tts_isnull[c], 1);
+		for (int i = 0; i < n && column->kept && !column->by_value; i++)
+			values[i] = PointerGetDatum(data + values[i]);
 	}
-	ExecStoreVirtualTuple(slot);
 }

@@ -62,8 +62,32 @@ extern void gpuagg_column_store_gather(const ColumnStore *store, const bool *wan
 									   const uint64 *numbers, Size step, int64 n, Datum *values,
 									   bool *isnull, Size stride);
 
-/* A row into a virtual slot; what is not kept is NULL. */
-extern void gpuagg_column_store_slot(const ColumnStore *store, int64 row, TupleTableSlot *slot);
+/* A piece without pointers: the values by reference are places in `data`. */
+typedef struct StoreImage
+{
+	MemoryContext context;
+	int nrows;
+	char *piece; /* store->piece_bytes */
+	char *data;
+	Size bytes;
+	Size room;
+} StoreImage;
+
+/* From so many bytes of data on an image is full. */
+#define STORE_IMAGE_BYTES (64 * 1024)
+
+/* An empty image of rows of such a store, in the current memory context. */
+extern StoreImage *gpuagg_column_store_image(const ColumnStore *store);
+
+/*
+ * Copies the first of n rows, as above, behind those of the image; returns how many: 0 where it is
+ * full.  It is empty again with nrows and bytes 0.
+ */
+extern int gpuagg_column_store_copy(const ColumnStore *store, const uint64 *numbers, Size step,
+									int64 n, StoreImage *image);
+
+/* Makes an image's piece of n rows one of a store, in place; `data` is where its data are now. */
+extern void gpuagg_column_store_point(const ColumnStore *store, char *piece, int n, char *data);
 
 /* Frees it, and whatever was gathered from it. */
 extern void gpuagg_column_store_free(ColumnStore *store);

@@ -2,8 +2,8 @@
  * row_sort.h
  *	  Sorts rows by keys of fixed width, and tells where partitions and peers begin.
  *
- * A radix sort in memory, on either engine; beyond the limit core's tuplesort.  Sort
- * operators may be the default < and > of boolean, integers, floats, oid, money, date,
+ * A radix sort in memory, on either engine; beyond the limit runs on disk, which are merged.
+ * Sort operators may be the default < and > of boolean, integers, floats, oid, money, date,
  * time, timestamp, timestamptz and domains over them.  The order of equal rows is
  * unspecified.
  */
@@ -19,18 +19,17 @@ typedef struct RowSort RowSort;
 
 typedef struct RowSortReport
 {
-	const char *method; /* "radix", or as EXPLAIN calls core's */
+	const char *method; /* "radix" or "external merge" */
 	const char *space;	/* "Memory" or "Disk" */
 	int64 kB;
-	int64 device_pieces; /* pieces of a sort in memory that the device sorted */
+	int64 device_pieces; /* pieces that the device sorted */
 } RowSortReport;
 
 /*
  * A sort of rows of this descriptor by all partition columns of the spec, then all its
  * order columns (together 1 to SORT_MAX_KEYS), in a child of `parent`.  Descriptor and spec
  * must outlive it.  wanted: columns that are asked for later; others are NULL or anything.
- * `limit` is in bytes.  Files of core's sort belong to the resource owner of the put that
- * begins it.
+ * `limit` is in bytes.  Its file belongs to the resource owner of the put that begins it.
  */
 extern RowSort *gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted,
 									  int64 limit, MemoryContext parent);
@@ -49,35 +48,33 @@ extern void gpuagg_row_sort_put_vectors(RowSort *sort, const GpuaggVector *const
 extern void gpuagg_row_sort_perform(RowSort *sort);
 
 /*
- * The next row, in a slot that is the sort's; NULL after the last.  It stays until the next
- * get; what its values point to stays until the sort is cleared or ended if that is in
- * memory.  A new partition also starts new peers.
+ * The next row, in a slot that is the sort's; NULL after the last.  It stays until the next get;
+ * what its values point to stays until then, or, if the sort is in memory, until it is cleared or
+ * ended.  A new partition also starts new peers.
  */
 extern TupleTableSlot *gpuagg_row_sort_get(RowSort *sort, bool *new_partition, bool *new_peers);
 
-/* Only if the sort is in memory: */
-
 /*
- * Gets up to `most` rows, each `stride` places after the one before; returns how many.  Sets the
- * bits of those that start a partition and peers.
+ * Gets up to `most` rows, each `stride` places after the one before; returns how many: not 0 but at
+ * the end.  Columns that are not wanted are not set.  From number `at` on sets the bits of rows
+ * that start a partition and peers.  What values point to stays as above.
  */
 extern int64 gpuagg_row_sort_get_many(RowSort *sort, int64 most, Datum *values, bool *isnull,
-									  Size stride, uint64 *partitions, uint64 *peers);
+									  Size stride, uint64 *partitions, uint64 *peers, int64 at);
 
-/* A row by its number in the order, from 0; fastest for one row after the other. */
-extern void gpuagg_row_sort_row(RowSort *sort, int64 row, Datum *values, bool *isnull);
-
-/* The number of the next row to get; whether there is none. */
-extern int64 gpuagg_row_sort_position(const RowSort *sort);
+/* Whether there is no further row to get. */
 extern bool gpuagg_row_sort_is_done(const RowSort *sort);
 
-/*
- * Makes the row of this number the next to get; it then starts a partition and peers as
- * it did at first.  False, with nothing changed, if the sort is not in memory: then the
- * rows have to be put again.
- */
+/* Makes the first row the next to get. */
+extern void gpuagg_row_sort_rewind(RowSort *sort);
+
 extern bool gpuagg_row_sort_in_memory(const RowSort *sort);
-extern bool gpuagg_row_sort_seek(RowSort *sort, int64 row);
+
+/*
+ * Only if the sort is in memory: a row by its number in the order, from 0; fastest for one row after
+ * the other.
+ */
+extern void gpuagg_row_sort_row(RowSort *sort, int64 row, Datum *values, bool *isnull);
 
 /* The method and memory used, after the sort has been performed. */
 extern void gpuagg_row_sort_report(const RowSort *sort, RowSortReport *report);

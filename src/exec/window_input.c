@@ -48,13 +48,13 @@ put_rows(WindowInput *input)
 	}
 }
 
-bool
+void
 gpuagg_window_input_sort(WindowInput *input)
 {
 	WorkReport before;
 
 	if (input->sorted)
-		return input->keeps_rows;
+		return;
 	if (input->sort == NULL)
 		input->sort = gpuagg_row_sort_begin(ExecGetResultType(input->child), input->spec,
 											input->wanted, work_mem * INT64CONST(1024),
@@ -65,7 +65,6 @@ gpuagg_window_input_sort(WindowInput *input)
 	gpuagg_window_report_since(input->report, &before);
 	input->sorted = true;
 	input->keeps_rows = gpuagg_row_sort_in_memory(input->sort);
-	return input->keeps_rows;
 }
 
 /* The next row of the sort, or NULL, and what it starts. */
@@ -76,7 +75,7 @@ next_sorted(WindowInput *input)
 	TupleTableSlot *row;
 	bool new_peers;
 
-	(void) gpuagg_window_input_sort(input);
+	gpuagg_window_input_sort(input);
 	row = gpuagg_row_sort_get(input->sort, &input->new_partition, &new_peers);
 	if (row == NULL)
 		return NULL;
@@ -159,8 +158,11 @@ gpuagg_window_input_rescan(WindowInput *input)
 	input->ended = false;
 	input->row = NULL;
 
-	if (input->sorted && input->child->chgParam == NULL && gpuagg_row_sort_seek(input->sort, 0))
+	if (input->sorted && input->child->chgParam == NULL)
+	{
+		gpuagg_row_sort_rewind(input->sort);
 		return;
+	}
 	input->sorted = false;
 	input->keeps_rows = false;
 	if (input->sort != NULL)

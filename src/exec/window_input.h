@@ -56,11 +56,8 @@ extern void gpuagg_window_input_init(WindowInput *input, const WindowSpec *spec,
 /* Gets the next row, unless one waits to be taken; false at the end. */
 extern bool gpuagg_window_input_next(WindowInput *input);
 
-/*
- * Of a sort: has all rows in order; true: in memory, from where they may be taken without
- * gpuagg_window_input_next().
- */
-extern bool gpuagg_window_input_sort(WindowInput *input);
+/* With a sort: has all rows in order there.  They may be taken from it directly. */
+extern void gpuagg_window_input_sort(WindowInput *input);
 
 /*
  * With marks_sets: sets the bits of the rows that start a partition or a group, among all

@@ -21,6 +21,7 @@
 #define CPU_ROWS	1024  /* sets grow up to it from one row, as a LIMIT may end the query early */
 #define LEAST_ROWS	64	  /* that a set has room for */
 #define COPY_BYTES	(2 * 1024 * 1024) /* of copied values; then the set is full */
+#define COPY_ROWS	64				  /* that are copied together */
 #define RETRY_ROWS	65536			  /* before asking for the device again */
 
 static void
@@ -31,8 +32,8 @@ make_rows(WindowScanState *node, WindowRows *rows)
 
 	rows->columns = palloc0(n * sizeof(WindowFunctionColumn));
 	rows->scans = palloc(n * sizeof(ColumnScan *));
-	rows->arguments = AllocSetContextCreate(CurrentMemoryContext, "GpuWindow arguments",
-											ALLOCSET_DEFAULT_SIZES);
+	rows->copied = AllocSetContextCreate(CurrentMemoryContext, "GpuWindow copies",
+										 ALLOCSET_DEFAULT_SIZES);
 	for (int f = 0; f < n; f++)
 	{
 		const WindowFunctionState *function = &node->functions[f];
@@ -189,6 +190,18 @@ lasting_row(WindowScanState *node, WindowRows *rows)
 	return ExecStoreMinimalTuple(copy, node->tuple_slot, false);
 }
 
+/* Copies a value by reference for as long as the set's rows last. */
+static Datum
+copy_value(WindowRows *rows, Datum value, int16 length)
+{
+	MemoryContext old = MemoryContextSwitchTo(rows->copied);
+
+	rows->copied_bytes += datumGetSize(value, false, length);
+	value = datumCopy(value, false, length);
+	MemoryContextSwitchTo(old);
+	return value;
+}
+
 /* Evaluates the arguments that are expressions over the set's row at `values`. */
 static void
 put_arguments(WindowScanState *node, WindowRows *rows, Datum *values, bool *isnull)
@@ -205,13 +218,7 @@ put_arguments(WindowScanState *node, WindowRows *rows, Datum *values, bool *isnu
 			continue;
 		values[at] = ExecEvalExprSwitchContext(function->argument, econtext, &isnull[at]);
 		if (function->argument_length != 0 && !isnull[at])
-		{
-			MemoryContext old = MemoryContextSwitchTo(rows->arguments);
-
-			rows->argument_bytes += datumGetSize(values[at], false, function->argument_length);
-			values[at] = datumCopy(values[at], false, function->argument_length);
-			MemoryContextSwitchTo(old);
-		}
+			values[at] = copy_value(rows, values[at], function->argument_length);
 	}
 }
 
@@ -248,7 +255,7 @@ put_rows(WindowScanState *node, WindowRows *rows, int64 capacity)
 	{
 		CHECK_FOR_INTERRUPTS();
 		put_row(node, rows);
-	} while (rows->nrows < capacity && rows->argument_bytes < COPY_BYTES &&
+	} while (rows->nrows < capacity && rows->copied_bytes < COPY_BYTES &&
 			 (rows->copies == NULL || gpuagg_row_blocks_bytes(rows->copies) < COPY_BYTES) &&
 			 gpuagg_window_input_next(&node->input));
 	if (node->input.marks_sets)
@@ -256,32 +263,63 @@ put_rows(WindowScanState *node, WindowRows *rows, int64 capacity)
 								 rows->nrows, rows->partition_heads, rows->group_heads);
 }
 
-/* The same of rows that are sorted in memory. */
+/* Completes rows from number `first` on, which the sort does not keep. */
+static void
+settle_rows(WindowScanState *node, WindowRows *rows, int64 first)
+{
+	TupleDesc desc = ExecGetResultType(node->input.child);
+
+	for (int c = 0; c < node->spec->nchild; c++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, c);
+
+		for (int64 i = first; i < rows->nrows; i++)
+		{
+			Size place = gpuagg_window_place(node, i, c);
+
+			if (!node->input.wanted[c])
+				rows->isnull[place] = true;
+			else if (!attribute->attbyval && !rows->isnull[place])
+				rows->values[place] = copy_value(rows, rows->values[place], attribute->attlen);
+		}
+	}
+}
+
+/* The same of rows that are sorted; there is a first one. */
 static void
 put_sorted(WindowScanState *node, WindowRows *rows, int64 capacity)
 {
 	RowSort *sort = node->input.sort;
-	int64 first = gpuagg_row_sort_position(sort);
 	Size stride = node->pipeline->stride;
-	int64 n = gpuagg_row_sort_get_many(sort, capacity, rows->values, rows->isnull, stride,
-									   rows->partition_heads, rows->group_heads);
-	Size bytes = (n + 63) / 64 * sizeof(uint64);
+	bool copies = node->has_expressions ||
+				  !(node->input.keeps_rows || node->pipeline->all_by_value);
+	Size bytes;
 
+	do
+	{
+		int64 first = rows->nrows;
+		int64 most = Min(capacity - first, copies ? COPY_ROWS : capacity);
+		Size place = first * stride;
+
+		CHECK_FOR_INTERRUPTS();
+		rows->nrows += gpuagg_row_sort_get_many(sort, most, rows->values + place,
+												rows->isnull + place, stride, rows->partition_heads,
+												rows->group_heads, first);
+		if (!node->input.keeps_rows)
+			settle_rows(node, rows, first);
+		for (int64 i = first; i < rows->nrows && node->has_expressions; i++)
+		{
+			ResetExprContext(node->input.econtext);
+			put_arguments(node, rows, rows->values + i * stride, rows->isnull + i * stride);
+		}
+	} while (rows->nrows < capacity && rows->copied_bytes < COPY_BYTES &&
+			 !gpuagg_row_sort_is_done(sort));
+
+	bytes = (rows->nrows + 63) / 64 * sizeof(uint64);
 	if (node->spec->frame == WINDOW_ROWS)
 		memset(rows->group_heads, 0xff, bytes);
 	else if (node->spec->frame == WINDOW_WHOLE)
 		memcpy(rows->group_heads, rows->partition_heads, bytes);
-	if (!node->has_expressions)
-		rows->nrows = n;
-	while (rows->nrows < n && rows->argument_bytes < COPY_BYTES)
-	{
-		CHECK_FOR_INTERRUPTS();
-		ResetExprContext(node->input.econtext);
-		put_arguments(node, rows, rows->values + rows->nrows * stride,
-					  rows->isnull + rows->nrows * stride);
-		rows->nrows++;
-	}
-	(void) gpuagg_row_sort_seek(sort, first + rows->nrows);
 }
 
 /* Counts the arguments that are not NULL: of the open partition, for averages up to each row. */
@@ -333,19 +371,20 @@ fill(WindowScanState *node, WindowRows *rows, const WindowRows *before)
 {
 	WindowPipeline *p = node->pipeline;
 	int64 capacity;
-	bool in_memory = node->spec->sort && gpuagg_window_input_sort(&node->input);
+	bool sorts = node->spec->sort;
 
-	if (in_memory ? gpuagg_row_sort_is_done(node->input.sort)
-				  : !gpuagg_window_input_next(&node->input))
+	if (sorts)
+		gpuagg_window_input_sort(&node->input);
+	if (sorts ? gpuagg_row_sort_is_done(node->input.sort) : !gpuagg_window_input_next(&node->input))
 		return false;
 	capacity = begin_rows(node, rows);
-	MemoryContextReset(rows->arguments);
-	rows->argument_bytes = 0;
+	MemoryContextReset(rows->copied);
+	rows->copied_bytes = 0;
 	if (rows->copies != NULL)
 		gpuagg_row_blocks_clear(rows->copies);
 
 	rows->nrows = 0;
-	if (in_memory)
+	if (sorts)
 		put_sorted(node, rows, capacity);
 	else
 		put_rows(node, rows, capacity);

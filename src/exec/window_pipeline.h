@@ -37,8 +37,9 @@ typedef struct WindowRows
 	uint64 *group_heads;	 /* bit i: row i starts a group */
 	uint64 *dropped;		 /* bit i: row i is dropped, if its group ends with it; with nbounds */
 	RowBlocks *copies;		 /* of rows that values by reference point into, or NULL */
-	MemoryContext arguments; /* by reference, of expressions */
-	Size argument_bytes;
+	MemoryContext
+		copied; /* values by reference: of expressions, and of sorted rows that do not stay */
+	Size copied_bytes;
 	WindowFunctionColumn *columns; /* one a function */
 	ColumnScan **scans;			   /* of those that have one */
 	bool on_device;

@@ -5,8 +5,7 @@
  * Core stacks a WindowAggPath for each window, with sorts between them, and hands over
  * only the top of the stack.  The stack is rebuilt from its bottom: a node of ours where
  * a window matches, elsewhere a copy of core's over the new input.  Our node may do a
- * full sort right below it itself, if its keys are of fixed width and the rows are
- * expected to fit work_mem.
+ * full sort right below it itself, if its keys are of fixed width.
  *
  * A window's run condition, which ends it early, and the topmost window's filter, which
  * has the run conditions of all, go with the node that takes its place.
@@ -29,9 +28,6 @@
 /* Measured: a row's cost in our node, as a part of that in core's node and core's sort. */
 #define WINDOW_PART 0.33
 #define SORT_PART	0.35
-
-#define SORT_ROW_BYTES \
-	33 /* of a row's item and its scratch memory, and of the bits of a few NULLs */
 
 /* A stack being rebuilt. */
 typedef struct Rebuild
@@ -73,12 +69,8 @@ static bool
 can_sort(const Rebuild *rebuild, const Path *path, const WindowClause *clause)
 {
 	List *clauses;
-	double row_bytes;
 
 	if (!rebuild->own_sort || !IsA(path, SortPath) || path->parent != rebuild->rel || !enable_sort)
-		return false;
-	row_bytes = path->pathtarget->width + SORT_ROW_BYTES;
-	if (path->rows * row_bytes > work_mem * 1024.0)
 		return false;
 	clauses = list_concat_copy(clause->partitionClause, clause->orderClause);
 	return can_sort_keys(rebuild, clauses) &&

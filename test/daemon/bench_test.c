@@ -296,7 +296,7 @@ test_turns(void)
 		bench_init(&first, GPUAGG_REDUCE, GPUAGG_ALG_READ, GPUAGG_INT64, 100);
 		first.u.bench.repetitions = 1;
 		device_hold(0);
-		CHECK(client_send(fd, &first) && device_held());
+		CHECK(client_send(fd, &first) && device_holds(1));
 		bench_init(&request, GPUAGG_REDUCE, GPUAGG_ALG_READ, GPUAGG_INT64, 100);
 		CHECK(client_call(other, &request, &reply) == GPUAGG_BUSY);
 		device_release();
@@ -376,7 +376,7 @@ test_long_step(void)
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK); /* a lane has memory for the next */
 	bench_init(&bench, GPUAGG_REDUCE, GPUAGG_ALG_READ, GPUAGG_INT64, 100);
 	device_hold(0);
-	CHECK(client_send(other, &bench) && device_held());
+	CHECK(client_send(other, &bench) && device_holds(1));
 	sleep_ms(5200);
 	CHECK(client_send(fd, &request));
 	for (int i = 0; i < 3; i++)

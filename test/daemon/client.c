@@ -110,17 +110,25 @@ device_release(void)
 }
 
 bool
-device_held(void)
+device_holds(int n)
 {
 	int64_t until = now_ms() + WAIT_MS;
 
-	while (access(hold_file(".reached"), F_OK) != 0)
+	for (;;)
 	{
+		FILE *file = fopen(hold_file(".reached"), "r");
+		int there = 0;
+
+		if (file != NULL && fscanf(file, "%d\n", &there) != 1)
+			there = 0; /* being written */
+		if (file != NULL)
+			fclose(file);
+		if (there >= n)
+			return true;
 		if (now_ms() > until)
 			return false;
 		sleep_ms(1);
 	}
-	return true;
 }
 
 static const char *

@@ -33,8 +33,8 @@ extern void sleep_ms(int ms);
 extern void device_hold(int more);
 extern void device_release(void);
 
-/* Waits until there is a request that is held. */
-extern bool device_held(void);
+/* Waits until so many requests are held. */
+extern bool device_holds(int n);
 
 /* Whether the simulated device does nothing of what yields to other work: benchmarks. */
 extern void device_starve(bool starve);

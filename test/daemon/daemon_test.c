@@ -581,7 +581,7 @@ test_still_mapped(void)
 		{
 			reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
 			device_hold(0);
-			CHECK(client_send(fd, &request) && device_held());
+			CHECK(client_send(fd, &request) && device_holds(1));
 		}
 		close(fd);
 		if (busy)
@@ -615,7 +615,7 @@ test_signals(void)
 		fd = client_start(&d, program, NULL, &a);
 		reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 1000);
 		device_hold(0);
-		CHECK(client_send(fd, &request) && device_held());
+		CHECK(client_send(fd, &request) && device_holds(1));
 		kill(d.pid, signals[i]);
 		CHECK(daemon_wait(&d, WAIT_MS) == 0);
 		device_release();

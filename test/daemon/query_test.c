@@ -201,7 +201,7 @@ test_slices(void)
 		CHECK(reply.u.query.nslices > 2);
 		query_init(&request, &lease, &question, chunks, CHUNKS, &places);
 		device_hold(1);
-		CHECK(client_send(fd, &request) && device_held());
+		CHECK(client_send(fd, &request) && device_holds(1));
 		CHECK(chunk_drop(other, &chunks[0]) == CHUNK_COLUMNS);
 		CHECK(chunk_drop(other, &chunks[CHUNKS - 1]) == CHUNK_COLUMNS);
 		device_release();
@@ -336,7 +336,7 @@ test_in_use(void)
 
 	/* a query holds what it has found; nobody else finds it, and puts go on */
 	device_hold(0);
-	CHECK(client_send(fd, &request) && device_held());
+	CHECK(client_send(fd, &request) && device_holds(1));
 	CHECK(chunk_drop(other, &chunks[0]) == CHUNK_COLUMNS);
 	CHECK(chunk_drop(other, &chunks[0]) == 0);
 	CHECK(health(other).u.hello.blobs == 4);
@@ -359,7 +359,7 @@ test_in_use(void)
 	query_init(&request, &lease, &flags, &chunks[1], 1, &places);
 	put_init(&put, &more, &chunks[1], 5);
 	device_hold(0);
-	CHECK(client_send(other, &put) && device_held());
+	CHECK(client_send(other, &put) && device_holds(1));
 	CHECK(client_send(fd, &request) && client_is_read(other));
 	CHECK(chunk_drop(third, &chunks[1]) == 10);
 	CHECK(health(third).u.hello.blobs == 1);
@@ -372,7 +372,7 @@ test_in_use(void)
 	/* one whose client goes before it knows of it */
 	put_init(&put, &more, &chunks[1], 5);
 	device_hold(0);
-	CHECK(client_send(other, &put) && device_held());
+	CHECK(client_send(other, &put) && device_holds(1));
 	close(other);
 	CHECK(health(fd).u.hello.blobs == 1);
 	device_release();
@@ -384,7 +384,7 @@ test_in_use(void)
 	put_chunks(fd, &lease, chunks, 1);
 	query_init(&request, &lease, &question, chunks, 1, &places);
 	device_hold(0);
-	CHECK(client_send(fd, &request) && device_held());
+	CHECK(client_send(fd, &request) && device_holds(1));
 	close(fd);
 	fd = client_greet(&d, NULL);
 	CHECK(chunk_drop(fd, &chunks[0]) == CHUNK_COLUMNS);

@@ -184,7 +184,7 @@ test_in_flight(void)
 	memset(a.base, 0, 4096);
 	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
 	device_hold(0);
-	CHECK(client_send(fd, &request) && device_held());
+	CHECK(client_send(fd, &request) && device_holds(1));
 	CHECK(client_release(fd, &a));
 	CHECK(client_lease(other, GPUAGG_SEGMENT_BYTES, &b) == GPUAGG_NO_STAGING);
 	device_release();
@@ -197,7 +197,7 @@ test_in_flight(void)
 	CHECK(client_lease(fd, GPUAGG_SEGMENT_BYTES, &a) == GPUAGG_OK);
 	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
 	device_hold(0);
-	CHECK(client_send(fd, &request) && device_held());
+	CHECK(client_send(fd, &request) && device_holds(1));
 	close(fd);
 	lease_forget(&a);
 	CHECK(client_lease(other, GPUAGG_SEGMENT_BYTES, &b) == GPUAGG_NO_STAGING);
@@ -248,7 +248,7 @@ test_idle_lease(void)
 	/* in flight */
 	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
 	device_hold(0);
-	CHECK(client_send(fd, &request) && device_held());
+	CHECK(client_send(fd, &request) && device_holds(1));
 	sleep_ms(3000);
 	CHECK(client_lease(other, GPUAGG_SEGMENT_BYTES_MAX, &b) == GPUAGG_NO_STAGING);
 	device_release();
@@ -395,9 +395,9 @@ test_slow_requests(void)
 		slow_init(&request, &lease[0], 100);
 		CHECK(client_send(fd[0], &request));
 	}
-	CHECK(client_is_read(fd[0]) && device_held());
+	CHECK(client_is_read(fd[0]) && device_holds(1));
 	reduce_init(&request, &lease[1], GPUAGG_INT64, GPUAGG_SUM, 0, 0, 100);
-	CHECK(client_send(fd[1], &request) && client_is_read(fd[1]));
+	CHECK(client_send(fd[1], &request) && client_is_read(fd[1]) && device_holds(2));
 
 	/* the first of the slow ones, and what came after all of them */
 	device_hold(2);
@@ -424,7 +424,7 @@ test_time_is_charged(void)
 		slow_init(&request, &lease[0], 100);
 		CHECK(client_send(fd[0], &request));
 	}
-	CHECK(client_is_read(fd[0]) && device_held());
+	CHECK(client_is_read(fd[0]) && device_holds(1));
 	for (int i = 0; i < 2; i++)
 	{
 		slow_init(&request, &lease[1], 1000);
@@ -501,8 +501,7 @@ test_waiting_earns_nothing(void)
 		CHECK(client_is_read(fd[i]));
 	}
 	reduce_init(&request, &lease[WORKING], GPUAGG_INT64, GPUAGG_SUM, 0, 0, 100);
-	CHECK(client_send(fd[WORKING], &request) && client_is_read(fd[WORKING]) && device_held());
-	sleep_ms(500);
+	CHECK(client_send(fd[WORKING], &request) && client_is_read(fd[WORKING]) && device_holds(8));
 
 	/* the first eight, and half of those that come next */
 	device_hold(12);
@@ -534,9 +533,9 @@ test_lanes_left(void)
 		reduce_init(&request, &lease[0], GPUAGG_INT64, GPUAGG_SUM, 0, 0, 100);
 		CHECK(client_send(fd[0], &request));
 	}
-	CHECK(client_is_read(fd[0]) && device_held());
+	CHECK(client_is_read(fd[0]) && device_holds(1));
 	reduce_init(&request, &lease[1], GPUAGG_INT64, GPUAGG_SUM, 0, 0, 100);
-	CHECK(client_send(fd[1], &request) && client_is_read(fd[1]));
+	CHECK(client_send(fd[1], &request) && client_is_read(fd[1]) && device_holds(5));
 
 	/* four of the first client, and what came after all of its */
 	device_hold(5);

@@ -12,8 +12,8 @@
  *	GPUAGG_SIM_DELAY_MS		an event is done so long after it was recorded (0)
  *	GPUAGG_SIM_HOLD			while a file of this name exists, events recorded since do not
  *							get done but for the first few.  In it: the number of the hold,
- *							from 1, and how many do; when one does not, a file of the same
- *							name with .reached to it is made
+ *							from 1, and how many do; how many do not is written to a file of the
+ *							same name with .reached to it
  *	GPUAGG_SIM_STARVE		while a file of this name exists, no event on a stream that yields
  *							gets done
  *	GPUAGG_SIM_PIN			while a file of this name exists that says "hold", pinning memory
@@ -218,7 +218,10 @@ count_under_hold(GpuEvent *event)
 		FILE *file = fopen((std::string(settings().hold) + ".reached").c_str(), "w");
 
 		if (file != nullptr)
+		{
+			fprintf(file, "%llu\n", event->place - hold.limit);
 			fclose(file);
+		}
 	}
 }
 

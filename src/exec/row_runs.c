@@ -1,0 +1,345 @@
+/*
+ * row_runs.c
+ *	  Sorted runs of rows in a temporary file, and their merge.
+ *
+ * A run is a sequence of blocks: each a piece of a column store as bytes, of rows in order.  A
+ * merge has one block of each of its runs in memory, all as pieces of one store, with the items
+ * of their rows.  Runs that are too many for the memory are first merged into larger ones,
+ * neighbours only, as equal rows keep the order of their runs.
+ */
+#include "exec/row_runs.h"
+
+#include "commands/tablespace.h"
+#include "lib/binaryheap.h"
+#include "miscadmin.h"
+#include "storage/buffile.h"
+#include "utils/memutils.h"
+
+#define LEAST_MERGE 2 /* runs */
+
+/* Before each block. */
+typedef struct BlockHead
+{
+	uint64 nrows;
+	uint64 bytes; /* of values by reference */
+} BlockHead;
+
+typedef struct FilePlace
+{
+	int file;
+	off_t offset;
+} FilePlace;
+
+typedef struct Run
+{
+	FilePlace start;
+	int64 nrows;
+	Size most_bytes; /* of values by reference, of a block */
+} Run;
+
+/* A run that is being merged. */
+typedef struct OpenRun
+{
+	FilePlace place; /* of the next block */
+	int64 left;		 /* rows from there on */
+	int nrows;		 /* of the block at hand */
+	int row;		 /* the next of them */
+	uint64 *items;
+	char *data;
+} OpenRun;
+
+struct RowRuns
+{
+	MemoryContext context;
+	int64 limit;
+	BufFile *file;
+	FilePlace end; /* of what has been written */
+	int64 bytes;
+	int nruns;
+	int room;
+	Run *runs;
+	StoreImage *image; /* of a block to write */
+
+	/* the merge */
+	MemoryContext merge;
+	const RowKeys *keys;
+	ColumnStore *store; /* its pieces are blocks of the open runs */
+	OpenRun *open;
+	binaryheap *heap; /* of runs that have rows, by their next items */
+	int empty;		  /* that run's next block is to be read; -1: none */
+};
+
+RowRuns *
+gpuagg_row_runs_make(TupleDesc desc, const bool *kept, int64 limit, MemoryContext parent)
+{
+	MemoryContext context = AllocSetContextCreate(parent, "gpuagg runs", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	RowRuns *runs = palloc0(sizeof(RowRuns));
+
+	runs->context = context;
+	runs->merge = AllocSetContextCreate(context, "gpuagg merge", ALLOCSET_DEFAULT_SIZES);
+	runs->limit = limit;
+	runs->store = gpuagg_column_store_make(desc, kept, context);
+	runs->image = gpuagg_column_store_image(runs->store);
+	PrepareTempTablespaces();
+	runs->file = BufFileCreateTemp(false);
+	MemoryContextSwitchTo(old);
+	return runs;
+}
+
+void
+gpuagg_row_runs_end(RowRuns *runs)
+{
+	BufFileClose(runs->file);
+	MemoryContextDelete(runs->context);
+}
+
+int64
+gpuagg_row_runs_bytes(const RowRuns *runs)
+{
+	return runs->bytes;
+}
+
+const ColumnStore *
+gpuagg_row_runs_store(const RowRuns *runs)
+{
+	return runs->store;
+}
+
+/* ---- the file ---- */
+
+static void
+seek(RowRuns *runs, const FilePlace *place)
+{
+	if (BufFileSeek(runs->file, place->file, place->offset, SEEK_SET) != 0)
+		ereport(ERROR, (errcode_for_file_access(), errmsg("could not seek in temporary file: %m")));
+}
+
+static void
+read_bytes(RowRuns *runs, void *to, Size size)
+{
+	if (BufFileRead(runs->file, to, size) != size)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED), errmsg("unexpected end of temporary file")));
+}
+
+/* Writes the image as a run's next block; it is empty then. */
+static void
+write_block(RowRuns *runs, Run *run)
+{
+	StoreImage *image = runs->image;
+	BlockHead head = {image->nrows, image->bytes};
+
+	if (image->nrows == 0)
+		return;
+	seek(runs, &runs->end);
+	BufFileWrite(runs->file, &head, sizeof(head));
+	BufFileWrite(runs->file, image->piece, runs->store->piece_bytes);
+	BufFileWrite(runs->file, image->data, image->bytes);
+	BufFileTell(runs->file, &runs->end.file, &runs->end.offset);
+	runs->bytes += sizeof(head) + runs->store->piece_bytes + image->bytes;
+	run->nrows += image->nrows;
+	run->most_bytes = Max(run->most_bytes, image->bytes);
+	image->nrows = 0;
+	image->bytes = 0;
+}
+
+/* Writes the rows of n items behind a run's. */
+static void
+write_rows(RowRuns *runs, Run *run, const RowKeys *keys, const ColumnStore *store,
+		   const uint64 *items, int64 n)
+{
+	Size step = gpuagg_row_keys_step(keys);
+
+	while (n > 0)
+	{
+		int some = gpuagg_column_store_copy(store, items + keys->words, step, n, runs->image);
+
+		CHECK_FOR_INTERRUPTS();
+		if (some == 0)
+			write_block(runs, run);
+		items += some * step;
+		n -= some;
+	}
+}
+
+void
+gpuagg_row_runs_add(RowRuns *runs, const RowKeys *keys, const ColumnStore *store,
+					const uint64 *items, int64 n)
+{
+	Run *run;
+
+	if (runs->nruns == runs->room)
+	{
+		runs->room = Max(2 * runs->room, 16);
+		runs->runs = runs->runs == NULL
+						 ? MemoryContextAlloc(runs->context, runs->room * sizeof(Run))
+						 : repalloc(runs->runs, runs->room * sizeof(Run));
+	}
+	run = &runs->runs[runs->nruns++];
+	*run = (Run){runs->end, 0, 0};
+	for (int c = 0; c < store->desc->natts; c++)
+		runs->store->columns[c].has_nulls |= store->columns[c].has_nulls;
+	write_rows(runs, run, keys, store, items, n);
+	write_block(runs, run);
+}
+
+/* ---- merge ---- */
+
+/* Reads the next block of an open run. */
+static void
+read_block(RowRuns *runs, int number)
+{
+	OpenRun *open = &runs->open[number];
+	char *piece = runs->store->pieces[number];
+	BlockHead head;
+
+	seek(runs, &open->place);
+	read_bytes(runs, &head, sizeof(head));
+	read_bytes(runs, piece, runs->store->piece_bytes);
+	read_bytes(runs, open->data, head.bytes);
+	BufFileTell(runs->file, &open->place.file, &open->place.offset);
+	gpuagg_column_store_point(runs->store, piece, (int) head.nrows, open->data);
+	gpuagg_row_keys_pack(runs->keys, runs->store, number, open->items);
+	open->nrows = (int) head.nrows;
+	open->row = 0;
+	open->left -= open->nrows;
+}
+
+static inline const uint64 *
+next_item(const RowRuns *runs, int number)
+{
+	const OpenRun *open = &runs->open[number];
+
+	return open->items + open->row * gpuagg_row_keys_step(runs->keys);
+}
+
+/* The heap's first is the greatest: here the run whose item is the least. */
+static int
+compare_runs(Datum a, Datum b, void *arg)
+{
+	const RowRuns *runs = arg;
+	const uint64 *x = next_item(runs, DatumGetInt32(a));
+	const uint64 *y = next_item(runs, DatumGetInt32(b));
+
+	for (int i = 0; i < runs->keys->words; i++)
+		if (x[i] != y[i])
+			return x[i] < y[i] ? 1 : -1;
+	return DatumGetInt32(a) < DatumGetInt32(b) ? 1 : -1;
+}
+
+/* Begins to merge n runs from number `first` on. */
+static void
+open_runs(RowRuns *runs, int first, int n)
+{
+	Size items_bytes = STORE_ROWS * gpuagg_row_keys_step(runs->keys) * sizeof(uint64);
+	MemoryContext old;
+
+	MemoryContextReset(runs->merge);
+	old = MemoryContextSwitchTo(runs->merge);
+	runs->open = palloc_extended(n * sizeof(OpenRun), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	runs->store->pieces = palloc_extended(n * sizeof(char *), MCXT_ALLOC_HUGE);
+	runs->store->nrows = n * INT64CONST(1) * STORE_ROWS;
+	runs->heap = binaryheap_allocate(n, compare_runs, runs);
+	runs->empty = -1;
+	for (int i = 0; i < n; i++)
+	{
+		const Run *run = &runs->runs[first + i];
+		OpenRun *open = &runs->open[i];
+
+		CHECK_FOR_INTERRUPTS();
+		runs->store->pieces[i] = palloc_extended(Max(runs->store->piece_bytes, 1), MCXT_ALLOC_HUGE);
+		open->items = palloc_extended(items_bytes, MCXT_ALLOC_HUGE);
+		open->data = palloc_extended(Max(run->most_bytes, 1), MCXT_ALLOC_HUGE);
+		open->place = run->start;
+		open->left = run->nrows;
+		read_block(runs, i);
+		binaryheap_add_unordered(runs->heap, Int32GetDatum(i));
+	}
+	binaryheap_build(runs->heap);
+	MemoryContextSwitchTo(old);
+}
+
+/* How many runs can be merged at once. */
+static int
+merge_order(const RowRuns *runs)
+{
+	Size items_bytes = STORE_ROWS * gpuagg_row_keys_step(runs->keys) * sizeof(uint64);
+	Size most_bytes = 0;
+
+	for (int i = 0; i < runs->nruns; i++)
+		most_bytes = Max(most_bytes, runs->runs[i].most_bytes);
+	return (int) Max(runs->limit / (int64) (runs->store->piece_bytes + items_bytes + most_bytes),
+					 LEAST_MERGE);
+}
+
+/* Merges n runs from number `first` on into one in their place. */
+static void
+merge_into_one(RowRuns *runs, int first, int n)
+{
+	Run run = {runs->end, 0, 0};
+	uint64 *items;
+	int64 nitems;
+
+	open_runs(runs, first, n);
+	items = MemoryContextAlloc(runs->merge,
+							   STORE_ROWS * gpuagg_row_keys_step(runs->keys) * sizeof(uint64));
+	while (nitems = gpuagg_row_runs_next(runs, items, STORE_ROWS), nitems > 0)
+		write_rows(runs, &run, runs->keys, runs->store, items, nitems);
+	write_block(runs, &run);
+	runs->runs[first] = run;
+	memmove(&runs->runs[first + 1], &runs->runs[first + n],
+			(runs->nruns - first - n) * sizeof(Run));
+	runs->nruns -= n - 1;
+}
+
+void
+gpuagg_row_runs_begin(RowRuns *runs, const RowKeys *keys)
+{
+	int first = 0;
+
+	runs->keys = keys;
+	/* all about equally often: each merge starts behind what the one before made */
+	while (runs->nruns > merge_order(runs))
+	{
+		int n = Min(merge_order(runs), runs->nruns - merge_order(runs) + 1);
+
+		if (first + n > runs->nruns)
+			first = 0;
+		merge_into_one(runs, first++, n);
+	}
+	open_runs(runs, 0, runs->nruns);
+}
+
+int64
+gpuagg_row_runs_next(RowRuns *runs, uint64 *items, int64 most)
+{
+	Size step = gpuagg_row_keys_step(runs->keys);
+	int64 n = 0;
+
+	CHECK_FOR_INTERRUPTS();
+	if (runs->empty >= 0)
+	{
+		read_block(runs, runs->empty);
+		binaryheap_replace_first(runs->heap, Int32GetDatum(runs->empty));
+		runs->empty = -1;
+	}
+	while (n < most && !binaryheap_empty(runs->heap))
+	{
+		int number = DatumGetInt32(binaryheap_first(runs->heap));
+		OpenRun *open = &runs->open[number];
+
+		memcpy(items + n++ * step, next_item(runs, number), step * sizeof(uint64));
+		if (++open->row < open->nrows)
+			binaryheap_replace_first(runs->heap, Int32GetDatum(number));
+		else if (open->left == 0)
+			(void) binaryheap_remove_first(runs->heap);
+		else
+		{
+			/* its block stays until these rows are done with */
+			runs->empty = number;
+			break;
+		}
+	}
+	return n;
+}
