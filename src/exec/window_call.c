@@ -25,7 +25,9 @@ init_argument(WindowScanState *node, WindowFunctionState *function, Expr *argume
 	else
 	{
 		function->argument = ExecInitExpr(argument, &node->css.ss.ps);
-		node->has_expressions = true;
+		/* others are taken row by row */
+		if (function->op->kind != 0)
+			node->input.arguments[function - node->functions] = argument;
 	}
 }
 
@@ -37,7 +39,6 @@ gpuagg_window_functions_init(WindowScanState *node)
 
 	node->nfunctions = spec->nfunctions;
 	node->functions = palloc0(spec->nfunctions * sizeof(WindowFunctionState));
-	node->can_read_ahead = true;
 	for (int i = 0; i < spec->nfunctions; i++)
 	{
 		WindowFunctionState *function = &node->functions[i];
@@ -57,8 +58,22 @@ gpuagg_window_functions_init(WindowScanState *node)
 		function->state = gpuagg_running_state_make(function->op, CurrentMemoryContext);
 		if (function->op->kind != 0)
 			node->has_scans = true;
-		if (!gpuagg_running_can_read_ahead((Node *) argument))
-			node->can_read_ahead = false;
+		node->input.is_checked[i] = !gpuagg_running_can_read_ahead((Node *) argument);
+	}
+	gpuagg_window_functions_settle(node);
+}
+
+void
+gpuagg_window_functions_settle(WindowScanState *node)
+{
+	node->has_expressions = false;
+	node->can_read_ahead = true;
+	for (int i = 0; i < node->nfunctions; i++)
+	{
+		if (node->input.computed[i])
+			continue;
+		node->has_expressions |= node->functions[i].argument != NULL;
+		node->can_read_ahead &= !node->input.is_checked[i];
 	}
 }
 

@@ -4,14 +4,17 @@
  */
 #include "compat.h"
 
+#include "access/sysattr.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
 #include "exec/window_state.h"
 
 void
 gpuagg_window_input_init(WindowInput *input, const WindowSpec *spec, PlanState *child,
-						 PlanState *node, bool *wanted, WorkReport *report)
+						 PlanState *node, WorkReport *report)
 {
 	TupleDesc desc = ExecGetResultType(child);
 
@@ -23,8 +26,111 @@ gpuagg_window_input_init(WindowInput *input, const WindowSpec *spec, PlanState *
 	input->partition_keys = gpuagg_window_keys_make(spec->partition, spec->npartition, desc);
 	input->norder = spec->frame == WINDOW_PEERS ? spec->norder : 0;
 	input->order_keys = gpuagg_window_keys_make(spec->order, input->norder, desc);
-	input->wanted = wanted;
 	input->at_start = true;
+	input->nfunctions = spec->nfunctions;
+	input->arguments = palloc0(spec->nfunctions * sizeof(Expr *));
+	input->is_checked = palloc0(spec->nfunctions * sizeof(bool));
+	input->computed = palloc0(spec->nfunctions * sizeof(bool));
+}
+
+/* ---- what is sorted ---- */
+
+/* Columns of the child's rows, and arguments, that the node looks at. */
+static bool *
+columns_wanted(const WindowInput *input)
+{
+	const CustomScan *plan = (const CustomScan *) input->node->plan;
+	int nchild = input->spec->nchild;
+	bool *wanted = palloc0((nchild + input->nfunctions + 1) * sizeof(bool));
+	Bitmapset *attributes = NULL;
+	int member = -1;
+	ListCell *cell;
+
+	pull_varattnos((Node *) plan->scan.plan.targetlist, INDEX_VAR, &attributes);
+	pull_varattnos((Node *) plan->scan.plan.qual, INDEX_VAR, &attributes);
+	foreach (cell, plan->custom_exprs)
+	{
+		int i = foreach_current_index(cell);
+
+		/* two a function, of which the first is the argument */
+		if (i >= 2 * input->nfunctions || i % 2 != 0 || !input->computed[i / 2])
+			pull_varattnos(lfirst(cell), INDEX_VAR, &attributes);
+	}
+	while ((member = bms_next_member(attributes, member)) >= 0)
+	{
+		int attno = member + FirstLowInvalidHeapAttributeNumber;
+
+		if (attno > 0 && attno <= nchild)
+			wanted[attno - 1] = true;
+	}
+	memcpy(wanted + nchild, input->computed, input->nfunctions * sizeof(bool));
+	return wanted;
+}
+
+/* The child's rows, and behind them the arguments that are computed. */
+static TupleDesc
+make_desc(const WindowInput *input)
+{
+	TupleDesc child = ExecGetResultType(input->child);
+	TupleDesc desc = CreateTemplateTupleDesc(child->natts + input->nfunctions);
+
+	for (int i = 0; i < child->natts; i++)
+		TupleDescCopyEntry(desc, i + 1, child, i + 1);
+	for (int i = 0; i < input->nfunctions; i++)
+		TupleDescInitEntry(desc, child->natts + i + 1, NULL,
+						   input->computed[i] ? exprType((Node *) input->arguments[i]) : INT4OID,
+						   -1, 0);
+	return desc;
+}
+
+static void
+begin_sort(WindowInput *input)
+{
+	MemoryContext old = MemoryContextSwitchTo(input->econtext->ecxt_per_query_memory);
+
+	input->desc = make_desc(input);
+	input->wanted = columns_wanted(input);
+	input->sort = gpuagg_row_sort_begin(input->desc, input->spec, input->wanted,
+										work_mem * INT64CONST(1024), CurrentMemoryContext);
+	if (input->table != NULL &&
+		!gpuagg_window_table_keep(input->table, gpuagg_row_sort_kept(input->sort)))
+		input->table = NULL;
+	MemoryContextSwitchTo(old);
+}
+
+/* The arguments are evaluated row by row. */
+static void
+compute_none(WindowInput *input)
+{
+	if (input->sort != NULL)
+		gpuagg_row_sort_end(input->sort);
+	input->sort = NULL;
+	memset(input->computed, 0, input->nfunctions * sizeof(bool));
+	if (input->table != NULL)
+		gpuagg_window_table_compute_none(input->table);
+}
+
+static void
+prepare_sort(WindowInput *input)
+{
+	bool complete = true;
+	bool any = false;
+
+	input->table = gpuagg_window_table_make(input->child, input->node, input->arguments,
+											input->nfunctions, input->computed);
+	for (int i = 0; i < input->nfunctions; i++)
+	{
+		complete &= input->computed[i] || !input->is_checked[i];
+		any |= input->computed[i];
+	}
+	if (!complete)
+		compute_none(input);
+	begin_sort(input);
+	if (input->table == NULL && any && complete)
+	{
+		compute_none(input);
+		begin_sort(input);
+	}
 }
 
 /* Reads all rows from below into the sort. */
@@ -33,13 +139,12 @@ put_rows(WindowInput *input)
 {
 	TupleTableSlot *row;
 
-	if (input->table == NULL)
-		input->table = gpuagg_window_table_make(input->child, input->node,
-												gpuagg_row_sort_kept(input->sort));
-	if (input->table != NULL)
+	while (input->table != NULL)
 	{
-		gpuagg_window_table_take(input->table, input->sort);
-		return;
+		if (gpuagg_window_table_take(input->table, input->sort))
+			return;
+		compute_none(input);
+		begin_sort(input);
 	}
 	while (row = ExecProcNode(input->child), !TupIsNull(row))
 	{
@@ -56,9 +161,7 @@ gpuagg_window_input_sort(WindowInput *input)
 	if (input->sorted)
 		return;
 	if (input->sort == NULL)
-		input->sort = gpuagg_row_sort_begin(ExecGetResultType(input->child), input->spec,
-											input->wanted, work_mem * INT64CONST(1024),
-											input->econtext->ecxt_per_query_memory);
+		prepare_sort(input);
 	put_rows(input);
 	before = *gpuagg_stat_last();
 	gpuagg_row_sort_perform(input->sort);

@@ -33,8 +33,15 @@ typedef struct WindowInput
 
 	/* with spec->sort */
 	RowSort *sort;
+	TupleDesc desc;		/* of its rows: the child's columns, then those of arguments */
 	bool *wanted;		/* columns of rows that are looked at behind it */
 	WindowTable *table; /* whose columns are read, and not the child's rows; or NULL */
+
+	/* by function */
+	int nfunctions;
+	Expr **arguments; /* that are expressions, and may be columns of the sort; or NULL */
+	bool *is_checked; /* the argument could raise an error, which comes with its row */
+	bool *computed;	  /* it is a column of the sort, and no row of it raises one */
 	bool sorted;		/* the sort has all rows, in order */
 	bool keeps_rows;	/* and keeps them in memory, to be read again by number */
 
@@ -46,17 +53,17 @@ typedef struct WindowInput
 	bool new_group;
 } WindowInput;
 
-/*
- * For a node that starts, which looks at columns of rows that are `wanted`; checks that the user may
- * execute the keys' equality.
- */
+/* For a node that starts; checks that the user may execute the keys' equality. */
 extern void gpuagg_window_input_init(WindowInput *input, const WindowSpec *spec, PlanState *child,
-									 PlanState *node, bool *wanted, WorkReport *report);
+									 PlanState *node, WorkReport *report);
 
 /* Gets the next row, unless one waits to be taken; false at the end. */
 extern bool gpuagg_window_input_next(WindowInput *input);
 
-/* With a sort: has all rows in order there.  They may be taken from it directly. */
+/*
+ * With a sort: has all rows in order there.  They may be taken from it directly.  From then on
+ * computed[] tells what is.
+ */
 extern void gpuagg_window_input_sort(WindowInput *input);
 
 /*

@@ -214,7 +214,7 @@ put_arguments(WindowScanState *node, WindowRows *rows, Datum *values, bool *isnu
 		WindowFunctionState *function = &node->functions[f];
 		int at = node->spec->nchild + f;
 
-		if (function->argument == NULL)
+		if (function->argument == NULL || node->input.computed[f])
 			continue;
 		values[at] = ExecEvalExprSwitchContext(function->argument, econtext, &isnull[at]);
 		if (function->argument_length != 0 && !isnull[at])

@@ -5,10 +5,8 @@
 #include "compat.h"
 
 #include "access/parallel.h"
-#include "access/sysattr.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
 #include "device/client.h"
@@ -33,28 +31,6 @@ last_column_read(const WindowScanState *node)
 	for (int i = 0; i < node->nfunctions; i++)
 		last = Max(last, node->functions[i].attno);
 	return last;
-}
-
-/* Columns of the child's rows that the node's expressions have. */
-static bool *
-columns_wanted(const WindowScanState *node)
-{
-	const CustomScan *plan = (const CustomScan *) node->css.ss.ps.plan;
-	bool *wanted = palloc0(Max(node->spec->nchild, 1) * sizeof(bool));
-	Bitmapset *attributes = NULL;
-	int member = -1;
-
-	pull_varattnos((Node *) plan->scan.plan.targetlist, INDEX_VAR, &attributes);
-	pull_varattnos((Node *) plan->scan.plan.qual, INDEX_VAR, &attributes);
-	pull_varattnos((Node *) plan->custom_exprs, INDEX_VAR, &attributes);
-	while ((member = bms_next_member(attributes, member)) >= 0)
-	{
-		int attno = member + FirstLowInvalidHeapAttributeNumber;
-
-		if (attno > 0 && attno <= node->spec->nchild)
-			wanted[attno - 1] = true;
-	}
-	return wanted;
 }
 
 /*
@@ -136,8 +112,7 @@ begin(CustomScanState *css, EState *estate, int eflags)
 													ALLOCSET_DEFAULT_SIZES);
 	node->group_context = AllocSetContextCreate(CurrentMemoryContext, "GpuWindow group",
 												ALLOCSET_DEFAULT_SIZES);
-	gpuagg_window_input_init(input, spec, child, &css->ss.ps, columns_wanted(node),
-							 &node->work.report);
+	gpuagg_window_input_init(input, spec, child, &css->ss.ps, &node->work.report);
 	gpuagg_window_functions_init(node);
 	init_run(node);
 	gpuagg_window_bounds_init(node);
@@ -157,8 +132,6 @@ choose_engine(WindowScanState *node)
 {
 	GpuaggReason reason;
 
-	if (node->has_scans)
-		gpuagg_begin_engine();
 	reason = gpuagg_flight_wanted(FLIGHT_WINDOW, 0);
 	if (reason != GPUAGG_DISABLED && !node->has_scans)
 		reason = GPUAGG_CPU_ONLY;
@@ -171,6 +144,16 @@ choose_engine(WindowScanState *node)
 		gpuagg_stat_reason(reason);
 	node->work.report.reason = reason;
 	return reason == GPUAGG_OK || reason == GPUAGG_SMALL ? gpuagg_device_min_rows : FLIGHT_NEVER;
+}
+
+/* Whether there are arguments that the sort may compute. */
+static bool
+has_arguments(const WindowScanState *node)
+{
+	for (int i = 0; i < node->nfunctions; i++)
+		if (node->input.arguments[i] != NULL)
+			return true;
+	return false;
 }
 
 /* What happens when the first row is asked for. */
@@ -187,9 +170,17 @@ begin_run(WindowScanState *node)
 			gpuagg_node_log(WINDOW_NODE_NAME " used", NULL);
 	}
 	node->work.begun = true;
-	device_from = choose_engine(node);
+	if (node->has_scans)
+		gpuagg_begin_engine();
 	gpuagg_window_functions_begin(node);
 	gpuagg_window_bounds_begin(node);
+	if (node->spec->sort && has_arguments(node))
+	{
+		/* which tells what is computed */
+		gpuagg_window_input_sort(&node->input);
+		gpuagg_window_functions_settle(node);
+	}
+	device_from = choose_engine(node);
 	if (node->has_scans && node->can_read_ahead)
 		gpuagg_window_pipeline_make(node, device_from);
 	if (node->waiting.store == NULL)

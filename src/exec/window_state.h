@@ -93,9 +93,9 @@ typedef struct WindowScanState
 
 	int nfunctions;
 	WindowFunctionState *functions;
-	bool has_expressions; /* among the arguments */
+	bool has_expressions; /* among the arguments that are not computed */
 	bool has_scans;		  /* an engine can compute some function */
-	bool can_read_ahead;  /* every argument */
+	bool can_read_ahead;  /* every argument, or it is computed */
 
 	MemoryContext partition_context; /* states that cannot be emptied in place */
 	MemoryContext group_context;	 /* values of a group; reset at its start */
@@ -123,6 +123,9 @@ typedef struct WindowScanState
 
 /* Initialises the functions and makes the checks that core makes of them. */
 extern void gpuagg_window_functions_init(WindowScanState *node);
+
+/* Finds what kinds of arguments there are, after the input has computed some, or none. */
+extern void gpuagg_window_functions_settle(WindowScanState *node);
 
 /* Evaluates `exclusive` of each function, when the first row is asked for. */
 extern void gpuagg_window_functions_begin(WindowScanState *node);

@@ -7,8 +7,10 @@
 #include "access/sysattr.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "exec/compiled.h"
@@ -17,6 +19,7 @@
 struct WindowTable
 {
 	SeqScanState *scan;
+	PlanState *node;
 	Relation relation;
 	ExprContext *econtext; /* of the node */
 	PageCounts counts;
@@ -24,16 +27,26 @@ struct WindowTable
 	/* the reader's columns: those of the program, then others */
 	PageColumn *columns;
 	int ncolumns;
+	int nkept;		/* columns of rows: the child's, then arguments */
 	int *column_of; /* by column of the child: its number there; -1: it is not kept */
-	bool *is_datum; /* by column of the child */
+	bool *is_datum; /* by column of rows */
 
-	/* the filter */
-	List *quals;
-	VectorCompiler *compiler; /* NULL: there is none, or the executor's alone */
+	/* the program: filter and arguments */
+	VectorCompiler *compiler; /* NULL: there is none */
 	GpuaggVectorRunner *runner;
 	List *parameter_states;
 	MemoryContext parameters;
-	bool parameters_set;
+	bool parameters_set[2]; /* of the arguments, of the filter */
+
+	/* arguments that are computed */
+	int narguments;
+	Expr **arguments; /* over the table; NULL: this one is not */
+	int *register_of; /* of the program; -1 */
+	bool computes;	  /* any */
+	bool failed;	  /* to, in this run */
+
+	/* the filter */
+	List *quals;
 	bool by_row;	 /* the executor evaluates it */
 	ExprState *qual; /* over a slot of the relation's rows */
 	TupleTableSlot *slot;
@@ -83,7 +96,7 @@ has_columns(const SeqScan *plan, const bool *kept)
 }
 
 static bool
-can_take(PlanState *child, const bool *kept)
+can_take(PlanState *child)
 {
 	const EState *estate = child->state;
 	const SeqScan *plan = (const SeqScan *) child->plan;
@@ -93,46 +106,144 @@ can_take(PlanState *child, const bool *kept)
 		   estate->es_epq_active == NULL && ScanDirectionIsForward(estate->es_direction) &&
 		   IsMVCCSnapshot(estate->es_snapshot) &&
 		   gpuagg_page_reader_can_read(((SeqScanState *) child)->ss.ss_currentRelation) &&
-		   has_columns(plan, kept) && !contain_subplans((Node *) plan->scan.plan.qual) &&
+		   !contain_subplans((Node *) plan->scan.plan.qual) &&
 		   attributes_of(plan->scan.plan.qual, plan->scan.scanrelid, 1) >= 0;
 }
 
 /* ---- start ---- */
 
-/* The filter as a program; NULL: it is the executor's. */
+/* Replaces columns of the scan tuple by those of the child's table. */
+static Node *
+replace_columns(Node *node, void *child)
+{
+	const List *targets = child;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && ((Var *) node)->varno == INDEX_VAR)
+		return copyObject((Node *) ((TargetEntry *) list_nth(targets, ((Var *) node)->varattno - 1))
+							  ->expr);
+	return expression_tree_mutator(node, replace_columns, child);
+}
+
+/* Whether a register holds the expression's values as a column has them. */
+static bool
+is_column(const Expr *expr, const VectorValue *value)
+{
+	int16 length;
+	bool by_value;
+
+	get_typlenbyval(exprType((const Node *) expr), &length, &by_value);
+	return by_value && value->scale < 0 && value->type != GPUAGG_VECTOR_BOOL &&
+		   value->type != GPUAGG_VECTOR_DATUM &&
+		   gpuagg_vector_type_size(value->type) == (size_t) length;
+}
+
+/* Whether all that is computed before the first row is there are values of the client. */
+static bool
+has_plain_parameters(const VectorCompiler *compiler)
+{
+	ListCell *cell;
+
+	foreach (cell, compiler->parameters)
+	{
+		const VectorParameter *parameter = lfirst(cell);
+
+		if (!parameter->filter && (!IsA(parameter->expr, Param) ||
+								   ((const Param *) parameter->expr)->paramkind != PARAM_EXTERN))
+			return false;
+	}
+	return true;
+}
+
+/* The program of the filter and of arguments; NULL: core's executor is to evaluate them. */
 static VectorCompiler *
-compile(const WindowTable *table)
+compile(const WindowTable *table, List *quals, Expr *const *arguments, int n, int *register_of)
 {
 	Index varno = ((const Scan *) table->scan->ss.ps.plan)->scanrelid;
 	VectorCompiler *compiler;
 
-	if (table->quals == NIL || !gpuagg_compile_possible((Node *) table->quals))
+	if (!gpuagg_compile_possible((Node *) quals))
 		return NULL;
 	compiler = gpuagg_compiler_make(RelationGetRelid(table->relation), varno);
-	gpuagg_compile_filter(compiler, table->quals);
-	if (!gpuagg_compile_finish(compiler) || compiler->user_function || compiler->rows != NIL)
+	gpuagg_compile_filter(compiler, quals);
+	for (int i = 0; i < n; i++)
+	{
+		VectorValue value;
+
+		if (arguments[i] == NULL)
+			continue;
+		value = gpuagg_compile_value(compiler, arguments[i], NULL);
+		if (!is_column(arguments[i], &value))
+			return NULL;
+		register_of[i] = value.reg;
+	}
+	if (!gpuagg_compile_finish(compiler) || compiler->user_function || compiler->rows != NIL ||
+		!has_plain_parameters(compiler))
 		return NULL;
 	return compiler;
 }
 
+/* Finds the arguments that can be computed; they are if the filter is, too. */
 static void
-init_filter(WindowTable *table, PlanState *node)
+init_arguments(WindowTable *table, Expr *const *arguments, int n, bool *computed)
+{
+	table->narguments = n;
+	table->arguments = palloc0((n + 1) * sizeof(Expr *));
+	table->register_of = palloc0((n + 1) * sizeof(int));
+	for (int i = 0; i < n; i++)
+	{
+		Expr *argument = (Expr *) replace_columns((Node *) arguments[i],
+												  table->scan->ss.ps.plan->targetlist);
+
+		computed[i] = argument != NULL && gpuagg_compile_possible((Node *) argument) &&
+					  compile(table, NIL, &argument, 1, &table->register_of[i]) != NULL;
+		if (computed[i])
+			table->arguments[i] = argument;
+		table->computes |= computed[i];
+	}
+	if (table->computes)
+		table->compiler = compile(table, table->quals, table->arguments, n, table->register_of);
+	if (table->computes && table->compiler == NULL)
+	{
+		gpuagg_window_table_compute_none(table);
+		memset(computed, 0, n * sizeof(bool));
+	}
+}
+
+void
+gpuagg_window_table_compute_none(WindowTable *table)
+{
+	memset(table->arguments, 0, table->narguments * sizeof(Expr *));
+	table->computes = false;
+	table->compiler = NULL;
+}
+
+/* What runs the program. */
+static void
+init_program(WindowTable *table)
+{
+	if (table->compiler == NULL && table->quals != NIL)
+		table->compiler = compile(table, table->quals, NULL, 0, NULL);
+	if (table->compiler == NULL)
+		return;
+	table->runner = gpuagg_compiled_runner(&table->compiler->program);
+	table->parameter_states = gpuagg_compiled_states(table->compiler, table->node);
+	if (table->parameters == NULL)
+		table->parameters = AllocSetContextCreate(CurrentMemoryContext, "gpuagg parameters",
+												  ALLOCSET_SMALL_SIZES);
+}
+
+static void
+init_filter(WindowTable *table)
 {
 	const Scan *plan = (const Scan *) table->scan->ss.ps.plan;
 	TupleDesc desc = RelationGetDescr(table->relation);
 
 	table->quals = plan->plan.qual;
-	table->compiler = compile(table);
-	table->qual = ExecInitQual(table->quals, node);
-	table->slot = ExecInitExtraTupleSlot(node->state, desc, &TTSOpsVirtual);
+	table->qual = ExecInitQual(table->quals, table->node);
+	table->slot = ExecInitExtraTupleSlot(table->node->state, desc, &TTSOpsVirtual);
 	table->natts = attributes_of(table->quals, plan->scanrelid, desc->natts);
-	if (table->compiler != NULL)
-	{
-		table->runner = gpuagg_compiled_runner(&table->compiler->program);
-		table->parameter_states = gpuagg_compiled_states(table->compiler, node);
-		table->parameters = AllocSetContextCreate(CurrentMemoryContext, "gpuagg parameters",
-												  ALLOCSET_SMALL_SIZES);
-	}
 }
 
 /* Whether the vector's values are as wide as the attribute's. */
@@ -163,15 +274,16 @@ static void
 init_columns(WindowTable *table, const bool *kept)
 {
 	const List *targets = table->scan->ss.ps.plan->targetlist;
-	int nfilter = table->compiler != NULL ? (int) table->compiler->program.ncolumns : 0;
+	int nprogram = table->compiler != NULL ? (int) table->compiler->program.ncolumns : 0;
 	ListCell *cell;
 
-	table->columns = palloc0((nfilter + list_length(targets) + 1) * sizeof(PageColumn));
+	table->nkept = list_length(targets) + table->narguments;
+	table->columns = palloc0((nprogram + list_length(targets) + 1) * sizeof(PageColumn));
 	table->column_of = palloc((list_length(targets) + 1) * sizeof(int));
-	table->is_datum = palloc0((list_length(targets) + 1) * sizeof(bool));
-	if (nfilter > 0)
+	table->is_datum = palloc0((table->nkept + 1) * sizeof(bool));
+	if (nprogram > 0)
 		gpuagg_compiled_columns(table->compiler, table->relation, table->columns);
-	table->ncolumns = nfilter;
+	table->ncolumns = nprogram;
 	foreach (cell, targets)
 	{
 		int i = foreach_current_index(cell);
@@ -184,22 +296,38 @@ init_columns(WindowTable *table, const bool *kept)
 }
 
 WindowTable *
-gpuagg_window_table_make(PlanState *child, PlanState *node, const bool *kept)
+gpuagg_window_table_make(PlanState *child, PlanState *node, Expr *const *arguments, int n,
+						 bool *computed)
 {
 	MemoryContext old;
 	WindowTable *table;
 
-	if (!can_take(child, kept))
+	if (!can_take(child))
 		return NULL;
 	old = MemoryContextSwitchTo(child->state->es_query_cxt);
 	table = palloc0(sizeof(WindowTable));
 	table->scan = (SeqScanState *) child;
+	table->node = node;
 	table->relation = table->scan->ss.ss_currentRelation;
 	table->econtext = node->ps_ExprContext;
-	init_filter(table, node);
-	init_columns(table, kept);
+	init_filter(table);
+	init_arguments(table, arguments, n, computed);
 	MemoryContextSwitchTo(old);
 	return table;
+}
+
+bool
+gpuagg_window_table_keep(WindowTable *table, const bool *kept)
+{
+	MemoryContext old;
+
+	if (!has_columns((const SeqScan *) table->scan->ss.ps.plan, kept))
+		return false;
+	old = MemoryContextSwitchTo(table->scan->ss.ps.state->es_query_cxt);
+	init_program(table);
+	init_columns(table, kept);
+	MemoryContextSwitchTo(old);
+	return true;
 }
 
 /* ---- the filter ---- */
@@ -207,7 +335,7 @@ gpuagg_window_table_make(PlanState *child, PlanState *node, const bool *kept)
 static bool
 filters_by_row(const WindowTable *table)
 {
-	return table->quals != NIL && (table->compiler == NULL || table->by_row);
+	return table->by_row || (table->quals != NIL && table->compiler == NULL);
 }
 
 /* The batch's rows that pass, as the executor finds; returns how many. */
@@ -233,6 +361,19 @@ pass_by_row(WindowTable *table, PageReader *reader, uint64 *live)
 	return n;
 }
 
+/* The constants that are known with the first row that needs them; false: some has no form. */
+static bool
+set_parameters(WindowTable *table, bool filter)
+{
+	MemoryContext old = MemoryContextSwitchTo(table->parameters);
+	bool fits = gpuagg_compiled_parameters(table->compiler, table->parameter_states,
+										   table->econtext, filter, table->runner);
+
+	MemoryContextSwitchTo(old);
+	table->parameters_set[filter] = true;
+	return fits;
+}
+
 /* The same by the program; -1: some row could not be decided. */
 static int
 pass_by_vector(WindowTable *table, PageReader *reader, uint64 *live)
@@ -240,7 +381,7 @@ pass_by_vector(WindowTable *table, PageReader *reader, uint64 *live)
 	GpuaggVectorRunner *runner = table->runner;
 	int n;
 
-	gpuagg_page_reader_load(reader, 0, (int) table->compiler->program.ncolumns, NULL);
+	gpuagg_page_reader_load(reader, 0, table->compiler->nfilter_columns, NULL);
 	runner->columns = reader->columns;
 	n = gpuagg_vector_run_filter(runner, reader->nrows);
 	if (reader->any_flagged || runner->any_flagged)
@@ -249,39 +390,38 @@ pass_by_vector(WindowTable *table, PageReader *reader, uint64 *live)
 	return n;
 }
 
-/* The constants that are known with the first row. */
-static void
-set_parameters(WindowTable *table)
+static int
+pass_all(const PageReader *reader, uint64 *live)
 {
-	MemoryContext old = MemoryContextSwitchTo(table->parameters);
-
-	table->parameters_set = true;
-	table->by_row = !gpuagg_compiled_parameters(table->compiler, table->parameter_states,
-												table->econtext, true, table->runner);
-	MemoryContextSwitchTo(old);
+	memset(live, 0, GPUAGG_VECTOR_WORDS * sizeof(uint64));
+	memset(live, 0xff, reader->nrows / 64 * sizeof(uint64));
+	if (reader->nrows % 64 != 0)
+		live[reader->nrows / 64] = (UINT64CONST(1) << reader->nrows % 64) - 1;
+	return reader->nrows;
 }
 
-/* The batch's rows that pass; returns how many, or -1: the batch comes again, from its pages. */
+/*
+ * The batch's rows that pass; returns how many, or -1: from memory, the batch comes again, from
+ * its pages; else the executor has to look.
+ */
 static int
 pass(WindowTable *table, PageReader *reader, uint64 *live)
 {
 	int n = -1;
 
-	if (table->quals == NIL)
-	{
-		memset(live, 0, GPUAGG_VECTOR_WORDS * sizeof(uint64));
-		memset(live, 0xff, reader->nrows / 64 * sizeof(uint64));
-		if (reader->nrows % 64 != 0)
-			live[reader->nrows / 64] = (UINT64CONST(1) << reader->nrows % 64) - 1;
-		return reader->nrows;
-	}
-	if (table->compiler != NULL && !table->parameters_set)
-		set_parameters(table);
+	if (table->compiler == NULL && table->quals == NIL)
+		return pass_all(reader, live);
+	if (table->compiler != NULL && !table->parameters_set[true])
+		table->by_row = !set_parameters(table, true);
 	if (!filters_by_row(table))
 		n = pass_by_vector(table, reader, live);
-	if (n < 0 && reader->from_memory)
-		gpuagg_page_reader_return(reader);
-	else if (n < 0)
+	if (n > 0 && table->computes && !table->parameters_set[false])
+	{
+		/* registers of the filter may be needed again, and constants have been set anew */
+		table->failed = !set_parameters(table, false);
+		n = pass_by_vector(table, reader, live);
+	}
+	if (n < 0 && !reader->from_memory && !table->computes)
 		n = pass_by_row(table, reader, live);
 	return n;
 }
@@ -302,12 +442,13 @@ open_reader(WindowTable *table)
 								   table->ncolumns, memory, NULL);
 }
 
-/* The batch's columns of n live rows. */
-static void
+/* Columns and arguments of n live rows of the batch; false: some row is flagged. */
+static bool
 put(const WindowTable *table, PageReader *reader, const GpuaggVector **vectors, const uint64 *live,
 	int n, RowSort *sort)
 {
-	int nfilter = table->compiler != NULL ? (int) table->compiler->program.ncolumns : 0;
+	int nfilter = table->compiler != NULL ? table->compiler->nfilter_columns : 0;
+	int nchild = list_length(table->scan->ss.ps.plan->targetlist);
 	uint16 rows[GPUAGG_VECTOR_ROWS];
 
 	/* columns of a filter that was evaluated row by row are not there */
@@ -315,55 +456,93 @@ put(const WindowTable *table, PageReader *reader, const GpuaggVector **vectors, 
 		nfilter = 0;
 	gpuagg_page_reader_load(reader, nfilter, table->ncolumns - nfilter,
 							n == reader->nrows ? NULL : live);
-	for (int i = 0; i < list_length(table->scan->ss.ps.plan->targetlist); i++)
+	if (table->computes)
+	{
+		if (reader->any_flagged)
+			return false;
+		gpuagg_vector_run_values(table->runner);
+		if (table->runner->any_flagged)
+			return false;
+	}
+	for (int i = 0; i < nchild; i++)
 		if (table->column_of[i] >= 0)
 			vectors[i] = &reader->columns[table->column_of[i]];
+	for (int i = 0; i < table->narguments; i++)
+		if (table->arguments[i] != NULL)
+			vectors[nchild + i] = &table->runner->registers[table->register_of[i]];
 	gpuagg_row_sort_put_vectors(sort, vectors, table->is_datum, rows,
 								gpuagg_vector_list(live, rows));
+	return true;
 }
 
-void
-gpuagg_window_table_take(WindowTable *table, RowSort *sort)
+/* The n rows of the batch that pass, or -1 as above; false: arguments cannot be computed. */
+static bool
+take_batch(WindowTable *table, PageReader *reader, const GpuaggVector **vectors,
+		   const uint64 *live, int n, RowSort *sort)
 {
 	PlanState *child = &table->scan->ss.ps;
-	int ncolumns = list_length(child->plan->targetlist);
+
+	if (table->failed)
+		return false;
+	if (n < 0 || (n > 0 && !put(table, reader, vectors, live, n, sort)))
+	{
+		if (!reader->from_memory)
+			return false;
+		gpuagg_page_reader_return(reader);
+	}
+	else
+		InstrCountFiltered1(child, reader->nrows - n);
+	return true;
+}
+
+bool
+gpuagg_window_table_take(WindowTable *table, RowSort *sort)
+{
+	Instrumentation *instrument = table->scan->ss.ps.instrument;
+	Instrumentation counted = instrument != NULL ? *instrument : (Instrumentation){0};
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg pages",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	const GpuaggVector **vectors = palloc0((ncolumns + 1) * sizeof(GpuaggVector *));
+	const GpuaggVector **vectors = palloc0((table->nkept + 1) * sizeof(GpuaggVector *));
 	const PageCounts before = table->counts;
 	uint64 live[GPUAGG_VECTOR_WORDS];
 	PageReader *reader;
+	bool done = true;
 
-	table->parameters_set = table->by_row = false;
+	table->by_row = table->failed = false;
+	table->parameters_set[false] = table->parameters_set[true] = false;
 	if (table->parameters != NULL)
 		MemoryContextReset(table->parameters);
 	reader = open_reader(table);
-	for (;;)
+	while (done)
 	{
 		bool more;
 		int n = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		if (child->instrument != NULL)
-			InstrStartNode(child->instrument);
+		if (instrument != NULL)
+			InstrStartNode(instrument);
 		more = gpuagg_page_reader_next(reader);
 		if (more)
 			n = pass(table, reader, live);
-		if (child->instrument != NULL)
-			InstrStopNode(child->instrument, Max(n, 0));
+		if (instrument != NULL)
+			InstrStopNode(instrument, Max(n, 0));
 		if (!more)
 			break;
-		if (n >= 0)
-			InstrCountFiltered1(child, reader->nrows - n);
-		if (n > 0)
-			put(table, reader, vectors, live, n, sort);
+		done = take_batch(table, reader, vectors, live, n, sort);
+	}
+	/* its rows come again */
+	if (!done && instrument != NULL)
+	{
+		instrument->tuplecount = counted.tuplecount;
+		instrument->nfiltered1 = counted.nfiltered1;
 	}
 	gpuagg_page_counts_add(&table->counts, &reader->counts);
 	gpuagg_page_counts_tell(&table->counts, &before, 0);
 	gpuagg_page_reader_close(reader);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
+	return done;
 }
 
 const PageCounts *

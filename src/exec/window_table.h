@@ -17,13 +17,24 @@
 typedef struct WindowTable WindowTable;
 
 /*
- * For a child of `node` and these of its columns; NULL: it is no such scan, and its rows are to be
- * asked for.  In the per-query memory context.
+ * For a child of `node`; NULL: it is no such scan, and its rows are to be asked for.  In the
+ * per-query memory context.  arguments: n expressions over the node's scan tuple, or NULL; of
+ * those that are computed[] the values come as columns behind the child's.
  */
-extern WindowTable *gpuagg_window_table_make(PlanState *child, PlanState *node, const bool *kept);
+extern WindowTable *gpuagg_window_table_make(PlanState *child, PlanState *node,
+											 Expr *const *arguments, int n, bool *computed);
 
-/* All its rows that pass the filter, into the sort.  Again for each rescan. */
-extern void gpuagg_window_table_take(WindowTable *table, RowSort *sort);
+/* Of its columns these are to be read, computed arguments among them; false: it cannot. */
+extern bool gpuagg_window_table_keep(WindowTable *table, const bool *kept);
+
+/* From now on no argument is computed; columns to be read are to be set again. */
+extern void gpuagg_window_table_compute_none(WindowTable *table);
+
+/*
+ * All its rows that pass the filter, into the sort.  Again for each rescan.  False: an argument
+ * that is computed may raise an error for some row, and the sort has some rows only.
+ */
+extern bool gpuagg_window_table_take(WindowTable *table, RowSort *sort);
 
 /* What has been read, of all times together. */
 extern const PageCounts *gpuagg_window_table_counts(const WindowTable *table);

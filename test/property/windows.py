@@ -185,9 +185,12 @@ def call(rng, window):
     function = rng.choice(tuple(FUNCTIONS))
     kind = rng.choice(FUNCTIONS[function])
     argument = 'x_' + kind
-    if kind in ('int4', 'int8', 'float8') and rng.random() < 0.15:
-        argument = rng.choice(('CASE WHEN i %% 3 = 0 THEN %s END', 'coalesce(%s, 1)', '(-7)::%s' % kind)
-                              ) .replace('%s', argument).replace('%%', '%')
+    if kind in ('int4', 'int8', 'float8') and rng.random() < 0.4:
+        # computed over whole columns, row by row, and for some rows alone
+        exact = ('CASE WHEN i % 3 = 0 THEN {0} END', 'coalesce({0}, 1)', '(-7)::{1}', '{0} / 2 - 3', '-({0} / 4) + g',
+                 'CASE WHEN i > 5 THEN {0} / 2 + k END', 'abs({0} / 2)')
+        rounded = ('{0} / nullif(g, 0)', '{0} / greatest(length(wide), 1)', '({0} / (SELECT 3))::{1}')
+        argument = rng.choice(exact if kind == 'float8' else exact + rounded).format(argument, kind)
     over, core_over = ' OVER ' + window.text(), ' OVER ' + window.text()
     if function == 'count' and rng.random() < 0.3:
         return 'gpu_count(*)' + over, 'count(*)' + core_over
