@@ -38,9 +38,9 @@ struct RowSort
 	int64 limit;
 	AttrNumber last_attno; /* of all columns that are kept */
 	RowKeys keys;
-	bool *kept;		/* columns of rows */
-	bool *wanted;	/* of these, those of the rows that are given out */
-	bool *gathered; /* of these, those that keys do not tell */
+	bool *kept;	  /* columns of rows */
+	bool *wanted; /* of these, those of the rows that are given out */
+	RowColumns *all;
 
 	ColumnStore *store; /* NULL: all rows are in runs */
 	int64 nranged;		/* pieces whose keys are in the ranges */
@@ -103,18 +103,11 @@ gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted
 	gpuagg_row_keys_init(&sort->keys, desc, spec);
 	sort->kept = palloc(Max(desc->natts, 1) * sizeof(bool));
 	sort->wanted = palloc(Max(desc->natts, 1) * sizeof(bool));
-	sort->gathered = palloc(Max(desc->natts, 1) * sizeof(bool));
 	memcpy(sort->kept, wanted, desc->natts * sizeof(bool));
 	memcpy(sort->wanted, wanted, desc->natts * sizeof(bool));
-	memcpy(sort->gathered, wanted, desc->natts * sizeof(bool));
 	for (int k = 0; k < sort->keys.nkeys; k++)
-	{
-		const RowKey *key = &sort->keys.keys[k];
-
-		sort->kept[key->attno - 1] = true;
-		if (key->exact)
-			sort->gathered[key->attno - 1] = false;
-	}
+		sort->kept[sort->keys.keys[k].attno - 1] = true;
+	sort->all = gpuagg_row_sort_select(sort, wanted);
 	for (int i = 0; i < desc->natts; i++)
 		if (sort->kept[i])
 			sort->last_attno = i + 1;
@@ -124,6 +117,27 @@ gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted
 	MemoryContextSwitchTo(caller);
 	start(sort);
 	return sort;
+}
+
+RowColumns *
+gpuagg_row_sort_select(const RowSort *sort, const bool *columns)
+{
+	RowColumns *selected = palloc(sizeof(RowColumns));
+
+	selected->gathered = palloc(Max(sort->desc->natts, 1) * sizeof(bool));
+	selected->unpacked = palloc0(Max(sort->desc->natts, 1) * sizeof(bool));
+	for (int i = 0; i < sort->desc->natts; i++)
+		selected->gathered[i] = columns[i] && sort->wanted[i];
+	for (int k = 0; k < sort->keys.nkeys; k++)
+	{
+		int i = sort->keys.keys[k].attno - 1;
+
+		if (!sort->keys.keys[k].exact || !columns[i] || !sort->wanted[i])
+			continue;
+		selected->gathered[i] = false;
+		selected->unpacked[i] = true;
+	}
+	return selected;
 }
 
 const bool *
@@ -291,14 +305,15 @@ advance(RowSort *sort)
 
 /* The columns of n rows whose items are there. */
 static void
-give_out(const RowSort *sort, int64 first, int64 n, Datum *values, bool *isnull, Size stride)
+give_out(const RowSort *sort, const RowColumns *columns, int64 first, int64 n, Datum *values,
+		 bool *isnull, Size stride)
 {
 	const ColumnStore *store = sort->runs != NULL ? gpuagg_row_runs_store(sort->runs) : sort->store;
 	const uint64 *items = item_of(sort, first);
 
-	gpuagg_column_store_gather(store, sort->gathered, items + sort->keys.words,
+	gpuagg_column_store_gather(store, columns->gathered, items + sort->keys.words,
 							   gpuagg_row_keys_step(&sort->keys), n, values, isnull, stride);
-	gpuagg_row_keys_unpack(&sort->keys, sort->wanted, items, n, values, isnull, stride);
+	gpuagg_row_keys_unpack(&sort->keys, columns->unpacked, items, n, values, isnull, stride);
 }
 
 /* The place of a row's columns among those that have been gathered. */
@@ -309,7 +324,7 @@ find_ahead(const RowSort *sort, RowsAhead *ahead, int64 row)
 	{
 		ahead->first = row;
 		ahead->n = (int) Min(sort->first + sort->nitems - row, AHEAD_ROWS);
-		give_out(sort, row, ahead->n, ahead->values, ahead->isnull, sort->desc->natts);
+		give_out(sort, sort->all, row, ahead->n, ahead->values, ahead->isnull, sort->desc->natts);
 	}
 	return (row - ahead->first) * sort->desc->natts;
 }
@@ -341,8 +356,8 @@ gpuagg_row_sort_get(RowSort *sort, bool *new_partition, bool *new_peers)
 }
 
 int64
-gpuagg_row_sort_get_many(RowSort *sort, int64 most, Datum *values, bool *isnull, Size stride,
-						 uint64 *partitions, uint64 *peers, int64 at)
+gpuagg_row_sort_get_many(RowSort *sort, const RowColumns *columns, int64 most, Datum *values,
+						 bool *isnull, Size stride, uint64 *partitions, uint64 *peers, int64 at)
 {
 	int64 n;
 
@@ -359,7 +374,8 @@ gpuagg_row_sort_get_many(RowSort *sort, int64 most, Datum *values, bool *isnull,
 		gpuagg_scan_set_bit(partitions, at + i, new_partition);
 		gpuagg_scan_set_bit(peers, at + i, new_peers);
 	}
-	give_out(sort, sort->position, n, values, isnull, stride);
+	give_out(sort, columns != NULL ? columns : sort->all, sort->position, n, values, isnull,
+			 stride);
 	sort->position += n;
 	return n;
 }
@@ -373,6 +389,20 @@ gpuagg_row_sort_row(RowSort *sort, int64 row, Datum *values, bool *isnull)
 	place = find_ahead(sort, &sort->row, row);
 	memcpy(values, sort->row.values + place, sort->desc->natts * sizeof(Datum));
 	memcpy(isnull, sort->row.isnull + place, sort->desc->natts * sizeof(bool));
+}
+
+void
+gpuagg_row_sort_columns(const RowSort *sort, const RowColumns *columns, int64 first, int64 n,
+						Datum *values, bool *isnull, Size stride)
+{
+	Assert(gpuagg_row_sort_in_memory(sort) && first >= 0 && first + n <= sort->nitems);
+	give_out(sort, columns, first, n, values, isnull, stride);
+}
+
+int64
+gpuagg_row_sort_position(const RowSort *sort)
+{
+	return sort->position;
 }
 
 bool

@@ -17,6 +17,13 @@
 
 typedef struct RowSort RowSort;
 
+/* Columns to be given out. */
+typedef struct RowColumns
+{
+	bool *gathered; /* by column: from the rows */
+	bool *unpacked; /* from their keys */
+} RowColumns;
+
 typedef struct RowSortReport
 {
 	const char *method; /* "radix" or "external merge" */
@@ -54,13 +61,21 @@ extern void gpuagg_row_sort_perform(RowSort *sort);
  */
 extern TupleTableSlot *gpuagg_row_sort_get(RowSort *sort, bool *new_partition, bool *new_peers);
 
+/* Those of the columns that are wanted, in the current memory context. */
+extern RowColumns *gpuagg_row_sort_select(const RowSort *sort, const bool *columns);
+
 /*
- * Gets up to `most` rows, each `stride` places after the one before; returns how many: not 0 but at
- * the end.  Columns that are not wanted are not set.  From number `at` on sets the bits of rows
- * that start a partition and peers.  What values point to stays as above.
+ * Gets some columns, or, if NULL, all that are wanted, of up to `most` rows, each `stride` places
+ * after the one before; returns how many rows: not 0 but at the end.  Other columns are not set.
+ * From number `at` on sets the bits of rows that start a partition and peers.  What values point
+ * to stays as above.
  */
-extern int64 gpuagg_row_sort_get_many(RowSort *sort, int64 most, Datum *values, bool *isnull,
-									  Size stride, uint64 *partitions, uint64 *peers, int64 at);
+extern int64 gpuagg_row_sort_get_many(RowSort *sort, const RowColumns *columns, int64 most,
+									  Datum *values, bool *isnull, Size stride, uint64 *partitions,
+									  uint64 *peers, int64 at);
+
+/* The number of the next row to get. */
+extern int64 gpuagg_row_sort_position(const RowSort *sort);
 
 /* Whether there is no further row to get. */
 extern bool gpuagg_row_sort_is_done(const RowSort *sort);
@@ -75,6 +90,10 @@ extern bool gpuagg_row_sort_in_memory(const RowSort *sort);
  * the other.
  */
 extern void gpuagg_row_sort_row(RowSort *sort, int64 row, Datum *values, bool *isnull);
+
+/* The same: some columns of n rows from number `first` on. */
+extern void gpuagg_row_sort_columns(const RowSort *sort, const RowColumns *columns, int64 first,
+									int64 n, Datum *values, bool *isnull, Size stride);
 
 /* The method and memory used, after the sort has been performed. */
 extern void gpuagg_row_sort_report(const RowSort *sort, RowSortReport *report);

@@ -3,7 +3,8 @@
  *	  Rows of a GpuWindow node that conditions above it would drop.
  *
  * They are dropped where nobody could notice: all functions have scans, which are computed for all
- * rows in any case, columns of the result are columns, and no value of a row is an error.
+ * rows in any case, columns of the result are columns or constants (such as the planner leaves for
+ * columns that nobody reads), and no value of a row is an error.
  */
 #include "compat.h"
 
@@ -13,13 +14,29 @@
 
 #include "exec/window_pipeline.h"
 
+/* Whether no column of the result is computed. */
+static bool
+has_plain_result(const List *targets)
+{
+	ListCell *cell;
+
+	foreach (cell, targets)
+	{
+		const Node *expr = (const Node *) ((TargetEntry *) lfirst(cell))->expr;
+
+		if (!IsA(expr, Var) && !IsA(expr, Const))
+			return false;
+	}
+	return true;
+}
+
 void
 gpuagg_window_bounds_init(WindowScanState *node)
 {
 	const WindowSpec *spec = node->spec;
 	const CustomScan *plan = (const CustomScan *) node->css.ss.ps.plan;
 	int first = list_length(plan->custom_exprs) - spec->nabove;
-	bool possible = spec->noutput >= 0 && node->run.condition == NULL;
+	bool possible = has_plain_result(plan->scan.plan.targetlist) && node->run.condition == NULL;
 
 	node->bounds = palloc0(Max(spec->nabove, 1) * sizeof(WindowBound));
 	for (int f = 0; f < node->nfunctions; f++)

@@ -76,8 +76,9 @@ gpuagg_window_emit_ready(WindowScanState *node)
 
 	if (p != NULL && p->earlier_rows == 0)
 	{
-		Size place = gpuagg_window_place(node, p->next_emitted++, 0);
+		Size place = gpuagg_window_place(node, p->next_emitted, 0);
 
+		gpuagg_window_pipeline_complete(node, p->next_emitted++, waiting->ready);
 		values = p->current->values + place;
 		isnull = p->current->isnull + place;
 	}
@@ -338,6 +339,11 @@ next_single(WindowScanState *node)
 
 	if (!find_single(node))
 		return NULL;
+	if (p->current->is_late)
+		gpuagg_window_pipeline_complete(node, p->next_row,
+										next_bit(p->current->dropped, true, p->next_row,
+												 p->current->nrows) -
+											p->next_row);
 	place = gpuagg_window_place(node, p->next_row, 0);
 	values = p->current->values + place;
 	isnull = p->current->isnull + place;

@@ -42,8 +42,8 @@ typedef struct WindowInput
 	Expr **arguments; /* that are expressions, and may be columns of the sort; or NULL */
 	bool *is_checked; /* the argument could raise an error, which comes with its row */
 	bool *computed;	  /* it is a column of the sort, and no row of it raises one */
-	bool sorted;		/* the sort has all rows, in order */
-	bool keeps_rows;	/* and keeps them in memory, to be read again by number */
+	bool sorted;	  /* the sort has all rows, in order */
+	bool keeps_rows;  /* and keeps them in memory, to be read again by number */
 
 	/* where it stands */
 	bool at_start; /* no row has come in yet */

@@ -285,6 +285,39 @@ settle_rows(WindowScanState *node, WindowRows *rows, int64 first)
 	}
 }
 
+/* Divides the columns into what scans need of each row, and the rest. */
+static void
+divide_columns(WindowScanState *node)
+{
+	WindowPipeline *p = node->pipeline;
+	MemoryContext old = MemoryContextSwitchTo(p->context);
+	bool *early = palloc0(p->stride * sizeof(bool));
+	bool *late = palloc0(p->stride * sizeof(bool));
+
+	for (int f = 0; f < node->nfunctions; f++)
+		if (node->functions[f].attno > 0 || node->input.computed[f])
+			early[gpuagg_window_argument_column(node, f)] = true;
+	for (int i = 0; i < p->stride; i++)
+		late[i] = !early[i];
+	p->early = gpuagg_row_sort_select(node->input.sort, early);
+	p->late = gpuagg_row_sort_select(node->input.sort, late);
+	MemoryContextSwitchTo(old);
+}
+
+void
+gpuagg_window_pipeline_complete(WindowScanState *node, int64 first, int64 most)
+{
+	WindowPipeline *p = node->pipeline;
+	WindowRows *rows = p->current;
+	Size place = gpuagg_window_place(node, first, 0);
+
+	if (!rows->is_late || first < rows->completed)
+		return;
+	rows->completed = Min(first + most, rows->nrows);
+	gpuagg_row_sort_columns(node->input.sort, p->late, rows->first + first, rows->completed - first,
+							rows->values + place, rows->isnull + place, p->stride);
+}
+
 /* The same of rows that are sorted; there is a first one. */
 static void
 put_sorted(WindowScanState *node, WindowRows *rows, int64 capacity)
@@ -295,6 +328,11 @@ put_sorted(WindowScanState *node, WindowRows *rows, int64 capacity)
 				  !(node->input.keeps_rows || node->pipeline->all_by_value);
 	Size bytes;
 
+	rows->is_late = node->nbounds > 0 && node->input.keeps_rows && !node->has_expressions;
+	rows->first = gpuagg_row_sort_position(sort);
+	rows->completed = 0;
+	if (rows->is_late && node->pipeline->late == NULL)
+		divide_columns(node);
 	do
 	{
 		int64 first = rows->nrows;
@@ -302,9 +340,10 @@ put_sorted(WindowScanState *node, WindowRows *rows, int64 capacity)
 		Size place = first * stride;
 
 		CHECK_FOR_INTERRUPTS();
-		rows->nrows += gpuagg_row_sort_get_many(sort, most, rows->values + place,
-												rows->isnull + place, stride, rows->partition_heads,
-												rows->group_heads, first);
+		rows->nrows += gpuagg_row_sort_get_many(sort, rows->is_late ? node->pipeline->early : NULL,
+												most, rows->values + place, rows->isnull + place,
+												stride, rows->partition_heads, rows->group_heads,
+												first);
 		if (!node->input.keeps_rows)
 			settle_rows(node, rows, first);
 		for (int64 i = first; i < rows->nrows && node->has_expressions; i++)

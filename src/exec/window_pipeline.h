@@ -43,6 +43,11 @@ typedef struct WindowRows
 	WindowFunctionColumn *columns; /* one a function */
 	ColumnScan **scans;			   /* of those that have one */
 	bool on_device;
+
+	/* with late columns, of a sort that keeps rows: rows up to that one, not dropped, have them */
+	bool is_late;
+	int64 first; /* number of the first row in the sort */
+	int64 completed;
 } WindowRows;
 
 /* A scan's result at one row. */
@@ -63,6 +68,10 @@ typedef struct WindowPipeline
 	int64 rows_taken;
 	int64 device_from;	/* rows_taken from which on to ask for the device */
 	int64 cpu_capacity; /* rows of the next set that the CPU scans */
+
+	/* where rows are dropped: what scans need of all rows, and what is left for the others */
+	RowColumns *early;
+	RowColumns *late;
 
 	WindowRows sets[2];
 	WindowRows *current;   /* or NULL */
@@ -86,6 +95,12 @@ extern void gpuagg_window_pipeline_drop(WindowScanState *node);
  * that have not been emitted then wait in the store.
  */
 extern bool gpuagg_window_pipeline_advance(WindowScanState *node);
+
+/*
+ * Rows of the current set from number `first` on, up to `most`, are about to be emitted: they get
+ * the columns that they have not got yet.
+ */
+extern void gpuagg_window_pipeline_complete(WindowScanState *node, int64 first, int64 most);
 
 /* The index of a row's column in values and isnull. */
 static inline Size

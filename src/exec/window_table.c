@@ -121,8 +121,8 @@ replace_columns(Node *node, void *child)
 	if (node == NULL)
 		return NULL;
 	if (IsA(node, Var) && ((Var *) node)->varno == INDEX_VAR)
-		return copyObject((Node *) ((TargetEntry *) list_nth(targets, ((Var *) node)->varattno - 1))
-							  ->expr);
+		return copyObject(
+			(Node *) ((TargetEntry *) list_nth(targets, ((Var *) node)->varattno - 1))->expr);
 	return expression_tree_mutator(node, replace_columns, child);
 }
 
@@ -477,8 +477,8 @@ put(const WindowTable *table, PageReader *reader, const GpuaggVector **vectors, 
 
 /* The n rows of the batch that pass, or -1 as above; false: arguments cannot be computed. */
 static bool
-take_batch(WindowTable *table, PageReader *reader, const GpuaggVector **vectors,
-		   const uint64 *live, int n, RowSort *sort)
+take_batch(WindowTable *table, PageReader *reader, const GpuaggVector **vectors, const uint64 *live,
+		   int n, RowSort *sort)
 {
 	PlanState *child = &table->scan->ss.ps;
 
