@@ -36,9 +36,21 @@ gpuagg_window_bounds_init(WindowScanState *node)
 	const WindowSpec *spec = node->spec;
 	const CustomScan *plan = (const CustomScan *) node->css.ss.ps.plan;
 	int first = list_length(plan->custom_exprs) - spec->nabove;
-	bool possible = has_plain_result(plan->scan.plan.targetlist) && node->run.condition == NULL;
 
 	node->bounds = palloc0(Max(spec->nabove, 1) * sizeof(WindowBound));
+	for (int i = 0; i < spec->nabove; i++)
+	{
+		Expr *constant = list_nth(plan->custom_exprs, first + i);
+
+		node->bounds[i].type = exprType((Node *) constant);
+		node->bounds[i].constant = ExecInitExpr(constant, &node->css.ss.ps);
+	}
+}
+
+/* Whether nobody notices if rows are dropped. */
+static bool
+can_drop(const WindowScanState *node)
+{
 	for (int f = 0; f < node->nfunctions; f++)
 	{
 		const RunningOperation *op = node->functions[f].op;
@@ -46,48 +58,47 @@ gpuagg_window_bounds_init(WindowScanState *node)
 		/* a sum of money may be out of range, which its scan does not know */
 		if (op->kind == 0 ||
 			(op->op == GPUAGG_SUM && op->kind == GPUAGG_INT64 && op->result == MONEYOID))
-			possible = false;
+			return false;
 	}
-	for (int i = 0; i < spec->nabove && possible; i++)
-	{
-		Expr *constant = list_nth(plan->custom_exprs, first + i);
-		WindowBound *bound = &node->bounds[i];
+	return has_plain_result(node->css.ss.ps.plan->targetlist) && node->run.condition == NULL;
+}
 
-		/* numbers of rows are their scans' values under a ROWS frame alone */
-		if (spec->frame != WINDOW_ROWS &&
-			node->functions[spec->above[i].function].number != WINDOW_AGGREGATE)
-			continue;
-		bound->type = exprType((Node *) constant);
-		if (gpuagg_running_bound_exists(node->functions[spec->above[i].function].op, bound->type))
-			bound->constant = ExecInitExpr(constant, &node->css.ss.ps);
-	}
+/* Whether the bound can be compared to scans' values. */
+static bool
+is_known(const WindowScanState *node, int i)
+{
+	const WindowFunctionState *function = &node->functions[node->spec->above[i].function];
+
+	/* numbers of rows are their scans' values under a ROWS frame alone */
+	return (node->spec->frame == WINDOW_ROWS || function->number == WINDOW_AGGREGATE) &&
+		   gpuagg_running_bound_exists(function->op, node->bounds[i].type);
 }
 
 void
 gpuagg_window_bounds_begin(WindowScanState *node)
 {
 	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
+	bool drops = can_drop(node);
 
 	node->nbounds = 0;
 	for (int i = 0; i < node->spec->nabove; i++)
 	{
 		const WindowAbove *above = &node->spec->above[i];
-		WindowBound bound = node->bounds[i];
-		const RunningOperation *op = node->functions[above->function].op;
+		WindowBound *bound = &node->bounds[i];
 		bool isnull;
 		MemoryContext old;
 		Datum value;
 
-		node->bounds[i].known = false;
-		if (bound.constant == NULL)
+		bound->known = false;
+		if (!drops || !is_known(node, i))
 			continue;
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-		value = ExecEvalExpr(bound.constant, econtext, &isnull);
-		node->bounds[i].known = !isnull &&
-								gpuagg_running_bound_make(op, above->strategy, bound.type, value,
-														  &node->bounds[i].bound);
+		value = ExecEvalExpr(bound->constant, econtext, &isnull);
+		bound->known = !isnull && gpuagg_running_bound_make(node->functions[above->function].op,
+															above->strategy, bound->type, value,
+															&bound->bound);
 		MemoryContextSwitchTo(old);
-		node->nbounds += node->bounds[i].known;
+		node->nbounds += bound->known;
 	}
 }
 

@@ -18,17 +18,18 @@
 static void
 init_argument(WindowScanState *node, WindowFunctionState *function, Expr *argument)
 {
+	Expr **computed = &node->input.arguments[function - node->functions];
+
 	if (IsA(argument, Var) && ((Var *) argument)->varattno <= node->spec->nchild)
 		function->attno = ((Var *) argument)->varattno;
 	else if (IsA(argument, Const) && ((Const *) argument)->consttype == ANYOID)
 		function->every_row = true;
 	else
-	{
 		function->argument = ExecInitExpr(argument, &node->css.ss.ps);
-		/* others are taken row by row */
-		if (function->op->kind != 0)
-			node->input.arguments[function - node->functions] = argument;
-	}
+	/* other functions take rows one by one */
+	if ((function->argument != NULL && function->plain->kind != 0) ||
+		(function->plain->kind == 0 && exprType((Node *) argument) == NUMERICOID))
+		*computed = argument;
 }
 
 void
@@ -48,33 +49,49 @@ gpuagg_window_functions_init(WindowScanState *node)
 		bool by_value;
 
 		gpuagg_check_function_access(spec->functions[i].winfnoid, OBJECT_FUNCTION);
-		function->op = gpuagg_running_operation(spec->functions[i].aggregate,
-												spec->functions[i].type);
+		function->plain = gpuagg_running_operation(spec->functions[i].aggregate,
+												   spec->functions[i].type);
 		function->number = spec->functions[i].value;
 		get_typlenbyval(exprType((Node *) argument), &length, &by_value);
 		function->argument_length = by_value ? 0 : length;
 		init_argument(node, function, argument);
 		function->exclusive_argument = ExecInitExpr(exclusive, &node->css.ss.ps);
-		function->state = gpuagg_running_state_make(function->op, CurrentMemoryContext);
-		if (function->op->kind != 0)
-			node->has_scans = true;
 		node->input.is_checked[i] = !gpuagg_running_can_read_ahead((Node *) argument);
 	}
 	gpuagg_window_functions_settle(node);
 }
 
+/* Sets the operation for the arguments that come, and its state. */
+static void
+choose_operation(WindowFunctionState *function, int scale)
+{
+	if (function->op != NULL && function->op->scale == scale)
+		return;
+	function->op = scale < 0 ? function->plain
+							 : gpuagg_running_decimal(function->plain->aggregate, scale);
+	function->state = gpuagg_running_state_make(function->op, CurrentMemoryContext);
+}
+
 void
 gpuagg_window_functions_settle(WindowScanState *node)
 {
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(node));
+
 	node->has_expressions = false;
+	node->has_scans = false;
 	node->can_read_ahead = true;
 	for (int i = 0; i < node->nfunctions; i++)
 	{
+		WindowFunctionState *function = &node->functions[i];
+
+		choose_operation(function, node->input.computed[i] ? node->input.scales[i] : -1);
+		node->has_scans |= function->op->kind != 0;
 		if (node->input.computed[i])
 			continue;
-		node->has_expressions |= node->functions[i].argument != NULL;
+		node->has_expressions |= function->argument != NULL;
 		node->can_read_ahead &= !node->input.is_checked[i];
 	}
+	MemoryContextSwitchTo(old);
 }
 
 void

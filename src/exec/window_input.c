@@ -5,6 +5,7 @@
 #include "compat.h"
 
 #include "access/sysattr.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -31,6 +32,7 @@ gpuagg_window_input_init(WindowInput *input, const WindowSpec *spec, PlanState *
 	input->arguments = palloc0(spec->nfunctions * sizeof(Expr *));
 	input->is_checked = palloc0(spec->nfunctions * sizeof(bool));
 	input->computed = palloc0(spec->nfunctions * sizeof(bool));
+	input->scales = palloc(spec->nfunctions * sizeof(int));
 }
 
 /* ---- what is sorted ---- */
@@ -77,9 +79,13 @@ make_desc(const WindowInput *input)
 	for (int i = 0; i < child->natts; i++)
 		TupleDescCopyEntry(desc, i + 1, child, i + 1);
 	for (int i = 0; i < input->nfunctions; i++)
-		TupleDescInitEntry(desc, child->natts + i + 1, NULL,
-						   input->computed[i] ? exprType((Node *) input->arguments[i]) : INT4OID,
-						   -1, 0);
+	{
+		Oid type = INT4OID;
+
+		if (input->computed[i])
+			type = input->scales[i] >= 0 ? INT8OID : exprType((Node *) input->arguments[i]);
+		TupleDescInitEntry(desc, child->natts + i + 1, NULL, type, -1, 0);
+	}
 	return desc;
 }
 
@@ -117,7 +123,7 @@ prepare_sort(WindowInput *input)
 	bool any = false;
 
 	input->table = gpuagg_window_table_make(input->child, input->node, input->arguments,
-											input->nfunctions, input->computed);
+											input->nfunctions, input->computed, input->scales);
 	for (int i = 0; i < input->nfunctions; i++)
 	{
 		complete &= input->computed[i] || !input->is_checked[i];

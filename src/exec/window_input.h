@@ -39,9 +39,10 @@ typedef struct WindowInput
 
 	/* by function */
 	int nfunctions;
-	Expr **arguments; /* that are expressions, and may be columns of the sort; or NULL */
+	Expr **arguments; /* that may be columns of the sort: expressions, numerics; or NULL */
 	bool *is_checked; /* the argument could raise an error, which comes with its row */
 	bool *computed;	  /* it is a column of the sort, and no row of it raises one */
+	int *scales;	  /* of computed decimals, which are bigints there; -1: others */
 	bool sorted;	  /* the sort has all rows, in order */
 	bool keeps_rows;  /* and keeps them in memory, to be read again by number */
 

@@ -113,7 +113,10 @@ gpuagg_window_place(const WindowScanState *node, int64 row, int column)
 static inline int
 gpuagg_window_argument_column(const WindowScanState *node, int f)
 {
-	return node->functions[f].attno > 0 ? node->functions[f].attno - 1 : node->spec->nchild + f;
+	const WindowFunctionState *function = &node->functions[f];
+
+	return function->attno > 0 && !node->input.computed[f] ? function->attno - 1
+														   : node->spec->nchild + f;
 }
 
 #endif /* GPUAGG_WINDOW_PIPELINE_H */

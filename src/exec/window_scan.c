@@ -170,16 +170,16 @@ begin_run(WindowScanState *node)
 			gpuagg_node_log(WINDOW_NODE_NAME " used", NULL);
 	}
 	node->work.begun = true;
-	if (node->has_scans)
+	if (node->has_scans || has_arguments(node))
 		gpuagg_begin_engine();
 	gpuagg_window_functions_begin(node);
-	gpuagg_window_bounds_begin(node);
 	if (node->spec->sort && has_arguments(node))
 	{
 		/* which tells what is computed */
 		gpuagg_window_input_sort(&node->input);
 		gpuagg_window_functions_settle(node);
 	}
+	gpuagg_window_bounds_begin(node);
 	device_from = choose_engine(node);
 	if (node->has_scans && node->can_read_ahead)
 		gpuagg_window_pipeline_make(node, device_from);

@@ -22,7 +22,8 @@ struct WindowRows;
 
 typedef struct WindowFunctionState
 {
-	const RunningOperation *op;
+	const RunningOperation *op; /* of arguments as they come */
+	const RunningOperation *plain;
 	WindowValue number;	   /* or WINDOW_AGGREGATE */
 	bool every_row;		   /* count(*), and numbers of rows */
 	AttrNumber attno;	   /* of the argument in the child's rows; 0: an expression */
@@ -79,9 +80,9 @@ typedef struct WindowRun
 /* A condition above, where it is known how to compare. */
 typedef struct WindowBound
 {
-	Oid type;			 /* of the constant */
-	ExprState *constant; /* NULL: the condition is not for us */
-	bool known;			 /* the bound, in this run */
+	Oid type; /* of the constant */
+	ExprState *constant;
+	bool known; /* the bound, in this run */
 	RunningBound bound;
 } WindowBound;
 
@@ -124,7 +125,7 @@ typedef struct WindowScanState
 /* Initialises the functions and makes the checks that core makes of them. */
 extern void gpuagg_window_functions_init(WindowScanState *node);
 
-/* Finds what kinds of arguments there are, after the input has computed some, or none. */
+/* Goes by what kinds of arguments there are, after the input has computed some, or none. */
 extern void gpuagg_window_functions_settle(WindowScanState *node);
 
 /* Evaluates `exclusive` of each function, when the first row is asked for. */

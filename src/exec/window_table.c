@@ -126,16 +126,17 @@ replace_columns(Node *node, void *child)
 	return expression_tree_mutator(node, replace_columns, child);
 }
 
-/* Whether a register holds the expression's values as a column has them. */
+/* Whether a register holds the expression's values as a column has them, or decimals as bigints. */
 static bool
 is_column(const Expr *expr, const VectorValue *value)
 {
 	int16 length;
 	bool by_value;
 
+	if (value->scale >= 0)
+		return value->type == GPUAGG_VECTOR_INT64;
 	get_typlenbyval(exprType((const Node *) expr), &length, &by_value);
-	return by_value && value->scale < 0 && value->type != GPUAGG_VECTOR_BOOL &&
-		   value->type != GPUAGG_VECTOR_DATUM &&
+	return by_value && value->type != GPUAGG_VECTOR_BOOL && value->type != GPUAGG_VECTOR_DATUM &&
 		   gpuagg_vector_type_size(value->type) == (size_t) length;
 }
 
@@ -158,7 +159,8 @@ has_plain_parameters(const VectorCompiler *compiler)
 
 /* The program of the filter and of arguments; NULL: core's executor is to evaluate them. */
 static VectorCompiler *
-compile(const WindowTable *table, List *quals, Expr *const *arguments, int n, int *register_of)
+compile(const WindowTable *table, List *quals, Expr *const *arguments, int n, int *register_of,
+		int *scales)
 {
 	Index varno = ((const Scan *) table->scan->ss.ps.plan)->scanrelid;
 	VectorCompiler *compiler;
@@ -166,6 +168,7 @@ compile(const WindowTable *table, List *quals, Expr *const *arguments, int n, in
 	if (!gpuagg_compile_possible((Node *) quals))
 		return NULL;
 	compiler = gpuagg_compiler_make(RelationGetRelid(table->relation), varno);
+	compiler->narrow = n > 0;
 	gpuagg_compile_filter(compiler, quals);
 	for (int i = 0; i < n; i++)
 	{
@@ -177,6 +180,7 @@ compile(const WindowTable *table, List *quals, Expr *const *arguments, int n, in
 		if (!is_column(arguments[i], &value))
 			return NULL;
 		register_of[i] = value.reg;
+		scales[i] = value.scale;
 	}
 	if (!gpuagg_compile_finish(compiler) || compiler->user_function || compiler->rows != NIL ||
 		!has_plain_parameters(compiler))
@@ -186,7 +190,7 @@ compile(const WindowTable *table, List *quals, Expr *const *arguments, int n, in
 
 /* Finds the arguments that can be computed; they are if the filter is, too. */
 static void
-init_arguments(WindowTable *table, Expr *const *arguments, int n, bool *computed)
+init_arguments(WindowTable *table, Expr *const *arguments, int n, bool *computed, int *scales)
 {
 	table->narguments = n;
 	table->arguments = palloc0((n + 1) * sizeof(Expr *));
@@ -197,13 +201,14 @@ init_arguments(WindowTable *table, Expr *const *arguments, int n, bool *computed
 												  table->scan->ss.ps.plan->targetlist);
 
 		computed[i] = argument != NULL && gpuagg_compile_possible((Node *) argument) &&
-					  compile(table, NIL, &argument, 1, &table->register_of[i]) != NULL;
+					  compile(table, NIL, &argument, 1, &table->register_of[i], &scales[i]) != NULL;
 		if (computed[i])
 			table->arguments[i] = argument;
 		table->computes |= computed[i];
 	}
 	if (table->computes)
-		table->compiler = compile(table, table->quals, table->arguments, n, table->register_of);
+		table->compiler = compile(table, table->quals, table->arguments, n, table->register_of,
+								  scales);
 	if (table->computes && table->compiler == NULL)
 	{
 		gpuagg_window_table_compute_none(table);
@@ -224,7 +229,7 @@ static void
 init_program(WindowTable *table)
 {
 	if (table->compiler == NULL && table->quals != NIL)
-		table->compiler = compile(table, table->quals, NULL, 0, NULL);
+		table->compiler = compile(table, table->quals, NULL, 0, NULL, NULL);
 	if (table->compiler == NULL)
 		return;
 	table->runner = gpuagg_compiled_runner(&table->compiler->program);
@@ -297,7 +302,7 @@ init_columns(WindowTable *table, const bool *kept)
 
 WindowTable *
 gpuagg_window_table_make(PlanState *child, PlanState *node, Expr *const *arguments, int n,
-						 bool *computed)
+						 bool *computed, int *scales)
 {
 	MemoryContext old;
 	WindowTable *table;
@@ -311,7 +316,7 @@ gpuagg_window_table_make(PlanState *child, PlanState *node, Expr *const *argumen
 	table->relation = table->scan->ss.ss_currentRelation;
 	table->econtext = node->ps_ExprContext;
 	init_filter(table);
-	init_arguments(table, arguments, n, computed);
+	init_arguments(table, arguments, n, computed, scales);
 	MemoryContextSwitchTo(old);
 	return table;
 }

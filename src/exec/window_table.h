@@ -19,10 +19,12 @@ typedef struct WindowTable WindowTable;
 /*
  * For a child of `node`; NULL: it is no such scan, and its rows are to be asked for.  In the
  * per-query memory context.  arguments: n expressions over the node's scan tuple, or NULL; of
- * those that are computed[] the values come as columns behind the child's.
+ * those that are computed[] the values come as columns behind the child's.  scales: of decimals,
+ * which come as bigints, times 10^-scale; -1 of others.
  */
 extern WindowTable *gpuagg_window_table_make(PlanState *child, PlanState *node,
-											 Expr *const *arguments, int n, bool *computed);
+											 Expr *const *arguments, int n, bool *computed,
+											 int *scales);
 
 /* Of its columns these are to be read, computed arguments among them; false: it cannot. */
 extern bool gpuagg_window_table_keep(WindowTable *table, const bool *kept);

@@ -2,8 +2,8 @@
  * running_bound.c
  *	  Which values of a running function a comparison with a constant lets pass.
  *
- * Sums of bigints are numerics whose integers have 128 bits: a bound among the numerics becomes
- * one among the integers.
+ * Sums of bigints and values of decimals are numerics that engines have as integers: a bound among
+ * the numerics becomes one among the integers.
  */
 #include "postgres.h"
 
@@ -42,7 +42,8 @@ gpuagg_running_bound_exists(const RunningOperation *op, Oid type)
 	if (op->kind == 0 || op->aggregate == AGGREGATE_AVG)
 		return false;
 	if (op->result == NUMERICOID)
-		return op->op == GPUAGG_SUM && op->kind == GPUAGG_INT64 && type == NUMERICOID;
+		return type == NUMERICOID &&
+			   (op->scale >= 0 || (op->op == GPUAGG_SUM && op->kind == GPUAGG_INT64));
 	return (is_integer(op->result) && is_integer(type)) ||
 		   (is_float(op->result) && is_float(type)) || (is_time(op->result) && op->result == type);
 }
@@ -62,13 +63,23 @@ integer_of(Oid type, Datum value)
 	}
 }
 
-/* The integers on both sides of a numeric: equal if it is one itself.  False: it is far out. */
+/*
+ * The integers on both sides of a numeric times 10^scale: equal if it is one itself.  False: it is
+ * far out.
+ */
 static bool
-integers_beside(Datum value, __int128 *below, __int128 *above)
+integers_beside(Datum value, int scale, __int128 *below, __int128 *above)
 {
 	Datum limit = DirectFunctionCall1(int8_numeric, Int64GetDatum(INT64CONST(1) << 62));
-	Datum magnitude = DirectFunctionCall1(numeric_abs, value);
+	Datum magnitude;
 
+	if (scale > 0)
+		value = DirectFunctionCall2(numeric_mul, value,
+									DirectFunctionCall3(numeric_in,
+														CStringGetDatum(psprintf("1e%d", scale)),
+														ObjectIdGetDatum(InvalidOid),
+														Int32GetDatum(-1)));
+	magnitude = DirectFunctionCall1(numeric_abs, value);
 	/* NaN is above all numbers */
 	if (!DatumGetBool(DirectFunctionCall2(numeric_lt, magnitude, limit)))
 		return false;
@@ -98,7 +109,7 @@ gpuagg_running_bound_make(const RunningOperation *op, int strategy, Oid type, Da
 	}
 	if (type != NUMERICOID)
 		below = above = integer_of(type, constant);
-	else if (!integers_beside(constant, &below, &above))
+	else if (!integers_beside(constant, op->scale, &below, &above))
 		return false;
 	switch (strategy)
 	{

@@ -53,6 +53,21 @@ gpuagg_running_operation(Aggregate aggregate, Oid oid)
 	op->family = gpuagg_aggregate_family(aggregate, type);
 	op->kind = batch_kind(aggregate, op->family, type->kind);
 	op->op = gpuagg_aggregates[aggregate].op;
+	op->scale = -1;
+	return op;
+}
+
+const RunningOperation *
+gpuagg_running_decimal(Aggregate aggregate, int scale)
+{
+	RunningOperation *op;
+
+	if (!gpuagg_running_exists(aggregate, INT8OID) || aggregate == AGGREGATE_COUNT)
+		return NULL;
+	op = (RunningOperation *) gpuagg_running_operation(aggregate, INT8OID);
+	op->result = NUMERICOID;
+	op->result_length = -1;
+	op->scale = scale;
 	return op;
 }
 
@@ -152,6 +167,18 @@ gpuagg_running_from_carry(const RunningOperation *op, RunningState *state,
 	}
 }
 
+static Datum
+decimal_value(const RunningOperation *op, const void *results, int64 i, int64 n)
+{
+	GpuaggInt128 value = op->family == SQL_FAMILY_KEY
+							 ? gpuagg_int128_from(((const int64 *) results)[i])
+							 : ((const GpuaggInt128 *) results)[i];
+
+	if (op->aggregate == AGGREGATE_AVG)
+		return gpuagg_decimal_average(n, value, op->scale);
+	return NumericGetDatum(gpuagg_decimal_to_numeric(value, op->scale));
+}
+
 Datum
 gpuagg_running_result(const RunningOperation *op, const void *results, const uint8 *status, int64 i,
 					  int64 n, bool *isnull)
@@ -170,6 +197,8 @@ gpuagg_running_result(const RunningOperation *op, const void *results, const uin
 	if (floats)
 		return op->kind == GPUAGG_FLOAT32 ? Float4GetDatum(((const float4 *) results)[i])
 										  : Float8GetDatum(((const float8 *) results)[i]);
+	if (op->scale >= 0)
+		return decimal_value(op, results, i, n);
 	if (op->family == SQL_FAMILY_KEY)
 		return gpuagg_key_value(op->kind, gpuagg_key_at(op->kind, results, i));
 	if (op->family == SQL_FAMILY_COUNT)
@@ -193,6 +222,8 @@ gpuagg_running_result_column(const RunningOperation *op, const void *results, co
 {
 	bool is_count = op->op == GPUAGG_COUNT;
 
+	if (op->scale >= 0)
+		return false;
 	if (op->op == GPUAGG_SUM &&
 		(op->kind == GPUAGG_INT64 || memchr(status, GPUAGG_ROW_OVERFLOW, nrows) != NULL))
 		return false;

@@ -32,6 +32,7 @@ typedef struct RunningOperation
 	SqlFamily family;
 	GpuaggKind kind; /* of its batches; 0: rows are taken one by one */
 	GpuaggOp op;	 /* of engines, or what they would do */
+	int scale;		 /* arguments are decimals: integers, times 10^-scale; -1: they are not */
 } RunningOperation;
 
 /*
@@ -47,6 +48,12 @@ extern bool gpuagg_running_can_read_ahead(Node *x);
  */
 extern bool gpuagg_running_exists(Aggregate aggregate, Oid type);
 extern const RunningOperation *gpuagg_running_operation(Aggregate aggregate, Oid type);
+
+/*
+ * The same for decimals of 64 bits, all of one scale, which come as bigints; NULL: there is none.
+ * Its rows are not taken one by one.
+ */
+extern const RunningOperation *gpuagg_running_decimal(Aggregate aggregate, int scale);
 
 /* An empty state. */
 extern RunningState *gpuagg_running_state_make(const RunningOperation *op, MemoryContext context);

@@ -19,6 +19,7 @@
 
 #include "operation/numeric_read.h"
 #include "spec/vector_rule.h"
+#include "types/value.h"
 
 #define INT64_DIGITS  18
 #define INT128_DIGITS 38
@@ -317,36 +318,12 @@ gpuagg_vector_store(GpuaggVector *vector, const VectorValue *value, Oid type, in
 
 /* ---- to SQL values ---- */
 
-/* An integer with its last `scale` digits as decimal places. */
-static Datum
-decimal_datum(__int128 integer, int scale)
-{
-	char text[GPUAGG_VECTOR_SCALE + INT128_DIGITS + 8];
-	char *p = text + sizeof(text);
-	unsigned __int128 rest = integer < 0 ? -(unsigned __int128) integer
-										 : (unsigned __int128) integer;
-
-	if (integer >= PG_INT64_MIN && integer <= PG_INT64_MAX)
-		return NumericGetDatum(int64_div_fast_to_numeric((int64) integer, scale));
-	*--p = '\0';
-	for (int i = 0; rest > 0 || i <= scale; i++)
-	{
-		if (i == scale && scale > 0)
-			*--p = '.';
-		*--p = '0' + (int) (rest % 10);
-		rest /= 10;
-	}
-	if (integer < 0)
-		*--p = '-';
-	return DirectFunctionCall3(numeric_in, CStringGetDatum(p), ObjectIdGetDatum(InvalidOid),
-							   Int32GetDatum(-1));
-}
-
 static Datum
 integer_datum(__int128 integer, const VectorValue *value, Oid type)
 {
 	if (type == NUMERICOID)
-		return decimal_datum(integer, value->scale);
+		return NumericGetDatum(
+			gpuagg_decimal_to_numeric(gpuagg_int128_narrow(integer), value->scale));
 	if (type == CHAROID)
 		return CharGetDatum((char) integer);
 	if (type == OIDOID)

@@ -112,14 +112,17 @@ groups_of(uint64 *words, int n, uint16 *group)
 }
 
 /*
- * The number that n <= 4 words hold, least significant first, which are spoilt, in
- * the short form (numeric_read.h), without the groups of zeros at its end.
+ * The number that n <= 4 words hold, least significant first, which are spoilt, as numeric
+ * (numeric_read.h), without the groups of zeros at its end.  Its last `places` groups are behind
+ * the point.
  */
 static Numeric
-words_numeric(uint64 *words, int n, bool negative)
+words_numeric(uint64 *words, int n, bool negative, int scale, int places)
 {
 	uint16 group[MAX_GROUPS];
 	int count = groups_of(words, n, group);
+	int weight = count > 0 ? count - places - 1 : 0;
+	bool is_long = scale > 63 || weight < -64;
 	int zeros = 0;
 	Size size;
 	char *result;
@@ -127,24 +130,52 @@ words_numeric(uint64 *words, int n, bool negative)
 
 	while (zeros < count && group[zeros] == 0)
 		zeros++;
-	size = VARHDRSZ + sizeof(uint16) * (1 + count - zeros);
+	size = VARHDRSZ + sizeof(uint16) * (1 + is_long + count - zeros);
 	result = palloc(size);
 	SET_VARSIZE(result, size);
 	word = (uint16 *) VARDATA(result);
-	*word++ = 0x8000 | (negative ? 0x2000 : 0) | (count > 0 ? count - 1 : 0);
+	if (is_long)
+	{
+		*word++ = (negative ? 0x4000 : 0) | scale;
+		*word++ = (uint16) weight;
+	}
+	else
+		*word++ = 0x8000 | (negative ? 0x2000 : 0) | scale << 7 | (weight & 0x7f);
 	for (int i = count - 1; i >= zeros; i--)
 		*word++ = group[i];
 	return (Numeric) result;
 }
 
 Numeric
-gpuagg_int128_to_numeric(GpuaggInt128 value)
+gpuagg_decimal_to_numeric(GpuaggInt128 value, int scale)
 {
 	bool negative = value.hi < 0;
 	GpuaggInt128 magnitude = negative ? gpuagg_int128_neg(value) : value;
-	uint64 words[] = {magnitude.lo, (uint64) magnitude.hi};
+	uint64 words[] = {magnitude.lo, (uint64) magnitude.hi, 0};
+	int places = (scale + 3) / 4; /* groups */
+	int n = 2;
 
-	return words_numeric(words, lengthof(words), negative);
+	Assert(scale >= 0 && scale <= NUMERIC_MAX_PRECISION);
+	if (places * 4 > scale)
+	{
+		static const uint64 powers[] = {1, 10, 100, 1000};
+		unsigned __int128 carry = 0;
+
+		n = lengthof(words);
+		for (int i = 0; i < n; i++)
+		{
+			carry += (unsigned __int128) words[i] * powers[places * 4 - scale];
+			words[i] = (uint64) carry;
+			carry >>= 64;
+		}
+	}
+	return words_numeric(words, n, negative, scale, places);
+}
+
+Numeric
+gpuagg_int128_to_numeric(GpuaggInt128 value)
+{
+	return gpuagg_decimal_to_numeric(value, 0);
 }
 
 Datum
@@ -156,10 +187,16 @@ gpuagg_money_value(GpuaggInt128 sum)
 }
 
 Datum
+gpuagg_decimal_average(int64 n, GpuaggInt128 sum, int scale)
+{
+	return DirectFunctionCall2(numeric_div, NumericGetDatum(gpuagg_decimal_to_numeric(sum, scale)),
+							   NumericGetDatum(int64_to_numeric(n)));
+}
+
+Datum
 gpuagg_int_average(int64 n, GpuaggInt128 sum)
 {
-	return DirectFunctionCall2(numeric_div, NumericGetDatum(gpuagg_int128_to_numeric(sum)),
-							   NumericGetDatum(int64_to_numeric(n)));
+	return gpuagg_decimal_average(n, sum, 0);
 }
 
 /* into = a * b, of na + nb words. */
@@ -253,9 +290,10 @@ gpuagg_int_variance(const GpuaggIntSum *acc, bool sample, bool root, bool *isnul
 	if ((int64) above[3] < 0 || (above[0] | above[1] | above[2] | above[3]) == 0)
 		return NumericGetDatum(int64_to_numeric(0));
 	multiply(below, n, 1, &others, 1);
-	variance = DirectFunctionCall2(numeric_div,
-								   NumericGetDatum(words_numeric(above, lengthof(above), false)),
-								   NumericGetDatum(words_numeric(below, lengthof(below), false)));
+	variance =
+		DirectFunctionCall2(numeric_div,
+							NumericGetDatum(words_numeric(above, lengthof(above), false, 0, 0)),
+							NumericGetDatum(words_numeric(below, lengthof(below), false, 0, 0)));
 	/* a variance of many digits after the point can round to zero, of the same scale */
 	if (!root || DatumGetBool(DirectFunctionCall2(numeric_eq, variance,
 												  NumericGetDatum(int64_to_numeric(0)))))

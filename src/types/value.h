@@ -73,14 +73,18 @@ extern Datum gpuagg_float_average_value(const GpuaggFloatSum *acc, bool *isnull)
 extern Datum gpuagg_float_variance_value(const GpuaggFloatSum *acc, const GpuaggFloatSum *squares,
 										 bool sample, bool root, bool *isnull);
 
+/* value / 10^scale as numeric of that display scale, 0 to 1000. */
+extern Numeric gpuagg_decimal_to_numeric(GpuaggInt128 value, int scale);
+
 /* The exact value as numeric, display scale 0. */
 extern Numeric gpuagg_int128_to_numeric(GpuaggInt128 value);
 
 /* The sum as money; raises "money out of range" when it does not fit. */
 extern Datum gpuagg_money_value(GpuaggInt128 sum);
 
-/* The average of n > 0 integers, with the digits of core's avg. */
+/* The average of n > 0 integers, or of decimals (as above), with the digits of core's avg. */
 extern Datum gpuagg_int_average(int64 n, GpuaggInt128 sum);
+extern Datum gpuagg_decimal_average(int64 n, GpuaggInt128 sum, int scale);
 
 /*
  * The variance of the values in acc, of moments, over n or (sample) n - 1; root:

@@ -25,8 +25,8 @@ EDGES = (tuple(range(1024, 6000, 1024)), tuple(2 ** n - 1 for n in range(1, 11))
 NODE = 'gpuagg.enable_window_scan'
 LIMIT_S = 1.0  # until a cancelled statement has ended, less what others had the processor
 
-NUMBERS = ('int2', 'int4', 'int8', 'float4', 'float8', 'numeric', 'money', 'interval')
-ORDERED = ('int2', 'int4', 'int8', 'float4', 'float8', 'numeric', 'money', 'date', 'time',
+NUMBERS = ('int2', 'int4', 'int8', 'float4', 'float8', 'numeric', 'cents', 'cents', 'tiny', 'money', 'interval')
+ORDERED = ('int2', 'int4', 'int8', 'float4', 'float8', 'numeric', 'cents', 'tiny', 'money', 'date', 'time',
            'timestamp', 'timestamptz')
 FUNCTIONS = {'sum': NUMBERS, 'avg': tuple(k for k in NUMBERS if k != 'money'), 'min': ORDERED,
              'max': ORDERED, 'count': ORDERED + ('interval', 'text')}
@@ -56,6 +56,8 @@ VALUES = {
     'int2': '(v % 65536 - 32768)::int2', 'int4': '(v * 4294967 % 4294967296 - 2147483648)::int4',
     'int8': '(v - 500000) * 18446744073709', 'float4': '((v % 800 - 400) / 4.0)::float4',
     'float8': "CASE v WHEN 1 THEN 'NaN' WHEN 2 THEN '-Infinity' ELSE (v % 8000 - 4000) / 8.0 END::float8",
+    'cents': "CASE WHEN v % 50000 = 0 THEN 'NaN' ELSE (v - 400000) / 100.0 END::numeric(12,2)",
+    'tiny': '(v * 1e-7 - 0.05)::numeric(18,18)',
     'numeric': '(v - 400000)::numeric / 100', 'money': '(v - 500000)::int8::money / 100',
     'interval': "make_interval(months => (v % 5)::int, days => (v % 41 - 20)::int, secs => v % 7777)",
     'date': "'2000-01-01'::date + (v % 9999 - 5000)::int", 'time': "'00:00'::time + v * '1 ms'::interval",
@@ -76,6 +78,8 @@ WHERE = ('i % 3 > 0', 'g IS NOT NULL', 'i > 10', 'false', 'x_numeric > 100 OR g_
 ABOVE = {'int2': ('{r} < 0', '{r} >= 1000', '0 >= {r}', '{r} = 3', '{r} BETWEEN -5 AND 20000', '{r} <> 4', '{r} < 2.5'),
          'int8': ('{r} < 0', '{r} > 1e20', '{r} <= -5000000000000000000.5', '{r} = 18446744073709', '0 < {r}'),
          'float8': ('{r} < 0', '{r} >= 12.125', "{r} = 'NaN'", '3 > {r}', "{r} > '-Infinity'"),
+         'cents': ('{r} < 0', '{r} >= 12.125', '{r} = 0.01', '3 > {r}', "{r} >= 'NaN'", '{r} <= -1e20', '{r} > 1e16'),
+         'tiny': ('{r} < 0', '{r} > 1e-17', '{r} <= -0.0000000000000000001'),
          'date': ("{r} > '2000-01-01'", "{r} <= '1999-12-31'"), 'timestamp': ("{r} < '2000-01-05'",), 'numeric': ('{r} < 0',)}
 ABOVE.update({'int4': ABOVE['int2'], 'float4': ABOVE['float8'], 'timestamptz': ABOVE['timestamp']})
 
@@ -185,6 +189,9 @@ def call(rng, window):
     function = rng.choice(tuple(FUNCTIONS))
     kind = rng.choice(FUNCTIONS[function])
     argument = 'x_' + kind
+    if kind in ('cents', 'tiny') and rng.random() < 0.4:
+        argument = rng.choice(('{0} * 3', '{0} - 0.5', '{0} * x_cents', '{0} * x_tiny', '{0} / 3', 'abs({0})', '-{0} + g',
+                               'CASE WHEN i % 3 = 0 THEN {0} ELSE 0.125 END', 'round({0}, 1)')).format(argument)
     if kind in ('int4', 'int8', 'float8') and rng.random() < 0.4:
         # computed over whole columns, row by row, and for some rows alone
         exact = ('CASE WHEN i % 3 = 0 THEN {0} END', 'coalesce({0}, 1)', '(-7)::{1}', '{0} / 2 - 3', '-({0} / 4) + g',
