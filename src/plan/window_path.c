@@ -64,13 +64,14 @@ can_sort_keys(const Rebuild *rebuild, const List *clauses)
 	return clauses != NIL && list_length(clauses) <= SORT_MAX_KEYS;
 }
 
-/* Whether the path is a full sort for the window that the node can do itself. */
+/* Whether the path is a sort for the window, by all its keys, that the node can do itself. */
 static bool
 can_sort(const Rebuild *rebuild, const Path *path, const WindowClause *clause)
 {
 	List *clauses;
 
-	if (!rebuild->own_sort || !IsA(path, SortPath) || path->parent != rebuild->rel || !enable_sort)
+	if (!rebuild->own_sort || !(IsA(path, SortPath) || IsA(path, IncrementalSortPath)) ||
+		path->parent != rebuild->rel || !enable_sort)
 		return false;
 	clauses = list_concat_copy(clause->partitionClause, clause->orderClause);
 	return can_sort_keys(rebuild, clauses) &&
@@ -150,8 +151,11 @@ take_window(Rebuild *rebuild, const WindowAggPath *core, const WindowMatch *matc
 
 	if (can_sort(rebuild, input, core->winclause))
 	{
-		sort = input;
+		List *pathkeys = input->pathkeys;
+
+		/* what it is sorted by already does not help a radix sort */
 		input = ((SortPath *) input)->subpath;
+		sort = (Path *) create_sort_path(rebuild->root, rebuild->rel, input, pathkeys, -1.0);
 	}
 	input = rebuild_path(rebuild, input);
 
