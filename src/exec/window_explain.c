@@ -163,14 +163,13 @@ show_sort(WindowScanState *node, ExplainState *es)
 static void
 show_table(const WindowScanState *node, ExplainState *es)
 {
-	const PageCounts *counts;
+	PageCounts counts;
 
 	if (node->input.table == NULL)
 		return;
 	counts = gpuagg_window_table_counts(node->input.table);
-	ExplainPropertyInteger("Pages Read", NULL, (int64) counts->pages, es);
-	ExplainPropertyInteger("Pages from Memory", NULL, (int64) (counts->level1 + counts->level2),
-						   es);
+	ExplainPropertyInteger("Pages Read", NULL, (int64) counts.pages, es);
+	ExplainPropertyInteger("Pages from Memory", NULL, (int64) (counts.level1 + counts.level2), es);
 }
 
 static const char *

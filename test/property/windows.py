@@ -48,6 +48,8 @@ KEYS = {
     'interval': "CASE WHEN i % 2 = 0 THEN make_interval(months => {n}) ELSE make_interval(days => 30 * {n}) END",
     'bytea': "('k' || {n})::bytea",
 }
+COARSER = {'int4': '(%s / 2)', 'int8': '(%s - 7)', 'int2': '(%s::int4 * 3)', 'timestamp': "date_trunc('day', %s)",
+           'date': '(%s - 3)', 'float8': '(%s * 2)'}
 # Types of keys by which the node itself can sort.
 FIXED = ('int4', 'int8', 'int2', 'bool', 'float8', 'float4', 'date', 'timestamp', 'timestamptz', 'time',
          'money', 'oid')
@@ -139,9 +141,26 @@ class Table:
                         if self.wide else "'w' || v") + ' AS wide')
         script.sql('CREATE TABLE %s AS SELECT %s FROM base' % (self.name, ', '.join(columns)))
         script.sql('DROP TABLE base; ANALYZE ' + self.name)
+        # the same in partitions, of which one has columns in another order
+        script.sql('CREATE TABLE {0}p (LIKE {0}) PARTITION BY RANGE (i); '
+                   'CREATE TABLE {0}p1 PARTITION OF {0}p FOR VALUES FROM (minvalue) TO (40); '
+                   'CREATE TABLE {0}p2 AS SELECT 1 AS gone, wide, {1} FROM {0} LIMIT 0; '
+                   'ALTER TABLE {0}p2 DROP COLUMN gone; '
+                   'ALTER TABLE {0}p ATTACH PARTITION {0}p2 FOR VALUES FROM (40) TO (1500); '
+                   'CREATE TABLE {0}p3 PARTITION OF {0}p FOR VALUES FROM (1500) TO (maxvalue); '
+                   'INSERT INTO {0}p SELECT * FROM {0}; ANALYZE {0}p'
+                   .format(self.name, ', '.join(text.split(' AS ')[-1] for text in reversed(columns[:-1]))))
 
 
 # ---- queries ----
+
+def key(rng, column):
+    """A column, or an expression of it that has the same order or a coarser one."""
+    kind = column[2:]
+    if kind in COARSER and rng.random() < 0.25:
+        return COARSER[kind] % column
+    return column
+
 
 class Window:
     """A window, and the functions that may stand over it."""
@@ -150,13 +169,13 @@ class Window:
         fixed = rng.random() < 0.5 if fixed is None else fixed
         kinds = FIXED if fixed else tuple(KEYS)
         self.frame = frame or rng.choice(('rows', 'rows', 'peers', 'peers', 'whole', 'all', 'other'))
-        part = ['g_' + kind for kind in rng.sample(kinds, rng.choice((0, 1, 1, 1, 2)))]
+        part = [key(rng, 'g_' + kind) for kind in rng.sample(kinds, rng.choice((0, 1, 1, 1, 2)))]
         if not fixed and 'g_text' in part and rng.random() < 0.5:
             part[part.index('g_text')] = 'g_text COLLATE "%s"' % rng.choice(('C', 'POSIX'))
         self.order = []
         if self.frame != 'all':
             for kind in rng.sample(kinds, rng.choice((0, 1, 1, 2))):
-                self.order.append('k_' + kind + rng.choice(('', '', ' DESC', ' NULLS FIRST',
+                self.order.append(key(rng, 'k_' + kind) + rng.choice(('', '', ' DESC', ' NULLS FIRST',
                                                            ' DESC NULLS LAST')))
             if self.frame in ('rows', 'other') or rng.random() < 0.2:
                 self.order.append('i' + rng.choice(('', '', ' DESC')))
@@ -230,7 +249,9 @@ class Query:
             pairs += [beside_ours(rng, window) for _ in range(rng.choice((0, 0, 1, 3)))]
         source = table.name
         where = rng.choice(('', '', ' WHERE ' + rng.choice(WHERE)))
-        if 'b.*' in where or 'ctid' in where or 'tableoid' in where or rng.random() < 0.4:
+        if rng.random() < 0.2:
+            source += 'p b'
+        elif 'b.*' in where or 'ctid' in where or 'tableoid' in where or rng.random() < 0.4:
             source += ' b'
         elif rng.random() < 0.3:
             source = '(SELECT * FROM %s ORDER BY %s OFFSET 0) s' % (
@@ -377,7 +398,7 @@ def filtered_queries(script, rng, table, settings, number):
             rng.shuffle(conditions)
         where = rng.choice(('', ' WHERE ' + rng.choice(WHERE)))
         text = 'SELECT * FROM (SELECT i, %s%s FROM %s b%s) q WHERE %s' % (
-            rng.choice(('', 'wide, k_numeric, ')), ', '.join(calls), table.name, where,
+            rng.choice(('', 'wide, k_numeric, ')), ', '.join(calls), table.name + rng.choice(('', '', 'p')), where,
             rng.choice((' AND ', ' AND ', ' OR ')).join(conditions[:rng.choice((1, 2))]))
         script.sql('SET ' + settings.draw(rng))
         ours = 'gpu_running_' if window.frame in ('rows', 'peers', 'all') and rng.random() < 0.5 else 'gpu_'

@@ -1,0 +1,596 @@
+/*
+ * scan_columns.c
+ *	  The rows of a sequential scan of a table as columns.
+ */
+#include "compat.h"
+
+#include "access/sysattr.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "exec/compiled.h"
+#include "exec/scan_columns.h"
+
+struct ScanColumns
+{
+	SeqScanState *scan;
+	PlanState *node;
+	Relation relation;
+	ExprContext *econtext; /* of the node */
+	PageCounts counts;
+	Instrumentation before; /* of the scan's node, of this run */
+	int64 nrows;			/* that passed in it */
+
+	/* the reader's columns: those of the program, then others */
+	PageColumn *columns;
+	int ncolumns;
+	int *column_of; /* by column of the scan: its number there; -1: it is not kept, or computed */
+	bool *is_datum; /* by value */
+
+	/* the program: filter and values */
+	VectorCompiler *compiler; /* NULL: there is none */
+	GpuaggVectorRunner *runner;
+	List *parameter_states;
+	MemoryContext parameters;
+	bool parameters_set[2]; /* of the values, of the filter */
+
+	/* values: columns of the scan, then arguments */
+	int nscan;
+	int nvalues;
+	Expr **exprs;	  /* of those that are computed, over the table; NULL: others */
+	int *register_of; /* of the program, of those */
+	bool computes;	  /* any */
+	bool failed;	  /* to, in this run */
+
+	/* the filter */
+	List *quals;
+	bool by_row;	 /* the executor evaluates it */
+	ExprState *qual; /* over a slot of the relation's rows */
+	TupleTableSlot *slot;
+	int natts; /* of rows that it looks at */
+};
+
+/* ---- which scans ---- */
+
+/* Attributes that the expressions have, up to the last one; -1: also what a slot has not. */
+static int
+attributes_of(const List *exprs, Index varno, int all)
+{
+	Bitmapset *attributes = NULL;
+	int member = -1;
+	int last = 0;
+
+	pull_varattnos((Node *) exprs, varno, &attributes);
+	while ((member = bms_next_member(attributes, member)) >= 0)
+	{
+		int attno = member + FirstLowInvalidHeapAttributeNumber;
+
+		if (attno == 0)
+			last = all;
+		else if (attno > 0)
+			last = Max(last, attno);
+		else if (attno != SelfItemPointerAttributeNumber && attno != TableOidAttributeNumber)
+			return -1;
+	}
+	return last;
+}
+
+/* The attribute that a column of the scan is, or 0. */
+static AttrNumber
+attribute_of(const SeqScan *plan, int i)
+{
+	const Var *var =
+		(const Var *) ((const TargetEntry *) list_nth(plan->scan.plan.targetlist, i))->expr;
+
+	return IsA(var, Var) && var->varno == plan->scan.scanrelid && var->varattno > 0 ? var->varattno
+																					: 0;
+}
+
+/* Whether the columns that are kept can be read or computed. */
+static bool
+has_columns(const ScanColumns *table, const bool *kept)
+{
+	for (int i = 0; i < table->nscan; i++)
+		if (kept[i] && table->exprs[i] == NULL &&
+			attribute_of((const SeqScan *) table->scan->ss.ps.plan, i) == 0)
+			return false;
+	return true;
+}
+
+static bool
+can_take(PlanState *child)
+{
+	const EState *estate = child->state;
+	const SeqScan *plan = (const SeqScan *) child->plan;
+
+	/* an EXPLAIN without ANALYZE does not come here */
+	return IsA(child, SeqScanState) && !plan->scan.plan.parallel_aware &&
+		   estate->es_epq_active == NULL && ScanDirectionIsForward(estate->es_direction) &&
+		   IsMVCCSnapshot(estate->es_snapshot) &&
+		   gpuagg_page_reader_can_read(((SeqScanState *) child)->ss.ss_currentRelation) &&
+		   !contain_subplans((Node *) plan->scan.plan.qual) &&
+		   attributes_of(plan->scan.plan.qual, plan->scan.scanrelid, 1) >= 0;
+}
+
+/* ---- start ---- */
+
+/* Replaces columns of the scan tuple by those of the child's table. */
+static Node *
+replace_columns(Node *node, void *child)
+{
+	const List *targets = child;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && ((Var *) node)->varno == INDEX_VAR)
+		return copyObject(
+			(Node *) ((TargetEntry *) list_nth(targets, ((Var *) node)->varattno - 1))->expr);
+	return expression_tree_mutator(node, replace_columns, child);
+}
+
+/* Whether a register holds the expression's values as a column has them, or decimals as bigints. */
+static bool
+is_column(const Expr *expr, const VectorValue *value)
+{
+	int16 length;
+	bool by_value;
+
+	if (value->scale >= 0)
+		return value->type == GPUAGG_VECTOR_INT64;
+	get_typlenbyval(exprType((const Node *) expr), &length, &by_value);
+	return by_value && value->type != GPUAGG_VECTOR_BOOL && value->type != GPUAGG_VECTOR_DATUM &&
+		   gpuagg_vector_type_size(value->type) == (size_t) length;
+}
+
+/* Whether all that is computed before the first row is there are values of the client. */
+static bool
+has_plain_parameters(const VectorCompiler *compiler)
+{
+	ListCell *cell;
+
+	foreach (cell, compiler->parameters)
+	{
+		const VectorParameter *parameter = lfirst(cell);
+
+		if (!parameter->filter && (!IsA(parameter->expr, Param) ||
+								   ((const Param *) parameter->expr)->paramkind != PARAM_EXTERN))
+			return false;
+	}
+	return true;
+}
+
+/* The program of the filter and of n expressions; NULL: core's executor is to evaluate them. */
+static VectorCompiler *
+compile(const ScanColumns *table, List *quals, Expr *const *exprs, int n, int *register_of,
+		int *scales)
+{
+	Index varno = ((const Scan *) table->scan->ss.ps.plan)->scanrelid;
+	VectorCompiler *compiler;
+
+	if (!gpuagg_compile_possible((Node *) quals))
+		return NULL;
+	compiler = gpuagg_compiler_make(RelationGetRelid(table->relation), varno);
+	compiler->narrow = n > 0;
+	gpuagg_compile_filter(compiler, quals);
+	for (int i = 0; i < n; i++)
+	{
+		VectorValue value;
+
+		if (exprs[i] == NULL)
+			continue;
+		value = gpuagg_compile_value(compiler, exprs[i], NULL);
+		if (!is_column(exprs[i], &value))
+			return NULL;
+		register_of[i] = value.reg;
+		scales[i] = value.scale;
+	}
+	if (!gpuagg_compile_finish(compiler) || compiler->user_function || compiler->rows != NIL ||
+		!has_plain_parameters(compiler))
+		return NULL;
+	return compiler;
+}
+
+/* The expression of a value that may be computed; NULL: it is a column of the table. */
+static Expr *
+value_of(const ScanColumns *table, Expr *const *arguments, int i)
+{
+	const SeqScan *plan = (const SeqScan *) table->scan->ss.ps.plan;
+	List *targets = plan->scan.plan.targetlist;
+	Expr *expr;
+
+	if (i >= table->nscan)
+		return (Expr *) replace_columns((Node *) arguments[i - table->nscan], targets);
+	expr = ((TargetEntry *) list_nth(targets, i))->expr;
+	/* a column of rows is not scaled */
+	return attribute_of(plan, i) > 0 || exprType((Node *) expr) == NUMERICOID ? NULL : expr;
+}
+
+/* Finds the values that can be computed; they are if the filter is, too. */
+static void
+init_values(ScanColumns *table, Expr *const *arguments, int n, bool *computed, int *scales)
+{
+	int *all_scales;
+
+	table->nscan = list_length(table->scan->ss.ps.plan->targetlist);
+	table->nvalues = table->nscan + n;
+	table->exprs = palloc0((table->nvalues + 1) * sizeof(Expr *));
+	table->register_of = palloc0((table->nvalues + 1) * sizeof(int));
+	all_scales = palloc0((table->nvalues + 1) * sizeof(int));
+	for (int i = 0; i < table->nvalues; i++)
+	{
+		Expr *expr = value_of(table, arguments, i);
+
+		if (expr == NULL || !gpuagg_compile_possible((Node *) expr) ||
+			compile(table, NIL, &expr, 1, &table->register_of[i], &all_scales[i]) == NULL)
+			continue;
+		table->exprs[i] = expr;
+		table->computes = true;
+	}
+	if (table->computes)
+		table->compiler = compile(table, table->quals, table->exprs, table->nvalues,
+								  table->register_of, all_scales);
+	if (table->compiler == NULL)
+		gpuagg_scan_columns_compute_none(table);
+	for (int i = 0; i < n; i++)
+	{
+		computed[i] = table->exprs[table->nscan + i] != NULL;
+		scales[i] = computed[i] ? all_scales[table->nscan + i] : -1;
+	}
+}
+
+void
+gpuagg_scan_columns_compute_none(ScanColumns *table)
+{
+	memset(table->exprs, 0, table->nvalues * sizeof(Expr *));
+	table->computes = false;
+	table->compiler = NULL;
+}
+
+/* What runs the program. */
+static void
+init_program(ScanColumns *table)
+{
+	if (table->compiler == NULL && table->quals != NIL)
+		table->compiler = compile(table, table->quals, NULL, 0, NULL, NULL);
+	if (table->compiler == NULL)
+		return;
+	table->runner = gpuagg_compiled_runner(&table->compiler->program);
+	table->parameter_states = gpuagg_compiled_states(table->compiler, table->node);
+	if (table->parameters == NULL)
+		table->parameters = AllocSetContextCreate(CurrentMemoryContext, "gpuagg parameters",
+												  ALLOCSET_SMALL_SIZES);
+}
+
+static void
+init_filter(ScanColumns *table)
+{
+	const Scan *plan = (const Scan *) table->scan->ss.ps.plan;
+	TupleDesc desc = RelationGetDescr(table->relation);
+
+	table->quals = plan->plan.qual;
+	table->qual = ExecInitQual(table->quals, table->node);
+	table->slot = ExecInitExtraTupleSlot(table->node->state, desc, &TTSOpsVirtual);
+	table->natts = attributes_of(table->quals, plan->scanrelid, desc->natts);
+}
+
+/* Whether the vector's values are as wide as the attribute's. */
+static bool
+is_plain(const PageColumn *column, Form_pg_attribute attribute)
+{
+	return column->form == PAGE_COLUMN_COPY && attribute->attbyval &&
+		   gpuagg_vector_type_size(column->type) == (size_t) attribute->attlen;
+}
+
+/* The number of the reader's column that has an attribute as it is kept. */
+static int
+find_column(ScanColumns *table, AttrNumber attno)
+{
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(table->relation), attno - 1);
+	PageColumn column;
+
+	if (!gpuagg_page_column(attribute, &column) || !is_plain(&column, attribute))
+		column = (PageColumn){attno, PAGE_COLUMN_DATUM, GPUAGG_VECTOR_DATUM, 0, false};
+	for (int i = 0; i < table->ncolumns; i++)
+		if (table->columns[i].attno == attno && table->columns[i].form == column.form)
+			return i;
+	table->columns[table->ncolumns] = column;
+	return table->ncolumns++;
+}
+
+static void
+init_columns(ScanColumns *table, const bool *kept)
+{
+	const SeqScan *plan = (const SeqScan *) table->scan->ss.ps.plan;
+	int nprogram = table->compiler != NULL ? (int) table->compiler->program.ncolumns : 0;
+
+	table->columns = palloc0((nprogram + table->nscan + 1) * sizeof(PageColumn));
+	table->column_of = palloc((table->nscan + 1) * sizeof(int));
+	table->is_datum = palloc0((table->nvalues + 1) * sizeof(bool));
+	if (nprogram > 0)
+		gpuagg_compiled_columns(table->compiler, table->relation, table->columns);
+	table->ncolumns = nprogram;
+	for (int i = 0; i < table->nscan; i++)
+	{
+		table->column_of[i] = -1;
+		if (!kept[i] || table->exprs[i] != NULL)
+			continue;
+		table->column_of[i] = find_column(table, attribute_of(plan, i));
+		table->is_datum[i] = table->columns[table->column_of[i]].form == PAGE_COLUMN_DATUM;
+	}
+}
+
+ScanColumns *
+gpuagg_scan_columns_make(PlanState *scan, PlanState *node, Expr *const *arguments, int n,
+						 bool *computed, int *scales)
+{
+	MemoryContext old;
+	ScanColumns *table;
+
+	if (!can_take(scan))
+		return NULL;
+	old = MemoryContextSwitchTo(scan->state->es_query_cxt);
+	table = palloc0(sizeof(ScanColumns));
+	table->scan = (SeqScanState *) scan;
+	table->node = node;
+	table->relation = table->scan->ss.ss_currentRelation;
+	table->econtext = node->ps_ExprContext;
+	init_filter(table);
+	init_values(table, arguments, n, computed, scales);
+	MemoryContextSwitchTo(old);
+	return table;
+}
+
+bool
+gpuagg_scan_columns_keep(ScanColumns *table, const bool *kept)
+{
+	MemoryContext old;
+
+	if (!has_columns(table, kept))
+		return false;
+	old = MemoryContextSwitchTo(table->scan->ss.ps.state->es_query_cxt);
+	init_program(table);
+	init_columns(table, kept);
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
+/* ---- the filter ---- */
+
+static bool
+filters_by_row(const ScanColumns *table)
+{
+	return table->by_row || (table->quals != NIL && table->compiler == NULL);
+}
+
+/* The batch's rows that pass, as the executor finds; returns how many. */
+static int
+pass_by_row(ScanColumns *table, PageReader *reader, uint64 *live)
+{
+	int n = 0;
+
+	memset(live, 0, GPUAGG_VECTOR_WORDS * sizeof(uint64));
+	for (int i = 0; i < reader->nrows; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		gpuagg_page_reader_slot(reader, i, table->natts, table->slot);
+		table->econtext->ecxt_scantuple = table->slot;
+		if (ExecQual(table->qual, table->econtext))
+		{
+			live[i / 64] |= UINT64CONST(1) << i % 64;
+			n++;
+		}
+		ResetExprContext(table->econtext);
+	}
+	ExecClearTuple(table->slot);
+	return n;
+}
+
+/* The constants that are known with the first row that needs them; false: some has no form. */
+static bool
+set_parameters(ScanColumns *table, bool filter)
+{
+	MemoryContext old = MemoryContextSwitchTo(table->parameters);
+	bool fits = gpuagg_compiled_parameters(table->compiler, table->parameter_states,
+										   table->econtext, filter, table->runner);
+
+	MemoryContextSwitchTo(old);
+	table->parameters_set[filter] = true;
+	return fits;
+}
+
+/* The same by the program; -1: some row could not be decided. */
+static int
+pass_by_vector(ScanColumns *table, PageReader *reader, uint64 *live)
+{
+	GpuaggVectorRunner *runner = table->runner;
+	int n;
+
+	gpuagg_page_reader_load(reader, 0, table->compiler->nfilter_columns, NULL);
+	runner->columns = reader->columns;
+	n = gpuagg_vector_run_filter(runner, reader->nrows);
+	if (reader->any_flagged || runner->any_flagged)
+		return -1;
+	memcpy(live, runner->live, sizeof(runner->live));
+	return n;
+}
+
+static int
+pass_all(const PageReader *reader, uint64 *live)
+{
+	memset(live, 0, GPUAGG_VECTOR_WORDS * sizeof(uint64));
+	memset(live, 0xff, reader->nrows / 64 * sizeof(uint64));
+	if (reader->nrows % 64 != 0)
+		live[reader->nrows / 64] = (UINT64CONST(1) << reader->nrows % 64) - 1;
+	return reader->nrows;
+}
+
+/*
+ * The batch's rows that pass; returns how many, or -1: from memory, the batch comes again, from
+ * its pages; else the executor has to look.
+ */
+static int
+pass(ScanColumns *table, PageReader *reader, uint64 *live)
+{
+	int n = -1;
+
+	if (table->compiler == NULL && table->quals == NIL)
+		return pass_all(reader, live);
+	if (table->compiler != NULL && !table->parameters_set[true])
+		table->by_row = !set_parameters(table, true);
+	if (!filters_by_row(table))
+		n = pass_by_vector(table, reader, live);
+	if (n > 0 && table->computes && !table->parameters_set[false])
+	{
+		/* registers of the filter may be needed again, and constants have been set anew */
+		table->failed = !set_parameters(table, false);
+		n = pass_by_vector(table, reader, live);
+	}
+	if (n < 0 && !reader->from_memory && !table->computes)
+		n = pass_by_row(table, reader, live);
+	return n;
+}
+
+/* ---- rows ---- */
+
+static PageReader *
+open_reader(ScanColumns *table)
+{
+	const EState *estate = table->scan->ss.ps.state;
+	PageMemory memory = PAGE_MEMORY_NONE;
+	const char *reason;
+
+	if (table->ncolumns > 0 && !filters_by_row(table))
+		memory = gpuagg_page_memory(table->relation, estate->es_snapshot, table->columns,
+									table->ncolumns, &reason);
+	return gpuagg_page_reader_open(table->relation, estate->es_snapshot, table->columns,
+								   table->ncolumns, memory, NULL);
+}
+
+/* Columns and arguments of n live rows of the batch; false: some row is flagged. */
+static bool
+put(const ScanColumns *table, PageReader *reader, const GpuaggVector **vectors, const uint64 *live,
+	int n, RowSort *sort)
+{
+	int nfilter = table->compiler != NULL ? table->compiler->nfilter_columns : 0;
+	uint16 rows[GPUAGG_VECTOR_ROWS];
+
+	/* columns of a filter that was evaluated row by row are not there */
+	if (filters_by_row(table) || reader->any_flagged)
+		nfilter = 0;
+	gpuagg_page_reader_load(reader, nfilter, table->ncolumns - nfilter,
+							n == reader->nrows ? NULL : live);
+	if (table->computes)
+	{
+		if (reader->any_flagged)
+			return false;
+		gpuagg_vector_run_values(table->runner);
+		if (table->runner->any_flagged)
+			return false;
+	}
+	for (int i = 0; i < table->nvalues; i++)
+		if (table->exprs[i] != NULL)
+			vectors[i] = &table->runner->registers[table->register_of[i]];
+		else if (i < table->nscan && table->column_of[i] >= 0)
+			vectors[i] = &reader->columns[table->column_of[i]];
+	gpuagg_row_sort_put_vectors(sort, vectors, table->is_datum, rows,
+								gpuagg_vector_list(live, rows));
+	return true;
+}
+
+/* The n rows of the batch that pass, or -1 as above; false: arguments cannot be computed. */
+static bool
+take_batch(ScanColumns *table, PageReader *reader, const GpuaggVector **vectors, const uint64 *live,
+		   int n, RowSort *sort)
+{
+	PlanState *child = &table->scan->ss.ps;
+
+	if (table->failed)
+		return false;
+	if (n < 0 || (n > 0 && !put(table, reader, vectors, live, n, sort)))
+	{
+		if (!reader->from_memory)
+			return false;
+		gpuagg_page_reader_return(reader);
+	}
+	else
+	{
+		InstrCountFiltered1(child, reader->nrows - n);
+		table->nrows += n;
+	}
+	return true;
+}
+
+bool
+gpuagg_scan_columns_take(ScanColumns *table, RowSort *sort)
+{
+	Instrumentation *instrument = table->scan->ss.ps.instrument;
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg pages",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	const GpuaggVector **vectors = palloc0((table->nvalues + 1) * sizeof(GpuaggVector *));
+	const PageCounts before = table->counts;
+	uint64 live[GPUAGG_VECTOR_WORDS];
+	PageReader *reader;
+	bool done = true;
+
+	if (instrument != NULL)
+		table->before = *instrument;
+	table->nrows = 0;
+	table->by_row = table->failed = false;
+	table->parameters_set[false] = table->parameters_set[true] = false;
+	if (table->parameters != NULL)
+		MemoryContextReset(table->parameters);
+	reader = open_reader(table);
+	while (done)
+	{
+		bool more;
+		int n = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		if (instrument != NULL)
+			InstrStartNode(instrument);
+		more = gpuagg_page_reader_next(reader);
+		if (more)
+			n = pass(table, reader, live);
+		if (instrument != NULL)
+			InstrStopNode(instrument, Max(n, 0));
+		if (!more)
+			break;
+		done = take_batch(table, reader, vectors, live, n, sort);
+	}
+	gpuagg_page_counts_add(&table->counts, &reader->counts);
+	gpuagg_page_counts_tell(&table->counts, &before, 0);
+	gpuagg_page_reader_close(reader);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return done;
+}
+
+void
+gpuagg_scan_columns_undo(ScanColumns *table)
+{
+	Instrumentation *instrument = table->scan->ss.ps.instrument;
+
+	if (instrument == NULL)
+		return;
+	instrument->tuplecount = table->before.tuplecount;
+	instrument->nfiltered1 = table->before.nfiltered1;
+}
+
+int64
+gpuagg_scan_columns_rows(const ScanColumns *table)
+{
+	return table->nrows;
+}
+
+const PageCounts *
+gpuagg_scan_columns_counts(const ScanColumns *table)
+{
+	return &table->counts;
+}
