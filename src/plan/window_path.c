@@ -27,7 +27,7 @@
 
 /* Measured: a row's cost in our node, as a part of that in core's node and core's sort. */
 #define WINDOW_PART 0.33
-#define SORT_PART	0.35
+#define SORT_PART	0.14
 
 /* A stack being rebuilt. */
 typedef struct Rebuild

@@ -118,12 +118,24 @@ FROM generate_series(1, 4) AS run,
     LATERAL timed(format('SELECT gpu_sum(volts) FROM reading -- %s', run)) AS o;
 RESET max_parallel_workers_per_gather;
 
-\echo '== Running sum of each sensor over time: 1000 partitions'
-SELECT * FROM side_by_side('last value of the largest',
-    'SELECT max(s) FROM (SELECT sum(pulses) OVER (PARTITION BY sensor ORDER BY at
-        ROWS UNBOUNDED PRECEDING) AS s FROM reading) AS w',
-    'SELECT max(s) FROM (SELECT gpu_running_sum(pulses) OVER (PARTITION BY sensor ORDER BY at
-        ROWS UNBOUNDED PRECEDING) AS s FROM reading) AS w');
+\echo '== The running balance of 2000 accounts: movements that leave less than nothing'
+SET work_mem = '512MB';
+SELECT * FROM side_by_side('how many',
+    'SELECT count(*) FROM (SELECT sum(amount) OVER (PARTITION BY account ORDER BY at, id
+        ROWS UNBOUNDED PRECEDING) AS balance FROM movement) AS m WHERE balance < 0',
+    'SELECT count(*) FROM (SELECT gpu_running_sum(amount) OVER (PARTITION BY account ORDER BY at, id
+        ROWS UNBOUNDED PRECEDING) AS balance FROM movement) AS m WHERE balance < 0');
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF)
+SELECT account, at, amount, balance FROM (
+    SELECT *, gpu_running_sum(amount) OVER (PARTITION BY account ORDER BY at, id ROWS UNBOUNDED PRECEDING)
+        AS balance FROM movement) AS m WHERE balance < 0;
+SELECT account, at, amount, balance FROM (
+    SELECT *, gpu_running_sum(amount) OVER (PARTITION BY account ORDER BY at, id ROWS UNBOUNDED PRECEDING)
+        AS balance FROM movement) AS m WHERE balance < 0
+ORDER BY at, id LIMIT 5;
+RESET work_mem;
+
+\echo '== Running sum of each sensor over time'
 SELECT sensor, at::time AS at, pulses,
        sum(pulses) OVER w AS "sum() OVER", gpu_running_sum(pulses) OVER w AS gpu_running_sum
 FROM reading WHERE sensor = 7

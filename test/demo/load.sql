@@ -1,4 +1,4 @@
--- load.sql: the table of the demonstration.  psql variable: rows.
+-- load.sql: the tables of the demonstration.  psql variable: rows.
 CREATE EXTENSION gpuagg;
 
 CREATE TABLE reading (
@@ -19,8 +19,21 @@ SELECT i % 1000,
        CASE WHEN i % 50 = 0 THEN NULL ELSE (random() - 0.5) * 10 ^ (i % 9) END,
        random() * 1000
 FROM generate_series(1, :rows) AS i;
+
+-- Accounts begin with 5,000 each; what comes later is a little more in than out.
+CREATE TABLE movement (
+    id bigint NOT NULL,
+    account integer NOT NULL,
+    at timestamptz NOT NULL,
+    amount numeric(12,2) NOT NULL
+);
+INSERT INTO movement
+SELECT i, CASE WHEN i <= 2000 THEN i ELSE 1 + floor(random() * 2000) END,
+       timestamptz '2026-01-01 00:00:00+00' + i * interval '5 seconds',
+       CASE WHEN i <= 2000 THEN 5000 ELSE random() * 200 - 99 END
+FROM generate_series(1, :rows) AS i;
 CHECKPOINT;
-VACUUM (FREEZE, ANALYZE) reading;
+VACUUM (FREEZE, ANALYZE) reading, movement;
 
 -- Runs a query that yields one value; best time of three.
 CREATE FUNCTION timed(query text, OUT result text, OUT ms numeric)
