@@ -82,10 +82,13 @@ show_filter(CustomScanState *css, int first, int n, List *ancestors, ExplainStat
 static void
 show_columns(AggScanState *node, ExplainState *es)
 {
-	Oid relation = RelationGetRelid(node->relation);
 	List *names = NIL;
 	ListCell *cell;
+	Oid relation;
 
+	if (node->relation == NULL)
+		return;
+	relation = RelationGetRelid(node->relation);
 	foreach (cell, node->compiler->attributes)
 		names = lappend(names,
 						(char *) quote_identifier(get_attname(relation, lfirst_int(cell), false)));
@@ -138,9 +141,12 @@ show_work(AggScanState *node, ExplainState *es)
 	gpuagg_agg_counts_add(&counts, &node->workers);
 	if (node->spec->nquals > 0)
 		ExplainPropertyInteger("Rows Removed by Rows Filter", NULL, counts.removed, es);
-	ExplainPropertyInteger("Pages Read", NULL, (int64) counts.pages.pages, es);
-	ExplainPropertyInteger("Pages All-Visible", NULL, (int64) counts.pages.all_visible, es);
-	ExplainPropertyInteger("Pages by Stride", NULL, (int64) counts.pages.strided, es);
+	if (!node->spec->over_window)
+	{
+		ExplainPropertyInteger("Pages Read", NULL, (int64) counts.pages.pages, es);
+		ExplainPropertyInteger("Pages All-Visible", NULL, (int64) counts.pages.all_visible, es);
+		ExplainPropertyInteger("Pages by Stride", NULL, (int64) counts.pages.strided, es);
+	}
 	if (counts.pages.level1 + counts.pages.level2 + counts.pages.filled > 0)
 	{
 		ExplainPropertyInteger("Pages from Memory", NULL, (int64) counts.pages.level1, es);

@@ -17,6 +17,7 @@
 #include "exec/agg_state.h"
 #include "exec/compiled.h"
 #include "exec/page_scan.h"
+#include "exec/row_reader.h"
 #include "gpuagg.h"
 
 /* That a set's groups may take at least, where there are several and all may take as much. */
@@ -92,15 +93,14 @@ init_expressions(AggScanState *node, List *quals)
 		node->row_exprs[foreach_current_index(cell)] = ExecInitExpr(lfirst(cell), parent);
 	node->parameter_states = gpuagg_compiled_states(node->compiler, parent);
 	node->row_natts = attributes_needed(node);
-	node->row_slot = ExecInitExtraTupleSlot(parent->state, RelationGetDescr(node->relation),
-											&TTSOpsVirtual);
+	node->row_slot = ExecInitExtraTupleSlot(parent->state, node->row_desc, &TTSOpsVirtual);
 }
 
 /* Whether vectors have all that is asked for, and groups' values come whole from them. */
 static bool
 needs_columns_only(const AggScanState *node)
 {
-	bool only = !node->always_by_row && node->compiler->rows == NIL;
+	bool only = !node->always_by_row && node->compiler->rows == NIL && !node->spec->over_window;
 
 	for (int i = 0; i < node->nvalues; i++)
 		only &= node->values[i].whole;
@@ -110,19 +110,20 @@ needs_columns_only(const AggScanState *node)
 void
 gpuagg_agg_input_init(AggScanState *node)
 {
-	Relation relation = node->relation;
 	List *quals = quals_of(node);
 
-	node->compiler = gpuagg_compiler_make(RelationGetRelid(relation), node->varno);
+	node->compiler = gpuagg_compiler_make(node->varno);
 	gpuagg_compile_filter(node->compiler, quals);
 	gpuagg_agg_layout_init(node);
 	if (!gpuagg_compile_finish(node->compiler))
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("expressions over table \"%s\" are too many for one node",
-							   RelationGetRelationName(relation)),
+						node->relation != NULL
+							? errmsg("expressions over table \"%s\" are too many for one node",
+									 RelationGetRelationName(node->relation))
+							: errmsg("expressions over a subquery are too many for one node"),
 						errhint("Set gpuagg.enable_agg_scan to off.")));
 	node->columns = palloc0(Max(list_length(node->compiler->attributes), 1) * sizeof(PageColumn));
-	gpuagg_compiled_columns(node->compiler, relation, node->columns);
+	gpuagg_compiled_columns(node->compiler, node->row_desc, node->columns);
 	init_expressions(node, quals);
 
 	gpuagg_agg_vector_init(node);
@@ -208,6 +209,23 @@ open_reader(AggScanState *node, Relation relation, const PageColumn *columns, Ag
 	node->reader->owner = node;
 	node->reader->timed = node->css.ss.ps.instrument != NULL &&
 						  node->css.ss.ps.instrument->need_timer;
+}
+
+/* A reader of the rows of the one table, or of the plan below, that are this process's. */
+static void
+open_rows(AggScanState *node)
+{
+	PlanState *child;
+
+	if (!node->spec->over_window)
+	{
+		open_reader(node, node->relation, node->columns, &node->memory,
+					node->share != NULL ? &node->share->pages : NULL);
+		return;
+	}
+	child = linitial(node->css.custom_ps);
+	node->reader = gpuagg_row_reader_open(child, node->spec->attributes, node->row_desc,
+										  node->columns, (int) node->compiler->program.ncolumns);
 }
 
 /* What the device has, of a table that this process has not begun to read, and does not share yet. */
@@ -498,9 +516,8 @@ gpuagg_agg_input_drain(AggScanState *node)
 	{
 		if (node->reader == NULL)
 		{
-			open_reader(node, node->relation, node->columns, &node->memory,
-						node->share != NULL ? &node->share->pages : NULL);
-			if (node->share == NULL)
+			open_rows(node);
+			if (node->share == NULL && !node->spec->over_window)
 				take_device(node, &node->memory);
 		}
 		all = take_vectors(node);

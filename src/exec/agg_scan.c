@@ -11,6 +11,7 @@
 
 #include "access/parallel.h"
 #include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
 
 #include "device/client.h"
 #include "device/stat.h"
@@ -18,6 +19,7 @@
 #include "exec/agg_spill.h"
 #include "exec/agg_state.h"
 #include "exec/function_access.h"
+#include "exec/row_reader.h"
 #include "gpuagg.h"
 #include "spec/node_log.h"
 
@@ -30,6 +32,40 @@ find_partial(PlanState *child)
 	if (child == NULL)
 		elog(ERROR, "GpuAgg has no partial node");
 	return (AggScanState *) child;
+}
+
+/*
+ * Gives columns of the plan below the typmods of the spec, which the planner does not know.  Again
+ * for each execution of the plan, to the same.
+ */
+static bool
+set_typmods(Node *expr, void *context)
+{
+	const AggScanState *node = context;
+	Var *var = (Var *) expr;
+
+	if (expr == NULL)
+		return false;
+	if (IsA(expr, Var) && var->varno == (int) node->varno && var->varlevelsup == 0)
+		var->vartypmod = TupleDescAttr(node->row_desc, var->varattno - 1)->atttypmod;
+	return expression_tree_walker(expr, set_typmods, context);
+}
+
+static void
+begin_over_window(AggScanState *node, EState *estate, int eflags)
+{
+	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
+	PlanState *child;
+	int subquery;
+
+	if (!bms_get_singleton_member(plan->custom_relids, &subquery))
+		elog(ERROR, "GpuAgg has no subquery");
+	node->varno = (Index) subquery;
+	child = ExecInitNode(linitial(plan->custom_plans), estate,
+						 eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
+	node->css.custom_ps = list_make1(child);
+	node->row_desc = gpuagg_row_reader_desc(child, node->spec->attributes, node->spec->typmods);
+	(void) set_typmods((Node *) plan->custom_scan_tlist, node);
 }
 
 static void
@@ -51,6 +87,8 @@ begin(CustomScanState *css, EState *estate, int eflags)
 
 		node->relation = css->ss.ss_currentRelation;
 		node->varno = plan->scan.scanrelid;
+		if (spec->over_window)
+			begin_over_window(node, estate, eflags);
 		if (spec->over_children)
 		{
 			if (!bms_get_singleton_member(plan->custom_relids, &parent))
@@ -58,9 +96,11 @@ begin(CustomScanState *css, EState *estate, int eflags)
 			node->varno = (Index) parent;
 			node->relation = compat_range_table_relation(estate, node->varno);
 		}
+		if (node->relation != NULL)
+			node->row_desc = RelationGetDescr(node->relation);
 		gpuagg_agg_input_init(node);
 	}
-	if (plan->custom_plans == NIL)
+	if (plan->custom_plans == NIL || spec->over_window)
 		return;
 	eflags &= ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK);
 	css->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans), estate, eflags));

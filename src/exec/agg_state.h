@@ -208,13 +208,14 @@ typedef struct AggScanState
 	int64 spilled_bytes;
 	TupleTableSlot *incoming; /* a worker's tuple that is being merged */
 
-	/* the table, or the parent of several */
-	Relation relation;
-	Index varno;	 /* in expressions */
-	AggTable *table; /* of several: the one that is being read; or NULL */
-	List *tables;	 /* of several: AggTable * of the nodes below */
-	bool other_rows; /* of several: nodes of another kind give rows, too */
-	bool full;		 /* it has stopped because groups must be given out */
+	/* the table, or the parent of several; or a plan with windows */
+	Relation relation;	/* NULL: there is none */
+	TupleDesc row_desc; /* of its rows */
+	Index varno;		/* in expressions */
+	AggTable *table;	/* of several: the one that is being read; or NULL */
+	List *tables;		/* of several: AggTable * of the nodes below */
+	bool other_rows;	/* of several: nodes of another kind give rows, too */
+	bool full;			/* it has stopped because groups must be given out */
 	VectorCompiler *compiler;
 	GpuaggVectorRunner *runner;
 	PageColumn *columns;

@@ -10,9 +10,8 @@
 #include "exec/compiled.h"
 
 void
-gpuagg_compiled_columns(const VectorCompiler *compiler, Relation relation, PageColumn *columns)
+gpuagg_compiled_columns(const VectorCompiler *compiler, TupleDesc desc, PageColumn *columns)
 {
-	TupleDesc desc = RelationGetDescr(relation);
 	ListCell *cell;
 
 	foreach (cell, compiler->attributes)

@@ -8,14 +8,13 @@
 #include "compat.h"
 
 #include "nodes/execnodes.h"
-#include "utils/rel.h"
 
 #include "common/vector_run.h"
 #include "spec/vector_compile.h"
 #include "types/page_column.h"
 
-/* The columns of the relation that the program reads, by number, for a reader of its pages. */
-extern void gpuagg_compiled_columns(const VectorCompiler *compiler, Relation relation,
+/* The columns of rows that the program reads, by number, for a reader. */
+extern void gpuagg_compiled_columns(const VectorCompiler *compiler, TupleDesc desc,
 									PageColumn *columns);
 
 /* A runner of the program, in the current memory context. */

@@ -349,22 +349,31 @@ load(PageReader *reader, int first, int n, const uint64 *wanted, bool later)
 void
 gpuagg_page_reader_load(PageReader *reader, int first, int n, const uint64 *wanted)
 {
-	load(reader, first, n, wanted, false);
+	if (reader->source != NULL)
+		reader->source->load(reader, first, n, wanted);
+	else
+		load(reader, first, n, wanted, false);
 }
 
 void
 gpuagg_page_reader_find(PageReader *reader, int first, int n)
 {
-	load(reader, first, n, NULL, true);
+	if (reader->source != NULL)
+		reader->source->load(reader, first, n, NULL);
+	else
+		load(reader, first, n, NULL, true);
 }
 
 void
 gpuagg_page_reader_values(PageReader *reader, int c, const uint64 *wanted)
 {
 	PageScan *scan = reader->scan;
-	PageColumnState *state = &scan->columns[c];
+	PageColumnState *state;
 	int n;
 
+	if (reader->source != NULL)
+		return;
+	state = &scan->columns[c];
 	if (!state->pending)
 		return;
 	state->pending = false;

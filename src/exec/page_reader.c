@@ -485,8 +485,11 @@ bool
 gpuagg_page_reader_next(PageReader *reader)
 {
 	PageScan *scan = reader->scan;
-	PageBatch *batch = scan->following;
+	PageBatch *batch;
 
+	if (reader->source != NULL)
+		return reader->source->next(reader);
+	batch = scan->following;
 	reader->loaded = false;
 	if (reader->resident != NULL && !scan->resident_done)
 	{
@@ -605,8 +608,8 @@ segment_of(const PageScan *scan, int row)
 	return segment;
 }
 
-void
-gpuagg_page_reader_slot(PageReader *reader, int row, int natts, TupleTableSlot *slot)
+static void
+store_tuple(PageReader *reader, int row, int natts, TupleTableSlot *slot)
 {
 	PageScan *scan = reader->scan;
 	TupleDesc desc = RelationGetDescr(scan->relation);
@@ -646,6 +649,15 @@ gpuagg_page_reader_slot(PageReader *reader, int row, int natts, TupleTableSlot *
 	ItemPointerSet(&slot->tts_tid, segment->block,
 				   segment->lines != NULL ? segment->lines[row - segment->begin]
 										  : segment->line + (row - segment->begin));
+}
+
+void
+gpuagg_page_reader_slot(PageReader *reader, int row, int natts, TupleTableSlot *slot)
+{
+	if (reader->source != NULL)
+		reader->source->slot(reader, row, natts, slot);
+	else
+		store_tuple(reader, row, natts, slot);
 }
 
 /* ---- the reader ---- */
@@ -719,6 +731,11 @@ gpuagg_page_reader_close(PageReader *reader)
 {
 	PageScan *scan = reader->scan;
 
+	if (reader->source != NULL)
+	{
+		reader->source->close(reader);
+		return;
+	}
 	unpin_all(scan);
 	compat_blocks_end(&scan->blocks);
 	if (scan->blocks.strategy != NULL)

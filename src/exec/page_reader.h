@@ -70,10 +70,25 @@ typedef bool (*PageChunkDone)(void *owner, const BlockSummary *const *blocks, ui
  */
 typedef bool (*PageChunkStop)(void *owner, double done);
 
-typedef struct PageReader
+typedef struct PageReader PageReader;
+
+/*
+ * Rows that come from elsewhere than a table's pages, in a reader all the same: what takes the place
+ * of the functions below of these names.  There is no memory then, and there are no codes.
+ */
+typedef struct PageSource
 {
-	int nrows;			   /* of the current batch */
-	GpuaggVector *columns; /* one for each PageColumn; set by load() */
+	bool (*next)(PageReader *reader);
+	void (*load)(PageReader *reader, int first, int n, const uint64 *wanted);
+	void (*slot)(PageReader *reader, int row, int natts, TupleTableSlot *slot);
+	void (*close)(PageReader *reader);
+} PageSource;
+
+struct PageReader
+{
+	const PageSource *source; /* NULL: pages */
+	int nrows;				  /* of the current batch */
+	GpuaggVector *columns;	  /* one for each PageColumn; set by load() */
 
 	/*
 	 * Rows with a value that its form cannot hold: compressed or out of line bytes;
@@ -101,7 +116,7 @@ typedef struct PageReader
 	const bool *summed_up;	  /* the same, by column: whether chunk_done() looks at its blocks */
 	PageChunkStop chunk_stop; /* the same */
 	void *owner;			  /* of chunk_done(), chunk_stop() */
-} PageReader;
+};
 
 /* Whether the relation's pages are those of a heap, which alone the reader knows. */
 extern bool gpuagg_page_reader_can_read(Relation relation);

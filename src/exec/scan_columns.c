@@ -175,7 +175,7 @@ compile(const ScanColumns *table, List *quals, Expr *const *exprs, int n, int *r
 
 	if (!gpuagg_compile_possible((Node *) quals))
 		return NULL;
-	compiler = gpuagg_compiler_make(RelationGetRelid(table->relation), varno);
+	compiler = gpuagg_compiler_make(varno);
 	compiler->narrow = n > 0;
 	gpuagg_compile_filter(compiler, quals);
 	for (int i = 0; i < n; i++)
@@ -313,7 +313,7 @@ init_columns(ScanColumns *table, const bool *kept)
 	table->column_of = palloc((table->nscan + 1) * sizeof(int));
 	table->is_datum = palloc0((table->nvalues + 1) * sizeof(bool));
 	if (nprogram > 0)
-		gpuagg_compiled_columns(table->compiler, table->relation, table->columns);
+		gpuagg_compiled_columns(table->compiler, RelationGetDescr(table->relation), table->columns);
 	table->ncolumns = nprogram;
 	for (int i = 0; i < table->nscan; i++)
 	{

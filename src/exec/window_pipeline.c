@@ -297,6 +297,8 @@ divide_columns(WindowScanState *node)
 	for (int f = 0; f < node->nfunctions; f++)
 		if (node->functions[f].attno > 0 || node->input.computed[f])
 			early[gpuagg_window_argument_column(node, f)] = true;
+	for (int i = 0; i < p->stride && p->needed != NULL; i++)
+		early[i] |= p->needed[i];
 	for (int i = 0; i < p->stride; i++)
 		late[i] = !early[i];
 	p->early = gpuagg_row_sort_select(node->input.sort, early);
@@ -328,7 +330,8 @@ put_sorted(WindowScanState *node, WindowRows *rows, int64 capacity)
 				  !(node->input.keeps_rows || node->pipeline->all_by_value);
 	Size bytes;
 
-	rows->is_late = node->nbounds > 0 && node->input.keeps_rows && !node->has_expressions;
+	rows->is_late = (node->nbounds > 0 || node->pipeline->needed != NULL) &&
+					node->input.keeps_rows && !node->has_expressions;
 	rows->first = gpuagg_row_sort_position(sort);
 	rows->completed = 0;
 	if (rows->is_late && node->pipeline->late == NULL)

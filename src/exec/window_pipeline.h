@@ -73,6 +73,10 @@ typedef struct WindowPipeline
 	RowColumns *early;
 	RowColumns *late;
 
+	/* of a node above that takes vectors (window_vectors.h): columns that it needs; or NULL */
+	const bool *needed;
+	int64 first_given; /* of current: the first of the rows that it has */
+
 	WindowRows sets[2];
 	WindowRows *current;   /* or NULL */
 	WindowRows *submitted; /* the set after it, or NULL */

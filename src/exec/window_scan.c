@@ -156,9 +156,8 @@ has_arguments(const WindowScanState *node)
 	return false;
 }
 
-/* What happens when the first row is asked for. */
-static void
-begin_run(WindowScanState *node)
+void
+gpuagg_window_begin(WindowScanState *node)
 {
 	int64 device_from;
 
@@ -217,7 +216,7 @@ exec(CustomScanState *css)
 	TupleTableSlot *row;
 
 	if (!node->begun)
-		begin_run(node);
+		gpuagg_window_begin(node);
 	while (!node->run.ended)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -120,6 +120,11 @@ typedef struct WindowScanState
 	TupleTableSlot *value_slot; /* the same as values, for the store */
 } WindowScanState;
 
+/* ---- window_scan.c ---- */
+
+/* What happens when the first row is asked for. */
+extern void gpuagg_window_begin(WindowScanState *node);
+
 /* ---- window_call.c ---- */
 
 /* Initialises the functions and makes the checks that core makes of them. */

@@ -20,6 +20,7 @@
 #include "gpuagg.h"
 #include "plan/agg_children.h"
 #include "plan/agg_match.h"
+#include "plan/agg_window.h"
 #include "spec/vector_compile.h"
 #include "spec/window_function.h"
 
@@ -43,6 +44,9 @@ match_table(PlannerInfo *root, const RelOptInfo *input, AggMatch *match)
 	const RangeTblEntry *rte;
 	char relkind;
 
+	match->window = gpuagg_agg_window(input);
+	if (match->window != NULL)
+		return NULL;
 	if (input->reloptkind != RELOPT_BASEREL || input->rtekind != RTE_RELATION)
 		return "the input is not one table";
 	rte = planner_rt_fetch(input->relid, root);
@@ -354,10 +358,9 @@ match_aggregates(AggMatch *match)
 
 /* Compiles what the node will compile, for what it costs. */
 static const char *
-match_program(PlannerInfo *root, const RelOptInfo *input, AggMatch *match)
+match_program(const RelOptInfo *input, AggMatch *match)
 {
-	VectorCompiler *compiler = gpuagg_compiler_make(planner_rt_fetch(input->relid, root)->relid,
-													input->relid);
+	VectorCompiler *compiler = gpuagg_compiler_make(input->relid);
 	ListCell *cell;
 
 	gpuagg_compile_filter(compiler, match->quals);
@@ -423,5 +426,5 @@ gpuagg_agg_match(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, Node 
 	for (int i = 0; i < lengthof(reasons); i++)
 		if (reasons[i] != NULL)
 			return reasons[i];
-	return match_program(root, input, match);
+	return match_program(input, match);
 }

@@ -30,6 +30,7 @@
 #include "plan/agg_children.h"
 #include "plan/agg_cost.h"
 #include "plan/agg_path.h"
+#include "plan/agg_window.h"
 #include "plan/plan_reason.h"
 
 #define VALUE_GROUPS  3 /* groups that a value with DISTINCT costs, where groups are spilled */
@@ -343,7 +344,13 @@ static bool
 add_input(const AggPaths *paths, GpuAggPath *path, int workers, double processes, double groups,
 		  double values, Cost *cost)
 {
-	if (paths->match.children == NIL)
+	if (paths->match.window != NULL)
+	{
+		path->path.custom_paths = list_make1(paths->match.window);
+		*cost = gpuagg_agg_window_cost(paths->match.window, list_length(paths->match.key_inputs) +
+																list_length(paths->match.aggrefs));
+	}
+	else if (paths->match.children == NIL)
 		*cost = gpuagg_agg_table_cost(paths->root, paths->input, paths->input, &paths->match,
 									  processes);
 	else
@@ -412,7 +419,8 @@ add_parallel_path(const AggPaths *paths)
 	double rows;
 	Cost cost;
 
-	if (!root->glob->parallelModeOK || !input->consider_parallel || !output->consider_parallel)
+	if (!root->glob->parallelModeOK || !input->consider_parallel || !output->consider_parallel ||
+		match->window != NULL)
 		return;
 	workers = count_workers(paths);
 	if (workers <= 0)
@@ -472,7 +480,8 @@ unwanted(PlannerInfo *root, const RelOptInfo *input)
 		return NULL;
 	if (!enable_seqscan)
 		return "\"enable_seqscan\" is \"off\"";
-	if (input->reloptkind == RELOPT_BASEREL && count_pages(root, input) < gpuagg_min_table_pages)
+	if (input->reloptkind == RELOPT_BASEREL && input->rtekind == RTE_RELATION &&
+		count_pages(root, input) < gpuagg_min_table_pages)
 		return "the table has fewer pages than \"gpuagg.min_table_pages\"";
 	return NULL;
 }

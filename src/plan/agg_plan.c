@@ -12,6 +12,7 @@
 #include "nodes/nodeFuncs.h"
 
 #include "plan/agg_path.h"
+#include "plan/agg_window.h"
 
 static bool
 collect_parameters(Node *node, void *context)
@@ -88,6 +89,14 @@ plan_agg(PlannerInfo *root, RelOptInfo *rel, CustomPath *custom, List *tlist, Li
 					.nquals = list_length(quals)};
 	List *entries;
 
+	if (match->window != NULL)
+	{
+		const List *targets = ((const Plan *) linitial(plans))->targetlist;
+
+		spec.over_window = true;
+		spec.attributes = gpuagg_agg_window_attributes(targets);
+		spec.typmods = gpuagg_agg_window_typmods(match->window, targets);
+	}
 	entries = add_entries(NIL, match->keys, false, false);
 	entries = add_entries(entries, match->carried, false, false);
 	entries = add_entries(entries,
@@ -97,7 +106,9 @@ plan_agg(PlannerInfo *root, RelOptInfo *rel, CustomPath *custom, List *tlist, Li
 	entries = add_entries(entries, match->groupings, false, false);
 	entries = add_entries(entries, hide(quals), false, true);
 	plan->custom_scan_tlist = entries;
-	plan->scan.scanrelid = path->mode == AGG_FINAL || spec.over_children ? 0 : path->table;
+	plan->scan.scanrelid = path->mode == AGG_FINAL || spec.over_children || spec.over_window
+							   ? 0
+							   : path->table;
 	plan->scan.plan.targetlist = tlist;
 	if (path->mode != AGG_PARTIAL)
 		plan->scan.plan.qual = copyObject((List *) path->having);

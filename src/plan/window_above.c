@@ -23,9 +23,9 @@
 
 static set_rel_pathlist_hook_type previous_set_rel_pathlist_hook = NULL;
 
-/* The call of one of the node's functions that a column of the subquery is; or NULL. */
-static const WindowFunc *
-find_call(const GpuWindowPath *window, const RelOptInfo *rel, const Node *column, int *function)
+const WindowFunc *
+gpuagg_window_above_call(const GpuWindowPath *window, const RelOptInfo *rel, const Node *column,
+						 int *function)
 {
 	const Var *var = (const Var *) column;
 	const TargetEntry *entry;
@@ -70,12 +70,12 @@ note_clause(GpuWindowPath *window, const RelOptInfo *rel, const Node *clause)
 		return;
 	operator= op->opno;
 	constant = lsecond(op->args);
-	call = find_call(window, rel, linitial(op->args), &function);
+	call = gpuagg_window_above_call(window, rel, linitial(op->args), &function);
 	if (call == NULL)
 	{
 		operator= get_commutator(op->opno);
 		constant = linitial(op->args);
-		call = find_call(window, rel, lsecond(op->args), &function);
+		call = gpuagg_window_above_call(window, rel, lsecond(op->args), &function);
 	}
 	if (call == NULL || !OidIsValid(operator) ||
 		!(IsA(constant, Const) ||

@@ -59,7 +59,8 @@ gpuagg_agg_spec_list(const AggSpec *spec)
 		calls = lappend_oid(calls, call->aggfnoid);
 		head = lappend_int(head, call->distinct);
 	}
-	return list_make5(head, equality, calls, spec->sets, spec->groupings);
+	return lappend(list_make5(head, equality, calls, spec->sets, spec->groupings),
+				   spec->over_window ? list_make2(spec->attributes, spec->typmods) : NIL);
 }
 
 static Oid *
@@ -102,5 +103,11 @@ gpuagg_agg_spec_read(const List *list)
 	}
 	spec->sets = lfourth(list);
 	spec->groupings = list_nth(list, 4);
+	spec->over_window = list_nth(list, 5) != NIL;
+	if (spec->over_window)
+	{
+		spec->attributes = linitial(list_nth(list, 5));
+		spec->typmods = lsecond(list_nth(list, 5));
+	}
 	return spec;
 }

@@ -454,7 +454,7 @@ gpuagg_compile_node(VectorBuild *build, Expr *expr, VectorValue *value)
 /* ---- the interface ---- */
 
 VectorCompiler *
-gpuagg_compiler_make(Oid relation, Index varno)
+gpuagg_compiler_make(Index varno)
 {
 	VectorCompiler *compiler = palloc0(sizeof(VectorCompiler));
 

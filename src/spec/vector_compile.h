@@ -71,8 +71,8 @@ typedef struct VectorParameter
  */
 extern bool gpuagg_compile_possible(Node *expr);
 
-/* A compiler of expressions over the relation that is number varno in them. */
-extern VectorCompiler *gpuagg_compiler_make(Oid relation, Index varno);
+/* A compiler of expressions over the rows that are number varno in them. */
+extern VectorCompiler *gpuagg_compiler_make(Index varno);
 
 /* Compiles an implicit-AND list of quals, in their order; at most once, before anything else. */
 extern void gpuagg_compile_filter(VectorCompiler *compiler, List *quals);

@@ -1,0 +1,409 @@
+/*
+ * row_reader.c
+ *	  The rows of a plan below as a reader's vectors.
+ */
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+
+#include "common/work.h"
+#include "exec/row_reader.h"
+#include "exec/window_vectors.h"
+#include "spec/vector_compile.h"
+
+#define BATCH_BYTES (4 * 1024 * 1024) /* of values by reference; then a batch is full */
+
+/* Where an attribute comes from. */
+typedef struct RowAttribute
+{
+	int column;			   /* of the plan's rows; -1: it is not there */
+	int scan;			   /* of vectors: column of the window's scan tuple; -1: a constant */
+	const Const *constant; /* that */
+} RowAttribute;
+
+typedef struct RowReader
+{
+	PageReader reader; /* first */
+	MemoryContext context;
+	MemoryContext batch; /* values of the current batch */
+	PlanState *plan;
+	PlanState *window; /* whose vectors are taken; or NULL */
+	TupleDesc desc;
+	RowAttribute *attributes;
+	const PageColumn *columns;
+	VectorValue *forms; /* by column */
+	bool *needed;		/* columns of the scan tuple */
+
+	/* of rows that come one by one: attribute after attribute */
+	Datum *values;
+	bool *isnull;
+} RowReader;
+
+TupleDesc
+gpuagg_row_reader_desc(PlanState *plan, const List *attributes, const List *typmods)
+{
+	TupleDesc from = ExecGetResultType(plan);
+	TupleDesc desc;
+	int natts = 0;
+	ListCell *cell;
+
+	foreach (cell, attributes)
+		natts = Max(natts, lfirst_int(cell));
+	desc = CreateTemplateTupleDesc(natts);
+	for (int i = 0; i < natts; i++)
+		TupleDescInitEntry(desc, i + 1, NULL, INT4OID, -1, 0);
+	foreach (cell, attributes)
+	{
+		int i = foreach_current_index(cell);
+
+		TupleDescInitEntry(desc, lfirst_int(cell), NULL, TupleDescAttr(from, i)->atttypid,
+						   list_nth_int(typmods, i), 0);
+		TupleDescInitEntryCollation(desc, lfirst_int(cell), TupleDescAttr(from, i)->attcollation);
+	}
+	return desc;
+}
+
+/* ---- the plan ---- */
+
+/* Finds where the plan's column comes from in the window's scan tuple; false: it is computed. */
+static bool
+find_source(const RowReader *reader, const PlanState *window, RowAttribute *attribute)
+{
+	const TargetEntry *entry = list_nth(reader->plan->plan->targetlist, attribute->column);
+	const Var *var = (const Var *) entry->expr;
+
+	if (window != reader->plan)
+	{
+		if (!IsA(var, Var) || var->varattno <= 0)
+			return false;
+		entry = list_nth(window->plan->targetlist, var->varattno - 1);
+		var = (const Var *) entry->expr;
+	}
+	attribute->scan = -1;
+	if (IsA(var, Const))
+		attribute->constant = (const Const *) var;
+	else if (IsA(var, Var) && var->varno == INDEX_VAR && var->varattno > 0)
+		attribute->scan = var->varattno - 1;
+	return attribute->scan >= 0 || attribute->constant != NULL;
+}
+
+/* The node whose vectors can be taken in place of the plan's rows; or NULL. */
+static PlanState *
+find_window(RowReader *reader)
+{
+	PlanState *window = reader->plan;
+
+	if (IsA(window, SubqueryScanState))
+		window = ((SubqueryScanState *) window)->subplan;
+	if (!gpuagg_window_vectors_of(window))
+		return NULL;
+	for (int a = 0; a < reader->desc->natts; a++)
+		if (reader->attributes[a].column >= 0 &&
+			!find_source(reader, window, &reader->attributes[a]))
+			return NULL;
+	return window;
+}
+
+static void
+begin(RowReader *reader)
+{
+	PlanState *window = find_window(reader);
+
+	if (window == NULL)
+		return;
+	reader->needed = palloc0(((const CustomScan *) window->plan)->custom_scan_tlist->length + 1);
+	for (int a = 0; a < reader->desc->natts; a++)
+		if (reader->attributes[a].column >= 0 && reader->attributes[a].scan >= 0)
+			reader->needed[reader->attributes[a].scan] = true;
+	if (reader->plan != window && reader->plan->chgParam != NULL)
+		ExecReScan(reader->plan);
+	if (gpuagg_window_vectors_begin(window, reader->needed))
+		reader->window = window;
+}
+
+/* ---- rows ---- */
+
+/* Copies the plan's row into the batch. */
+static void
+take_row(RowReader *reader, TupleTableSlot *slot, int row)
+{
+	slot_getallattrs(slot);
+	for (int a = 0; a < reader->desc->natts; a++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(reader->desc, a);
+		int column = reader->attributes[a].column;
+		Size place = (Size) a * GPUAGG_VECTOR_ROWS + row;
+
+		if (column < 0)
+			continue;
+		reader->isnull[place] = slot->tts_isnull[column];
+		reader->values[place] = slot->tts_values[column];
+		if (!attribute->attbyval && !slot->tts_isnull[column])
+			reader->values[place] = datumCopy(slot->tts_values[column], false, attribute->attlen);
+	}
+}
+
+static int
+take_rows(RowReader *reader)
+{
+	MemoryContext old = CurrentMemoryContext;
+	int n = 0;
+
+	while (n < GPUAGG_VECTOR_ROWS && MemoryContextMemAllocated(reader->batch, false) < BATCH_BYTES)
+	{
+		TupleTableSlot *slot = ExecProcNode(reader->plan);
+
+		CHECK_FOR_INTERRUPTS();
+		if (TupIsNull(slot))
+			break;
+		MemoryContextSwitchTo(reader->batch);
+		take_row(reader, slot, n++);
+		MemoryContextSwitchTo(old);
+	}
+	return n;
+}
+
+static void
+start_nodes(const RowReader *reader)
+{
+	if (reader->window->instrument != NULL)
+		InstrStartNode(reader->window->instrument);
+	if (reader->plan != reader->window && reader->plan->instrument != NULL)
+		InstrStartNode(reader->plan->instrument);
+}
+
+static void
+stop_nodes(const RowReader *reader, int n)
+{
+	if (reader->window->instrument != NULL)
+		InstrStopNode(reader->window->instrument, n);
+	if (reader->plan != reader->window && reader->plan->instrument != NULL)
+		InstrStopNode(reader->plan->instrument, n);
+}
+
+static bool
+next(PageReader *public)
+{
+	RowReader *reader = (RowReader *) public;
+	int n;
+
+	MemoryContextReset(reader->batch);
+	memset(public->flagged, 0, sizeof(public->flagged));
+	public->any_flagged = false;
+	if (reader->window == NULL)
+		n = take_rows(reader);
+	else
+	{
+		start_nodes(reader);
+		n = gpuagg_window_vectors_next(reader->window);
+		stop_nodes(reader, n);
+	}
+	public->nrows = n;
+	public->counts.rows += n;
+	return n > 0;
+}
+
+/* An attribute of a row of the batch; by reference it lasts as long as that. */
+static Datum
+get(const RowReader *reader, int a, int row, bool *isnull)
+{
+	const RowAttribute *attribute = &reader->attributes[a];
+	MemoryContext old;
+	Datum value;
+
+	if (reader->window == NULL)
+	{
+		*isnull = reader->isnull[(Size) a * GPUAGG_VECTOR_ROWS + row];
+		return reader->values[(Size) a * GPUAGG_VECTOR_ROWS + row];
+	}
+	if (attribute->scan < 0)
+	{
+		*isnull = attribute->constant->constisnull;
+		return attribute->constant->constvalue;
+	}
+	old = MemoryContextSwitchTo(reader->batch);
+	value = gpuagg_window_vectors_datum(reader->window, attribute->scan, row, isnull);
+	MemoryContextSwitchTo(old);
+	return value;
+}
+
+/* ---- vectors ---- */
+
+static void
+set_valid(GpuaggVector *vector, int row)
+{
+	vector->valid[row / 64] |= UINT64CONST(1) << row % 64;
+}
+
+/* Sums as an engine has left them; false: the column is none. */
+static bool
+load_sums(RowReader *reader, int c)
+{
+	GpuaggVector *vector = &reader->reader.columns[c];
+	const RowAttribute *attribute = &reader->attributes[reader->columns[c].attno - 1];
+	const GpuaggInt128 *sums;
+	const uint8 *status;
+	int scale;
+
+	if (reader->window == NULL || attribute->scan < 0 ||
+		reader->forms[c].type != GPUAGG_VECTOR_INT128)
+		return false;
+	sums = gpuagg_window_vectors_sums(reader->window, attribute->scan, &scale, &status);
+	if (sums == NULL || scale != reader->forms[c].scale)
+		return false;
+	memcpy(vector->values, sums, reader->reader.nrows * sizeof(GpuaggInt128));
+	for (int i = 0; i < reader->reader.nrows; i++)
+		if (status[i] == GPUAGG_ROW_VALUE)
+			set_valid(vector, i);
+	return true;
+}
+
+#define LOAD(Type, FromDatum)                                   \
+	for (int i = 0; i < reader->reader.nrows; i++)              \
+	{                                                           \
+		bool isnull;                                            \
+		Datum value = get(reader, a, i, &isnull);               \
+                                                                \
+		if (isnull)                                             \
+			continue;                                           \
+		set_valid(vector, i);                                   \
+		((Type *) vector->values)[i] = (Type) FromDatum(value); \
+	}
+
+static void
+load_column(RowReader *reader, int c, const uint64 *wanted)
+{
+	GpuaggVector *vector = &reader->reader.columns[c];
+	const VectorValue *form = &reader->forms[c];
+	int a = reader->columns[c].attno - 1;
+	Oid type = TupleDescAttr(reader->desc, a)->atttypid;
+
+	memset(vector->valid, 0, GPUAGG_VECTOR_WORDS * sizeof(uint64));
+	if (load_sums(reader, c))
+		return;
+	switch (type)
+	{
+		case INT4OID:
+		case DATEOID:
+			LOAD(int32, DatumGetInt32)
+			return;
+		case INT8OID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			LOAD(int64, DatumGetInt64)
+			return;
+		default:
+			break;
+	}
+	for (int i = 0; i < reader->reader.nrows; i++)
+	{
+		bool isnull;
+		Datum value;
+
+		if (wanted != NULL && (wanted[i / 64] >> i % 64 & 1) == 0)
+			continue;
+		value = get(reader, a, i, &isnull);
+		if (gpuagg_vector_store(vector, form, type, i, value, isnull))
+			continue;
+		reader->reader.flagged[i / 64] |= UINT64CONST(1) << i % 64;
+		reader->reader.any_flagged = true;
+	}
+}
+
+static void
+load(PageReader *public, int first, int n, const uint64 *wanted)
+{
+	RowReader *reader = (RowReader *) public;
+	MemoryContext old = MemoryContextSwitchTo(reader->batch);
+
+	for (int c = first; c < first + n; c++)
+		load_column(reader, c, wanted);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+store(PageReader *public, int row, int natts, TupleTableSlot *slot)
+{
+	RowReader *reader = (RowReader *) public;
+
+	ExecClearTuple(slot);
+	for (int a = 0; a < reader->desc->natts; a++)
+	{
+		slot->tts_isnull[a] = true;
+		slot->tts_values[a] = (Datum) 0;
+		if (a < natts && reader->attributes[a].column >= 0)
+			slot->tts_values[a] = get(reader, a, row, &slot->tts_isnull[a]);
+	}
+	ExecStoreVirtualTuple(slot);
+}
+
+/* ---- the reader ---- */
+
+static void
+end(PageReader *public)
+{
+	MemoryContextDelete(((RowReader *) public)->context);
+}
+
+static const PageSource source = {.next = next, .load = load, .slot = store, .close = end};
+
+static void
+make_vectors(RowReader *reader, int ncolumns)
+{
+	Size valid_bytes = GPUAGG_VECTOR_WORDS * sizeof(uint64);
+
+	reader->reader.columns = palloc0((ncolumns + 1) * sizeof(GpuaggVector));
+	reader->forms = palloc((ncolumns + 1) * sizeof(VectorValue));
+	for (int c = 0; c < ncolumns; c++)
+	{
+		const PageColumn *column = &reader->columns[c];
+		Form_pg_attribute attribute = TupleDescAttr(reader->desc, column->attno - 1);
+		GpuaggVector *vector = &reader->reader.columns[c];
+		Size bytes = Max(gpuagg_vector_type_size(column->type) * GPUAGG_VECTOR_ROWS, valid_bytes);
+
+		gpuagg_vector_form(column->form == PAGE_COLUMN_DATUM ? InvalidOid : attribute->atttypid,
+						   attribute->atttypmod, &reader->forms[c]);
+		if (reader->forms[c].type != column->type)
+			elog(ERROR, "column %d has another vector than its reader", column->attno);
+		vector->values = (void *) TYPEALIGN(64, palloc0(bytes + 64));
+		vector->valid = palloc0(valid_bytes);
+	}
+}
+
+PageReader *
+gpuagg_row_reader_open(PlanState *plan, const List *attributes, TupleDesc desc,
+					   const PageColumn *columns, int ncolumns)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg rows below",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	RowReader *reader = palloc0(sizeof(RowReader));
+	Size nvalues = (Size) (desc->natts + 1) * GPUAGG_VECTOR_ROWS;
+	ListCell *cell;
+
+	reader->reader.source = &source;
+	reader->context = context;
+	reader->batch = AllocSetContextCreate(context, "gpuagg batch", ALLOCSET_DEFAULT_SIZES);
+	reader->plan = plan;
+	reader->desc = desc;
+	reader->columns = columns;
+	reader->attributes = palloc((desc->natts + 1) * sizeof(RowAttribute));
+	for (int a = 0; a < desc->natts; a++)
+		reader->attributes[a] = (RowAttribute){-1, -1, NULL};
+	foreach (cell, attributes)
+		reader->attributes[lfirst_int(cell) - 1].column = foreach_current_index(cell);
+	make_vectors(reader, ncolumns);
+	begin(reader);
+	if (reader->window == NULL)
+	{
+		reader->values = MemoryContextAllocHuge(context, nvalues * sizeof(Datum));
+		reader->isnull = MemoryContextAllocHuge(context, nvalues * sizeof(bool));
+	}
+	MemoryContextSwitchTo(old);
+	return &reader->reader;
+}

@@ -1,0 +1,95 @@
+/*
+ * window_vectors.c
+ *	  The rows of a GpuWindow node as vectors, for a node above that computes with them.
+ */
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+
+#include "exec/window_pipeline.h"
+#include "exec/window_vectors.h"
+
+bool
+gpuagg_window_vectors_of(const PlanState *node)
+{
+	return IsA(node, CustomScanState) &&
+		   strcmp(((const CustomScanState *) node)->methods->CustomName, WINDOW_NODE_NAME) == 0;
+}
+
+bool
+gpuagg_window_vectors_begin(PlanState *ps, const bool *needed)
+{
+	WindowScanState *node = (WindowScanState *) ps;
+
+	if (ps->chgParam != NULL)
+		ExecReScan(ps);
+	Assert(!node->begun);
+	gpuagg_window_begin(node);
+	if (node->pipeline == NULL || node->spec->frame != WINDOW_ROWS || node->run.condition != NULL ||
+		ps->qual != NULL || node->pipeline->nscans < node->nfunctions)
+		return false;
+	/* what is above looks at all rows */
+	node->nbounds = 0;
+	node->pipeline->needed = needed;
+	return true;
+}
+
+int
+gpuagg_window_vectors_next(PlanState *ps)
+{
+	WindowScanState *node = (WindowScanState *) ps;
+	WindowPipeline *p = node->pipeline;
+	int n;
+
+	CHECK_FOR_INTERRUPTS();
+	if ((p->current == NULL || p->next_row == p->current->nrows) &&
+		!gpuagg_window_pipeline_advance(node))
+		return 0;
+	n = (int) Min(p->current->nrows - p->next_row, GPUAGG_VECTOR_ROWS);
+	p->first_given = p->next_row;
+	p->next_emitted = p->next_row += n;
+	node->waiting.nemitted += n;
+	return n;
+}
+
+Datum
+gpuagg_window_vectors_datum(PlanState *ps, int column, int row, bool *isnull)
+{
+	WindowScanState *node = (WindowScanState *) ps;
+	WindowPipeline *p = node->pipeline;
+	int64 i = p->first_given + row;
+	Size place = gpuagg_window_place(node, i, column);
+	int f = column - node->spec->nchild;
+	const WindowFunctionColumn *function;
+
+	if (f >= 0 && !p->current->columns[f].has_values)
+	{
+		function = &p->current->columns[f];
+		return gpuagg_running_result(node->functions[f].op, function->scan->flight.results,
+									 function->scan->flight.status, i,
+									 function->counts != NULL ? function->counts[i] : 0, isnull);
+	}
+	*isnull = p->current->isnull[place];
+	return p->current->values[place];
+}
+
+const GpuaggInt128 *
+gpuagg_window_vectors_sums(PlanState *ps, int column, int *scale, const uint8 **status)
+{
+	WindowScanState *node = (WindowScanState *) ps;
+	WindowPipeline *p = node->pipeline;
+	int f = column - node->spec->nchild;
+	const RunningOperation *op;
+	const Flight *flight;
+
+	if (f < 0)
+		return NULL;
+	op = node->functions[f].op;
+	if (op->aggregate != AGGREGATE_SUM || op->kind != GPUAGG_INT64 || op->result != NUMERICOID)
+		return NULL;
+	flight = &p->current->columns[f].scan->flight;
+	*scale = Max(op->scale, 0);
+	*status = flight->status + p->first_given;
+	return (const GpuaggInt128 *) flight->results + p->first_given;
+}

@@ -1,0 +1,37 @@
+/*
+ * window_vectors.h
+ *	  The rows of a GpuWindow node as vectors, for a node above that computes with them.
+ *
+ * They are columns of the node's scan tuple: the child's, then the functions' values.  Rows are
+ * not put together.  Only under a ROWS frame, where engines compute all functions.
+ */
+#ifndef GPUAGG_WINDOW_VECTORS_H
+#define GPUAGG_WINDOW_VECTORS_H
+
+#include "nodes/execnodes.h"
+
+#include "common/int128.h"
+
+/* Whether a node is a GpuWindow, of which the rest here may be asked. */
+extern bool gpuagg_window_vectors_of(const PlanState *node);
+
+/*
+ * Begins a run, of which the columns that are `needed` will be asked for; false: rows have to be
+ * asked for one by one.  Not after a row has been asked for, until a rescan.
+ */
+extern bool gpuagg_window_vectors_begin(PlanState *node, const bool *needed);
+
+/* Goes to the next rows; returns how many, up to GPUAGG_VECTOR_ROWS, 0 at the end. */
+extern int gpuagg_window_vectors_next(PlanState *node);
+
+/*
+ * A value of one of these rows.  By reference it is the node's, until it goes on, or in the current
+ * memory context.  Raises the function's error.
+ */
+extern Datum gpuagg_window_vectors_datum(PlanState *node, int column, int row, bool *isnull);
+
+/* Of sums whose values are numeric: their integers, times 10^-scale, and status; NULL: of others. */
+extern const GpuaggInt128 *gpuagg_window_vectors_sums(PlanState *node, int column, int *scale,
+													  const uint8 **status);
+
+#endif /* GPUAGG_WINDOW_VECTORS_H */
