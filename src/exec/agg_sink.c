@@ -161,6 +161,39 @@ reduce_decimals(AggScanState *node, const AggInput *input, Accumulator *acc, con
 			deposit_datum(node, input, acc, w * 64 + pg_rightmost_one_pos64(left));
 }
 
+#define DECIMAL_AT(Type, row) ((const Type *) vector->values)[row]
+
+/* Of the wanted rows, of which there is one, the one with the least or the greatest decimal. */
+static int
+extreme_row(const GpuaggVector *vector, GpuaggVectorType type, const uint64 *wanted, bool greatest)
+{
+	__int128 extreme = 0;
+	int found = -1;
+
+	for (int w = 0; w < GPUAGG_VECTOR_WORDS; w++)
+		for (uint64 left = wanted[w]; left != 0; left &= left - 1)
+		{
+			int row = w * 64 + pg_rightmost_one_pos64(left);
+			__int128 value = type == GPUAGG_VECTOR_INT64
+								 ? DECIMAL_AT(int64, row)
+								 : gpuagg_int128_wide(DECIMAL_AT(GpuaggInt128, row));
+
+			if (found >= 0 && (greatest ? value <= extreme : value >= extreme))
+				continue;
+			extreme = value;
+			found = row;
+		}
+	return found;
+}
+
+/* Whether of a vector's decimals one alone can change the state. */
+static bool
+is_decimal_extreme(const AggInput *input, const Accumulator *acc)
+{
+	return input->value.scale >= 0 && (acc->op == GPUAGG_MIN || acc->op == GPUAGG_MAX) &&
+		   (input->value.type == GPUAGG_VECTOR_INT64 || input->value.type == GPUAGG_VECTOR_INT128);
+}
+
 /* ---- one group ---- */
 
 /* The register's values as a column of the state's kind: themselves, or a copy. */
@@ -211,7 +244,11 @@ take_all(AggScanState *node, int state, AggGroup *group)
 			reduce_decimals(node, input, acc, wanted, n);
 			break;
 		case FEED_DATUM:
-			for (int w = 0; w < GPUAGG_VECTOR_WORDS; w++)
+			if (is_decimal_extreme(input, acc))
+				deposit_datum(node, input, acc,
+							  extreme_row(&node->runner->registers[input->value.reg],
+										  input->value.type, wanted, acc->op == GPUAGG_MAX));
+			for (int w = 0; w < GPUAGG_VECTOR_WORDS && !is_decimal_extreme(input, acc); w++)
 				for (uint64 left = wanted[w]; left != 0; left &= left - 1)
 					deposit_datum(node, input, acc, w * 64 + pg_rightmost_one_pos64(left));
 			ResetExprContext(node->css.ss.ps.ps_ExprContext);

@@ -113,6 +113,7 @@ static void
 begin(RowReader *reader)
 {
 	PlanState *window = find_window(reader);
+	MemoryContext old;
 
 	if (window == NULL)
 		return;
@@ -120,10 +121,13 @@ begin(RowReader *reader)
 	for (int a = 0; a < reader->desc->natts; a++)
 		if (reader->attributes[a].column >= 0 && reader->attributes[a].scan >= 0)
 			reader->needed[reader->attributes[a].scan] = true;
+	/* what nodes below begin lasts longer than this reader */
+	old = MemoryContextSwitchTo(reader->plan->state->es_query_cxt);
 	if (reader->plan != window && reader->plan->chgParam != NULL)
 		ExecReScan(reader->plan);
 	if (gpuagg_window_vectors_begin(window, reader->needed))
 		reader->window = window;
+	MemoryContextSwitchTo(old);
 }
 
 /* ---- rows ---- */

@@ -84,7 +84,10 @@ gpuagg_window_functions_settle(WindowScanState *node)
 	{
 		WindowFunctionState *function = &node->functions[i];
 
-		choose_operation(function, node->input.computed[i] ? node->input.scales[i] : -1);
+		/* a count does not read its decimals */
+		choose_operation(function, node->input.computed[i] && function->plain->kind == 0
+									   ? node->input.scales[i]
+									   : -1);
 		node->has_scans |= function->op->kind != 0;
 		if (node->input.computed[i])
 			continue;

@@ -405,6 +405,43 @@ def filtered_queries(script, rng, table, settings, number):
         beside(script, table.name + ' filtered', text.replace('@', ours), text.replace('@', ''))
 
 
+# Aggregates over a function's value r of a type, and over columns beside it.
+AGGREGATED = ('@count({r})', '@count(*)', '@max({r})', '@min({r})', '@count(*) FILTER (WHERE {r} IS NULL)', '@max(i)',
+              '@count(DISTINCT k)')
+SUMMED = AGGREGATED + ('@sum({r})', '@sum({r})', '@avg({r})', '@sum({r} - 1)', '@sum(i) FILTER (WHERE {r} < 0)',
+                       '@max(-{r})', '@sum({r}) FILTER (WHERE i % 3 = 0 AND {r} > 0)', '@sum({r} + i)')
+
+
+def aggregated_queries(script, rng, table, settings, number):
+    """Aggregates of functions' values, with conditions and groups."""
+    for _ in range(number):
+        window = Window(rng, rng.random() < 0.8, rng.choice(('rows', 'rows', 'rows', 'peers', 'whole')))
+        calls, results = [], []
+        for n in range(rng.choice((1, 1, 2))):
+            kind = rng.choice(('int4', 'int8', 'float8', 'cents', 'tiny', 'numeric', 'date', 'money', 'int2'))
+            function = rng.choice(('min', 'max', 'count') if kind == 'date' else
+                                  ('sum', 'sum', 'min', 'max', 'count') + (() if kind in ('money', 'float8') else ('avg',)))
+            calls.append('@%s(x_%s) OVER %s AS r%d' % (function, kind, window.text(), n))
+            results += [text.format(r='r%d' % n)
+                        for text in rng.sample(AGGREGATED if kind in ('date', 'money') else SUMMED, rng.choice((1, 2, 4)))]
+        groups = rng.choice(('', '', 'g', 'g_text, g', "date_trunc('day', k_timestamp)", 'k % 3', 'wide'))
+        where = rng.choice(('', '', 'r0 IS NOT NULL', 'i > 20', 'k IS NOT NULL AND i % 2 = 0',
+                            '' if kind in ('date', 'money') else 'r{0} < 0 OR i < 9'.format(len(calls) - 1)))
+        text = 'SELECT %s%s FROM (SELECT *, %s FROM %s b%s) q%s%s' % (
+            groups + ', ' if groups else '', ', '.join(results), ', '.join(calls), table.name + rng.choice(('', '', 'p')),
+            rng.choice(('', ' WHERE ' + rng.choice(WHERE))), ' WHERE ' + where if where else '',
+            ' GROUP BY ' + groups if groups else '')
+        if groups and rng.random() < 0.3:
+            text += ' HAVING count(*) > 1'.replace('count', '@count')
+        script.sql('SET gpuagg.min_table_pages = %d; SET %s' % (rng.choice((0, 0, 0, 1000)), settings.draw(rng)))
+        beside(script, table.name + ' aggregated', text.replace('@', 'gpu_'), text.replace('@', ''))
+        # once for each row of another query
+        if rng.random() < 0.3 and not groups:
+            text = ('SELECT o.o, s.* FROM generate_series(1, 3) o (o), LATERAL (%s) s'
+                    % text.replace(' b WHERE ', ' b WHERE i > o AND ').replace(' b)', ' b WHERE i > o)'))
+            beside(script, table.name + ' aggregated again', text.replace('@', 'gpu_'), text.replace('@', ''))
+
+
 def other_places(script, rng, table, settings):
     """Windows below, above and beside other nodes."""
     t = table.name
@@ -657,6 +694,8 @@ def main():
         table.create(script)
         random_queries(script, rng, table, settings, present, options.queries)
         filtered_queries(script, rng, table, settings, options.queries)
+        aggregated_queries(script, rng, table, settings, options.queries)
+        script.sql('RESET ALL; SET client_min_messages = warning')
         ordered_queries(script, rng, table, settings, max(1, options.queries // 4))
         script.sql('RESET ALL; SET client_min_messages = warning')
         if number % 3 == 0:
