@@ -171,6 +171,7 @@ gpuagg_column_store_put(ColumnStore *store, TupleTableSlot *slot)
 static void
 copy_plain(char *to, const StoreColumn *column, const GpuaggVector *from, const uint16 *rows, int n)
 {
+	Assert(column->width > 1);
 	if (rows[n - 1] - rows[0] == n - 1)
 		memcpy(to, (const char *) from->values + rows[0] * column->width, n * column->width);
 	else if (column->width == 2)

@@ -74,12 +74,12 @@ key_words_of(const RowKey *key, const void *values, int width, int n, uint64 *wo
 }
 
 static void
-key_words(const RowKey *key, const ColumnStore *store, int64 piece, uint64 *words)
+key_words(const RowKey *key, const ColumnStore *store, int64 piece, int n, uint64 *words)
 {
 	int column = key->attno - 1;
 
 	key_words_of(key, gpuagg_column_store_values(store, column, piece),
-				 store->columns[column].width, gpuagg_column_store_piece_rows(store, piece), words);
+				 store->columns[column].width, n, words);
 }
 
 /* Widens a key's range by its values in a piece. */
@@ -99,7 +99,7 @@ widen(RowKey *key, const ColumnStore *store, int64 piece)
 		first++;
 	if (first == n)
 		return;
-	key_words(key, store, piece, words);
+	key_words(key, store, piece, n, words);
 	if (!key->has_values)
 	{
 		key->has_values = true;
@@ -192,14 +192,13 @@ add_bits(uint64 *number, int words, int position, int bits, uint64 value)
 
 /* Packs a key of a piece's rows into their items. */
 static void
-pack_key(const RowKeys *keys, const RowKey *key, const ColumnStore *store, int64 piece,
+pack_key(const RowKeys *keys, const RowKey *key, const ColumnStore *store, int64 piece, int n,
 		 uint64 *items)
 {
-	int n = gpuagg_column_store_piece_rows(store, piece);
 	const uint64 *nulls = gpuagg_column_store_nulls(store, key->attno - 1, piece);
 	uint64 words[STORE_ROWS];
 
-	key_words(key, store, piece, words);
+	key_words(key, store, piece, n, words);
 	for (int i = 0; i < n; i++, items += keys->words + 1)
 	{
 		bool isnull = key->has_nulls && gpuagg_bit(nulls, i);
@@ -217,14 +216,14 @@ pack_key(const RowKeys *keys, const RowKey *key, const ColumnStore *store, int64
 }
 
 void
-gpuagg_row_keys_pack(const RowKeys *keys, const ColumnStore *store, int64 piece, uint64 *items)
+gpuagg_row_keys_pack(const RowKeys *keys, const ColumnStore *store, int64 piece, int n,
+					 uint64 *items)
 {
-	int n = gpuagg_column_store_piece_rows(store, piece);
 	Size step = gpuagg_row_keys_step(keys);
 
 	memset(items, 0, n * step * sizeof(uint64));
 	for (int k = 0; k < keys->nkeys; k++)
-		pack_key(keys, &keys->keys[k], store, piece, items);
+		pack_key(keys, &keys->keys[k], store, piece, n, items);
 	for (int i = 0; i < n; i++)
 		items[i * step + keys->words] = piece * STORE_ROWS + i;
 }

@@ -65,8 +65,8 @@ extern void gpuagg_row_keys_widen(RowKeys *keys, const ColumnStore *store, int64
 /* Chooses how values in the ranges are packed.  What has been packed before is void. */
 extern void gpuagg_row_keys_lay_out(RowKeys *keys);
 
-/* The items of a piece's rows. */
-extern void gpuagg_row_keys_pack(const RowKeys *keys, const ColumnStore *store, int64 piece,
+/* The items of a piece's first n rows. */
+extern void gpuagg_row_keys_pack(const RowKeys *keys, const ColumnStore *store, int64 piece, int n,
 								 uint64 *items);
 
 /* The values of the exact keys whose columns are wanted, of n items; rows `stride` places apart. */

@@ -4,8 +4,9 @@
  *
  * A run is a sequence of blocks: each a piece of a column store as bytes, of rows in order.  A
  * merge has one block of each of its runs in memory, all as pieces of one store, with the items
- * of their rows.  Runs that are too many for the memory are first merged into larger ones,
- * neighbours only, as equal rows keep the order of their runs.
+ * of their rows.  Runs that are too many for the memory are first merged into larger ones, all of
+ * them into another file, so that there are never more than two copies of a row; neighbours
+ * only, as equal rows keep the order of their runs.
  */
 #include "exec/row_runs.h"
 
@@ -15,7 +16,9 @@
 #include "storage/buffile.h"
 #include "utils/memutils.h"
 
-#define LEAST_MERGE 2 /* runs */
+/* Runs that are merged at once, at least; and as many as so much memory holds. */
+#define LEAST_MERGE		  2
+#define LEAST_MERGE_BYTES (256 * 1024)
 
 /* Before each block. */
 typedef struct BlockHead
@@ -52,9 +55,12 @@ struct RowRuns
 {
 	MemoryContext context;
 	int64 limit;
-	BufFile *file;
-	FilePlace end; /* of what has been written */
-	int64 bytes;
+	BufFile *file; /* to write to, and but for a pass to read from */
+	BufFile *from; /* to read from */
+	FilePlace end; /* of what has been written to `file` */
+	int64 bytes;   /* of that */
+	int64 merged;  /* of a pass: bytes of `from` */
+	int64 most;	   /* bytes of both files, at any time */
 	int nruns;
 	int room;
 	Run *runs;
@@ -69,6 +75,21 @@ struct RowRuns
 	int empty;		  /* that run's next block is to be read; -1: none */
 };
 
+/* A file to write to. */
+static BufFile *
+make_file(RowRuns *runs)
+{
+	MemoryContext old = MemoryContextSwitchTo(runs->context);
+	BufFile *file;
+
+	PrepareTempTablespaces();
+	file = BufFileCreateTemp(false);
+	MemoryContextSwitchTo(old);
+	runs->end = (FilePlace){0, 0};
+	runs->bytes = 0;
+	return file;
+}
+
 RowRuns *
 gpuagg_row_runs_make(TupleDesc desc, const bool *kept, int64 limit, MemoryContext parent)
 {
@@ -81,8 +102,7 @@ gpuagg_row_runs_make(TupleDesc desc, const bool *kept, int64 limit, MemoryContex
 	runs->limit = limit;
 	runs->store = gpuagg_column_store_make(desc, kept, context);
 	runs->image = gpuagg_column_store_image(runs->store);
-	PrepareTempTablespaces();
-	runs->file = BufFileCreateTemp(false);
+	runs->file = runs->from = make_file(runs);
 	MemoryContextSwitchTo(old);
 	return runs;
 }
@@ -90,6 +110,8 @@ gpuagg_row_runs_make(TupleDesc desc, const bool *kept, int64 limit, MemoryContex
 void
 gpuagg_row_runs_end(RowRuns *runs)
 {
+	if (runs->from != runs->file)
+		BufFileClose(runs->from);
 	BufFileClose(runs->file);
 	MemoryContextDelete(runs->context);
 }
@@ -97,7 +119,7 @@ gpuagg_row_runs_end(RowRuns *runs)
 int64
 gpuagg_row_runs_bytes(const RowRuns *runs)
 {
-	return runs->bytes;
+	return runs->most;
 }
 
 const ColumnStore *
@@ -109,18 +131,40 @@ gpuagg_row_runs_store(const RowRuns *runs)
 /* ---- the file ---- */
 
 static void
-seek(RowRuns *runs, const FilePlace *place)
+seek(BufFile *file, const FilePlace *place)
 {
-	if (BufFileSeek(runs->file, place->file, place->offset, SEEK_SET) != 0)
+	if (BufFileSeek(file, place->file, place->offset, SEEK_SET) != 0)
 		ereport(ERROR, (errcode_for_file_access(), errmsg("could not seek in temporary file: %m")));
 }
 
 static void
 read_bytes(RowRuns *runs, void *to, Size size)
 {
-	if (BufFileRead(runs->file, to, size) != size)
+	if (BufFileRead(runs->from, to, size) != size)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED), errmsg("unexpected end of temporary file")));
+}
+
+static void
+write_bytes(RowRuns *runs, void *from, Size size)
+{
+	BufFileWrite(runs->file, from, size);
+	runs->bytes += size;
+}
+
+/* What a piece has of n rows of a column. */
+static void
+write_column(RowRuns *runs, char *piece, const StoreColumn *column, int n)
+{
+	write_bytes(runs, piece + column->values, n * column->width);
+	write_bytes(runs, piece + column->nulls, (n + 63) / 64 * sizeof(uint64));
+}
+
+static void
+read_column(RowRuns *runs, char *piece, const StoreColumn *column, int n)
+{
+	read_bytes(runs, piece + column->values, n * column->width);
+	read_bytes(runs, piece + column->nulls, (n + 63) / 64 * sizeof(uint64));
 }
 
 /* Writes the image as a run's next block; it is empty then. */
@@ -132,12 +176,14 @@ write_block(RowRuns *runs, Run *run)
 
 	if (image->nrows == 0)
 		return;
-	seek(runs, &runs->end);
-	BufFileWrite(runs->file, &head, sizeof(head));
-	BufFileWrite(runs->file, image->piece, runs->store->piece_bytes);
-	BufFileWrite(runs->file, image->data, image->bytes);
+	seek(runs->file, &runs->end);
+	write_bytes(runs, &head, sizeof(head));
+	for (int c = 0; c < runs->store->desc->natts; c++)
+		if (runs->store->columns[c].kept)
+			write_column(runs, image->piece, &runs->store->columns[c], image->nrows);
+	write_bytes(runs, image->data, image->bytes);
 	BufFileTell(runs->file, &runs->end.file, &runs->end.offset);
-	runs->bytes += sizeof(head) + runs->store->piece_bytes + image->bytes;
+	runs->most = Max(runs->most, runs->bytes + runs->merged);
 	run->nrows += image->nrows;
 	run->most_bytes = Max(run->most_bytes, image->bytes);
 	image->nrows = 0;
@@ -194,14 +240,16 @@ read_block(RowRuns *runs, int number)
 	char *piece = runs->store->pieces[number];
 	BlockHead head;
 
-	seek(runs, &open->place);
+	seek(runs->from, &open->place);
 	read_bytes(runs, &head, sizeof(head));
-	read_bytes(runs, piece, runs->store->piece_bytes);
-	read_bytes(runs, open->data, head.bytes);
-	BufFileTell(runs->file, &open->place.file, &open->place.offset);
-	gpuagg_column_store_point(runs->store, piece, (int) head.nrows, open->data);
-	gpuagg_row_keys_pack(runs->keys, runs->store, number, open->items);
 	open->nrows = (int) head.nrows;
+	for (int c = 0; c < runs->store->desc->natts; c++)
+		if (runs->store->columns[c].kept)
+			read_column(runs, piece, &runs->store->columns[c], open->nrows);
+	read_bytes(runs, open->data, head.bytes);
+	BufFileTell(runs->from, &open->place.file, &open->place.offset);
+	gpuagg_column_store_point(runs->store, piece, open->nrows, open->data);
+	gpuagg_row_keys_pack(runs->keys, runs->store, number, open->nrows, open->items);
 	open->row = 0;
 	open->left -= open->nrows;
 }
@@ -266,16 +314,17 @@ merge_order(const RowRuns *runs)
 {
 	Size items_bytes = STORE_ROWS * gpuagg_row_keys_step(runs->keys) * sizeof(uint64);
 	Size most_bytes = 0;
+	int64 run_bytes;
 
 	for (int i = 0; i < runs->nruns; i++)
 		most_bytes = Max(most_bytes, runs->runs[i].most_bytes);
-	return (int) Max(runs->limit / (int64) (runs->store->piece_bytes + items_bytes + most_bytes),
-					 LEAST_MERGE);
+	run_bytes = (int64) (runs->store->piece_bytes + items_bytes + most_bytes);
+	return (int) Max(Max(runs->limit, LEAST_MERGE_BYTES) / run_bytes, LEAST_MERGE);
 }
 
-/* Merges n runs from number `first` on into one in their place. */
-static void
-merge_into_one(RowRuns *runs, int first, int n)
+/* Merges n runs from number `first` on into one, at the end of the file to write to. */
+static Run
+merge_runs(RowRuns *runs, int first, int n)
 {
 	Run run = {runs->end, 0, 0};
 	uint64 *items;
@@ -287,27 +336,34 @@ merge_into_one(RowRuns *runs, int first, int n)
 	while (nitems = gpuagg_row_runs_next(runs, items, STORE_ROWS), nitems > 0)
 		write_rows(runs, &run, runs->keys, runs->store, items, nitems);
 	write_block(runs, &run);
-	runs->runs[first] = run;
-	memmove(&runs->runs[first + 1], &runs->runs[first + n],
-			(runs->nruns - first - n) * sizeof(Run));
-	runs->nruns -= n - 1;
+	return run;
+}
+
+/* Merges all runs into fewer, in another file: into no more than can then be merged, if one pass will do. */
+static void
+merge_pass(RowRuns *runs)
+{
+	int order = merge_order(runs);
+	int n = Min(order, (runs->nruns + order - 1) / order);
+	int nmerged = 0;
+
+	n = Max(n, LEAST_MERGE);
+	runs->merged = runs->bytes;
+	runs->file = make_file(runs);
+	for (int first = 0; first < runs->nruns; first += n)
+		runs->runs[nmerged++] = merge_runs(runs, first, Min(n, runs->nruns - first));
+	runs->nruns = nmerged;
+	BufFileClose(runs->from);
+	runs->from = runs->file;
+	runs->merged = 0;
 }
 
 void
 gpuagg_row_runs_begin(RowRuns *runs, const RowKeys *keys)
 {
-	int first = 0;
-
 	runs->keys = keys;
-	/* all about equally often: each merge starts behind what the one before made */
 	while (runs->nruns > merge_order(runs))
-	{
-		int n = Min(merge_order(runs), runs->nruns - merge_order(runs) + 1);
-
-		if (first + n > runs->nruns)
-			first = 0;
-		merge_into_one(runs, first++, n);
-	}
+		merge_pass(runs);
 	open_runs(runs, 0, runs->nruns);
 }
 

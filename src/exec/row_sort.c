@@ -19,6 +19,7 @@
 #include "exec/row_sort.h"
 
 #define LEAST_LIMIT (64 * 1024)
+#define COPY_ROWS	64 /* between looks at the memory that they take */
 #define AHEAD_ROWS	64 /* that are gathered together, where they are asked for one by one */
 
 /* Rows that have been gathered: n from number `first` in the order on. */
@@ -37,6 +38,7 @@ struct RowSort
 	TupleDesc desc;
 	int64 limit;
 	AttrNumber last_attno; /* of all columns that are kept */
+	bool by_reference;	   /* one of them at least */
 	RowKeys keys;
 	bool *kept;	  /* columns of rows */
 	bool *wanted; /* of these, those of the rows that are given out */
@@ -109,8 +111,12 @@ gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted
 		sort->kept[sort->keys.keys[k].attno - 1] = true;
 	sort->all = gpuagg_row_sort_select(sort, wanted);
 	for (int i = 0; i < desc->natts; i++)
-		if (sort->kept[i])
-			sort->last_attno = i + 1;
+	{
+		if (!sort->kept[i])
+			continue;
+		sort->last_attno = i + 1;
+		sort->by_reference |= !TupleDescAttr(desc, i)->attbyval;
+	}
 	make_ahead(&sort->next, desc->natts);
 	make_ahead(&sort->row, desc->natts);
 	sort->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
@@ -178,6 +184,7 @@ sort_items(RowSort *sort)
 	{
 		CHECK_FOR_INTERRUPTS();
 		gpuagg_row_keys_pack(&sort->keys, sort->store, piece,
+							 gpuagg_column_store_piece_rows(sort->store, piece),
 							 sort->items + piece * STORE_ROWS * step);
 	}
 	sort->device_pieces += gpuagg_sort_items(sort->items, sort->items + nrows * step, nrows,
@@ -235,8 +242,15 @@ void
 gpuagg_row_sort_put_vectors(RowSort *sort, const GpuaggVector *const *columns, const bool *is_datum,
 							const uint16 *rows, int n)
 {
-	gpuagg_column_store_put_vectors(sort->store, columns, is_datum, rows, n);
-	make_room(sort);
+	/* values by reference may be large */
+	int most = sort->by_reference ? COPY_ROWS : n;
+
+	for (int first = 0; first < n; first += most)
+	{
+		gpuagg_column_store_put_vectors(sort->store, columns, is_datum, rows + first,
+										Min(most, n - first));
+		make_room(sort);
+	}
 }
 
 /* Begins to merge the runs. */

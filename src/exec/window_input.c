@@ -32,7 +32,7 @@ gpuagg_window_input_init(WindowInput *input, const WindowSpec *spec, PlanState *
 	input->arguments = palloc0(spec->nfunctions * sizeof(Expr *));
 	input->is_checked = palloc0(spec->nfunctions * sizeof(bool));
 	input->computed = palloc0(spec->nfunctions * sizeof(bool));
-	input->scales = palloc(spec->nfunctions * sizeof(int));
+	input->scales = palloc0(spec->nfunctions * sizeof(int));
 }
 
 /* ---- what is sorted ---- */
