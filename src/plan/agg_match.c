@@ -21,6 +21,7 @@
 #include "plan/agg_children.h"
 #include "plan/agg_match.h"
 #include "plan/agg_window.h"
+#include "plan/qual_order.h"
 #include "spec/vector_compile.h"
 #include "spec/window_function.h"
 
@@ -101,46 +102,6 @@ match_expressions(Node *node)
 	return NULL;
 }
 
-/*
- * The clauses in the order in which core's nodes test them: by security level, unless they
- * are leakproof and cheap, then by cost.
- */
-static List *
-order_quals(PlannerInfo *root, const List *restrictions)
-{
-	int n = list_length(restrictions);
-	const RestrictInfo **items = palloc(Max(n, 1) * sizeof(RestrictInfo *));
-	Cost *costs = palloc(Max(n, 1) * sizeof(Cost));
-	Index *levels = palloc(Max(n, 1) * sizeof(Index));
-	List *quals = NIL;
-
-	for (int i = 0; i < n; i++)
-	{
-		const RestrictInfo *info = list_nth(restrictions, i);
-		Index level = info->security_level;
-		QualCost cost;
-		int j;
-
-		cost_qual_eval_node(&cost, (Node *) info, root);
-		if (info->leakproof && cost.per_tuple < 10 * cpu_operator_cost)
-			level = 0;
-		for (j = i; j > 0 && (levels[j - 1] > level ||
-							  (levels[j - 1] == level && costs[j - 1] > cost.per_tuple));
-			 j--)
-		{
-			items[j] = items[j - 1];
-			costs[j] = costs[j - 1];
-			levels[j] = levels[j - 1];
-		}
-		items[j] = info;
-		costs[j] = cost.per_tuple;
-		levels[j] = level;
-	}
-	for (int i = 0; i < n; i++)
-		quals = lappend(quals, items[i]->clause);
-	return quals;
-}
-
 static const char *
 match_quals(PlannerInfo *root, const RelOptInfo *input, AggMatch *match)
 {
@@ -149,7 +110,7 @@ match_quals(PlannerInfo *root, const RelOptInfo *input, AggMatch *match)
 	foreach (cell, input->baserestrictinfo)
 		if (((RestrictInfo *) lfirst(cell))->pseudoconstant)
 			return "a condition does not depend on the table";
-	match->quals = order_quals(root, input->baserestrictinfo);
+	match->quals = gpuagg_qual_order(root, input->baserestrictinfo);
 	return match_expressions((Node *) match->quals);
 }
 

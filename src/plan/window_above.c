@@ -12,12 +12,14 @@
 #include "catalog/pg_am.h"
 #include "commands/defrem.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 
 #include "gpuagg.h"
+#include "plan/qual_order.h"
 #include "plan/window_above.h"
 #include "plan/window_path.h"
 
@@ -54,6 +56,27 @@ strategy_of(Oid operator, Oid type)
 	if (operator>= FirstNormalObjectId || !OidIsValid(opclass))
 		return 0;
 	return get_op_opfamily_strategy(operator, get_opclass_family(opclass));
+}
+
+static bool
+is_value(const Node *node)
+{
+	return IsA(node, Var) || IsA(node, Const) || IsA(node, Param);
+}
+
+/* Whether nobody notices if the clause is not tested for a row. */
+static bool
+is_silent(const Node *clause)
+{
+	const OpExpr *op = (const OpExpr *) clause;
+
+	if (contain_volatile_functions((Node *) clause))
+		return false;
+	/* comparisons by core's operators raise no errors */
+	return !contain_leaked_vars((Node *) clause) ||
+		   (IsA(clause, OpExpr) && list_length(op->args) == 2 && is_value(linitial(op->args)) &&
+			is_value(lsecond(op->args)) &&
+			strategy_of(op->opno, exprType(linitial(op->args))) != 0);
 }
 
 static void
@@ -109,8 +132,13 @@ note_conditions(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rt
 		if (window->path.methods != &gpuagg_window_path_methods || window->above != NIL ||
 			window->run_condition != NIL)
 			continue;
-		foreach (clause_cell, rel->baserestrictinfo)
-			note_clause(window, rel, (Node *) ((RestrictInfo *) lfirst(clause_cell))->clause);
+		/* those before which nothing is tested that could raise an error, say */
+		foreach (clause_cell, gpuagg_qual_order(root, rel->baserestrictinfo))
+		{
+			note_clause(window, rel, lfirst(clause_cell));
+			if (!is_silent(lfirst(clause_cell)))
+				break;
+		}
 	}
 }
 
