@@ -424,7 +424,8 @@ def aggregated_queries(script, rng, table, settings, number):
             calls.append('@%s(x_%s) OVER %s AS r%d' % (function, kind, window.text(), n))
             results += [text.format(r='r%d' % n)
                         for text in rng.sample(AGGREGATED if kind in ('date', 'money') else SUMMED, rng.choice((1, 2, 4)))]
-        groups = rng.choice(('', '', 'g', 'g_text, g', 'g_bool, g_date', 'g_bytea', 'g_oid, g_int2', 'g_time', "date_trunc('day', k_timestamp)", 'k % 3', 'wide'))
+        groups = rng.choice(('', '', '', 'g', 'g_text, g', 'g_bool, g_date', 'g_bytea', 'g_oid, g_int2', 'g_time',
+                             "date_trunc('day', k_timestamp)", 'k % 3', 'wide'))
         where = rng.choice(('', '', 'r0 IS NOT NULL', 'i > 20', 'k IS NOT NULL AND i % 2 = 0',
                             '' if kind in ('date', 'money') else 'r{0} < 0 OR i < 9'.format(len(calls) - 1)))
         text = 'SELECT %s%s FROM (SELECT *, %s FROM %s b%s) q%s%s' % (
