@@ -19,7 +19,7 @@ $(unit_tests): build/unit/%: build/unit/test/unit/%.o $(patsubst %.c,build/unit/
 test_modules = $(patsubst test/modules/%.c,build/modules/%.so,$(sort $(wildcard test/modules/*.c)))
 
 build/modules/gpuagg_test_vectors.so: \
-	$(patsubst %.c,%.o,$(sort $(wildcard src/spec/vector_*.c src/common/vector_*.c)))
+	$(patsubst %.c,%.o,$(sort $(wildcard src/spec/vector_*.c src/common/vector_*.c)) src/types/decimal.c)
 
 build/modules/gpuagg_test_pages.so: $(patsubst %.c,%.o,$(sort $(wildcard src/exec/page_*.c)))
 $(test_modules): build/modules/%.so: test/modules/%.c

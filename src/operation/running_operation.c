@@ -12,6 +12,7 @@
 #include "engine/cpu.h"
 #include "operation/accumulators.h"
 #include "operation/running_operation.h"
+#include "types/decimal.h"
 #include "types/value.h"
 
 /* Of an aggregate's batches over values of this kind. */

@@ -19,7 +19,7 @@
 
 #include "operation/numeric_read.h"
 #include "spec/vector_rule.h"
-#include "types/value.h"
+#include "types/decimal.h"
 
 #define INT64_DIGITS  18
 #define INT128_DIGITS 38

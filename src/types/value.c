@@ -9,12 +9,8 @@
 #include "utils/fmgrprotos.h"
 
 #include "common/float_moments.h"
+#include "types/decimal.h"
 #include "types/value.h"
-
-/* Numerics hold four decimal digits in each of theirs: so many of these are cut off at a time. */
-#define CUT_GROUPS 4
-#define CUT		   UINT64CONST(10000000000000000)
-#define MAX_GROUPS 20 /* 2^256 has 78 digits */
 
 /* ---- floats ---- */
 
@@ -70,106 +66,6 @@ void
 gpuagg_bigint_overflow(void)
 {
 	ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE), errmsg("bigint out of range")));
-}
-
-/* Divides the n words, least significant first, by CUT; returns the remainder. */
-static uint64
-cut_off(uint64 *words, int n)
-{
-	uint64 rest = 0;
-
-	for (int i = n - 1; i >= 0; i--)
-	{
-		unsigned __int128 above = (unsigned __int128) rest << 64 | words[i];
-
-		words[i] = (uint64) (above / CUT);
-		rest = (uint64) (above % CUT);
-	}
-	return rest;
-}
-
-/* Groups of four digits of what n words hold, the lowest first; returns how many.  Spoils the words. */
-static int
-groups_of(uint64 *words, int n, uint16 *group)
-{
-	int count = 0;
-
-	for (;;)
-	{
-		uint64 low;
-
-		while (n > 1 && words[n - 1] == 0)
-			n--;
-		if (n == 1)
-			break;
-		low = cut_off(words, n);
-		for (int i = 0; i < CUT_GROUPS; i++, low /= 10000)
-			group[count++] = (uint16) (low % 10000);
-	}
-	for (uint64 rest = words[0]; rest > 0; rest /= 10000)
-		group[count++] = (uint16) (rest % 10000);
-	return count;
-}
-
-/*
- * The number that n <= 4 words hold, least significant first, which are spoilt, as numeric
- * (numeric_read.h), without the groups of zeros at its end.  Its last `places` groups are behind
- * the point.
- */
-static Numeric
-words_numeric(uint64 *words, int n, bool negative, int scale, int places)
-{
-	uint16 group[MAX_GROUPS];
-	int count = groups_of(words, n, group);
-	int weight = count > 0 ? count - places - 1 : 0;
-	bool is_long = scale > 63 || weight < -64;
-	int zeros = 0;
-	Size size;
-	char *result;
-	uint16 *word;
-
-	while (zeros < count && group[zeros] == 0)
-		zeros++;
-	size = VARHDRSZ + sizeof(uint16) * (1 + is_long + count - zeros);
-	result = palloc(size);
-	SET_VARSIZE(result, size);
-	word = (uint16 *) VARDATA(result);
-	if (is_long)
-	{
-		*word++ = (negative ? 0x4000 : 0) | scale;
-		*word++ = (uint16) weight;
-	}
-	else
-		*word++ = 0x8000 | (negative ? 0x2000 : 0) | scale << 7 | (weight & 0x7f);
-	for (int i = count - 1; i >= zeros; i--)
-		*word++ = group[i];
-	return (Numeric) result;
-}
-
-Numeric
-gpuagg_decimal_to_numeric(GpuaggInt128 value, int scale)
-{
-	bool negative = value.hi < 0;
-	GpuaggInt128 magnitude = negative ? gpuagg_int128_neg(value) : value;
-	uint64 words[] = {magnitude.lo, (uint64) magnitude.hi, 0};
-	int places = (scale + 3) / 4; /* groups */
-	int n = 2;
-
-	Assert(scale >= 0 && scale <= NUMERIC_MAX_PRECISION);
-	if (places * 4 > scale)
-	{
-		static const uint64 powers[] = {1, 10, 100, 1000};
-		unsigned __int128 carry = 0;
-
-		n = lengthof(words);
-		for (int i = 0; i < n; i++)
-		{
-			carry += (unsigned __int128) words[i] * powers[places * 4 - scale];
-			words[i] = (uint64) carry;
-			carry >>= 64;
-		}
-	}
-	return words_numeric(words, n, negative, scale, places);
 }
 
 Numeric
@@ -290,10 +186,11 @@ gpuagg_int_variance(const GpuaggIntSum *acc, bool sample, bool root, bool *isnul
 	if ((int64) above[3] < 0 || (above[0] | above[1] | above[2] | above[3]) == 0)
 		return NumericGetDatum(int64_to_numeric(0));
 	multiply(below, n, 1, &others, 1);
-	variance =
-		DirectFunctionCall2(numeric_div,
-							NumericGetDatum(words_numeric(above, lengthof(above), false, 0, 0)),
-							NumericGetDatum(words_numeric(below, lengthof(below), false, 0, 0)));
+	variance = DirectFunctionCall2(numeric_div,
+								   NumericGetDatum(
+									   gpuagg_decimal_words(above, lengthof(above), false, 0, 0)),
+								   NumericGetDatum(
+									   gpuagg_decimal_words(below, lengthof(below), false, 0, 0)));
 	/* a variance of many digits after the point can round to zero, of the same scale */
 	if (!root || DatumGetBool(DirectFunctionCall2(numeric_eq, variance,
 												  NumericGetDatum(int64_to_numeric(0)))))

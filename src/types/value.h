@@ -73,9 +73,6 @@ extern Datum gpuagg_float_average_value(const GpuaggFloatSum *acc, bool *isnull)
 extern Datum gpuagg_float_variance_value(const GpuaggFloatSum *acc, const GpuaggFloatSum *squares,
 										 bool sample, bool root, bool *isnull);
 
-/* value / 10^scale as numeric of that display scale, 0 to 1000. */
-extern Numeric gpuagg_decimal_to_numeric(GpuaggInt128 value, int scale);
-
 /* The exact value as numeric, display scale 0. */
 extern Numeric gpuagg_int128_to_numeric(GpuaggInt128 value);
 

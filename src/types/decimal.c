@@ -1,0 +1,105 @@
+/*
+ * decimal.c
+ *	  Integers with decimal places as numeric.
+ */
+#include "types/decimal.h"
+
+/* Numerics hold four decimal digits in each of theirs: so many of these are cut off at a time. */
+#define CUT_GROUPS 4
+#define CUT		   UINT64CONST(10000000000000000)
+#define MAX_GROUPS 20 /* 2^256 has 78 digits */
+
+/* Divides the n words, least significant first, by CUT; returns the remainder. */
+static uint64
+cut_off(uint64 *words, int n)
+{
+	uint64 rest = 0;
+
+	for (int i = n - 1; i >= 0; i--)
+	{
+		unsigned __int128 above = (unsigned __int128) rest << 64 | words[i];
+
+		words[i] = (uint64) (above / CUT);
+		rest = (uint64) (above % CUT);
+	}
+	return rest;
+}
+
+/* Groups of four digits of what n words hold, the lowest first; returns how many.  Spoils the words. */
+static int
+groups_of(uint64 *words, int n, uint16 *group)
+{
+	int count = 0;
+
+	for (;;)
+	{
+		uint64 low;
+
+		while (n > 1 && words[n - 1] == 0)
+			n--;
+		if (n == 1)
+			break;
+		low = cut_off(words, n);
+		for (int i = 0; i < CUT_GROUPS; i++, low /= 10000)
+			group[count++] = (uint16) (low % 10000);
+	}
+	for (uint64 rest = words[0]; rest > 0; rest /= 10000)
+		group[count++] = (uint16) (rest % 10000);
+	return count;
+}
+
+Numeric
+gpuagg_decimal_words(uint64 *words, int n, bool negative, int scale, int places)
+{
+	uint16 group[MAX_GROUPS];
+	int count = groups_of(words, n, group);
+	int weight = count > 0 ? count - places - 1 : 0;
+	bool is_long = scale > 63 || weight < -64;
+	int zeros = 0;
+	Size size;
+	char *result;
+	uint16 *word;
+
+	while (zeros < count && group[zeros] == 0)
+		zeros++;
+	size = VARHDRSZ + sizeof(uint16) * (1 + is_long + count - zeros);
+	result = palloc(size);
+	SET_VARSIZE(result, size);
+	word = (uint16 *) VARDATA(result);
+	if (is_long)
+	{
+		*word++ = (negative ? 0x4000 : 0) | scale;
+		*word++ = (uint16) weight;
+	}
+	else
+		*word++ = 0x8000 | (negative ? 0x2000 : 0) | scale << 7 | (weight & 0x7f);
+	for (int i = count - 1; i >= zeros; i--)
+		*word++ = group[i];
+	return (Numeric) result;
+}
+
+Numeric
+gpuagg_decimal_to_numeric(GpuaggInt128 value, int scale)
+{
+	bool negative = value.hi < 0;
+	GpuaggInt128 magnitude = negative ? gpuagg_int128_neg(value) : value;
+	uint64 words[] = {magnitude.lo, (uint64) magnitude.hi, 0};
+	int places = (scale + 3) / 4; /* groups */
+	int n = 2;
+
+	Assert(scale >= 0 && scale <= NUMERIC_MAX_PRECISION);
+	if (places * 4 > scale)
+	{
+		static const uint64 powers[] = {1, 10, 100, 1000};
+		unsigned __int128 carry = 0;
+
+		n = lengthof(words);
+		for (int i = 0; i < n; i++)
+		{
+			carry += (unsigned __int128) words[i] * powers[places * 4 - scale];
+			words[i] = (uint64) carry;
+			carry >>= 64;
+		}
+	}
+	return gpuagg_decimal_words(words, n, negative, scale, places);
+}

@@ -1,0 +1,24 @@
+/*
+ * decimal.h
+ *	  Integers with decimal places as numeric.
+ */
+#ifndef GPUAGG_DECIMAL_H
+#define GPUAGG_DECIMAL_H
+
+#include "compat.h"
+
+#include "utils/numeric.h"
+
+#include "common/int128.h"
+
+/* value / 10^scale as numeric of that display scale, 0 to 1000. */
+extern Numeric gpuagg_decimal_to_numeric(GpuaggInt128 value, int scale);
+
+/*
+ * The number that n <= 4 words hold, least significant first, which are spoilt, as numeric
+ * (numeric_read.h), without the groups of zeros at its end.  Its last `places` groups of four
+ * digits are behind the point.
+ */
+extern Numeric gpuagg_decimal_words(uint64 *words, int n, bool negative, int scale, int places);
+
+#endif /* GPUAGG_DECIMAL_H */
