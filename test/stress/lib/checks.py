@@ -32,7 +32,7 @@ COUNTERS = """(SELECT concat_ws(',', table_pages, resident_pages, resident_confi
 	FROM gpuagg_last_query())"""
 # Settings of every session that checks.
 SETTINGS = ('SET gpuagg.min_table_pages = 0', 'SET gpuagg.core_aggregates = off', 'SET enable_indexscan = off',
-            'SET enable_bitmapscan = off', 'SET enable_indexonlyscan = off', 'SET enable_sort = off',
+            'SET enable_bitmapscan = off', 'SET enable_indexonlyscan = off',
             'SET parallel_setup_cost = 0', 'SET parallel_tuple_cost = 0', 'SET min_parallel_table_scan_size = 0',
             'SET gpuagg.resident = on', 'SET max_parallel_workers_per_gather = 0')
 
@@ -91,6 +91,17 @@ def rows(text):
     return '(SELECT array_agg(q::text ORDER BY q::text COLLATE "C")::text FROM (%s) q)' % text
 
 
+def window(rng, table, where):
+    """Aggregates above a running function by core, and the same by the nodes GpuAgg and GpuWindow, as expressions."""
+    call = rng.choice(('sum(a)', 'sum(b)', 'sum(n)', 'max(d)', 'count(*)', 'min(b + 1)', 'sum(n - 7)'))
+    inner = '(SELECT k, id, @%s OVER (PARTITION BY k ORDER BY id ROWS UNBOUNDED PRECEDING) AS w FROM %s%s)' % (
+        call, table.name, where)
+    text = rng.choice(('(SELECT ROW(@count(*), @max(w), @count(w), @max(id))::text FROM %s q)',
+                       "(SELECT array_agg(q::text ORDER BY q::text COLLATE \"C\")::text FROM "
+                       '(SELECT k, @max(w), @count(*) FILTER (WHERE id %% 3 = 0) FROM %s q GROUP BY k) q)')) % inner
+    return text.replace('@', ''), text.replace('@', 'gpu_')
+
+
 def merged(names, merges, text):
     """One row from the rows of groups, as an expression."""
     return '(SELECT ROW(%s)::text FROM %s q)' % (', '.join(MERGES[m] % n for n, m in zip(names, merges)), text)
@@ -123,6 +134,8 @@ def look(rng, table, number, added):
         else:
             pairs.append(('(SELECT ROW(%s)::text FROM g)' % ', '.join(names),
                           merged(names, merges, '(%s)' % select(table, where, numbered, rng.choice(('k', 'p'))))))
+    if rng.random() < 0.3:
+        pairs.append(window(rng, table, where))
     if rng.random() < 0.3:
         rng.shuffle(pairs)
 
