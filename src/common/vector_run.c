@@ -493,10 +493,7 @@ gpuagg_vector_run_filter(GpuaggVectorRunner *public, int nrows)
 	public->nrows = nrows;
 	public->any_flagged = false;
 	memset(public->flagged, 0, sizeof(public->flagged));
-	memset(public->live, 0, sizeof(public->live));
-	memset(public->live, 0xff, (size_t) nrows / 64 * sizeof(uint64_t));
-	if (nrows % 64 != 0)
-	public->live[nrows / 64] = (UINT64_C(1) << nrows % 64) - 1;
+	gpuagg_vector_all(public->live, nrows);
 	for (uint32_t i = 0; i < program->nfilter; i++)
 		runner->steps[i].run(&runner->steps[i]);
 	if (program->filter == GPUAGG_VECTOR_NONE)

@@ -112,6 +112,16 @@ extern void gpuagg_vector_run_values(GpuaggVectorRunner *runner);
 /* The numbers of the rows in a bitmap of a vector, in order; returns how many there are. */
 extern int gpuagg_vector_list(const uint64_t *bitmap, uint16_t *rows);
 
+/* Sets the bitmap to all of a vector's rows. */
+static inline void
+gpuagg_vector_all(uint64_t *bitmap, int nrows)
+{
+	for (int w = 0; w < GPUAGG_VECTOR_WORDS; w++)
+		bitmap[w] = nrows - w * 64 >= 64  ? UINT64_MAX
+					: nrows - w * 64 <= 0 ? 0
+										  : (UINT64_C(1) << (nrows - w * 64)) - 1;
+}
+
 /* Number of rows in a bitmap of a vector. */
 static inline int
 gpuagg_vector_count(const uint64_t *bitmap)

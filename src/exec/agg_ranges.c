@@ -214,10 +214,7 @@ gpuagg_agg_ranges_filter(AggScanState *node, int *nlive)
 		(!ranges->ready && !make_ranges(node)))
 		return false;
 	if (!ranges->never)
-		for (int w = 0; w * 64 < reader->nrows; w++)
-			live[w] = reader->nrows - w * 64 >= 64
-						  ? PG_UINT64_MAX
-						  : (UINT64CONST(1) << (reader->nrows - w * 64)) - 1;
+		gpuagg_vector_all(live, reader->nrows);
 	for (int i = 0; i < ranges->n && !ranges->never; i++)
 		gpuagg_page_resident_select(reader, ranges->list[i].column, &ranges->list[i].range, live);
 	*nlive = gpuagg_vector_count(live);

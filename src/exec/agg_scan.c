@@ -51,21 +51,29 @@ set_typmods(Node *expr, void *context)
 	return expression_tree_walker(expr, set_typmods, context);
 }
 
+/* Finds the rows that the node aggregates: their number in expressions, and their columns. */
 static void
-begin_over_window(AggScanState *node, EState *estate, int eflags)
+find_rows(AggScanState *node)
 {
 	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
-	PlanState *child;
-	int subquery;
+	const AggSpec *spec = node->spec;
+	int parent = (int) plan->scan.scanrelid;
 
-	if (!bms_get_singleton_member(plan->custom_relids, &subquery))
-		elog(ERROR, "GpuAgg has no subquery");
-	node->varno = (Index) subquery;
-	child = ExecInitNode(linitial(plan->custom_plans), estate,
-						 eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
-	node->css.custom_ps = list_make1(child);
-	node->row_desc = gpuagg_row_reader_desc(child, node->spec->attributes, node->spec->typmods);
-	(void) set_typmods((Node *) plan->custom_scan_tlist, node);
+	if ((spec->over_children || spec->over_window) &&
+		!bms_get_singleton_member(plan->custom_relids, &parent))
+		elog(ERROR, "GpuAgg has no parent table or subquery");
+	node->varno = (Index) parent;
+	if (spec->over_window)
+	{
+		node->row_desc = gpuagg_row_reader_desc(linitial(node->css.custom_ps), spec->attributes,
+												spec->typmods);
+		(void) set_typmods((Node *) plan->custom_scan_tlist, node);
+		return;
+	}
+	node->relation = spec->over_children
+						 ? compat_range_table_relation(node->css.ss.ps.state, node->varno)
+						 : node->css.ss.ss_currentRelation;
+	node->row_desc = RelationGetDescr(node->relation);
 }
 
 static void
@@ -81,32 +89,17 @@ begin(CustomScanState *css, EState *estate, int eflags)
 		gpuagg_check_operator_access(spec->equality[i]);
 	node->ncolumns = spec->nkeys + spec->ncarried + spec->ndistinct + spec->ncalls +
 					 list_length(spec->groupings);
+	eflags &= ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK);
+	if (plan->custom_plans != NIL)
+		css->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans), estate, eflags));
 	if (spec->mode != AGG_FINAL)
 	{
-		int parent;
-
-		node->relation = css->ss.ss_currentRelation;
-		node->varno = plan->scan.scanrelid;
-		if (spec->over_window)
-			begin_over_window(node, estate, eflags);
-		if (spec->over_children)
-		{
-			if (!bms_get_singleton_member(plan->custom_relids, &parent))
-				elog(ERROR, "GpuAgg has no parent table");
-			node->varno = (Index) parent;
-			node->relation = compat_range_table_relation(estate, node->varno);
-		}
-		if (node->relation != NULL)
-			node->row_desc = RelationGetDescr(node->relation);
+		find_rows(node);
 		gpuagg_agg_input_init(node);
 	}
-	if (plan->custom_plans == NIL || spec->over_window)
-		return;
-	eflags &= ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK);
-	css->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans), estate, eflags));
 	if (spec->over_children)
 		gpuagg_agg_tables_link(node, linitial(css->custom_ps));
-	else
+	if (spec->mode == AGG_FINAL)
 	{
 		node->partial = find_partial(linitial(css->custom_ps));
 		node->partial->leader = true;

@@ -61,6 +61,15 @@ deposit_datum(AggScanState *node, const AggInput *input, Accumulator *acc, int r
 	MemoryContextSwitchTo(old);
 }
 
+/* The same of all wanted rows. */
+static void
+deposit_datums(AggScanState *node, const AggInput *input, Accumulator *acc, const uint64 *wanted)
+{
+	for (int w = 0; w < GPUAGG_VECTOR_WORDS; w++)
+		for (uint64 left = wanted[w]; left != 0; left &= left - 1)
+			deposit_datum(node, input, acc, w * 64 + pg_rightmost_one_pos64(left));
+}
+
 /* ---- decimals ---- */
 
 /* A decimal by the factor that brings it to the fast part's scale; false: not within 64 bits. */
@@ -156,9 +165,7 @@ reduce_decimals(AggScanState *node, const AggInput *input, Accumulator *acc, con
 		add_decimals(input, acc, input->total, n);
 		return;
 	}
-	for (int w = 0; w < GPUAGG_VECTOR_WORDS; w++)
-		for (uint64 left = wanted[w]; left != 0; left &= left - 1)
-			deposit_datum(node, input, acc, w * 64 + pg_rightmost_one_pos64(left));
+	deposit_datums(node, input, acc, wanted);
 }
 
 #define DECIMAL_AT(Type, row) ((const Type *) vector->values)[row]
@@ -248,9 +255,8 @@ take_all(AggScanState *node, int state, AggGroup *group)
 				deposit_datum(node, input, acc,
 							  extreme_row(&node->runner->registers[input->value.reg],
 										  input->value.type, wanted, acc->op == GPUAGG_MAX));
-			for (int w = 0; w < GPUAGG_VECTOR_WORDS && !is_decimal_extreme(input, acc); w++)
-				for (uint64 left = wanted[w]; left != 0; left &= left - 1)
-					deposit_datum(node, input, acc, w * 64 + pg_rightmost_one_pos64(left));
+			else
+				deposit_datums(node, input, acc, wanted);
 			ResetExprContext(node->css.ss.ps.ps_ExprContext);
 			break;
 		case FEED_DISTINCT:

@@ -346,7 +346,7 @@ append_value(StoreImage *image, const StoreColumn *column, Datum value)
 	return at;
 }
 
-/* Moves values by reference of rows from `first` on out of the store, until the image is full. */
+/* Copies values by reference of the n rows behind the image's own, until it is full; how many rows. */
 static int
 take_values(const ColumnStore *store, StoreImage *image, int n)
 {

@@ -7,11 +7,11 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "common/work.h"
+#include "engine/cpu.h"
 #include "exec/row_reader.h"
 #include "exec/window_vectors.h"
 #include "spec/vector_compile.h"
@@ -37,7 +37,6 @@ typedef struct RowReader
 	RowAttribute *attributes;
 	const PageColumn *columns;
 	VectorValue *forms; /* by column */
-	bool *needed;		/* columns of the scan tuple */
 
 	/* of rows that come one by one: attribute after attribute */
 	Datum *values;
@@ -113,19 +112,20 @@ static void
 begin(RowReader *reader)
 {
 	PlanState *window = find_window(reader);
+	bool *needed; /* columns of its scan tuple */
 	MemoryContext old;
 
 	if (window == NULL)
 		return;
-	reader->needed = palloc0(((const CustomScan *) window->plan)->custom_scan_tlist->length + 1);
+	needed = palloc0(list_length(((const CustomScan *) window->plan)->custom_scan_tlist) + 1);
 	for (int a = 0; a < reader->desc->natts; a++)
 		if (reader->attributes[a].column >= 0 && reader->attributes[a].scan >= 0)
-			reader->needed[reader->attributes[a].scan] = true;
+			needed[reader->attributes[a].scan] = true;
 	/* what nodes below begin lasts longer than this reader */
 	old = MemoryContextSwitchTo(reader->plan->state->es_query_cxt);
 	if (reader->plan != window && reader->plan->chgParam != NULL)
 		ExecReScan(reader->plan);
-	if (gpuagg_window_vectors_begin(window, reader->needed))
+	if (gpuagg_window_vectors_begin(window, needed))
 		reader->window = window;
 	MemoryContextSwitchTo(old);
 }
@@ -309,7 +309,7 @@ load_column(RowReader *reader, int c, const uint64 *wanted)
 		bool isnull;
 		Datum value;
 
-		if (wanted != NULL && (wanted[i / 64] >> i % 64 & 1) == 0)
+		if (wanted != NULL && !gpuagg_bit(wanted, i))
 			continue;
 		value = get(reader, a, i, &isnull);
 		if (gpuagg_vector_store(vector, form, type, i, value, isnull))

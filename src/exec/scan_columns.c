@@ -420,16 +420,6 @@ pass_by_vector(ScanColumns *table, PageReader *reader, uint64 *live)
 	return n;
 }
 
-static int
-pass_all(const PageReader *reader, uint64 *live)
-{
-	memset(live, 0, GPUAGG_VECTOR_WORDS * sizeof(uint64));
-	memset(live, 0xff, reader->nrows / 64 * sizeof(uint64));
-	if (reader->nrows % 64 != 0)
-		live[reader->nrows / 64] = (UINT64CONST(1) << reader->nrows % 64) - 1;
-	return reader->nrows;
-}
-
 /*
  * The batch's rows that pass; returns how many, or -1: from memory, the batch comes again, from
  * its pages; else the executor has to look.
@@ -440,7 +430,10 @@ pass(ScanColumns *table, PageReader *reader, uint64 *live)
 	int n = -1;
 
 	if (table->compiler == NULL && table->quals == NIL)
-		return pass_all(reader, live);
+	{
+		gpuagg_vector_all(live, reader->nrows);
+		return reader->nrows;
+	}
 	if (table->compiler != NULL && !table->parameters_set[true])
 		table->by_row = !set_parameters(table, true);
 	if (!filters_by_row(table))

@@ -94,9 +94,8 @@ begin_sort(WindowInput *input)
 {
 	MemoryContext old = MemoryContextSwitchTo(input->econtext->ecxt_per_query_memory);
 
-	input->desc = make_desc(input);
 	input->wanted = columns_wanted(input);
-	input->sort = gpuagg_row_sort_begin(input->desc, input->spec, input->wanted,
+	input->sort = gpuagg_row_sort_begin(make_desc(input), input->spec, input->wanted,
 										work_mem * INT64CONST(1024), CurrentMemoryContext);
 	if (input->table != NULL &&
 		!gpuagg_window_table_keep(input->table, gpuagg_row_sort_kept(input->sort)))

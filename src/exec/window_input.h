@@ -33,7 +33,6 @@ typedef struct WindowInput
 
 	/* with spec->sort */
 	RowSort *sort;
-	TupleDesc desc;		/* of its rows: the child's columns, then those of arguments */
 	bool *wanted;		/* columns of rows that are looked at behind it */
 	WindowTable *table; /* whose columns are read, and not the child's rows; or NULL */
 

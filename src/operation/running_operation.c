@@ -61,11 +61,8 @@ gpuagg_running_operation(Aggregate aggregate, Oid oid)
 const RunningOperation *
 gpuagg_running_decimal(Aggregate aggregate, int scale)
 {
-	RunningOperation *op;
+	RunningOperation *op = (RunningOperation *) gpuagg_running_operation(aggregate, INT8OID);
 
-	if (!gpuagg_running_exists(aggregate, INT8OID) || aggregate == AGGREGATE_COUNT)
-		return NULL;
-	op = (RunningOperation *) gpuagg_running_operation(aggregate, INT8OID);
 	op->result = NUMERICOID;
 	op->result_length = -1;
 	op->scale = scale;

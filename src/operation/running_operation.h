@@ -50,8 +50,8 @@ extern bool gpuagg_running_exists(Aggregate aggregate, Oid type);
 extern const RunningOperation *gpuagg_running_operation(Aggregate aggregate, Oid type);
 
 /*
- * The same for decimals of 64 bits, all of one scale, which come as bigints; NULL: there is none.
- * Its rows are not taken one by one.
+ * The same for decimals of 64 bits, all of one scale, which come as bigints; not of COUNT, which does
+ * not read them.  Its rows are not taken one by one.
  */
 extern const RunningOperation *gpuagg_running_decimal(Aggregate aggregate, int scale);
 
