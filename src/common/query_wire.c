@@ -6,11 +6,12 @@
 
 #include <string.h>
 
-static_assert(sizeof(GpuaggQueryHead) == 56, "query head crosses the process boundary");
+static_assert(sizeof(GpuaggQueryHead) == 80, "query head crosses the process boundary");
 static_assert(sizeof(GpuaggQueryChunk) == 16, "chunks cross the process boundary");
 static_assert(sizeof(GpuaggQueryAggregate) == 8, "aggregates cross the process boundary");
 static_assert(sizeof(GpuaggVectorInstruction) == 20, "instructions cross the process boundary");
 static_assert(sizeof(GpuaggVectorConstant) == 24, "constants cross the process boundary");
+static_assert(sizeof(GpuaggWindow) == 280, "windows cross the process boundary");
 
 /* A part of n elements at *end, which moves on. */
 static uint64_t
@@ -26,8 +27,8 @@ GpuaggQueryHead
 gpuagg_query_head(const GpuaggQuery *query)
 {
 	const GpuaggVectorProgram *program = &query->program;
-
-	return (GpuaggQueryHead){
+	const GpuaggVectorProgram *above = &query->above;
+	GpuaggQueryHead head = {
 		.nchunks = query->nchunks,
 		.naggregates = query->naggregates,
 		.nkeys = query->nkeys,
@@ -41,6 +42,18 @@ gpuagg_query_head(const GpuaggQuery *query)
 		.parts = query->parts,
 		.expected = query->expected,
 	};
+
+	if (query->window != NULL)
+	{
+		head.window = 1;
+		head.above_ninstructions = above->ninstructions;
+		head.above_nfilter = above->nfilter;
+		head.above_filter = above->filter;
+		head.above_nregisters = above->nregisters;
+		head.above_nconstants = above->nconstants;
+		head.above_ncolumns = above->ncolumns;
+	}
+	return head;
 }
 
 int
@@ -52,7 +65,9 @@ gpuagg_query_places(const GpuaggQueryHead *head, GpuaggQueryPlaces *places)
 		head->naggregates > GPUAGG_QUERY_AGGREGATES || head->nkeys > GPUAGG_QUERY_KEYS ||
 		head->ninstructions > GPUAGG_VECTOR_INSTRUCTIONS ||
 		head->nconstants > GPUAGG_VECTOR_CONSTANTS || head->ncolumns > GPUAGG_QUERY_COLUMNS ||
-		head->spare != 0 || head->parts == 0 ||
+		head->window > 1 || head->above_ninstructions > GPUAGG_VECTOR_INSTRUCTIONS ||
+		head->above_nconstants > GPUAGG_VECTOR_CONSTANTS ||
+		head->above_ncolumns > GPUAGG_WINDOW_COLUMNS || head->parts == 0 ||
 		head->parts > (head->nkeys == 0 ? 1 : GPUAGG_QUERY_PARTS) || head->part >= head->parts)
 		return 0;
 	(void) add_part(&end, 1, sizeof(*head));
@@ -61,6 +76,11 @@ gpuagg_query_places(const GpuaggQueryHead *head, GpuaggQueryPlaces *places)
 	places->columns = add_part(&end, head->ncolumns, sizeof(uint8_t));
 	places->aggregates = add_part(&end, head->naggregates, sizeof(GpuaggQueryAggregate));
 	places->keys = add_part(&end, head->nkeys, sizeof(uint16_t));
+	places->window = add_part(&end, head->window, sizeof(GpuaggWindow));
+	places->above_instructions = add_part(&end, head->above_ninstructions,
+										  sizeof(GpuaggVectorInstruction));
+	places->above_constants = add_part(&end, head->above_nconstants, sizeof(GpuaggVectorConstant));
+	places->above_columns = add_part(&end, head->above_ncolumns, sizeof(uint8_t));
 	places->chunks = add_part(&end, head->nchunks, sizeof(GpuaggQueryChunk));
 	places->names = add_part(&end, (uint64_t) head->nchunks * head->ncolumns,
 							 sizeof(GpuaggBlobName));
@@ -81,8 +101,8 @@ gpuagg_query_write(const GpuaggQuery *query, void *room, uint64_t bytes, GpuaggQ
 	const GpuaggVectorProgram *program = &query->program;
 	GpuaggQueryHead head = gpuagg_query_head(query);
 
-	if (program->nrows > 0 || program->spare != 0 || !gpuagg_query_places(&head, places) ||
-		places->end > bytes)
+	if (program->nrows > 0 || program->spare != 0 || query->above.nrows > 0 ||
+		query->above.spare != 0 || !gpuagg_query_places(&head, places) || places->end > bytes)
 		return 0;
 	put_part(room, 0, &head, sizeof(head));
 	put_part(room, places->instructions, program->instructions,
@@ -93,6 +113,12 @@ gpuagg_query_write(const GpuaggQuery *query, void *room, uint64_t bytes, GpuaggQ
 	put_part(room, places->aggregates, query->aggregates,
 			 head.naggregates * sizeof(GpuaggQueryAggregate));
 	put_part(room, places->keys, query->keys, head.nkeys * sizeof(uint16_t));
+	put_part(room, places->window, query->window, head.window * sizeof(GpuaggWindow));
+	put_part(room, places->above_instructions, query->above.instructions,
+			 head.above_ninstructions * sizeof(GpuaggVectorInstruction));
+	put_part(room, places->above_constants, query->above.constants,
+			 head.above_nconstants * sizeof(GpuaggVectorConstant));
+	put_part(room, places->above_columns, query->above.columns, head.above_ncolumns);
 	return 1;
 }
 
@@ -112,6 +138,20 @@ gpuagg_query_read(const GpuaggQueryHead *head, const GpuaggQueryPlaces *places, 
 	query->program.instructions = (const GpuaggVectorInstruction *) (at + places->instructions);
 	query->program.constants = (const GpuaggVectorConstant *) (at + places->constants);
 	query->program.columns = (const uint8_t *) (at + places->columns);
+	if (head->window)
+	{
+		query->window = (const GpuaggWindow *) (at + places->window);
+		query->above.ninstructions = head->above_ninstructions;
+		query->above.nfilter = head->above_nfilter;
+		query->above.filter = head->above_filter;
+		query->above.nregisters = head->above_nregisters;
+		query->above.nconstants = head->above_nconstants;
+		query->above.ncolumns = head->above_ncolumns;
+		query->above.instructions =
+			(const GpuaggVectorInstruction *) (at + places->above_instructions);
+		query->above.constants = (const GpuaggVectorConstant *) (at + places->above_constants);
+		query->above.columns = (const uint8_t *) (at + places->above_columns);
+	}
 	query->aggregates = (const GpuaggQueryAggregate *) (at + places->aggregates);
 	query->keys = (const uint16_t *) (at + places->keys);
 	query->naggregates = head->naggregates;

@@ -9,6 +9,10 @@
  *		columns			/
  *		aggregates
  *		keys			registers by whose values rows are grouped
+ *		window			\
+ *		instructions	 \ only where rows go through a window (query_window.h): it, and the
+ *		constants		 / program whose registers the aggregates and keys are
+ *		columns			/
  *		chunks
  *		names			of blobs: [nchunks][ncolumns]
  *
@@ -18,7 +22,8 @@
  * The answer is a byte for each chunk, GpuaggChunkStatus, and, aligned, what has been found.
  * Without keys these are the aggregates' totals in compact form (query_total.h).  With keys they
  * are the groups' records, in any order, and behind them, aligned to 16 bytes, the floats that are
- * listed apart (query_group.h).  Chunks that are not in have added nothing to any total.
+ * listed apart (query_group.h).  Chunks that are not in have added nothing to any total.  With a
+ * window there are no totals or groups unless all chunks are in.
  *
  * A query with keys may be asked in parts, by which its groups are divided; which chunks are in
  * a part's answer may differ from part to part.  Where there are more groups than the answer has room for, the
@@ -29,6 +34,7 @@
 
 #include "common/blob.h"
 #include "common/query_group.h"
+#include "common/query_window.h"
 #include "common/vector.h"
 
 #define GPUAGG_QUERY_COLUMNS	32
@@ -50,8 +56,14 @@ typedef struct GpuaggQueryHead
 	uint32_t ncolumns;
 	uint32_t part; /* of so many: 0 of 1 without keys */
 	uint32_t parts;
-	uint32_t spare;	   /* 0 */
+	uint32_t window;   /* 1: there is one */
 	uint64_t expected; /* groups in this part; decides how the device does it, not what it finds */
+	uint32_t above_ninstructions; /* these six as the second program has them; 0 without it */
+	uint32_t above_nfilter;
+	uint32_t above_filter;
+	uint32_t above_nregisters;
+	uint32_t above_nconstants;
+	uint32_t above_ncolumns;
 } GpuaggQueryHead;
 
 typedef struct GpuaggQueryChunk
@@ -75,6 +87,8 @@ typedef struct GpuaggQuery
 	GpuaggVectorProgram program;
 	const GpuaggQueryAggregate *aggregates;
 	const uint16_t *keys;
+	const GpuaggWindow *window; /* NULL: there is none, and no second program */
+	GpuaggVectorProgram above;
 	uint32_t naggregates;
 	uint32_t nkeys;
 	uint32_t nchunks;
@@ -91,6 +105,10 @@ typedef struct GpuaggQueryPlaces
 	uint64_t columns;
 	uint64_t aggregates;
 	uint64_t keys;
+	uint64_t window;
+	uint64_t above_instructions;
+	uint64_t above_constants;
+	uint64_t above_columns;
 	uint64_t chunks;
 	uint64_t names;
 	uint64_t end; /* of all but bitmaps; aligned */

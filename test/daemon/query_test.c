@@ -669,7 +669,7 @@ test_wrong_queries(int fd, const Lease *lease, const Question *question, const C
 	REFUSED_WITH(request.u.query.spare = 1);
 	REFUSED_WITH(request.u.query.at += 64);
 	REFUSED_WITH(request.u.query.at = lease->bytes);
-	REFUSED_WITH(request.u.query.bytes = 55);
+	REFUSED_WITH(request.u.query.bytes = sizeof(GpuaggQueryHead) - 1);
 	REFUSED_WITH(request.u.query.bytes = places.end - 1);
 	REFUSED_WITH(request.u.query.bytes = UINT64_MAX);
 	REFUSED_WITH(request.u.query.answer_at = QUERY_AT);
@@ -686,7 +686,7 @@ test_wrong_queries(int fd, const Lease *lease, const Question *question, const C
 	REFUSED_WITH(head->parts = 0);
 	REFUSED_WITH(head->parts = 2);
 	REFUSED_WITH(head->part = 1);
-	REFUSED_WITH(head->spare = 1);
+	REFUSED_WITH(head->window = 2);
 	REFUSED_WITH(instruction->out = 300);
 	REFUSED_WITH(instruction->arg = GPUAGG_QUERY_COLUMNS);
 	REFUSED_WITH(chunk[1].nrows = GPUAGG_BLOB_ROWS + 1);

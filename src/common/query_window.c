@@ -1,0 +1,105 @@
+/*
+ * query_window.c
+ *	  Windows between the rows of a query and its aggregates.
+ */
+#include "common/query_window.h"
+
+GpuaggVectorType
+gpuagg_window_result(const GpuaggWindowFunction *function)
+{
+	switch (function->op)
+	{
+		case GPUAGG_COUNT:
+			return GPUAGG_VECTOR_INT64;
+		case GPUAGG_SUM:
+			if (function->kind == GPUAGG_INT32)
+				return GPUAGG_VECTOR_INT64;
+			if (function->kind == GPUAGG_INT64)
+				return GPUAGG_VECTOR_INT128;
+			break;
+		case GPUAGG_MIN:
+		case GPUAGG_MAX:
+			if (function->kind == GPUAGG_INT32)
+				return GPUAGG_VECTOR_INT32;
+			if (function->kind == GPUAGG_INT64)
+				return GPUAGG_VECTOR_INT64;
+			break;
+		default:
+			return 0;
+	}
+	return function->kind == GPUAGG_FLOAT32	  ? GPUAGG_VECTOR_FLOAT32
+		   : function->kind == GPUAGG_FLOAT64 ? GPUAGG_VECTOR_FLOAT64
+											  : 0;
+}
+
+/* The kind of a scan over a register; 0: there is none. */
+static int
+kind_of(int type)
+{
+	switch (type)
+	{
+		case GPUAGG_VECTOR_INT16:
+		case GPUAGG_VECTOR_INT32:
+			return GPUAGG_INT32;
+		case GPUAGG_VECTOR_INT64:
+			return GPUAGG_INT64;
+		case GPUAGG_VECTOR_FLOAT32:
+			return GPUAGG_FLOAT32;
+		case GPUAGG_VECTOR_FLOAT64:
+			return GPUAGG_FLOAT64;
+		default:
+			return 0;
+	}
+}
+
+static bool
+check_function(const GpuaggWindow *window, const GpuaggWindowFunction *function,
+			   const uint8_t *types)
+{
+	if (function->exclusive > 1 || function->reach > GPUAGG_REACH_PARTITION ||
+		function->heads > 1 || gpuagg_window_result(function) == 0)
+		return false;
+	if (function->value == GPUAGG_WINDOW_NONE)
+		return function->op == GPUAGG_COUNT;
+	return function->value < window->nvalues && function->heads == 0 &&
+		   (function->op == GPUAGG_COUNT ||
+			kind_of(types[window->values[function->value]]) == function->kind);
+}
+
+static bool
+check_column(const GpuaggWindow *window, const GpuaggWindowColumn *column, const uint8_t *types,
+			 int type)
+{
+	if (column->function != GPUAGG_WINDOW_NONE)
+		return column->value == GPUAGG_WINDOW_NONE && column->function < window->nfunctions &&
+			   (int) gpuagg_window_result(&window->functions[column->function]) == type;
+	return column->value < window->nvalues && types[window->values[column->value]] == type;
+}
+
+bool
+gpuagg_window_check(const GpuaggWindow *window, const uint8_t *types, const uint8_t *columns,
+					uint32_t ncolumns)
+{
+	if (window->nvalues > GPUAGG_WINDOW_VALUES || window->nkeys == 0 ||
+		window->nkeys > GPUAGG_WINDOW_KEYS || window->npartition > window->nkeys ||
+		window->nfunctions > GPUAGG_WINDOW_FUNCTIONS || ncolumns > GPUAGG_WINDOW_COLUMNS ||
+		window->places > GPUAGG_WINDOW_PLACES)
+		return false;
+	for (uint32_t i = 0; i < window->nvalues; i++)
+		if (window->values[i] >= GPUAGG_VECTOR_REGISTERS ||
+			types[window->values[i]] < GPUAGG_VECTOR_INT16 ||
+			types[window->values[i]] > GPUAGG_VECTOR_FLOAT64)
+			return false;
+	for (uint32_t i = 0; i < window->nkeys; i++)
+		if (window->keys[i].value >= window->nvalues || window->keys[i].descending > 1 ||
+			window->keys[i].nulls_first > 1 ||
+			types[window->values[window->keys[i].value]] == GPUAGG_VECTOR_INT128)
+			return false;
+	for (uint32_t i = 0; i < window->nfunctions; i++)
+		if (!check_function(window, &window->functions[i], types))
+			return false;
+	for (uint32_t i = 0; i < ncolumns; i++)
+		if (!check_column(window, &window->columns[i], types, columns[i]))
+			return false;
+	return true;
+}

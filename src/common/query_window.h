@@ -1,0 +1,84 @@
+/*
+ * query_window.h
+ *	  Windows between the rows of a query and its aggregates.
+ *
+ * The query's program runs over the rows of its chunks.  Some of its registers are kept for the
+ * rows that pass its filter: the window's values.  These rows are sorted by some of them, the
+ * partition's keys first, and functions are computed in that order.  A second program runs over
+ * values and functions' results as its columns; the aggregates and keys of the query are of that
+ * one's registers.
+ */
+#ifndef GPUAGG_QUERY_WINDOW_H
+#define GPUAGG_QUERY_WINDOW_H
+
+#include <stdint.h>
+
+#include "common/column.h"
+#include "common/vector.h"
+
+#define GPUAGG_WINDOW_VALUES	15
+#define GPUAGG_WINDOW_KEYS		8
+#define GPUAGG_WINDOW_FUNCTIONS 8
+#define GPUAGG_WINDOW_COLUMNS	32
+#define GPUAGG_WINDOW_NONE		UINT16_MAX
+#define GPUAGG_WINDOW_PLACES	(UINT64_C(1) << 31)
+
+/* Values of equal words are equal: -0 and 0, all NaNs.  NULL is before or behind all others. */
+typedef struct GpuaggWindowKey
+{
+	uint16_t value;
+	uint8_t descending;
+	uint8_t nulls_first;
+} GpuaggWindowKey;
+
+/* The row whose running value is that of a row. */
+typedef enum GpuaggWindowReach
+{
+	GPUAGG_REACH_ROW,
+	GPUAGG_REACH_FIRST_PEER,
+	GPUAGG_REACH_LAST_PEER,
+	GPUAGG_REACH_PARTITION /* its last row */
+} GpuaggWindowReach;
+
+/* A running sum, minimum, maximum or count, as kernels.h has it. */
+typedef struct GpuaggWindowFunction
+{
+	uint8_t kind; /* GpuaggKind; COUNT: any */
+	uint8_t op;	  /* GPUAGG_SUM, MIN, MAX, COUNT */
+	uint8_t exclusive;
+	uint8_t reach;
+	uint16_t value; /* of integers up to 64 bits, and floats; COUNT: any, or NONE: all rows count */
+	uint16_t heads; /* COUNT of all rows: not 0: only the first of each row's peers counts */
+} GpuaggWindowFunction;
+
+/* A column of the second program: one of the two, the other is NONE. */
+typedef struct GpuaggWindowColumn
+{
+	uint16_t value;
+	uint16_t function;
+} GpuaggWindowColumn;
+
+typedef struct GpuaggWindow
+{
+	uint64_t places; /* that rows may take: those of each chunk, rounded up to 256 */
+	uint32_t nvalues;
+	uint32_t nkeys; /* at least 1 */
+	uint32_t npartition;
+	uint32_t nfunctions;
+	uint16_t values[GPUAGG_WINDOW_VALUES + 1]; /* registers at the program's end */
+	GpuaggWindowKey keys[GPUAGG_WINDOW_KEYS];
+	GpuaggWindowFunction functions[GPUAGG_WINDOW_FUNCTIONS];
+	GpuaggWindowColumn columns[GPUAGG_WINDOW_COLUMNS]; /* of the second program */
+} GpuaggWindow;
+
+/* Type of a function's results; 0: there is no such function. */
+extern GpuaggVectorType gpuagg_window_result(const GpuaggWindowFunction *function);
+
+/*
+ * Whether it can be computed, over registers of these types at the program's end, for a second
+ * program with ncolumns columns of these types.
+ */
+extern bool gpuagg_window_check(const GpuaggWindow *window, const uint8_t *types,
+								const uint8_t *columns, uint32_t ncolumns);
+
+#endif /* GPUAGG_QUERY_WINDOW_H */
