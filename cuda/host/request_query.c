@@ -177,11 +177,14 @@ totals_plan(const QueryJob *query)
 	return query->order != NULL ? query->above : &query->plan;
 }
 
-/* Takes the window, and plans what it keeps; types: of the program's registers. */
+/* Takes the window, and plans what it keeps. */
 static GpuaggReason
-make_order(QueryJob *query, const GpuaggQuery *read, const uint8_t *types)
+make_order(QueryJob *query, const GpuaggQuery *read)
 {
-	if (!gpuagg_window_check(read->window, types, read->above.columns, read->above.ncolumns))
+	uint8_t types[GPUAGG_VECTOR_REGISTERS] = {0};
+
+	if (gpuagg_vector_check(&read->program, types) != -1 ||
+		!gpuagg_window_check(read->window, types, read->above.columns, read->above.ncolumns))
 		return GPUAGG_REFUSED;
 	query->order = calloc(1, sizeof(QueryOrder));
 	query->above = calloc(1, sizeof(GpuQueryPlan));
@@ -196,43 +199,54 @@ make_order(QueryJob *query, const GpuaggQuery *read, const uint8_t *types)
 			   : GPUAGG_CPU_ONLY;
 }
 
-/* Makes plans of the programs in a copy of what lies before the chunks. */
+/* Plans what is added up, or of a window which rows are asked for. */
 static GpuaggReason
-make_plan(QueryJob *query, const void *copy)
+plan_totals(QueryJob *query, const GpuaggQuery *read, const GpuaggVectorProgram *program,
+			GpuQueryPlan *plan)
 {
-	uint8_t types[GPUAGG_VECTOR_REGISTERS];
-	GpuQueryPlan *plan = &query->plan;
-	const GpuaggVectorProgram *program;
-	GpuaggReason reason;
-	GpuaggQuery read;
+	uint8_t types[GPUAGG_VECTOR_REGISTERS] = {0};
+	uint64_t answer = query->job.request.u.query.answer_bytes -
+					  gpuagg_query_groups_at(query->head.nchunks);
 
-	gpuagg_query_read(&query->head, &query->places, copy, &read);
-	program = &read.program;
 	if (gpuagg_vector_check(program, types) != -1)
 		return GPUAGG_REFUSED;
-	if (read.window != NULL)
+	if (query->order != NULL && read->window->nout > 0)
 	{
-		reason = make_order(query, &read, types);
-		if (reason != GPUAGG_OK)
-			return reason;
-		program = &read.above;
-		plan = query->above;
-		if (gpuagg_vector_check(program, types) != -1)
+		if (!gpuagg_window_check_out(read->window, types) || read->naggregates + read->nkeys > 0)
 			return GPUAGG_REFUSED;
+		gpud_order_init_rows(query->order, types, answer);
+		return gpu_query_plan_window(plan, program, read->window->out, (int) read->window->nout) ==
+					   GPUAGG_OK
+				   ? GPUAGG_OK
+				   : GPUAGG_CPU_ONLY;
 	}
 	/* there are no kernels for all of what a program may do */
-	if (gpu_query_plan_groups(plan, program, read.aggregates, (int) read.naggregates, read.keys,
-							  (int) read.nkeys) != GPUAGG_OK)
+	if (gpu_query_plan_groups(plan, program, read->aggregates, (int) read->naggregates, read->keys,
+							  (int) read->nkeys) != GPUAGG_OK)
 		return GPUAGG_CPU_ONLY;
-	for (uint32_t i = 0; i < read.naggregates; i++)
+	for (uint32_t i = 0; i < read->naggregates; i++)
 	{
-		uint16_t value = read.aggregates[i].value;
+		uint16_t value = read->aggregates[i].value;
 
-		query->op[i] = read.aggregates[i].op;
+		query->op[i] = read->aggregates[i].op;
 		query->type[i] = value == GPUAGG_VECTOR_NONE ? 0 : types[value];
 		gpuagg_query_total_init(&query->totals[i]);
 	}
 	return GPUAGG_OK;
+}
+
+/* Makes plans of the programs in a copy of what lies before the chunks. */
+static GpuaggReason
+make_plan(QueryJob *query, const void *copy)
+{
+	GpuaggReason reason = GPUAGG_OK;
+	GpuaggQuery read;
+
+	gpuagg_query_read(&query->head, &query->places, copy, &read);
+	if (read.window == NULL)
+		return plan_totals(query, &read, &read.program, &query->plan);
+	reason = make_order(query, &read);
+	return reason == GPUAGG_OK ? plan_totals(query, &read, &read.above, query->above) : reason;
 }
 
 static GpuaggReason
@@ -634,6 +648,13 @@ outcome_of(const Lane *lane)
 	return (char *) lane->slot + query->chunks_at + part_end(above_bytes(query));
 }
 
+/* The same of what rows that are asked for are like. */
+static void *
+rows_measure_of(const Lane *lane)
+{
+	return (char *) outcome_of(lane) + part_end(sizeof(OrderedOutcome));
+}
+
 /* Whether some chunk is not in: then nothing is computed. */
 static bool
 is_incomplete(const QueryJob *query)
@@ -682,7 +703,9 @@ run_above(Lane *lane, const GpuQueryBlock *columns)
 		reason = gpu_memset(lane->block + zeros, 0,
 							job->scratch + gpu_query_scratch_zeros(job->above) - zeros,
 							lane->stream);
-	if (reason == GPUAGG_OK)
+	if (reason == GPUAGG_OK && job->order->out.nvalues > 0)
+		reason = gpud_order_keep_rows(job->order, lane, &query, rows_measure_of(lane));
+	else if (reason == GPUAGG_OK)
 		reason = run_query(&query, lane);
 	if (reason == GPUAGG_OK)
 		reason = gpu_copy_out(lane->slot, query.results, sizeof(GpuQueryResults), lane->stream);
@@ -703,6 +726,11 @@ launch_order(Lane *lane)
 		return GPUAGG_OK;
 	if (query->job.units_done == query->head.nchunks)
 		return gpud_order_measure(query->order, lane, outcome_of(lane));
+	if (query->job.units_done == query->head.nchunks + 2)
+		return gpud_order_send_rows(query->order, lane,
+									query->segment->memory.base +
+										query->job.request.u.query.answer_at +
+										gpuagg_query_groups_at(query->head.nchunks));
 	reason = gpud_order_compute(query->order, lane, columns, outcome_of(lane));
 	if (reason == GPUAGG_OK)
 		reason = run_above(lane, columns);
@@ -839,12 +867,17 @@ collect_order(Lane *lane)
 		lane->units = query->job.units - query->job.units_done;
 	else if (query->job.units_done == query->head.nchunks)
 		lane->job->failure = gpud_order_measured(query->order, outcome_of(lane));
-	else
+	else if (query->job.units_done == query->head.nchunks + 1)
 	{
 		lane->job->failure = gpud_order_computed(query->order, outcome_of(lane));
 		if (results->nflagged > 0)
 			lane->job->failure = GPUAGG_CPU_ONLY;
 		merge_totals(query, results);
+		/* behind this are the rows, or the rest of the groups */
+		if (query->order->out.nvalues > 0)
+			gpud_order_kept_rows(query->order, rows_measure_of(lane));
+		else
+			lane->units++;
 		if (query->head.nkeys > 0 && lane->job->failure == GPUAGG_OK && collect_groups(lane))
 			lane->units++;
 	}
@@ -908,6 +941,13 @@ answer(Job *job, GpuaggReply *reply)
 		reply->u.query.nrows = query->order->measure.nrows;
 	if (query->order != NULL && query->order->stale)
 		reply->u.query.ngroups = 0;
+	else if (query->order != NULL && query->order->out.nvalues > 0)
+	{
+		reply->u.query.ngroups = query->order->out.nrows;
+		reply->u.query.incomplete = query->order->out.nrows > query->order->out.room;
+		if (!reply->u.query.incomplete)
+			at += gpud_order_rows_bytes(query->order);
+	}
 	else if (query->head.nkeys > 0)
 		at += gpud_table_answer(&query->table, totals_plan(query), reply);
 	else
