@@ -42,7 +42,7 @@ gpuagg_page_device_send(PageReader *reader)
 
 	if (resident == NULL || resident->fill == NULL || resident->upload != NULL)
 		return;
-	old = MemoryContextSwitchTo(GetMemoryChunkContext(resident));
+	old = MemoryContextSwitchTo(resident->context);
 	resident->upload = gpuagg_upload_open(resident->before);
 	MemoryContextSwitchTo(old);
 }

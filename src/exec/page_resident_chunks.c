@@ -29,9 +29,9 @@ find_summaries(PageReader *reader, uint32 chunk)
 	PageResident *resident = reader->resident;
 
 	if (resident->summaries == NULL)
-		resident->summaries = MemoryContextAlloc(GetMemoryChunkContext(resident),
-												 (Size) resident->ncolumns * MAP_PAGE_CHUNKS *
-													 sizeof(BlockSummary));
+		resident->summaries = MemoryContextAlloc(resident->context, (Size) resident->ncolumns *
+																		MAP_PAGE_CHUNKS *
+																		sizeof(BlockSummary));
 	if (chunk < resident->first_summary || chunk >= resident->first_summary + resident->nsummaries)
 	{
 		uint32 end = (chunk / MAP_PAGE_CHUNKS + 1) * MAP_PAGE_CHUNKS;
@@ -172,7 +172,7 @@ gpuagg_page_resident_take(PageReader *reader, uint32 chunk)
 	PageResident *resident = reader->resident;
 
 	if (resident->taken == NULL)
-		resident->taken = MemoryContextAllocExtended(GetMemoryChunkContext(resident),
+		resident->taken = MemoryContextAllocExtended(resident->context,
 													 resident->nchunks * sizeof(bool),
 													 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	resident->taken[chunk] = true;

@@ -38,6 +38,7 @@ typedef struct ChunkUse
 
 typedef struct PageResident
 {
+	MemoryContext context; /* of this, and arrays by column and chunk */
 	int ncolumns;
 	ColumnPin *pins;
 	bool pinned; /* all columns are in the directory */
