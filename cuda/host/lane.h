@@ -16,8 +16,8 @@
 #include "device/gpu.h"
 #include "host/setup.h"
 
-#define GPUD_LANES		8 /* without the background lane */
-#define GPUD_SLOT_BYTES (512 << 10)
+#define GPUD_LANES		8		  /* without the background lane */
+#define GPUD_SLOT_BYTES (2 << 20) /* a query over 5,000 chunks of 7 columns is one piece */
 
 /* Blocks of idle lanes that are to be freed before other memory is allocated. */
 typedef struct GivenUp

@@ -23,7 +23,8 @@
 #define SLICE_NS	 UINT64_C(2000000) /* that a slice is meant to take */
 #define STEP		 4				   /* times more or less than the last one, at most */
 #define ROW_COST	 64				   /* the first slice: so much for each row of a piece, */
-#define COST_RANGE	 16				   /* and later ones that much more or less */
+#define COST_LESS	 16				   /* and later ones at most that much less, */
+#define COST_MORE	 1024			   /* or more */
 #define STEP_COST	 4				   /* of a step of a plan and a row */
 #define HEAVY_COST	 64				   /* of one that has 128 bits, quotients or squares */
 #define GROUP_COST	 32				   /* of a row that goes into a group */
@@ -88,8 +89,11 @@ typedef struct QuerySlot
 	GpuQueryBlock *blocks;
 } QuerySlot;
 
-/* What slices of earlier queries might cost at last, without groups and with few; 0: nothing yet. */
-static uint64_t learned[2];
+/*
+ * What slices of earlier queries might cost at last, without groups and with few, and by what their
+ * kernels can do, as costs compare no further than that; 0: nothing yet.
+ */
+static uint64_t learned[2][3];
 
 static_assert(GPUAGG_QUERY_COLUMNS == GPU_QUERY_COLUMNS &&
 				  GPUAGG_QUERY_AGGREGATES == GPU_QUERY_AGGREGATES,
@@ -245,9 +249,11 @@ plan(Job *job)
 	}
 
 	/* of many groups the first slice tells how many there are */
-	query->learns = query->head.nkeys == 0				 ? &learned[0]
-					: query->head.expected <= FEW_GROUPS ? &learned[1]
-														 : NULL;
+	query->learns = query->head.nkeys > 0 && query->head.expected > FEW_GROUPS
+						? NULL
+						: &learned[query->head.nkeys > 0][query->plan.wide	  ? 2
+														  : query->plan.heavy ? 1
+																			  : 0];
 	query->most = query->learns != NULL && *query->learns > 0 ? *query->learns
 															  : gpud_piece_rows_max * ROW_COST;
 	query->status = calloc(job->units, sizeof(query->status[0]));
@@ -303,8 +309,8 @@ block_of(const Blob *blob)
 	GpuQueryBlock block = {0};
 
 	block.values = blob->at;
-	if (blob->valid > 0)
-		block.valid = (const uint64_t *) (blob->at + blob->valid);
+	if (blob->nullable)
+		block.valid = (const uint64_t *) (blob->at + gpud_blob_valid(blob));
 	block.base = blob->form.base;
 	block.width = blob->form.width;
 	return block;
@@ -564,10 +570,10 @@ adapt(QueryJob *query)
 		query->most /= less < STEP ? less : STEP;
 	else if (query->cost > query->most / 2)
 		query->most *= more < STEP ? more : STEP;
-	if (query->most < usual / COST_RANGE)
-		query->most = usual / COST_RANGE;
-	if (query->most > usual * COST_RANGE)
-		query->most = usual * COST_RANGE;
+	if (query->most < usual / COST_LESS)
+		query->most = usual / COST_LESS;
+	if (query->most > usual * COST_MORE)
+		query->most = usual * COST_MORE;
 	if (query->learns != NULL)
 		*query->learns = query->most;
 }
