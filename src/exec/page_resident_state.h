@@ -60,6 +60,8 @@ typedef struct PageResident
 	uint32 first_summary;
 	uint32 nsummaries;
 	const BlockSummary **summary; /* of one chunk, by column; NULL: nobody looks at it */
+	int *looked_at;				  /* the columns of the others, nlooked_at */
+	int nlooked_at;
 
 	ChunkUse *decided; /* by chunk, without a share */
 	uint32 nchunks;
