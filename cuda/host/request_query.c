@@ -46,6 +46,8 @@ typedef struct QueryJob
 	GpuaggQueryTotal totals[GPUAGG_QUERY_AGGREGATES];
 	uint8_t *status; /* of each chunk */
 	uint32_t nslices;
+	int64_t asked; /* when the request came */
+	int64_t ns_slices;
 
 	/* with groups: the last unit of work is to give them out */
 	QueryTable table;
@@ -216,6 +218,7 @@ check(Job *job)
 	uint32_t region = job->request.u.query.region;
 	Segment *segment = gpud_segment_of(job->pending.client, region);
 
+	query->asked = gpud_now();
 	if (segment == NULL)
 		return gpud_staging_reason(job->pending.client, region);
 	if (gpuagg_request_check(&job->request, segment->memory.size) != GPUAGG_OK ||
@@ -559,10 +562,10 @@ launch(Lane *lane)
 
 /* The next slice takes as long as is meant, if it is like the last one. */
 static void
-adapt(QueryJob *query)
+adapt(QueryJob *query, int64_t ns)
 {
 	uint64_t usual = gpud_piece_rows_max * ROW_COST;
-	uint64_t took = (uint64_t) (gpud_now() - query->started) + 1;
+	uint64_t took = (uint64_t) ns + 1;
 	uint64_t less = took / SLICE_NS + 1;
 	uint64_t more = SLICE_NS / took;
 
@@ -611,12 +614,14 @@ collect_slice(Lane *lane)
 {
 	QueryJob *query = (QueryJob *) lane->job;
 	QuerySlot slot = slot_of(lane);
+	int64_t ns = gpud_now() - query->started;
 
 	let_go_of_blobs(query);
 	if (query->nchunks == 0)
 		return;
 	query->nslices++;
-	adapt(query);
+	query->ns_slices += ns;
+	adapt(query, ns);
 	if (query->checked)
 		(void) take_flags(query, &slot);
 	if (slot.results->nflagged > 0)
@@ -714,6 +719,8 @@ answer(Job *job, GpuaggReply *reply)
 	}
 	reply->u.query.bytes = at;
 	reply->u.query.nslices = query->nslices;
+	reply->u.query.ns = (uint64_t) (gpud_now() - query->asked);
+	reply->u.query.ns_slices = (uint64_t) query->ns_slices;
 }
 
 static void

@@ -28,7 +28,7 @@
 #include "common/work.h"
 
 #define GPUAGG_VERSION_STRING	 "0.1.0"
-#define GPUAGG_PROTOCOL_VERSION	 8
+#define GPUAGG_PROTOCOL_VERSION	 9
 #define GPUAGG_MAGIC			 0x47414747u /* "GGAG" */
 #define GPUAGG_MAX_INFLIGHT		 8
 #define GPUAGG_BENCH_REPETITIONS 101
@@ -201,6 +201,8 @@ typedef struct GpuaggReply
 			uint32_t nfar;		 /* floats that are listed apart */
 			uint32_t incomplete; /* not 0: ngroups is an estimate, and there are none in it */
 			uint32_t spare;
+			uint64_t ns;		/* from the request to the reply; */
+			uint64_t ns_slices; /* of these, from a slice's first command to its end */
 		} query;
 		char pad[2032];
 	} u;

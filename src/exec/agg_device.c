@@ -331,7 +331,12 @@ send(AggScanState *node, BlobQuery *query)
 	GpuaggReason reason = gpuagg_blob_query(query);
 
 	if (reason == GPUAGG_OK)
+	{
 		node->counts.requests++;
+		node->counts.slices += query->nslices;
+		node->counts.ns_program += query->ns;
+		node->counts.ns_slices += query->ns_slices;
+	}
 	else if (query->lease != NULL)
 		gpuagg_stat_fallback(reason);
 	return reason;
