@@ -27,7 +27,8 @@
 #define SLICE_NS	 UINT64_C(2000000) /* that a slice is meant to take */
 #define STEP		 4				   /* times more or less than the last one, at most */
 #define ROW_COST	 64				   /* the first slice: so much for each row of a piece, */
-#define COST_RANGE	 16				   /* and later ones that much more or less */
+#define COST_LESS	 16				   /* and later ones at most that much less, */
+#define COST_MORE	 1024			   /* or more */
 #define STEP_COST	 4				   /* of a step of a plan and a row */
 #define HEAVY_COST	 64				   /* of one that has 128 bits, quotients or squares */
 #define GROUP_COST	 32				   /* of a row that goes into a group */
@@ -50,6 +51,8 @@ typedef struct QueryJob
 	GpuaggQueryTotal totals[GPUAGG_QUERY_AGGREGATES];
 	uint8_t *status; /* of each chunk */
 	uint32_t nslices;
+	int64_t asked; /* when the request came */
+	int64_t ns_slices;
 
 	/* with groups: the last unit of work is to give them out */
 	QueryTable table;
@@ -100,9 +103,9 @@ typedef struct QuerySlot
 
 /*
  * What slices of earlier queries might cost at last, without groups, with few, and where rows are
- * kept; 0: nothing yet.
+ * kept; and by what their kernels can do, as costs compare no further than that; 0: nothing yet.
  */
-static uint64_t learned[3];
+static uint64_t learned[3][3];
 
 static_assert(GPUAGG_QUERY_COLUMNS == GPU_QUERY_COLUMNS &&
 				  GPUAGG_QUERY_AGGREGATES == GPU_QUERY_AGGREGATES,
@@ -279,6 +282,7 @@ check(Job *job)
 	uint32_t region = job->request.u.query.region;
 	Segment *segment = gpud_segment_of(job->pending.client, region);
 
+	query->asked = gpud_now();
 	if (segment == NULL)
 		return gpud_staging_reason(job->pending.client, region);
 	if (gpuagg_request_check(&job->request, segment->memory.size) != GPUAGG_OK ||
@@ -327,10 +331,12 @@ plan(Job *job)
 	}
 
 	/* of many groups the first slice tells how many there are */
-	query->learns = query->order != NULL				 ? &learned[2]
-					: query->head.nkeys == 0			 ? &learned[0]
-					: query->head.expected <= FEW_GROUPS ? &learned[1]
-														 : NULL;
+	query->learns =
+		query->order == NULL && query->head.nkeys > 0 && query->head.expected > FEW_GROUPS
+			? NULL
+			: &learned[query->order != NULL ? 2 : query->head.nkeys > 0][query->plan.wide	 ? 2
+																		 : query->plan.heavy ? 1
+																							 : 0];
 	query->most = query->learns != NULL && *query->learns > 0 ? *query->learns
 															  : gpud_piece_rows_max * ROW_COST;
 	query->status = calloc(job->units, sizeof(query->status[0]));
@@ -386,8 +392,8 @@ block_of(const Blob *blob)
 	GpuQueryBlock block = {0};
 
 	block.values = blob->at;
-	if (blob->valid > 0)
-		block.valid = (const uint64_t *) (blob->at + blob->valid);
+	if (blob->nullable)
+		block.valid = (const uint64_t *) (blob->at + gpud_blob_valid(blob));
 	block.base = blob->form.base;
 	block.width = blob->form.width;
 	return block;
@@ -721,6 +727,7 @@ launch_order(Lane *lane)
 	GpuaggReason reason;
 
 	lane->units = 1;
+	query->started = gpud_now();
 	query->order->stale = is_incomplete(query);
 	if (query->order->stale)
 		return GPUAGG_OK;
@@ -751,10 +758,10 @@ launch(Lane *lane)
 
 /* The next slice takes as long as is meant, if it is like the last one. */
 static void
-adapt(QueryJob *query)
+adapt(QueryJob *query, int64_t ns)
 {
 	uint64_t usual = gpud_piece_rows_max * ROW_COST;
-	uint64_t took = (uint64_t) (gpud_now() - query->started) + 1;
+	uint64_t took = (uint64_t) ns + 1;
 	uint64_t less = took / SLICE_NS + 1;
 	uint64_t more = SLICE_NS / took;
 
@@ -762,10 +769,10 @@ adapt(QueryJob *query)
 		query->most /= less < STEP ? less : STEP;
 	else if (query->cost > query->most / 2)
 		query->most *= more < STEP ? more : STEP;
-	if (query->most < usual / COST_RANGE)
-		query->most = usual / COST_RANGE;
-	if (query->most > usual * COST_RANGE)
-		query->most = usual * COST_RANGE;
+	if (query->most < usual / COST_LESS)
+		query->most = usual / COST_LESS;
+	if (query->most > usual * COST_MORE)
+		query->most = usual * COST_MORE;
 	if (query->learns != NULL)
 		*query->learns = query->most;
 }
@@ -810,12 +817,14 @@ collect_slice(Lane *lane)
 {
 	QueryJob *query = (QueryJob *) lane->job;
 	QuerySlot slot = slot_of(lane);
+	int64_t ns = gpud_now() - query->started;
 
 	let_go_of_blobs(query);
 	if (query->nchunks == 0)
 		return;
 	query->nslices++;
-	adapt(query);
+	query->ns_slices += ns;
+	adapt(query, ns);
 	if (query->checked)
 		(void) take_flags(query, &slot);
 	if (slot.results->nflagged > 0)
@@ -863,6 +872,7 @@ collect_order(Lane *lane)
 	QueryJob *query = (QueryJob *) lane->job;
 	const GpuQueryResults *results = lane->slot;
 
+	query->ns_slices += gpud_now() - query->started;
 	if (query->order->stale)
 		lane->units = query->job.units - query->job.units_done;
 	else if (query->job.units_done == query->head.nchunks)
@@ -957,6 +967,8 @@ answer(Job *job, GpuaggReply *reply)
 	}
 	reply->u.query.bytes = at;
 	reply->u.query.nslices = query->nslices;
+	reply->u.query.ns = (uint64_t) (gpud_now() - query->asked);
+	reply->u.query.ns_slices = (uint64_t) query->ns_slices;
 }
 
 static void

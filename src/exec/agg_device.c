@@ -14,6 +14,7 @@
 #include "device/client.h"
 #include "exec/agg_device_codes.h"
 #include "exec/agg_device_groups.h"
+#include "exec/kept_memory.h"
 #include "exec/page_device.h"
 #include "gpuagg.h"
 #include "operation/accumulators.h"
@@ -330,7 +331,12 @@ send(AggScanState *node, BlobQuery *query)
 	GpuaggReason reason = gpuagg_blob_query(query);
 
 	if (reason == GPUAGG_OK)
+	{
 		node->counts.requests++;
+		node->counts.slices += query->nslices;
+		node->counts.ns_program += query->ns;
+		node->counts.ns_slices += query->ns_slices;
+	}
 	else if (query->lease != NULL)
 		gpuagg_stat_fallback(reason);
 	return reason;
@@ -554,7 +560,7 @@ gpuagg_agg_device_take(AggScanState *node)
 		node->device_reason = "constants are not known before the rows";
 		return;
 	}
-	context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg device", ALLOCSET_DEFAULT_SIZES);
+	context = gpuagg_kept_memory_take();
 	old = MemoryContextSwitchTo(context);
 	{
 		const PageDevice *device = gpuagg_page_device_find(node->reader);
@@ -568,5 +574,5 @@ gpuagg_agg_device_take(AggScanState *node)
 			gpuagg_page_device_send(node->reader);
 	}
 	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
+	gpuagg_kept_memory_leave(context);
 }
