@@ -46,6 +46,8 @@ typedef struct QueryJob
 	GpuaggQueryHead head;
 	GpuaggQueryPlaces places;
 	GpuQueryPlan plan; /* of the program over chunks */
+	GpuQueryPlan
+		*wide; /* the same if 64 bits do not do; NULL: it is that, or there is none other */
 	int op[GPUAGG_QUERY_AGGREGATES];
 	int type[GPUAGG_QUERY_AGGREGATES]; /* of values; 0: none */
 	GpuaggQueryTotal totals[GPUAGG_QUERY_AGGREGATES];
@@ -202,6 +204,27 @@ make_order(QueryJob *query, const GpuaggQuery *read)
 			   : GPUAGG_CPU_ONLY;
 }
 
+/* Tries with 64 bits first, if that can be planned; false: no memory. */
+static bool
+narrow(QueryJob *query, const GpuaggQuery *read)
+{
+	GpuQueryPlan *wide = malloc(sizeof(GpuQueryPlan));
+
+	if (wide == NULL)
+		return false;
+	*wide = query->plan;
+	if (gpu_query_plan_narrow(&query->plan, &read->program, read->aggregates,
+							  (int) read->naggregates, read->keys, (int) read->nkeys,
+							  wide) == GPUAGG_OK)
+		query->wide = wide;
+	else
+	{
+		query->plan = *wide;
+		free(wide);
+	}
+	return true;
+}
+
 /* Plans what is added up, or of a window which rows are asked for. */
 static GpuaggReason
 plan_totals(QueryJob *query, const GpuaggQuery *read, const GpuaggVectorProgram *program,
@@ -227,6 +250,8 @@ plan_totals(QueryJob *query, const GpuaggQuery *read, const GpuaggVectorProgram 
 	if (gpu_query_plan_groups(plan, program, read->aggregates, (int) read->naggregates, read->keys,
 							  (int) read->nkeys) != GPUAGG_OK)
 		return GPUAGG_CPU_ONLY;
+	if (query->order == NULL && plan->wide && !narrow(query, read))
+		return GPUAGG_BUSY;
 	for (uint32_t i = 0; i < read->naggregates; i++)
 	{
 		uint16_t value = read->aggregates[i].value;
@@ -794,12 +819,12 @@ take_flags(QueryJob *query, const QuerySlot *slot)
 
 /* Flagged rows have left traces among the groups. */
 static void
-begin_again(Lane *lane)
+begin_again(Lane *lane, bool checked)
 {
 	QueryJob *query = (QueryJob *) lane->job;
 
 	query->begun = false;
-	query->checked = true;
+	query->checked = checked;
 	query->total_rows = 0;
 	query->job.units_done = 0;
 	lane->units = 0;
@@ -810,6 +835,19 @@ merge_totals(QueryJob *query, const GpuQueryResults *results)
 {
 	for (uint32_t i = 0; i < query->head.naggregates && query->head.nkeys == 0; i++)
 		gpuagg_query_total_merge(&query->totals[i], &results->of[i], query->op[i], query->type[i]);
+}
+
+/* Rows may have been flagged because 64 bits did not do: the slice, or all groups, once more. */
+static void
+widen(Lane *lane)
+{
+	QueryJob *query = (QueryJob *) lane->job;
+
+	query->plan = *query->wide;
+	free(query->wide);
+	query->wide = NULL;
+	if (query->head.nkeys > 0)
+		begin_again(lane, false);
 }
 
 static void
@@ -832,10 +870,12 @@ collect_slice(Lane *lane)
 		lane->units = 0;
 		if (query->order != NULL)
 			lane->job->failure = GPUAGG_CPU_ONLY;
+		else if (query->wide != NULL)
+			widen(lane);
 		else if (query->checked || !take_flags(query, &slot))
 			lane->job->failure = GPUAGG_DEVICE_ERROR;
 		else if (query->head.nkeys > 0)
-			begin_again(lane);
+			begin_again(lane, true);
 		return;
 	}
 	if (query->order != NULL)
@@ -979,6 +1019,7 @@ forget(Job *job)
 	let_go_of_blobs(query);
 	if (query->segment != NULL)
 		gpud_segment_let_go(query->segment);
+	free(query->wide);
 	free(query->order);
 	free(query->above);
 	free(query->status);

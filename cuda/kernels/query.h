@@ -41,6 +41,15 @@ extern GpuaggReason gpu_query_plan_groups(GpuQueryPlan *plan, const GpuaggVector
 										  const GpuQueryAggregate *aggregates, int naggregates,
 										  const uint16_t *keys, int nkeys);
 
+/*
+ * The same with 128 bits in 64, which flags rows that need more; what it adds up is of the types as
+ * in the other plan.  REFUSED: there is no such plan, or it has other columns than `wide`.
+ */
+extern GpuaggReason gpu_query_plan_narrow(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
+										  const GpuQueryAggregate *aggregates, int naggregates,
+										  const uint16_t *keys, int nkeys,
+										  const GpuQueryPlan *wide);
+
 /* The same of a query that keeps registers for a window, up to GPUAGG_WINDOW_VALUES numbers. */
 extern GpuaggReason gpu_query_plan_window(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
 										  const uint16_t *registers, int n);

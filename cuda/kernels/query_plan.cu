@@ -9,6 +9,10 @@
  */
 #include "kernels/query.h"
 
+extern "C" {
+#include "common/vector_narrow.h"
+}
+
 namespace
 {
 
@@ -796,6 +800,24 @@ gpu_query_plan(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
 			   const GpuQueryAggregate *aggregates, int naggregates)
 {
 	return gpu_query_plan_groups(plan, program, aggregates, naggregates, nullptr, 0);
+}
+
+GpuaggReason
+gpu_query_plan_narrow(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
+					  const GpuQueryAggregate *aggregates, int naggregates, const uint16_t *keys,
+					  int nkeys, const GpuQueryPlan *wide)
+{
+	GpuaggNarrowed narrowed;
+	GpuaggReason reason;
+
+	for (int k = 0; k < nkeys; k++)
+		if (wide->groups.key_type[k] == GPUAGG_VECTOR_INT128)
+			return GPUAGG_REFUSED;
+	if (!gpuagg_vector_narrow(program, &narrowed))
+		return GPUAGG_REFUSED;
+	reason = gpu_query_plan_groups(plan, &narrowed.program, aggregates, naggregates, keys, nkeys);
+	plan->groups = wide->groups;
+	return reason == GPUAGG_OK && plan->ncolumns == wide->ncolumns ? GPUAGG_OK : GPUAGG_REFUSED;
 }
 
 /* Each register is one of the step that would find its greatest value; step 0 counts the rows. */
