@@ -643,7 +643,7 @@ collect_groups(Lane *lane)
 {
 	QueryJob *query = (QueryJob *) lane->job;
 
-	if (!gpud_table_collected(&query->table, &query->plan, lane))
+	if (!gpud_table_collected(&query->table, lane))
 		return false;
 	if (query->table.counts.nfar > query->table.table.far_room)
 		lane->job->failure = GPUAGG_CPU_ONLY;
@@ -700,7 +700,7 @@ answer(Job *job, GpuaggReply *reply)
 	}
 	memcpy(region, query->status, query->head.nchunks);
 	if (query->head.nkeys > 0)
-		at += gpud_table_answer(&query->table, &query->plan, reply);
+		at += gpud_table_answer(&query->table, region + at, reply);
 	else
 	{
 		reply->u.query.ngroups = 1;

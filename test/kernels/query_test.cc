@@ -1012,7 +1012,11 @@ struct Table
 		std::vector<uint32_t> all((size_t) table.slots * words);
 		std::vector<GpuaggGroupFar> apart;
 
-		must(gpu_query_groups(&plan, &table, to, table.slots, stream), "gpu_query_groups");
+		GpuaggGroupPacking packing;
+		uint32_t mask[GPUAGG_GROUP_MASK] = {};
+		std::vector<uint32_t> record(words + 2);
+
+		must(gpu_query_groups(&plan, &table, to, all.size(), stream), "gpu_query_groups");
 		must(gpu_copy_out(&got, counts.p, sizeof(got), stream), "gpu_copy_out");
 		must(gpu_copy_out(all.data(), to, all.size() * 4, stream), "gpu_copy_out");
 		finish();
@@ -1024,20 +1028,26 @@ struct Table
 			 "gpu_copy_out");
 		finish();
 		nfar += got.nfar;
+		for (uint32_t w = 0; w < GPUAGG_GROUP_WORDS; w++)
+			mask[w / 32] |= (uint32_t) (got.has[w] != 0) << w % 32;
+		gpuagg_group_packing(&plan.groups, &packing);
+		gpuagg_group_packing_keep(&packing, mask);
+		report(packing.words <= words, "query: packed records are no longer");
 		for (uint64_t g = 0; g < got.ngroups; g++)
 		{
-			const uint32_t *record = &all[g * words];
 			GroupKey key = {0, 0};
 
-			memcpy(&key.first, record, 8);
+			gpuagg_group_unpack(&packing, &all[g * packing.words], record.data());
+			memcpy(&key.first, record.data(), 8);
 			if (plan.groups.key_words > 1)
-				memcpy(&key.second, record + 2, 8);
+				memcpy(&key.second, record.data() + 2, 8);
 			std::vector<Total> &totals = groups[key];
 
 			report(totals.empty(), "query: a group comes once");
 			totals.resize(aggregates.size());
 			for (size_t a = 0; a < aggregates.size(); a++)
-				if (!gpuagg_group_total(&plan.groups, record, (uint32_t) a, &totals[a].result))
+				if (!gpuagg_group_total(&plan.groups, record.data(), (uint32_t) a,
+										&totals[a].result))
 					report(false, "query: a group's total is one");
 		}
 		for (uint32_t i = 0; i < got.nfar; i++)
