@@ -8,8 +8,16 @@
 
 #define SLOTS_LEAST 4096
 #define SLOTS_MOST	(UINT64_C(1) << 30)
-#define FAR_ROOM	65536		/* floats that are listed apart, at most, where any are summed */
-#define SENT_LEAST	(16 * 1024) /* bytes */
+#define FAR_ROOM	65536 /* floats that are listed apart, at most, where any are summed */
+/* Bytes of records that are sent before it is known how many there are. */
+#define SENT_LEAST (16 * 1024)
+#define SENT_MOST  (1024 * 1024)
+
+static uint64_t
+least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
 
 static size_t
 record_bytes(const GpuQueryPlan *plan)
@@ -21,32 +29,30 @@ void
 gpud_table_plan(QueryTable *table, const GpuQueryPlan *plan, const GpuaggQueryHead *head,
 				uint64_t answer, size_t *block_bytes)
 {
-	uint64_t record = record_bytes(plan);
+	uint64_t packed = gpuagg_group_packed_words(&plan->groups) * sizeof(uint32_t);
 	uint64_t expected = head->expected < SLOTS_MOST / 4 ? head->expected : SLOTS_MOST / 4;
 	uint64_t slots = SLOTS_LEAST;
-	uint64_t sent = (expected + expected / 4) * record;
+	uint64_t sent = (expected + expected / 4) * packed;
 
 	memset(table, 0, sizeof(*table));
-	table->room = answer / record;
+	table->room = answer - GPUAGG_QUERY_MASK_BYTES;
 	/* at most half full with what is expected; with more than the answer has room for it may be full */
-	while (slots < SLOTS_MOST && slots < 2 * expected && slots < 2 * table->room)
+	while (slots < SLOTS_MOST && slots < 2 * expected && slots < 2 * (table->room / packed))
 		slots *= 2;
-	if (sent < SENT_LEAST)
-		sent = SENT_LEAST;
-	table->sent = sent < answer ? sent / record : table->room;
 	table->table.slots = (uint32_t) slots;
+	table->gathered_bytes = least(table->room, slots * record_bytes(plan)) / 16 * 16;
+	table->sent = least(least(sent > SENT_LEAST ? sent : SENT_LEAST, SENT_MOST),
+						table->gathered_bytes);
 	for (uint32_t i = 0; i < plan->groups.naggregates; i++)
 		if (plan->groups.field[i].specials != GPUAGG_GROUP_NONE)
 			table->table.far_room = FAR_ROOM;
 	table->table.part = head->part;
 	table->table.parts = head->parts;
 	table->table.expected = (uint32_t) expected;
-	table->records = gpud_place(block_bytes, slots * record);
+	table->records = gpud_place(block_bytes, slots * record_bytes(plan));
 	table->far = gpud_place(block_bytes, table->table.far_room * sizeof(GpuaggGroupFar));
 	table->counted = gpud_place(block_bytes, sizeof(GpuQueryTableCounts));
-	table->gathered = gpud_place(block_bytes, (table->room < slots ? table->room : slots) * record);
-	if (table->sent > slots)
-		table->sent = slots;
+	table->gathered = gpud_place(block_bytes, table->gathered_bytes);
 }
 
 GpuaggReason
@@ -120,75 +126,91 @@ send_first(const QueryTable *table, const GpuQueryPlan *plan, const Lane *lane, 
 {
 	uint32_t *gathered = (uint32_t *) (lane->block + table->gathered);
 	GpuaggReason reason = gpu_query_groups(plan, &table->table, gathered,
-										   table->room < table->table.slots ? table->room
-																			: table->table.slots,
-										   lane->stream);
+										   table->gathered_bytes / sizeof(uint32_t), lane->stream);
 
 	if (reason == GPUAGG_OK)
 		reason = gpu_copy_out(counts_of(lane), table->table.counts, sizeof(GpuQueryTableCounts),
 							  lane->stream);
 	if (reason == GPUAGG_OK && table->sent > 0)
-		reason = gpu_copy_out(to, gathered, table->sent * record_bytes(plan), lane->stream);
+		reason = gpu_copy_out(to, gathered, table->sent, lane->stream);
 	return reason;
+}
+
+/* Bytes of all groups, and of what is listed apart. */
+static uint64_t
+groups_bytes(const QueryTable *table)
+{
+	return gpuagg_query_records_bytes(table->counts.ngroups, table->words);
+}
+
+static uint64_t
+far_bytes(const QueryTable *table)
+{
+	return table->counts.nfar * sizeof(GpuaggGroupFar);
 }
 
 /* What has not been sent, and what is listed apart. */
 static GpuaggReason
-send_rest(const QueryTable *table, const GpuQueryPlan *plan, const Lane *lane, char *to)
+send_rest(const QueryTable *table, const Lane *lane, char *to)
 {
-	uint64_t record = record_bytes(plan);
-	uint64_t n = table->counts.ngroups;
+	uint64_t bytes = groups_bytes(table);
 	GpuaggReason reason = GPUAGG_OK;
 
-	if (n > table->sent)
-		reason = gpu_copy_out(to + table->sent * record,
-							  lane->block + table->gathered + table->sent * record,
-							  (n - table->sent) * record, lane->stream);
+	if (bytes > table->sent)
+		reason = gpu_copy_out(to + table->sent, lane->block + table->gathered + table->sent,
+							  bytes - table->sent, lane->stream);
 	if (reason == GPUAGG_OK && table->counts.nfar > 0)
-		reason = gpu_copy_out(to + n * record, lane->block + table->far,
-							  table->counts.nfar * sizeof(GpuaggGroupFar), lane->stream);
+		reason = gpu_copy_out(to + bytes, lane->block + table->far, far_bytes(table), lane->stream);
 	return reason;
 }
 
 /* Whether there is room for all that has been found. */
 static bool
-fits(const QueryTable *table, const GpuQueryPlan *plan)
+fits(const QueryTable *table)
 {
 	const GpuQueryTableCounts *counts = &table->counts;
-	uint64_t far_bytes = counts->nfar * sizeof(GpuaggGroupFar);
-	uint64_t far_records = (far_bytes + record_bytes(plan) - 1) / record_bytes(plan);
 
 	return counts->full == 0 && counts->nfar <= table->table.far_room &&
-		   counts->ngroups + far_records <= table->room;
+		   groups_bytes(table) <= table->gathered_bytes &&
+		   groups_bytes(table) + far_bytes(table) <= table->room;
 }
 
 GpuaggReason
 gpud_table_send(QueryTable *table, const GpuQueryPlan *plan, const Lane *lane, char *to)
 {
-	return table->known ? send_rest(table, plan, lane, to) : send_first(table, plan, lane, to);
+	to += GPUAGG_QUERY_MASK_BYTES;
+	return table->known ? send_rest(table, lane, to) : send_first(table, plan, lane, to);
 }
 
 bool
-gpud_table_collected(QueryTable *table, const GpuQueryPlan *plan, const Lane *lane)
+gpud_table_collected(QueryTable *table, const Lane *lane)
 {
 	if (table->known)
 		return true;
 	table->known = true;
 	memcpy(&table->counts, counts_of(lane), sizeof(table->counts));
-	return !fits(table, plan) || (table->counts.ngroups <= table->sent && table->counts.nfar == 0);
+	table->words = 0;
+	for (uint32_t i = 0; i < GPUAGG_GROUP_WORDS; i++)
+		table->words += table->counts.has[i] != 0;
+	return !fits(table) || (groups_bytes(table) <= table->sent && table->counts.nfar == 0);
 }
 
 uint64_t
-gpud_table_answer(const QueryTable *table, const GpuQueryPlan *plan, GpuaggReply *reply)
+gpud_table_answer(const QueryTable *table, char *to, GpuaggReply *reply)
 {
 	const GpuQueryTableCounts *counts = &table->counts;
+	uint32_t mask[GPUAGG_QUERY_MASK_BYTES / sizeof(uint32_t)] = {0};
 
 	/* a full table has lost some, how many nobody knows */
 	reply->u.query.ngroups = counts->full != 0 ? 8 * (uint64_t) table->table.slots
 											   : counts->ngroups;
-	reply->u.query.incomplete = !fits(table, plan);
+	reply->u.query.incomplete = !fits(table);
 	if (reply->u.query.incomplete)
 		return 0;
+	for (uint32_t i = 0; i < GPUAGG_GROUP_WORDS; i++)
+		if (counts->has[i] != 0)
+			mask[i / 32] |= UINT32_C(1) << i % 32;
+	memcpy(to, mask, sizeof(mask));
 	reply->u.query.nfar = counts->nfar;
-	return counts->ngroups * record_bytes(plan) + counts->nfar * sizeof(GpuaggGroupFar);
+	return GPUAGG_QUERY_MASK_BYTES + groups_bytes(table) + far_bytes(table);
 }

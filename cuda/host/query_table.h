@@ -17,9 +17,10 @@
 typedef struct QueryTable
 {
 	GpuQueryTable table;		/* as a launch is given it; pointers are set by begin() */
-	uint64_t room;				/* records that the answer can have */
+	uint64_t room;				/* bytes for packed records and what is listed apart */
 	uint64_t sent;				/* of these, copied before their number is known */
 	GpuQueryTableCounts counts; /* when all chunks are in it */
+	uint32_t words;				/* of a packed record then */
 	bool known;					/* they are */
 
 	/* places in the lane's block */
@@ -27,9 +28,10 @@ typedef struct QueryTable
 	size_t far;
 	size_t counted;
 	size_t gathered;
+	uint64_t gathered_bytes;
 } QueryTable;
 
-/* Finds places for it behind block_bytes; answer: bytes for records and what is listed apart. */
+/* Finds places for it behind block_bytes; answer: bytes for what has been found. */
 extern void gpud_table_plan(QueryTable *table, const GpuQueryPlan *plan,
 							const GpuaggQueryHead *head, uint64_t answer, size_t *block_bytes);
 
@@ -48,10 +50,12 @@ extern void gpud_table_learn(QueryTable *table, uint64_t nfound);
  */
 extern GpuaggReason gpud_table_send(QueryTable *table, const GpuQueryPlan *plan, const Lane *lane,
 									char *to);
-extern bool gpud_table_collected(QueryTable *table, const GpuQueryPlan *plan, const Lane *lane);
+extern bool gpud_table_collected(QueryTable *table, const Lane *lane);
 
-/* When it has been collected: what the reply says of groups; returns the bytes they have in the answer. */
-extern uint64_t gpud_table_answer(const QueryTable *table, const GpuQueryPlan *plan,
-								  GpuaggReply *reply);
+/*
+ * When it has been collected: writes what lies before records, and what the reply says of groups;
+ * returns the bytes of all.
+ */
+extern uint64_t gpud_table_answer(const QueryTable *table, char *to, GpuaggReply *reply);
 
 #endif /* GPUAGG_QUERY_TABLE_H */

@@ -899,7 +899,7 @@ collect_groups(Lane *lane)
 {
 	QueryJob *query = (QueryJob *) lane->job;
 
-	if (!gpud_table_collected(&query->table, totals_plan(query), lane))
+	if (!gpud_table_collected(&query->table, lane))
 		return false;
 	if (query->table.counts.nfar > query->table.table.far_room)
 		lane->job->failure = GPUAGG_CPU_ONLY;
@@ -999,7 +999,7 @@ answer(Job *job, GpuaggReply *reply)
 			at += gpud_order_rows_bytes(query->order);
 	}
 	else if (query->head.nkeys > 0)
-		at += gpud_table_answer(&query->table, totals_plan(query), reply);
+		at += gpud_table_answer(&query->table, region + at, reply);
 	else
 	{
 		reply->u.query.ngroups = 1;

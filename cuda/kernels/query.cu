@@ -16,15 +16,9 @@
 #define QUERY_SHARED_BLOCK (1024 + 128) /* of each block, beyond its own */
 
 /* Groups in a block's shared memory, beyond those expected; bytes that copies of them may take. */
-#define LOCAL_LEAST	   48
-#define LOCAL_REPLICAS (40 * 1024)
-#define LOCAL_SHARED   (110 * 1024) /* bytes of a block of which two are resident */
-
-/*
- * Rows of a copy of groups' sums between carries: a half begins below 2^16, each row adds less than
- * that, and the one below carries up to 2^15; all of it stays below 2^31.
- */
-#define LOCAL_ROWS		((UINT32_C(1) << 15) - 2)
+#define LOCAL_LEAST		48
+#define LOCAL_REPLICAS	(40 * 1024)
+#define LOCAL_SHARED	(110 * 1024) /* bytes of a block of which two are resident */
 
 #define QUERY_TILE_ROWS 2048 /* of a tile, at most, unless a method says so */
 
@@ -390,7 +384,7 @@ lay_out_groups(const GpuQuery &query, const GpuQueryMethod &method, QueryGroupPl
 		shared = most;
 	}
 	layout = choose_group_layout(query, method, *groups, v, shared, warps);
-	groups->settle_tiles = LOCAL_ROWS * groups->replicas / layout.rows;
+	groups->settle_tiles = QUERY_LOCAL_ROWS * groups->replicas / layout.rows;
 	if (method.settle_tiles > 0 && method.settle_tiles < groups->settle_tiles)
 		groups->settle_tiles = method.settle_tiles;
 	return layout;
@@ -457,6 +451,18 @@ launch_rows(const GpuQuery &query, const GpuQueryMethod &method, GpuStreamRef st
 	return gpu_launch_status();
 }
 
+/* Whether groups are numbered by a known range of the keys, few enough beside those expected. */
+static bool
+fits_fused_groups(const GpuQuery &query, const GpuQueryMethod &method)
+{
+	const GpuQueryTable &table = *query.table;
+	uint64_t by_ranges = groups_of_ranges(*query.plan, table);
+
+	return !method.interpreted && !method.hashed && method.local == 0 && table.check == 0 &&
+		   table.parts == 1 && by_ranges > 0 &&
+		   by_ranges <= 2 * (2 * (uint64_t) table.expected + LOCAL_LEAST);
+}
+
 size_t
 gpu_query_scratch(void)
 {
@@ -475,6 +481,7 @@ gpu_query(const GpuQuery *query, const GpuQueryMethod *method, GpuStreamRef stre
 {
 	GpuQueryMethod chosen = {};
 	FusedPlan fused;
+	FusedGroups groups;
 
 	if (method != nullptr)
 		chosen = *method;
@@ -485,6 +492,13 @@ gpu_query(const GpuQuery *query, const GpuQueryMethod *method, GpuStreamRef stre
 		if (query->table == nullptr || query->table->parts == 0 ||
 			(query->table->slots & (query->table->slots - 1)) != 0)
 			return GPUAGG_REFUSED;
+		if (fits_fused_groups(*query, chosen) && query_fuse_groups(&groups, query->plan))
+		{
+			GpuaggReason reason = query_run_fused_groups(*query, groups, chosen, stream);
+
+			if (reason != GPUAGG_REFUSED)
+				return reason;
+		}
 		if (query->plan->wide)
 			return launch_rows<QueryGroupsAll>(*query, chosen, stream);
 		if (query->plan->heavy)

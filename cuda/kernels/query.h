@@ -100,10 +100,11 @@ typedef struct GpuQueryResults
 /* What a table of groups has come to. */
 typedef struct GpuQueryTableCounts
 {
-	uint64_t ngroups; /* of gpu_query_groups() */
-	uint32_t nfar;	  /* may be more than there is room for */
-	uint32_t full;	  /* not 0: some rows found no place, and the table means nothing */
-	uint64_t nfound;  /* groups so far */
+	uint64_t ngroups;				  /* of gpu_query_groups(); */
+	uint32_t has[GPUAGG_GROUP_WORDS]; /* not 0: packed records have that word */
+	uint32_t nfar;					  /* may be more than there is room for */
+	uint32_t full;	 /* not 0: some rows found no place, and the table means nothing */
+	uint64_t nfound; /* groups so far */
 } GpuQueryTableCounts;
 
 /* Values of a key, none of them a float: count of them from the least on; 0: it is not known. */
@@ -178,8 +179,8 @@ extern GpuaggReason gpu_query_keep(const GpuQuery *query, const GpuWindowRows *r
 								   GpuStreamRef stream);
 
 /*
- * Writes the records of a table's groups one behind the other, in any order, as far as there is
- * room for them, and counts all.
+ * Writes the packed records of a table's groups one behind the other, in any order, as far as there
+ * is room for them, in words, and counts all.
  */
 extern GpuaggReason gpu_query_groups(const GpuQueryPlan *plan, const GpuQueryTable *table,
 									 uint32_t *records, uint64_t room, GpuStreamRef stream);

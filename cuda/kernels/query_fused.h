@@ -5,6 +5,9 @@
  * Such a query has one SUM and any number of COUNT(*), all of the rows for which every one of
  * a few comparisons of a column with a constant is true.  The SUM is of a column, or of a
  * product of up to three factors: columns, or the sum or difference of one and a constant.
+ *
+ * With groups it has one key, an integer column of which a small range is known, and any number of
+ * COUNT(*), COUNT and SUM of integer columns, of the same rows.
  */
 #ifndef GPUAGG_QUERY_FUSED_H
 #define GPUAGG_QUERY_FUSED_H
@@ -62,11 +65,33 @@ typedef struct FusedPlan
 	FusedCondition condition[FUSED_CONDITIONS];
 } FusedPlan;
 
+/* A column that is counted or, if it has a class, added up. */
+typedef struct FusedValue
+{
+	uint8_t column;
+	uint8_t class_of; /* QUERY_BOOL: is only counted */
+	uint8_t number;	  /* of the aggregate */
+	uint8_t spare;
+} FusedValue;
+
+typedef struct FusedGroups
+{
+	FusedPlan where; /* nothing but conditions */
+	uint8_t key;	 /* column */
+	uint8_t nvalues;
+	FusedValue value[GPU_QUERY_AGGREGATES];
+} FusedGroups;
+
 /* Whether the plan has such a shape; it flags the same rows. */
 extern bool query_fuse(FusedPlan *fused, const GpuQueryPlan *plan);
+extern bool query_fuse_groups(FusedGroups *fused, const GpuQueryPlan *plan);
 
 /* As gpu_query(). */
 extern GpuaggReason query_run_fused(const GpuQuery &query, const FusedPlan &fused,
 									const GpuQueryMethod &method, GpuStreamRef stream);
+
+/* The same; REFUSED, with nothing launched: it is for the interpreter. */
+extern GpuaggReason query_run_fused_groups(const GpuQuery &query, const FusedGroups &fused,
+										   const GpuQueryMethod &method, GpuStreamRef stream);
 
 #endif /* GPUAGG_QUERY_FUSED_H */

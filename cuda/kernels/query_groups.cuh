@@ -13,6 +13,12 @@
 #include "kernels/query_group_tables.cuh"
 #include "kernels/query_total.cuh"
 
+/*
+ * Rows of a copy of groups' sums between carries: a half begins below 2^16, each row adds less than
+ * that, and the one below carries up to 2^15; all of it stays below 2^31.
+ */
+#define QUERY_LOCAL_ROWS ((UINT32_C(1) << 15) - 2)
+
 /* Of the last half of a sum, when others have been carried; it grows by 2^30 until the next time. */
 #define LAST_HALF (INT32_C(1) << 29)
 

@@ -9,6 +9,8 @@
 
 #include "common/vector.h"
 
+#define FLOAT_WORDS 5 /* of a packed sum, expected: 53 bits, and some 60 by which values differ */
+
 static_assert(sizeof(GpuaggGroupFar) == 32, "what is listed apart crosses the process boundary");
 
 static int
@@ -122,8 +124,117 @@ gpuagg_group_layout(GpuaggGroupLayout *layout, const uint8_t *key_types, uint32_
 		if (aggregates[i].op == GPUAGG_SUM && is_float(types[i]))
 			layout->field[i].specials = take(&layout->words, GPUAGG_GROUP_SPECIALS);
 	layout->words = (layout->words + 3) / 4 * 4;
+	assert(layout->words <= GPUAGG_GROUP_WORDS);
 	return 1;
 }
+
+/* ---- packed ---- */
+
+static void
+pack_word(GpuaggGroupPacking *packing, uint32_t at, GpuaggGroupForm form)
+{
+	packing->word[packing->words++] = (GpuaggGroupWord){(uint16_t) at, (uint16_t) form};
+}
+
+/* So many digits from word `at` on. */
+static void
+pack_sum(GpuaggGroupPacking *packing, uint32_t at, uint32_t digits)
+{
+	for (uint32_t i = 0; i < digits; i++)
+		pack_word(packing, at + 2 * i, i == 0 ? GPUAGG_GROUP_FIRST : GPUAGG_GROUP_DIGIT);
+	pack_word(packing, at + 2 * (digits - 1), GPUAGG_GROUP_CARRY);
+}
+
+void
+gpuagg_group_packing(const GpuaggGroupLayout *layout, GpuaggGroupPacking *packing)
+{
+	packing->words = 0;
+	for (uint32_t i = 0; i <= layout->rows; i++)
+		pack_word(packing, i, GPUAGG_GROUP_WORD);
+	for (uint32_t a = 0; a < layout->naggregates; a++)
+	{
+		const GpuaggGroupField *field = &layout->field[a];
+		int is_sum = field->op == GPUAGG_SUM || field->op == GPUAGG_MOMENTS;
+
+		if (field->missing != GPUAGG_GROUP_NONE)
+			pack_word(packing, field->missing, GPUAGG_GROUP_WORD);
+		if (is_sum)
+			pack_sum(packing, field->value, field->words / 2);
+		for (uint32_t i = 0; i < field->words && !is_sum; i++)
+			pack_word(packing, field->value + i, GPUAGG_GROUP_WORD);
+		if (field->op == GPUAGG_MOMENTS)
+			pack_sum(packing, field->squares, field->square_words / 2);
+		for (uint32_t i = 0; i < GPUAGG_GROUP_SPECIALS && field->specials != GPUAGG_GROUP_NONE; i++)
+			pack_word(packing, field->specials + i, GPUAGG_GROUP_WORD);
+	}
+}
+
+void
+gpuagg_group_packing_keep(GpuaggGroupPacking *packing, const uint32_t *mask)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < packing->words; i++)
+	{
+		GpuaggGroupWord word = packing->word[i];
+
+		if ((mask[i / 32] >> (i % 32) & 1) == 0)
+			continue;
+		if (word.form == GPUAGG_GROUP_CARRY && (n == 0 || packing->word[n - 1].at != word.at))
+			word.form = GPUAGG_GROUP_ALONE;
+		packing->word[n++] = word;
+	}
+	packing->words = n;
+}
+
+uint32_t
+gpuagg_group_packed_words(const GpuaggGroupLayout *layout)
+{
+	uint32_t words = layout->rows + 1;
+
+	for (uint32_t a = 0; a < layout->naggregates; a++)
+	{
+		const GpuaggGroupField *field = &layout->field[a];
+
+		if (field->op == GPUAGG_MIN || field->op == GPUAGG_MAX)
+			words += field->words;
+		else if (field->op == GPUAGG_SUM && is_float(field->type))
+			words += FLOAT_WORDS;
+		else
+			words += field->words / 2 + field->square_words / 2;
+	}
+	return words;
+}
+
+void
+gpuagg_group_unpack(const GpuaggGroupPacking *packing, const uint32_t *packed, uint32_t *record)
+{
+	for (uint32_t i = 0; i < packing->words; i++)
+	{
+		uint32_t *to = record + packing->word[i].at;
+		uint64_t digit = (uint64_t) (int32_t) packed[i];
+		uint64_t low = 0;
+
+		switch (packing->word[i].form)
+		{
+			case GPUAGG_GROUP_WORD:
+				*to = packed[i];
+				continue;
+			case GPUAGG_GROUP_CARRY:
+				memcpy(&low, to, sizeof(low));
+				digit = low + (digit << 32);
+				break;
+			case GPUAGG_GROUP_ALONE:
+				digit <<= 32;
+				break;
+			default:
+				break;
+		}
+		memcpy(to, &digit, sizeof(digit));
+	}
+}
+
+/* ---- totals ---- */
 
 uint64_t
 gpuagg_group_key(const GpuaggGroupLayout *layout, const uint64_t *words, uint32_t number,
@@ -165,6 +276,15 @@ read_digits(const uint32_t *word, uint32_t n, uint64_t *wide)
 	}
 }
 
+static int64_t
+digit_of(const uint32_t *value, int number)
+{
+	int64_t digit;
+
+	memcpy(&digit, value + 2 * number, sizeof(digit));
+	return digit;
+}
+
 int
 gpuagg_group_float(const GpuaggGroupLayout *layout, const uint32_t *record, uint32_t number,
 				   GpuaggFloatSumFull *sum)
@@ -173,13 +293,31 @@ gpuagg_group_float(const GpuaggGroupLayout *layout, const uint32_t *record, uint
 	const uint32_t *special = record + field->specials;
 	GpuaggFloatCounts *counts = &sum->counts;
 	uint32_t rows = record[layout->rows];
+	int first = 0;
+	int last = GPUAGG_GROUP_FLOAT_DIGITS - 1;
+	int is_carried = 1;
 
-	/* one more chunk for what is carried */
-	sum->base = GPUAGG_GROUP_FLOAT_CHUNK;
-	sum->width = GPUAGG_GROUP_FLOAT_DIGITS + 1;
-	memcpy(sum->chunk, record + field->value, GPUAGG_GROUP_FLOAT_DIGITS * sizeof(int64_t));
-	sum->chunk[GPUAGG_GROUP_FLOAT_DIGITS] = 0;
-	gpuagg_float_sum_propagate(gpuagg_float_sum_of(sum));
+	/* most have few digits, which is what their rounding takes time for */
+	while (first < last && digit_of(record + field->value, first) == 0)
+		first++;
+	while (last > first && digit_of(record + field->value, last) == 0)
+		last--;
+	sum->base = (int16_t) (GPUAGG_GROUP_FLOAT_CHUNK + first);
+	sum->width = (int16_t) (last - first + 1);
+	for (int i = first; i <= last; i++)
+	{
+		int64_t digit = digit_of(record + field->value, i);
+
+		sum->chunk[i - first] = digit;
+		is_carried &= digit == (int32_t) digit;
+	}
+	sum->deposits = 0;
+	if (!is_carried)
+	{
+		/* one more chunk for what is carried */
+		sum->chunk[sum->width++] = 0;
+		gpuagg_float_sum_propagate(gpuagg_float_sum_of(sum));
+	}
 	counts->n = (int64_t) rows - record[field->missing];
 	counts->n_nan = special[GPUAGG_GROUP_NAN];
 	counts->n_pinf = special[GPUAGG_GROUP_PLUS_INFINITY];

@@ -20,6 +20,10 @@
  *
  * A query with groups has no more than GPUAGG_GROUP_ROWS rows, so counts have 32 bits, and digits
  * to which each row adds less than 2^32 do not overflow.
+ *
+ * In an answer records are packed.  Of each sum, carries are propagated: of a digit a word is left, a
+ * number from -2^31 on, and one more above the last.  Words that are 0 in all records are left out; a mask
+ * says which are there.
  */
 #ifndef GPUAGG_QUERY_GROUP_H
 #define GPUAGG_QUERY_GROUP_H
@@ -34,6 +38,8 @@
 #define GPUAGG_GROUP_FLOAT_CHUNK  29 /* its lowest digit is this chunk of float_sum.h */
 #define GPUAGG_GROUP_FLOAT_WEIGHT (32 * GPUAGG_GROUP_FLOAT_CHUNK + GPUAGG_MIN_EXPONENT)
 #define GPUAGG_GROUP_NONE		  UINT16_MAX
+#define GPUAGG_GROUP_WORDS		  384 /* that a record has at most */
+#define GPUAGG_GROUP_MASK		  (GPUAGG_GROUP_WORDS / 32)
 
 /* Counts of values that are no numbers, in this order. */
 enum
@@ -71,6 +77,28 @@ typedef struct GpuaggGroupLayout
 	GpuaggGroupField field[GPUAGG_GROUP_AGGREGATES];
 } GpuaggGroupLayout;
 
+/* A word of a packed record, by where it comes from in a record. */
+typedef struct GpuaggGroupWord
+{
+	uint16_t at;
+	uint16_t form; /* GpuaggGroupForm */
+} GpuaggGroupWord;
+
+typedef enum GpuaggGroupForm
+{
+	GPUAGG_GROUP_WORD,	/* as it is */
+	GPUAGG_GROUP_FIRST, /* of the digit at that word, the lowest of a sum */
+	GPUAGG_GROUP_DIGIT, /* of another one */
+	GPUAGG_GROUP_CARRY, /* of the digit at that word, what is above its first word */
+	GPUAGG_GROUP_ALONE	/* the same where that has no word */
+} GpuaggGroupForm;
+
+typedef struct GpuaggGroupPacking
+{
+	uint32_t words;
+	GpuaggGroupWord word[GPUAGG_GROUP_WORDS];
+} GpuaggGroupPacking;
+
 /* A float that the words of its sum cannot hold, of an aggregate of a group. */
 typedef struct GpuaggGroupFar
 {
@@ -86,6 +114,19 @@ typedef struct GpuaggGroupFar
 extern int gpuagg_group_layout(GpuaggGroupLayout *layout, const uint8_t *key_types, uint32_t nkeys,
 							   const GpuaggQueryAggregate *aggregates, const uint8_t *types,
 							   uint32_t naggregates);
+
+/* The words that packed records have before any is left out. */
+extern void gpuagg_group_packing(const GpuaggGroupLayout *layout, GpuaggGroupPacking *packing);
+
+/* Leaves out those whose bits are not set. */
+extern void gpuagg_group_packing_keep(GpuaggGroupPacking *packing, const uint32_t *mask);
+
+/* Words that packed records are expected to have: small sums of values that are all there. */
+extern uint32_t gpuagg_group_packed_words(const GpuaggGroupLayout *layout);
+
+/* Makes a record of a packed one; it was zeros, or made by the same packing, and is aligned. */
+extern void gpuagg_group_unpack(const GpuaggGroupPacking *packing, const uint32_t *packed,
+								uint32_t *record);
 
 /*
  * The key of that number out of a record's words (or a GpuaggGroupFar's, as words): its bits,

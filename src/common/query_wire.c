@@ -172,5 +172,6 @@ uint64_t
 gpuagg_query_answer_bytes(const GpuaggQueryHead *head)
 {
 	return gpuagg_query_groups_at(head->nchunks) +
-		   (head->nkeys == 0 ? (uint64_t) head->naggregates * GPUAGG_QUERY_TOTAL_MAX_BYTES : 0);
+		   (head->nkeys == 0 ? (uint64_t) head->naggregates * GPUAGG_QUERY_TOTAL_MAX_BYTES
+							 : GPUAGG_QUERY_MASK_BYTES);
 }

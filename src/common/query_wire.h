@@ -21,9 +21,10 @@
  *
  * The answer is a byte for each chunk, GpuaggChunkStatus, and, aligned, what has been found.
  * Without keys these are the aggregates' totals in compact form (query_total.h).  With keys they
- * are the groups' records, in any order, and behind them, aligned to 16 bytes, the floats that are
- * listed apart (query_group.h).  Chunks that are not in have added nothing to any total.  With a
- * window there are no totals or groups unless all chunks are in.
+ * are the mask of packed records' words, in GPUAGG_QUERY_MASK_BYTES, the groups' packed records,
+ * in any order, and behind them, aligned to 16 bytes, the floats that are listed apart
+ * (query_group.h).  Chunks that are not in have added nothing to any total.  With a window there
+ * are no totals or groups unless all chunks are in.
  *
  * A query with keys may be asked in parts, by which its groups are divided; which chunks are in
  * a part's answer may differ from part to part.  Where there are more groups than the answer has room for, the
@@ -42,6 +43,7 @@
 #define GPUAGG_QUERY_KEYS		GPUAGG_GROUP_KEYS
 #define GPUAGG_QUERY_PARTS		1024
 #define GPUAGG_QUERY_CHUNKS		(UINT32_C(1) << 20)
+#define GPUAGG_QUERY_MASK_BYTES (4 * 16) /* aligned as records are */
 
 typedef struct GpuaggQueryHead
 {
@@ -138,11 +140,11 @@ extern void gpuagg_query_read(const GpuaggQueryHead *head, const GpuaggQueryPlac
 extern uint64_t gpuagg_query_groups_at(uint64_t nchunks);
 extern uint64_t gpuagg_query_answer_bytes(const GpuaggQueryHead *head);
 
-/* Where what is listed apart begins, behind so many records of so many words. */
+/* Bytes of so many packed records of so many words, up to what is listed apart. */
 static inline uint64_t
-gpuagg_query_far_at(uint64_t groups_at, uint64_t ngroups, uint32_t words)
+gpuagg_query_records_bytes(uint64_t ngroups, uint32_t words)
 {
-	return groups_at + ngroups * words * 4; /* words are a multiple of 4 */
+	return (ngroups * words * 4 + 15) / 16 * 16;
 }
 
 #endif /* GPUAGG_QUERY_WIRE_H */

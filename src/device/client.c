@@ -275,6 +275,12 @@ gpuagg_device_lease(Size bytes, DeviceLease **lease)
 	return GPUAGG_OK;
 }
 
+bool
+gpuagg_device_may_lease(Size bytes)
+{
+	return leased_bytes + bytes <= (Size) gpuagg_staging_memory * 1024;
+}
+
 void
 gpuagg_device_announce(void)
 {

@@ -56,6 +56,9 @@ extern bool gpuagg_device_ready(void);
  */
 extern GpuaggReason gpuagg_device_lease(Size bytes, DeviceLease **lease);
 
+/* Whether so many more bytes are within gpuagg.staging_memory now. */
+extern bool gpuagg_device_may_lease(Size bytes);
+
 /* To be said before something else is done, if a lease will be wanted after that.  Neither waits nor throws. */
 extern void gpuagg_device_announce(void);
 

@@ -14,12 +14,28 @@
 StaticAssertDecl(offsetof(GpuaggRequest, u.query.region) == offsetof(GpuaggRequest, u.work.region),
 				 "a request's region is at one place");
 
-static void
-leave(FlightOwner *owner)
+static BlobQuery *
+query_of(FlightOwner *owner)
 {
-	BlobQuery *query = (BlobQuery *) ((char *) owner - offsetof(BlobQuery, owner));
+	return (BlobQuery *) ((char *) owner - offsetof(BlobQuery, owner));
+}
 
+static void
+land(FlightOwner *owner)
+{
+	BlobQuery *query = query_of(owner);
+
+	gpuagg_flight_unlist(owner);
+	if (query->leaving != NULL)
+		query->leaving(query->reader);
 	gpuagg_flight_leave(&query->lease);
+}
+
+static void
+drop(FlightOwner *owner)
+{
+	gpuagg_flight_unlist(owner);
+	gpuagg_flight_leave(&query_of(owner)->lease);
 }
 
 /* Bytes of the query, with its bitmaps. */
@@ -81,14 +97,17 @@ read_answer(BlobQuery *query, const GpuaggReply *reply, const char *answer, Size
 	else if (!query->incomplete)
 	{
 		uint64 far_bytes = reply->u.query.nfar * sizeof(GpuaggGroupFar);
+		uint64 records_at = groups_at + GPUAGG_QUERY_MASK_BYTES;
 		uint64 far_at;
 
-		if (query->ngroups > bytes)
+		if (query->ngroups > bytes || records_at > bytes)
 			return GPUAGG_DEVICE_ERROR;
-		far_at = gpuagg_query_far_at(groups_at, query->ngroups, query->words);
+		gpuagg_group_packing(query->layout, &query->packing);
+		gpuagg_group_packing_keep(&query->packing, (const uint32 *) (answer + groups_at));
+		far_at = records_at + gpuagg_query_records_bytes(query->ngroups, query->packing.words);
 		if (far_at > bytes || bytes - far_at != far_bytes)
 			return GPUAGG_DEVICE_ERROR;
-		query->records = (const uint32 *) (answer + groups_at);
+		query->records = (const uint32 *) (answer + records_at);
 		query->far = (const GpuaggGroupFar *) (answer + far_at);
 		query->nfar = reply->u.query.nfar;
 	}
@@ -99,21 +118,26 @@ read_answer(BlobQuery *query, const GpuaggReply *reply, const char *answer, Size
 static Size
 answer_bytes(const BlobQuery *query, const GpuaggQueryHead *head)
 {
-	uint64 most = GPUAGG_SEGMENT_BYTES_MAX / (4 * Max(query->words, 1));
-	uint64 groups = head->nkeys > 0 ? Min(head->expected, most) + GROUPS_LEAST : 0;
+	uint64 bytes = gpuagg_query_answer_bytes(head);
 
-	return TYPEALIGN(GPUAGG_ALIGN,
-					 gpuagg_query_answer_bytes(head) + 2 * groups * query->words * sizeof(uint32));
+	if (head->nkeys > 0)
+	{
+		Size record = gpuagg_group_packed_words(query->layout) * sizeof(uint32);
+
+		bytes += 2 * record *
+				 (Min(head->expected, GPUAGG_SEGMENT_BYTES_MAX / record) + GROUPS_LEAST);
+	}
+	return TYPEALIGN(GPUAGG_ALIGN, bytes);
 }
 
 uint64
-gpuagg_blob_query_room(uint32 words, uint32 nchunks, uint32 ncolumns)
+gpuagg_blob_query_room(const GpuaggGroupLayout *layout, uint32 nchunks, uint32 ncolumns)
 {
 	/* a bitmap for each chunk takes less than this */
 	uint64 bytes = (uint64) nchunks * (ncolumns * sizeof(GpuaggBlobName) + GPUAGG_BLOB_ROWS / 64);
 	uint64 most = GPUAGG_SEGMENT_BYTES_MAX / 16 * 15;
 
-	return most > bytes ? (most - bytes) / (words * sizeof(uint32)) : 0;
+	return most > bytes ? (most - bytes) / (gpuagg_group_packed_words(layout) * sizeof(uint32)) : 0;
 }
 
 GpuaggReason
@@ -137,8 +161,8 @@ gpuagg_blob_query(BlobQuery *query)
 									   CurrentMemoryContext);
 	if (query->lease == NULL)
 		return GPUAGG_NO_STAGING;
-	query->owner.land = leave;
-	query->owner.drop = leave;
+	query->owner.land = land;
+	query->owner.drop = drop;
 	gpuagg_flight_list(&query->owner);
 	room = gpuagg_flight_lease_base(query->lease);
 	if (bytes + gpuagg_query_groups_at(query->query.nchunks) >

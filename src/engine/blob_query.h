@@ -16,13 +16,14 @@ typedef struct BlobQueryChunk
 } BlobQueryChunk;
 
 /*
- * A query, set by the caller from zeros, with `words` of a record if it has keys.  What has been
- * found is in staging memory, which only this process writes, until gpuagg_blob_query_end().
+ * A query, set by the caller from zeros, with the layout of records if it has keys.  What has been
+ * found is in staging memory, which only this process writes, until gpuagg_blob_query_end(), and no
+ * longer than the executor runs.
  */
 typedef struct BlobQuery
 {
 	GpuaggQuery query;
-	uint32 words;
+	const GpuaggGroupLayout *layout;
 	const BlobQueryChunk *chunks;
 	const uint64 *numbers; /* of blobs: [query.nchunks][query.program.ncolumns] */
 	uint64 epoch;		   /* of all of them */
@@ -31,13 +32,18 @@ typedef struct BlobQuery
 	const uint8 *status; /* GpuaggChunkStatus of each chunk; of this process */
 	bool incomplete;	 /* there are more groups than fit, estimated as ngroups */
 	uint64 ngroups;
-	GpuaggReader totals;   /* without keys */
-	const uint32 *records; /* with keys, of ngroups */
+	GpuaggReader totals;		/* without keys */
+	GpuaggGroupPacking packing; /* with keys: of records, */
+	const uint32 *records;		/* of ngroups of them */
 	const GpuaggGroupFar *far;
 	uint32 nfar;
 	uint32 nslices;	  /* in which gpuaggd did it */
 	uint64 ns;		  /* that it took, */
 	uint64 ns_slices; /* and of these the slices */
+
+	/* tells `reader` that the answer is about to go, as the executor returns; NULL: nobody */
+	void (*leaving)(void *reader);
+	void *reader;
 
 	FlightOwner owner;
 	FlightLease *lease;
@@ -49,8 +55,9 @@ typedef struct BlobQuery
  */
 extern GpuaggReason gpuagg_blob_query(BlobQuery *query);
 
-/* How many groups of so many words an answer for nchunks chunks of ncolumns columns has room for. */
-extern uint64 gpuagg_blob_query_room(uint32 words, uint32 nchunks, uint32 ncolumns);
+/* How many groups an answer for nchunks chunks of ncolumns columns is expected to have room for. */
+extern uint64 gpuagg_blob_query_room(const GpuaggGroupLayout *layout, uint32 nchunks,
+									 uint32 ncolumns);
 extern void gpuagg_blob_query_end(BlobQuery *query);
 
 #endif /* GPUAGG_BLOB_QUERY_H */

@@ -13,7 +13,7 @@
 
 #include "device/client.h"
 #include "exec/agg_device_codes.h"
-#include "exec/agg_device_groups.h"
+#include "exec/agg_device_held.h"
 #include "exec/kept_memory.h"
 #include "exec/page_device.h"
 #include "gpuagg.h"
@@ -382,10 +382,32 @@ typedef struct AskedGroups
 	uint64 expected;
 	uint32 parts;
 	uint8 *status; /* of the chunks, as the first part's answer had it; NULL: there is none yet */
-	int64 rows;	   /* in groups */
-	bool taken;	   /* some groups are among the node's */
+	bool taken;	   /* some groups are among the node's, or held */
 	bool appends;  /* which had none before */
 } AskedGroups;
+
+static void
+end_answer(BlobQuery *query)
+{
+	gpuagg_blob_query_end(query);
+	MemoryContextDelete(GetMemoryChunkContext(query));
+}
+
+/* Groups of an answer, which is ended now or later. */
+static void
+take_groups(AggScanState *node, const AskedGroups *asked, BlobQuery *query)
+{
+	const AggDeviceGroups *groups = &node->device->groups;
+	AggDeviceRecords *records;
+
+	if (asked->appends && gpuagg_agg_device_hold(node, groups, query))
+		return;
+	gpuagg_agg_held_settle(node);
+	records = gpuagg_agg_device_records(node, groups, asked->program);
+	gpuagg_agg_device_groups_take(records, query, asked->appends);
+	pfree(records);
+	end_answer(query);
+}
 
 /* Asks for a part; *incomplete: there are more groups than were expected. */
 static GpuaggReason
@@ -393,7 +415,10 @@ ask_part(AggScanState *node, AskedGroups *asked, uint32 part, bool *incomplete)
 {
 	AggDevice *wants = node->device;
 	Size bytes = asked->device->nchunks;
-	BlobQuery *query = palloc(sizeof(BlobQuery));
+	MemoryContext context = AllocSetContextCreate(node->css.ss.ps.state->es_query_cxt,
+												  "gpuagg answer", ALLOCSET_SMALL_SIZES);
+	BlobQuery *query = MemoryContextAlloc(context, sizeof(BlobQuery));
+	MemoryContext old;
 	GpuaggReason reason;
 
 	init_query(node, asked->program, asked->device, query);
@@ -402,8 +427,10 @@ ask_part(AggScanState *node, AskedGroups *asked, uint32 part, bool *incomplete)
 	query->query.part = part;
 	query->query.parts = asked->parts;
 	query->query.expected = asked->expected / asked->parts;
-	query->words = wants->groups.layout.words;
+	query->layout = &wants->groups.layout;
+	old = MemoryContextSwitchTo(context);
 	reason = send(node, query);
+	MemoryContextSwitchTo(old);
 	*incomplete = reason == GPUAGG_OK && query->incomplete;
 	if (*incomplete)
 		asked->expected = Max(2 * asked->expected, query->ngroups / 4 * 5 * asked->parts);
@@ -414,14 +441,16 @@ ask_part(AggScanState *node, AskedGroups *asked, uint32 part, bool *incomplete)
 		/* a part of a chunk's groups is nothing that the CPU could complete */
 		if (memcmp(asked->status, query->status, bytes) != 0)
 			reason = GPUAGG_BUSY;
-		else if (gpuagg_agg_device_groups_take(node, &wants->groups, asked->program, query,
-											   asked->appends, &asked->rows))
-			asked->taken = true;
-		else
+		else if (!gpuagg_agg_device_groups_fit(query))
 			reason = GPUAGG_CPU_ONLY;
+		else
+		{
+			asked->taken = true;
+			take_groups(node, asked, query);
+			return GPUAGG_OK;
+		}
 	}
-	gpuagg_blob_query_end(query);
-	pfree(query);
+	end_answer(query);
 	return reason;
 }
 
@@ -447,9 +476,10 @@ static GpuaggReason
 ask_groups(AggScanState *node, const AggDeviceProgram *program, const PageDevice *device,
 		   bool alone)
 {
-	uint64 room = gpuagg_blob_query_room(node->device->groups.layout.words, device->nchunks,
+	uint64 room = gpuagg_blob_query_room(&node->device->groups.layout, device->nchunks,
 										 node->compiler->program.ncolumns);
 	AskedGroups asked = {.program = program, .device = device};
+	int64 removed = node->counts.removed;
 	GpuaggReason reason = GPUAGG_OK;
 	bool incomplete = true;
 
@@ -469,9 +499,13 @@ ask_groups(AggScanState *node, const AggDeviceProgram *program, const PageDevice
 		reason = ask_parts(node, &asked, &incomplete);
 	}
 	if (reason == GPUAGG_OK)
-		node->counts.removed += take_chunks(node, device, asked.status) - asked.rows;
+		/* those in groups are subtracted with these */
+		node->counts.removed += take_chunks(node, device, asked.status);
 	else if (asked.taken)
+	{
 		gpuagg_agg_sets_clear(node);
+		node->counts.removed = removed;
+	}
 	return reason;
 }
 
@@ -498,6 +532,7 @@ ask_all_groups(AggScanState *node, const AggDeviceProgram *program, const PageDe
 			some.rows += device->nrows[first++];
 			some.nchunks++;
 		}
+		gpuagg_agg_held_settle(node);
 		reason = ask_groups(node, program, &some, alone);
 		if (node->device_reason != NULL)
 			break;
@@ -540,6 +575,7 @@ gpuagg_agg_device_take(AggScanState *node)
 
 	if (node->device == NULL)
 		return;
+	gpuagg_agg_held_settle(node);
 	rows = gpuagg_page_device_rows(node->reader, &bare, &there);
 	node->device_reason = find_reason(rows, bare);
 	if (node->device_reason == NULL && are_many(node, rows))

@@ -14,7 +14,7 @@
 #include "exec/agg_device_groups.h"
 
 /* Keys of a vector of groups. */
-typedef struct KeyVectors
+struct AggDeviceRecords
 {
 	AggScanState *node;
 	const AggDeviceGroups *groups;
@@ -22,9 +22,11 @@ typedef struct KeyVectors
 	const GpuaggVectorBytes *entries[GPUAGG_GROUP_KEYS]; /* of keys that are codes; NULL: others */
 	uint32 nentries[GPUAGG_GROUP_KEYS];
 	GpuaggVector vectors[GPUAGG_GROUP_KEYS];
+	const GpuaggGroupPacking *packing; /* of the records unpacked last; NULL: none */
+	uint32 *records;				   /* these: of a vector */
 	uint64 valid[GPUAGG_GROUP_KEYS][GPUAGG_VECTOR_WORDS];
 	GpuaggVectorBytes values[GPUAGG_GROUP_KEYS][GPUAGG_VECTOR_ROWS]; /* of any type */
-} KeyVectors;
+};
 
 const char *
 gpuagg_agg_device_groups_init(const AggScanState *node, AggDeviceGroups *groups,
@@ -62,7 +64,7 @@ gpuagg_agg_device_groups_expected(const AggScanState *node, uint64 rows)
 /* ---- keys ---- */
 
 static void
-store_key(KeyVectors *keys, int number, int row, const uint64 *words)
+store_key(AggDeviceRecords *keys, int number, int row, const uint64 *words)
 {
 	GpuaggVectorType type = keys->groups->layout.key_type[number];
 	uint64 bit = UINT64CONST(1) << (row % 64);
@@ -87,7 +89,7 @@ store_key(KeyVectors *keys, int number, int row, const uint64 *words)
 
 /* The strings of keys that are codes. */
 static void
-find_entries(KeyVectors *keys, const AggDeviceProgram *program)
+find_entries(AggDeviceRecords *keys, const AggDeviceProgram *program)
 {
 	const GroupLayout *layout = &gpuagg_agg_main(keys->node)->layout;
 
@@ -103,13 +105,15 @@ find_entries(KeyVectors *keys, const AggDeviceProgram *program)
 }
 
 static void
-begin_keys(KeyVectors *keys)
+begin_keys(AggDeviceRecords *keys, int n)
 {
+	Size bytes = (Size) (n + 63) / 64 * sizeof(uint64);
+
 	for (uint32 i = 0; i < keys->groups->layout.nkeys; i++)
 	{
-		memset(keys->valid[i], 0, sizeof(keys->valid[i]));
+		memset(keys->valid[i], 0, bytes);
 		if (keys->groups->layout.key_type[i] == GPUAGG_VECTOR_BOOL)
-			memset(keys->values[i], 0, GPUAGG_VECTOR_WORDS * sizeof(uint64));
+			memset(keys->values[i], 0, bytes);
 		keys->vectors[i] = (GpuaggVector){keys->values[i], keys->valid[i]};
 	}
 }
@@ -118,7 +122,7 @@ begin_keys(KeyVectors *keys)
 static void
 fill_from_keys(void *owner, int row, Datum *values, bool *isnull)
 {
-	const KeyVectors *keys = owner;
+	const AggDeviceRecords *keys = owner;
 	const GroupLayout *layout = &gpuagg_agg_main(keys->node)->layout;
 	ExprContext *econtext = keys->node->css.ss.ps.ps_ExprContext;
 	MemoryContext old;
@@ -132,7 +136,7 @@ fill_from_keys(void *owner, int row, Datum *values, bool *isnull)
 }
 
 static void
-find_groups(KeyVectors *keys, int n, AggGroup **found)
+find_groups(AggDeviceRecords *keys, int n, AggGroup **found)
 {
 	AggGroups *groups = gpuagg_agg_main(keys->node)->groups;
 	uint16 rows[GPUAGG_VECTOR_ROWS];
@@ -182,42 +186,82 @@ take_total(AggScanState *node, const GpuaggGroupLayout *layout, const uint32 *re
 }
 
 static void
-take_records(KeyVectors *keys, const uint32 *records, int n, int64 *rows)
+take_record(AggDeviceRecords *keys, const uint32 *record, AggGroup *group)
 {
 	const GpuaggGroupLayout *layout = &keys->groups->layout;
 	AggScanState *node = keys->node;
-	AggGroup *found[GPUAGG_VECTOR_ROWS];
 
-	begin_keys(keys);
-	for (uint32 k = 0; k < layout->nkeys; k++)
-		for (int i = 0; i < n; i++)
-			store_key(keys, (int) k, i, (const uint64 *) (records + (Size) i * layout->words));
-	find_groups(keys, n, found);
-	for (int i = 0; i < n; i++)
-	{
-		const uint32 *record = records + (Size) i * layout->words;
-
-		*rows += record[layout->rows];
-		for (int s = 0; s < node->nstates; s++)
-			take_total(node, layout, record, s, found[i]);
-	}
+	node->counts.removed -= record[layout->rows];
+	for (int s = 0; s < node->nstates; s++)
+		take_total(node, layout, record, s, group);
 }
 
-/* Whether sums of 128 bits are what states can take. */
-static bool
-sums_fit(const GpuaggGroupLayout *layout, const uint32 *records, uint64 n)
+static void
+set_packing(AggDeviceRecords *keys, const GpuaggGroupPacking *packing)
 {
-	for (uint32 a = 0; a < layout->naggregates; a++)
+	Size record = keys->groups->layout.words * sizeof(uint32);
+
+	if (keys->packing != packing)
+		memset(keys->records, 0, GPUAGG_VECTOR_ROWS * record);
+	keys->packing = packing;
+}
+
+const uint32 *
+gpuagg_agg_device_record(AggDeviceRecords *keys, const GpuaggGroupPacking *packing,
+						 const uint32 *packed)
+{
+	set_packing(keys, packing);
+	gpuagg_group_unpack(packing, packed, keys->records);
+	return keys->records;
+}
+
+/* Unpacks n records, and their keys. */
+static void
+unpack(AggDeviceRecords *keys, const GpuaggGroupPacking *packing, const uint32 *packed, int n)
+{
+	const GpuaggGroupLayout *layout = &keys->groups->layout;
+
+	set_packing(keys, packing);
+	for (int i = 0; i < n; i++)
+		gpuagg_group_unpack(packing, packed + (Size) i * packing->words,
+							keys->records + (Size) i * layout->words);
+	begin_keys(keys, n);
+	for (uint32 k = 0; k < layout->nkeys; k++)
+		for (int i = 0; i < n; i++)
+			store_key(keys, (int) k, i,
+					  (const uint64 *) (keys->records + (Size) i * layout->words));
+}
+
+static void
+take_records(AggDeviceRecords *keys, const GpuaggGroupPacking *packing, const uint32 *packed, int n)
+{
+	AggGroup *found[GPUAGG_VECTOR_ROWS];
+
+	unpack(keys, packing, packed, n);
+	find_groups(keys, n, found);
+	for (int i = 0; i < n; i++)
+		take_record(keys, keys->records + (Size) i * keys->groups->layout.words, found[i]);
+}
+
+bool
+gpuagg_agg_device_groups_fit(const BlobQuery *query)
+{
+	const GpuaggGroupLayout *layout = query->layout;
+	uint64 record[GPUAGG_GROUP_WORDS / 2] = {0};
+
+	for (uint32_t a = 0; a < layout->naggregates; a++)
 	{
 		const GpuaggGroupField *field = &layout->field[a];
 
 		if (field->op != GPUAGG_SUM || field->type != GPUAGG_VECTOR_INT128)
 			continue;
-		for (uint64 i = 0; i < n; i++)
+		for (uint64 i = 0; i < query->ngroups; i++)
 		{
 			GpuaggQueryTotal total;
 
-			if (!gpuagg_group_total(layout, records + i * layout->words, a, &total) ||
+			gpuagg_group_unpack(&query->packing, query->records + i * query->packing.words,
+								(uint32 *) record);
+			if (!gpuagg_group_total(layout, (uint32 *) record, a, &total) ||
 				!gpuagg_agg_device_fits(&total))
 				return false;
 		}
@@ -227,7 +271,7 @@ sums_fit(const GpuaggGroupLayout *layout, const uint32 *records, uint64 n)
 
 /* A float that is listed apart. */
 static void
-take_far(KeyVectors *keys, const GpuaggGroupFar *far)
+take_far(AggDeviceRecords *keys, const GpuaggGroupFar *far)
 {
 	AggScanState *node = keys->node;
 	AggGroup *group;
@@ -236,7 +280,7 @@ take_far(KeyVectors *keys, const GpuaggGroupFar *far)
 	if (far->aggregate >= (uint64) node->nstates ||
 		keys->groups->layout.field[far->aggregate].specials == GPUAGG_GROUP_NONE)
 		elog(ERROR, "unexpected value of a group on the device");
-	begin_keys(keys);
+	begin_keys(keys, 1);
 	for (uint32 k = 0; k < keys->groups->layout.nkeys; k++)
 		store_key(keys, (int) k, 0, far->key);
 	find_groups(keys, 1, &group);
@@ -247,39 +291,54 @@ take_far(KeyVectors *keys, const GpuaggGroupFar *far)
 	(void) gpuagg_agg_device_total(node, (int) far->aggregate, group, &total);
 }
 
-bool
-gpuagg_agg_device_groups_take(AggScanState *node, const AggDeviceGroups *groups,
-							  const AggDeviceProgram *program, const BlobQuery *query, bool appends,
-							  int64 *rows)
+AggDeviceRecords *
+gpuagg_agg_device_records(AggScanState *node, const AggDeviceGroups *groups,
+						  const AggDeviceProgram *program)
 {
-	KeyVectors *keys;
+	AggDeviceRecords *keys = palloc(sizeof(AggDeviceRecords));
+
+	keys->node = node;
+	keys->groups = groups;
+	keys->packing = NULL;
+	keys->records = palloc((Size) GPUAGG_VECTOR_ROWS * groups->layout.words * sizeof(uint32));
+	find_entries(keys, program);
+	return keys;
+}
+
+void
+gpuagg_agg_device_groups_take(AggDeviceRecords *keys, const BlobQuery *query, bool appends)
+{
 	const uint32 *records = query->records;
 	uint64 left = query->ngroups;
 
-	if (!sums_fit(&groups->layout, records, left))
-		return false;
-	keys = palloc(sizeof(KeyVectors));
-	keys->node = node;
-	keys->groups = groups;
-	find_entries(keys, program);
 	keys->appends = appends;
 	while (left > 0)
 	{
 		int n = (int) Min(left, GPUAGG_VECTOR_ROWS);
 
 		CHECK_FOR_INTERRUPTS();
-		take_records(keys, records, n, rows);
-		records += (Size) n * groups->layout.words;
+		take_records(keys, &query->packing, records, n);
+		records += (Size) n * query->packing.words;
 		left -= n;
-		(void) gpuagg_agg_output_make_room(node);
+		(void) gpuagg_agg_output_make_room(keys->node);
 	}
 	keys->appends = false;
 	for (uint32 i = 0; i < query->nfar; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		take_far(keys, &query->far[i]);
-		(void) gpuagg_agg_output_make_room(node);
+		(void) gpuagg_agg_output_make_room(keys->node);
 	}
-	pfree(keys);
-	return true;
+}
+
+AggGroup *
+gpuagg_agg_device_groups_replace(AggDeviceRecords *keys, const GpuaggGroupPacking *packing,
+								 const uint32 *packed)
+{
+	AggGroup *group;
+
+	unpack(keys, packing, packed, 1);
+	group = gpuagg_groups_replace(gpuagg_agg_main(keys->node)->groups, fill_from_keys, keys, 0);
+	take_record(keys, keys->records, group);
+	return group;
 }

@@ -26,13 +26,30 @@ extern const char *gpuagg_agg_device_groups_init(const AggScanState *node, AggDe
 /* How many groups the plan expects, of so many rows. */
 extern uint64 gpuagg_agg_device_groups_expected(const AggScanState *node, uint64 rows);
 
+/* Whether states can take all sums of an answer. */
+extern bool gpuagg_agg_device_groups_fit(const BlobQuery *query);
+
+/* Makes groups of packed records; the program has the strings of keys, NULL: there are none. */
+typedef struct AggDeviceRecords AggDeviceRecords;
+extern AggDeviceRecords *gpuagg_agg_device_records(AggScanState *node,
+												   const AggDeviceGroups *groups,
+												   const AggDeviceProgram *program);
+
 /*
- * Adds the groups of an answer to the node's, which may be spilled meanwhile; *rows grows by
- * those that are in them.  appends: all these groups are new to it.  False: a sum is more than
- * states can take, and nothing has been added.
+ * Adds the groups of an answer to the node's, which may be spilled meanwhile.  appends: all these
+ * groups are new to it.
  */
-extern bool gpuagg_agg_device_groups_take(AggScanState *node, const AggDeviceGroups *groups,
-										  const AggDeviceProgram *program, const BlobQuery *query,
-										  bool appends, int64 *rows);
+extern void gpuagg_agg_device_groups_take(AggDeviceRecords *records, const BlobQuery *query,
+										  bool appends);
+
+/* The record of a packed one, until another is unpacked. */
+extern const uint32 *gpuagg_agg_device_record(AggDeviceRecords *records,
+											  const GpuaggGroupPacking *packing,
+											  const uint32 *packed);
+
+/* Makes a packed record's group the node's only one. */
+extern AggGroup *gpuagg_agg_device_groups_replace(AggDeviceRecords *records,
+												  const GpuaggGroupPacking *packing,
+												  const uint32 *packed);
 
 #endif /* GPUAGG_AGG_DEVICE_GROUPS_H */

@@ -26,6 +26,7 @@
 #define FIRST_GROUPS  256  /* that a table has room for */
 #define BLOCK_GROUPS  64   /* allocated at a time, at most */
 #define CACHED_GROUPS 1024 /* beyond so many their states are prefetched */
+#define REPLACEMENTS  1024 /* of a group, before what it has grown into is freed */
 
 /* An index by value has at most so many places, for rounding and room not counted. */
 #define DIRECT_LEAST 1024
@@ -133,6 +134,7 @@ struct AggGroups
 	GroupBlock *first_block;
 	GroupBlock *last_block;
 	int64 ngroups;
+	int replaced; /* so often has there been another group */
 	uint64 generation;
 	StringInfoData buffer; /* keys of a vector as bytes */
 };
@@ -170,6 +172,7 @@ make_tables(AggGroups *groups)
 	groups->first_block = NULL;
 	groups->last_block = NULL;
 	groups->ngroups = 0;
+	groups->replaced = 0;
 	groups->generation++;
 }
 
@@ -569,6 +572,20 @@ gpuagg_groups_prefetch(const AggGroups *groups, AggGroup *const *found, int n)
 	for (int i = 0; i < n; i++)
 		for (Size at = groups->layout->states_at; at < groups->group_size; at += 64)
 			__builtin_prefetch(found[i] + at);
+}
+
+AggGroup *
+gpuagg_groups_replace(AggGroups *groups, GroupFill fill, void *owner, int row)
+{
+	if (groups->replaced == REPLACEMENTS)
+		gpuagg_groups_clear(groups);
+	if (groups->ngroups > 0)
+	{
+		groups->replaced++;
+		groups->first_block->n = 0;
+		groups->ngroups = 0;
+	}
+	return new_group(groups, 0, fill, owner, row);
 }
 
 /* ---- keys without a form ---- */

@@ -83,6 +83,12 @@ extern void gpuagg_groups_append(AggGroups *groups, const GpuaggVector *keys, co
 extern AggGroup *gpuagg_groups_find_datums(AggGroups *groups, const Datum *keys, const bool *isnull,
 										   GroupFill fill, void *owner);
 
+/*
+ * Makes the only group, of a row, in the place of the one that this made before.  It cannot be looked
+ * for, and neither can another be made otherwise before a clear().
+ */
+extern AggGroup *gpuagg_groups_replace(AggGroups *groups, GroupFill fill, void *owner, int row);
+
 /* Without keys: the one group. */
 extern AggGroup *gpuagg_groups_only(AggGroups *groups);
 

@@ -260,7 +260,10 @@ take_vectors(AggScanState *node)
 		if (node->next_row > 0)
 			gpuagg_agg_rows_take(node);
 		else if (next_vector(node))
+		{
+			gpuagg_agg_held_settle(node);
 			gpuagg_agg_vector_take(node);
+		}
 		else
 			return true;
 		if (!gpuagg_agg_output_make_room(node))
@@ -564,6 +567,7 @@ void
 gpuagg_agg_input_end(AggScanState *node)
 {
 	close_reader(node);
+	gpuagg_agg_held_end(node);
 	for (int i = 0; i < node->nsets; i++)
 		gpuagg_agg_spill_end(&node->sets[i]);
 }

@@ -71,6 +71,7 @@ gpuagg_agg_output_merge(AggScanState *node, TupleTableSlot *slot)
 	AggGroup *group;
 	int distinct;
 
+	gpuagg_agg_held_settle(node);
 	slot_getallattrs(slot);
 	distinct = distinct_of_tuple(node, slot);
 	group = gpuagg_agg_set_find(node, main, slot->tts_values, slot->tts_isnull);
@@ -116,6 +117,7 @@ gpuagg_agg_output_take(AggScanState *node, TupleTableSlot *slot)
 		node->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
 	AggGroup *group;
 
+	gpuagg_agg_held_settle(node);
 	slot_getallattrs(slot);
 	group = gpuagg_agg_set_find(node, gpuagg_agg_main(node), slot->tts_values, slot->tts_isnull);
 	gpuagg_agg_sink_values(node, group, slot);
@@ -235,9 +237,16 @@ next_result(AggScanState *node, TupleTableSlot *slot)
 	while (node->giving < node->nsets)
 	{
 		AggSet *set = &node->sets[node->giving];
-		AggGroup *group = gpuagg_agg_set_next(node, set);
+		AggGroup *group;
 
 		CHECK_FOR_INTERRUPTS();
+		if (gpuagg_agg_held_has_results(node))
+		{
+			clear_tuple(slot);
+			if (gpuagg_agg_held_next_result(node, slot->tts_values, slot->tts_isnull))
+				return true;
+		}
+		group = gpuagg_agg_set_next(node, set);
 		if (group == NULL)
 		{
 			node->giving++;

@@ -140,6 +140,7 @@ gpuagg_agg_sets_make(AggScanState *node)
 void
 gpuagg_agg_sets_clear(AggScanState *node)
 {
+	gpuagg_agg_held_end(node);
 	for (int i = 0; i < node->nsets; i++)
 	{
 		AggSet *set = &node->sets[i];
@@ -208,7 +209,9 @@ gpuagg_agg_set_next(AggScanState *node, AggSet *set)
 {
 	for (;;)
 	{
-		AggGroup *group = gpuagg_groups_next(set->groups, &set->position);
+		AggGroup *group = set == gpuagg_agg_main(node) && node->held != NULL
+							  ? gpuagg_agg_held_next(node)
+							  : gpuagg_groups_next(set->groups, &set->position);
 
 		if (group != NULL)
 			return group;

@@ -150,6 +150,9 @@ typedef struct AggMemory
 /* What a node asks the device for. */
 typedef struct AggDevice AggDevice;
 
+/* Groups that it has found and that are not among the node's yet. */
+typedef struct AggHeld AggHeld;
+
 /* Of a leader before there are workers. */
 typedef struct AggAlone
 {
@@ -228,6 +231,7 @@ typedef struct AggScanState
 	AggConditions conditions;
 	AggChunk *chunk;		   /* what is asked of blocks in memory */
 	AggDevice *device;		   /* NULL: nothing, whatever rows there are */
+	AggHeld *held;			   /* or NULL */
 	const char *device_reason; /* why the device did not do all from memory; or NULL */
 	AggRanges *ranges;		   /* the filter as ranges of columns in memory; or NULL */
 	AggCodes *codes;		   /* what is done with strings' codes */
@@ -415,6 +419,18 @@ extern void gpuagg_agg_codes_enter(AggScanState *node, const AggSet *set, const 
  */
 extern void gpuagg_agg_device_init(AggScanState *node);
 extern void gpuagg_agg_device_take(AggScanState *node);
+
+/*
+ * agg_device_held.c: before other rows come, brings what is held among the node's groups; the next
+ * group of those held, until that after it is asked for, NULL at the end; forgets them.  Where
+ * these are results and has_results(), next_result() gives one in place of a group: the values of
+ * the node and of its calls.
+ */
+extern void gpuagg_agg_held_settle(AggScanState *node);
+extern AggGroup *gpuagg_agg_held_next(AggScanState *node);
+extern bool gpuagg_agg_held_has_results(const AggScanState *node);
+extern bool gpuagg_agg_held_next_result(AggScanState *node, Datum *values, bool *isnull);
+extern void gpuagg_agg_held_end(AggScanState *node);
 
 /*
  * Whether a sum of integers stays within 128 bits, by a decimal's factor too; adds what the

@@ -88,6 +88,10 @@ gpuagg_key_take(KeyAccumulator *acc, GpuaggOp op, int64 key, int64 n)
 	acc->n += n;
 }
 
+/* The sum or average of floats with this sum, of that type. */
+extern Datum gpuagg_float_result(Aggregate aggregate, Oid result, const GpuaggFloatSum *sum,
+								 bool *isnull);
+
 /* The value of n > 0 integers with this sum: their sum or average, of that type. */
 extern Datum gpuagg_int_value(Aggregate aggregate, Oid result, int64 n, GpuaggInt128 sum);
 

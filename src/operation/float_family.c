@@ -62,6 +62,16 @@ gpuagg_float_fit(GpuaggFloatSum **sum, void *owner, int place, int touched, int 
 		widen(sum, owner, base, width);
 }
 
+static bool
+is_empty(const GpuaggFloatSum *sum)
+{
+	int64_t any = sum->counts.n;
+
+	for (int i = 0; i < sum->width; i++)
+		any |= sum->chunk[i];
+	return any == 0;
+}
+
 void
 gpuagg_float_merge(GpuaggFloatSum **sum, void *owner, const GpuaggFloatSum *other, int chunks)
 {
@@ -69,6 +79,17 @@ gpuagg_float_merge(GpuaggFloatSum **sum, void *owner, const GpuaggFloatSum *othe
 	int last;
 
 	gpuagg_float_sum_extent(other, &first, &last);
+	if (first <= last && Min(last + 2, chunks) - first <= (*sum)->width && is_empty(*sum))
+	{
+		int spare = (*sum)->width - (Min(last + 2, chunks) - first);
+
+		(*sum)->base = (int16_t) Min(Max(first - spare / 2, 0), chunks - (*sum)->width);
+		(*sum)->counts = other->counts;
+		(*sum)->deposits = 0;
+		memcpy((*sum)->chunk + (first - (*sum)->base), other->chunk + (first - other->base),
+			   (last - first + 1) * sizeof(int64_t));
+		return;
+	}
 	if (first <= last)
 	{
 		/* one more on top, for carries */
@@ -188,6 +209,14 @@ float_decode(Accumulator *acc, void *owner, GpuaggReader *reader)
 	return true;
 }
 
+Datum
+gpuagg_float_result(Aggregate aggregate, Oid result, const GpuaggFloatSum *sum, bool *isnull)
+{
+	if (aggregate == AGGREGATE_AVG)
+		return gpuagg_float_average_value(sum, isnull);
+	return gpuagg_float_value(result == FLOAT4OID ? GPUAGG_FLOAT32 : GPUAGG_FLOAT64, sum, isnull);
+}
+
 static Datum
 float_finish(Accumulator *acc, Aggregate aggregate, Oid result, bool *isnull)
 {
@@ -196,10 +225,7 @@ float_finish(Accumulator *acc, Aggregate aggregate, Oid result, bool *isnull)
 
 	if (info->op == GPUAGG_MOMENTS)
 		return gpuagg_float_variance_value(f->sum, f->squares, info->sample, info->root, isnull);
-	if (aggregate == AGGREGATE_AVG)
-		return gpuagg_float_average_value(f->sum, isnull);
-	return gpuagg_float_value(result == FLOAT4OID ? GPUAGG_FLOAT32 : GPUAGG_FLOAT64, f->sum,
-							  isnull);
+	return gpuagg_float_result(aggregate, result, f->sum, isnull);
 }
 
 const StateFamily gpuagg_float_family = {

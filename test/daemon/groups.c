@@ -58,13 +58,19 @@ groups_merge(const Lease *lease, const Question *question, uint32_t nchunks,
 {
 	uint64_t n = reply->u.query.ngroups;
 	uint64_t at = gpuagg_query_groups_at(nchunks);
-	const uint32_t *records = (const uint32_t *) (lease->base + ANSWER_AT + at);
+	const char *answer = lease->base + ANSWER_AT;
+	const uint32_t *packed = (const uint32_t *) (answer + at + GPUAGG_QUERY_MASK_BYTES);
 	const GpuaggGroupFar *far;
 	GpuaggGroupLayout layout;
+	GpuaggGroupPacking packing;
+	uint32_t *records;
+	bool right;
 
 	lay_out(question, &layout);
-	at = gpuagg_query_far_at(at, n, layout.words);
-	far = (const GpuaggGroupFar *) (lease->base + ANSWER_AT + at);
+	gpuagg_group_packing(&layout, &packing);
+	gpuagg_group_packing_keep(&packing, (const uint32_t *) (answer + at));
+	at += GPUAGG_QUERY_MASK_BYTES + gpuagg_query_records_bytes(n, packing.words);
+	far = (const GpuaggGroupFar *) (answer + at);
 	if (reply->u.query.incomplete != 0 ||
 		reply->u.query.bytes != at + reply->u.query.nfar * sizeof(GpuaggGroupFar))
 	{
@@ -73,16 +79,20 @@ groups_merge(const Lease *lease, const Question *question, uint32_t nchunks,
 		return false;
 	}
 	*ngroups += n;
+	records = calloc(n + 1, layout.words * sizeof(uint32_t));
+	for (uint64_t g = 0; g < n; g++)
+		gpuagg_group_unpack(&packing, packed + g * packing.words, records + g * layout.words);
+	right = keys_differ(&layout, records, n);
 	for (uint64_t g = 0; g < n; g++)
 		for (uint32_t a = 0; a < question->query.naggregates; a++)
 		{
 			GpuaggQueryTotal total;
 
-			if (!gpuagg_group_total(&layout, records + g * layout.words, a, &total))
-				return false;
+			right &= gpuagg_group_total(&layout, records + g * layout.words, a, &total) != 0;
 			gpuagg_query_total_merge(&totals[a], &total, question->aggregates[a].op,
 									 type_of(question, a));
 		}
+	free(records);
 	for (uint32_t i = 0; i < reply->u.query.nfar; i++)
 	{
 		GpuaggQueryTotal total;
@@ -96,7 +106,7 @@ groups_merge(const Lease *lease, const Question *question, uint32_t nchunks,
 		gpuagg_query_total_merge(&totals[far[i].aggregate], &total, GPUAGG_SUM,
 								 GPUAGG_VECTOR_FLOAT64);
 	}
-	return keys_differ(&layout, records, n);
+	return right;
 }
 
 bool

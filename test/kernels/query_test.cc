@@ -722,6 +722,46 @@ add_factor(Trial &t, int type)
 										factor, 0);
 }
 
+/* A program that has nothing but a filter of so many conditions. */
+void
+begin_shape(Trial &t, int nconditions)
+{
+	uint16_t filter = NONE;
+
+	memset(&t, 0, sizeof(t));
+	t.program.instructions = t.instructions;
+	t.program.constants = t.constants;
+	t.program.columns = t.columns;
+	t.program.ncolumns = COLUMNS;
+	for (int i = 0; i < COLUMNS; i++)
+		t.columns[i] = (uint8_t) (1 + i / 2);
+	for (int i = 0; i < nconditions; i++)
+	{
+		uint16_t condition = add_condition(t);
+
+		filter = i == 0 ? condition
+						: add_instruction(t, GPUAGG_VECTOR_AND, GPUAGG_VECTOR_BOOL, filter,
+										  condition, 0);
+	}
+	t.program.filter = filter;
+	t.program.nfilter = filter == NONE ? 0 : t.program.ninstructions;
+}
+
+void
+finish_shape(Trial &t)
+{
+	for (uint32_t i = 0; i < t.program.ninstructions; i++)
+		if (t.instructions[i].type == GPUAGG_VECTOR_BOOL &&
+			t.instructions[i].op <= GPUAGG_VECTOR_GE)
+		{
+			/* of comparisons, that of what they compare */
+			const GpuaggVectorInstruction &of = t.instructions[t.instructions[i].a];
+
+			t.instructions[i].type = of.type;
+		}
+	must((GpuaggReason) (gpuagg_vector_check(&t.program, t.types) + 1), "gpuagg_vector_check");
+}
+
 /* Queries of the shapes that have kernels of their own, by these and step by step. */
 void
 shapes(const Options &options)
@@ -742,7 +782,7 @@ shapes(const Options &options)
 		int nconditions = (int) (next() % 2 * (next() % 5));
 		std::vector<GpuQueryAggregate> aggregates;
 		uint64_t of_trial = seed;
-		uint16_t value, filter = NONE;
+		uint16_t value;
 		GpuQueryMethod method = any_method();
 		GpuQueryPlan plan;
 		FusedPlan fused;
@@ -758,24 +798,7 @@ shapes(const Options &options)
 					make_chunk(nchunks > 6 ? (uint32_t) (next() % 70) : sizes[next() % 22],
 							   k % 30 == 0));
 		}
-		memset(&t, 0, sizeof(t));
-		t.program.filter = NONE;
-		t.program.instructions = t.instructions;
-		t.program.constants = t.constants;
-		t.program.columns = t.columns;
-		t.program.ncolumns = COLUMNS;
-		for (int i = 0; i < COLUMNS; i++)
-			t.columns[i] = (uint8_t) (1 + i / 2);
-		for (int i = 0; i < nconditions; i++)
-		{
-			uint16_t condition = add_condition(t);
-
-			filter = i == 0 ? condition
-							: add_instruction(t, GPUAGG_VECTOR_AND, GPUAGG_VECTOR_BOOL, filter,
-											  condition, 0);
-		}
-		t.program.filter = filter;
-		t.program.nfilter = filter == NONE ? 0 : t.program.ninstructions;
+		begin_shape(t, nconditions);
 		value = nfactors == 1 && next() % 2 ? add_column(t, type) : add_factor(t, type);
 		for (int i = 1; i < nfactors; i++)
 		{
@@ -784,16 +807,7 @@ shapes(const Options &options)
 			value = next() % 2 ? add_instruction(t, GPUAGG_VECTOR_MUL, type, value, factor, 0)
 							   : add_instruction(t, GPUAGG_VECTOR_MUL, type, factor, value, 0);
 		}
-		for (uint32_t i = 0; i < t.program.ninstructions; i++)
-			if (t.instructions[i].type == GPUAGG_VECTOR_BOOL &&
-				t.instructions[i].op <= GPUAGG_VECTOR_GE)
-			{
-				/* of comparisons, that of what they compare */
-				const GpuaggVectorInstruction &of = t.instructions[t.instructions[i].a];
-
-				t.instructions[i].type = of.type;
-			}
-		must((GpuaggReason) (gpuagg_vector_check(&t.program, t.types) + 1), "gpuagg_vector_check");
+		finish_shape(t);
 		if (next() % 2)
 			aggregates.push_back({GPUAGG_COUNT, {}, NONE, NONE});
 		aggregates.push_back({GPUAGG_SUM, {}, value, NONE});
@@ -1012,7 +1026,11 @@ struct Table
 		std::vector<uint32_t> all((size_t) table.slots * words);
 		std::vector<GpuaggGroupFar> apart;
 
-		must(gpu_query_groups(&plan, &table, to, table.slots, stream), "gpu_query_groups");
+		GpuaggGroupPacking packing;
+		uint32_t mask[GPUAGG_GROUP_MASK] = {};
+		std::vector<uint32_t> record(words + 2);
+
+		must(gpu_query_groups(&plan, &table, to, all.size(), stream), "gpu_query_groups");
 		must(gpu_copy_out(&got, counts.p, sizeof(got), stream), "gpu_copy_out");
 		must(gpu_copy_out(all.data(), to, all.size() * 4, stream), "gpu_copy_out");
 		finish();
@@ -1024,20 +1042,26 @@ struct Table
 			 "gpu_copy_out");
 		finish();
 		nfar += got.nfar;
+		for (uint32_t w = 0; w < GPUAGG_GROUP_WORDS; w++)
+			mask[w / 32] |= (uint32_t) (got.has[w] != 0) << w % 32;
+		gpuagg_group_packing(&plan.groups, &packing);
+		gpuagg_group_packing_keep(&packing, mask);
+		report(packing.words <= words, "query: packed records are no longer");
 		for (uint64_t g = 0; g < got.ngroups; g++)
 		{
-			const uint32_t *record = &all[g * words];
 			GroupKey key = {0, 0};
 
-			memcpy(&key.first, record, 8);
+			gpuagg_group_unpack(&packing, &all[g * packing.words], record.data());
+			memcpy(&key.first, record.data(), 8);
 			if (plan.groups.key_words > 1)
-				memcpy(&key.second, record + 2, 8);
+				memcpy(&key.second, record.data() + 2, 8);
 			std::vector<Total> &totals = groups[key];
 
 			report(totals.empty(), "query: a group comes once");
 			totals.resize(aggregates.size());
 			for (size_t a = 0; a < aggregates.size(); a++)
-				if (!gpuagg_group_total(&plan.groups, record, (uint32_t) a, &totals[a].result))
+				if (!gpuagg_group_total(&plan.groups, record.data(), (uint32_t) a,
+										&totals[a].result))
 					report(false, "query: a group's total is one");
 		}
 		for (uint32_t i = 0; i < got.nfar; i++)
@@ -1268,6 +1292,51 @@ column_groups(const Options &options)
 	}
 }
 
+/* Groups that have kernels of their own, by these and step by step. */
+void
+group_shapes(const Options &options)
+{
+	static const uint32_t sizes[] = {0, 1, 31, 127, 128, 129, 257, 2048, 4100};
+	static const int types[] = {GPUAGG_VECTOR_INT32, GPUAGG_VECTOR_INT64, GPUAGG_VECTOR_INT16};
+	int programs = options.small ? 20 : options.simulated ? 120 : 1000;
+	long nfused = 0;
+
+	for (int round = 0; round < programs; round++)
+	{
+		static Trial t;
+		std::vector<GpuQueryAggregate> aggregates;
+		std::vector<uint16_t> keys;
+		std::vector<Chunk> chunks;
+		GpuQueryMethod method = any_method();
+		GpuQueryPlan plan;
+		FusedGroups fused;
+		uint64_t of_trial = seed;
+
+		tame = next() % 4 > 0;
+		for (int i = (int) (next() % 4); i >= 0; i--)
+			chunks.push_back(make_chunk(sizes[next() % 9], round % 4 == 3));
+		begin_shape(t, (int) (next() % 2 * (next() % 4)));
+		keys.push_back(add_column(t, types[next() % 3]));
+		for (int i = (int) (next() % 4); i >= 0; i--)
+			aggregates.push_back({(uint8_t) (next() % 4 ? GPUAGG_SUM : GPUAGG_COUNT),
+								  {},
+								  add_column(t, types[next() % 3]),
+								  NONE});
+		if (next() % 2)
+			aggregates.push_back({GPUAGG_COUNT, {}, NONE, NONE});
+		finish_shape(t);
+		must(gpu_query_plan_groups(&plan, &t.program, aggregates.data(), (int) aggregates.size(),
+								   keys.data(), 1),
+			 "gpu_query_plan_groups");
+		nfused += query_fuse_groups(&fused, &plan);
+		method.interpreted = method.hashed = 0;
+		method.replicas = next() % 2 ? 0 : 1u << next() % 6;
+		check_groups(t, chunks, aggregates, keys, method,
+					 text("shape of seed %llu", (unsigned long long) of_trial));
+	}
+	report(nfused >= programs * 9 / 10, text("query: %ld of %d groupings fused", nfused, programs));
+}
+
 /*
  * The value of a type that makes sums grow most, among those that records of groups hold; or of
  * integers one whose sums grow most but for their last halves.
@@ -1334,6 +1403,15 @@ extreme_groups(const Options &options)
 		method.hashed = round / 8;
 		method.replicas = 1;
 		check_groups(t, chunks, aggregates, keys, method, "of extremes");
+
+		/* with kernels of their own */
+		put_true(chunks[0].columns[3], nrows);
+		method.hashed = 0;
+		check_groups(t, chunks,
+					 {{GPUAGG_SUM, {}, 2, NONE},
+					  {GPUAGG_SUM, {}, 4, NONE},
+					  {GPUAGG_SUM, {}, 6, NONE}},
+					 {3}, method, "of extremes");
 	}
 }
 
@@ -1435,6 +1513,7 @@ query_tests(const Options &options)
 	times(options);
 	random_programs(options);
 	column_groups(options);
+	group_shapes(options);
 	extreme_groups(options);
 	random_groups(options);
 	printf("query: %ld groups, %ld values apart\n", ngroups_found, Table::nfar);

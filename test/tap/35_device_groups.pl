@@ -135,6 +135,45 @@ asks('a group for nearly each row', 1, 'SELECT %scount(*), %ssum(s) FROM (SELECT
 asks('and more memory than there is', 1, 'SELECT %scount(*), %ssum(s) FROM (SELECT gpu_sum(z) AS s FROM t GROUP BY k, day, flag, small) g',
 	set => ['work_mem = 64', 'hash_mem_multiplier = 1']);
 
+# ---- groups that are given out slowly, not all, or again ----
+
+for my $list ('gpu_sum(z) AS a, gpu_sum(f) AS b, gpu_avg(small) AS c, gpu_sum(price) AS d, gpu_count(z) AS e', 'gpu_min(z) AS a, gpu_sum(f) AS b, gpu_avg(big) AS c, gpu_max(price) AS d, gpu_count(*) AS e')
+{
+	# a loop fetches some rows at a time; queries in it need staging memory, and fail
+	my $loop = <<"SQL";
+CREATE TEMP TABLE got (k int, a int8, b float8, c numeric, d numeric, e int8);
+DO \$\$
+DECLARE
+	r record;
+BEGIN
+	FOR r IN SELECT k, $list FROM t GROUP BY k LOOP
+		INSERT INTO got VALUES (r.k, r.a, r.b, r.c, r.d, r.e);
+		IF r.k % 100 = 0 THEN
+			BEGIN
+				PERFORM gpu_sum(z) / (gpu_count(*) - gpu_count(*)) FROM t GROUP BY small;
+			EXCEPTION WHEN division_by_zero THEN
+				NULL;
+			END;
+		END IF;
+	END LOOP;
+END
+\$\$;
+SELECT * FROM got ORDER BY k;
+SQL
+	my $whole = "SELECT k, $list FROM t GROUP BY k ORDER BY k";
+
+	is($node->safe_psql('postgres', $loop), $node->safe_psql('postgres', "SET gpuagg.device = cpu; $whole"), 'in a loop');
+	my @cursor = ("BEGIN; DECLARE c CURSOR FOR SELECT k, $list FROM t GROUP BY k; SAVEPOINT a", 'FETCH 3 FROM c',
+		'ROLLBACK TO a; FETCH 400 FROM c', 'FETCH ALL FROM c', 'COMMIT');
+	my $fetched = $node->safe_psql('postgres', join('; ', @cursor));
+	my %lines = map { $_ => 1 } split /\n/, $fetched;
+
+	is(join("\n", sort keys %lines), join("\n", sort split /\n/, $node->safe_psql('postgres', "SET gpuagg.device = cpu; $whole")), 'by a cursor');
+	is($node->safe_psql('postgres', "SELECT count(*), count(a) FROM (SELECT $list FROM t GROUP BY k LIMIT 10) q"), '10|10', 'some of them');
+	asks('two at a time', 1, "SELECT %scount(*) FROM (SELECT k, $list FROM t GROUP BY k) q JOIN (SELECT k, $list FROM t GROUP BY k) r USING (k) WHERE q.a = r.a AND q.b = r.b");
+	asks('again and again', 1, "SELECT n, (SELECT %scount(*) FROM (SELECT $list FROM t WHERE small < n GROUP BY k OFFSET 0) q WHERE a + e > n) FROM generate_series(1, 4) n ORDER BY n");
+}
+
 # ---- pages that have changed, and errors ----
 
 $node->safe_psql('postgres', 'UPDATE t SET z = 5 WHERE k = 4 AND small = 1; DELETE FROM t WHERE k = 900');

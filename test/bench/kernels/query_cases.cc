@@ -202,7 +202,8 @@ struct Groups
 	{
 		GpuQueryTableCounts counts;
 
-		must(gpu_query_groups(&plan, &table, (uint32_t *) gathered->p, table.slots, stream),
+		must(gpu_query_groups(&plan, &table, (uint32_t *) gathered->p,
+							  (uint64_t) table.slots * plan.groups.words, stream),
 			 "gpu_query_groups");
 		must(gpu_copy_out(&counts, table.counts, sizeof(counts), stream), "gpu_copy_out");
 		finish();
