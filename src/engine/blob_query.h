@@ -31,6 +31,7 @@ typedef struct BlobQuery
 	const uint8 *status; /* GpuaggChunkStatus of each chunk; of this process */
 	bool incomplete;	 /* there are more groups than fit, estimated as ngroups */
 	uint64 ngroups;
+	uint64 nrows;		   /* with a window: that passed the filter below it */
 	GpuaggReader totals;   /* without keys */
 	const uint32 *records; /* with keys, of ngroups */
 	const GpuaggGroupFar *far;

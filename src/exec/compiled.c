@@ -4,6 +4,7 @@
  */
 #include "compat.h"
 
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
 
@@ -34,6 +35,57 @@ gpuagg_compiled_runner(const GpuaggVectorProgram *program)
 	void *memory = palloc(gpuagg_vector_runner_size(program) + 64);
 
 	return gpuagg_vector_runner_make((void *) TYPEALIGN(64, memory), program);
+}
+
+bool
+gpuagg_compiled_for_device(const GpuaggVectorProgram *program, bool strings)
+{
+	for (uint32 i = 0; i < program->ninstructions; i++)
+	{
+		const GpuaggVectorInstruction *in = &program->instructions[i];
+
+		if (in->op == GPUAGG_VECTOR_ROW || in->type == GPUAGG_VECTOR_DATUM ||
+			(in->type == GPUAGG_VECTOR_BYTES && !strings))
+			return false;
+	}
+	return true;
+}
+
+/* Whether a value is the client's, or has been set by a node or a subquery that has run. */
+static bool
+is_known(const Expr *expr, const EState *estate)
+{
+	const FuncExpr *cast = (const FuncExpr *) expr;
+	const Param *param = (const Param *) expr;
+
+	if (IsA(expr, RelabelType))
+		return is_known(((const RelabelType *) expr)->arg, estate);
+	/* these widen numbers */
+	if (IsA(expr, FuncExpr) && cast->funcformat == COERCE_IMPLICIT_CAST)
+		switch (exprType(linitial(cast->args)))
+		{
+			case INT2OID:
+			case INT4OID:
+			case INT8OID:
+			case FLOAT4OID:
+				return is_known(linitial(cast->args), estate);
+			default:
+				return false;
+		}
+	return IsA(expr, Param) && (param->paramkind == PARAM_EXTERN ||
+								(param->paramkind == PARAM_EXEC &&
+								 estate->es_param_exec_vals[param->paramid].execPlan == NULL));
+}
+
+bool
+gpuagg_compiled_parameters_known(const VectorCompiler *compiler, const EState *estate)
+{
+	ListCell *cell;
+
+	foreach (cell, compiler->parameters)
+		if (!is_known(((const VectorParameter *) lfirst(cell))->expr, estate))
+			return false;
+	return true;
 }
 
 List *

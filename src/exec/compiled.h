@@ -20,6 +20,15 @@ extern void gpuagg_compiled_columns(const VectorCompiler *compiler, TupleDesc de
 /* A runner of the program, in the current memory context. */
 extern GpuaggVectorRunner *gpuagg_compiled_runner(const GpuaggVectorProgram *program);
 
+/*
+ * Whether the device has all of a program: numbers and booleans, and, where it is `strings`, these,
+ * of which it has the codes.
+ */
+extern bool gpuagg_compiled_for_device(const GpuaggVectorProgram *program, bool strings);
+
+/* Whether the parameters are values that are known before there is a row, and raise no error. */
+extern bool gpuagg_compiled_parameters_known(const VectorCompiler *compiler, const EState *estate);
+
 /* What computes the parameters, by number, for gpuagg_compiled_parameters(). */
 extern List *gpuagg_compiled_states(const VectorCompiler *compiler, PlanState *parent);
 
