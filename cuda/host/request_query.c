@@ -7,6 +7,9 @@
  * holds until it has ended.  A slice in which rows are flagged is done again without their
  * chunks.  With groups it has left traces in their table: then all is done again, and each slice
  * finds out first which chunks have flagged rows.
+ *
+ * With a window slices keep their rows (query_order.h), and all that is added up is added up of
+ * these when they are in order, by the second program.  Then nothing can be left out.
  */
 #include <stdlib.h>
 
@@ -15,6 +18,7 @@
 #include "host/device.h"
 #include "host/job.h"
 #include "host/log.h"
+#include "host/query_order.h"
 #include "host/query_table.h"
 #include "host/request_table.h"
 #include "host/staging.h"
@@ -32,6 +36,7 @@
 #define FLOAT_ROWS	 (UINT64_C(1) << 26) /* of a multiprocessor: query.cu refuses more */
 #define BATCH		 64					 /* chunks that are copied at a time */
 #define PART_ALIGN	 64					 /* of parts of a slot, bytes */
+#define ORDER_UNITS	 2 /* of work behind the chunks: measuring and computing a window */
 
 typedef struct QueryJob
 {
@@ -39,7 +44,7 @@ typedef struct QueryJob
 	Segment *segment;
 	GpuaggQueryHead head;
 	GpuaggQueryPlaces places;
-	GpuQueryPlan plan;
+	GpuQueryPlan plan; /* of the program over chunks */
 	int op[GPUAGG_QUERY_AGGREGATES];
 	int type[GPUAGG_QUERY_AGGREGATES]; /* of values; 0: none */
 	GpuaggQueryTotal totals[GPUAGG_QUERY_AGGREGATES];
@@ -51,6 +56,11 @@ typedef struct QueryJob
 	bool begun;	  /* it is that of this lane, and has what earlier slices found */
 	bool checked; /* slices find flagged rows first */
 	uint64_t total_rows;
+
+	/* with a window: what is added up is the second program's */
+	QueryOrder *order; /* NULL: there is none */
+	GpuQueryPlan *above;
+	size_t above_at; /* in a lane's block: the one chunk of ordered rows, and its blocks */
 
 	/* places in a slot */
 	size_t flagged_at;
@@ -88,8 +98,11 @@ typedef struct QuerySlot
 	GpuQueryBlock *blocks;
 } QuerySlot;
 
-/* What slices of earlier queries might cost at last, without groups and with few; 0: nothing yet. */
-static uint64_t learned[2];
+/*
+ * What slices of earlier queries might cost at last, without groups, with few, and where rows are
+ * kept; 0: nothing yet.
+ */
+static uint64_t learned[3];
 
 static_assert(GPUAGG_QUERY_COLUMNS == GPU_QUERY_COLUMNS &&
 				  GPUAGG_QUERY_AGGREGATES == GPU_QUERY_AGGREGATES,
@@ -157,19 +170,59 @@ slot_of(const Lane *lane)
 
 /* ---- a new query ---- */
 
-/* Makes a plan of the program in a copy of what lies before the chunks. */
+/* What is added up is planned so. */
+static const GpuQueryPlan *
+totals_plan(const QueryJob *query)
+{
+	return query->order != NULL ? query->above : &query->plan;
+}
+
+/* Takes the window, and plans what it keeps; types: of the program's registers. */
+static GpuaggReason
+make_order(QueryJob *query, const GpuaggQuery *read, const uint8_t *types)
+{
+	if (!gpuagg_window_check(read->window, types, read->above.columns, read->above.ncolumns))
+		return GPUAGG_REFUSED;
+	query->order = calloc(1, sizeof(QueryOrder));
+	query->above = calloc(1, sizeof(GpuQueryPlan));
+	if (query->order == NULL || query->above == NULL)
+		return GPUAGG_BUSY;
+	gpud_order_init(query->order, read->window, types, read->above.columns, read->above.ncolumns);
+	query->job.units += ORDER_UNITS;
+	query->job.stays = true;
+	return gpu_query_plan_window(&query->plan, &read->program, read->window->values,
+								 (int) read->window->nvalues) == GPUAGG_OK
+			   ? GPUAGG_OK
+			   : GPUAGG_CPU_ONLY;
+}
+
+/* Makes plans of the programs in a copy of what lies before the chunks. */
 static GpuaggReason
 make_plan(QueryJob *query, const void *copy)
 {
 	uint8_t types[GPUAGG_VECTOR_REGISTERS];
+	GpuQueryPlan *plan = &query->plan;
+	const GpuaggVectorProgram *program;
+	GpuaggReason reason;
 	GpuaggQuery read;
 
 	gpuagg_query_read(&query->head, &query->places, copy, &read);
-	if (gpuagg_vector_check(&read.program, types) != -1)
+	program = &read.program;
+	if (gpuagg_vector_check(program, types) != -1)
 		return GPUAGG_REFUSED;
+	if (read.window != NULL)
+	{
+		reason = make_order(query, &read, types);
+		if (reason != GPUAGG_OK)
+			return reason;
+		program = &read.above;
+		plan = query->above;
+		if (gpuagg_vector_check(program, types) != -1)
+			return GPUAGG_REFUSED;
+	}
 	/* there are no kernels for all of what a program may do */
-	if (gpu_query_plan_groups(&query->plan, &read.program, read.aggregates, (int) read.naggregates,
-							  read.keys, (int) read.nkeys) != GPUAGG_OK)
+	if (gpu_query_plan_groups(plan, program, read.aggregates, (int) read.naggregates, read.keys,
+							  (int) read.nkeys) != GPUAGG_OK)
 		return GPUAGG_CPU_ONLY;
 	for (uint32_t i = 0; i < read.naggregates; i++)
 	{
@@ -223,6 +276,13 @@ check(Job *job)
 	return read_program(query);
 }
 
+/* The chunk of rows in order, and its blocks. */
+static size_t
+above_bytes(const QueryJob *query)
+{
+	return part_end(sizeof(GpuQueryChunk)) + query->above->ncolumns * sizeof(GpuQueryBlock);
+}
+
 static GpuaggReason
 plan(Job *job)
 {
@@ -235,9 +295,17 @@ plan(Job *job)
 	job->piece_units = job->units < most ? job->units : most;
 	query->bitmap_bytes = bitmaps < BITMAP_BYTES ? bitmaps : BITMAP_BYTES;
 	find_places(query, job->piece_units);
+	if (query->order != NULL)
+	{
+		GpuaggReason reason = gpud_order_plan(query->order, &job->block_bytes);
+
+		if (reason != GPUAGG_OK)
+			return reason;
+		query->above_at = gpud_place(&job->block_bytes, above_bytes(query));
+	}
 	if (query->head.nkeys > 0)
 	{
-		gpud_table_plan(&query->table, &query->plan, &query->head,
+		gpud_table_plan(&query->table, totals_plan(query), &query->head,
 						job->request.u.query.answer_bytes -
 							gpuagg_query_groups_at(query->head.nchunks),
 						&job->block_bytes);
@@ -245,7 +313,8 @@ plan(Job *job)
 	}
 
 	/* of many groups the first slice tells how many there are */
-	query->learns = query->head.nkeys == 0				 ? &learned[0]
+	query->learns = query->order != NULL				 ? &learned[2]
+					: query->head.nkeys == 0			 ? &learned[0]
 					: query->head.expected <= FEW_GROUPS ? &learned[1]
 														 : NULL;
 	query->most = query->learns != NULL && *query->learns > 0 ? *query->learns
@@ -379,7 +448,7 @@ add_chunk(QueryJob *query, const QuerySlot *slot, uint32_t number, const GpuaggQ
 		return added;
 	for (uint32_t k = 0; k < ncolumns; k++)
 		gpud_blob_hold(found[k]);
-	if (query->head.nkeys > 0)
+	if (query->head.nkeys > 0 && query->order == NULL)
 		gpud_table_widen(&query->table, &query->plan, (const Blob *const *) found);
 	query->nheld += ncolumns;
 	query->numbers[query->nchunks++] = number;
@@ -464,6 +533,15 @@ copy_in(const Lane *lane, const QuerySlot *slot)
 }
 
 static GpuaggReason
+run_query(const GpuQuery *query, const Lane *lane)
+{
+	GpuaggReason reason = gpu_query(query, NULL, lane->stream);
+
+	/* it does not fit into a block's memory */
+	return reason == GPUAGG_REFUSED ? GPUAGG_CPU_ONLY : reason;
+}
+
+static GpuaggReason
 run_slice(const Lane *lane, const QuerySlot *slot)
 {
 	const QueryJob *job = (const QueryJob *) lane->job;
@@ -483,29 +561,27 @@ run_slice(const Lane *lane, const QuerySlot *slot)
 	reason = gpu_query_number(&job->plan, slot->chunks, slot->blocks, job->nchunks, &query.shape);
 	if (reason == GPUAGG_OK)
 		reason = copy_in(lane, slot);
-	if (reason == GPUAGG_OK && job->checked)
+	if (reason == GPUAGG_OK && job->order != NULL)
+		reason = gpud_order_keep(job->order, lane, &query);
+	else if (reason == GPUAGG_OK && job->checked)
 	{
 		table.check = 1;
 		reason = gpu_query(&query, NULL, lane->stream);
 		table.check = 0;
 	}
-	if (reason == GPUAGG_OK)
-	{
-		reason = gpu_query(&query, NULL, lane->stream);
-		if (reason == GPUAGG_REFUSED) /* it does not fit into a block's memory */
-			reason = GPUAGG_CPU_ONLY;
-	}
+	if (reason == GPUAGG_OK && job->order == NULL)
+		reason = run_query(&query, lane);
 	if (reason == GPUAGG_OK)
 		reason = gpu_copy_out(slot->results, query.results,
 							  job->flagged_at + job->nchunks * sizeof(uint32_t), lane->stream);
 	return reason;
 }
 
-/* Whether all chunks have been looked at: what is left is to give out the groups. */
+/* Whether all else has been done: what is left is to give out the groups. */
 static bool
 gives_out(const QueryJob *query)
 {
-	return query->job.units_done == query->head.nchunks;
+	return query->job.units_done == query->head.nchunks + (query->order != NULL ? ORDER_UNITS : 0);
 }
 
 static GpuaggReason
@@ -513,7 +589,7 @@ give_out(Lane *lane)
 {
 	QueryJob *query = (QueryJob *) lane->job;
 
-	return gpud_table_send(&query->table, &query->plan, lane,
+	return gpud_table_send(&query->table, totals_plan(query), lane,
 						   query->segment->memory.base + query->job.request.u.query.answer_at +
 							   gpuagg_query_groups_at(query->head.nchunks));
 }
@@ -529,7 +605,9 @@ launch_slice(Lane *lane)
 	if (lane->units > left)
 		lane->units = left;
 	if (query->head.nkeys > 0 && !query->begun)
-		reason = gpud_table_begin(&query->table, &query->plan, lane);
+		reason = gpud_table_begin(&query->table, totals_plan(query), lane);
+	if (reason == GPUAGG_OK && query->order != NULL && !query->begun)
+		reason = gpud_order_begin(query->order, lane);
 	query->begun = true;
 	if (reason == GPUAGG_OK)
 		reason = choose_chunks(lane, &slot);
@@ -539,8 +617,96 @@ launch_slice(Lane *lane)
 	if (reason == GPUAGG_OK && query->nchunks > 0)
 		reason = run_slice(lane, &slot);
 	/* with the last one the groups, as it will be found right if nothing is flagged */
-	query->sends = query->head.nkeys > 0 && lane->units == left;
+	query->sends = query->head.nkeys > 0 && query->order == NULL && lane->units == left;
 	if (reason == GPUAGG_OK && query->sends)
+		reason = give_out(lane);
+	return reason;
+}
+
+/* ---- a window ---- */
+
+/* Where the outcome of a window's pieces is in a slot. */
+static void *
+outcome_of(const Lane *lane)
+{
+	const QueryJob *query = (const QueryJob *) lane->job;
+
+	return (char *) lane->slot + query->chunks_at + part_end(above_bytes(query));
+}
+
+/* Whether some chunk is not in: then nothing is computed. */
+static bool
+is_incomplete(const QueryJob *query)
+{
+	for (uint64_t i = 0; i < query->head.nchunks; i++)
+		if (query->status[i] != GPUAGG_CHUNK_IN)
+			return true;
+	return false;
+}
+
+/* The second program over the rows in order. */
+static GpuaggReason
+run_above(Lane *lane, const GpuQueryBlock *columns)
+{
+	QueryJob *job = (QueryJob *) lane->job;
+	GpuQueryTable table = job->table.table;
+	char *slot = (char *) lane->slot + job->chunks_at;
+	GpuQueryChunk *chunk = (GpuQueryChunk *) slot;
+	GpuQueryBlock *blocks = (GpuQueryBlock *) (slot + part_end(sizeof(GpuQueryChunk)));
+	size_t zeros = job->results + job->flagged_at;
+	GpuQuery query = {0};
+	GpuaggReason reason;
+
+	memset(chunk, 0, sizeof(*chunk));
+	chunk->nrows = (uint32_t) job->order->measure.nrows;
+	for (uint32_t k = 0; k < job->above->ncolumns; k++)
+		blocks[k] = columns[job->above->column[k]];
+	for (uint32_t k = 0; k < job->above->groups.nkeys; k++)
+		if (QUERY_SOURCE_KIND(job->above->key[k]) == QUERY_COLUMN)
+			table.range[k] =
+				gpud_order_range(job->order,
+								 job->above->column[QUERY_SOURCE_NUMBER(job->above->key[k])]);
+	query.plan = job->above;
+	query.nchunks = 1;
+	query.chunks = (const GpuQueryChunk *) (lane->block + job->above_at);
+	query.blocks = (const GpuQueryBlock *) (lane->block + job->above_at +
+											part_end(sizeof(GpuQueryChunk)));
+	query.flagged = (uint32_t *) (lane->block + job->results + job->flagged_at);
+	query.results = (GpuQueryResults *) (lane->block + job->results);
+	query.scratch = lane->block + job->scratch;
+	query.table = &table;
+	reason = gpu_query_number(job->above, chunk, blocks, 1, &query.shape);
+	if (reason == GPUAGG_OK)
+		reason = gpu_copy_in(lane->block + job->above_at, slot, above_bytes(job), lane->stream);
+	if (reason == GPUAGG_OK)
+		reason = gpu_memset(lane->block + zeros, 0,
+							job->scratch + gpu_query_scratch_zeros(job->above) - zeros,
+							lane->stream);
+	if (reason == GPUAGG_OK)
+		reason = run_query(&query, lane);
+	if (reason == GPUAGG_OK)
+		reason = gpu_copy_out(lane->slot, query.results, sizeof(GpuQueryResults), lane->stream);
+	return reason;
+}
+
+/* The piece behind the chunks: measures, or computes and adds up. */
+static GpuaggReason
+launch_order(Lane *lane)
+{
+	QueryJob *query = (QueryJob *) lane->job;
+	GpuQueryBlock columns[GPUAGG_WINDOW_COLUMNS];
+	GpuaggReason reason;
+
+	lane->units = 1;
+	query->order->stale = is_incomplete(query);
+	if (query->order->stale)
+		return GPUAGG_OK;
+	if (query->job.units_done == query->head.nchunks)
+		return gpud_order_measure(query->order, lane, outcome_of(lane));
+	reason = gpud_order_compute(query->order, lane, columns, outcome_of(lane));
+	if (reason == GPUAGG_OK)
+		reason = run_above(lane, columns);
+	if (reason == GPUAGG_OK && query->head.nkeys > 0)
 		reason = give_out(lane);
 	return reason;
 }
@@ -548,7 +714,11 @@ launch_slice(Lane *lane)
 static GpuaggReason
 launch(Lane *lane)
 {
-	return gives_out((const QueryJob *) lane->job) ? give_out(lane) : launch_slice(lane);
+	const QueryJob *query = (const QueryJob *) lane->job;
+
+	if (query->job.units_done < query->head.nchunks)
+		return launch_slice(lane);
+	return gives_out(query) ? give_out(lane) : launch_order(lane);
 }
 
 /* The next slice takes as long as is meant, if it is like the last one. */
@@ -601,6 +771,13 @@ begin_again(Lane *lane)
 }
 
 static void
+merge_totals(QueryJob *query, const GpuQueryResults *results)
+{
+	for (uint32_t i = 0; i < query->head.naggregates && query->head.nkeys == 0; i++)
+		gpuagg_query_total_merge(&query->totals[i], &results->of[i], query->op[i], query->type[i]);
+}
+
+static void
 collect_slice(Lane *lane)
 {
 	QueryJob *query = (QueryJob *) lane->job;
@@ -616,12 +793,16 @@ collect_slice(Lane *lane)
 	if (slot.results->nflagged > 0)
 	{
 		lane->units = 0;
-		if (query->checked || !take_flags(query, &slot))
+		if (query->order != NULL)
+			lane->job->failure = GPUAGG_CPU_ONLY;
+		else if (query->checked || !take_flags(query, &slot))
 			lane->job->failure = GPUAGG_DEVICE_ERROR;
 		else if (query->head.nkeys > 0)
 			begin_again(lane);
 		return;
 	}
+	if (query->order != NULL)
+		return;
 	if (query->head.nkeys > 0)
 	{
 		/* the next slice knows how many groups there are; there is none if that is too many */
@@ -632,9 +813,7 @@ collect_slice(Lane *lane)
 			query->sends = false;
 		}
 	}
-	for (uint32_t i = 0; i < query->head.naggregates && query->head.nkeys == 0; i++)
-		gpuagg_query_total_merge(&query->totals[i], &slot.results->of[i], query->op[i],
-								 query->type[i]);
+	merge_totals(query, slot.results);
 }
 
 /* The groups have been sent, or some of them: then the rest is yet to be given out. */
@@ -643,11 +822,32 @@ collect_groups(Lane *lane)
 {
 	QueryJob *query = (QueryJob *) lane->job;
 
-	if (!gpud_table_collected(&query->table, &query->plan, lane))
+	if (!gpud_table_collected(&query->table, totals_plan(query), lane))
 		return false;
 	if (query->table.counts.nfar > query->table.table.far_room)
 		lane->job->failure = GPUAGG_CPU_ONLY;
 	return true;
+}
+
+static void
+collect_order(Lane *lane)
+{
+	QueryJob *query = (QueryJob *) lane->job;
+	const GpuQueryResults *results = lane->slot;
+
+	if (query->order->stale)
+		lane->units = query->job.units - query->job.units_done;
+	else if (query->job.units_done == query->head.nchunks)
+		lane->job->failure = gpud_order_measured(query->order, outcome_of(lane));
+	else
+	{
+		lane->job->failure = gpud_order_computed(query->order, outcome_of(lane));
+		if (results->nflagged > 0)
+			lane->job->failure = GPUAGG_CPU_ONLY;
+		merge_totals(query, results);
+		if (query->head.nkeys > 0 && lane->job->failure == GPUAGG_OK && collect_groups(lane))
+			lane->units++;
+	}
 }
 
 static void
@@ -659,6 +859,11 @@ collect(Lane *lane)
 	{
 		if (!collect_groups(lane))
 			lane->units = 0;
+		return;
+	}
+	if (query->job.units_done >= query->head.nchunks)
+	{
+		collect_order(lane);
 		return;
 	}
 	collect_slice(lane);
@@ -699,8 +904,12 @@ answer(Job *job, GpuaggReply *reply)
 		reply->u.query.nflagged += query->status[i] == GPUAGG_CHUNK_FLAGGED;
 	}
 	memcpy(region, query->status, query->head.nchunks);
-	if (query->head.nkeys > 0)
-		at += gpud_table_answer(&query->table, &query->plan, reply);
+	if (query->order != NULL)
+		reply->u.query.nrows = query->order->measure.nrows;
+	if (query->order != NULL && query->order->stale)
+		reply->u.query.ngroups = 0;
+	else if (query->head.nkeys > 0)
+		at += gpud_table_answer(&query->table, totals_plan(query), reply);
 	else
 	{
 		reply->u.query.ngroups = 1;
@@ -718,6 +927,8 @@ forget(Job *job)
 	let_go_of_blobs(query);
 	if (query->segment != NULL)
 		gpud_segment_let_go(query->segment);
+	free(query->order);
+	free(query->above);
 	free(query->status);
 	free(query->numbers);
 	free(query->held);

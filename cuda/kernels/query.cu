@@ -8,6 +8,7 @@
 #include "device/grid.cuh"
 #include "kernels/query_fused.h"
 #include "kernels/query_groups.cuh"
+#include "kernels/query_store.cuh"
 #include "kernels/query_total.cuh"
 
 /* The shared memory of a multiprocessor that blocks of a size are meant to share. */
@@ -45,6 +46,7 @@ struct QueryKind
 	static constexpr int V = ROWS;
 	static constexpr bool FLOATS = HAS_FLOATS;
 	static constexpr bool GROUPS = false;
+	static constexpr bool STORES = false;
 	static constexpr int THREADS = QUERY_THREADS;
 	static constexpr int BLOCKS = NBLOCKS;
 };
@@ -59,6 +61,15 @@ struct QueryGroupKind : QueryKind<ROWS, IS_WIDE, false, IS_HEAVY, 1>
 	static constexpr int THREADS = 2 * QUERY_THREADS;
 };
 
+/* What keeps registers. */
+template <int ROWS, bool IS_WIDE, bool IS_HEAVY>
+struct QueryStoreKind : QueryKind<ROWS, IS_WIDE, false, IS_HEAVY, 2>
+{
+	typedef QueryStores<QueryMachine<ROWS, IS_WIDE, IS_HEAVY>> Totals;
+
+	static constexpr bool STORES = true;
+};
+
 typedef QueryKind<16, false, false, false, 2> QueryLight;
 typedef QueryKind<8, false, true, true, 2> QueryHeavy;		  /* also quotients, squares, floats */
 typedef QueryKind<4, true, true, true, 2> QueryAll;			  /* also 128 bits */
@@ -66,6 +77,8 @@ typedef QueryKind<4, true, true, true, 2, true> QuerySquares; /* also squares of
 typedef QueryGroupKind<8, false, false> QueryGroupsLight;
 typedef QueryGroupKind<8, false, true> QueryGroupsHeavy;
 typedef QueryGroupKind<4, true, true> QueryGroupsAll;
+typedef QueryStoreKind<8, false, false> QueryStoresLight;
+typedef QueryStoreKind<4, true, true> QueryStoresAll;
 
 template <class Kind>
 static __global__ void
@@ -131,7 +144,7 @@ __launch_bounds__(Kind::THREADS, RESIDENT(Kind::BLOCKS))
 				next_code = launch.plan.steps[n + 1].code;
 				next_a = launch.plan.steps[n + 1].a;
 
-				if constexpr (!Kind::GROUPS)
+				if constexpr (!Kind::GROUPS && !Kind::STORES)
 					if (step.in_place && totals.add_in_place(machine, step))
 						continue;
 				if constexpr (Kind::GROUPS)
@@ -148,7 +161,7 @@ __launch_bounds__(Kind::THREADS, RESIDENT(Kind::BLOCKS))
 
 					if (QUERY_SOURCE_KIND(source) != QUERY_NONE)
 						rows &= a.valid;
-					if constexpr (Kind::GROUPS)
+					if constexpr (Kind::GROUPS || Kind::STORES)
 						totals.add(machine, step, a, rows);
 					else
 						totals.add(step, a, rows);
@@ -385,7 +398,8 @@ lay_out_groups(const GpuQuery &query, const GpuQueryMethod &method, QueryGroupPl
 
 template <class Kind>
 static GpuaggReason
-launch_rows(const GpuQuery &query, const GpuQueryMethod &method, GpuStreamRef stream)
+launch_rows(const GpuQuery &query, const GpuQueryMethod &method, GpuStreamRef stream,
+			const GpuWindowRows *kept = nullptr, uint64_t first_place = 0)
 {
 	constexpr auto KERNEL = query_rows<Kind>;
 	bool large = large_shared<query_rows<Kind>>();
@@ -416,6 +430,9 @@ launch_rows(const GpuQuery &query, const GpuQueryMethod &method, GpuStreamRef st
 	launch.scratch = query.scratch;
 	if (Kind::GROUPS)
 		launch.table = *query.table;
+	if (Kind::STORES)
+		launch.kept = *kept;
+	launch.first_place = first_place;
 	blocks = divide_up(launch.nunits * GPU_QUERY_UNIT, launch.layout.rows);
 	if (blocks > QUERY_MAX_BLOCKS)
 		blocks = QUERY_MAX_BLOCKS;
@@ -483,4 +500,18 @@ gpu_query(const GpuQuery *query, const GpuQueryMethod *method, GpuStreamRef stre
 	if (query->plan->heavy || query->plan->nfloats > 0)
 		return launch_rows<QueryHeavy>(*query, chosen, stream);
 	return launch_rows<QueryLight>(*query, chosen, stream);
+}
+
+GpuaggReason
+gpu_query_keep(const GpuQuery *query, const GpuWindowRows *rows, uint64_t first,
+			   GpuStreamRef stream)
+{
+	GpuQueryMethod method = {};
+
+	if (first % GPU_QUERY_UNIT != 0 || first > rows->places ||
+		query->shape.nunits > (rows->places - first) / GPU_QUERY_UNIT)
+		return GPUAGG_REFUSED;
+	if (query->plan->wide || query->plan->heavy)
+		return launch_rows<QueryStoresAll>(*query, method, stream, rows, first);
+	return launch_rows<QueryStoresLight>(*query, method, stream, rows, first);
 }

@@ -18,6 +18,7 @@
 #include "common/query_total.h"
 #include "device/gpu.h"
 #include "kernels/query_plan.h"
+#include "kernels/window.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +40,10 @@ extern GpuaggReason gpu_query_plan(GpuQueryPlan *plan, const GpuaggVectorProgram
 extern GpuaggReason gpu_query_plan_groups(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
 										  const GpuQueryAggregate *aggregates, int naggregates,
 										  const uint16_t *keys, int nkeys);
+
+/* The same of a query that keeps registers for a window, up to GPUAGG_WINDOW_VALUES numbers. */
+extern GpuaggReason gpu_query_plan_window(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
+										  const uint16_t *registers, int n);
 
 /* A column's values in a chunk, as narrow.h stores them. */
 typedef struct GpuQueryBlock
@@ -155,6 +160,13 @@ extern size_t gpu_query_scratch(void);
 extern size_t gpu_query_scratch_zeros(const GpuQueryPlan *plan);
 extern GpuaggReason gpu_query(const GpuQuery *query, const GpuQueryMethod *method,
 							  GpuStreamRef stream);
+
+/*
+ * Keeps registers, by a plan for that, in the places from `first` on: those of the chunk's units.
+ * The bitmaps of `rows` are zeros at first.  results: flags alone.
+ */
+extern GpuaggReason gpu_query_keep(const GpuQuery *query, const GpuWindowRows *rows, uint64_t first,
+								   GpuStreamRef stream);
 
 /*
  * Writes the records of a table's groups one behind the other, in any order, as far as there is

@@ -798,6 +798,25 @@ gpu_query_plan(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
 	return gpu_query_plan_groups(plan, program, aggregates, naggregates, nullptr, 0);
 }
 
+/* Each register is one of the step that would find its greatest value; step 0 counts the rows. */
+GpuaggReason
+gpu_query_plan_window(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
+					  const uint16_t *registers, int n)
+{
+	GpuQueryAggregate kept[GPUAGG_WINDOW_VALUES + 1] = {};
+	GpuaggReason reason;
+
+	static_assert(GPUAGG_WINDOW_VALUES < GPU_QUERY_AGGREGATES, "they and the rows");
+	if (n < 0 || n > GPUAGG_WINDOW_VALUES)
+		return GPUAGG_REFUSED;
+	kept[0] = {GPUAGG_COUNT, {0}, GPUAGG_VECTOR_NONE, GPUAGG_VECTOR_NONE};
+	for (int i = 0; i < n; i++)
+		kept[i + 1] = {GPUAGG_MAX, {0}, registers[i], GPUAGG_VECTOR_NONE};
+	reason = gpu_query_plan(plan, program, kept, n + 1);
+	plan->words = 0;
+	return reason;
+}
+
 GpuaggReason
 gpu_query_number(const GpuQueryPlan *plan, GpuQueryChunk *chunks, const GpuQueryBlock *blocks,
 				 uint32_t nchunks, GpuQueryShape *shape)

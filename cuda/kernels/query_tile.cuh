@@ -93,6 +93,8 @@ struct QueryLaunch
 	uint32_t *flagged;
 	GpuQueryResults *results;
 	void *scratch;
+	GpuWindowRows kept; /* instead of results */
+	uint64_t first_place;
 };
 
 /* Where a block is in its range; the same in all lanes of the warp that walks. */

@@ -147,8 +147,8 @@ gpuagg_query_read(const GpuaggQueryHead *head, const GpuaggQueryPlaces *places, 
 		query->above.nregisters = head->above_nregisters;
 		query->above.nconstants = head->above_nconstants;
 		query->above.ncolumns = head->above_ncolumns;
-		query->above.instructions =
-			(const GpuaggVectorInstruction *) (at + places->above_instructions);
+		query->above.instructions = (const GpuaggVectorInstruction *) (at +
+																	   places->above_instructions);
 		query->above.constants = (const GpuaggVectorConstant *) (at + places->above_constants);
 		query->above.columns = (const uint8_t *) (at + places->above_columns);
 	}

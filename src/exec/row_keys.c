@@ -4,8 +4,6 @@
  */
 #include "compat.h"
 
-#include "port/pg_bitutils.h"
-
 #include "engine/cpu.h"
 #include "exec/row_keys.h"
 
@@ -26,9 +24,9 @@ gpuagg_row_keys_init(RowKeys *keys, TupleDesc desc, const WindowSpec *spec)
 		RowKey *key = &keys->keys[k];
 
 		key->attno = column->attno;
-		key->nulls_first = column->nulls_first;
+		keys->layout[k].nulls_first = column->nulls_first;
 		if (!gpuagg_sort_key_find(TupleDescAttr(desc, key->attno - 1)->atttypid,
-								  column->sort_operator, &key->form, &key->descending))
+								  column->sort_operator, &key->form, &keys->layout[k].descending))
 			elog(ERROR, "operator %u is no order of column %d", column->sort_operator, key->attno);
 		key->exact = gpuagg_sort_key_is_exact(key->form);
 	}
@@ -40,8 +38,8 @@ gpuagg_row_keys_forget(RowKeys *keys)
 {
 	for (int k = 0; k < keys->nkeys; k++)
 	{
-		keys->keys[k].has_values = false;
-		keys->keys[k].has_nulls = false;
+		keys->layout[k].range.has_values = false;
+		keys->layout[k].range.has_nulls = false;
 	}
 	gpuagg_row_keys_lay_out(keys);
 }
@@ -84,7 +82,7 @@ key_words(const RowKey *key, const ColumnStore *store, int64 piece, int n, uint6
 
 /* Widens a key's range by its values in a piece. */
 static void
-widen(RowKey *key, const ColumnStore *store, int64 piece)
+widen(const RowKey *key, GpuaggKeyRange *range, const ColumnStore *store, int64 piece)
 {
 	int n = gpuagg_column_store_piece_rows(store, piece);
 	const uint64 *nulls = gpuagg_column_store_nulls(store, key->attno - 1, piece);
@@ -94,21 +92,21 @@ widen(RowKey *key, const ColumnStore *store, int64 piece)
 	uint64 differs = 0;
 	int first = 0;
 
-	key->has_nulls |= store->columns[key->attno - 1].has_nulls;
+	range->has_nulls |= store->columns[key->attno - 1].has_nulls;
 	while (first < n && gpuagg_bit(nulls, first))
 		first++;
 	if (first == n)
 		return;
 	key_words(key, store, piece, n, words);
-	if (!key->has_values)
+	if (!range->has_values)
 	{
-		key->has_values = true;
-		key->least = key->greatest = words[first];
-		key->differs = 0;
+		range->has_values = true;
+		range->least = range->greatest = words[first];
+		range->differs = 0;
 	}
-	least = key->least;
-	greatest = key->greatest;
-	for (int i = 0; i < n && key->has_nulls; i++)
+	least = range->least;
+	greatest = range->greatest;
+	for (int i = 0; i < n && range->has_nulls; i++)
 		if (gpuagg_bit(nulls, i))
 			words[i] = words[first];
 	for (int i = 0; i < n; i++)
@@ -117,63 +115,26 @@ widen(RowKey *key, const ColumnStore *store, int64 piece)
 		least = Min(least, words[i]);
 		greatest = Max(greatest, words[i]);
 	}
-	key->differs |= differs | (words[first] ^ key->least);
-	key->least = least;
-	key->greatest = greatest;
+	range->differs |= differs | (words[first] ^ range->least);
+	range->least = least;
+	range->greatest = greatest;
 }
 
 void
 gpuagg_row_keys_widen(RowKeys *keys, const ColumnStore *store, int64 piece)
 {
 	for (int k = 0; k < keys->nkeys; k++)
-		widen(&keys->keys[k], store, piece);
+		widen(&keys->keys[k], &keys->layout[k].range, store, piece);
 }
 
 /* ---- layout ---- */
 
-/* The bits of the number that tell partitions apart: those above all others. */
-static void
-set_partition_mask(RowKeys *keys)
-{
-	int low = 0; /* bits */
-
-	for (int k = keys->npartition; k < keys->nkeys; k++)
-		low += keys->keys[k].bits + keys->keys[k].null_bit;
-	for (int i = 0; i < keys->words; i++)
-	{
-		int below = low - (keys->words - 1 - i) * 64;
-
-		keys->partition_mask[i] = below <= 0	? PG_UINT64_MAX
-								  : below >= 64 ? 0
-												: PG_UINT64_MAX << below;
-	}
-}
-
 void
 gpuagg_row_keys_lay_out(RowKeys *keys)
 {
-	int bits = 0;
-
-	for (int k = keys->nkeys - 1; k >= 0; k--)
-	{
-		RowKey *key = &keys->keys[k];
-		uint64 distance = key->has_values ? key->greatest - key->least : 0;
-		bool null_value = key->has_nulls && key->has_values;
-
-		key->low_bits = distance > 0 ? pg_rightmost_one_pos64(key->differs) : 0;
-		distance >>= key->low_bits;
-		key->null_bit = null_value && distance == PG_UINT64_MAX;
-		if (null_value && !key->null_bit)
-			distance++;
-		key->shift = null_value && !key->null_bit && key->nulls_first;
-		key->null_value = null_value && !key->null_bit && !key->nulls_first ? distance : 0;
-		key->position = bits;
-		key->bits = distance == 0 ? 0 : pg_leftmost_one_pos64(distance) + 1;
-		bits += key->bits + key->null_bit;
-	}
-	keys->bits = bits;
-	keys->words = Max((bits + 63) / 64, 1);
-	set_partition_mask(keys);
+	keys->bits = gpuagg_key_lay_out(keys->layout, keys->nkeys);
+	keys->words = Max((keys->bits + 63) / 64, 1);
+	gpuagg_key_mask(keys->layout, keys->nkeys, keys->npartition, keys->words, keys->partition_mask);
 }
 
 /* ---- items ---- */
@@ -192,8 +153,8 @@ add_bits(uint64 *number, int words, int position, int bits, uint64 value)
 
 /* Packs a key of a piece's rows into their items. */
 static void
-pack_key(const RowKeys *keys, const RowKey *key, const ColumnStore *store, int64 piece, int n,
-		 uint64 *items)
+pack_key(const RowKeys *keys, const RowKey *key, const GpuaggKeyLayout *layout,
+		 const ColumnStore *store, int64 piece, int n, uint64 *items)
 {
 	const uint64 *nulls = gpuagg_column_store_nulls(store, key->attno - 1, piece);
 	uint64 words[STORE_ROWS];
@@ -201,17 +162,14 @@ pack_key(const RowKeys *keys, const RowKey *key, const ColumnStore *store, int64
 	key_words(key, store, piece, n, words);
 	for (int i = 0; i < n; i++, items += keys->words + 1)
 	{
-		bool isnull = key->has_nulls && gpuagg_bit(nulls, i);
-		uint64 value = key->null_value;
+		bool isnull = layout->range.has_nulls && gpuagg_bit(nulls, i);
+		uint64 value = gpuagg_key_packed(layout, isnull, words[i]);
 
-		if (!isnull)
-			value = ((key->descending ? key->greatest - words[i] : words[i] - key->least) >>
-					 key->low_bits) +
-					key->shift;
-		if (key->bits > 0)
-			add_bits(items, keys->words, key->position, key->bits, value);
-		if (key->null_bit)
-			add_bits(items, keys->words, key->position + key->bits, 1, isnull != key->nulls_first);
+		if (layout->bits > 0)
+			add_bits(items, keys->words, layout->position, layout->bits, value);
+		if (layout->null_bit)
+			add_bits(items, keys->words, layout->position + layout->bits, 1,
+					 isnull != layout->nulls_first);
 	}
 }
 
@@ -223,7 +181,7 @@ gpuagg_row_keys_pack(const RowKeys *keys, const ColumnStore *store, int64 piece,
 
 	memset(items, 0, n * step * sizeof(uint64));
 	for (int k = 0; k < keys->nkeys; k++)
-		pack_key(keys, &keys->keys[k], store, piece, n, items);
+		pack_key(keys, &keys->keys[k], &keys->layout[k], store, piece, n, items);
 	for (int i = 0; i < n; i++)
 		items[i * step + keys->words] = piece * STORE_ROWS + i;
 }
@@ -243,26 +201,28 @@ get_bits(const uint64 *number, int words, int position, int bits)
 
 /* A key's values, from n items on. */
 static void
-unpack_key(const RowKeys *keys, const RowKey *key, const uint64 *item, int64 n, Datum *values,
-		   bool *isnull, Size stride)
+unpack_key(const RowKeys *keys, const RowKey *key, const GpuaggKeyLayout *layout,
+		   const uint64 *item, int64 n, Datum *values, bool *isnull, Size stride)
 {
 	for (int64 i = 0; i < n; i++, item += keys->words + 1)
 	{
-		uint64 packed = key->bits > 0 ? get_bits(item, keys->words, key->position, key->bits) : 0;
-		uint64 distance = (packed - key->shift) << key->low_bits;
-		bool is_value = key->has_values;
+		uint64 packed = layout->bits > 0
+							? get_bits(item, keys->words, layout->position, layout->bits)
+							: 0;
+		uint64 distance = (packed - layout->shift) << layout->low_bits;
+		bool is_value = layout->range.has_values;
 
-		if (key->null_bit)
-			is_value = (get_bits(item, keys->words, key->position + key->bits, 1) != 0) ==
-					   key->nulls_first;
-		else if (is_value && key->has_nulls)
-			is_value = packed != key->null_value;
+		if (layout->null_bit)
+			is_value = (get_bits(item, keys->words, layout->position + layout->bits, 1) != 0) ==
+					   layout->nulls_first;
+		else if (is_value && layout->range.has_nulls)
+			is_value = packed != layout->null_value;
 		isnull[i * stride] = !is_value;
-		values[i * stride] = is_value
-								 ? gpuagg_sort_key_datum(key->form, key->descending
-																		? key->greatest - distance
-																		: key->least + distance)
-								 : (Datum) 0;
+		values[i * stride] =
+			is_value ? gpuagg_sort_key_datum(key->form, layout->descending
+															? layout->range.greatest - distance
+															: layout->range.least + distance)
+					 : (Datum) 0;
 	}
 }
 
@@ -276,6 +236,7 @@ gpuagg_row_keys_unpack(const RowKeys *keys, const bool *wanted, const uint64 *it
 		int column = key->attno - 1;
 
 		if (key->exact && wanted[column])
-			unpack_key(keys, key, items, n, values + column, isnull + column, stride);
+			unpack_key(keys, key, &keys->layout[k], items, n, values + column, isnull + column,
+					   stride);
 	}
 }

@@ -2,43 +2,25 @@
  * row_keys.h
  *	  The keys of rows, packed into items: numbers that sort as the rows do.
  *
- * An item is a number of one or more words, the uppermost first, and the row's number in a
- * store.  A key becomes its distance from the least value (descending: from the greatest).  It
- * gets only the bits that the greatest distance takes, less the low bits that are equal in all
- * values (as in timestamps of whole seconds, or floats of few digits).  NULL is one more value
- * at either end.
+ * An item is a number (key_layout.h) and the row's number in a store.
  */
 #ifndef GPUAGG_ROW_KEYS_H
 #define GPUAGG_ROW_KEYS_H
 
 #include "compat.h"
 
+#include "common/key_layout.h"
 #include "common/radix.h"
 #include "exec/column_store.h"
 #include "spec/window_spec.h"
 #include "types/sort_key.h"
 
-/* A key's column, the range of its values, and how they are packed. */
+/* A key's column, and how its values are packed. */
 typedef struct RowKey
 {
 	AttrNumber attno;
 	SqlForm form;
 	bool exact; /* each word is that of one value: it is read back from items */
-	bool descending;
-	bool nulls_first;
-
-	bool has_values;
-	bool has_nulls;
-	uint64 least;
-	uint64 greatest;
-	uint64 differs; /* its lowest bit is the lowest in which two values differ */
-
-	int low_bits;  /* that are equal in all values, and left out */
-	int position;  /* of its lowest bit in the number */
-	int bits;	   /* 0 to 64 */
-	bool null_bit; /* above those bits; for NULL, if the values take all 2^64 distances */
-	uint64 shift;  /* 1 if NULL is packed as 0 */
-	uint64 null_value;
 } RowKey;
 
 typedef struct RowKeys
@@ -46,8 +28,7 @@ typedef struct RowKeys
 	int nkeys;
 	int npartition; /* the first of them */
 	RowKey keys[SORT_MAX_KEYS];
-
-	/* of the layout */
+	GpuaggKeyLayout layout[SORT_MAX_KEYS];
 	int bits;  /* of a number */
 	int words; /* of it; an item has one more */
 	uint64 partition_mask[GPUAGG_RADIX_MAX_WORDS];

@@ -1,0 +1,476 @@
+/*
+ * query_order.c
+ *	  The window of a query: its rows kept, put in order, and its functions computed.
+ */
+#include "host/query_order.h"
+
+#include <string.h>
+
+/* Sums of floats are of 256 bits from a chunk of 32 on. */
+#define CHUNK_BITS 32
+
+static uint32_t
+bytes_of(int type)
+{
+	return (uint32_t) gpuagg_vector_type_size(type);
+}
+
+static bool
+is_float(int type)
+{
+	return type == GPUAGG_VECTOR_FLOAT32 || type == GPUAGG_VECTOR_FLOAT64;
+}
+
+void
+gpud_order_init(QueryOrder *order, const GpuaggWindow *window, const uint8_t *types,
+				const uint8_t *columns, uint32_t ncolumns)
+{
+	order->window = *window;
+	order->ncolumns = ncolumns;
+	memcpy(order->columns, columns, ncolumns);
+	for (uint32_t i = 0; i < window->nvalues; i++)
+	{
+		int type = types[window->values[i]];
+
+		order->types[i] = (uint8_t) (type == GPUAGG_VECTOR_INT16 ? GPUAGG_VECTOR_INT32 : type);
+	}
+}
+
+/* ---- places ---- */
+
+/* Rows in order, with the room that kernels want. */
+static uint64_t
+padded(const QueryOrder *order)
+{
+	return (order->window.places + GPU_WINDOW_PAD - 1) / GPU_WINDOW_PAD * GPU_WINDOW_PAD;
+}
+
+/* The number of a value in order; the same for the same. */
+static uint16_t
+gather(QueryOrder *order, uint16_t value, uint32_t bytes)
+{
+	uint32_t i = 0;
+
+	while (i < order->ngathered &&
+		   (order->gathered[i].value != value || order->gathered[i].bytes != bytes))
+		i++;
+	if (i == order->ngathered)
+		order->gathered[order->ngathered++] = (OrderedValue){value, bytes, 0, 0};
+	return (uint16_t) i;
+}
+
+/* Chooses what is gathered; false: too much. */
+static bool
+choose_gathered(QueryOrder *order)
+{
+	const GpuaggWindow *window = &order->window;
+
+	for (uint32_t f = 0; f < window->nfunctions; f++)
+	{
+		uint16_t value = window->functions[f].value;
+
+		order->functions[f].gathered = value == GPUAGG_WINDOW_NONE
+										   ? value
+										   : gather(order, value, bytes_of(order->types[value]));
+	}
+	for (uint32_t i = 0; i < order->ncolumns; i++)
+	{
+		if (window->columns[i].function != GPUAGG_WINDOW_NONE)
+			continue;
+		if (order->ngathered == GPUAGG_WINDOW_COLUMNS)
+			return false;
+		order->column_gathered[i] = gather(order, window->columns[i].value,
+										   bytes_of(order->columns[i]));
+	}
+	return true;
+}
+
+static void
+place_function(QueryOrder *order, uint32_t f, size_t *end)
+{
+	const GpuaggWindowFunction *function = &order->window.functions[f];
+	OrderedFunction *of = &order->functions[f];
+	uint64_t rows = padded(order);
+
+	of->bytes = bytes_of((int) gpuagg_window_result(function));
+	of->results = gpud_place(end, rows * of->bytes);
+	if (function->op != GPUAGG_COUNT)
+	{
+		of->status = gpud_place(end, rows);
+		of->valid = gpud_place(end, rows / 8);
+	}
+	if (function->reach != GPUAGG_REACH_ROW)
+		of->reached = gpud_place(end, rows * of->bytes);
+}
+
+/* Scratch of sorts, whatever the keys will be like. */
+static GpuaggReason
+place_sort(QueryOrder *order, size_t *end)
+{
+	GpuaggReason reason = GPUAGG_OK;
+
+	for (int words = 1; words <= GPUAGG_SORT_WORDS && reason == GPUAGG_OK; words++)
+	{
+		GpuSort sort = {.words = words, .bits = 64 * words, .nrows = order->window.places};
+		size_t bytes = 0;
+
+		if (sort.nrows > 0)
+			reason = gpu_sort(&sort, &bytes, NULL);
+		if (order->sort_bytes < bytes)
+			order->sort_bytes = bytes;
+	}
+	order->sort_scratch = gpud_place(end, order->sort_bytes);
+	return reason;
+}
+
+GpuaggReason
+gpud_order_plan(QueryOrder *order, size_t *end)
+{
+	uint64_t places = order->window.places;
+	uint64_t rows = padded(order);
+	size_t item = gpuagg_sort_item_size(GPUAGG_SORT_WORDS);
+
+	if (places % GPU_QUERY_UNIT != 0 || !choose_gathered(order))
+		return GPUAGG_REFUSED;
+	order->rows = gpud_place(end, places / 8);
+	for (uint32_t i = 0; i < order->window.nvalues; i++)
+		order->valid[i] = gpud_place(end, places / 8);
+	order->bitmaps_end = *end;
+	for (uint32_t i = 0; i < order->window.nvalues; i++)
+		order->values[i] = gpud_place(end, places * bytes_of(order->types[i]));
+	order->measured = gpud_place(end, sizeof(GpuWindowMeasure));
+	order->scratch = gpud_place(end, gpu_window_scratch(places));
+	order->items = gpud_place(end, rows * item);
+	order->sorted = gpud_place(end, rows * item);
+	order->partitions = gpud_place(end, rows / 8);
+	order->peers = gpud_place(end, rows / 8);
+	order->levels = gpud_place(end, gpu_window_levels_bytes(rows));
+	order->peer_levels = gpud_place(end, gpu_window_levels_bytes(rows));
+	order->scan_scratch = gpud_place(end, gpu_scan_scratch(places));
+	order->outcome = gpud_place(end, sizeof(OrderedOutcome));
+	for (uint32_t i = 0; i < order->ngathered; i++)
+	{
+		order->gathered[i].values = gpud_place(end, rows * order->gathered[i].bytes);
+		order->gathered[i].valid = gpud_place(end, rows / 8);
+	}
+	for (uint32_t f = 0; f < order->window.nfunctions; f++)
+		place_function(order, f, end);
+	return place_sort(order, end);
+}
+
+/* ---- rows ---- */
+
+static GpuWindowValue
+value_of(const QueryOrder *order, const Lane *lane, uint32_t i)
+{
+	return (GpuWindowValue){lane->block + order->values[i],
+							(uint32_t *) (lane->block + order->valid[i]), bytes_of(order->types[i]),
+							is_float(order->types[i])};
+}
+
+static GpuWindowRows
+rows_of(const QueryOrder *order, const Lane *lane)
+{
+	GpuWindowRows rows = {.places = order->window.places,
+						  .rows = (uint32_t *) (lane->block + order->rows),
+						  .nvalues = order->window.nvalues};
+
+	for (uint32_t i = 0; i < rows.nvalues; i++)
+		rows.value[i] = value_of(order, lane, i);
+	return rows;
+}
+
+GpuaggReason
+gpud_order_begin(QueryOrder *order, const Lane *lane)
+{
+	GpuaggReason reason = gpu_memset(lane->block + order->rows, 0, order->bitmaps_end - order->rows,
+									 lane->stream);
+
+	order->used = 0;
+	if (reason == GPUAGG_OK)
+		reason = gpu_memset(lane->block + order->scratch, 0, 64, lane->stream);
+	if (reason == GPUAGG_OK)
+		reason = gpu_memset(lane->block + order->scan_scratch, 0,
+							order->outcome + sizeof(OrderedOutcome) - order->scan_scratch,
+							lane->stream);
+	return reason;
+}
+
+GpuaggReason
+gpud_order_keep(QueryOrder *order, const Lane *lane, const GpuQuery *query)
+{
+	GpuWindowRows rows = rows_of(order, lane);
+	GpuaggReason reason = gpu_query_keep(query, &rows, order->used, lane->stream);
+
+	order->used += query->shape.nunits * GPU_QUERY_UNIT;
+	return reason;
+}
+
+/* ---- measures ---- */
+
+GpuaggReason
+gpud_order_measure(QueryOrder *order, const Lane *lane, void *slot)
+{
+	GpuWindowRows rows = rows_of(order, lane);
+	GpuWindowMeasure *measure = (GpuWindowMeasure *) (lane->block + order->measured);
+	GpuaggReason reason = gpu_window_measure(&rows, order->window.keys, order->window.nkeys,
+											 measure, lane->block + order->scratch, lane->stream);
+
+	if (reason == GPUAGG_OK)
+		reason = gpu_copy_out(slot, measure, sizeof(*measure), lane->stream);
+	return reason;
+}
+
+/* The chunk where sums of a value's floats begin. */
+static int
+sum_window(const QueryOrder *order, uint16_t value)
+{
+	int chunk = order->measure.extent[value].low / CHUNK_BITS;
+
+	return chunk < GPUAGG_CHUNKS - GPUAGG_SUM256_CHUNKS ? chunk
+														: GPUAGG_CHUNKS - GPUAGG_SUM256_CHUNKS;
+}
+
+static bool
+is_float_sum(const GpuaggWindowFunction *function)
+{
+	return function->op == GPUAGG_SUM && gpuagg_kind_is_float(function->kind);
+}
+
+GpuaggReason
+gpud_order_measured(QueryOrder *order, const void *slot)
+{
+	const GpuaggWindow *window = &order->window;
+
+	memcpy(&order->measure, slot, sizeof(order->measure));
+	for (uint32_t k = 0; k < window->nkeys; k++)
+	{
+		order->layout[k].range = order->measure.key[k];
+		order->layout[k].descending = window->keys[k].descending;
+		order->layout[k].nulls_first = window->keys[k].nulls_first;
+	}
+	order->bits = gpuagg_key_lay_out(order->layout, (int) window->nkeys);
+	order->words = order->bits <= 64 ? 1 : 2;
+	if (order->bits > 64 * GPUAGG_SORT_WORDS)
+		return GPUAGG_CPU_ONLY;
+	for (uint32_t f = 0; f < window->nfunctions; f++)
+	{
+		const GpuaggWindowFunction *function = &window->functions[f];
+
+		if (is_float_sum(function) &&
+			order->measure.extent[function->value].high >
+				sum_window(order, function->value) * CHUNK_BITS + GPUAGG_SUM256_VALUE_BITS)
+			return GPUAGG_CPU_ONLY;
+	}
+	return GPUAGG_OK;
+}
+
+/* ---- functions ---- */
+
+/* The items in order; without a bit of keys they are as they came. */
+static GpuaggReason
+sort_items(const QueryOrder *order, const Lane *lane, const uint64_t **sorted)
+{
+	GpuWindowRows rows = rows_of(order, lane);
+	uint64_t *items = (uint64_t *) (lane->block + order->items);
+	GpuSort sort = {.words = order->words,
+					.bits = order->bits,
+					.nrows = order->measure.nrows,
+					.items = items,
+					.results = (uint64_t *) (lane->block + order->sorted),
+					.scratch = lane->block + order->sort_scratch};
+	size_t bytes = order->sort_bytes;
+	GpuaggReason reason = gpu_window_pack(&rows, order->window.keys, order->layout,
+										  order->window.nkeys, order->words,
+										  lane->block + order->scratch, items, lane->stream);
+
+	*sorted = order->bits > 0 ? sort.results : items;
+	if (reason == GPUAGG_OK && order->bits > 0)
+		reason = gpu_sort(&sort, &bytes, lane->stream);
+	return reason;
+}
+
+static GpuaggReason
+gather_rows(const QueryOrder *order, const Lane *lane, const uint64_t *sorted)
+{
+	GpuWindowValue values[GPUAGG_WINDOW_VALUES];
+	GpuWindowGathered gathered[GPUAGG_WINDOW_COLUMNS];
+	uint64_t mask[GPUAGG_SORT_WORDS] = {0};
+
+	for (uint32_t i = 0; i < order->window.nvalues; i++)
+		values[i] = value_of(order, lane, i);
+	for (uint32_t i = 0; i < order->ngathered; i++)
+		gathered[i] = (GpuWindowGathered){&values[order->gathered[i].value],
+										  lane->block + order->gathered[i].values,
+										  (uint32_t *) (lane->block + order->gathered[i].valid),
+										  order->gathered[i].bytes};
+	if (order->window.npartition > 0)
+		gpuagg_key_mask(order->layout, (int) order->window.nkeys, (int) order->window.npartition,
+						order->words, mask);
+	return gpu_window_gather(sorted, order->measure.nrows, order->words, mask, gathered,
+							 order->ngathered, (uint64_t *) (lane->block + order->partitions),
+							 (uint64_t *) (lane->block + order->peers), lane->stream);
+}
+
+/* Levels of the bitmaps by which functions reach. */
+static GpuaggReason
+make_levels(const QueryOrder *order, const Lane *lane)
+{
+	bool wanted[2] = {false, false}; /* of partitions, of peers */
+	const size_t bitmap[2] = {order->partitions, order->peers};
+	const size_t levels[2] = {order->levels, order->peer_levels};
+	GpuaggReason reason = GPUAGG_OK;
+
+	for (uint32_t f = 0; f < order->window.nfunctions; f++)
+		if (order->window.functions[f].reach != GPUAGG_REACH_ROW)
+			wanted[order->window.functions[f].reach != GPUAGG_REACH_PARTITION] = true;
+	for (int i = 0; i < 2 && reason == GPUAGG_OK; i++)
+		if (wanted[i])
+			reason = gpu_window_levels((const uint64_t *) (lane->block + bitmap[i]),
+									   order->measure.nrows, (uint64_t *) (lane->block + levels[i]),
+									   lane->stream);
+	return reason;
+}
+
+static GpuaggReason
+scan_rows(const QueryOrder *order, const Lane *lane, uint32_t f)
+{
+	const GpuaggWindowFunction *function = &order->window.functions[f];
+	const OrderedFunction *of = &order->functions[f];
+	OrderedOutcome *outcome = (OrderedOutcome *) (lane->block + order->outcome);
+	GpuScan scan = {.kind = function->op == GPUAGG_COUNT ? GPUAGG_INT32 : function->kind,
+					.op = function->op,
+					.flags = function->exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0,
+					.nrows = order->measure.nrows,
+					.heads = (const uint64_t *) (lane->block + order->partitions),
+					.results = lane->block + of->results,
+					.state_out = &outcome->state[f],
+					.scratch = lane->block + order->scan_scratch};
+
+	if (of->gathered != GPUAGG_WINDOW_NONE)
+	{
+		const OrderedValue *value = &order->gathered[of->gathered];
+
+		scan.values = lane->block + value->values;
+		scan.validity = (const uint64_t *) (lane->block + value->valid);
+	}
+	else if (function->heads)
+		scan.validity = (const uint64_t *) (lane->block + order->peers);
+	if (is_float_sum(function))
+		scan.window = sum_window(order, function->value);
+	if (of->status > 0)
+		scan.status = (uint8_t *) (lane->block + of->status);
+	return gpu_scan(&scan, lane->stream);
+}
+
+static GpuaggReason
+reach_rows(const QueryOrder *order, const Lane *lane, uint32_t f)
+{
+	const OrderedFunction *of = &order->functions[f];
+	int reach = order->window.functions[f].reach;
+	bool whole = reach == GPUAGG_REACH_PARTITION;
+	OrderedOutcome *outcome = (OrderedOutcome *) (lane->block + order->outcome);
+	GpuWindowReach run = {.reach = reach,
+						  .bytes = of->bytes,
+						  .nrows = order->measure.nrows,
+						  .results = lane->block + of->results,
+						  .overflows = &outcome->overflows};
+
+	if (reach == GPUAGG_REACH_ROW && of->status == 0)
+		return GPUAGG_OK;
+	if (reach != GPUAGG_REACH_ROW)
+	{
+		run.heads = (const uint64_t *) (lane->block + (whole ? order->partitions : order->peers));
+		run.levels = (const uint64_t *) (lane->block +
+										 (whole ? order->levels : order->peer_levels));
+		run.values = lane->block + of->reached;
+	}
+	if (of->status > 0)
+	{
+		run.status = (const uint8_t *) (lane->block + of->status);
+		run.valid = (uint32_t *) (lane->block + of->valid);
+	}
+	return gpu_window_reach(&run, lane->stream);
+}
+
+/* Where each of the second program's columns is. */
+static void
+set_blocks(const QueryOrder *order, const Lane *lane, GpuQueryBlock *blocks)
+{
+	for (uint32_t i = 0; i < order->ncolumns; i++)
+	{
+		uint16_t f = order->window.columns[i].function;
+
+		memset(&blocks[i], 0, sizeof(blocks[i]));
+		blocks[i].width = bytes_of(order->columns[i]);
+		if (f == GPUAGG_WINDOW_NONE)
+		{
+			const OrderedValue *value = &order->gathered[order->column_gathered[i]];
+
+			blocks[i].values = lane->block + value->values;
+			blocks[i].valid = (const uint64_t *) (lane->block + value->valid);
+			continue;
+		}
+		blocks[i].values = lane->block + (order->functions[f].reached > 0
+											  ? order->functions[f].reached
+											  : order->functions[f].results);
+		if (order->functions[f].status > 0)
+			blocks[i].valid = (const uint64_t *) (lane->block + order->functions[f].valid);
+	}
+}
+
+GpuaggReason
+gpud_order_compute(QueryOrder *order, const Lane *lane, GpuQueryBlock *blocks, void *slot)
+{
+	const uint64_t *sorted;
+	GpuaggReason reason = sort_items(order, lane, &sorted);
+
+	if (reason == GPUAGG_OK)
+		reason = gather_rows(order, lane, sorted);
+	if (reason == GPUAGG_OK)
+		reason = make_levels(order, lane);
+	for (uint32_t f = 0; f < order->window.nfunctions && reason == GPUAGG_OK; f++)
+	{
+		reason = scan_rows(order, lane, f);
+		if (reason == GPUAGG_OK)
+			reason = reach_rows(order, lane, f);
+	}
+	if (reason == GPUAGG_OK)
+		reason = gpu_copy_out(slot, lane->block + order->outcome, sizeof(OrderedOutcome),
+							  lane->stream);
+	set_blocks(order, lane, blocks);
+	return reason;
+}
+
+GpuaggReason
+gpud_order_computed(const QueryOrder *order, const void *slot)
+{
+	const OrderedOutcome *outcome = slot;
+
+	if (outcome->overflows != 0)
+		return GPUAGG_CPU_ONLY;
+	for (uint32_t f = 0; f < order->window.nfunctions; f++)
+		if (is_float_sum(&order->window.functions[f]) && outcome->state[f].out_of_window != 0)
+			return GPUAGG_CPU_ONLY;
+	return GPUAGG_OK;
+}
+
+GpuQueryRange
+gpud_order_range(const QueryOrder *order, uint32_t column)
+{
+	const uint64_t sign = UINT64_C(1) << 63;
+	uint16_t value = order->window.columns[column].value;
+
+	for (uint32_t k = 0; k < order->window.nkeys; k++)
+	{
+		const GpuaggKeyRange *range = &order->measure.key[k];
+
+		if (order->window.columns[column].function != GPUAGG_WINDOW_NONE ||
+			order->window.keys[k].value != value || is_float(order->types[value]) ||
+			!range->has_values || range->greatest - range->least >= UINT32_MAX)
+			continue;
+		return (GpuQueryRange){(int64_t) (range->least ^ sign),
+							   (uint32_t) (range->greatest - range->least) + 1};
+	}
+	return (GpuQueryRange){0, 0};
+}
