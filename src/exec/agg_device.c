@@ -544,7 +544,9 @@ gpuagg_agg_device_ask(AggScanState *node, AggQuestion *question, bool alone)
 										: ask_all_groups(node, question, alone);
 	if (reason == GPUAGG_CPU_ONLY)
 		node->device = NULL; /* whatever rows there will be */
-	if (reason != GPUAGG_OK)
+	if (reason == GPUAGG_CPU_ONLY && question->window != NULL)
+		node->device_reason = "a row, the keys or a result are the CPU's";
+	else if (reason != GPUAGG_OK)
 		node->device_reason = gpuagg_reason_text(reason);
 	gpuagg_agg_timing_stop(start, &node->counts.ns_device);
 }
