@@ -66,25 +66,46 @@ fill_values(void *values, int type, uint32_t nrows)
 }
 
 static void
+set_column(ChunkColumn *column, int type, const void *values, uint64_t *valid, uint32_t nrows)
+{
+	column->valid = valid;
+	gpuagg_narrow_init(&column->form, type);
+	gpuagg_narrow_add(&column->form, values, valid, nrows);
+	gpuagg_narrow_finish(&column->form);
+	column->stored = aligned(gpuagg_narrow_bytes(&column->form, nrows));
+	gpuagg_narrow_write(&column->form, column->stored, 0, values, valid, nrows);
+}
+
+static void
 fill_column(ChunkColumn *column, int type, uint32_t nrows)
 {
 	void *values = aligned((uint64_t) nrows * 16 + 64);
+	uint64_t *valid = NULL;
 	uint64_t nulls = next() % 3;
 
 	fill_values(values, type, nrows);
-	column->valid = NULL;
 	if (nulls > 0)
 	{
-		column->valid = aligned(gpuagg_blob_bitmap_bytes(nrows));
+		valid = aligned(gpuagg_blob_bitmap_bytes(nrows));
 		for (uint32_t w = 0; w < gpuagg_blob_bitmap_bytes(nrows) / 8; w++)
-			column->valid[w] = next() | (nulls == 1 ? next() | next() : 0);
+			valid[w] = next() | (nulls == 1 ? next() | next() : 0);
 	}
-	gpuagg_narrow_init(&column->form, type);
-	gpuagg_narrow_add(&column->form, values, column->valid, nrows);
-	gpuagg_narrow_finish(&column->form);
-	column->stored = aligned(gpuagg_narrow_bytes(&column->form, nrows));
-	gpuagg_narrow_write(&column->form, column->stored, 0, values, column->valid, nrows);
+	set_column(column, type, values, valid, nrows);
 	free(values);
+}
+
+void
+chunk_set(Chunk *chunk, int column, const void *values, const uint64_t *valid)
+{
+	ChunkColumn *to = &chunk->columns[column];
+	uint64_t bytes = gpuagg_blob_bitmap_bytes(chunk->nrows);
+	uint64_t *copy = NULL;
+
+	free(to->valid);
+	free(to->stored);
+	if (valid != NULL)
+		copy = memcpy(aligned(bytes), valid, bytes);
+	set_column(to, 1 + column / 2, values, copy, chunk->nrows);
 }
 
 void

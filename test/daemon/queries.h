@@ -51,6 +51,9 @@ extern void queries_tame(bool tame);
 
 /* A random chunk, some with a bitmap of rows if so wanted; its blobs have new numbers. */
 extern void chunk_make(Chunk *chunk, uint32_t nrows, bool masked);
+
+/* Other values of a column, as wide as its type; valid: a bitmap of whole blobs' size, or NULL. */
+extern void chunk_set(Chunk *chunk, int column, const void *values, const uint64_t *valid);
 extern void chunk_forget(Chunk *chunk);
 
 /* A PUT request for a column, which is copied to the region's begin. */
