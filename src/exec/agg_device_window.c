@@ -69,11 +69,9 @@ know_parameters(AggScanState *node)
 {
 	MemoryContext old = MemoryContextSwitchTo(node->parameter_context);
 	bool known = gpuagg_window_device_begin(node->window) &&
-				 gpuagg_compiled_parameters_known(node->compiler, node->css.ss.ps.state);
+				 gpuagg_compiled_parameters_early(node->compiler, node->parameter_states,
+												  &node->css.ss.ps, node->runner);
 
-	for (int filter = 0; filter < 2 && known && node->compiler->parameters != NIL; filter++)
-		known = gpuagg_compiled_parameters(node->compiler, node->parameter_states,
-										   node->css.ss.ps.ps_ExprContext, filter, node->runner);
 	MemoryContextSwitchTo(old);
 	return known;
 }
@@ -110,7 +108,11 @@ ask(AggScanState *node, PageReader *reader, const PageDevice *device)
 	}
 	gpuagg_agg_device_ask(node, &question, true);
 	if (node->device_reason != NULL)
+	{
+		/* what has gone there since */
+		gpuagg_window_device_send(window);
 		return;
+	}
 	gpuagg_page_device_use(reader);
 	(void) gpuagg_page_memory(window->relation, node->css.ss.ps.state->es_snapshot, window->columns,
 							  question.ncolumns, &reason);

@@ -26,9 +26,6 @@ extern GpuaggVectorRunner *gpuagg_compiled_runner(const GpuaggVectorProgram *pro
  */
 extern bool gpuagg_compiled_for_device(const GpuaggVectorProgram *program, bool strings);
 
-/* Whether the parameters are values that are known before there is a row, and raise no error. */
-extern bool gpuagg_compiled_parameters_known(const VectorCompiler *compiler, const EState *estate);
-
 /* What computes the parameters, by number, for gpuagg_compiled_parameters(). */
 extern List *gpuagg_compiled_states(const VectorCompiler *compiler, PlanState *parent);
 
@@ -41,5 +38,16 @@ extern List *gpuagg_compiled_states(const VectorCompiler *compiler, PlanState *p
 extern bool gpuagg_compiled_parameters(const VectorCompiler *compiler, const List *states,
 									   ExprContext *econtext, bool filter,
 									   GpuaggVectorRunner *runner);
+
+/*
+ * All of them, before there is a row: of expressions that are not volatile and call core's functions
+ * alone.  False: some is a subquery's value that is not known yet, or an error, which is that of the
+ * first row, if there is one.
+ */
+extern bool gpuagg_compiled_parameters_early(const VectorCompiler *compiler, const List *states,
+											 PlanState *parent, GpuaggVectorRunner *runner);
+
+/* Whether an error may come from a row's values, not from the state of the server or the session. */
+extern bool gpuagg_compiled_error_of_row(int sqlerrcode);
 
 #endif /* GPUAGG_COMPILED_H */

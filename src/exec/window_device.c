@@ -294,15 +294,10 @@ gpuagg_window_device_begin(WindowDevice *device)
 		device->window.functions[f].exclusive = device->node->functions[f].exclusive;
 	if (device->compiler->parameters == NIL)
 		return true;
-	if (!gpuagg_compiled_parameters_known(device->compiler, node->state))
-		return false;
 	runner = gpuagg_compiled_runner(&device->compiler->program);
-	for (int filter = 0; filter < 2; filter++)
-		if (!gpuagg_compiled_parameters(device->compiler, device->parameter_states,
-										node->ps_ExprContext, filter, runner))
-			return false;
 	device->program.constants = runner->constants;
-	return true;
+	return gpuagg_compiled_parameters_early(device->compiler, device->parameter_states, node,
+											runner);
 }
 
 /* As if a node had given its rows. */
