@@ -91,6 +91,7 @@ read_answer(BlobQuery *query, const GpuaggReply *reply, const char *answer, Size
 	query->ns = reply->u.query.ns;
 	query->ns_slices = reply->u.query.ns_slices;
 	query->ngroups = reply->u.query.ngroups;
+	query->nrows = reply->u.query.nrows;
 	query->incomplete = reply->u.query.incomplete != 0;
 	if (query->query.nkeys == 0)
 		query->totals = (GpuaggReader){(const uint8 *) answer + groups_at, bytes - groups_at, 0};

@@ -32,6 +32,7 @@ typedef struct BlobQuery
 	const uint8 *status; /* GpuaggChunkStatus of each chunk; of this process */
 	bool incomplete;	 /* there are more groups than fit, estimated as ngroups */
 	uint64 ngroups;
+	uint64 nrows;				/* with a window: that passed the filter below it */
 	GpuaggReader totals;		/* without keys */
 	GpuaggGroupPacking packing; /* with keys: of records, */
 	const uint32 *records;		/* of ngroups of them */

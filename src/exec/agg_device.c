@@ -12,10 +12,10 @@
 #include "utils/memutils.h"
 
 #include "device/client.h"
-#include "exec/agg_device_codes.h"
+#include "exec/agg_device.h"
 #include "exec/agg_device_held.h"
+#include "exec/compiled.h"
 #include "exec/kept_memory.h"
-#include "exec/page_device.h"
 #include "gpuagg.h"
 #include "operation/accumulators.h"
 
@@ -52,30 +52,21 @@ is_number(int type)
 	return type >= GPUAGG_VECTOR_INT16 && type <= GPUAGG_VECTOR_FLOAT64;
 }
 
-static bool
-is_device_type(int type)
-{
-	return type == GPUAGG_VECTOR_BOOL || is_number(type);
-}
-
 /* Why there is no kernel for the program; NULL: there is. */
 static const char *
 program_refusal(const AggScanState *node)
 {
 	const GpuaggVectorProgram *program = &node->compiler->program;
 
-	if (program->ncolumns == 0)
-		return "no column is needed";
-	if (program->ncolumns > GPUAGG_QUERY_COLUMNS)
-		return "too many columns are needed";
-	for (uint32 i = 0; i < program->ninstructions; i++)
-	{
-		const GpuaggVectorInstruction *in = &program->instructions[i];
+	bool over_window = node->spec->over_window;
 
-		if ((!is_device_type(in->type) && in->type != GPUAGG_VECTOR_BYTES) ||
-			in->op == GPUAGG_VECTOR_ROW)
-			return "an expression is the CPU's";
-	}
+	/* below a window are others */
+	if (program->ncolumns == 0 && !over_window)
+		return "no column is needed";
+	if (program->ncolumns > (over_window ? GPUAGG_WINDOW_COLUMNS : GPUAGG_QUERY_COLUMNS))
+		return "too many columns are needed";
+	if (!gpuagg_compiled_for_device(program, !over_window))
+		return "an expression is the CPU's";
 	return gpuagg_agg_device_program_refusal(node);
 }
 
@@ -153,13 +144,14 @@ gpuagg_agg_device_init(AggScanState *node)
 /* ---- whether it is asked ---- */
 
 static const char few_rows[] = "so few rows take the CPU no longer";
+static const char not_there[] = "columns are not on the device";
 
 /* Whether mode auto leaves so many rows to the CPU, which would have to read `bare` of them from pages. */
 static bool
-are_few(uint64 rows, uint64 bare)
+are_few(uint64 rows, uint64 bare, uint64 least)
 {
 	return gpuagg_device == DEVICE_AUTO && gpuagg_device_min_rows > 0 &&
-		   rows + bare * READ_PART < AUTO_ROWS;
+		   rows + bare * READ_PART < least;
 }
 
 /* Whether mode auto leaves the groups of so many rows to the CPU. */
@@ -170,17 +162,18 @@ are_many(const AggScanState *node, uint64 rows)
 		   gpuagg_agg_device_groups_expected(node, rows) > AUTO_GROUPS;
 }
 
-/* Why it is not, for so many rows in memory; NULL: it is. */
-static const char *
-find_reason(uint64 rows, uint64 bare)
+const char *
+gpuagg_agg_device_reason(const AggScanState *node, uint64 rows, uint64 bare, uint64 least)
 {
 	if (gpuagg_device == DEVICE_CPU)
 		return gpuagg_reason_text(GPUAGG_DISABLED);
 	if (rows == 0)
 		return "columns are not in memory";
-	if (rows < (uint64) gpuagg_device_min_rows || are_few(rows, bare))
+	if (rows < (uint64) gpuagg_device_min_rows || are_few(rows, bare, least))
 		return few_rows;
-	return gpuagg_device_ready() ? NULL : "there is no device now";
+	if (!gpuagg_device_ready())
+		return "there is no device now";
+	return are_many(node, rows) ? "so many groups are the CPU's" : NULL;
 }
 
 /*
@@ -285,10 +278,30 @@ take_totals(AggScanState *node, BlobQuery *query)
 	return true;
 }
 
-/* Which chunks are in the answer; those that are not stay the CPU's.  Returns the rows of these. */
-static int64
-take_chunks(AggScanState *node, const PageDevice *device, const uint8 *status)
+/* Whether there is an answer: with a window, of all chunks. */
+static bool
+is_answered(const AggQuestion *question, const uint8 *status)
 {
+	const PageDevice *device = question->device;
+	bool all = true;
+
+	for (uint32 i = 0; i < device->nchunks && question->window != NULL; i++)
+	{
+		all &= status[i] == GPUAGG_CHUNK_IN;
+		if (status[i] == GPUAGG_CHUNK_STALE)
+			gpuagg_page_device_displaced(question->reader, device, i);
+	}
+	return all;
+}
+
+/*
+ * Which chunks are in the answer; those that are not stay the CPU's.  Returns the rows of these, as
+ * the aggregates' program has them.
+ */
+static int64
+take_chunks(const AggQuestion *question, const uint8 *status)
+{
+	const PageDevice *device = question->device;
 	bool *in = palloc_extended(Max(device->nchunks, 1) * sizeof(bool), MCXT_ALLOC_HUGE);
 	int64 rows = 0;
 	Size bytes = 0;
@@ -299,23 +312,30 @@ take_chunks(AggScanState *node, const PageDevice *device, const uint8 *status)
 		if (in[i])
 			rows += device->nrows[i];
 		else if (status[i] == GPUAGG_CHUNK_STALE)
-			gpuagg_page_device_displaced(node->reader, device, i);
+			gpuagg_page_device_displaced(question->reader, device, i);
 	}
-	gpuagg_page_device_taken(node->reader, device, in);
-	for (uint32 i = 0; i < node->compiler->program.ncolumns; i++)
-		bytes += gpuagg_vector_type_size(node->columns[i].type);
+	gpuagg_page_device_taken(question->reader, device, in);
+	for (int i = 0; i < question->ncolumns; i++)
+		bytes += gpuagg_vector_type_size(question->columns[i].type);
 	gpuagg_stat_batch(ENGINE_DEVICE, rows, (int64) bytes * rows);
-	return rows;
+	return question->window != NULL ? question->nrows : rows;
 }
 
 /* ---- the request ---- */
 
 static void
-init_query(const AggScanState *node, const AggDeviceProgram *program, const PageDevice *device,
-		   BlobQuery *query)
+init_query(const AggScanState *node, const AggQuestion *question, BlobQuery *query)
 {
+	const PageDevice *device = question->device;
+
 	memset(query, 0, sizeof(BlobQuery));
-	query->query.program = program->program;
+	query->query.program = question->program->program;
+	if (question->window != NULL)
+	{
+		query->query.window = question->window;
+		query->query.above = question->program->program;
+		query->query.program = *question->below;
+	}
 	query->query.aggregates = node->device->aggregates;
 	query->query.naggregates = (uint32) node->device->naggregates;
 	query->query.parts = 1;
@@ -326,10 +346,11 @@ init_query(const AggScanState *node, const AggDeviceProgram *program, const Page
 }
 
 static GpuaggReason
-send(AggScanState *node, BlobQuery *query)
+send(AggScanState *node, AggQuestion *question, BlobQuery *query)
 {
 	GpuaggReason reason = gpuagg_blob_query(query);
 
+	question->nrows = (int64) query->nrows;
 	if (reason == GPUAGG_OK)
 	{
 		node->counts.requests++;
@@ -343,26 +364,28 @@ send(AggScanState *node, BlobQuery *query)
 }
 
 static GpuaggReason
-ask_totals(AggScanState *node, const AggDeviceProgram *program, const PageDevice *device)
+ask_totals(AggScanState *node, AggQuestion *question)
 {
 	BlobQuery *query = palloc(sizeof(BlobQuery));
 	bool counts_passed = node->css.ss.ps.instrument != NULL && node->spec->nquals > 0 &&
 						 node->device->naggregates < GPUAGG_QUERY_AGGREGATES;
 	GpuaggReason reason;
 
-	init_query(node, program, device, query);
+	init_query(node, question, query);
 	/* how many rows the filter leaves, for EXPLAIN */
 	if (counts_passed)
 		node->device->aggregates[query->query.naggregates++] =
 			(GpuaggQueryAggregate){GPUAGG_COUNT, {0}, GPUAGG_VECTOR_NONE, GPUAGG_VECTOR_NONE};
-	reason = send(node, query);
-	if (reason == GPUAGG_OK)
+	reason = send(node, question, query);
+	if (reason == GPUAGG_OK && !is_answered(question, query->status))
+		node->device_reason = not_there;
+	else if (reason == GPUAGG_OK)
 	{
 		if (!take_totals(node, query))
 			reason = GPUAGG_DEVICE_ERROR;
 		else
 		{
-			int64 rows = take_chunks(node, device, query->status);
+			int64 rows = take_chunks(question, query->status);
 
 			if (counts_passed)
 				node->counts.removed += rows;
@@ -377,8 +400,7 @@ ask_totals(AggScanState *node, const AggDeviceProgram *program, const PageDevice
 /* A question for the groups of some chunks, in so many parts. */
 typedef struct AskedGroups
 {
-	const AggDeviceProgram *program;
-	const PageDevice *device;
+	AggQuestion *question;
 	uint64 expected;
 	uint32 parts;
 	uint8 *status; /* of the chunks, as the first part's answer had it; NULL: there is none yet */
@@ -403,7 +425,7 @@ take_groups(AggScanState *node, const AskedGroups *asked, BlobQuery *query)
 	if (asked->appends && gpuagg_agg_device_hold(node, groups, query))
 		return;
 	gpuagg_agg_held_settle(node);
-	records = gpuagg_agg_device_records(node, groups, asked->program);
+	records = gpuagg_agg_device_records(node, groups, asked->question->program);
 	gpuagg_agg_device_groups_take(records, query, asked->appends);
 	pfree(records);
 	end_answer(query);
@@ -414,14 +436,14 @@ static GpuaggReason
 ask_part(AggScanState *node, AskedGroups *asked, uint32 part, bool *incomplete)
 {
 	AggDevice *wants = node->device;
-	Size bytes = asked->device->nchunks;
+	Size bytes = asked->question->device->nchunks;
 	MemoryContext context = AllocSetContextCreate(node->css.ss.ps.state->es_query_cxt,
 												  "gpuagg answer", ALLOCSET_SMALL_SIZES);
 	BlobQuery *query = MemoryContextAlloc(context, sizeof(BlobQuery));
 	MemoryContext old;
 	GpuaggReason reason;
 
-	init_query(node, asked->program, asked->device, query);
+	init_query(node, asked->question, query);
 	query->query.keys = wants->groups.keys;
 	query->query.nkeys = wants->groups.layout.nkeys;
 	query->query.part = part;
@@ -429,7 +451,7 @@ ask_part(AggScanState *node, AskedGroups *asked, uint32 part, bool *incomplete)
 	query->query.expected = asked->expected / asked->parts;
 	query->layout = &wants->groups.layout;
 	old = MemoryContextSwitchTo(context);
-	reason = send(node, query);
+	reason = send(node, asked->question, query);
 	MemoryContextSwitchTo(old);
 	*incomplete = reason == GPUAGG_OK && query->incomplete;
 	if (*incomplete)
@@ -441,6 +463,8 @@ ask_part(AggScanState *node, AskedGroups *asked, uint32 part, bool *incomplete)
 		/* a part of a chunk's groups is nothing that the CPU could complete */
 		if (memcmp(asked->status, query->status, bytes) != 0)
 			reason = GPUAGG_BUSY;
+		else if (!is_answered(asked->question, query->status))
+			node->device_reason = not_there;
 		else if (!gpuagg_agg_device_groups_fit(query))
 			reason = GPUAGG_CPU_ONLY;
 		else
@@ -460,7 +484,8 @@ ask_parts(AggScanState *node, AskedGroups *asked, bool *incomplete)
 {
 	GpuaggReason reason = GPUAGG_OK;
 
-	for (uint32 part = 0; part < asked->parts && reason == GPUAGG_OK; part++)
+	for (uint32 part = 0; part < asked->parts && reason == GPUAGG_OK && node->device_reason == NULL;
+		 part++)
 	{
 		reason = ask_part(node, asked, part, incomplete);
 		if (*incomplete && part > 0)
@@ -473,12 +498,12 @@ ask_parts(AggScanState *node, AskedGroups *asked, bool *incomplete)
 
 /* The groups of some chunks; alone: the node has no others. */
 static GpuaggReason
-ask_groups(AggScanState *node, const AggDeviceProgram *program, const PageDevice *device,
-		   bool alone)
+ask_groups(AggScanState *node, AggQuestion *question, bool alone)
 {
+	const PageDevice *device = question->device;
 	uint64 room = gpuagg_blob_query_room(&node->device->groups.layout, device->nchunks,
-										 node->compiler->program.ncolumns);
-	AskedGroups asked = {.program = program, .device = device};
+										 (uint32) question->ncolumns);
+	AskedGroups asked = {.question = question};
 	int64 removed = node->counts.removed;
 	GpuaggReason reason = GPUAGG_OK;
 	bool incomplete = true;
@@ -498,9 +523,9 @@ ask_groups(AggScanState *node, const AggDeviceProgram *program, const PageDevice
 		asked.parts = (uint32) parts;
 		reason = ask_parts(node, &asked, &incomplete);
 	}
-	if (reason == GPUAGG_OK)
+	if (reason == GPUAGG_OK && node->device_reason == NULL)
 		/* those in groups are subtracted with these */
-		node->counts.removed += take_chunks(node, device, asked.status);
+		node->counts.removed += take_chunks(question, asked.status);
 	else if (asked.taken)
 	{
 		gpuagg_agg_sets_clear(node);
@@ -511,20 +536,21 @@ ask_groups(AggScanState *node, const AggDeviceProgram *program, const PageDevice
 
 /* The groups of all chunks; those of one request have no more rows than it may count. */
 static GpuaggReason
-ask_all_groups(AggScanState *node, const AggDeviceProgram *program, const PageDevice *device,
-			   bool alone)
+ask_all_groups(AggScanState *node, const AggQuestion *question, bool alone)
 {
-	uint32 ncolumns = node->compiler->program.ncolumns;
+	const PageDevice *device = question->device;
 	GpuaggReason reason = GPUAGG_OK;
 
 	for (uint32 first = 0; first < device->nchunks && reason == GPUAGG_OK;)
 	{
 		PageDevice some = *device;
+		AggQuestion part = *question;
 
+		part.device = &some;
 		some.numbers += first;
 		some.nrows += first;
 		some.chunks += first;
-		some.blobs += (Size) first * ncolumns;
+		some.blobs += (Size) first * question->ncolumns;
 		some.nchunks = 0;
 		some.rows = 0;
 		while (first < device->nchunks && some.rows + device->nrows[first] <= GPUAGG_GROUP_ROWS)
@@ -533,7 +559,7 @@ ask_all_groups(AggScanState *node, const AggDeviceProgram *program, const PageDe
 			some.nchunks++;
 		}
 		gpuagg_agg_held_settle(node);
-		reason = ask_groups(node, program, &some, alone);
+		reason = ask_groups(node, &part, alone);
 		if (node->device_reason != NULL)
 			break;
 		alone = false;
@@ -541,9 +567,8 @@ ask_all_groups(AggScanState *node, const AggDeviceProgram *program, const PageDe
 	return reason;
 }
 
-/* alone: no rows are in the node's groups. */
-static void
-ask(AggScanState *node, const PageDevice *device, bool alone)
+void
+gpuagg_agg_device_ask(AggScanState *node, AggQuestion *question, bool alone)
 {
 	instr_time start = gpuagg_agg_timing_start(node);
 	AggDeviceProgram program;
@@ -554,11 +579,15 @@ ask(AggScanState *node, const PageDevice *device, bool alone)
 		node->device_reason = "conditions hold for too many strings";
 		return;
 	}
-	reason = node->spec->nkeys > 0 ? ask_all_groups(node, &program, device, alone)
-								   : ask_totals(node, &program, device);
+	question->program = &program;
+	reason = node->spec->nkeys == 0		? ask_totals(node, question)
+			 : question->window != NULL ? ask_groups(node, question, alone)
+										: ask_all_groups(node, question, alone);
 	if (reason == GPUAGG_CPU_ONLY)
 		node->device = NULL; /* whatever rows there will be */
-	if (reason != GPUAGG_OK)
+	if (reason == GPUAGG_CPU_ONLY && question->window != NULL)
+		node->device_reason = "a row, the keys or a result are the CPU's";
+	else if (reason != GPUAGG_OK)
 		node->device_reason = gpuagg_reason_text(reason);
 	gpuagg_agg_timing_stop(start, &node->counts.ns_device);
 }
@@ -577,14 +606,12 @@ gpuagg_agg_device_take(AggScanState *node)
 		return;
 	gpuagg_agg_held_settle(node);
 	rows = gpuagg_page_device_rows(node->reader, &bare, &there);
-	node->device_reason = find_reason(rows, bare);
-	if (node->device_reason == NULL && are_many(node, rows))
-		node->device_reason = "so many groups are the CPU's";
+	node->device_reason = gpuagg_agg_device_reason(node, rows, bare, AUTO_ROWS);
 	if (node->device_reason != NULL)
 		return;
 	if (!there)
 	{
-		node->device_reason = "columns are not on the device";
+		node->device_reason = not_there;
 		gpuagg_page_device_send(node->reader);
 		return;
 	}
@@ -602,10 +629,15 @@ gpuagg_agg_device_take(AggScanState *node)
 		const PageDevice *device = gpuagg_page_device_find(node->reader);
 
 		/* smallest and largest values may have excluded the others */
-		if (device->nchunks > 0 && are_few(device->rows, device->bare))
+		if (device->nchunks > 0 && are_few(device->rows, device->bare, AUTO_ROWS))
 			node->device_reason = few_rows;
 		else if (device->nchunks > 0)
-			ask(node, device, alone);
+		{
+			AggQuestion question = {node->reader, node->columns,
+									(int) node->compiler->program.ncolumns, device};
+
+			gpuagg_agg_device_ask(node, &question, alone);
+		}
 		if (device->nhost > 0 && node->device != NULL)
 			gpuagg_page_device_send(node->reader);
 	}

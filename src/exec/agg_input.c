@@ -100,7 +100,7 @@ init_expressions(AggScanState *node, List *quals)
 static bool
 needs_columns_only(const AggScanState *node)
 {
-	bool only = !node->always_by_row && node->compiler->rows == NIL && !node->spec->over_window;
+	bool only = !node->always_by_row && node->compiler->rows == NIL;
 
 	for (int i = 0; i < node->nvalues; i++)
 		only &= node->values[i].whole;
@@ -133,7 +133,7 @@ gpuagg_agg_input_init(AggScanState *node)
 	node->by_row = node->always_by_row;
 	node->dense = gpuagg_dense_make(node);
 	node->columns_only = needs_columns_only(node);
-	if (node->columns_only)
+	if (node->columns_only && !node->spec->over_window)
 	{
 		gpuagg_agg_conditions_init(node);
 		gpuagg_agg_ranges_init(node);
@@ -515,6 +515,8 @@ gpuagg_agg_input_drain(AggScanState *node)
 
 	if (node->spec->over_children)
 		all = take_children(node);
+	else if (node->reader == NULL && node->spec->over_window && gpuagg_agg_device_window(node))
+		all = true;
 	else
 	{
 		if (node->reader == NULL)

@@ -229,9 +229,11 @@ typedef struct AggScanState
 	AggMemory memory; /* where the table is one */
 	AggAlone alone;
 	AggConditions conditions;
-	AggChunk *chunk;		   /* what is asked of blocks in memory */
-	AggDevice *device;		   /* NULL: nothing, whatever rows there are */
-	AggHeld *held;			   /* or NULL */
+	AggChunk *chunk; /* what is asked of blocks in memory */
+	struct WindowDevice
+		*window;	   /* of the window below, on the device; NULL: not made, or not to be done */
+	AggDevice *device; /* NULL: nothing, whatever rows there are */
+	AggHeld *held;	   /* or NULL */
 	const char *device_reason; /* why the device did not do all from memory; or NULL */
 	AggRanges *ranges;		   /* the filter as ranges of columns in memory; or NULL */
 	AggCodes *codes;		   /* what is done with strings' codes */
@@ -431,6 +433,12 @@ extern AggGroup *gpuagg_agg_held_next(AggScanState *node);
 extern bool gpuagg_agg_held_has_results(const AggScanState *node);
 extern bool gpuagg_agg_held_next_result(AggScanState *node, Datum *values, bool *isnull);
 extern void gpuagg_agg_held_end(AggScanState *node);
+
+/*
+ * agg_device_window.c: all rows of the window below into the groups, before the node below has
+ * been asked for any; false: the CPU has to do it.
+ */
+extern bool gpuagg_agg_device_window(AggScanState *node);
 
 /*
  * Whether a sum of integers stays within 128 bits, by a decimal's factor too; adds what the

@@ -149,23 +149,6 @@ run_program(AggScanState *node, int *nlive)
 	return !runner->any_flagged;
 }
 
-/* Whether an error may come from a row's values, not from the state of the server or the session. */
-static bool
-is_of_a_row(int sqlerrcode)
-{
-	switch (ERRCODE_TO_CATEGORY(sqlerrcode))
-	{
-		case ERRCODE_TRANSACTION_ROLLBACK:
-		case ERRCODE_INSUFFICIENT_RESOURCES:
-		case ERRCODE_OPERATOR_INTERVENTION:
-		case ERRCODE_SYSTEM_ERROR:
-		case ERRCODE_INTERNAL_ERROR:
-			return false;
-		default:
-			return true;
-	}
-}
-
 /*
  * The same.  Where expressions are evaluated row by row, or parameters before the first row, the
  * first error that is raised need not be that of the first row that has one: such a vector is
@@ -190,7 +173,7 @@ run_program_in_order(AggScanState *node, int *nlive)
 
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
-		if (!is_of_a_row(error->sqlerrcode))
+		if (!gpuagg_compiled_error_of_row(error->sqlerrcode))
 			PG_RE_THROW();
 		FlushErrorState();
 		if (node->reader->from_memory)

@@ -36,6 +36,20 @@ gpuagg_compiled_runner(const GpuaggVectorProgram *program)
 	return gpuagg_vector_runner_make((void *) TYPEALIGN(64, memory), program);
 }
 
+bool
+gpuagg_compiled_for_device(const GpuaggVectorProgram *program, bool strings)
+{
+	for (uint32 i = 0; i < program->ninstructions; i++)
+	{
+		const GpuaggVectorInstruction *in = &program->instructions[i];
+
+		if (in->op == GPUAGG_VECTOR_ROW || in->type == GPUAGG_VECTOR_DATUM ||
+			(in->type == GPUAGG_VECTOR_BYTES && !strings))
+			return false;
+	}
+	return true;
+}
+
 List *
 gpuagg_compiled_states(const VectorCompiler *compiler, PlanState *parent)
 {
@@ -70,4 +84,67 @@ gpuagg_compiled_parameters(const VectorCompiler *compiler, const List *states,
 	}
 	gpuagg_vector_constants_changed(runner);
 	return fits;
+}
+
+bool
+gpuagg_compiled_error_of_row(int sqlerrcode)
+{
+	switch (ERRCODE_TO_CATEGORY(sqlerrcode))
+	{
+		case ERRCODE_TRANSACTION_ROLLBACK:
+		case ERRCODE_INSUFFICIENT_RESOURCES:
+		case ERRCODE_OPERATOR_INTERVENTION:
+		case ERRCODE_SYSTEM_ERROR:
+		case ERRCODE_INTERNAL_ERROR:
+			return false;
+		default:
+			return true;
+	}
+}
+
+/* Whether an expression has the value of a subquery that has not run. */
+static bool
+has_unknown(Node *expr, void *estate)
+{
+	const Param *param = (const Param *) expr;
+
+	if (expr == NULL)
+		return false;
+	if (IsA(expr, Param))
+		return param->paramkind == PARAM_EXEC &&
+			   ((const EState *) estate)->es_param_exec_vals[param->paramid].execPlan != NULL;
+	return expression_tree_walker(expr, has_unknown, estate);
+}
+
+bool
+gpuagg_compiled_parameters_early(const VectorCompiler *compiler, const List *states,
+								 PlanState *parent, GpuaggVectorRunner *runner)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool known = true;
+	ListCell *cell;
+
+	foreach (cell, compiler->parameters)
+		if (has_unknown((Node *) ((const VectorParameter *) lfirst(cell))->expr, parent->state))
+			return false;
+	PG_TRY();
+	{
+		for (int filter = 0; filter < 2 && known; filter++)
+			known = gpuagg_compiled_parameters(compiler, states, parent->ps_ExprContext, filter,
+											   runner);
+	}
+	PG_CATCH();
+	{
+		ErrorData *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		if (!gpuagg_compiled_error_of_row(error->sqlerrcode))
+			PG_RE_THROW();
+		FlushErrorState();
+		FreeErrorData(error);
+		known = false;
+	}
+	PG_END_TRY();
+	return known;
 }

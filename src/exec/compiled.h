@@ -20,6 +20,12 @@ extern void gpuagg_compiled_columns(const VectorCompiler *compiler, TupleDesc de
 /* A runner of the program, in the current memory context. */
 extern GpuaggVectorRunner *gpuagg_compiled_runner(const GpuaggVectorProgram *program);
 
+/*
+ * Whether the device has all of a program: numbers and booleans, and, where it is `strings`, these,
+ * of which it has the codes.
+ */
+extern bool gpuagg_compiled_for_device(const GpuaggVectorProgram *program, bool strings);
+
 /* What computes the parameters, by number, for gpuagg_compiled_parameters(). */
 extern List *gpuagg_compiled_states(const VectorCompiler *compiler, PlanState *parent);
 
@@ -32,5 +38,16 @@ extern List *gpuagg_compiled_states(const VectorCompiler *compiler, PlanState *p
 extern bool gpuagg_compiled_parameters(const VectorCompiler *compiler, const List *states,
 									   ExprContext *econtext, bool filter,
 									   GpuaggVectorRunner *runner);
+
+/*
+ * All of them, before there is a row: of expressions that are not volatile and call core's functions
+ * alone.  False: some is a subquery's value that is not known yet, or an error, which is that of the
+ * first row, if there is one.
+ */
+extern bool gpuagg_compiled_parameters_early(const VectorCompiler *compiler, const List *states,
+											 PlanState *parent, GpuaggVectorRunner *runner);
+
+/* Whether an error may come from a row's values, not from the state of the server or the session. */
+extern bool gpuagg_compiled_error_of_row(int sqlerrcode);
 
 #endif /* GPUAGG_COMPILED_H */

@@ -140,10 +140,20 @@ gpuagg_page_device_find(PageReader *reader)
 					  &placed[chunk - first]);
 	}
 	pfree(placed);
+	device->nread = gpuagg_page_resident_unused(reader);
 	/* the chunk that is being given out goes on */
 	if (resident->open && !gpuagg_page_evidence_blocks(resident, resident->chunk))
 		elog(ERROR, "block of chunk %u is not there any more", resident->chunk);
 	return device;
+}
+
+void
+gpuagg_page_device_use(PageReader *reader)
+{
+	const PageResident *resident = reader->resident;
+
+	for (int i = 0; i < resident->ncolumns; i++)
+		(void) gpuagg_column_use(resident->pins[i].column);
 }
 
 const GpuaggVectorBytes *

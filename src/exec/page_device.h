@@ -16,9 +16,10 @@ typedef struct PageDevice
 	BlobQueryChunk *chunks; /* the same as the query has them */
 	uint64 *blobs;			/* [nchunks][ncolumns] */
 	uint64 epoch;
-	uint64 rows;  /* that count, of all */
-	uint64 bare;  /* of these, those that are on the device alone */
-	uint32 nhost; /* other chunks with rows from memory */
+	uint64 rows;	   /* that count, of all */
+	uint64 bare;	   /* of these, those that are on the device alone */
+	uint32 nhost;	   /* other chunks with rows from memory */
+	BlockNumber nread; /* pages that do not come from memory */
 } PageDevice;
 
 /*
@@ -35,6 +36,9 @@ extern void gpuagg_page_device_send(PageReader *reader);
  * their rows are so at once.  In the current memory context.
  */
 extern PageDevice *gpuagg_page_device_find(PageReader *reader);
+
+/* Counts a use of columns that the reader has only looked at. */
+extern void gpuagg_page_device_use(PageReader *reader);
 
 /* The device has taken the rows of the chunks with in[i], the others come from memory. */
 extern void gpuagg_page_device_taken(PageReader *reader, const PageDevice *device, const bool *in);

@@ -31,27 +31,37 @@ refusal_of(Relation relation, const PageColumn *column)
 					gpuagg_refusal_text(refusal));
 }
 
+const char *
+gpuagg_page_memory_refusal(Relation relation, Snapshot snapshot, const PageColumn *columns,
+						   int ncolumns)
+{
+	const char *reason = gpuagg_resident == RESIDENT_OFF
+							 ? "\"gpuagg.resident\" is off"
+							 : gpuagg_resident_ineligible(relation, snapshot);
+	ColumnKey any;
+
+	for (int i = 0; i < ncolumns && reason == NULL; i++)
+		if (!columns[i].resident)
+			reason = psprintf("columns of type %s cannot be resident",
+							  format_type_be(
+								  TupleDescAttr(RelationGetDescr(relation), columns[i].attno - 1)
+									  ->atttypid));
+	if (reason == NULL && !gpuagg_directory_open())
+		reason = pstrdup(gpuagg_directory_reason());
+	for (int i = 0; i < ncolumns && reason == NULL; i++)
+		reason = refusal_of(relation, &columns[i]);
+	if (reason == NULL && ncolumns == 0 && !gpuagg_column_any(relation, &any))
+		reason = "no column of the table is resident";
+	return reason;
+}
+
 PageMemory
 gpuagg_page_memory(Relation relation, Snapshot snapshot, const PageColumn *columns, int ncolumns,
 				   const char **reason)
 {
-	ColumnKey any;
 	bool seen = true;
 
-	*reason = gpuagg_resident == RESIDENT_OFF ? "\"gpuagg.resident\" is off"
-											  : gpuagg_resident_ineligible(relation, snapshot);
-	for (int i = 0; i < ncolumns && *reason == NULL; i++)
-		if (!columns[i].resident)
-			*reason = psprintf("columns of type %s cannot be resident",
-							   format_type_be(
-								   TupleDescAttr(RelationGetDescr(relation), columns[i].attno - 1)
-									   ->atttypid));
-	if (*reason == NULL && !gpuagg_directory_open())
-		*reason = pstrdup(gpuagg_directory_reason());
-	for (int i = 0; i < ncolumns && *reason == NULL; i++)
-		*reason = refusal_of(relation, &columns[i]);
-	if (*reason == NULL && ncolumns == 0 && !gpuagg_column_any(relation, &any))
-		*reason = "no column of the table is resident";
+	*reason = gpuagg_page_memory_refusal(relation, snapshot, columns, ncolumns);
 	if (*reason != NULL)
 		return PAGE_MEMORY_NONE;
 	if (ncolumns == 0)

@@ -125,9 +125,14 @@ extern bool gpuagg_page_reader_can_read(Relation relation);
 typedef enum PageMemory
 {
 	PAGE_MEMORY_NONE,
-	PAGE_MEMORY_USE, /* what is there */
-	PAGE_MEMORY_FILL /* and what is read goes there */
+	PAGE_MEMORY_LOOK, /* what is there, which counts as no use; without a share */
+	PAGE_MEMORY_USE,  /* what is there */
+	PAGE_MEMORY_FILL  /* and what is read goes there */
 } PageMemory;
+
+/* Why no such columns of the table can be in memory, in the current context; NULL: they can. */
+extern const char *gpuagg_page_memory_refusal(Relation relation, Snapshot snapshot,
+											  const PageColumn *columns, int ncolumns);
 
 /*
  * What can be done under the settings for one execution, which counts as a use of the columns.

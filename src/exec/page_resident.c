@@ -22,9 +22,9 @@ open_fill(PageResident *resident, const PageColumn *columns, uint64 before)
 	pfree(types);
 }
 
-/* Pins all columns; false: not all are there. */
+/* Pins all columns; false: not all are there.  *before: their last uses; not set if this is none. */
 static bool
-pin_columns(PageResident *resident, Relation relation, const PageColumn *columns, bool make,
+pin_columns(PageResident *resident, Relation relation, const PageColumn *columns, PageMemory memory,
 			uint64 *before)
 {
 	for (int i = 0; i < resident->ncolumns; i++)
@@ -37,12 +37,15 @@ pin_columns(PageResident *resident, Relation relation, const PageColumn *columns
 			key = gpuagg_column_key(relation, columns[i].attno);
 		else if (!gpuagg_column_any(relation, &key))
 			return false;
-		if (!gpuagg_column_pin(&key, RelationGetRelid(relation), make, &resident->pins[i]))
+		if (!gpuagg_column_pin(&key, RelationGetRelid(relation), memory == PAGE_MEMORY_FILL,
+							   &resident->pins[i]))
 		{
 			while (i-- > 0)
 				gpuagg_column_unpin(&resident->pins[i]);
 			return false;
 		}
+		if (memory == PAGE_MEMORY_LOOK)
+			continue;
 		last = gpuagg_column_use(resident->pins[i].column);
 		*before = i == 0 ? last : Min(*before, last);
 	}
@@ -97,8 +100,8 @@ gpuagg_page_resident_open(PageReader *reader, const PageColumn *columns, int nco
 	}
 	resident->ncolumns = ncolumns;
 	resident->pins = palloc0(ncolumns * sizeof(ColumnPin));
-	resident->pinned = gpuagg_directory_open() && pin_columns(resident, scan->relation, columns,
-															  memory == PAGE_MEMORY_FILL, &before);
+	resident->pinned = gpuagg_directory_open() &&
+					   pin_columns(resident, scan->relation, columns, memory, &before);
 	if (!resident->pinned && share == NULL)
 	{
 		MemoryContextSwitchTo(old);

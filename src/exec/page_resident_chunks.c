@@ -267,13 +267,11 @@ gpuagg_page_resident_is_taken(const PageReader *reader)
 }
 
 BlockNumber
-gpuagg_page_resident_left(const PageReader *reader)
+gpuagg_page_resident_unused(const PageReader *reader)
 {
 	const PageResident *resident = reader->resident;
-	BlockNumber left = (BlockNumber) resident->nreturned;
+	BlockNumber left = 0;
 
-	if (resident->next < resident->nchunks)
-		return MaxBlockNumber;
 	for (uint32 i = 0; i < resident->nchunks; i++)
 	{
 		const ChunkPages *used = &resident->decided[i].used;
@@ -283,6 +281,16 @@ gpuagg_page_resident_left(const PageReader *reader)
 			left += chunk_npages(i, reader->scan->nblocks) - chunk_size(used);
 	}
 	return left;
+}
+
+BlockNumber
+gpuagg_page_resident_left(const PageReader *reader)
+{
+	const PageResident *resident = reader->resident;
+
+	if (resident->next < resident->nchunks)
+		return MaxBlockNumber;
+	return (BlockNumber) resident->nreturned + gpuagg_page_resident_unused(reader);
 }
 
 bool

@@ -13,6 +13,7 @@
 #include "common/work.h"
 #include "engine/cpu.h"
 #include "exec/row_reader.h"
+#include "exec/window_source.h"
 #include "exec/window_vectors.h"
 #include "spec/vector_compile.h"
 
@@ -21,9 +22,8 @@
 /* Where an attribute comes from. */
 typedef struct RowAttribute
 {
-	int column;			   /* of the plan's rows; -1: it is not there */
-	int scan;			   /* of vectors: column of the window's scan tuple; -1: a constant */
-	const Const *constant; /* that */
+	int column;			 /* of the plan's rows; -1: it is not there */
+	WindowSource source; /* of vectors */
 } RowAttribute;
 
 typedef struct RowReader
@@ -69,42 +69,20 @@ gpuagg_row_reader_desc(PlanState *plan, const List *attributes, const List *typm
 
 /* ---- the plan ---- */
 
-/* Finds where the plan's column comes from in the window's scan tuple; false: it is computed. */
-static bool
-find_source(const RowReader *reader, const PlanState *window, RowAttribute *attribute)
-{
-	const TargetEntry *entry = list_nth(reader->plan->plan->targetlist, attribute->column);
-	const Var *var = (const Var *) entry->expr;
-
-	if (window != reader->plan)
-	{
-		if (!IsA(var, Var) || var->varattno <= 0)
-			return false;
-		entry = list_nth(window->plan->targetlist, var->varattno - 1);
-		var = (const Var *) entry->expr;
-	}
-	attribute->scan = -1;
-	if (IsA(var, Const))
-		attribute->constant = (const Const *) var;
-	else if (IsA(var, Var) && var->varno == INDEX_VAR && var->varattno > 0)
-		attribute->scan = var->varattno - 1;
-	return attribute->scan >= 0 || attribute->constant != NULL;
-}
-
 /* The node whose vectors can be taken in place of the plan's rows; or NULL. */
 static PlanState *
 find_window(RowReader *reader)
 {
-	PlanState *window = reader->plan;
+	PlanState *window = gpuagg_window_source_node(reader->plan);
 
-	if (IsA(window, SubqueryScanState))
-		window = ((SubqueryScanState *) window)->subplan;
-	if (!gpuagg_window_vectors_of(window))
-		return NULL;
-	for (int a = 0; a < reader->desc->natts; a++)
-		if (reader->attributes[a].column >= 0 &&
-			!find_source(reader, window, &reader->attributes[a]))
+	for (int a = 0; a < reader->desc->natts && window != NULL; a++)
+	{
+		RowAttribute *attribute = &reader->attributes[a];
+
+		if (attribute->column >= 0 &&
+			!gpuagg_window_source_find(reader->plan, window, attribute->column, &attribute->source))
 			return NULL;
+	}
 	return window;
 }
 
@@ -119,8 +97,8 @@ begin(RowReader *reader)
 		return;
 	needed = palloc0(list_length(((const CustomScan *) window->plan)->custom_scan_tlist) + 1);
 	for (int a = 0; a < reader->desc->natts; a++)
-		if (reader->attributes[a].column >= 0 && reader->attributes[a].scan >= 0)
-			needed[reader->attributes[a].scan] = true;
+		if (reader->attributes[a].column >= 0 && reader->attributes[a].source.scan >= 0)
+			needed[reader->attributes[a].source.scan] = true;
 	/* what nodes below begin lasts longer than this reader */
 	old = MemoryContextSwitchTo(reader->plan->state->es_query_cxt);
 	if (reader->plan != window && reader->plan->chgParam != NULL)
@@ -225,13 +203,13 @@ get(const RowReader *reader, int a, int row, bool *isnull)
 		*isnull = reader->isnull[(Size) a * GPUAGG_VECTOR_ROWS + row];
 		return reader->values[(Size) a * GPUAGG_VECTOR_ROWS + row];
 	}
-	if (attribute->scan < 0)
+	if (attribute->source.scan < 0)
 	{
-		*isnull = attribute->constant->constisnull;
-		return attribute->constant->constvalue;
+		*isnull = attribute->source.constant->constisnull;
+		return attribute->source.constant->constvalue;
 	}
 	old = MemoryContextSwitchTo(reader->batch);
-	value = gpuagg_window_vectors_datum(reader->window, attribute->scan, row, isnull);
+	value = gpuagg_window_vectors_datum(reader->window, attribute->source.scan, row, isnull);
 	MemoryContextSwitchTo(old);
 	return value;
 }
@@ -254,10 +232,10 @@ load_sums(RowReader *reader, int c)
 	const uint8 *status;
 	int scale;
 
-	if (reader->window == NULL || attribute->scan < 0 ||
+	if (reader->window == NULL || attribute->source.scan < 0 ||
 		reader->forms[c].type != GPUAGG_VECTOR_INT128)
 		return false;
-	sums = gpuagg_window_vectors_sums(reader->window, attribute->scan, &scale, &status);
+	sums = gpuagg_window_vectors_sums(reader->window, attribute->source.scan, &scale, &status);
 	if (sums == NULL || scale != reader->forms[c].scale)
 		return false;
 	memcpy(vector->values, sums, reader->reader.nrows * sizeof(GpuaggInt128));
@@ -398,7 +376,7 @@ gpuagg_row_reader_open(PlanState *plan, const List *attributes, TupleDesc desc,
 	reader->columns = columns;
 	reader->attributes = palloc((desc->natts + 1) * sizeof(RowAttribute));
 	for (int a = 0; a < desc->natts; a++)
-		reader->attributes[a] = (RowAttribute){-1, -1, NULL};
+		reader->attributes[a] = (RowAttribute){-1, {-1, NULL}};
 	foreach (cell, attributes)
 		reader->attributes[lfirst_int(cell) - 1].column = foreach_current_index(cell);
 	make_vectors(reader, ncolumns);

@@ -4,18 +4,17 @@
  */
 #include "compat.h"
 
-#include "access/sysattr.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
-#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "exec/compiled.h"
+#include "exec/page_device.h"
 #include "exec/scan_columns.h"
+#include "exec/scan_program.h"
 
 struct ScanColumns
 {
@@ -56,41 +55,7 @@ struct ScanColumns
 	int natts; /* of rows that it looks at */
 };
 
-/* ---- which scans ---- */
-
-/* Attributes that the expressions have, up to the last one; -1: also what a slot has not. */
-static int
-attributes_of(const List *exprs, Index varno, int all)
-{
-	Bitmapset *attributes = NULL;
-	int member = -1;
-	int last = 0;
-
-	pull_varattnos((Node *) exprs, varno, &attributes);
-	while ((member = bms_next_member(attributes, member)) >= 0)
-	{
-		int attno = member + FirstLowInvalidHeapAttributeNumber;
-
-		if (attno == 0)
-			last = all;
-		else if (attno > 0)
-			last = Max(last, attno);
-		else if (attno != SelfItemPointerAttributeNumber && attno != TableOidAttributeNumber)
-			return -1;
-	}
-	return last;
-}
-
-/* The attribute that a column of the scan is, or 0. */
-static AttrNumber
-attribute_of(const SeqScan *plan, int i)
-{
-	const Var *var =
-		(const Var *) ((const TargetEntry *) list_nth(plan->scan.plan.targetlist, i))->expr;
-
-	return IsA(var, Var) && var->varno == plan->scan.scanrelid && var->varattno > 0 ? var->varattno
-																					: 0;
-}
+/* ---- start ---- */
 
 /* Whether the columns that are kept can be read or computed. */
 static bool
@@ -98,40 +63,9 @@ has_columns(const ScanColumns *table, const bool *kept)
 {
 	for (int i = 0; i < table->nscan; i++)
 		if (kept[i] && table->exprs[i] == NULL &&
-			attribute_of((const SeqScan *) table->scan->ss.ps.plan, i) == 0)
+			gpuagg_scan_program_attribute((const SeqScan *) table->scan->ss.ps.plan, i) == 0)
 			return false;
 	return true;
-}
-
-static bool
-can_take(PlanState *child)
-{
-	const EState *estate = child->state;
-	const SeqScan *plan = (const SeqScan *) child->plan;
-
-	/* an EXPLAIN without ANALYZE does not come here */
-	return IsA(child, SeqScanState) && !plan->scan.plan.parallel_aware &&
-		   estate->es_epq_active == NULL && ScanDirectionIsForward(estate->es_direction) &&
-		   IsMVCCSnapshot(estate->es_snapshot) &&
-		   gpuagg_page_reader_can_read(((SeqScanState *) child)->ss.ss_currentRelation) &&
-		   !contain_subplans((Node *) plan->scan.plan.qual) &&
-		   attributes_of(plan->scan.plan.qual, plan->scan.scanrelid, 1) >= 0;
-}
-
-/* ---- start ---- */
-
-/* Replaces columns of the scan tuple by those of the child's table. */
-static Node *
-replace_columns(Node *node, void *child)
-{
-	const List *targets = child;
-
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var) && ((Var *) node)->varno == INDEX_VAR)
-		return copyObject(
-			(Node *) ((TargetEntry *) list_nth(targets, ((Var *) node)->varattno - 1))->expr);
-	return expression_tree_mutator(node, replace_columns, child);
 }
 
 /* Whether a register holds the expression's values as a column has them, or decimals as bigints. */
@@ -170,29 +104,21 @@ static VectorCompiler *
 compile(const ScanColumns *table, List *quals, Expr *const *exprs, int n, int *register_of,
 		int *scales)
 {
-	Index varno = ((const Scan *) table->scan->ss.ps.plan)->scanrelid;
-	VectorCompiler *compiler;
+	const SeqScan *plan = (const SeqScan *) table->scan->ss.ps.plan;
+	VectorValue *values = palloc0((n + 1) * sizeof(VectorValue));
+	VectorCompiler *compiler = gpuagg_scan_program_make(plan, quals, exprs, n, values);
 
-	if (!gpuagg_compile_possible((Node *) quals))
+	if (compiler == NULL || !has_plain_parameters(compiler))
 		return NULL;
-	compiler = gpuagg_compiler_make(varno);
-	compiler->narrow = n > 0;
-	gpuagg_compile_filter(compiler, quals);
 	for (int i = 0; i < n; i++)
 	{
-		VectorValue value;
-
 		if (exprs[i] == NULL)
 			continue;
-		value = gpuagg_compile_value(compiler, exprs[i], NULL);
-		if (!is_column(exprs[i], &value))
+		if (!is_column(exprs[i], &values[i]))
 			return NULL;
-		register_of[i] = value.reg;
-		scales[i] = value.scale;
+		register_of[i] = values[i].reg;
+		scales[i] = values[i].scale;
 	}
-	if (!gpuagg_compile_finish(compiler) || compiler->user_function || compiler->rows != NIL ||
-		!has_plain_parameters(compiler))
-		return NULL;
 	return compiler;
 }
 
@@ -205,10 +131,12 @@ value_of(const ScanColumns *table, Expr *const *arguments, int i)
 	Expr *expr;
 
 	if (i >= table->nscan)
-		return (Expr *) replace_columns((Node *) arguments[i - table->nscan], targets);
+		return gpuagg_scan_program_expr(plan, arguments[i - table->nscan]);
 	expr = ((TargetEntry *) list_nth(targets, i))->expr;
 	/* a column of rows is not scaled */
-	return attribute_of(plan, i) > 0 || exprType((Node *) expr) == NUMERICOID ? NULL : expr;
+	return gpuagg_scan_program_attribute(plan, i) > 0 || exprType((Node *) expr) == NUMERICOID
+			   ? NULL
+			   : expr;
 }
 
 /* Finds the values that can be computed; they are if the filter is, too. */
@@ -226,7 +154,7 @@ init_values(ScanColumns *table, Expr *const *arguments, int n, bool *computed, i
 	{
 		Expr *expr = value_of(table, arguments, i);
 
-		if (expr == NULL || !gpuagg_compile_possible((Node *) expr) ||
+		if (expr == NULL ||
 			compile(table, NIL, &expr, 1, &table->register_of[i], &all_scales[i]) == NULL)
 			continue;
 		table->exprs[i] = expr;
@@ -276,7 +204,7 @@ init_filter(ScanColumns *table)
 	table->quals = plan->plan.qual;
 	table->qual = ExecInitQual(table->quals, table->node);
 	table->slot = ExecInitExtraTupleSlot(table->node->state, desc, &TTSOpsVirtual);
-	table->natts = attributes_of(table->quals, plan->scanrelid, desc->natts);
+	table->natts = gpuagg_scan_program_attributes(table->quals, plan->scanrelid, desc->natts);
 }
 
 /* Whether the vector's values are as wide as the attribute's. */
@@ -320,7 +248,7 @@ init_columns(ScanColumns *table, const bool *kept)
 		table->column_of[i] = -1;
 		if (!kept[i] || table->exprs[i] != NULL)
 			continue;
-		table->column_of[i] = find_column(table, attribute_of(plan, i));
+		table->column_of[i] = find_column(table, gpuagg_scan_program_attribute(plan, i));
 		table->is_datum[i] = table->columns[table->column_of[i]].form == PAGE_COLUMN_DATUM;
 	}
 }
@@ -332,7 +260,7 @@ gpuagg_scan_columns_make(PlanState *scan, PlanState *node, Expr *const *argument
 	MemoryContext old;
 	ScanColumns *table;
 
-	if (!can_take(scan))
+	if (!gpuagg_scan_program_possible(scan))
 		return NULL;
 	old = MemoryContextSwitchTo(scan->state->es_query_cxt);
 	table = palloc0(sizeof(ScanColumns));
@@ -520,7 +448,7 @@ take_batch(ScanColumns *table, PageReader *reader, const GpuaggVector **vectors,
 }
 
 bool
-gpuagg_scan_columns_take(ScanColumns *table, RowSort *sort)
+gpuagg_scan_columns_take(ScanColumns *table, RowSort *sort, bool sends)
 {
 	Instrumentation *instrument = table->scan->ss.ps.instrument;
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg pages",
@@ -540,6 +468,8 @@ gpuagg_scan_columns_take(ScanColumns *table, RowSort *sort)
 	if (table->parameters != NULL)
 		MemoryContextReset(table->parameters);
 	reader = open_reader(table);
+	if (sends)
+		gpuagg_page_device_send(reader);
 	while (done)
 	{
 		bool more;

@@ -32,10 +32,11 @@ extern bool gpuagg_scan_columns_keep(ScanColumns *table, const bool *kept);
 extern void gpuagg_scan_columns_compute_none(ScanColumns *table);
 
 /*
- * All its rows that pass the filter, into the sort.  Again for each rescan.  False: what is
- * computed may raise an error for some row, and the sort has some rows only.
+ * All its rows that pass the filter, into the sort.  Again for each rescan.  sends: what comes
+ * from memory goes to the device, too.  False: what is computed may raise an error for some row,
+ * and the sort has some rows only.
  */
-extern bool gpuagg_scan_columns_take(ScanColumns *table, RowSort *sort);
+extern bool gpuagg_scan_columns_take(ScanColumns *table, RowSort *sort, bool sends);
 
 /* Rows that the last take has put there; and that its node, for EXPLAIN, has not given them. */
 extern int64 gpuagg_scan_columns_rows(const ScanColumns *table);

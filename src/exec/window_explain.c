@@ -193,11 +193,13 @@ show_work(WindowScanState *node, bool sorted_on_device, ExplainState *es)
 	const WorkReport *report = &node->work.report;
 	const RowStore *store = node->waiting.store;
 	List *fallbacks = NIL;
-	bool device = report->batches[ENGINE_DEVICE] > 0;
+	bool device = report->batches[ENGINE_DEVICE] > 0 || node->work.above;
 	bool cpu = report->rows[ENGINE_CPU] > 0;
 
 	gpuagg_window_count_rows(node);
 	ExplainPropertyText("Engine", device ? (cpu ? "device, cpu" : "device") : "cpu", es);
+	if (node->work.above)
+		ExplainPropertyBool("Computed with Aggregates Above", true, es);
 	ExplainPropertyInteger("Batches", NULL,
 						   report->batches[ENGINE_CPU] + report->batches[ENGINE_DEVICE], es);
 	ExplainPropertyInteger("Launches", NULL, report->batches[ENGINE_DEVICE], es);

@@ -146,7 +146,7 @@ put_rows(WindowInput *input)
 
 	while (input->table != NULL)
 	{
-		if (gpuagg_window_table_take(input->table, input->sort))
+		if (gpuagg_window_table_take(input->table, input->sort, input->sends))
 			return;
 		compute_none(input);
 		begin_sort(input);
@@ -265,6 +265,7 @@ gpuagg_window_input_rescan(WindowInput *input)
 	input->at_start = true;
 	input->ended = false;
 	input->row = NULL;
+	input->sends = false;
 
 	if (input->sorted && input->child->chgParam == NULL)
 	{

@@ -157,11 +157,11 @@ has_arguments(const WindowScanState *node)
 }
 
 void
-gpuagg_window_begin(WindowScanState *node)
+gpuagg_window_prepare(WindowScanState *node)
 {
-	int64 device_from;
-
-	node->begun = true;
+	if (node->prepared)
+		return;
+	node->prepared = true;
 	if (!node->work.begun)
 	{
 		gpuagg_stat_begin();
@@ -169,9 +169,18 @@ gpuagg_window_begin(WindowScanState *node)
 			gpuagg_node_log(WINDOW_NODE_NAME " used", NULL);
 	}
 	node->work.begun = true;
+	gpuagg_window_functions_begin(node);
+}
+
+void
+gpuagg_window_begin(WindowScanState *node)
+{
+	int64 device_from;
+
+	node->begun = true;
+	gpuagg_window_prepare(node);
 	if (node->has_scans || has_arguments(node))
 		gpuagg_begin_engine();
-	gpuagg_window_functions_begin(node);
 	if (node->spec->sort && has_arguments(node))
 	{
 		/* which tells what is computed */
@@ -250,6 +259,7 @@ rescan(CustomScanState *css)
 	if (node->waiting.store != NULL)
 		gpuagg_row_store_clear(node->waiting.store);
 	ExecClearTuple(node->tuple_slot);
+	node->prepared = false;
 	node->begun = false;
 	gpuagg_window_begin_partition(node);
 	node->run.ended = false;

@@ -58,6 +58,7 @@ typedef struct WindowNumbers
 typedef struct WindowWork
 {
 	bool begun;		 /* the statement's statistics have */
+	bool above;		 /* the device computed rows for the node above, in some run */
 	int64 uncounted; /* rows taken one by one, not yet among the counters */
 	WorkReport report;
 } WindowWork;
@@ -90,7 +91,8 @@ typedef struct WindowScanState
 {
 	CustomScanState css;
 	WindowSpec *spec;
-	bool begun; /* a row has been asked for, since the start or the last rescan */
+	bool prepared; /* for a run, since the start or the last rescan */
+	bool begun;	   /* the same, and a row has been asked for */
 
 	int nfunctions;
 	WindowFunctionState *functions;
@@ -122,7 +124,8 @@ typedef struct WindowScanState
 
 /* ---- window_scan.c ---- */
 
-/* What happens when the first row is asked for. */
+/* What happens before a run, whoever computes it; and when the first row is asked for. */
+extern void gpuagg_window_prepare(WindowScanState *node);
 extern void gpuagg_window_begin(WindowScanState *node);
 
 /* ---- window_call.c ---- */

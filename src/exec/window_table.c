@@ -96,7 +96,7 @@ gpuagg_window_table_compute_none(WindowTable *table)
 }
 
 bool
-gpuagg_window_table_take(WindowTable *table, RowSort *sort)
+gpuagg_window_table_take(WindowTable *table, RowSort *sort, bool sends)
 {
 	Instrumentation *instrument = table->append != NULL ? table->append->instrument : NULL;
 	int64 nrows = 0;
@@ -107,7 +107,7 @@ gpuagg_window_table_take(WindowTable *table, RowSort *sort)
 		InstrStartNode(instrument);
 	for (n = 0; n < table->nscans && done; n++)
 	{
-		done = gpuagg_scan_columns_take(table->scans[n], sort);
+		done = gpuagg_scan_columns_take(table->scans[n], sort, sends);
 		nrows += gpuagg_scan_columns_rows(table->scans[n]);
 	}
 	if (instrument != NULL)

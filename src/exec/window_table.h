@@ -21,7 +21,7 @@ extern WindowTable *gpuagg_window_table_make(PlanState *child, PlanState *node,
 /* These are as of scans. */
 extern bool gpuagg_window_table_keep(WindowTable *table, const bool *kept);
 extern void gpuagg_window_table_compute_none(WindowTable *table);
-extern bool gpuagg_window_table_take(WindowTable *table, RowSort *sort);
+extern bool gpuagg_window_table_take(WindowTable *table, RowSort *sort, bool sends);
 
 /* What has been read, of all times and scans together. */
 extern PageCounts gpuagg_window_table_counts(const WindowTable *table);

@@ -11,13 +11,6 @@
 #include "exec/window_vectors.h"
 
 bool
-gpuagg_window_vectors_of(const PlanState *node)
-{
-	return IsA(node, CustomScanState) &&
-		   strcmp(((const CustomScanState *) node)->methods->CustomName, WINDOW_NODE_NAME) == 0;
-}
-
-bool
 gpuagg_window_vectors_begin(PlanState *ps, const bool *needed)
 {
 	WindowScanState *node = (WindowScanState *) ps;

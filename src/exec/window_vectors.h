@@ -12,12 +12,9 @@
 
 #include "common/int128.h"
 
-/* Whether a node is a GpuWindow, of which the rest here may be asked. */
-extern bool gpuagg_window_vectors_of(const PlanState *node);
-
 /*
- * Begins a run, of which the columns that are `needed` will be asked for; false: rows have to be
- * asked for one by one.  Not after a row has been asked for, until a rescan.
+ * Begins a run of a node GpuWindow, of which the columns that are `needed` will be asked for;
+ * false: rows have to be asked for one by one.  Not after a row has been asked for, until a rescan.
  */
 extern bool gpuagg_window_vectors_begin(PlanState *node, const bool *needed);
 

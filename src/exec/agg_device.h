@@ -1,0 +1,36 @@
+/*
+ * agg_device.h
+ *	  What the device does of a GpuAgg node's work: what its files share.
+ */
+#ifndef GPUAGG_AGG_DEVICE_H
+#define GPUAGG_AGG_DEVICE_H
+
+#include "exec/agg_device_codes.h"
+#include "exec/page_device.h"
+
+/* What the device is asked for. */
+typedef struct AggQuestion
+{
+	PageReader *reader; /* of the table whose chunks they are */
+	const PageColumn *columns;
+	int ncolumns;
+	const PageDevice *device;
+	const AggDeviceProgram *program; /* whose registers aggregates and keys are */
+
+	/* where rows go through a window first; or NULL */
+	const GpuaggVectorProgram *below; /* over the table */
+	const GpuaggWindow *window;
+	int64 nrows; /* set by the answer: of these, that passed the filter below it */
+} AggQuestion;
+
+/* Why the device is not asked for so many rows in memory, in mode auto from `least` on; NULL: it is. */
+extern const char *gpuagg_agg_device_reason(const AggScanState *node, uint64 rows, uint64 bare,
+											uint64 least);
+
+/*
+ * Asks, and takes the answer.  alone: no rows are in the node's groups.  Sets node->device_reason
+ * if not all of it has come, and else leaves it as it is.
+ */
+extern void gpuagg_agg_device_ask(AggScanState *node, AggQuestion *question, bool alone);
+
+#endif /* GPUAGG_AGG_DEVICE_H */

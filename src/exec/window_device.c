@@ -1,0 +1,333 @@
+/*
+ * window_device.c
+ *	  What the device can do of a GpuWindow node, for aggregates of its rows above.
+ */
+#include "compat.h"
+
+#include "executor/executor.h"
+#include "utils/memutils.h"
+
+#include "exec/compiled.h"
+#include "exec/scan_program.h"
+#include "exec/window_device.h"
+#include "exec/window_state.h"
+#include "types/sort_key.h"
+
+StaticAssertDecl(SORT_MAX_KEYS <= GPUAGG_WINDOW_KEYS, "a window has all keys of a sort");
+
+/* Expressions of which values are made: of keys, of functions' arguments, of columns. */
+#define MAX_EXPRS (GPUAGG_WINDOW_KEYS + GPUAGG_WINDOW_FUNCTIONS + GPUAGG_WINDOW_COLUMNS)
+
+/* What is being made. */
+typedef struct Maker
+{
+	WindowScanState *node;
+	const SeqScan *scan;
+	WindowDevice *device;
+	int nexprs;
+	Expr *exprs[MAX_EXPRS]; /* over the table; NULL: none */
+	VectorValue values[MAX_EXPRS];
+	bool full; /* there are more values than a window has */
+} Maker;
+
+/* ---- what it cannot do ---- */
+
+static const char *
+find_refusal(const WindowScanState *node, int ncolumns)
+{
+	const WindowSpec *spec = node->spec;
+
+	if (!gpuagg_scan_program_possible(node->input.child))
+		return "rows below the window are not those of one table";
+	if (!spec->sort)
+		return "rows below the window come in order";
+	if (node->run.condition != NULL || node->css.ss.ps.qual != NULL)
+		return "the window ends early";
+	if (spec->nfunctions > GPUAGG_WINDOW_FUNCTIONS || ncolumns > GPUAGG_WINDOW_COLUMNS)
+		return "the window has too many columns";
+	for (int f = 0; f < spec->nfunctions; f++)
+		switch (node->functions[f].plain->aggregate)
+		{
+			case AGGREGATE_COUNT:
+			case AGGREGATE_SUM:
+			case AGGREGATE_MIN:
+			case AGGREGATE_MAX:
+				break;
+			default:
+				return "a window function is the CPU's";
+		}
+	return NULL;
+}
+
+/* ---- expressions ---- */
+
+/* Of a column of the node's child. */
+static Expr *
+child_expr(const Maker *maker, int column)
+{
+	return ((TargetEntry *) list_nth(maker->scan->scan.plan.targetlist, column))->expr;
+}
+
+static const WindowColumn *
+key_of(const WindowSpec *spec, int k)
+{
+	return k < spec->npartition ? &spec->partition[k] : &spec->order[k - spec->npartition];
+}
+
+static void
+add_expr(Maker *maker, Expr *expr)
+{
+	maker->exprs[maker->nexprs++] = expr;
+}
+
+/* Keys, arguments and columns, in this order. */
+static void
+add_exprs(Maker *maker, const WindowSource *sources, int n)
+{
+	const WindowSpec *spec = maker->node->spec;
+	const CustomScan *plan = (const CustomScan *) maker->node->css.ss.ps.plan;
+
+	for (int k = 0; k < spec->npartition + spec->norder; k++)
+		add_expr(maker, child_expr(maker, key_of(spec, k)->attno - 1));
+	for (int f = 0; f < spec->nfunctions; f++)
+		add_expr(maker,
+				 maker->node->functions[f].every_row
+					 ? NULL
+					 : gpuagg_scan_program_expr(maker->scan, list_nth(plan->custom_exprs, 2 * f)));
+	for (int i = 0; i < n; i++)
+		add_expr(maker, sources[i].scan < 0				 ? (Expr *) sources[i].constant
+						: sources[i].scan < spec->nchild ? child_expr(maker, sources[i].scan)
+														 : NULL);
+}
+
+/* ---- the window ---- */
+
+/* The number of the value that a register is. */
+static uint16
+value_of(Maker *maker, uint16 reg)
+{
+	GpuaggWindow *window = &maker->device->window;
+
+	for (uint32 i = 0; i < window->nvalues; i++)
+		if (window->values[i] == reg)
+			return (uint16) i;
+	maker->full |= window->nvalues == GPUAGG_WINDOW_VALUES;
+	if (maker->full)
+		return GPUAGG_WINDOW_NONE;
+	window->values[window->nvalues] = reg;
+	return (uint16) window->nvalues++;
+}
+
+static const char *
+add_keys(Maker *maker)
+{
+	const WindowSpec *spec = maker->node->spec;
+	GpuaggWindow *window = &maker->device->window;
+	TupleDesc desc = ExecGetResultType(maker->node->input.child);
+
+	window->nkeys = (uint32) (spec->npartition + spec->norder);
+	window->npartition = (uint32) spec->npartition;
+	for (uint32 k = 0; k < window->nkeys; k++)
+	{
+		const WindowColumn *column = key_of(spec, (int) k);
+		Oid type = TupleDescAttr(desc, column->attno - 1)->atttypid;
+		SqlForm form;
+		bool descending;
+
+		if (!gpuagg_sort_key_find(type, column->sort_operator, &form, &descending) ||
+			form == SQL_BOOL || form == SQL_UINT32)
+			return "a key of the window is the CPU's";
+		window->keys[k] = (GpuaggWindowKey){value_of(maker, maker->values[k].reg), descending,
+											column->nulls_first};
+	}
+	return NULL;
+}
+
+/* Up to which row a function's value is, of the rows in order. */
+static GpuaggWindowReach
+reach_of(WindowFrame frame, WindowValue number)
+{
+	if (number == WINDOW_RANK)
+		return GPUAGG_REACH_FIRST_PEER;
+	if (number != WINDOW_AGGREGATE || frame == WINDOW_ROWS)
+		return GPUAGG_REACH_ROW;
+	return frame == WINDOW_PEERS ? GPUAGG_REACH_LAST_PEER : GPUAGG_REACH_PARTITION;
+}
+
+static void
+add_functions(Maker *maker)
+{
+	const WindowSpec *spec = maker->node->spec;
+	GpuaggWindow *window = &maker->device->window;
+	int first = (int) window->nkeys;
+
+	window->nfunctions = (uint32) spec->nfunctions;
+	for (int f = 0; f < spec->nfunctions; f++)
+	{
+		const WindowFunctionState *state = &maker->node->functions[f];
+		const VectorValue *value = &maker->values[first + f];
+		bool decimal = !state->every_row && value->scale >= 0;
+
+		window->functions[f] = (GpuaggWindowFunction){
+			.kind = (uint8) (decimal ? GPUAGG_INT64 : state->plain->kind),
+			.op = (uint8) state->plain->op,
+			.reach = (uint8) reach_of(spec->frame, state->number),
+			.value = state->every_row ? GPUAGG_WINDOW_NONE : value_of(maker, value->reg),
+			.heads = state->number == WINDOW_DENSE_RANK,
+		};
+	}
+}
+
+/* The scale of a function's values; -1: they are no decimals. */
+static int
+function_scale(const Maker *maker, int f)
+{
+	const WindowFunctionState *state = &maker->node->functions[f];
+	const VectorValue *value = &maker->values[maker->device->window.nkeys + f];
+
+	if (state->every_row || state->plain->op == GPUAGG_COUNT)
+		return -1;
+	/* a sum of bigints is numeric */
+	return state->plain->result == NUMERICOID ? Max(value->scale, 0) : -1;
+}
+
+/* Finds the columns; false: some has another form than the node above has it in. */
+static bool
+add_columns(Maker *maker, const WindowSource *sources, const VectorValue *forms, int n)
+{
+	GpuaggWindow *window = &maker->device->window;
+	int first = (int) (window->nkeys + window->nfunctions);
+
+	for (int i = 0; i < n; i++)
+	{
+		int f = sources[i].scan - maker->node->spec->nchild;
+		const VectorValue *value = &maker->values[first + i];
+
+		if (f >= 0)
+			window->columns[i] = (GpuaggWindowColumn){GPUAGG_WINDOW_NONE, (uint16) f};
+		else
+			window->columns[i] = (GpuaggWindowColumn){value_of(maker, value->reg),
+													  GPUAGG_WINDOW_NONE};
+		if (forms[i].scale != (f >= 0 ? function_scale(maker, f) : value->scale))
+			return false;
+	}
+	return true;
+}
+
+/* Whether all is there, and of types that fit. */
+static bool
+is_complete(const WindowDevice *device, const VectorValue *forms, int n)
+{
+	uint8 types[GPUAGG_VECTOR_REGISTERS] = {0};
+	uint8 columns[GPUAGG_WINDOW_COLUMNS];
+
+	for (int i = 0; i < n; i++)
+		columns[i] = (uint8) forms[i].type;
+	return gpuagg_vector_check(&device->program, types) < 0 &&
+		   gpuagg_window_check(&device->window, types, columns, (uint32) n);
+}
+
+static const char *
+make(Maker *maker, const WindowSource *sources, const VectorValue *forms, int n)
+{
+	WindowDevice *device = maker->device;
+	const char *refusal;
+
+	add_exprs(maker, sources, n);
+	device->compiler = gpuagg_scan_program_make(maker->scan, maker->scan->scan.plan.qual,
+												maker->exprs, maker->nexprs, maker->values);
+	if (device->compiler == NULL || !gpuagg_compiled_for_device(&device->compiler->program, false))
+		return "an expression below the window is the CPU's";
+	device->program = device->compiler->program;
+	refusal = add_keys(maker);
+	if (refusal != NULL)
+		return refusal;
+	add_functions(maker);
+	if (!add_columns(maker, sources, forms, n) || maker->full || !is_complete(device, forms, n))
+		return "a column of the window is the CPU's";
+	return NULL;
+}
+
+WindowDevice *
+gpuagg_window_device_make(PlanState *window, const WindowSource *sources, const VectorValue *forms,
+						  int n, const char **refusal)
+{
+	WindowScanState *node = (WindowScanState *) window;
+	MemoryContext old;
+	Maker *maker;
+	WindowDevice *device;
+
+	*refusal = find_refusal(node, n);
+	if (*refusal != NULL)
+		return NULL;
+	old = MemoryContextSwitchTo(window->state->es_query_cxt);
+	maker = palloc0(sizeof(Maker));
+	device = palloc0(sizeof(WindowDevice));
+	device->node = maker->node = node;
+	device->scan = (SeqScanState *) node->input.child;
+	device->relation = device->scan->ss.ss_currentRelation;
+	maker->scan = (const SeqScan *) node->input.child->plan;
+	maker->device = device;
+	*refusal = make(maker, sources, forms, n);
+	if (*refusal == NULL)
+	{
+		device->parameter_states = gpuagg_compiled_states(device->compiler, window);
+		device->columns = palloc0((device->program.ncolumns + 1) * sizeof(PageColumn));
+		gpuagg_compiled_columns(device->compiler, RelationGetDescr(device->relation),
+								device->columns);
+	}
+	pfree(maker);
+	MemoryContextSwitchTo(old);
+	return *refusal == NULL ? device : NULL;
+}
+
+/* ---- a run ---- */
+
+bool
+gpuagg_window_device_begin(WindowDevice *device)
+{
+	PlanState *node = &device->node->css.ss.ps;
+	GpuaggVectorRunner *runner;
+
+	gpuagg_window_prepare(device->node);
+	for (uint32 f = 0; f < device->window.nfunctions; f++)
+		device->window.functions[f].exclusive = device->node->functions[f].exclusive;
+	if (device->compiler->parameters == NIL)
+		return true;
+	runner = gpuagg_compiled_runner(&device->compiler->program);
+	device->program.constants = runner->constants;
+	return gpuagg_compiled_parameters_early(device->compiler, device->parameter_states, node,
+											runner);
+}
+
+/* As if a node had given its rows. */
+static void
+count_rows(PlanState *node, int64 n)
+{
+	if (node->instrument == NULL)
+		return;
+	InstrStartNode(node->instrument);
+	InstrStopNode(node->instrument, (double) n);
+}
+
+void
+gpuagg_window_device_end(WindowDevice *device, PlanState *plan, int64 nrows, int64 npassed)
+{
+	PlanState *scan = &device->scan->ss.ps;
+	PlanState *window = &device->node->css.ss.ps;
+
+	device->node->work.above = true;
+	if (scan->chgParam != NULL)
+		ExecReScan(scan);
+	count_rows(scan, npassed);
+	InstrCountFiltered1(scan, nrows - npassed);
+	count_rows(window, npassed);
+	if (plan != window)
+		count_rows(plan, npassed);
+}
+
+void
+gpuagg_window_device_send(WindowDevice *device)
+{
+	device->node->input.sends = true;
+}

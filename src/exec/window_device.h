@@ -1,0 +1,55 @@
+/*
+ * window_device.h
+ *	  What the device can do of a GpuWindow node, for aggregates of its rows above.
+ *
+ * The table's rows that pass the scan's filter, its sort keys, its functions' arguments and other
+ * columns become values of a query with a window (query_window.h), whose second program is that of
+ * the node above.
+ */
+#ifndef GPUAGG_WINDOW_DEVICE_H
+#define GPUAGG_WINDOW_DEVICE_H
+
+#include "nodes/execnodes.h"
+
+#include "common/query_window.h"
+#include "exec/window_source.h"
+#include "spec/vector_compile.h"
+#include "types/page_column.h"
+
+typedef struct WindowDevice
+{
+	struct WindowScanState *node;
+	SeqScanState *scan;
+	Relation relation;
+	VectorCompiler *compiler; /* filter and values, over the table */
+	List *parameter_states;
+	PageColumn *columns; /* of the table, by number of the program's columns */
+	GpuaggVectorProgram program;
+	GpuaggWindow window; /* but for places */
+} WindowDevice;
+
+/*
+ * For a node GpuWindow that runs, of which the n columns `sources` are needed, in these forms; in
+ * the per-query memory context.  NULL: the CPU has to do it, for *refusal.
+ */
+extern WindowDevice *gpuagg_window_device_make(PlanState *window, const WindowSource *sources,
+											   const VectorValue *forms, int n,
+											   const char **refusal);
+
+/*
+ * Begins a run: constants are set, in the current memory context, where they stay.  False: they
+ * cannot be known before there are rows.
+ */
+extern bool gpuagg_window_device_begin(WindowDevice *device);
+
+/*
+ * The run is done, without the node and the plan that chooses its columns: of so many rows of the
+ * table so many passed the filter.
+ */
+extern void gpuagg_window_device_end(WindowDevice *device, PlanState *plan, int64 nrows,
+									 int64 npassed);
+
+/* The CPU does it, and sends columns to the device, in this run. */
+extern void gpuagg_window_device_send(WindowDevice *device);
+
+#endif /* GPUAGG_WINDOW_DEVICE_H */

@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""windows_device.py: aggregates over windows of tables whose columns are on the device, beside core's.
+
+Tables change between queries, so that their columns are on the device, in memory alone, or not all there.
+Arguments are chosen so that core is exact; orders under ROWS are total.  Where there is a device, it
+does a part of all queries at least.  Seeded.  Connection: the environment's.
+"""
+import argparse
+import os
+import random
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
+
+import psql  # noqa: E402
+
+SCHEMA = 'property_windows_device'
+ON_DEVICE = 40  # the least percentage of queries that the device does, where there is one
+
+# Columns made of a row's number i, or of a number n of few values.
+KEYS = {
+    'int2': '({n} - 3)::int2', 'int4': '{n} * 400007 - 9', 'int8': '{n}::int8 * 5000000000 - 7',
+    'float4': "CASE {n} WHEN 1 THEN (CASE WHEN i % 2 = 0 THEN '-0' ELSE '0' END)::float4 WHEN 2 THEN 'NaN' ELSE -{n} / 4.0 END",
+    'float8': "CASE {n} WHEN 0 THEN (CASE WHEN i % 2 = 0 THEN '-0' ELSE '0' END)::float8 "
+              "WHEN 3 THEN 'NaN' WHEN 5 THEN '-Infinity' ELSE {n} / 8.0 - 1 END",
+    'date': "CASE {n} WHEN 2 THEN 'infinity' ELSE '2000-01-01'::date + {n} END",
+    'timestamp': "'1999-12-31'::timestamp + {n} * '1 hour'::interval", 'time': "'00:00'::time + {n} * '1 second'::interval",
+    'timestamptz': "'1999-12-31'::timestamptz - {n} * '1 hour'::interval", 'money': '({n} - 3)::int8::money',
+    'oid': '(4294967295 - {n})::oid', 'bool': '{n} % 2 = 0',
+}
+VALUES = {
+    'int2': '(i * 7919 % 65536 - 32768)::int2', 'int4': '(i::int8 * 4294967 % 4294967296 - 2147483648)::int4',
+    'int8': '(i * 7919::int8 % 1000000 - 500000) * 18446744073709', 'float4': '(i * 7919 % 800 - 400) / 4.0',
+    'float8': '(i * 7919 % 8000 - 4000) / 8.0', 'cents': '((i * 7919 % 800000 - 400000) / 100.0)::numeric(12,2)',
+    'wide': '((i * 7919::int8 % 800000 - 400000) / 100.0)::numeric(30,2)', 'money': '(i * 7919::int8 % 1000000 - 500000)::money / 100',
+    'date': "'2000-01-01'::date + (i * 7919 % 9999 - 5000)", 'timestamp': "'2000-01-01'::timestamp + i * 7919 * '1 s'::interval",
+}
+TYPES = {'cents': 'numeric(12,2)', 'wide': 'numeric(30,2)'}
+SUMMED = ('int2', 'int4', 'int8', 'float4', 'float8', 'cents', 'wide')
+ARGUMENTS = {'int4': ('{0} / 2', 'CASE WHEN i % 3 = 0 THEN {0} END', 'coalesce({0}, -1)', 'abs({0} / 3)'),
+             'int8': ('{0} / 4 + i', '-{0}'), 'float8': ('{0} * 2', '{0} - i'), 'cents': ('{0}',)}
+WHERE = ('i % 3 > 0', 'k_int4 IS NOT NULL', 'i > 40', 'v_int4 > 0 OR v_cents < 0', "k_date >= date '2000-01-02'", 'false',
+         'v_float8 BETWEEN -100 AND 200', 'i < 2000 AND v_int8 <> 0', 'length(pad) > 3', '1000 / (i + 7) > 2')
+ABOVE = ('{r} IS NOT NULL', 'i > 50', 'k_int4 IS NOT NULL AND i % 2 = 0', '{r} IS NULL OR i % 5 < 3')
+NUMBERS = ('{r} < 0', '{r} >= 3', '{r} <= 1000 OR i < 9', '{r} BETWEEN -1000 AND 20000')
+AGGREGATES = ('@count(*)', '@count({r})', '@max({r})', '@min({r})', '@count(*) FILTER (WHERE {r} IS NULL)', '@max(i)', '@sum(v_int4)',
+              '@min(v_cents)', '@sum(v_float8) FILTER (WHERE i % 3 = 0)')
+OF_NUMBERS = AGGREGATES + ('@sum({r})', '@sum({r}) FILTER (WHERE i % 3 = 0)', '@max(-{r})', '@sum({r}) FILTER (WHERE {r} > 0)')
+GROUPS = ('', '', '', 'k_int4', 'k_date, k_int2', 'k_int8, i % 3', 'k_bool', 'k_float4 > 0', 'r0 IS NULL', 'k_timestamp', 'i')
+
+
+class Table:
+    """A table of some chunks; in random order, some of whose keys and values are NULL."""
+
+    def __init__(self, rng, number, rows):
+        self.name = '%s.t%d' % (SCHEMA, number)
+        self.rows = rows
+        self.few = rng.choice((1, 3, 8, 40, rows))
+        self.nulls = rng.choice((0, 0, 5, 17))
+        self.pad = rng.choice((0, 100, 900))
+
+    def columns(self):
+        parts = []
+        for prefix, kinds in (('k', KEYS), ('v', VALUES)):
+            for number, (kind, text) in enumerate(kinds.items()):
+                text = text.format(n='((i * %d) %% %d)' % (17 + number, self.few))
+                if self.nulls:
+                    text = 'CASE WHEN (i + %d) %% %d > 0 THEN %s END' % (number, self.nulls, text)
+                parts.append('(%s)::%s AS %s_%s' % (text, TYPES.get(kind, kind), prefix, kind))
+        return ', '.join(parts)
+
+    def create(self, script):
+        script.sql("CREATE TABLE {0} WITH (autovacuum_enabled = off) AS SELECT i, {1}, repeat('p', {2}) AS pad FROM generate_series(1, {3}) i "
+                   'ORDER BY hashint4(i)'.format(self.name, self.columns(), self.pad, self.rows))
+        script.sql('VACUUM (FREEZE, ANALYZE) ' + self.name)
+
+    def change(self, script, rng):
+        """What happens between queries."""
+        fill = 'SELECT gpuagg_prefetch(\'%s\')' % self.name
+        vacuum = 'VACUUM ' + self.name
+        update = 'UPDATE %s SET v_int4 = v_int4 / 2 WHERE i %% 97 = %d' % (self.name, rng.randrange(97))
+        delete = 'DELETE FROM %s WHERE i %% 89 = %d' % (self.name, rng.randrange(89))
+        for statement in rng.choice(((), (fill,), (update,), (update, vacuum), (update, vacuum, fill), (delete, vacuum), (delete, vacuum, fill),
+                                     ('BEGIN', update, 'ROLLBACK', vacuum, fill), ("SELECT gpuagg_evict('%s')" % self.name,))):
+            if statement == fill and not DEVICE:
+                continue
+            script.sql(statement)
+
+
+DEVICE = []  # not empty: there is one
+
+
+def window(rng, frame):
+    kinds = tuple(KEYS) if rng.random() < 0.1 else tuple(kind for kind in KEYS if kind not in ('bool', 'oid'))
+    part = [rng.choice(('k_%s', 'k_%s', '%s')) for _ in range(rng.choice((0, 1, 1, 2)))]
+    part = [text % rng.choice(kinds) if text == 'k_%s' else rng.choice(('i %% 7', 'k_int4 / 2', 'k_int2 + 0')).replace('%%', '%')
+            for text in part]
+    order = ['k_' + kind + rng.choice(('', '', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST')) for kind in rng.sample(kinds, rng.choice((0, 1, 1, 2)))]
+    if frame == 'rows' or rng.random() < 0.2:
+        order.append('i' + rng.choice(('', ' DESC')))
+    if not order and (frame == 'peers' or not part):
+        order = ['k_int4']
+    frames = {'rows': 'ROWS UNBOUNDED PRECEDING', 'peers': '', 'whole': 'RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING'}
+    return '(%s ORDER BY %s %s)' % ('PARTITION BY ' + ', '.join(part) if part else '', ', '.join(order), frames[frame]) if order else \
+        '(PARTITION BY %s)' % ', '.join(part)
+
+
+def call(rng, frame, over, first):
+    """Ours, core's, and whether its values are numbers that can be added; the first is one of ours alone."""
+    pick = rng.random() + first
+    if pick < 0.12:
+        return 'gpu_count(*) OVER ' + over, 'count(*) OVER ' + over, True
+    total = ' i ' in over.replace(')', ' )').replace(',', ' ,')
+    if pick < 0.3 and (frame == 'peers' or (frame == 'rows' and total)):
+        text = rng.choice(('rank()', 'dense_rank()') if frame == 'peers' else ('row_number()',)) + ' OVER ' + over
+        return text, text, True
+    function = rng.choice(('sum', 'sum', 'sum', 'min', 'max', 'count'))
+    kind = rng.choice(SUMMED if function == 'sum' else tuple(VALUES))
+    if kind == 'wide' and rng.random() < 0.7:
+        kind = 'cents'
+    if kind == 'int2' and function in ('min', 'max'):
+        kind = 'int4'
+    argument = 'v_' + kind
+    if rng.random() < 0.3:
+        argument = rng.choice(ARGUMENTS.get(kind, ('{0}',))).format(argument)
+    ours = rng.choice(('gpu_', 'gpu_running_')) if frame != 'whole' else 'gpu_'
+    core = '%s(%s) OVER %s' % (function, argument, over)
+    text = '%s%s(%s) OVER %s' % (ours, function, argument, over)
+    if ours == 'gpu_running_' and frame == 'rows' and rng.random() < 0.3:
+        text = '%s%s(%s, true) OVER %s' % (ours, function, argument, over)
+        core = core.replace('ROWS UNBOUNDED PRECEDING', 'ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING')
+    return text, core, function == 'count' or kind in SUMMED
+
+
+def query(rng, table):
+    """(ours, core's), with @ before aggregates' names; and whether it can be asked for each row of another query."""
+    frame = rng.choice(('rows', 'rows', 'rows', 'peers', 'peers', 'whole'))
+    over = window(rng, frame)
+    calls = [call(rng, frame, over, n == 0) for n in range(rng.choice((1, 1, 2, 3)))]
+    results = []
+    for n, (_, _, numbers) in enumerate(calls):
+        results += [text.format(r='r%d' % n) for text in rng.sample(OF_NUMBERS if numbers else AGGREGATES, rng.choice((1, 2, 3)))]
+    above = rng.choice(('', '', rng.choice(ABOVE).format(r='r0'), rng.choice(NUMBERS if calls[0][2] else ABOVE).format(r='r0')))
+    groups = rng.choice(GROUPS)
+    where = rng.choice(('', '', rng.choice(WHERE)))
+    texts = []
+    for side in (0, 1):
+        texts.append('SELECT %s%s FROM (SELECT *, %s FROM %s b%s) q%s%s%s' % (
+            groups + ', ' if groups else '', ', '.join(results), ', '.join('%s AS r%d' % (pair[side], n) for n, pair in enumerate(calls)),
+            table.name, ' WHERE ' + where if where else '', ' WHERE ' + above if above else '', ' GROUP BY ' + groups if groups else '',
+            ' HAVING @count(*) > 1' if groups and len(groups) % 2 == 0 else ''))
+    return texts[0].replace('@', 'gpu_'), texts[1].replace('@', ''), not groups
+
+
+def same(kept):
+    def wrong(rows):
+        if sorted(rows) == sorted(kept[0]):
+            return None
+        return '%d rows, core %d: %s' % (len(rows), len(kept[0]), ' / '.join(
+            '%s, core: %s' % pair for pair in zip(sorted(rows), sorted(kept[0])) if pair[0] != pair[1])[:300])
+    return wrong
+
+
+class Counts:
+    def __init__(self):
+        self.all = 0
+        self.on_device = 0
+
+    def take(self, rows):
+        self.all += 1
+        self.on_device += rows == ['t']
+
+
+def beside(script, label, ours, core, counts):
+    kept = []
+    script.check((label, 'core'), core, kept.append)
+    script.check((label, ours), ours, same(kept))
+    script.check(label, "SELECT engine LIKE '%device%' FROM gpuagg_last_query()", counts.take)
+
+
+def queries(script, rng, table, number, counts):
+    for step in range(number):
+        table.change(script, rng)
+        ours, core, once = query(rng, table)
+        for time in range(rng.choice((1, 2))):
+            beside(script, '%s, step %d, time %d' % (table.name, step, time), ours, core, counts)
+        if once and rng.random() < 0.4:
+            again = ('SELECT o, s.* FROM generate_series(1, 3) o, LATERAL (%s) s', ' b WHERE i > o * 100 AND ')
+            texts = [again[0] % (text.replace(' b WHERE ', again[1]) if ' b WHERE ' in text else text.replace(' b)', again[1][:-5] + ')'))
+                     for text in (ours, core)]
+            beside(script, '%s, step %d, again' % (table.name, step), texts[0], texts[1], counts)
+
+
+def others(script, table, counts):
+    """Parameters, cursors, errors, memory limits."""
+    text = ('SELECT {1}count(*), {1}max(r), {1}sum(r) FROM (SELECT {1}sum(v_int4) OVER (PARTITION BY k_int4 ORDER BY i ROWS UNBOUNDED PRECEDING) '
+            'AS r, i FROM %s b WHERE i > {2}) q WHERE r < {3} AND i < (SELECT 100000)' % table.name)
+    if DEVICE:
+        script.sql("SELECT gpuagg_prefetch('%s')" % table.name)
+    script.sql('SET plan_cache_mode = force_generic_plan')
+    for name, prefix in (('ours', 'gpu_'), ('core', '')):
+        script.sql('PREPARE %s (int4, int8) AS %s' % (name, text.format(None, prefix, '$1', '$2').replace(' AND i < (SELECT 100000)', '')))
+    for values in ('0, 5', '100, -1000', '-1, 99999999', 'NULL, 3', '7, NULL'):
+        beside(script, 'parameters ' + values, 'EXECUTE ours (%s)' % values, 'EXECUTE core (%s)' % values, counts)
+    script.sql('DEALLOCATE ALL; RESET plan_cache_mode')
+    beside(script, 'subquery', text.format(None, 'gpu_', '5', '7'), text.format(None, '', '5', '7'), counts)
+    script.sql('BEGIN')
+    script.sql('DECLARE c CURSOR FOR ' + text.format(None, 'gpu_', '-1', '99999999999999').replace('SELECT gpu_count(*)', 'SELECT i % 5, gpu_count(*)', 1) + ' GROUP BY i % 5')
+    script.check('cursor', 'FETCH 2 FROM c', lambda rows: None if len(rows) == 2 else '%d rows' % len(rows))
+    script.sql('UPDATE %s SET v_int4 = 0 WHERE i = 17' % table.name)
+    script.check('cursor', 'FETCH ALL FROM c', lambda rows: None if len(rows) == 3 else '%d rows' % len(rows))
+    script.sql('ROLLBACK')
+    for argument, state in (('1000 / (i - 7)', '22012'), ('v_int8 * 999999', '22003'), ('v_int4 * 99999', '22003')):
+        script.check('error of ' + argument, 'SELECT gpu_count(*), gpu_max(r) FROM (SELECT gpu_max(%s) OVER (PARTITION BY k_int4 ORDER BY i) AS r '
+                     'FROM %s) q WHERE r > \'0\'' % (argument, table.name), None, state)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--seed', type=int, default=20261125)
+    parser.add_argument('--tables', type=int, default=6)
+    parser.add_argument('--queries', type=int, default=25, help='over each table')
+    options = parser.parse_args()
+    print('seed %d, %d tables' % (options.seed, options.tables))
+
+    tally = psql.Tally('windows on the device')
+    psql.query('SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS gpuagg; '
+               'DROP SCHEMA IF EXISTS %s CASCADE; CREATE SCHEMA %s' % (SCHEMA, SCHEMA))
+    if psql.query("LOAD 'gpuagg'; SHOW gpuagg.device") != ['cpu']:
+        DEVICE.append(True)
+    counts = Counts()
+    for number in range(options.tables):
+        rng = random.Random('%d %d' % (options.seed, number))
+        table = Table(rng, number, rng.choice((1, 40, 1024, 3000, 5000)))
+        script = psql.Script()
+        script.sql("LOAD 'gpuagg'; SET gpuagg.min_table_pages = 0; SET gpuagg.resident = on; SET gpuagg.device_min_rows = 0; "
+                   'SET max_parallel_workers_per_gather = 0')
+        table.create(script)
+        if DEVICE:
+            script.sql("SELECT gpuagg_prefetch('%s')" % table.name)
+        queries(script, rng, table, options.queries, counts)
+        if table.rows > 1000:
+            others(script, table, counts)
+        tally.add(script.run())
+    psql.query('SET client_min_messages = warning; DROP SCHEMA %s CASCADE' % SCHEMA)
+    on_device = 100 * counts.on_device / max(counts.all, 1)
+    print('%d of %d queries on the device' % (counts.on_device, counts.all))
+    if DEVICE:
+        tally.truth('queries on the device', on_device >= ON_DEVICE)
+    tally.finish()
+
+
+if __name__ == '__main__':
+    main()
