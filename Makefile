@@ -8,6 +8,8 @@
 #   make fuzz SECONDS=60 SEED=n    random queries beside core's and exact arithmetic
 #   make memory GROUPS=20000000    memory of aggregation with more groups than fit
 #   make postgres-suite SOURCE=path    PostgreSQL's own regression suite, without and with gpuagg
+#   make dist                      what is committed, as a distribution for PGXN, in build/
+#   make packages                  Debian packages and the distribution, built and tried
 #
 # Variables: PG_CONFIG, DESTDIR, WITH_CUDA=auto|yes|no, CUDA_HOME, CUDA_ARCHS.
 
@@ -42,7 +44,7 @@ EXTRA_CLEAN = build $(OBJS:.o=.d)
 
 # Goals that are scripts or plain programs and work without PGXS.
 script_goals = check demo lint format bench fuzz memory postgres-suite plant setup gpu-bundle \
-	odr sim test-programs unit-tests kernel-tests daemon-tests sanitized-tests
+	dist packages odr sim test-programs unit-tests kernel-tests daemon-tests sanitized-tests
 goals = $(or $(MAKECMDGOALS),all)
 
 ifneq ($(filter-out $(script_goals),$(goals)),)
@@ -67,5 +69,11 @@ endif
 
 include cuda/cuda.mk
 include test/test.mk
+
+.PHONY: dist
+dist:
+	@mkdir -p build
+	@git archive --format=zip --prefix=$(EXTENSION)-$(EXTVERSION)/ \
+		-o build/$(EXTENSION)-$(EXTVERSION).zip HEAD
 
 .DEFAULT_GOAL = all

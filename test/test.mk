@@ -115,7 +115,7 @@ test-programs: unit-tests kernel-tests daemon-tests
 # Scripts; they call the same make again.
 export MAKE PG_CONFIG WITH_CUDA CUDA_HOME CUDA_ARCHS
 
-.PHONY: demo lint format bench fuzz memory stress postgres-suite plant setup gpu-bundle
+.PHONY: demo lint format bench fuzz memory stress postgres-suite packages plant setup gpu-bundle
 setup:
 	test/setup
 demo:
@@ -134,6 +134,8 @@ stress:
 	test/stress/run --crash
 postgres-suite:
 	test/postgres/run "$(SOURCE)"
+packages:
+	test/packages
 plant:
 	test/plant
 gpu-bundle:

@@ -32,6 +32,9 @@ typedef struct Slab
 	GpuaggReason reason;
 } Slab;
 
+static_assert(offsetof(Blob, form) + offsetof(GpuaggNarrow, minimum) <= CACHE_LINE,
+			  "what a query looks at is in one line");
+
 static Blob *buckets[BUCKETS];
 static uint64_t nblobs; /* that exist, dropped or not */
 static uint64_t blob_bytes;
@@ -239,8 +242,7 @@ gpud_blob_make(const GpuaggPut *put, Blob **made)
 	blob->database = put->database;
 	blob->nrows = put->nrows;
 	blob->bytes = gpuagg_blob_bytes(&put->form, put->nrows, (int) put->nullable);
-	if (put->nullable)
-		blob->valid = gpuagg_narrow_bytes(&put->form, put->nrows);
+	blob->nullable = put->nullable != 0;
 	blob->users = 1;
 	blob->next = *bucket;
 	*bucket = blob;
@@ -282,11 +284,8 @@ gpud_blob_prefetch_way(const GpuaggBlobName *name)
 void
 gpud_blob_prefetch(const GpuaggBlobName *name)
 {
-	const Blob *blob = *bucket_of(name->number);
-
-	/* it has the first line of a bucket's blobs mostly */
-	__builtin_prefetch(blob);
-	__builtin_prefetch((const char *) blob + CACHE_LINE);
+	/* it is the first of a bucket's blobs mostly */
+	__builtin_prefetch(*bucket_of(name->number));
 }
 
 void

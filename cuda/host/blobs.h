@@ -16,22 +16,29 @@
 #include "host/extents.h"
 #include "host/lane.h"
 
-/* What a query looks at comes first: that are two lines of the cache, as a blob begins with one. */
+/* What a query looks at comes first, in the one line of the cache with which a blob begins. */
 typedef struct Blob
 {
-	struct Blob *next; /* of the same bucket */
 	GpuaggBlobName name;
-	char *at;		/* where it is on the device; NULL: nowhere yet */
-	uint64_t valid; /* bytes from there to the bitmap; 0: there is none */
+	char *at; /* where it is on the device; NULL: nowhere yet */
 	uint32_t database;
 	uint32_t nrows;
 	int users;
-	bool complete; /* filled */
-	bool dropped;  /* nobody can find it any more */
-	GpuaggNarrow form;
+	bool complete;	   /* filled */
+	bool dropped;	   /* nobody can find it any more */
+	bool nullable;	   /* there is a bitmap behind the values */
+	GpuaggNarrow form; /* in that line up to its base */
+	struct Blob *next; /* of the same bucket */
 	uint64_t bytes;
 	Extent *extent; /* NULL: not yet */
 } Blob;
+
+/* Bytes from a blob's place to its bitmap. */
+static inline uint64_t
+gpud_blob_valid(const Blob *blob)
+{
+	return gpuagg_narrow_bytes(&blob->form, blob->nrows);
+}
 
 /*
  * A new blob, held by the caller, who fills it; it is of no use to others before it is complete.

@@ -13,8 +13,8 @@
  * under way, on a stream that yields.  The background lane works on one job
  * until that has ended.
  *
- * A piece is done when its event says so.  The wake-up by a host function only
- * shortens the wait: it does not come once the context has failed.
+ * A piece is done when its event says so.  A wake-up by a host function is asked for before the
+ * loop sleeps, and only shortens that: it does not come once the context has failed.
  */
 #include "host/job.h"
 
@@ -246,9 +246,24 @@ launch(Lane *lane)
 					  gpu_last_error());
 		job->failure = reason;
 	}
-	if (gpu_event_record(lane->event, lane->stream) != GPUAGG_OK ||
-		gpu_host_call(lane->stream, gpud_wake, NULL) != GPUAGG_OK)
+	lane->wakes = false;
+	if (gpu_event_record(lane->event, lane->stream) != GPUAGG_OK)
 		gpud_lost(gpu_last_error());
+}
+
+void
+gpud_job_before_sleep(void)
+{
+	for (int i = 0; i <= GPUD_LANES; i++)
+	{
+		Lane *lane = &gpud_lanes[i];
+
+		if (lane->job == NULL || lane->resizing || lane->wakes)
+			continue;
+		lane->wakes = true;
+		if (gpu_host_call(lane->stream, gpud_wake, NULL) != GPUAGG_OK)
+			gpud_lost(gpu_last_error());
+	}
 }
 
 /* Ends the lane's job; on the background lane after its memory has been freed. */

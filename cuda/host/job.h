@@ -35,6 +35,9 @@ extern void gpud_job_submit(Client *client, const RequestType *type, const Gpuag
 /* Completes and starts what can be. */
 extern WorkState gpud_job_advance(void);
 
+/* Has the loop woken up by pieces that end: one that does not sleep has no need of it. */
+extern void gpud_job_before_sleep(void);
+
 /* Jobs that have not ended. */
 extern int gpud_jobs_inflight(void);
 

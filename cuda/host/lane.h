@@ -16,8 +16,8 @@
 #include "device/gpu.h"
 #include "host/setup.h"
 
-#define GPUD_LANES		8 /* without the background lane */
-#define GPUD_SLOT_BYTES (512 << 10)
+#define GPUD_LANES		8		  /* without the background lane */
+#define GPUD_SLOT_BYTES (2 << 20) /* a query over 5,000 chunks of 7 columns is one piece */
 
 /* Blocks of idle lanes that are to be freed before other memory is allocated. */
 typedef struct GivenUp
@@ -41,6 +41,7 @@ typedef struct Lane
 	void *slot;			/* GPUD_SLOT_BYTES of pinned host memory */
 	struct Job *job;	/* NULL: idle */
 	bool resizing;		/* with the set-up thread; the job waits for it */
+	bool wakes;			/* the end of the piece under way wakes the loop */
 	uint64_t units;		/* of work in the piece under way */
 	int64_t looked;		/* when it was last looked at, ns */
 	int64_t hindered;	/* how long others' work may have kept the piece waiting, ns */

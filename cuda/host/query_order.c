@@ -36,6 +36,27 @@ gpud_order_init(QueryOrder *order, const GpuaggWindow *window, const uint8_t *ty
 	}
 }
 
+void
+gpud_order_init_rows(QueryOrder *order, const uint8_t *types, uint64_t answer)
+{
+	OrderedRows *out = &order->out;
+	uint64_t row_bits = 0;
+
+	out->nvalues = order->window.nout;
+	for (uint32_t i = 0; i < out->nvalues; i++)
+	{
+		int type = types[order->window.out[i]];
+
+		out->types[i] = (uint8_t) (type == GPUAGG_VECTOR_INT16 ? GPUAGG_VECTOR_INT32 : type);
+		row_bits += 8 * gpuagg_window_width(type) + 1;
+	}
+	/* each part is rounded up, and so are the words of a bitmap */
+	if (row_bits > 0 && answer > out->nvalues * (uint64_t) 192)
+		out->room = (answer - out->nvalues * (uint64_t) 192) * 8 / row_bits;
+	if (out->room > order->window.places)
+		out->room = order->window.places;
+}
+
 /* ---- places ---- */
 
 /* Rows in order, with the room that kernels want. */
@@ -123,6 +144,25 @@ place_sort(QueryOrder *order, size_t *end)
 	return reason;
 }
 
+static void
+place_rows(QueryOrder *order, size_t *end)
+{
+	OrderedRows *out = &order->out;
+	uint64_t rows = padded(order);
+	uint64_t given = (out->room + GPU_WINDOW_PAD - 1) / GPU_WINDOW_PAD * GPU_WINDOW_PAD;
+
+	out->rows = gpud_place(end, rows / 8);
+	for (uint32_t i = 0; i < out->nvalues; i++)
+		out->valid[i] = gpud_place(end, rows / 8);
+	out->bitmaps_end = *end;
+	for (uint32_t i = 0; i < out->nvalues; i++)
+	{
+		out->values[i] = gpud_place(end, rows * bytes_of(out->types[i]));
+		out->gathered[i] = gpud_place(end, given * bytes_of(out->types[i]));
+		out->gathered_valid[i] = gpud_place(end, given / 8);
+	}
+}
+
 GpuaggReason
 gpud_order_plan(QueryOrder *order, size_t *end)
 {
@@ -139,7 +179,7 @@ gpud_order_plan(QueryOrder *order, size_t *end)
 	for (uint32_t i = 0; i < order->window.nvalues; i++)
 		order->values[i] = gpud_place(end, places * bytes_of(order->types[i]));
 	order->measured = gpud_place(end, sizeof(GpuWindowMeasure));
-	order->scratch = gpud_place(end, gpu_window_scratch(places));
+	order->scratch = gpud_place(end, gpu_window_scratch(rows));
 	order->items = gpud_place(end, rows * item);
 	order->sorted = gpud_place(end, rows * item);
 	order->partitions = gpud_place(end, rows / 8);
@@ -155,6 +195,8 @@ gpud_order_plan(QueryOrder *order, size_t *end)
 	}
 	for (uint32_t f = 0; f < order->window.nfunctions; f++)
 		place_function(order, f, end);
+	if (order->out.nvalues > 0)
+		place_rows(order, end);
 	return place_sort(order, end);
 }
 
@@ -453,6 +495,94 @@ gpud_order_computed(const QueryOrder *order, const void *slot)
 		if (is_float_sum(&order->window.functions[f]) && outcome->state[f].out_of_window != 0)
 			return GPUAGG_CPU_ONLY;
 	return GPUAGG_OK;
+}
+
+/* ---- rows that are asked for ---- */
+
+static GpuWindowRows
+out_rows_of(const QueryOrder *order, const Lane *lane)
+{
+	const OrderedRows *out = &order->out;
+	GpuWindowRows rows = {.places = padded(order),
+						  .rows = (uint32_t *) (lane->block + out->rows),
+						  .nvalues = out->nvalues};
+
+	for (uint32_t i = 0; i < rows.nvalues; i++)
+		rows.value[i] = (GpuWindowValue){lane->block + out->values[i],
+										 (uint32_t *) (lane->block + out->valid[i]),
+										 bytes_of(out->types[i]), 0};
+	return rows;
+}
+
+GpuaggReason
+gpud_order_keep_rows(QueryOrder *order, const Lane *lane, const GpuQuery *above, void *slot)
+{
+	GpuWindowRows rows = out_rows_of(order, lane);
+	GpuWindowMeasure *measure = (GpuWindowMeasure *) (lane->block + order->measured);
+	GpuaggReason reason = gpu_memset(lane->block + order->out.rows, 0,
+									 order->out.bitmaps_end - order->out.rows, lane->stream);
+
+	if (reason == GPUAGG_OK)
+		reason = gpu_query_keep(above, &rows, 0, lane->stream);
+	if (reason == GPUAGG_OK)
+		reason = gpu_window_measure(&rows, NULL, 0, measure, lane->block + order->scratch,
+									lane->stream);
+	if (reason == GPUAGG_OK)
+		reason = gpu_copy_out(slot, measure, sizeof(*measure), lane->stream);
+	return reason;
+}
+
+void
+gpud_order_kept_rows(QueryOrder *order, const void *slot)
+{
+	order->out.nrows = ((const GpuWindowMeasure *) slot)->nrows;
+}
+
+GpuaggReason
+gpud_order_send_rows(const QueryOrder *order, const Lane *lane, char *to)
+{
+	const OrderedRows *out = &order->out;
+	GpuWindowRows rows = out_rows_of(order, lane);
+	GpuWindowGathered gathered[GPUAGG_WINDOW_VALUES];
+	const uint64_t mask[GPUAGG_SORT_WORDS] = {0};
+	uint64_t *items = (uint64_t *) (lane->block + order->items);
+	GpuaggReason reason;
+
+	if (out->nrows > out->room)
+		return GPUAGG_OK;
+	for (uint32_t i = 0; i < out->nvalues; i++)
+		gathered[i] = (GpuWindowGathered){&rows.value[i], lane->block + out->gathered[i],
+										  (uint32_t *) (lane->block + out->gathered_valid[i]),
+										  rows.value[i].bytes};
+	reason = gpu_window_pack(&rows, NULL, NULL, 0, 1, lane->block + order->scratch, items,
+							 lane->stream);
+	if (reason == GPUAGG_OK)
+		reason = gpu_window_gather(items, out->nrows, 1, mask, gathered, out->nvalues,
+								   (uint64_t *) (lane->block + order->partitions),
+								   (uint64_t *) (lane->block + order->peers), lane->stream);
+	for (uint32_t i = 0; i < out->nvalues && reason == GPUAGG_OK && out->nrows > 0; i++)
+	{
+		uint64_t bytes = gpuagg_window_out_bytes(out->types[i], out->nrows);
+		uint64_t bitmap = gpuagg_window_aligned((out->nrows + 63) / 64 * 8);
+
+		reason = gpu_copy_out(to, lane->block + out->gathered[i], out->nrows * rows.value[i].bytes,
+							  lane->stream);
+		if (reason == GPUAGG_OK)
+			reason = gpu_copy_out(to + bytes - bitmap, lane->block + out->gathered_valid[i],
+								  (out->nrows + 63) / 64 * 8, lane->stream);
+		to += bytes;
+	}
+	return reason;
+}
+
+uint64_t
+gpud_order_rows_bytes(const QueryOrder *order)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < order->out.nvalues; i++)
+		bytes += gpuagg_window_out_bytes(order->out.types[i], order->out.nrows);
+	return bytes;
 }
 
 GpuQueryRange

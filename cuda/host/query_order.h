@@ -41,6 +41,23 @@ typedef struct OrderedOutcome
 	GpuScanState state[GPUAGG_WINDOW_FUNCTIONS];
 } OrderedOutcome;
 
+/* The rows that are asked for, kept as those of slices are, and gathered. */
+typedef struct OrderedRows
+{
+	uint32_t nvalues; /* 0: none are */
+	uint8_t types[GPUAGG_WINDOW_VALUES];
+	uint64_t room;	/* rows that the answer can have */
+	uint64_t nrows; /* when they have been measured; more than there is room for: none are given */
+
+	/* places in the lane's block */
+	size_t rows;
+	size_t values[GPUAGG_WINDOW_VALUES];
+	size_t valid[GPUAGG_WINDOW_VALUES];
+	size_t bitmaps_end;
+	size_t gathered[GPUAGG_WINDOW_VALUES];
+	size_t gathered_valid[GPUAGG_WINDOW_VALUES];
+} OrderedRows;
+
 typedef struct QueryOrder
 {
 	GpuaggWindow window;
@@ -76,11 +93,15 @@ typedef struct QueryOrder
 	OrderedValue gathered[GPUAGG_WINDOW_COLUMNS];
 	uint16_t column_gathered[GPUAGG_WINDOW_COLUMNS]; /* of columns that are values */
 	OrderedFunction functions[GPUAGG_WINDOW_FUNCTIONS];
+	OrderedRows out;
 } QueryOrder;
 
 /* Takes a window that fits a program with registers of these types; columns: those of the second one. */
 extern void gpud_order_init(QueryOrder *order, const GpuaggWindow *window, const uint8_t *types,
 							const uint8_t *columns, uint32_t ncolumns);
+
+/* Takes the rows that are asked for, of registers of these types, for an answer of so many bytes. */
+extern void gpud_order_init_rows(QueryOrder *order, const uint8_t *types, uint64_t answer);
 
 /* Finds places behind block_bytes. */
 extern GpuaggReason gpud_order_plan(QueryOrder *order, size_t *block_bytes);
@@ -107,6 +128,16 @@ extern GpuaggReason gpud_order_compute(QueryOrder *order, const Lane *lane, GpuQ
 
 /* When that has ended; CPU_ONLY: some row's value is an overflow. */
 extern GpuaggReason gpud_order_computed(const QueryOrder *order, const void *slot);
+
+/*
+ * Where rows are asked for, the same of the second program's: they are kept, counted, and copied
+ * to an answer, whose bytes rows_bytes() says.
+ */
+extern GpuaggReason gpud_order_keep_rows(QueryOrder *order, const Lane *lane, const GpuQuery *above,
+										 void *slot);
+extern void gpud_order_kept_rows(QueryOrder *order, const void *slot);
+extern GpuaggReason gpud_order_send_rows(const QueryOrder *order, const Lane *lane, char *to);
+extern uint64_t gpud_order_rows_bytes(const QueryOrder *order);
 
 /* The values of a column that is one of the keys, if they are few integers. */
 extern GpuQueryRange gpud_order_range(const QueryOrder *order, uint32_t column);

@@ -65,8 +65,8 @@ launch(Lane *lane)
 	if (reason == GPUAGG_OK)
 		reason = gpu_copy_in(blob->extent->at, region + request->values,
 							 gpuagg_narrow_bytes(&blob->form, blob->nrows), lane->stream);
-	if (reason == GPUAGG_OK && blob->valid > 0)
-		reason = gpu_copy_in(blob->extent->at + blob->valid, region + request->valid,
+	if (reason == GPUAGG_OK && blob->nullable)
+		reason = gpu_copy_in(blob->extent->at + gpud_blob_valid(blob), region + request->valid,
 							 gpuagg_blob_bitmap_bytes(blob->nrows), lane->stream);
 	if (reason == GPUAGG_OK && blob->extent->bytes > blob->bytes)
 		reason = gpu_memset(blob->extent->at + blob->bytes, 0, blob->extent->bytes - blob->bytes,

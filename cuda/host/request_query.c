@@ -27,7 +27,8 @@
 #define SLICE_NS	 UINT64_C(2000000) /* that a slice is meant to take */
 #define STEP		 4				   /* times more or less than the last one, at most */
 #define ROW_COST	 64				   /* the first slice: so much for each row of a piece, */
-#define COST_RANGE	 16				   /* and later ones that much more or less */
+#define COST_LESS	 16				   /* and later ones at most that much less, */
+#define COST_MORE	 1024			   /* or more */
 #define STEP_COST	 4				   /* of a step of a plan and a row */
 #define HEAVY_COST	 64				   /* of one that has 128 bits, quotients or squares */
 #define GROUP_COST	 32				   /* of a row that goes into a group */
@@ -50,6 +51,8 @@ typedef struct QueryJob
 	GpuaggQueryTotal totals[GPUAGG_QUERY_AGGREGATES];
 	uint8_t *status; /* of each chunk */
 	uint32_t nslices;
+	int64_t asked; /* when the request came */
+	int64_t ns_slices;
 
 	/* with groups: the last unit of work is to give them out */
 	QueryTable table;
@@ -100,9 +103,9 @@ typedef struct QuerySlot
 
 /*
  * What slices of earlier queries might cost at last, without groups, with few, and where rows are
- * kept; 0: nothing yet.
+ * kept; and by what their kernels can do, as costs compare no further than that; 0: nothing yet.
  */
-static uint64_t learned[3];
+static uint64_t learned[3][3];
 
 static_assert(GPUAGG_QUERY_COLUMNS == GPU_QUERY_COLUMNS &&
 				  GPUAGG_QUERY_AGGREGATES == GPU_QUERY_AGGREGATES,
@@ -177,11 +180,14 @@ totals_plan(const QueryJob *query)
 	return query->order != NULL ? query->above : &query->plan;
 }
 
-/* Takes the window, and plans what it keeps; types: of the program's registers. */
+/* Takes the window, and plans what it keeps. */
 static GpuaggReason
-make_order(QueryJob *query, const GpuaggQuery *read, const uint8_t *types)
+make_order(QueryJob *query, const GpuaggQuery *read)
 {
-	if (!gpuagg_window_check(read->window, types, read->above.columns, read->above.ncolumns))
+	uint8_t types[GPUAGG_VECTOR_REGISTERS] = {0};
+
+	if (gpuagg_vector_check(&read->program, types) != -1 ||
+		!gpuagg_window_check(read->window, types, read->above.columns, read->above.ncolumns))
 		return GPUAGG_REFUSED;
 	query->order = calloc(1, sizeof(QueryOrder));
 	query->above = calloc(1, sizeof(GpuQueryPlan));
@@ -196,43 +202,54 @@ make_order(QueryJob *query, const GpuaggQuery *read, const uint8_t *types)
 			   : GPUAGG_CPU_ONLY;
 }
 
-/* Makes plans of the programs in a copy of what lies before the chunks. */
+/* Plans what is added up, or of a window which rows are asked for. */
 static GpuaggReason
-make_plan(QueryJob *query, const void *copy)
+plan_totals(QueryJob *query, const GpuaggQuery *read, const GpuaggVectorProgram *program,
+			GpuQueryPlan *plan)
 {
-	uint8_t types[GPUAGG_VECTOR_REGISTERS];
-	GpuQueryPlan *plan = &query->plan;
-	const GpuaggVectorProgram *program;
-	GpuaggReason reason;
-	GpuaggQuery read;
+	uint8_t types[GPUAGG_VECTOR_REGISTERS] = {0};
+	uint64_t answer = query->job.request.u.query.answer_bytes -
+					  gpuagg_query_groups_at(query->head.nchunks);
 
-	gpuagg_query_read(&query->head, &query->places, copy, &read);
-	program = &read.program;
 	if (gpuagg_vector_check(program, types) != -1)
 		return GPUAGG_REFUSED;
-	if (read.window != NULL)
+	if (query->order != NULL && read->window->nout > 0)
 	{
-		reason = make_order(query, &read, types);
-		if (reason != GPUAGG_OK)
-			return reason;
-		program = &read.above;
-		plan = query->above;
-		if (gpuagg_vector_check(program, types) != -1)
+		if (!gpuagg_window_check_out(read->window, types) || read->naggregates + read->nkeys > 0)
 			return GPUAGG_REFUSED;
+		gpud_order_init_rows(query->order, types, answer);
+		return gpu_query_plan_window(plan, program, read->window->out, (int) read->window->nout) ==
+					   GPUAGG_OK
+				   ? GPUAGG_OK
+				   : GPUAGG_CPU_ONLY;
 	}
 	/* there are no kernels for all of what a program may do */
-	if (gpu_query_plan_groups(plan, program, read.aggregates, (int) read.naggregates, read.keys,
-							  (int) read.nkeys) != GPUAGG_OK)
+	if (gpu_query_plan_groups(plan, program, read->aggregates, (int) read->naggregates, read->keys,
+							  (int) read->nkeys) != GPUAGG_OK)
 		return GPUAGG_CPU_ONLY;
-	for (uint32_t i = 0; i < read.naggregates; i++)
+	for (uint32_t i = 0; i < read->naggregates; i++)
 	{
-		uint16_t value = read.aggregates[i].value;
+		uint16_t value = read->aggregates[i].value;
 
-		query->op[i] = read.aggregates[i].op;
+		query->op[i] = read->aggregates[i].op;
 		query->type[i] = value == GPUAGG_VECTOR_NONE ? 0 : types[value];
 		gpuagg_query_total_init(&query->totals[i]);
 	}
 	return GPUAGG_OK;
+}
+
+/* Makes plans of the programs in a copy of what lies before the chunks. */
+static GpuaggReason
+make_plan(QueryJob *query, const void *copy)
+{
+	GpuaggReason reason = GPUAGG_OK;
+	GpuaggQuery read;
+
+	gpuagg_query_read(&query->head, &query->places, copy, &read);
+	if (read.window == NULL)
+		return plan_totals(query, &read, &read.program, &query->plan);
+	reason = make_order(query, &read);
+	return reason == GPUAGG_OK ? plan_totals(query, &read, &read.above, query->above) : reason;
 }
 
 static GpuaggReason
@@ -265,6 +282,7 @@ check(Job *job)
 	uint32_t region = job->request.u.query.region;
 	Segment *segment = gpud_segment_of(job->pending.client, region);
 
+	query->asked = gpud_now();
 	if (segment == NULL)
 		return gpud_staging_reason(job->pending.client, region);
 	if (gpuagg_request_check(&job->request, segment->memory.size) != GPUAGG_OK ||
@@ -313,10 +331,12 @@ plan(Job *job)
 	}
 
 	/* of many groups the first slice tells how many there are */
-	query->learns = query->order != NULL				 ? &learned[2]
-					: query->head.nkeys == 0			 ? &learned[0]
-					: query->head.expected <= FEW_GROUPS ? &learned[1]
-														 : NULL;
+	query->learns =
+		query->order == NULL && query->head.nkeys > 0 && query->head.expected > FEW_GROUPS
+			? NULL
+			: &learned[query->order != NULL ? 2 : query->head.nkeys > 0][query->plan.wide	 ? 2
+																		 : query->plan.heavy ? 1
+																							 : 0];
 	query->most = query->learns != NULL && *query->learns > 0 ? *query->learns
 															  : gpud_piece_rows_max * ROW_COST;
 	query->status = calloc(job->units, sizeof(query->status[0]));
@@ -372,8 +392,8 @@ block_of(const Blob *blob)
 	GpuQueryBlock block = {0};
 
 	block.values = blob->at;
-	if (blob->valid > 0)
-		block.valid = (const uint64_t *) (blob->at + blob->valid);
+	if (blob->nullable)
+		block.valid = (const uint64_t *) (blob->at + gpud_blob_valid(blob));
 	block.base = blob->form.base;
 	block.width = blob->form.width;
 	return block;
@@ -634,6 +654,13 @@ outcome_of(const Lane *lane)
 	return (char *) lane->slot + query->chunks_at + part_end(above_bytes(query));
 }
 
+/* The same of what rows that are asked for are like. */
+static void *
+rows_measure_of(const Lane *lane)
+{
+	return (char *) outcome_of(lane) + part_end(sizeof(OrderedOutcome));
+}
+
 /* Whether some chunk is not in: then nothing is computed. */
 static bool
 is_incomplete(const QueryJob *query)
@@ -682,7 +709,9 @@ run_above(Lane *lane, const GpuQueryBlock *columns)
 		reason = gpu_memset(lane->block + zeros, 0,
 							job->scratch + gpu_query_scratch_zeros(job->above) - zeros,
 							lane->stream);
-	if (reason == GPUAGG_OK)
+	if (reason == GPUAGG_OK && job->order->out.nvalues > 0)
+		reason = gpud_order_keep_rows(job->order, lane, &query, rows_measure_of(lane));
+	else if (reason == GPUAGG_OK)
 		reason = run_query(&query, lane);
 	if (reason == GPUAGG_OK)
 		reason = gpu_copy_out(lane->slot, query.results, sizeof(GpuQueryResults), lane->stream);
@@ -698,11 +727,17 @@ launch_order(Lane *lane)
 	GpuaggReason reason;
 
 	lane->units = 1;
+	query->started = gpud_now();
 	query->order->stale = is_incomplete(query);
 	if (query->order->stale)
 		return GPUAGG_OK;
 	if (query->job.units_done == query->head.nchunks)
 		return gpud_order_measure(query->order, lane, outcome_of(lane));
+	if (query->job.units_done == query->head.nchunks + 2)
+		return gpud_order_send_rows(query->order, lane,
+									query->segment->memory.base +
+										query->job.request.u.query.answer_at +
+										gpuagg_query_groups_at(query->head.nchunks));
 	reason = gpud_order_compute(query->order, lane, columns, outcome_of(lane));
 	if (reason == GPUAGG_OK)
 		reason = run_above(lane, columns);
@@ -723,10 +758,10 @@ launch(Lane *lane)
 
 /* The next slice takes as long as is meant, if it is like the last one. */
 static void
-adapt(QueryJob *query)
+adapt(QueryJob *query, int64_t ns)
 {
 	uint64_t usual = gpud_piece_rows_max * ROW_COST;
-	uint64_t took = (uint64_t) (gpud_now() - query->started) + 1;
+	uint64_t took = (uint64_t) ns + 1;
 	uint64_t less = took / SLICE_NS + 1;
 	uint64_t more = SLICE_NS / took;
 
@@ -734,10 +769,10 @@ adapt(QueryJob *query)
 		query->most /= less < STEP ? less : STEP;
 	else if (query->cost > query->most / 2)
 		query->most *= more < STEP ? more : STEP;
-	if (query->most < usual / COST_RANGE)
-		query->most = usual / COST_RANGE;
-	if (query->most > usual * COST_RANGE)
-		query->most = usual * COST_RANGE;
+	if (query->most < usual / COST_LESS)
+		query->most = usual / COST_LESS;
+	if (query->most > usual * COST_MORE)
+		query->most = usual * COST_MORE;
 	if (query->learns != NULL)
 		*query->learns = query->most;
 }
@@ -782,12 +817,14 @@ collect_slice(Lane *lane)
 {
 	QueryJob *query = (QueryJob *) lane->job;
 	QuerySlot slot = slot_of(lane);
+	int64_t ns = gpud_now() - query->started;
 
 	let_go_of_blobs(query);
 	if (query->nchunks == 0)
 		return;
 	query->nslices++;
-	adapt(query);
+	query->ns_slices += ns;
+	adapt(query, ns);
 	if (query->checked)
 		(void) take_flags(query, &slot);
 	if (slot.results->nflagged > 0)
@@ -835,16 +872,22 @@ collect_order(Lane *lane)
 	QueryJob *query = (QueryJob *) lane->job;
 	const GpuQueryResults *results = lane->slot;
 
+	query->ns_slices += gpud_now() - query->started;
 	if (query->order->stale)
 		lane->units = query->job.units - query->job.units_done;
 	else if (query->job.units_done == query->head.nchunks)
 		lane->job->failure = gpud_order_measured(query->order, outcome_of(lane));
-	else
+	else if (query->job.units_done == query->head.nchunks + 1)
 	{
 		lane->job->failure = gpud_order_computed(query->order, outcome_of(lane));
 		if (results->nflagged > 0)
 			lane->job->failure = GPUAGG_CPU_ONLY;
 		merge_totals(query, results);
+		/* behind this are the rows, or the rest of the groups */
+		if (query->order->out.nvalues > 0)
+			gpud_order_kept_rows(query->order, rows_measure_of(lane));
+		else
+			lane->units++;
 		if (query->head.nkeys > 0 && lane->job->failure == GPUAGG_OK && collect_groups(lane))
 			lane->units++;
 	}
@@ -908,6 +951,13 @@ answer(Job *job, GpuaggReply *reply)
 		reply->u.query.nrows = query->order->measure.nrows;
 	if (query->order != NULL && query->order->stale)
 		reply->u.query.ngroups = 0;
+	else if (query->order != NULL && query->order->out.nvalues > 0)
+	{
+		reply->u.query.ngroups = query->order->out.nrows;
+		reply->u.query.incomplete = query->order->out.nrows > query->order->out.room;
+		if (!reply->u.query.incomplete)
+			at += gpud_order_rows_bytes(query->order);
+	}
 	else if (query->head.nkeys > 0)
 		at += gpud_table_answer(&query->table, totals_plan(query), reply);
 	else
@@ -917,6 +967,8 @@ answer(Job *job, GpuaggReply *reply)
 	}
 	reply->u.query.bytes = at;
 	reply->u.query.nslices = query->nslices;
+	reply->u.query.ns = (uint64_t) (gpud_now() - query->asked);
+	reply->u.query.ns_slices = (uint64_t) query->ns_slices;
 }
 
 static void

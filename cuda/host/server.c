@@ -28,7 +28,7 @@
 #define ACCEPTS_AT_ONCE	 64
 #define STALL_NS		 (60 * GPUD_SECOND) /* of a call in the set-up thread */
 #define SPIN_IDLE_NS	 INT64_C(200000)	/* what a client does between two requests takes less */
-#define SPIN_WORK_NS	 INT64_C(500000)	/* the same of a query */
+#define SPIN_WORK_NS	 INT64_C(2000000)	/* the same of a query: of most */
 #define SPIN_FEW_NS \
 	INT64_C(20000) /* of a small request; more where there are few processors is theirs */
 #define FEW_PROCESSORS	4
@@ -245,13 +245,17 @@ gpud_server_run(int listening, int signals)
 	{
 		WorkState work = gpud_job_advance();
 		int64_t now = gpud_now();
+		int sleep_ms;
 
 		if (now >= next_tick)
 		{
 			tick(now);
 			next_tick = now + GPUD_SECOND;
 		}
-		gpud_watch_wait(patience(work, now, next_tick));
+		sleep_ms = patience(work, now, next_tick);
+		if (sleep_ms > 0)
+			gpud_job_before_sleep();
+		gpud_watch_wait(sleep_ms);
 		gpud_setup_collect();
 		clean_up();
 		gpud_clients_free();

@@ -5,7 +5,6 @@
  * Rows are packed by tiles of places: measure counts those of each tile, and its last block adds the
  * counts up.
  */
-#include "common/column.h"
 #include "device/grid.cuh"
 #include "kernels/window.h"
 

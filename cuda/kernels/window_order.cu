@@ -2,7 +2,6 @@
  * window_order.cu
  *	  Rows of a query in the order of keys: what comes behind the sort.
  */
-#include "common/work.h"
 #include "device/grid.cuh"
 #include "kernels/float_bits.cuh"
 #include "kernels/window.h"

@@ -76,6 +76,17 @@ check_column(const GpuaggWindow *window, const GpuaggWindowColumn *column, const
 	return column->value < window->nvalues && types[window->values[column->value]] == type;
 }
 
+/* Whether registers hold numbers; types: of all that there are, 0 of others. */
+static bool
+are_numbers(const uint16_t *registers, uint32_t n, const uint8_t *types)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (registers[i] >= GPUAGG_VECTOR_REGISTERS || types[registers[i]] < GPUAGG_VECTOR_INT16 ||
+			types[registers[i]] > GPUAGG_VECTOR_FLOAT64)
+			return false;
+	return true;
+}
+
 bool
 gpuagg_window_check(const GpuaggWindow *window, const uint8_t *types, const uint8_t *columns,
 					uint32_t ncolumns)
@@ -83,13 +94,9 @@ gpuagg_window_check(const GpuaggWindow *window, const uint8_t *types, const uint
 	if (window->nvalues > GPUAGG_WINDOW_VALUES || window->nkeys == 0 ||
 		window->nkeys > GPUAGG_WINDOW_KEYS || window->npartition > window->nkeys ||
 		window->nfunctions > GPUAGG_WINDOW_FUNCTIONS || ncolumns > GPUAGG_WINDOW_COLUMNS ||
-		window->places > GPUAGG_WINDOW_PLACES)
+		window->places > GPUAGG_WINDOW_PLACES || window->spare != 0 ||
+		!are_numbers(window->values, window->nvalues, types))
 		return false;
-	for (uint32_t i = 0; i < window->nvalues; i++)
-		if (window->values[i] >= GPUAGG_VECTOR_REGISTERS ||
-			types[window->values[i]] < GPUAGG_VECTOR_INT16 ||
-			types[window->values[i]] > GPUAGG_VECTOR_FLOAT64)
-			return false;
 	for (uint32_t i = 0; i < window->nkeys; i++)
 		if (window->keys[i].value >= window->nvalues || window->keys[i].descending > 1 ||
 			window->keys[i].nulls_first > 1 ||
@@ -102,4 +109,10 @@ gpuagg_window_check(const GpuaggWindow *window, const uint8_t *types, const uint
 		if (!check_column(window, &window->columns[i], types, columns[i]))
 			return false;
 	return true;
+}
+
+bool
+gpuagg_window_check_out(const GpuaggWindow *window, const uint8_t *types)
+{
+	return window->nout <= GPUAGG_WINDOW_VALUES && are_numbers(window->out, window->nout, types);
 }

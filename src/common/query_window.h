@@ -6,7 +6,8 @@
  * rows that pass its filter: the window's values.  These rows are sorted by some of them, the
  * partition's keys first, and functions are computed in that order.  A second program runs over
  * values and functions' results as its columns; the aggregates and keys of the query are of that
- * one's registers.
+ * one's registers.  Without aggregates and keys the rows themselves can be asked for, in their
+ * order: some of its registers, for those that pass its filter.
  */
 #ifndef GPUAGG_QUERY_WINDOW_H
 #define GPUAGG_QUERY_WINDOW_H
@@ -69,16 +70,44 @@ typedef struct GpuaggWindow
 	GpuaggWindowKey keys[GPUAGG_WINDOW_KEYS];
 	GpuaggWindowFunction functions[GPUAGG_WINDOW_FUNCTIONS];
 	GpuaggWindowColumn columns[GPUAGG_WINDOW_COLUMNS]; /* of the second program */
+	uint32_t nout;									   /* registers of rows asked for; or 0 */
+	uint16_t out[GPUAGG_WINDOW_VALUES + 1];			   /* of the second program, at its end */
+	uint32_t spare;									   /* 0 */
 } GpuaggWindow;
+
+/*
+ * Rows in an answer, from its groups' place on: for each register its values, of the width that
+ * these have (INT16: 4 bytes), and a bitmap of those that are not NULL, both aligned to 64 bytes.
+ */
+static inline uint32_t
+gpuagg_window_width(int type)
+{
+	return type == GPUAGG_VECTOR_INT16 ? 4 : (uint32_t) gpuagg_vector_type_size(type);
+}
+
+static inline uint64_t
+gpuagg_window_aligned(uint64_t bytes)
+{
+	return (bytes + 63) / 64 * 64;
+}
+
+/* Bytes of a register's values and bitmap, of so many rows. */
+static inline uint64_t
+gpuagg_window_out_bytes(int type, uint64_t nrows)
+{
+	return gpuagg_window_aligned(nrows * gpuagg_window_width(type)) +
+		   gpuagg_window_aligned((nrows + 63) / 64 * 8);
+}
 
 /* Type of a function's results; 0: there is no such function. */
 extern GpuaggVectorType gpuagg_window_result(const GpuaggWindowFunction *function);
 
 /*
  * Whether it can be computed, over registers of these types at the program's end, for a second
- * program with ncolumns columns of these types.
+ * program with ncolumns columns of these types; and rows be asked for of that one's registers.
  */
 extern bool gpuagg_window_check(const GpuaggWindow *window, const uint8_t *types,
 								const uint8_t *columns, uint32_t ncolumns);
+extern bool gpuagg_window_check_out(const GpuaggWindow *window, const uint8_t *types);
 
 #endif /* GPUAGG_QUERY_WINDOW_H */

@@ -19,7 +19,7 @@
 
 #define HANDSHAKE_MS  1000
 #define WAIT_TICK_MS  100
-#define WATCH_US	  500
+#define WATCH_US	  2000
 #define WATCHERS_PART 4 /* of the processors, at most, are for those who watch */
 
 Connection *gpuagg_connections = NULL;

@@ -71,6 +71,9 @@ read_answer(BlobQuery *query, const GpuaggReply *reply, const char *answer, Size
 	status = palloc_extended(query->query.nchunks, MCXT_ALLOC_HUGE);
 	memcpy(status, answer, query->query.nchunks);
 	query->status = status;
+	query->nslices = reply->u.query.nslices;
+	query->ns = reply->u.query.ns;
+	query->ns_slices = reply->u.query.ns_slices;
 	query->ngroups = reply->u.query.ngroups;
 	query->nrows = reply->u.query.nrows;
 	query->incomplete = reply->u.query.incomplete != 0;

@@ -36,6 +36,9 @@ typedef struct BlobQuery
 	const uint32 *records; /* with keys, of ngroups */
 	const GpuaggGroupFar *far;
 	uint32 nfar;
+	uint32 nslices;	  /* in which gpuaggd did it */
+	uint64 ns;		  /* that it took, */
+	uint64 ns_slices; /* and of these the slices */
 
 	FlightOwner owner;
 	FlightLease *lease;

@@ -15,6 +15,7 @@
 #include "exec/agg_device.h"
 #include "exec/agg_device_groups.h"
 #include "exec/compiled.h"
+#include "exec/kept_memory.h"
 #include "gpuagg.h"
 #include "operation/accumulators.h"
 
@@ -56,7 +57,6 @@ static const char *
 program_refusal(const AggScanState *node)
 {
 	const GpuaggVectorProgram *program = &node->compiler->program;
-
 	bool over_window = node->spec->over_window;
 
 	/* below a window are others */
@@ -351,7 +351,12 @@ send(AggScanState *node, AggQuestion *question, BlobQuery *query)
 
 	question->nrows = (int64) query->nrows;
 	if (reason == GPUAGG_OK)
+	{
 		node->counts.requests++;
+		node->counts.slices += query->nslices;
+		node->counts.ns_program += query->ns;
+		node->counts.ns_slices += query->ns_slices;
+	}
 	else if (query->lease != NULL)
 		gpuagg_stat_fallback(reason);
 	return reason;
@@ -581,7 +586,7 @@ gpuagg_agg_device_take(AggScanState *node)
 		node->device_reason = "constants are not known before the rows";
 		return;
 	}
-	context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg device", ALLOCSET_DEFAULT_SIZES);
+	context = gpuagg_kept_memory_take();
 	old = MemoryContextSwitchTo(context);
 	{
 		const PageDevice *device = gpuagg_page_device_find(node->reader);
@@ -600,5 +605,5 @@ gpuagg_agg_device_take(AggScanState *node)
 			gpuagg_page_device_send(node->reader);
 	}
 	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
+	gpuagg_kept_memory_leave(context);
 }

@@ -162,6 +162,12 @@ show_work(AggScanState *node, ExplainState *es)
 		ExplainPropertyInteger("Rows on Device", NULL, (int64) counts.pages.device_rows, es);
 		if (es->timing)
 			ExplainPropertyFloat("Device Time", "ms", counts.ns_device / 1e6, 3, es);
+		if (es->timing && es->verbose)
+		{
+			ExplainPropertyFloat("Device Program Time", "ms", counts.ns_program / 1e6, 3, es);
+			ExplainPropertyFloat("Slices Time", "ms", counts.ns_slices / 1e6, 3, es);
+			ExplainPropertyInteger("Slices", NULL, counts.slices, es);
+		}
 	}
 	ExplainPropertyInteger("Rows Read", NULL, (int64) counts.pages.rows, es);
 	ExplainPropertyInteger("Vectors", NULL, counts.vectors, es);

@@ -307,7 +307,10 @@ gpuagg_agg_counts_add(AggCounts *into, const AggCounts *from)
 	into->removed += from->removed;
 	into->sent += from->sent;
 	into->requests += from->requests;
+	into->slices += from->slices;
 	into->ns_device += from->ns_device;
+	into->ns_program += from->ns_program;
+	into->ns_slices += from->ns_slices;
 	into->ns += from->ns;
 	into->ns_reading += from->ns_reading;
 }

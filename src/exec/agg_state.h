@@ -120,8 +120,11 @@ typedef struct AggCounts
 	int64 removed;	/* rows, by the filter */
 	int64 sent;		/* groups of a worker */
 	int64 requests; /* to the device */
+	int64 slices;	/* in which gpuaggd did them */
 	uint64 ns_device;
-	uint64 ns; /* bringing vectors into groups, if the plan is timed */
+	uint64 ns_program; /* of these, gpuaggd's; */
+	uint64 ns_slices;  /* and of these, the device's */
+	uint64 ns;		   /* bringing vectors into groups, if the plan is timed */
 	uint64 ns_reading;
 } AggCounts;
 

@@ -42,7 +42,7 @@ gpuagg_page_device_send(PageReader *reader)
 
 	if (resident == NULL || resident->fill == NULL || resident->upload != NULL)
 		return;
-	old = MemoryContextSwitchTo(GetMemoryChunkContext(resident));
+	old = MemoryContextSwitchTo(resident->context);
 	resident->upload = gpuagg_upload_open(resident->before);
 	MemoryContextSwitchTo(old);
 }
@@ -58,33 +58,31 @@ rows_of(const ColumnBlock *block, const ChunkPages *used)
 	return rows;
 }
 
-/* places: of the columns, each with all chunks. */
+/* blobs: of the chunk's columns; placed: of the first column. */
 static void
-add_chunk(PageReader *reader, PageDevice *device, uint32 chunk, const DevicePlace *places)
+add_chunk(PageReader *reader, PageDevice *device, uint32 chunk, const uint64 *blobs,
+		  const PlacedRows *placed)
 {
 	PageResident *resident = reader->resident;
-	const ChunkPages *used = &resident->decided[chunk].used;
-	const DevicePlace *first = &places[chunk];
+	const ChunkUse *use = &resident->decided[chunk];
+	int ncolumns = resident->ncolumns;
 	uint32 n = device->nchunks;
-	uint32 nrows = first->nrows;
+	uint32 nrows = placed->nrows;
+	bool there = use->same;
 	const uint64 *rows = NULL;
 
-	for (int i = 0; i < resident->ncolumns; i++)
+	for (int i = 0; i < ncolumns; i++)
+		there &= blobs[i] != 0;
+	if (!there)
 	{
-		uint64 number = places[(Size) i * resident->nchunks + chunk].number;
-
-		device->blobs[(Size) n * resident->ncolumns + i] = number;
-		if (number == 0 || !resident->decided[chunk].same)
-		{
-			device->nhost++;
-			return;
-		}
+		device->nhost++;
+		return;
 	}
-	if ((uint32) chunk_size(used) < first->npages)
+	if ((uint32) chunk_size(&use->used) < placed->npages)
 	{
 		const ColumnBlock *block = gpuagg_column_block(*page_resident_ref(resident, 0, chunk));
 
-		rows = rows_of(block, used);
+		rows = rows_of(block, &use->used);
 		nrows = (uint32) gpuagg_bits_count(rows, 0, block->nrows);
 	}
 	if (nrows == 0 || gpuagg_page_resident_is_done(reader, chunk, nrows, rows == NULL))
@@ -94,9 +92,12 @@ add_chunk(PageReader *reader, PageDevice *device, uint32 chunk, const DevicePlac
 	}
 	device->numbers[n] = chunk;
 	device->nrows[n] = nrows;
-	device->chunks[n] = (BlobQueryChunk){first->nrows, rows};
+	device->chunks[n] = (BlobQueryChunk){placed->nrows, rows};
+	/* those of chunks before it, or its own */
+	for (int i = 0; i < ncolumns; i++)
+		device->blobs[(Size) n * ncolumns + i] = blobs[i];
 	device->rows += nrows;
-	device->bare += resident->decided[chunk].bare ? nrows : 0;
+	device->bare += use->bare ? nrows : 0;
 	device->nchunks++;
 }
 
@@ -106,7 +107,8 @@ gpuagg_page_device_find(PageReader *reader)
 	PageResident *resident = reader->resident;
 	PageDevice *device = palloc0(sizeof(PageDevice));
 	uint32 n = resident->nchunks;
-	DevicePlace *places;
+	uint32 first;
+	PlacedRows *placed;
 
 	gpuagg_page_evidence_keep(resident);
 	while (resident->ndecided < n)
@@ -123,18 +125,21 @@ gpuagg_page_device_find(PageReader *reader)
 	device->blobs = palloc_extended((Size) n * resident->ncolumns * sizeof(uint64),
 									MCXT_ALLOC_HUGE);
 	device->epoch = gpuagg_device_epoch();
-	places = palloc_extended((Size) n * resident->ncolumns * sizeof(DevicePlace), MCXT_ALLOC_HUGE);
+	placed = palloc_extended(n * sizeof(PlacedRows), MCXT_ALLOC_HUGE);
+	first = resident->next;
 	for (int i = 0; i < resident->ncolumns; i++)
-		gpuagg_column_places(resident->pins[i].column, device->epoch, resident->next,
-							 n - resident->next, page_resident_ref(resident, i, resident->next),
-							 places + (Size) i * n + resident->next);
-	for (uint32 chunk = resident->next; chunk < n; chunk++)
+		gpuagg_column_places(resident->pins[i].column, device->epoch, first, n - first,
+							 page_resident_ref(resident, i, first), device->blobs + i,
+							 resident->ncolumns, i == 0 ? placed : NULL);
+	for (uint32 chunk = first; chunk < n; chunk++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!chunk_is_empty(&resident->decided[chunk].used))
-			add_chunk(reader, device, chunk, places);
+			add_chunk(reader, device, chunk,
+					  device->blobs + (Size) (chunk - first) * resident->ncolumns,
+					  &placed[chunk - first]);
 	}
-	pfree(places);
+	pfree(placed);
 	device->nread = gpuagg_page_resident_unused(reader);
 	/* the chunk that is being given out goes on */
 	if (resident->open && !gpuagg_page_evidence_blocks(resident, resident->chunk))

@@ -259,7 +259,7 @@ gpuagg_page_evidence_keep(PageResident *resident)
 	Assert(resident->ndecided <= CHUNKS_AHEAD);
 	if (room == resident->refs_room)
 		return;
-	refs = MemoryContextAllocHuge(GetMemoryChunkContext(resident),
+	refs = MemoryContextAllocHuge(resident->context,
 								  (Size) resident->ncolumns * room * sizeof(MemoryRef));
 	for (int i = 0; i < resident->ncolumns; i++)
 		memcpy(refs + (Size) i * room, resident->refs + (Size) i * resident->refs_room,

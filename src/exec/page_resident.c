@@ -4,6 +4,7 @@
  */
 #include "compat.h"
 
+#include "exec/kept_memory.h"
 #include "exec/page_resident_state.h"
 
 #include "utils/memutils.h"
@@ -79,6 +80,8 @@ gpuagg_page_resident_open(PageReader *reader, const PageColumn *columns, int nco
 	PageScan *scan = reader->scan;
 	PageShare *share = scan->share;
 	PageResident *resident;
+	MemoryContext context;
+	MemoryContext old;
 	uint64 before = 0;
 
 	/* a process that shares the table takes part, even if only to find that it has no columns */
@@ -86,7 +89,10 @@ gpuagg_page_resident_open(PageReader *reader, const PageColumn *columns, int nco
 		return;
 	if (share != NULL && share->fill)
 		memory = PAGE_MEMORY_FILL;
+	context = gpuagg_kept_memory_take();
+	old = MemoryContextSwitchTo(context);
 	resident = palloc0(sizeof(PageResident));
+	resident->context = context;
 	if (ncolumns == 0)
 	{
 		ncolumns = 1;
@@ -98,16 +104,14 @@ gpuagg_page_resident_open(PageReader *reader, const PageColumn *columns, int nco
 					   pin_columns(resident, scan->relation, columns, memory, &before);
 	if (!resident->pinned && share == NULL)
 	{
-		pfree(resident->pins);
-		pfree(resident);
+		MemoryContextSwitchTo(old);
+		gpuagg_kept_memory_leave(context);
 		return;
 	}
 	resident->dictionaries = palloc0(ncolumns * sizeof(Dictionary *));
 	resident->codes = palloc0(ncolumns * sizeof(int32 *));
 	resident->tables = palloc0(ncolumns * sizeof(GpuaggVectorCodes));
 	resident->looked_up = palloc0(ncolumns * sizeof(bool));
-	if (resident->pinned && columns != NULL && !open_dictionaries(resident, columns))
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 	resident->nchunks = chunk_count(scan->nblocks);
 	resident->refs_room = CHUNKS_AHEAD;
 	resident->refs = palloc(ncolumns * CHUNKS_AHEAD * sizeof(MemoryRef));
@@ -117,6 +121,9 @@ gpuagg_page_resident_open(PageReader *reader, const PageColumn *columns, int nco
 	if (share == NULL)
 		resident->decided = palloc_extended(Max(resident->nchunks, 1) * sizeof(ChunkUse),
 											MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	MemoryContextSwitchTo(old);
+	if (resident->pinned && columns != NULL && !open_dictionaries(resident, columns))
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 	resident->before = before;
 	gpuagg_purge_install();
 	if (memory == PAGE_MEMORY_FILL && resident->pinned)
@@ -146,23 +153,8 @@ gpuagg_page_resident_close(PageReader *reader)
 	}
 	if (resident->plain != NULL)
 		MemoryContextDelete(resident->plain);
-	pfree(resident->dictionaries);
-	pfree(resident->codes);
-	pfree(resident->tables);
-	pfree(resident->looked_up);
-	pfree(resident->pins);
-	pfree(resident->refs);
-	pfree(resident->states);
-	pfree(resident->blocks);
-	pfree(resident->summary);
-	if (resident->summaries != NULL)
-		pfree(resident->summaries);
-	if (resident->decided != NULL)
-		pfree(resident->decided);
-	if (resident->taken != NULL)
-		pfree(resident->taken);
 	if (resident->returned != NULL)
 		pfree(resident->returned);
-	pfree(resident);
 	reader->resident = NULL;
+	gpuagg_kept_memory_leave(resident->context);
 }

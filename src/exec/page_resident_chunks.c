@@ -15,11 +15,31 @@
 #include "resident/column_memory.h"
 #include "resident/rules.h"
 
-/* Whether chunk_done() looks at a column's blocks; at those of the first, for numbers of rows, we do. */
-static bool
-is_looked_at(const PageReader *reader, int column)
+/* Finds out which columns' blocks chunk_done() looks at; we do at the first's, for numbers of rows. */
+static void
+find_looked_at(PageReader *reader)
 {
-	return column == 0 || (column < reader->scan->ncolumns && reader->summed_up[column]);
+	PageResident *resident = reader->resident;
+
+	resident->summaries = MemoryContextAlloc(resident->context, (Size) resident->ncolumns *
+																	MAP_PAGE_CHUNKS *
+																	sizeof(BlockSummary));
+	resident->looked_at = MemoryContextAlloc(resident->context,
+											 (Size) resident->ncolumns * sizeof(int));
+	for (int i = 0; i < resident->ncolumns; i++)
+		if (i == 0 || (i < reader->scan->ncolumns && reader->summed_up[i]))
+			resident->looked_at[resident->nlooked_at++] = i;
+}
+
+/* The block is held, but the directory has another by now. */
+static void
+take_summary(const PageResident *resident, int column, uint32 chunk, BlockSummary *summary)
+{
+	const ColumnBlock *block = gpuagg_column_block(*page_resident_ref(resident, column, chunk));
+
+	if (block == NULL)
+		elog(ERROR, "block of chunk %u is not there any more", chunk);
+	*summary = column_block_summary(block);
 }
 
 /* Finds the summaries of a chunk's blocks, and with them those of chunks that come next. */
@@ -29,9 +49,7 @@ find_summaries(PageReader *reader, uint32 chunk)
 	PageResident *resident = reader->resident;
 
 	if (resident->summaries == NULL)
-		resident->summaries = MemoryContextAlloc(GetMemoryChunkContext(resident),
-												 (Size) resident->ncolumns * MAP_PAGE_CHUNKS *
-													 sizeof(BlockSummary));
+		find_looked_at(reader);
 	if (chunk < resident->first_summary || chunk >= resident->first_summary + resident->nsummaries)
 	{
 		uint32 end = (chunk / MAP_PAGE_CHUNKS + 1) * MAP_PAGE_CHUNKS;
@@ -39,29 +57,24 @@ find_summaries(PageReader *reader, uint32 chunk)
 		resident->first_summary = chunk;
 		resident->nsummaries = reader->scan->share != NULL ? 1
 														   : Min(end, resident->ndecided) - chunk;
-		for (int i = 0; i < resident->ncolumns; i++)
-			if (is_looked_at(reader, i))
-				gpuagg_column_summaries(resident->pins[i].column, chunk, resident->nsummaries,
-										page_resident_ref(resident, i, chunk),
-										resident->summaries + i * MAP_PAGE_CHUNKS);
+		for (int k = 0; k < resident->nlooked_at; k++)
+		{
+			int i = resident->looked_at[k];
+
+			gpuagg_column_summaries(resident->pins[i].column, chunk, resident->nsummaries,
+									page_resident_ref(resident, i, chunk),
+									resident->summaries + i * MAP_PAGE_CHUNKS);
+		}
 	}
-	for (int i = 0; i < resident->ncolumns; i++)
+	for (int k = 0; k < resident->nlooked_at; k++)
 	{
+		int i = resident->looked_at[k];
 		BlockSummary *summary =
 			&resident->summaries[i * MAP_PAGE_CHUNKS + chunk - resident->first_summary];
 
-		if (!is_looked_at(reader, i))
-			continue;
 		resident->summary[i] = summary;
-		/* the block is held, but the directory has another by now */
 		if (summary->npages == 0)
-		{
-			const ColumnBlock *block = gpuagg_column_block(*page_resident_ref(resident, i, chunk));
-
-			if (block == NULL)
-				elog(ERROR, "block of chunk %u is not there any more", chunk);
-			*summary = column_block_summary(block);
-		}
+			take_summary(resident, i, chunk, summary);
 	}
 }
 
@@ -172,7 +185,7 @@ gpuagg_page_resident_take(PageReader *reader, uint32 chunk)
 	PageResident *resident = reader->resident;
 
 	if (resident->taken == NULL)
-		resident->taken = MemoryContextAllocExtended(GetMemoryChunkContext(resident),
+		resident->taken = MemoryContextAllocExtended(resident->context,
 													 resident->nchunks * sizeof(bool),
 													 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	resident->taken[chunk] = true;
@@ -264,7 +277,7 @@ gpuagg_page_resident_unused(const PageReader *reader)
 		const ChunkPages *used = &resident->decided[i].used;
 
 		/* so it is with most of them, and there are no pages beyond a chunk's */
-		if ((used->words[0] & used->words[1] & used->words[2] & used->words[3]) != PG_UINT64_MAX)
+		if (!chunk_is_full(used))
 			left += chunk_npages(i, reader->scan->nblocks) - chunk_size(used);
 	}
 	return left;

@@ -38,6 +38,7 @@ typedef struct ChunkUse
 
 typedef struct PageResident
 {
+	MemoryContext context; /* of this, and arrays by column and chunk */
 	int ncolumns;
 	ColumnPin *pins;
 	bool pinned; /* all columns are in the directory */
@@ -59,6 +60,8 @@ typedef struct PageResident
 	uint32 first_summary;
 	uint32 nsummaries;
 	const BlockSummary **summary; /* of one chunk, by column; NULL: nobody looks at it */
+	int *looked_at;				  /* the columns of the others, nlooked_at */
+	int nlooked_at;
 
 	ChunkUse *decided; /* by chunk, without a share */
 	uint32 nchunks;

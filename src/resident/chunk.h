@@ -109,12 +109,25 @@ chunk_is_empty(const ChunkPages *pages)
 	return any == 0;
 }
 
-/* Most words have all pages or none, and counting bits takes time. */
+/* Whether it is all pages that a chunk may have. */
+static inline bool
+chunk_is_full(const ChunkPages *pages)
+{
+	uint64 all = PG_UINT64_MAX;
+
+	for (int w = 0; w < CHUNK_WORDS; w++)
+		all &= pages->words[w];
+	return all == PG_UINT64_MAX;
+}
+
+/* Most sets, and most words of others, have all pages or none, and counting bits takes time. */
 static inline int
 chunk_size(const ChunkPages *pages)
 {
 	int n = 0;
 
+	if (chunk_is_full(pages))
+		return CHUNK_PAGES;
 	for (int w = 0; w < CHUNK_WORDS; w++)
 		if (pages->words[w] == ~UINT64CONST(0))
 			n += 64;

@@ -176,28 +176,24 @@ leave(ResidentColumn *column, ChunkGroup *group, uint32 chunk, bool there)
 
 void
 gpuagg_column_places(ResidentColumn *column, uint64 epoch, uint32 first, uint32 n,
-					 const MemoryRef *blocks, DevicePlace *places)
+					 const MemoryRef *blocks, uint64 *numbers, int stride, PlacedRows *rows)
 {
 	LWLockAcquire(&column->lock, LW_SHARED);
 	for (uint32 i = 0; i < n;)
 	{
 		uint32 within = (first + i) % MAP_PAGE_CHUNKS;
-		uint32 some = Min(n - i, MAP_PAGE_CHUNKS - within);
+		uint32 end = Min(n, i + MAP_PAGE_CHUNKS - within);
 		const ChunkGroup *group = gpuagg_column_group(column, first + i);
 		bool current = group != NULL && group->device_epoch == epoch;
 
-		if (!current)
-			memset(places + i, 0, some * sizeof(DevicePlace));
-		for (uint32 k = 0; k < some && current; k++)
+		for (; i < end; i++, within++)
 		{
-			const ChunkTotals *totals = &group->totals[within + k];
-
-			places[i + k] = (DevicePlace){group->marks[within + k].block == blocks[i + k]
-											  ? group->device[within + k]
-											  : 0,
-										  totals->nrows, totals->npages};
+			numbers[(Size) i * stride] = current && group->marks[within].block == blocks[i]
+											 ? group->device[within]
+											 : 0;
+			if (rows != NULL && current)
+				rows[i] = (PlacedRows){group->totals[within].nrows, group->totals[within].npages};
 		}
-		i += some;
 	}
 	LWLockRelease(&column->lock);
 }

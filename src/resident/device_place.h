@@ -18,17 +18,20 @@
 /* The current epoch; looks whether gpuaggd has been started again. */
 extern uint64 gpuagg_device_epoch(void);
 
-/* A block's blob; and of the block rows and pages, if it has one. */
-typedef struct DevicePlace
+/* Of a block that has a blob. */
+typedef struct PlacedRows
 {
-	uint64 number; /* 0: none */
 	uint32 nrows;
 	uint32 npages;
-} DevicePlace;
+} PlacedRows;
 
-/* places[i]: of the block blocks[i] of chunk first + i. */
+/*
+ * numbers[i * stride] becomes that of the blob of blocks[i], of chunk first + i; 0: it has none.
+ * rows: NULL, or of each.
+ */
 extern void gpuagg_column_places(ResidentColumn *column, uint64 epoch, uint32 first, uint32 n,
-								 const MemoryRef *blocks, DevicePlace *places);
+								 const MemoryRef *blocks, uint64 *numbers, int stride,
+								 PlacedRows *rows);
 
 /* A number for the blob of a chunk's block; 0: it has one, or is another block by now. */
 extern uint64 gpuagg_column_place(ResidentColumn *column, uint64 epoch, uint32 chunk,

@@ -240,7 +240,6 @@ gpuagg_upload_offer(DeviceUpload *upload, ResidentColumn *column, uint32 chunk, 
 	uint64 values_bytes = gpuagg_narrow_bytes(&block->form, block->nrows);
 	GpuaggPut *put = &slot->put.u.put;
 	uint64 epoch = gpuagg_device_epoch();
-	DevicePlace place;
 	uint64 number;
 	char *room;
 
@@ -248,9 +247,8 @@ gpuagg_upload_offer(DeviceUpload *upload, ResidentColumn *column, uint32 chunk, 
 		block->nrows > GPUAGG_BLOB_ROWS ||
 		gpuagg_blob_bytes(&block->form, block->nrows, valid != NULL) > SLOT_BYTES)
 		return;
-	gpuagg_column_places(column, epoch, chunk, 1, &ref, &place);
-	if (place.number != 0 ||
-		(slot->request != 0 && !wait && !gpuagg_device_answered(slot->request)))
+	gpuagg_column_places(column, epoch, chunk, 1, &ref, &number, 1, NULL);
+	if (number != 0 || (slot->request != 0 && !wait && !gpuagg_device_answered(slot->request)))
 		return;
 	finish(upload, slot, wait);
 	/* requests of earlier leases may be under way, too */

@@ -191,6 +191,7 @@ test_slices(void)
 	query_init(&request, &lease, &question, chunks, CHUNKS, &places);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
 	CHECK(reply.u.query.nslices > 1 || !simulated);
+	CHECK(reply.u.query.ns_slices > 0 && reply.u.query.ns_slices <= reply.u.query.ns);
 	CHECK(answer_is_right(&lease, &question, chunks, CHUNKS, NULL, &reply));
 
 	/* blobs that are dropped before their slice's turn */

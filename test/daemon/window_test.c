@@ -15,7 +15,7 @@
 #include "common/int128.h"
 
 #define CHUNKS	  9
-#define ROUNDS	  150
+#define ROUNDS	  80
 #define FUNCTIONS 3
 #define NONE	  GPUAGG_VECTOR_NONE
 
@@ -157,6 +157,7 @@ typedef struct Windowed
 	double weight; /* rows of less weight pass above, if that is */
 	bool filtered;
 	bool filtered_above;
+	bool asks_rows; /* functions' values, weight and partition of the rows that pass, not sums */
 } Windowed;
 
 static GpuaggVectorInstruction
@@ -325,6 +326,7 @@ make_above(Windowed *w)
 		uint16_t factor = weight;
 
 		in[n] = source(GPUAGG_VECTOR_COLUMN, type, n, f);
+		w->window.out[f] = n;
 		n++;
 		if (to != type)
 		{
@@ -353,7 +355,15 @@ make_above(Windowed *w)
 	}
 	if (!CHECK(gpuagg_vector_check(&w->question.query.above, w->question.types) == -1))
 		return;
-	if (next(2))
+	w->window.out[FUNCTIONS] = weight;
+	w->window.out[FUNCTIONS + 1] = (uint16_t) (n - 1);
+	w->asks_rows = next(3) == 0;
+	if (w->asks_rows)
+	{
+		w->window.nout = FUNCTIONS + 2;
+		w->question.query.naggregates = 0;
+	}
+	else if (next(2))
 	{
 		uint16_t key = (uint16_t) (n - 1);
 
@@ -483,7 +493,7 @@ add_total(GpuaggQueryTotal *totals, int type, double product)
 	gpuagg_query_total_merge(&totals[0], &one, GPUAGG_SUM, type);
 }
 
-/* Sorts the rows that pass, and sums up; returns how many they are. */
+/* Sorts the rows that pass, and sums up; returns how many they are.  Asked rows get their values. */
 static uint64_t
 find_totals(const Windowed *w, Row *rows, uint64_t nrows, GpuaggQueryTotal *totals)
 {
@@ -500,7 +510,7 @@ find_totals(const Windowed *w, Row *rows, uint64_t nrows, GpuaggQueryTotal *tota
 	for (int f = 0; f < FUNCTIONS; f++)
 	{
 		const GpuaggWindowFunction *function = &w->window.functions[f];
-		int type = w->question.types[w->question.aggregates[2 * f].value];
+		int type = w->asks_rows ? 0 : w->question.types[w->question.aggregates[2 * f].value];
 		uint64_t at = 0;
 
 		run_function(function, rows, n, values, isnull);
@@ -514,7 +524,10 @@ find_totals(const Windowed *w, Row *rows, uint64_t nrows, GpuaggQueryTotal *tota
 					 : at;
 			if (function->reach == GPUAGG_REACH_FIRST_PEER)
 				at = reached(function, rows, n, i);
-			if (!isnull[at] && (!w->filtered_above || rows[i].value[V_WEIGHT] < w->weight))
+			rows[i].result[f] = values[at];
+			rows[i].result_null[f] = isnull[at];
+			if (!w->asks_rows && !isnull[at] &&
+				(!w->filtered_above || rows[i].value[V_WEIGHT] < w->weight))
 				add_total(totals + 2 * f, type, values[at] * rows[i].value[V_WEIGHT]);
 		}
 		gpuagg_float_sum_propagate(gpuagg_float_sum_of(&totals[2 * f].reduced.f));
@@ -550,6 +563,62 @@ answer_has(const Lease *lease, const Windowed *w, const GpuaggQueryTotal *totals
 		   totals_are_equal(question, totals, found);
 }
 
+/* A value of those that rows have in an answer. */
+static double
+out_value(const char *values, int type, uint64_t i)
+{
+	switch (type)
+	{
+		case GPUAGG_VECTOR_INT32:
+			return ((const int32_t *) values)[i];
+		case GPUAGG_VECTOR_INT64:
+			return (double) ((const int64_t *) values)[i];
+		case GPUAGG_VECTOR_INT128:
+			return (double) gpuagg_int128_wide(((const GpuaggInt128 *) values)[i]);
+		case GPUAGG_VECTOR_FLOAT32:
+			return ((const float *) values)[i];
+		default:
+			return ((const double *) values)[i];
+	}
+}
+
+/* Whether the answer is the rows that pass above, in their order; NULLs, and values where there are some. */
+static bool
+answer_has_rows(const Lease *lease, const Windowed *w, const Row *rows, uint64_t n,
+				uint32_t nchunks, const GpuaggReply *reply)
+{
+	const char *at = lease->base + ANSWER_AT + gpuagg_query_groups_at(nchunks);
+	uint64_t given = reply->u.query.ngroups;
+	bool right = reply->u.query.incomplete == 0;
+
+	for (int c = 0; c < FUNCTIONS + 2 && right; c++)
+	{
+		int type = w->question.types[w->window.out[c]];
+		uint64_t bytes = gpuagg_window_out_bytes(type, given);
+		const uint64_t *valid = (const uint64_t *) (at + bytes -
+													gpuagg_window_aligned((given + 63) / 64 * 8));
+		uint64_t k = 0;
+
+		for (uint64_t i = 0; i < n && right; i++)
+		{
+			bool isnull = c < FUNCTIONS ? rows[i].result_null[c]
+										: c > FUNCTIONS && rows[i].isnull[V_PARTITION];
+			double value = c < FUNCTIONS	? rows[i].result[c]
+						   : c == FUNCTIONS ? rows[i].value[V_WEIGHT]
+											: rows[i].value[V_PARTITION];
+
+			if (w->filtered_above && !(rows[i].value[V_WEIGHT] < w->weight))
+				continue;
+			right = k < given && isnull == !(valid[k / 64] >> k % 64 & 1) &&
+					(isnull || out_value(at, type, k) == value);
+			k++;
+		}
+		right &= k == given;
+		at += bytes;
+	}
+	return right && at - (lease->base + ANSWER_AT) == (int64_t) reply->u.query.bytes;
+}
+
 static void
 print_window(const Windowed *w)
 {
@@ -565,6 +634,7 @@ print_window(const Windowed *w)
 			   w->window.functions[f].heads);
 	printf("; %u keys of groups%s%s\n", w->question.query.nkeys, w->filtered ? ", filtered" : "",
 		   w->filtered_above ? ", filtered above" : "");
+	printf("%s", w->asks_rows ? "rows\n" : "");
 }
 
 static bool
@@ -589,7 +659,9 @@ window_is_right(int fd, const Lease *lease, const Windowed *w, const Chunk *chun
 		return false;
 	}
 	n = find_totals(w, rows, nrows, totals);
-	if (reply.u.query.nrows == n && answer_has(lease, w, totals, nchunks, &reply))
+	if (reply.u.query.nrows == n &&
+		(w->asks_rows ? answer_has_rows(lease, w, rows, n, nchunks, &reply)
+					  : answer_has(lease, w, totals, nchunks, &reply)))
 		return true;
 	printf("%llu rows, not %llu\n", (unsigned long long) reply.u.query.nrows,
 		   (unsigned long long) n);
@@ -696,6 +768,11 @@ test_refusals(const char *program)
 	REFUSED_WITH(wrong.window.functions[0].reach = 4);
 	REFUSED_WITH(wrong.window.functions[0].value = VALUES);
 	REFUSED_WITH((wrong.window.functions[0].op = GPUAGG_SUM, wrong.window.functions[0].kind = 9));
+	REFUSED_WITH(wrong.window.nout = GPUAGG_WINDOW_VALUES + 1);
+	REFUSED_WITH(
+		(wrong.window.nout = 1, wrong.window.out[0] = 2, wrong.question.query.naggregates = 0));
+	REFUSED_WITH((wrong.window.nout = 1, wrong.question.query.naggregates = 1));
+	REFUSED_WITH(wrong.window.spare = 1);
 	REFUSED_WITH(wrong.window.columns[0].function = FUNCTIONS);
 	REFUSED_WITH(wrong.window.columns[FUNCTIONS].value = V_DOUBLE);
 	REFUSED_WITH((wrong.above_columns[0] = GPUAGG_VECTOR_BOOL,
@@ -720,7 +797,7 @@ test_refusals(const char *program)
 	wrong.window.functions[0] = (GpuaggWindowFunction){GPUAGG_FLOAT64, GPUAGG_SUM, 0, 0,
 													   V_DOUBLE,	   0};
 	wrong.window.nfunctions = 1;
-	wrong.question.query.naggregates = wrong.question.query.nkeys = 0;
+	wrong.question.query.naggregates = wrong.question.query.nkeys = wrong.window.nout = 0;
 	wrong.question.query.above.ncolumns = wrong.question.query.above.ninstructions = 0;
 	wrong.question.query.above.nregisters = wrong.question.query.above.nfilter = 0;
 	wrong.question.query.above.filter = NONE;
