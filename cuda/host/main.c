@@ -14,6 +14,7 @@
  *	extents, blobs			places in device memory; blocks of columns that stay there
  *	request, job, columns	what a type of request is; whose turn it is; jobs over columns
  *	query_table				groups of a query
+ *	query_order				windows of a query
  *	request_table, request_*	the types of request, and a file for each
  *	server, main			the loop; start
  */

@@ -37,7 +37,8 @@
 #define FLOAT_ROWS	 (UINT64_C(1) << 26) /* of a multiprocessor: query.cu refuses more */
 #define BATCH		 64					 /* chunks that are copied at a time */
 #define PART_ALIGN	 64					 /* of parts of a slot, bytes */
-#define ORDER_UNITS	 2 /* of work behind the chunks: measuring and computing a window */
+#define ORDER_UNITS \
+	3 /* of work behind the chunks: a window is measured, computed, and its rows given */
 
 typedef struct QueryJob
 {

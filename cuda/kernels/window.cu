@@ -236,6 +236,40 @@ struct MeasureShared
 	};
 };
 
+/* The last block: what all have seen. */
+static __device__ __forceinline__ void
+deliver_measure(const GpuWindowRows &rows, const WindowKeys &keys, uint64_t ntiles,
+				WindowScratch *scratch, GpuWindowMeasure *measure, MeasureShared &shared)
+{
+	for (uint32_t k = 0; k < keys.nkeys; k++)
+	{
+		KeySeen seen;
+
+		seen.clear();
+		for (unsigned b = threadIdx.x; b < gridDim.x; b += THREADS)
+			seen.take(scratch->key[k][b]);
+		seen = block_seen(seen, shared.key);
+		if (threadIdx.x == 0)
+			measure->key[k] = {seen.least, seen.greatest, seen.any & ~seen.all,
+							   seen.has_values != 0, seen.has_nulls != 0};
+	}
+	for (uint32_t i = 0; i < rows.nvalues; i++)
+	{
+		ExtentSeen seen;
+
+		seen.clear();
+		for (unsigned b = threadIdx.x; b < gridDim.x && rows.value[i].is_float; b += THREADS)
+			seen.take(scratch->extent[i][b]);
+		seen = block_seen(seen, shared.extent);
+		if (threadIdx.x == 0)
+			measure->extent[i] = {seen.low, seen.high};
+	}
+	__syncthreads();
+	uint64_t nrows = add_tiles_up(scratch, ntiles, shared.thread);
+	if (threadIdx.x == 0)
+		measure->nrows = nrows;
+}
+
 static __global__ void
 __launch_bounds__(THREADS)
 	measure_rows(const GRID_CONSTANT GpuWindowRows rows, const GRID_CONSTANT WindowKeys keys,
@@ -280,35 +314,8 @@ __launch_bounds__(THREADS)
 		if (threadIdx.x == 0)
 			scratch->extent[i][blockIdx.x] = seen;
 	}
-	if (!last_block(&scratch->ticket))
-		return;
-	for (uint32_t k = 0; k < keys.nkeys; k++)
-	{
-		KeySeen seen;
-
-		seen.clear();
-		for (unsigned b = threadIdx.x; b < gridDim.x; b += THREADS)
-			seen.take(scratch->key[k][b]);
-		seen = block_seen(seen, shared.key);
-		if (threadIdx.x == 0)
-			measure->key[k] = {seen.least, seen.greatest, seen.any & ~seen.all,
-							   seen.has_values != 0, seen.has_nulls != 0};
-	}
-	for (uint32_t i = 0; i < rows.nvalues; i++)
-	{
-		ExtentSeen seen;
-
-		seen.clear();
-		for (unsigned b = threadIdx.x; b < gridDim.x && rows.value[i].is_float; b += THREADS)
-			seen.take(scratch->extent[i][b]);
-		seen = block_seen(seen, shared.extent);
-		if (threadIdx.x == 0)
-			measure->extent[i] = {seen.low, seen.high};
-	}
-	__syncthreads();
-	uint64_t nrows = add_tiles_up(scratch, ntiles, shared.thread);
-	if (threadIdx.x == 0)
-		measure->nrows = nrows;
+	if (last_block(&scratch->ticket))
+		deliver_measure(rows, keys, ntiles, scratch, measure, shared);
 }
 
 size_t

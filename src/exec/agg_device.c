@@ -57,7 +57,6 @@ static const char *
 program_refusal(const AggScanState *node)
 {
 	const GpuaggVectorProgram *program = &node->compiler->program;
-
 	bool over_window = node->spec->over_window;
 
 	/* below a window are others */

@@ -13,6 +13,7 @@
 #include "device/client.h"
 #include "exec/agg_device.h"
 #include "exec/compiled.h"
+#include "exec/kept_memory.h"
 #include "exec/window_device.h"
 #include "gpuagg.h"
 
@@ -159,8 +160,7 @@ look(AggScanState *node)
 	WindowDevice *window = node->window;
 	Snapshot snapshot = node->css.ss.ps.state->es_snapshot;
 	int ncolumns = (int) window->program.ncolumns;
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg device",
-												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext context = gpuagg_kept_memory_take();
 	MemoryContext old = MemoryContextSwitchTo(context);
 	PageReader *reader = gpuagg_page_reader_open(window->relation, snapshot, window->columns,
 												 ncolumns, PAGE_MEMORY_LOOK, NULL);
@@ -168,7 +168,7 @@ look(AggScanState *node)
 	ask_table(node, reader);
 	gpuagg_page_reader_close(reader);
 	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
+	gpuagg_kept_memory_leave(context);
 }
 
 /* Whether columns of the table can be in memory at all. */
