@@ -317,7 +317,8 @@ send(AggScanState *node, AggQuestion *question, BlobQuery *query)
 		node->counts.ns_program += query->ns;
 		node->counts.ns_slices += query->ns_slices;
 	}
-	else if (query->lease != NULL)
+	/* over a window, values that are in the table are no trouble to count */
+	else if (query->lease != NULL && (question->window == NULL || reason != GPUAGG_CPU_ONLY))
 		gpuagg_stat_fallback(reason);
 	return reason;
 }

@@ -388,13 +388,16 @@ ask(void *window, PageReader *reader, const PageDevice *device, int64 *npassed)
 		reason = take(passed, reader, device, query);
 	else if (failure == GPUAGG_CPU_ONLY)
 	{
+		/* values that are in the table are no trouble to count */
 		passed->never = true;
 		reason = "a row or a result is the CPU's";
 	}
 	else
+	{
 		reason = gpuagg_reason_text(failure);
-	if (failure != GPUAGG_OK && query->lease != NULL)
-		gpuagg_stat_fallback(failure);
+		if (query->lease != NULL)
+			gpuagg_stat_fallback(failure);
+	}
 	*npassed = (int64) query->nrows;
 	gpuagg_blob_query_end(query);
 	return reason;
