@@ -119,7 +119,7 @@ read_answer(BlobQuery *query, const GpuaggReply *reply, const char *answer, Size
 static Size
 answer_bytes(const BlobQuery *query, const GpuaggQueryHead *head)
 {
-	uint64 bytes = gpuagg_query_answer_bytes(head);
+	uint64 bytes = gpuagg_query_answer_bytes(head) + query->rows_bytes;
 
 	if (head->nkeys > 0)
 	{

@@ -27,13 +27,14 @@ typedef struct BlobQuery
 	const BlobQueryChunk *chunks;
 	const uint64 *numbers; /* of blobs: [query.nchunks][query.program.ncolumns] */
 	uint64 epoch;		   /* of all of them */
+	uint64 rows_bytes;	   /* that the answer has room for, of rows that are asked for */
 
 	/* the answer */
-	const uint8 *status; /* GpuaggChunkStatus of each chunk; of this process */
-	bool incomplete;	 /* there are more groups than fit, estimated as ngroups */
-	uint64 ngroups;
+	const uint8 *status;		/* GpuaggChunkStatus of each chunk; of this process */
+	bool incomplete;			/* there are more groups than fit, estimated as ngroups; or rows */
+	uint64 ngroups;				/* or rows that are given */
 	uint64 nrows;				/* with a window: that passed the filter below it */
-	GpuaggReader totals;		/* without keys */
+	GpuaggReader totals;		/* without keys; or the rows */
 	GpuaggGroupPacking packing; /* with keys: of records, */
 	const uint32 *records;		/* of ngroups of them */
 	const GpuaggGroupFar *far;

@@ -24,7 +24,6 @@
  * and a row of a column takes the CPU 0.6 to 2 ns.
  */
 #define AUTO_ROWS AGG_DEVICE_ROWS
-#define READ_PART 8 /* of these, what a row counts beside that is read from its page */
 
 /* In mode auto, groups that are expected, up to which the device is known to be faster. */
 #define AUTO_GROUPS (1 << 22)
@@ -142,17 +141,6 @@ gpuagg_agg_device_init(AggScanState *node)
 
 /* ---- whether it is asked ---- */
 
-static const char few_rows[] = "so few rows take the CPU no longer";
-static const char not_there[] = "columns are not on the device";
-
-/* Whether mode auto leaves so many rows to the CPU, which would have to read `bare` of them from pages. */
-static bool
-are_few(uint64 rows, uint64 bare, uint64 least)
-{
-	return gpuagg_device == DEVICE_AUTO && gpuagg_device_min_rows > 0 &&
-		   rows + bare * READ_PART < least;
-}
-
 /* Whether mode auto leaves the groups of so many rows to the CPU. */
 static bool
 are_many(const AggScanState *node, uint64 rows)
@@ -164,15 +152,9 @@ are_many(const AggScanState *node, uint64 rows)
 const char *
 gpuagg_agg_device_reason(const AggScanState *node, uint64 rows, uint64 bare, uint64 least)
 {
-	if (gpuagg_device == DEVICE_CPU)
-		return gpuagg_reason_text(GPUAGG_DISABLED);
-	if (rows == 0)
-		return "columns are not in memory";
-	if (rows < (uint64) gpuagg_device_min_rows || are_few(rows, bare, least))
-		return few_rows;
-	if (!gpuagg_device_ready())
-		return "there is no device now";
-	return are_many(node, rows) ? "so many groups are the CPU's" : NULL;
+	const char *refusal = gpuagg_page_device_refusal(rows, bare, least);
+
+	return refusal == NULL && are_many(node, rows) ? "so many groups are the CPU's" : refusal;
 }
 
 /*
@@ -281,16 +263,8 @@ take_totals(AggScanState *node, BlobQuery *query)
 static bool
 is_answered(const AggQuestion *question, const uint8 *status)
 {
-	const PageDevice *device = question->device;
-	bool all = true;
-
-	for (uint32 i = 0; i < device->nchunks && question->window != NULL; i++)
-	{
-		all &= status[i] == GPUAGG_CHUNK_IN;
-		if (status[i] == GPUAGG_CHUNK_STALE)
-			gpuagg_page_device_displaced(question->reader, device, i);
-	}
-	return all;
+	return question->window == NULL ||
+		   gpuagg_page_device_whole(question->reader, question->device, status);
 }
 
 /*
@@ -300,23 +274,9 @@ is_answered(const AggQuestion *question, const uint8 *status)
 static int64
 take_chunks(const AggQuestion *question, const uint8 *status)
 {
-	const PageDevice *device = question->device;
-	bool *in = palloc_extended(Max(device->nchunks, 1) * sizeof(bool), MCXT_ALLOC_HUGE);
-	int64 rows = 0;
-	Size bytes = 0;
+	int64 rows = gpuagg_page_device_taken(question->reader, question->device, question->columns,
+										  question->ncolumns, status);
 
-	for (uint32 i = 0; i < device->nchunks; i++)
-	{
-		in[i] = status[i] == GPUAGG_CHUNK_IN;
-		if (in[i])
-			rows += device->nrows[i];
-		else if (status[i] == GPUAGG_CHUNK_STALE)
-			gpuagg_page_device_displaced(question->reader, device, i);
-	}
-	gpuagg_page_device_taken(question->reader, device, in);
-	for (int i = 0; i < question->ncolumns; i++)
-		bytes += gpuagg_vector_type_size(question->columns[i].type);
-	gpuagg_stat_batch(ENGINE_DEVICE, rows, (int64) bytes * rows);
 	return question->window != NULL ? question->nrows : rows;
 }
 
@@ -357,7 +317,8 @@ send(AggScanState *node, AggQuestion *question, BlobQuery *query)
 		node->counts.ns_program += query->ns;
 		node->counts.ns_slices += query->ns_slices;
 	}
-	else if (query->lease != NULL)
+	/* over a window, values that are in the table are no trouble to count */
+	else if (query->lease != NULL && (question->window == NULL || reason != GPUAGG_CPU_ONLY))
 		gpuagg_stat_fallback(reason);
 	return reason;
 }
@@ -377,7 +338,7 @@ ask_totals(AggScanState *node, AggQuestion *question)
 			(GpuaggQueryAggregate){GPUAGG_COUNT, {0}, GPUAGG_VECTOR_NONE, GPUAGG_VECTOR_NONE};
 	reason = send(node, question, query);
 	if (reason == GPUAGG_OK && !is_answered(question, query->status))
-		node->device_reason = not_there;
+		node->device_reason = gpuagg_page_device_missing;
 	else if (reason == GPUAGG_OK)
 	{
 		if (!take_totals(node, query))
@@ -463,7 +424,7 @@ ask_part(AggScanState *node, AskedGroups *asked, uint32 part, bool *incomplete)
 		if (memcmp(asked->status, query->status, bytes) != 0)
 			reason = GPUAGG_BUSY;
 		else if (!is_answered(asked->question, query->status))
-			node->device_reason = not_there;
+			node->device_reason = gpuagg_page_device_missing;
 		else if (!gpuagg_agg_device_groups_fit(query))
 			reason = GPUAGG_CPU_ONLY;
 		else
@@ -610,7 +571,7 @@ gpuagg_agg_device_take(AggScanState *node)
 		return;
 	if (!there)
 	{
-		node->device_reason = not_there;
+		node->device_reason = gpuagg_page_device_missing;
 		gpuagg_page_device_send(node->reader);
 		return;
 	}
@@ -628,9 +589,9 @@ gpuagg_agg_device_take(AggScanState *node)
 		const PageDevice *device = gpuagg_page_device_find(node->reader);
 
 		/* smallest and largest values may have excluded the others */
-		if (device->nchunks > 0 && are_few(device->rows, device->bare, AUTO_ROWS))
-			node->device_reason = few_rows;
-		else if (device->nchunks > 0)
+		if (device->nchunks > 0)
+			node->device_reason = gpuagg_page_device_few(device->rows, device->bare, AUTO_ROWS);
+		if (device->nchunks > 0 && node->device_reason == NULL)
 		{
 			AggQuestion question = {node->reader, node->columns,
 									(int) node->compiler->program.ncolumns, device};

@@ -1,26 +1,16 @@
 /*
  * agg_device_window.c
  *	  What the device does of a GpuAgg node over a window: all of it, in one request, or nothing.
- *
- * All rows of the window's table have to be on the device: a row that is not there could change
- * the function's value of any other.
  */
 #include "compat.h"
 
 #include "executor/executor.h"
 #include "utils/memutils.h"
 
-#include "device/client.h"
 #include "exec/agg_device.h"
 #include "exec/compiled.h"
-#include "exec/kept_memory.h"
-#include "exec/window_device.h"
+#include "exec/window_ask.h"
 #include "gpuagg.h"
-
-/* In mode auto, rows for which the device is asked: each takes the CPU some 100 ns. */
-#define AUTO_ROWS	100000
-
-#define PLACES_ROWS 256 /* whose places lie together in a chunk */
 
 /* Where the columns of the node's program come from; false: some is computed between the two. */
 static bool
@@ -45,6 +35,16 @@ find_sources(const AggScanState *node, const PlanState *window, WindowSource *so
 	return true;
 }
 
+/* Whether the columns come as the node's program has them. */
+static bool
+has_forms(const WindowDevice *window, const VectorValue *forms, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (window->forms[i].type != forms[i].type || window->forms[i].scale != forms[i].scale)
+			return false;
+	return true;
+}
+
 /* The node below as the device has it, made when it first runs; NULL: the device does nothing. */
 static WindowDevice *
 find_window(AggScanState *node, PlanState *window)
@@ -58,7 +58,12 @@ find_window(AggScanState *node, PlanState *window)
 	if (window == NULL || !find_sources(node, window, sources, forms))
 		node->device_reason = "an expression between window and aggregates is the CPU's";
 	else
-		node->window = gpuagg_window_device_make(window, sources, forms, n, &node->device_reason);
+		node->window = gpuagg_window_device_make(window, sources, n, &node->device_reason);
+	if (node->window != NULL && !has_forms(node->window, forms, n))
+	{
+		node->device_reason = "a column of the window is the CPU's";
+		node->window = NULL;
+	}
 	if (node->window == NULL)
 		node->device = NULL;
 	return node->window;
@@ -77,21 +82,16 @@ know_parameters(AggScanState *node)
 	return known;
 }
 
-/* The rows' places on the device. */
-static uint64
-places_of(const PageDevice *device)
+static const char *
+refuse(const void *node, uint64 rows, uint64 bare)
 {
-	uint64 places = 0;
-
-	for (uint32 i = 0; i < device->nchunks; i++)
-		places += TYPEALIGN(PLACES_ROWS, device->chunks[i].nrows);
-	return places;
+	return gpuagg_agg_device_reason(node, rows, bare, WINDOW_ASK_ROWS);
 }
 
-/* Asks for the rows of chunks that are the whole table; sets the reason if it has not got them. */
-static void
-ask(AggScanState *node, PageReader *reader, const PageDevice *device)
+static const char *
+ask(void *above, PageReader *reader, const PageDevice *device, int64 *npassed)
 {
+	AggScanState *node = above;
 	WindowDevice *window = node->window;
 	AggQuestion question = {.reader = reader,
 							.columns = window->columns,
@@ -99,76 +99,11 @@ ask(AggScanState *node, PageReader *reader, const PageDevice *device)
 							.device = device,
 							.below = &window->program,
 							.window = &window->window};
-	const char *reason;
 
-	window->window.places = places_of(device);
-	if (window->window.places > GPUAGG_WINDOW_PLACES || device->rows > GPUAGG_GROUP_ROWS)
-	{
-		node->device_reason = "there are too many rows";
-		return;
-	}
+	node->device_reason = NULL;
 	gpuagg_agg_device_ask(node, &question, true);
-	if (node->device_reason != NULL)
-	{
-		/* what has gone there since */
-		gpuagg_window_device_send(window);
-		return;
-	}
-	gpuagg_page_device_use(reader);
-	(void) gpuagg_page_memory(window->relation, node->css.ss.ps.state->es_snapshot, window->columns,
-							  question.ncolumns, &reason);
-	gpuagg_page_counts_add(&node->counts.pages, &reader->counts);
-	gpuagg_window_device_end(window, linitial(node->css.custom_ps), (int64) device->rows,
-							 question.nrows);
-}
-
-/* The same of the table as a reader finds it. */
-static void
-ask_table(AggScanState *node, PageReader *reader)
-{
-	const PageDevice *device;
-	bool there;
-	uint64 bare;
-	uint64 rows = gpuagg_page_device_rows(reader, &bare, &there);
-
-	node->device_reason = gpuagg_agg_device_reason(node, rows, bare, AUTO_ROWS);
-	if (node->device_reason != NULL)
-		return;
-	if (there)
-	{
-		gpuagg_device_announce();
-		device = gpuagg_page_device_find(reader);
-		if (device->nread > 0)
-		{
-			node->device_reason = "some pages are not in memory";
-			return;
-		}
-		if (device->nhost == 0 && device->nchunks > 0)
-		{
-			ask(node, reader, device);
-			return;
-		}
-	}
-	node->device_reason = "columns are not on the device";
-	gpuagg_window_device_send(node->window);
-}
-
-/* Looks at the table's columns in memory. */
-static void
-look(AggScanState *node)
-{
-	WindowDevice *window = node->window;
-	Snapshot snapshot = node->css.ss.ps.state->es_snapshot;
-	int ncolumns = (int) window->program.ncolumns;
-	MemoryContext context = gpuagg_kept_memory_take();
-	MemoryContext old = MemoryContextSwitchTo(context);
-	PageReader *reader = gpuagg_page_reader_open(window->relation, snapshot, window->columns,
-												 ncolumns, PAGE_MEMORY_LOOK, NULL);
-
-	ask_table(node, reader);
-	gpuagg_page_reader_close(reader);
-	MemoryContextSwitchTo(old);
-	gpuagg_kept_memory_leave(context);
+	*npassed = question.nrows;
+	return node->device_reason;
 }
 
 /* Whether columns of the table can be in memory at all. */
@@ -207,6 +142,8 @@ gpuagg_agg_device_window(AggScanState *node)
 {
 	PlanState *plan = linitial(node->css.custom_ps);
 	PlanState *window = gpuagg_window_source_node(plan);
+	WindowAsker asker = {node, refuse, ask};
+	int64 npassed = 0;
 	bool done = false;
 
 	node->memory.mode = PAGE_MEMORY_LOOK;
@@ -221,10 +158,13 @@ gpuagg_agg_device_window(AggScanState *node)
 			node->device_reason = "constants are not known before the rows";
 		else
 		{
-			look(node);
+			node->device_reason = gpuagg_window_ask(node->window, &asker, &node->counts.pages,
+													&npassed);
 			done = node->device_reason == NULL;
 		}
 	}
+	if (done)
+		gpuagg_window_device_above(node->window, plan, npassed);
 	node->memory.device_reason = node->device_reason;
 	return done;
 }

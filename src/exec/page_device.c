@@ -10,7 +10,14 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "device/client.h"
+#include "gpuagg.h"
 #include "resident/device_place.h"
+
+#define READ_PART 8 /* of mode auto's rows, what a row counts beside that is read from its page */
+
+static const char few_rows[] = "so few rows take the CPU no longer";
+const char gpuagg_page_device_missing[] = "columns are not on the device";
 
 uint64
 gpuagg_page_device_rows(const PageReader *reader, uint64 *bare, bool *there)
@@ -32,6 +39,27 @@ gpuagg_page_device_rows(const PageReader *reader, uint64 *bare, bool *there)
 		*there &= info.device_chunks > 0;
 	}
 	return rows;
+}
+
+const char *
+gpuagg_page_device_few(uint64 rows, uint64 bare, uint64 least)
+{
+	return gpuagg_device == DEVICE_AUTO && gpuagg_device_min_rows > 0 &&
+				   rows + bare * READ_PART < least
+			   ? few_rows
+			   : NULL;
+}
+
+const char *
+gpuagg_page_device_refusal(uint64 rows, uint64 bare, uint64 least)
+{
+	if (gpuagg_device == DEVICE_CPU)
+		return gpuagg_reason_text(GPUAGG_DISABLED);
+	if (rows == 0)
+		return "columns are not in memory";
+	if (rows < (uint64) gpuagg_device_min_rows || gpuagg_page_device_few(rows, bare, least) != NULL)
+		return few_rows;
+	return gpuagg_device_ready() ? NULL : "there is no device now";
 }
 
 void
@@ -168,11 +196,48 @@ gpuagg_page_device_strings(const PageReader *reader, int column, uint32 *n)
 	return gpuagg_dictionary_entries(dictionary, 0);
 }
 
-void
-gpuagg_page_device_taken(PageReader *reader, const PageDevice *device, const bool *in)
+/* A blob of such a chunk was not there. */
+static void
+displace(PageReader *reader, const PageDevice *device, uint32 i)
 {
 	const PageResident *resident = reader->resident;
 
+	for (int c = 0; c < resident->ncolumns; c++)
+		gpuagg_column_displace(resident->pins[c].column, device->numbers[i],
+							   device->blobs[(Size) i * resident->ncolumns + c], true);
+}
+
+bool
+gpuagg_page_device_whole(PageReader *reader, const PageDevice *device, const uint8 *status)
+{
+	bool all = true;
+
+	for (uint32 i = 0; i < device->nchunks; i++)
+	{
+		all &= status[i] == GPUAGG_CHUNK_IN;
+		if (status[i] == GPUAGG_CHUNK_STALE)
+			displace(reader, device, i);
+	}
+	return all;
+}
+
+int64
+gpuagg_page_device_taken(PageReader *reader, const PageDevice *device, const PageColumn *columns,
+						 int ncolumns, const uint8 *status)
+{
+	const PageResident *resident = reader->resident;
+	bool *in = palloc_extended(Max(device->nchunks, 1) * sizeof(bool), MCXT_ALLOC_HUGE);
+	int64 rows = 0;
+	Size bytes = 0;
+
+	for (uint32 i = 0; i < device->nchunks; i++)
+	{
+		in[i] = status[i] == GPUAGG_CHUNK_IN;
+		if (in[i])
+			rows += device->nrows[i];
+		else if (status[i] == GPUAGG_CHUNK_STALE)
+			displace(reader, device, i);
+	}
 	for (int c = 0; c < resident->ncolumns; c++)
 		gpuagg_column_settle(resident->pins[c].column, device->epoch, device->nchunks,
 							 device->numbers, in, device->blobs + c, resident->ncolumns);
@@ -185,14 +250,8 @@ gpuagg_page_device_taken(PageReader *reader, const PageDevice *device, const boo
 		reader->counts.device_rows += device->nrows[i];
 		reader->counts.rows += device->nrows[i];
 	}
-}
-
-void
-gpuagg_page_device_displaced(PageReader *reader, const PageDevice *device, uint32 i)
-{
-	const PageResident *resident = reader->resident;
-
-	for (int c = 0; c < resident->ncolumns; c++)
-		gpuagg_column_displace(resident->pins[c].column, device->numbers[i],
-							   device->blobs[(Size) i * resident->ncolumns + c], true);
+	for (int i = 0; i < ncolumns; i++)
+		bytes += gpuagg_vector_type_size(columns[i].type);
+	gpuagg_stat_batch(ENGINE_DEVICE, rows, (int64) bytes * rows);
+	return rows;
 }

@@ -28,6 +28,17 @@ typedef struct PageDevice
  */
 extern uint64 gpuagg_page_device_rows(const PageReader *reader, uint64 *bare, bool *there);
 
+/*
+ * Why the device is not asked for so many rows in memory, `bare` of them on the device alone, in mode
+ * auto from `least` on; NULL: it is.
+ */
+extern const char *gpuagg_page_device_refusal(uint64 rows, uint64 bare, uint64 least);
+
+/* The same of nothing but the number of rows in mode auto. */
+extern const char *gpuagg_page_device_few(uint64 rows, uint64 bare, uint64 least);
+
+extern const char gpuagg_page_device_missing[]; /* columns are not there */
+
 /* Blocks whose rows will come from memory go to the device, if they may be put into memory, too. */
 extern void gpuagg_page_device_send(PageReader *reader);
 
@@ -40,14 +51,19 @@ extern PageDevice *gpuagg_page_device_find(PageReader *reader);
 /* Counts a use of columns that the reader has only looked at. */
 extern void gpuagg_page_device_use(PageReader *reader);
 
-/* The device has taken the rows of the chunks with in[i], the others come from memory. */
-extern void gpuagg_page_device_taken(PageReader *reader, const PageDevice *device, const bool *in);
+/* Whether all chunks are in an answer, whose status (GpuaggChunkStatus) this is. */
+extern bool gpuagg_page_device_whole(PageReader *reader, const PageDevice *device,
+									 const uint8 *status);
+
+/*
+ * The device has taken the rows of the chunks that are in an answer, the others come from memory.
+ * Returns these rows, which count in the statistics.
+ */
+extern int64 gpuagg_page_device_taken(PageReader *reader, const PageDevice *device,
+									  const PageColumn *columns, int ncolumns, const uint8 *status);
 
 /* All strings that blobs' codes of a column stand for, and how many; NULL: they cannot be had. */
 extern const GpuaggVectorBytes *gpuagg_page_device_strings(const PageReader *reader, int column,
 														   uint32 *n);
-
-/* A blob of such a chunk was not there. */
-extern void gpuagg_page_device_displaced(PageReader *reader, const PageDevice *device, uint32 i);
 
 #endif /* GPUAGG_PAGE_DEVICE_H */

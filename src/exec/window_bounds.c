@@ -47,13 +47,20 @@ gpuagg_window_bounds_init(WindowScanState *node)
 	}
 }
 
+/* A function's operation, of these if there are any. */
+static const RunningOperation *
+op_of(const WindowScanState *node, const RunningOperation *const *ops, int f)
+{
+	return ops != NULL ? ops[f] : node->functions[f].op;
+}
+
 /* Whether nobody notices if rows are dropped. */
 static bool
-can_drop(const WindowScanState *node)
+can_drop(const WindowScanState *node, const RunningOperation *const *ops)
 {
 	for (int f = 0; f < node->nfunctions; f++)
 	{
-		const RunningOperation *op = node->functions[f].op;
+		const RunningOperation *op = op_of(node, ops, f);
 
 		/* a sum of money may be out of range, which its scan does not know */
 		if (op->kind == 0 ||
@@ -65,20 +72,20 @@ can_drop(const WindowScanState *node)
 
 /* Whether the bound can be compared to scans' values. */
 static bool
-is_known(const WindowScanState *node, int i)
+is_known(const WindowScanState *node, const RunningOperation *const *ops, int i)
 {
-	const WindowFunctionState *function = &node->functions[node->spec->above[i].function];
+	int f = node->spec->above[i].function;
 
 	/* numbers of rows are their scans' values under a ROWS frame alone */
-	return (node->spec->frame == WINDOW_ROWS || function->number == WINDOW_AGGREGATE) &&
-		   gpuagg_running_bound_exists(function->op, node->bounds[i].type);
+	return (node->spec->frame == WINDOW_ROWS || node->functions[f].number == WINDOW_AGGREGATE) &&
+		   gpuagg_running_bound_exists(op_of(node, ops, f), node->bounds[i].type);
 }
 
 void
-gpuagg_window_bounds_begin(WindowScanState *node)
+gpuagg_window_bounds_begin(WindowScanState *node, const RunningOperation *const *ops)
 {
 	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
-	bool drops = can_drop(node);
+	bool drops = can_drop(node, ops);
 
 	node->nbounds = 0;
 	for (int i = 0; i < node->spec->nabove; i++)
@@ -90,13 +97,13 @@ gpuagg_window_bounds_begin(WindowScanState *node)
 		Datum value;
 
 		bound->known = false;
-		if (!drops || !is_known(node, i))
+		if (!drops || !is_known(node, ops, i))
 			continue;
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 		value = ExecEvalExpr(bound->constant, econtext, &isnull);
-		bound->known = !isnull && gpuagg_running_bound_make(node->functions[above->function].op,
-															above->strategy, bound->type, value,
-															&bound->bound);
+		bound->known = !isnull &&
+					   gpuagg_running_bound_make(op_of(node, ops, above->function), above->strategy,
+												 bound->type, value, &bound->bound);
 		MemoryContextSwitchTo(old);
 		node->nbounds += bound->known;
 	}

@@ -1,6 +1,6 @@
 /*
  * window_device.c
- *	  What the device can do of a GpuWindow node, for aggregates of its rows above.
+ *	  What the device can do of a GpuWindow node, for what is above it.
  */
 #include "compat.h"
 
@@ -168,6 +168,9 @@ add_functions(Maker *maker)
 		const VectorValue *value = &maker->values[first + f];
 		bool decimal = !state->every_row && value->scale >= 0;
 
+		maker->device->ops[f] = decimal && state->plain->kind == 0
+									? gpuagg_running_decimal(state->plain->aggregate, value->scale)
+									: state->plain;
 		window->functions[f] = (GpuaggWindowFunction){
 			.kind = (uint8) (decimal ? GPUAGG_INT64 : state->plain->kind),
 			.op = (uint8) state->plain->op,
@@ -191,44 +194,51 @@ function_scale(const Maker *maker, int f)
 	return state->plain->result == NUMERICOID ? Max(value->scale, 0) : -1;
 }
 
-/* Finds the columns; false: some has another form than the node above has it in. */
-static bool
-add_columns(Maker *maker, const WindowSource *sources, const VectorValue *forms, int n)
+/* Finds the columns, as they come. */
+static void
+add_columns(Maker *maker, const WindowSource *sources, int n)
 {
-	GpuaggWindow *window = &maker->device->window;
-	int first = (int) (window->nkeys + window->nfunctions);
+	WindowDevice *device = maker->device;
+	int first = (int) (device->window.nkeys + device->window.nfunctions);
 
 	for (int i = 0; i < n; i++)
 	{
 		int f = sources[i].scan - maker->node->spec->nchild;
-		const VectorValue *value = &maker->values[first + i];
+		GpuaggWindowColumn column = {GPUAGG_WINDOW_NONE, GPUAGG_WINDOW_NONE};
 
 		if (f >= 0)
-			window->columns[i] = (GpuaggWindowColumn){GPUAGG_WINDOW_NONE, (uint16) f};
+		{
+			column.function = (uint16) f;
+			device->forms[i] = (VectorValue){
+				.type = gpuagg_window_result(&device->window.functions[f]),
+				.scale = function_scale(maker, f),
+				.width = -1,
+			};
+		}
 		else
-			window->columns[i] = (GpuaggWindowColumn){value_of(maker, value->reg),
-													  GPUAGG_WINDOW_NONE};
-		if (forms[i].scale != (f >= 0 ? function_scale(maker, f) : value->scale))
-			return false;
+		{
+			device->forms[i] = maker->values[first + i];
+			column.value = value_of(maker, device->forms[i].reg);
+		}
+		device->window.columns[i] = column;
 	}
-	return true;
 }
 
 /* Whether all is there, and of types that fit. */
 static bool
-is_complete(const WindowDevice *device, const VectorValue *forms, int n)
+is_complete(const WindowDevice *device, int n)
 {
 	uint8 types[GPUAGG_VECTOR_REGISTERS] = {0};
 	uint8 columns[GPUAGG_WINDOW_COLUMNS];
 
 	for (int i = 0; i < n; i++)
-		columns[i] = (uint8) forms[i].type;
+		columns[i] = (uint8) device->forms[i].type;
 	return gpuagg_vector_check(&device->program, types) < 0 &&
 		   gpuagg_window_check(&device->window, types, columns, (uint32) n);
 }
 
 static const char *
-make(Maker *maker, const WindowSource *sources, const VectorValue *forms, int n)
+make(Maker *maker, const WindowSource *sources, int n)
 {
 	WindowDevice *device = maker->device;
 	const char *refusal;
@@ -243,14 +253,15 @@ make(Maker *maker, const WindowSource *sources, const VectorValue *forms, int n)
 	if (refusal != NULL)
 		return refusal;
 	add_functions(maker);
-	if (!add_columns(maker, sources, forms, n) || maker->full || !is_complete(device, forms, n))
+	add_columns(maker, sources, n);
+	if (maker->full || !is_complete(device, n))
 		return "a column of the window is the CPU's";
 	return NULL;
 }
 
 WindowDevice *
-gpuagg_window_device_make(PlanState *window, const WindowSource *sources, const VectorValue *forms,
-						  int n, const char **refusal)
+gpuagg_window_device_make(PlanState *window, const WindowSource *sources, int n,
+						  const char **refusal)
 {
 	WindowScanState *node = (WindowScanState *) window;
 	MemoryContext old;
@@ -268,7 +279,7 @@ gpuagg_window_device_make(PlanState *window, const WindowSource *sources, const 
 	device->relation = device->scan->ss.ss_currentRelation;
 	maker->scan = (const SeqScan *) node->input.child->plan;
 	maker->device = device;
-	*refusal = make(maker, sources, forms, n);
+	*refusal = make(maker, sources, n);
 	if (*refusal == NULL)
 	{
 		device->parameter_states = gpuagg_compiled_states(device->compiler, window);
@@ -311,19 +322,25 @@ count_rows(PlanState *node, int64 n)
 }
 
 void
-gpuagg_window_device_end(WindowDevice *device, PlanState *plan, int64 nrows, int64 npassed)
+gpuagg_window_device_end(WindowDevice *device, int64 nrows, int64 npassed)
 {
 	PlanState *scan = &device->scan->ss.ps;
-	PlanState *window = &device->node->css.ss.ps;
 
-	device->node->work.above = true;
 	if (scan->chgParam != NULL)
 		ExecReScan(scan);
 	count_rows(scan, npassed);
 	InstrCountFiltered1(scan, nrows - npassed);
-	count_rows(window, npassed);
+}
+
+void
+gpuagg_window_device_above(WindowDevice *device, PlanState *plan, int64 nrows)
+{
+	PlanState *window = &device->node->css.ss.ps;
+
+	device->node->work.above = true;
+	count_rows(window, nrows);
 	if (plan != window)
-		count_rows(plan, npassed);
+		count_rows(plan, nrows);
 }
 
 void

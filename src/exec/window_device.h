@@ -1,10 +1,10 @@
 /*
  * window_device.h
- *	  What the device can do of a GpuWindow node, for aggregates of its rows above.
+ *	  What the device can do of a GpuWindow node, for what is above it.
  *
  * The table's rows that pass the scan's filter, its sort keys, its functions' arguments and other
  * columns become values of a query with a window (query_window.h), whose second program is that of
- * the node above.
+ * aggregates above, or of conditions.
  */
 #ifndef GPUAGG_WINDOW_DEVICE_H
 #define GPUAGG_WINDOW_DEVICE_H
@@ -13,6 +13,7 @@
 
 #include "common/query_window.h"
 #include "exec/window_source.h"
+#include "operation/running_operation.h"
 #include "spec/vector_compile.h"
 #include "types/page_column.h"
 
@@ -25,16 +26,17 @@ typedef struct WindowDevice
 	List *parameter_states;
 	PageColumn *columns; /* of the table, by number of the program's columns */
 	GpuaggVectorProgram program;
-	GpuaggWindow window; /* but for places */
+	GpuaggWindow window;								  /* but for places, and rows asked for */
+	const RunningOperation *ops[GPUAGG_WINDOW_FUNCTIONS]; /* of functions, as values come there */
+	VectorValue forms[GPUAGG_WINDOW_COLUMNS];			  /* of its columns; reg is not set */
 } WindowDevice;
 
 /*
- * For a node GpuWindow that runs, of which the n columns `sources` are needed, in these forms; in
- * the per-query memory context.  NULL: the CPU has to do it, for *refusal.
+ * For a node GpuWindow that runs, of which the n columns `sources` are needed; in the per-query
+ * memory context.  NULL: the CPU has to do it, for *refusal.
  */
 extern WindowDevice *gpuagg_window_device_make(PlanState *window, const WindowSource *sources,
-											   const VectorValue *forms, int n,
-											   const char **refusal);
+											   int n, const char **refusal);
 
 /*
  * Begins a run: constants are set, in the current memory context, where they stay.  False: they
@@ -42,12 +44,11 @@ extern WindowDevice *gpuagg_window_device_make(PlanState *window, const WindowSo
  */
 extern bool gpuagg_window_device_begin(WindowDevice *device);
 
-/*
- * The run is done, without the node and the plan that chooses its columns: of so many rows of the
- * table so many passed the filter.
- */
-extern void gpuagg_window_device_end(WindowDevice *device, PlanState *plan, int64 nrows,
-									 int64 npassed);
+/* The run is done, without the scan: of so many rows of the table so many passed the filter. */
+extern void gpuagg_window_device_end(WindowDevice *device, int64 nrows, int64 npassed);
+
+/* So is what is above, of so many rows, without the node and the plan that chooses its columns. */
+extern void gpuagg_window_device_above(WindowDevice *device, PlanState *plan, int64 nrows);
 
 /* The CPU does it, and sends columns to the device, in this run. */
 extern void gpuagg_window_device_send(WindowDevice *device);

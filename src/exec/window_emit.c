@@ -37,8 +37,8 @@ gpuagg_window_copy_columns(WindowScanState *node, TupleTableSlot *row)
 	memcpy(node->isnull, row->tts_isnull, node->spec->nchild * sizeof(bool));
 }
 
-static TupleTableSlot *
-project(WindowScanState *node, Datum *values, bool *isnull)
+TupleTableSlot *
+gpuagg_window_project(WindowScanState *node, Datum *values, bool *isnull)
 {
 	ScanState *ss = &node->css.ss;
 
@@ -63,7 +63,7 @@ gpuagg_window_emit(WindowScanState *node, Datum *values, bool *isnull)
 		values[nchild + f] = node->functions[f].value;
 		isnull[nchild + f] = node->functions[f].isnull;
 	}
-	return project(node, values, isnull);
+	return gpuagg_window_project(node, values, isnull);
 }
 
 TupleTableSlot *
@@ -371,7 +371,7 @@ next_single(WindowScanState *node)
 	MemoryContextSwitchTo(old);
 	p->next_emitted = ++p->next_row;
 	node->waiting.nemitted++;
-	return project(node, values, isnull);
+	return gpuagg_window_project(node, values, isnull);
 }
 
 TupleTableSlot *

@@ -11,7 +11,7 @@
 #include "utils/ruleutils.h"
 #include "utils/typcache.h"
 
-#include "exec/window_state.h"
+#include "exec/window_passed.h"
 #include "gpuagg.h"
 
 /* DESC and NULLS FIRST or LAST, where they are not the default. */
@@ -240,6 +240,7 @@ gpuagg_window_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 		show_table(node, es);
 		if (node->nbounds > 0)
 			ExplainPropertyInteger("Rows Removed for Filter Above", NULL, node->dropped, es);
+		gpuagg_window_passed_explain(node, es);
 		show_work(node, sorted_on_device, es);
 	}
 	if (es->verbose && spec->kept != NULL)

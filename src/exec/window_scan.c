@@ -12,6 +12,7 @@
 #include "device/client.h"
 #include "engine/flight.h"
 #include "exec/window_scan.h"
+#include "exec/window_passed.h"
 #include "exec/window_pipeline.h"
 #include "operation/call.h"
 #include "gpuagg.h"
@@ -187,7 +188,7 @@ gpuagg_window_begin(WindowScanState *node)
 		gpuagg_window_input_sort(&node->input);
 		gpuagg_window_functions_settle(node);
 	}
-	gpuagg_window_bounds_begin(node);
+	gpuagg_window_bounds_begin(node, NULL);
 	device_from = choose_engine(node);
 	if (node->has_scans && node->can_read_ahead)
 		gpuagg_window_pipeline_make(node, device_from);
@@ -224,8 +225,10 @@ exec(CustomScanState *css)
 	WindowScanState *node = (WindowScanState *) css;
 	TupleTableSlot *row;
 
-	if (!node->begun)
+	if (!node->begun && !gpuagg_window_passed_begin(node))
 		gpuagg_window_begin(node);
+	if (node->given)
+		return gpuagg_window_passed_next(node);
 	while (!node->run.ended)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -255,6 +258,7 @@ rescan(CustomScanState *css)
 	WindowScanState *node = (WindowScanState *) css;
 
 	gpuagg_window_count_rows(node);
+	gpuagg_window_passed_rescan(node);
 	gpuagg_window_pipeline_drop(node);
 	if (node->waiting.store != NULL)
 		gpuagg_row_store_clear(node->waiting.store);

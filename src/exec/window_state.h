@@ -20,6 +20,8 @@
 
 struct WindowRows;
 
+typedef struct WindowPassed WindowPassed;
+
 typedef struct WindowFunctionState
 {
 	const RunningOperation *op; /* of arguments as they come */
@@ -115,6 +117,9 @@ typedef struct WindowScanState
 	WindowBound *bounds; /* one for each condition of spec->above */
 	int64 dropped;		 /* rows, since the start */
 
+	WindowPassed *passed; /* what the device does by these; NULL: nothing yet (window_passed.h) */
+	bool given;			  /* it has given this run's rows */
+
 	/* the row at hand */
 	Datum *values; /* the child's columns, then the functions' values */
 	bool *isnull;
@@ -160,8 +165,11 @@ gpuagg_window_function_pass(WindowFunctionState *function)
 
 extern void gpuagg_window_bounds_init(WindowScanState *node);
 
-/* Chooses the bounds that count, when the first row is asked for. */
-extern void gpuagg_window_bounds_begin(WindowScanState *node);
+/*
+ * Chooses the bounds that count, when the first row is asked for: of functions' values as these
+ * operations have them; NULL: as the functions are.
+ */
+extern void gpuagg_window_bounds_begin(WindowScanState *node, const RunningOperation *const *ops);
 
 /* Finds the rows that they drop, of a set whose scans are finished. */
 extern void gpuagg_window_bounds_drop(WindowScanState *node, struct WindowRows *rows);
@@ -199,6 +207,9 @@ extern TupleTableSlot *gpuagg_window_next_by_set(WindowScanState *node);
  * them, and whoever has the scan tuple may write to them.
  */
 extern void gpuagg_window_show(WindowScanState *node, Datum *values, bool *isnull);
+
+/* The row that the plan asks for, of these columns as the scan tuple. */
+extern TupleTableSlot *gpuagg_window_project(WindowScanState *node, Datum *values, bool *isnull);
 
 /* A row of the child as columns into node->values. */
 extern void gpuagg_window_copy_columns(WindowScanState *node, TupleTableSlot *row);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""windows_device.py: aggregates over windows of tables whose columns are on the device, beside core's.
+"""windows_device.py: windows of tables whose columns are on the device, with aggregates or conditions above, beside core's.
 
 Tables change between queries, so that their columns are on the device, in memory alone, or not all there.
 Arguments are chosen so that core is exact; orders under ROWS are total.  Where there is a device, it
@@ -8,6 +8,7 @@ does a part of all queries at least.  Seeded.  Connection: the environment's.
 import argparse
 import os
 import random
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -17,6 +18,7 @@ import psql  # noqa: E402
 
 SCHEMA = 'property_windows_device'
 ON_DEVICE = 40  # the least percentage of queries that the device does, where there is one
+FILTERED = 40  # and of those whose rows it filters
 
 # Columns made of a row's number i, or of a number n of few values.
 KEYS = {
@@ -47,6 +49,13 @@ NUMBERS = ('{r} < 0', '{r} >= 3', '{r} <= 1000 OR i < 9', '{r} BETWEEN -1000 AND
 AGGREGATES = ('@count(*)', '@count({r})', '@max({r})', '@min({r})', '@count(*) FILTER (WHERE {r} IS NULL)', '@max(i)', '@sum(v_int4)',
               '@min(v_cents)', '@sum(v_float8) FILTER (WHERE i % 3 = 0)')
 OF_NUMBERS = AGGREGATES + ('@sum({r})', '@sum({r}) FILTER (WHERE i % 3 = 0)', '@max(-{r})', '@sum({r}) FILTER (WHERE {r} > 0)')
+# Conditions on a function's value, by the kind of it; those of others are no bounds.
+INTEGERS = ('{r} < 0', '{r} >= -3', '{r} = {number}', '{r} > 3000000000', '{r} < -99999999999', '{r} BETWEEN -1000 AND 200000', '700 > {r}', '{r} <= 4::int2')
+NUMERICS = ('{r} < 0', '{r} >= -3.75', '{r} > 1e40', '{r} > -1e40', "{r} < 'NaN'", '{r} <= 12.005', '{r} = 0.5', '{r} BETWEEN -1000.001 AND 3000')
+FLOATS = ('{r} < 0', '{r} >= 3.3', "{r} = 'NaN'", "{r} < '-Infinity'", '{r} <= 1.5::float4', '{r} > -1e30', '{r} BETWEEN -90 AND 20')
+COMPARED = {'int2': INTEGERS, 'int4': INTEGERS, 'int8': INTEGERS, 'float4': FLOATS, 'float8': FLOATS, 'cents': NUMERICS, 'wide': NUMERICS,
+            'money': ("{r} < '3'::money",), 'date': ("{r} < date '1999-01-01'", "{r} >= date '2012-03-04'"),
+            'timestamp': ("{r} <= timestamp '2000-01-02'", "{r} > timestamp '2000-02-03 04:05'")}
 GROUPS = ('', '', '', 'k_int4', 'k_date, k_int2', 'k_int8, i % 3', 'k_bool', 'k_float4 > 0', 'r0 IS NULL', 'k_timestamp', 'i')
 
 
@@ -153,9 +162,40 @@ def query(rng, table):
     return texts[0].replace('@', 'gpu_'), texts[1].replace('@', ''), not groups
 
 
-def same(kept):
+def kind_of(text):
+    """The kind of a function's values, as of COMPARED."""
+    function, kind = re.match(r'gpu_(?:running_)?(\w+)\(.*?v_([a-z0-9]+)', text).groups()
+    return 'int8' if function == 'count' else {'int2': 'int4', 'int8': 'wide'}.get(kind, kind) if function == 'sum' else kind
+
+
+def filtered(rng, table):
+    """(ours, core's): rows that pass conditions above; and whether they are in a total order."""
+    frame = rng.choice(('rows', 'rows', 'rows', 'peers', 'whole'))
+    over = window(rng, frame)
+    calls = []
+    while len(calls) < 1 or (len(calls) < 2 and rng.random() < 0.4):
+        # those of all rows have run conditions
+        ours, core, _ = call(rng, frame, over, True)
+        if '_count(' not in ours or frame != 'rows':
+            calls.append((ours, core))
+    conditions = [rng.choice(COMPARED[kind_of(ours)]).format(r='r%d' % n, number=rng.choice((0, 5, -7))) for n, (ours, _) in enumerate(calls)]
+    if rng.random() < 0.3:
+        conditions.insert(rng.randrange(2), rng.choice(('i % 3 > 0', 'k_int4 IS NOT NULL', 'r0 IS NOT NULL')))
+    columns = ['k_' + kind for kind in KEYS if kind != 'bool' or rng.random() < 0.05] + ['v_' + kind for kind in VALUES]
+    columns = ['r%d' % n for n in range(len(calls))] + ['i'] + rng.sample(columns, rng.choice((0, 1, 2, 4)))
+    rng.shuffle(columns)
+    columns = columns[:rng.choice((1, 2, 9))]
+    where = rng.choice(('', '', ' WHERE ' + rng.choice(WHERE)))
+    limit = ' LIMIT 7' if frame == 'rows' and rng.random() < 0.2 else ''
+    texts = ['SELECT %s FROM (SELECT *, %s FROM %s b%s) q WHERE %s%s' % (
+        ', '.join(columns), ', '.join('%s AS r%d' % (pair[side], n) for n, pair in enumerate(calls)), table.name, where,
+        ' AND '.join(conditions), limit) for side in (0, 1)]
+    return texts[0], texts[1], frame == 'rows'
+
+
+def same(kept, in_order=False):
     def wrong(rows):
-        if sorted(rows) == sorted(kept[0]):
+        if rows == kept[0] or (not in_order and sorted(rows) == sorted(kept[0])):
             return None
         return '%d rows, core %d: %s' % (len(rows), len(kept[0]), ' / '.join(
             '%s, core: %s' % pair for pair in zip(sorted(rows), sorted(kept[0])) if pair[0] != pair[1])[:300])
@@ -172,24 +212,45 @@ class Counts:
         self.on_device += rows == ['t']
 
 
-def beside(script, label, ours, core, counts):
+    def take_plan(self, rows):
+        self.all += 1
+        self.on_device += any('Filtered on Device: true' in row for row in rows)
+
+
+def beside(script, label, ours, core, counts, in_order=False):
     kept = []
     script.check((label, 'core'), core, kept.append)
-    script.check((label, ours), ours, same(kept))
+    script.check((label, ours), ours, same(kept, in_order))
     script.check(label, "SELECT engine LIKE '%device%' FROM gpuagg_last_query()", counts.take)
 
 
-def queries(script, rng, table, number, counts):
+def again(text):
+    """The same, asked for each of three rows."""
+    bound = ' b WHERE i > o * 100'
+    return 'SELECT o, s.* FROM generate_series(1, 3) o, LATERAL (%s) s' % (
+        text.replace(' b WHERE ', bound + ' AND ') if ' b WHERE ' in text else text.replace(' b)', bound + ')'))
+
+
+def filters(script, rng, table, label, counts):
+    """Conditions above without aggregates."""
+    ours, core, in_order = filtered(rng, table)
+    if rng.random() < 0.2:
+        ours, core = again(ours), again(core)
+    kept = []
+    script.check((label, 'core'), core, kept.append)
+    script.check((label, ours), ours, same(kept, in_order))
+    script.check((label, ours), 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, VERBOSE) ' + ours, counts.take_plan)
+
+
+def queries(script, rng, table, number, counts, filter_counts):
     for step in range(number):
         table.change(script, rng)
+        filters(script, rng, table, '%s, step %d, filter' % (table.name, step), filter_counts)
         ours, core, once = query(rng, table)
         for time in range(rng.choice((1, 2))):
             beside(script, '%s, step %d, time %d' % (table.name, step, time), ours, core, counts)
         if once and rng.random() < 0.4:
-            again = ('SELECT o, s.* FROM generate_series(1, 3) o, LATERAL (%s) s', ' b WHERE i > o * 100 AND ')
-            texts = [again[0] % (text.replace(' b WHERE ', again[1]) if ' b WHERE ' in text else text.replace(' b)', again[1][:-5] + ')'))
-                     for text in (ours, core)]
-            beside(script, '%s, step %d, again' % (table.name, step), texts[0], texts[1], counts)
+            beside(script, '%s, step %d, again' % (table.name, step), again(ours), again(core), counts)
 
 
 def others(script, table, counts):
@@ -211,6 +272,23 @@ def others(script, table, counts):
     script.sql('UPDATE %s SET v_int4 = 0 WHERE i = 17' % table.name)
     script.check('cursor', 'FETCH ALL FROM c', lambda rows: None if len(rows) == 2 else '%d rows' % len(rows))
     script.sql('ROLLBACK')
+    rows = ('SELECT i, r FROM (SELECT {1}sum(v_int8) OVER (PARTITION BY k_int4 ORDER BY i ROWS UNBOUNDED PRECEDING) AS r, i FROM %s b WHERE i > {2}) q '
+            'WHERE r < {3}' % table.name)
+    script.sql('SET plan_cache_mode = force_generic_plan')
+    for name, prefix in (('ours', 'gpu_'), ('core', '')):
+        script.sql('PREPARE %s (int4, numeric) AS %s' % (name, rows.format(None, prefix, '$1', '$2')))
+    for values in ('0, 5', '100, -1000.5', "-1, 'NaN'", 'NULL, 3', '7, NULL'):
+        beside(script, 'filter of parameters ' + values, 'EXECUTE ours (%s)' % values, 'EXECUTE core (%s)' % values, counts, True)
+    script.sql('DEALLOCATE ALL; RESET plan_cache_mode; SET work_mem = 64')
+    beside(script, 'filter, with little memory', rows.format(None, 'gpu_', '-1', '4e18'), rows.format(None, '', '-1', '4e18'), counts, True)
+    script.sql('RESET work_mem; BEGIN')
+    script.sql('DECLARE c CURSOR FOR ' + rows.format(None, 'gpu_', '-1', '0.5'))
+    kept = []
+    script.check('cursor of rows, core', rows.format(None, '', '-1', '0.5'), kept.append)
+    script.check('cursor of rows', 'FETCH 2 FROM c', lambda rows: None if rows == kept[0][:2] else str(rows))
+    script.sql('UPDATE %s SET v_int8 = 0 WHERE i %% 17 = 3' % table.name)
+    script.check('cursor of rows', 'FETCH ALL FROM c', lambda rows: None if rows == kept[0][2:] else str(len(rows)))
+    script.sql('ROLLBACK')
     for argument, state in (('1000 / (i - 7)', '22012'), ('v_int8 * 999999', '22003'), ('v_int4 * 99999', '22003')):
         script.check('error of ' + argument, 'SELECT gpu_count(*), gpu_max(r) FROM (SELECT gpu_max(%s) OVER (PARTITION BY k_int4 ORDER BY i) AS r '
                      'FROM %s) q WHERE r > \'0\'' % (argument, table.name), None, state)
@@ -230,6 +308,7 @@ def main():
     if psql.query("LOAD 'gpuagg'; SHOW gpuagg.device") != ['cpu']:
         DEVICE.append(True)
     counts = Counts()
+    filter_counts = Counts()
     for number in range(options.tables):
         rng = random.Random('%d %d' % (options.seed, number))
         table = Table(rng, number, rng.choice((1, 40, 1024, 3000, 5000)))
@@ -239,14 +318,17 @@ def main():
         table.create(script)
         if DEVICE:
             script.sql("SELECT gpuagg_prefetch('%s')" % table.name)
-        queries(script, rng, table, options.queries, counts)
+        queries(script, rng, table, options.queries, counts, filter_counts)
         if table.rows > 1000:
             others(script, table, counts)
         tally.add(script.run())
     psql.query('SET client_min_messages = warning; DROP SCHEMA %s CASCADE' % SCHEMA)
     on_device = 100 * counts.on_device / max(counts.all, 1)
     print('%d of %d queries on the device' % (counts.on_device, counts.all))
+    filtered_on_device = 100 * filter_counts.on_device / max(filter_counts.all, 1)
+    print('%d of %d filtered there' % (filter_counts.on_device, filter_counts.all))
     if DEVICE:
+        tally.truth('queries filtered on the device', filtered_on_device >= FILTERED)
         tally.truth('queries on the device', on_device >= ON_DEVICE)
     tally.finish()
 

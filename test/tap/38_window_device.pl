@@ -1,4 +1,4 @@
-# Aggregates over windows on the device: when it is asked, what EXPLAIN says, what is left to the
+# Windows on the device, with aggregates or conditions above: when it is asked, what EXPLAIN says, what is left to the
 # CPU and why, and what becomes of columns that are not there any more.
 use strict;
 use warnings;
@@ -65,6 +65,71 @@ asks('decimals and floats', 1, "SELECT %smax(r), %ssum(q) FROM (SELECT %smin(c) 
 $plan = asks('rescans', 1, "SELECT * FROM generate_series(1, 3) o, LATERAL ($query) s" =~ s/i > 1000/i > o * 1000/r);
 like($plan, qr/GpuWindow\) \(actual rows=58000(\.00)? loops=3\)/, 'rows of the window in each');
 
+# ---- conditions above without aggregates ----
+
+my $filter = "SELECT i, k, s, c, f, r FROM (SELECT i, k, s, c, f, %ssum(x) $running AS r FROM t WHERE i > 1000) q WHERE r < -900";
+
+# The same rows as core's, in the same order, of those that the device gives or of all.
+sub filters
+{
+	my ($what, $on_device, $sql, %params) = @_;
+	my $core = $node->safe_psql('postgres', $sql =~ s/%s//gr);
+	my $ours = $sql =~ s/%s/gpu_/gr;
+	my ($plan) = run_query($node, "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, VERBOSE) $ours", %params);
+	my ($answer) = run_query($node, $ours, %params);
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is($answer, $core, "$what: right rows");
+	is($plan =~ /Filtered on Device: true/ ? 1 : 0, $on_device, "$what: " . ($on_device ? 'by the device' : 'not by the device'))
+	  or diag($plan);
+	return ($plan, $core);
+}
+
+my ($filtered, $kept) = filters('a filter', 1, $filter);
+my $given = split /\n/, $kept;
+cmp_ok($given, '>', 100, 'some rows pass');
+like($filtered, qr/GpuWindow\) \(actual rows=$given(\.00)? loops=1\)/, 'rows that the window gives');
+like($filtered, qr/Rows Removed for Filter Above: @{[ 59000 - $given ]}\n/, 'and those that it does not');
+like($filtered, qr/Seq Scan on public.t \(actual rows=59000(\.00)? loops=1\)/, 'rows of the scan');
+like($filtered, qr/Rows Removed by Filter: 1000/, 'those that the filter removes');
+like($filtered, qr/Rows on Device: 60000/, 'rows on the device');
+like($filtered, qr/Engine: device\n\s+Batches: 1\n\s+Launches: 1\n\s+Bytes: [1-9]/, 'engine');
+unlike($filtered, qr/Not Filtered on Device|Sort Method/, 'no reason why not');
+filters('which is not all known to it', 1, $filter . ' AND s % 7 < 3');
+filters('of two functions', 1, "SELECT i, a, b, m FROM (SELECT i, m, %smax(c) $running AS a, %ssum(b) $running AS b FROM t) q "
+	  . 'WHERE a <= 4.005 AND 90000000.5 > b');
+filters('by values of peers', 1, 'SELECT s, r FROM (SELECT s, %smin(f) OVER (PARTITION BY k ORDER BY s) AS r FROM t) q WHERE r > 25 ORDER BY s, r');
+filters('under a limit', 1, "$filter LIMIT 5");
+filters('in mode auto', 1, $filter, set => ['gpuagg.device = auto']);
+filters('without rows', 1, $filter =~ s/-900$/-9000000000/r);
+($filtered) = filters('asked for again', 1, "SELECT * FROM generate_series(1, 3) o, LATERAL ($filter) s" =~ s/i > 1000/i > o * 1000/r);
+like($filtered, qr/Seq Scan on public.t \(actual rows=58000(\.00)? loops=3\)/, 'rows of the scan in each');
+($filtered) = filters('asked for again with the same parameters', 1,
+	'SELECT o, (SELECT count(*) FROM (' . $filter . ') s WHERE s.i <> o) FROM generate_series(1, 3) o');
+like($filtered, qr/Seq Scan on public.t \(actual rows=59000(\.00)? loops=1\)/, 'the scan once');
+
+my %unfiltered = (
+	'few rows' => ['so few rows take the CPU no longer', $filter, set => ['gpuagg.device = auto', 'gpuagg.device_min_rows = 1']],
+	'too many rows' => ['too many rows pass the conditions above', $filter =~ s/-900$/900000/r, set => ['work_mem = 64']],
+	'too many rows, again and again' => ['too many rows pass the conditions above',
+		"SELECT o, r FROM generate_series(1, 3) o, LATERAL ($filter) s" =~ s/-900/900000/r =~ s/i > 1000/i > o * 10000/r, set => ['work_mem = 64']],
+	'condition' => ['no condition above is known', "SELECT i, r FROM (SELECT i, %ssum(b) $running AS r FROM t) q WHERE r < 1e50 AND r + 0 < 4000000000"],
+	'key' => ['a key of the window is the CPU\'s', $filter =~ s/BY k/BY k > 3/r],
+	'string' => ['an expression below the window is the CPU\'s', $filter =~ s/s, c/z, c/gr],
+	'bool' => ['a column of the window is the CPU\'s', "SELECT i, y, r FROM (SELECT i, y, %ssum(x) $running AS r FROM (SELECT *, i < 9 AS y FROM t) t) q WHERE r < -900"],
+	'average' => ['a window function is the CPU\'s', "SELECT i, r FROM (SELECT i, %savg(f) $running AS r FROM t) q WHERE r < 0"],
+	'subquery' => ['constants are not known before the rows', $filter =~ s/i > 1000/i > (SELECT 1000)/r],
+	'row' => ['a row or a result is the CPU\'s', $filter =~ s/i > 1000/c * 10000000000000000.0 > 5/r],
+);
+for my $what (sort keys %unfiltered)
+{
+	my ($reason, $sql, %params) = @{$unfiltered{$what}};
+	my ($plan) = filters($what, 0, $sql, %params);
+
+	like($plan, qr/Not Filtered on Device: \Q$reason\E/, "$what: and why");
+}
+unlike((filters('CPU', 0, $filter, set => ['gpuagg.device = cpu']))[0], qr/Filtered on Device/, 'CPU: nothing is said of the device');
+
 # ---- what it does not ----
 
 my %refused = (
@@ -109,6 +174,16 @@ for my $device (qw(auto cpu))
 	is(uses(), join(' ', map { $_ + 1 } @before), "one use, mode $device");
 }
 
+my $short = $filter =~ s/s, c, f, //gr;
+
+for my $device (qw(gpu cpu))
+{
+	my @before = split / /, uses();
+
+	run_query($node, $short =~ s/%s/gpu_/gr, set => ["gpuagg.device = $device"]);
+	is(uses(), join(' ', map { $_ + 1 } @before), "one use of a filter, mode $device");
+}
+
 # ---- tables that change ----
 
 $node->safe_psql('postgres', 'UPDATE t SET x = x + 1 WHERE i = 5000');
@@ -116,9 +191,13 @@ like(asks('a page has changed', 0, $query), qr/Device Not Used: some pages are n
 $node->safe_psql('postgres', 'VACUUM t');
 asks('filled again', 0, $query);
 asks('on the device again', 1, $query);
+filters('on the device again, a filter', 1, $short);
 
 # ---- a device program that is new has nothing ----
 
+$node->safe_psql('postgres', q(UPDATE t SET x = x + 1 WHERE i = 5000; VACUUM t));
+filters('changed once more, a filter', 0, $short);
+filters('which has sent its columns', 1, $short);
 kill_gpuaggd($node);
 ok(wait_device($node), 'there is a new device program');
 asks('which has no columns', 0, $query);
@@ -126,5 +205,6 @@ asks('which has no columns', 0, $query);
 ok(wait_until(sub { (run_query($node, 'EXPLAIN (ANALYZE) ' . $query =~ s/%s/gpu_/gr))[0] =~ /Computed with Aggregates/ }),
 	'which is sent them');
 asks('which has got them', 1, $query);
+filters('which has got them', 1, $short);
 
 done_testing();

@@ -1,0 +1,28 @@
+/*
+ * window_passed.h
+ *	  Rows of a GpuWindow node that pass conditions above, as the device finds them.
+ *
+ * The conditions that are bounds (window_bounds.c) become a program over the functions' values, by
+ * which the device chooses rows.  It gives them all in one answer, in order, or the CPU computes
+ * all rows.  Conditions that are no bounds it knows nothing of: they stay above, as all of them do.
+ */
+#ifndef GPUAGG_WINDOW_PASSED_H
+#define GPUAGG_WINDOW_PASSED_H
+
+#include "exec/window_state.h"
+
+/*
+ * Before a run's first row: asks for its rows, or has them from the run before.  False: the CPU
+ * computes them.
+ */
+extern bool gpuagg_window_passed_begin(WindowScanState *node);
+
+/* The next of them, as the plan asks for it; NULL: there are no more. */
+extern TupleTableSlot *gpuagg_window_passed_next(WindowScanState *node);
+
+/* Before a rescan resets the node's parameters. */
+extern void gpuagg_window_passed_rescan(WindowScanState *node);
+
+extern void gpuagg_window_passed_explain(const WindowScanState *node, ExplainState *es);
+
+#endif /* GPUAGG_WINDOW_PASSED_H */
