@@ -139,7 +139,8 @@ def call(rng, frame, over, first):
     if ours == 'gpu_running_' and frame == 'rows' and rng.random() < 0.3:
         text = '%s%s(%s, true) OVER %s' % (ours, function, argument, over)
         core = core.replace('ROWS UNBOUNDED PRECEDING', 'ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING')
-    return text, core, function == 'count' or kind in SUMMED
+    # core adds float4 up in float4
+    return text, core, function == 'count' or (kind in SUMMED and kind != 'float4')
 
 
 def query(rng, table):
@@ -210,7 +211,6 @@ class Counts:
     def take(self, rows):
         self.all += 1
         self.on_device += rows == ['t']
-
 
     def take_plan(self, rows):
         self.all += 1
@@ -289,7 +289,7 @@ def others(script, table, counts):
     script.sql('UPDATE %s SET v_int8 = 0 WHERE i %% 17 = 3' % table.name)
     script.check('cursor of rows', 'FETCH ALL FROM c', lambda rows: None if rows == kept[0][2:] else str(len(rows)))
     script.sql('ROLLBACK')
-    for argument, state in (('1000 / (i - 7)', '22012'), ('v_int8 * 999999', '22003'), ('v_int4 * 99999', '22003')):
+    for argument, state in (('1000 / (i % 2)', '22012'), ('v_int8 * 999999', '22003'), ('v_int4 * 99999', '22003')):
         script.check('error of ' + argument, 'SELECT gpu_count(*), gpu_max(r) FROM (SELECT gpu_max(%s) OVER (PARTITION BY k_int4 ORDER BY i) AS r '
                      'FROM %s) q WHERE r > \'0\'' % (argument, table.name), None, state)
 
