@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* Sums of floats are of 256 bits from a chunk of 32 on. */
-#define CHUNK_BITS 32
+static_assert(GPUAGG_WINDOW_UNIT == GPU_QUERY_UNIT, "chunks begin at units of places");
 
 static uint32_t
 bytes_of(int type)
@@ -21,6 +20,27 @@ is_float(int type)
 	return type == GPUAGG_VECTOR_FLOAT32 || type == GPUAGG_VECTOR_FLOAT64;
 }
 
+static void
+init_kept(KeptRows *kept, uint64_t places, const uint16_t *registers, uint32_t n,
+		  const uint8_t *types)
+{
+	kept->places = places;
+	kept->nvalues = n;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		int type = types[registers[i]];
+
+		kept->types[i] = (uint8_t) (type == GPUAGG_VECTOR_INT16 ? GPUAGG_VECTOR_INT32 : type);
+	}
+}
+
+/* A number of rows with the room that kernels want. */
+static uint64_t
+padded(uint64_t nrows)
+{
+	return (nrows + GPU_WINDOW_PAD - 1) / GPU_WINDOW_PAD * GPU_WINDOW_PAD;
+}
+
 void
 gpud_order_init(QueryOrder *order, const GpuaggWindow *window, const uint8_t *types,
 				const uint8_t *columns, uint32_t ncolumns)
@@ -28,43 +48,27 @@ gpud_order_init(QueryOrder *order, const GpuaggWindow *window, const uint8_t *ty
 	order->window = *window;
 	order->ncolumns = ncolumns;
 	memcpy(order->columns, columns, ncolumns);
-	for (uint32_t i = 0; i < window->nvalues; i++)
-	{
-		int type = types[window->values[i]];
-
-		order->types[i] = (uint8_t) (type == GPUAGG_VECTOR_INT16 ? GPUAGG_VECTOR_INT32 : type);
-	}
+	init_kept(&order->kept, window->places, window->values, window->nvalues, types);
 }
 
 void
 gpud_order_init_rows(QueryOrder *order, const uint8_t *types, uint64_t answer)
 {
+	const GpuaggWindow *window = &order->window;
 	OrderedRows *out = &order->out;
 	uint64_t row_bits = 0;
 
-	out->nvalues = order->window.nout;
-	for (uint32_t i = 0; i < out->nvalues; i++)
-	{
-		int type = types[order->window.out[i]];
-
-		out->types[i] = (uint8_t) (type == GPUAGG_VECTOR_INT16 ? GPUAGG_VECTOR_INT32 : type);
-		row_bits += 8 * gpuagg_window_width(type) + 1;
-	}
+	init_kept(&out->kept, padded(window->places), window->out, window->nout, types);
+	for (uint32_t i = 0; i < window->nout; i++)
+		row_bits += 8 * bytes_of(out->kept.types[i]) + 1;
 	/* each part is rounded up, and so are the words of a bitmap */
-	if (row_bits > 0 && answer > out->nvalues * (uint64_t) 192)
-		out->room = (answer - out->nvalues * (uint64_t) 192) * 8 / row_bits;
-	if (out->room > order->window.places)
-		out->room = order->window.places;
+	if (row_bits > 0 && answer > window->nout * (uint64_t) 192)
+		out->room = (answer - window->nout * (uint64_t) 192) * 8 / row_bits;
+	if (out->room > window->places)
+		out->room = window->places;
 }
 
 /* ---- places ---- */
-
-/* Rows in order, with the room that kernels want. */
-static uint64_t
-padded(const QueryOrder *order)
-{
-	return (order->window.places + GPU_WINDOW_PAD - 1) / GPU_WINDOW_PAD * GPU_WINDOW_PAD;
-}
 
 /* The number of a value in order; the same for the same. */
 static uint16_t
@@ -90,9 +94,9 @@ choose_gathered(QueryOrder *order)
 	{
 		uint16_t value = window->functions[f].value;
 
-		order->functions[f].gathered = value == GPUAGG_WINDOW_NONE
-										   ? value
-										   : gather(order, value, bytes_of(order->types[value]));
+		order->functions[f].gathered =
+			value == GPUAGG_WINDOW_NONE ? value
+										: gather(order, value, bytes_of(order->kept.types[value]));
 	}
 	for (uint32_t i = 0; i < order->ncolumns; i++)
 	{
@@ -111,7 +115,7 @@ place_function(QueryOrder *order, uint32_t f, size_t *end)
 {
 	const GpuaggWindowFunction *function = &order->window.functions[f];
 	OrderedFunction *of = &order->functions[f];
-	uint64_t rows = padded(order);
+	uint64_t rows = padded(order->window.places);
 
 	of->bytes = bytes_of((int) gpuagg_window_result(function));
 	of->results = gpud_place(end, rows * of->bytes);
@@ -145,20 +149,25 @@ place_sort(QueryOrder *order, size_t *end)
 }
 
 static void
-place_rows(QueryOrder *order, size_t *end)
+place_kept(KeptRows *kept, size_t *end)
 {
-	OrderedRows *out = &order->out;
-	uint64_t rows = padded(order);
-	uint64_t given = (out->room + GPU_WINDOW_PAD - 1) / GPU_WINDOW_PAD * GPU_WINDOW_PAD;
+	kept->rows = gpud_place(end, kept->places / 8);
+	for (uint32_t i = 0; i < kept->nvalues; i++)
+		kept->valid[i] = gpud_place(end, kept->places / 8);
+	kept->bitmaps_end = *end;
+	for (uint32_t i = 0; i < kept->nvalues; i++)
+		kept->values[i] = gpud_place(end, kept->places * bytes_of(kept->types[i]));
+}
 
-	out->rows = gpud_place(end, rows / 8);
-	for (uint32_t i = 0; i < out->nvalues; i++)
-		out->valid[i] = gpud_place(end, rows / 8);
-	out->bitmaps_end = *end;
-	for (uint32_t i = 0; i < out->nvalues; i++)
+static void
+place_rows(OrderedRows *out, size_t *end)
+{
+	uint64_t given = padded(out->room);
+
+	place_kept(&out->kept, end);
+	for (uint32_t i = 0; i < out->kept.nvalues; i++)
 	{
-		out->values[i] = gpud_place(end, rows * bytes_of(out->types[i]));
-		out->gathered[i] = gpud_place(end, given * bytes_of(out->types[i]));
+		out->gathered[i] = gpud_place(end, given * bytes_of(out->kept.types[i]));
 		out->gathered_valid[i] = gpud_place(end, given / 8);
 	}
 }
@@ -167,17 +176,12 @@ GpuaggReason
 gpud_order_plan(QueryOrder *order, size_t *end)
 {
 	uint64_t places = order->window.places;
-	uint64_t rows = padded(order);
+	uint64_t rows = padded(order->window.places);
 	size_t item = gpuagg_sort_item_size(GPUAGG_SORT_WORDS);
 
 	if (places % GPU_QUERY_UNIT != 0 || !choose_gathered(order))
 		return GPUAGG_REFUSED;
-	order->rows = gpud_place(end, places / 8);
-	for (uint32_t i = 0; i < order->window.nvalues; i++)
-		order->valid[i] = gpud_place(end, places / 8);
-	order->bitmaps_end = *end;
-	for (uint32_t i = 0; i < order->window.nvalues; i++)
-		order->values[i] = gpud_place(end, places * bytes_of(order->types[i]));
+	place_kept(&order->kept, end);
 	order->measured = gpud_place(end, sizeof(GpuWindowMeasure));
 	order->scratch = gpud_place(end, gpu_window_scratch(rows));
 	order->items = gpud_place(end, rows * item);
@@ -195,38 +199,37 @@ gpud_order_plan(QueryOrder *order, size_t *end)
 	}
 	for (uint32_t f = 0; f < order->window.nfunctions; f++)
 		place_function(order, f, end);
-	if (order->out.nvalues > 0)
-		place_rows(order, end);
+	if (gpud_order_gives_rows(order))
+		place_rows(&order->out, end);
 	return place_sort(order, end);
 }
 
 /* ---- rows ---- */
 
-static GpuWindowValue
-value_of(const QueryOrder *order, const Lane *lane, uint32_t i)
-{
-	return (GpuWindowValue){lane->block + order->values[i],
-							(uint32_t *) (lane->block + order->valid[i]), bytes_of(order->types[i]),
-							is_float(order->types[i])};
-}
-
 static GpuWindowRows
-rows_of(const QueryOrder *order, const Lane *lane)
+rows_of(const KeptRows *kept, const Lane *lane)
 {
-	GpuWindowRows rows = {.places = order->window.places,
-						  .rows = (uint32_t *) (lane->block + order->rows),
-						  .nvalues = order->window.nvalues};
+	GpuWindowRows rows = {.places = kept->places,
+						  .rows = (uint32_t *) (lane->block + kept->rows),
+						  .nvalues = kept->nvalues};
 
 	for (uint32_t i = 0; i < rows.nvalues; i++)
-		rows.value[i] = value_of(order, lane, i);
+		rows.value[i] = (GpuWindowValue){lane->block + kept->values[i],
+										 (uint32_t *) (lane->block + kept->valid[i]),
+										 bytes_of(kept->types[i]), is_float(kept->types[i])};
 	return rows;
+}
+
+static GpuaggReason
+clear_kept(const KeptRows *kept, const Lane *lane)
+{
+	return gpu_memset(lane->block + kept->rows, 0, kept->bitmaps_end - kept->rows, lane->stream);
 }
 
 GpuaggReason
 gpud_order_begin(QueryOrder *order, const Lane *lane)
 {
-	GpuaggReason reason = gpu_memset(lane->block + order->rows, 0, order->bitmaps_end - order->rows,
-									 lane->stream);
+	GpuaggReason reason = clear_kept(&order->kept, lane);
 
 	order->used = 0;
 	if (reason == GPUAGG_OK)
@@ -241,7 +244,7 @@ gpud_order_begin(QueryOrder *order, const Lane *lane)
 GpuaggReason
 gpud_order_keep(QueryOrder *order, const Lane *lane, const GpuQuery *query)
 {
-	GpuWindowRows rows = rows_of(order, lane);
+	GpuWindowRows rows = rows_of(&order->kept, lane);
 	GpuaggReason reason = gpu_query_keep(query, &rows, order->used, lane->stream);
 
 	order->used += query->shape.nunits * GPU_QUERY_UNIT;
@@ -250,33 +253,43 @@ gpud_order_keep(QueryOrder *order, const Lane *lane, const GpuQuery *query)
 
 /* ---- measures ---- */
 
+static bool
+is_float_sum(const GpuaggWindowFunction *function)
+{
+	return function->op == GPUAGG_SUM && gpuagg_kind_is_float(function->kind);
+}
+
+/* Of kept rows, by so many of the window's keys, into `slot`; summed: as the kernel has it. */
+static GpuaggReason
+measure(const QueryOrder *order, const KeptRows *kept, uint32_t nkeys, uint32_t summed,
+		const Lane *lane, void *slot)
+{
+	GpuWindowRows rows = rows_of(kept, lane);
+	GpuWindowMeasure *measured = (GpuWindowMeasure *) (lane->block + order->measured);
+	GpuaggReason reason = gpu_window_measure(&rows, order->window.keys, nkeys, summed, measured,
+											 lane->block + order->scratch, lane->stream);
+
+	if (reason == GPUAGG_OK)
+		reason = gpu_copy_out(slot, measured, sizeof(*measured), lane->stream);
+	return reason;
+}
+
 GpuaggReason
 gpud_order_measure(QueryOrder *order, const Lane *lane, void *slot)
 {
-	GpuWindowRows rows = rows_of(order, lane);
-	GpuWindowMeasure *measure = (GpuWindowMeasure *) (lane->block + order->measured);
-	GpuaggReason reason = gpu_window_measure(&rows, order->window.keys, order->window.nkeys,
-											 measure, lane->block + order->scratch, lane->stream);
+	uint32_t summed = 0;
 
-	if (reason == GPUAGG_OK)
-		reason = gpu_copy_out(slot, measure, sizeof(*measure), lane->stream);
-	return reason;
+	for (uint32_t f = 0; f < order->window.nfunctions; f++)
+		if (is_float_sum(&order->window.functions[f]))
+			summed |= UINT32_C(1) << order->window.functions[f].value;
+	return measure(order, &order->kept, order->window.nkeys, summed, lane, slot);
 }
 
 /* The chunk where sums of a value's floats begin. */
 static int
 sum_window(const QueryOrder *order, uint16_t value)
 {
-	int chunk = order->measure.extent[value].low / CHUNK_BITS;
-
-	return chunk < GPUAGG_CHUNKS - GPUAGG_SUM256_CHUNKS ? chunk
-														: GPUAGG_CHUNKS - GPUAGG_SUM256_CHUNKS;
-}
-
-static bool
-is_float_sum(const GpuaggWindowFunction *function)
-{
-	return function->op == GPUAGG_SUM && gpuagg_kind_is_float(function->kind);
+	return gpuagg_sum256_window(order->measure.extent[value].low);
 }
 
 GpuaggReason
@@ -300,8 +313,8 @@ gpud_order_measured(QueryOrder *order, const void *slot)
 		const GpuaggWindowFunction *function = &window->functions[f];
 
 		if (is_float_sum(function) &&
-			order->measure.extent[function->value].high >
-				sum_window(order, function->value) * CHUNK_BITS + GPUAGG_SUM256_VALUE_BITS)
+			!gpuagg_sum256_holds(sum_window(order, function->value),
+								 order->measure.extent[function->value].high))
 			return GPUAGG_CPU_ONLY;
 	}
 	return GPUAGG_OK;
@@ -313,7 +326,7 @@ gpud_order_measured(QueryOrder *order, const void *slot)
 static GpuaggReason
 sort_items(const QueryOrder *order, const Lane *lane, const uint64_t **sorted)
 {
-	GpuWindowRows rows = rows_of(order, lane);
+	GpuWindowRows rows = rows_of(&order->kept, lane);
 	uint64_t *items = (uint64_t *) (lane->block + order->items);
 	GpuSort sort = {.words = order->words,
 					.bits = order->bits,
@@ -335,14 +348,12 @@ sort_items(const QueryOrder *order, const Lane *lane, const uint64_t **sorted)
 static GpuaggReason
 gather_rows(const QueryOrder *order, const Lane *lane, const uint64_t *sorted)
 {
-	GpuWindowValue values[GPUAGG_WINDOW_VALUES];
+	GpuWindowRows rows = rows_of(&order->kept, lane);
 	GpuWindowGathered gathered[GPUAGG_WINDOW_COLUMNS];
 	uint64_t mask[GPUAGG_SORT_WORDS] = {0};
 
-	for (uint32_t i = 0; i < order->window.nvalues; i++)
-		values[i] = value_of(order, lane, i);
 	for (uint32_t i = 0; i < order->ngathered; i++)
-		gathered[i] = (GpuWindowGathered){&values[order->gathered[i].value],
+		gathered[i] = (GpuWindowGathered){&rows.value[order->gathered[i].value],
 										  lane->block + order->gathered[i].values,
 										  (uint32_t *) (lane->block + order->gathered[i].valid),
 										  order->gathered[i].bytes};
@@ -499,37 +510,15 @@ gpud_order_computed(const QueryOrder *order, const void *slot)
 
 /* ---- rows that are asked for ---- */
 
-static GpuWindowRows
-out_rows_of(const QueryOrder *order, const Lane *lane)
-{
-	const OrderedRows *out = &order->out;
-	GpuWindowRows rows = {.places = padded(order),
-						  .rows = (uint32_t *) (lane->block + out->rows),
-						  .nvalues = out->nvalues};
-
-	for (uint32_t i = 0; i < rows.nvalues; i++)
-		rows.value[i] = (GpuWindowValue){lane->block + out->values[i],
-										 (uint32_t *) (lane->block + out->valid[i]),
-										 bytes_of(out->types[i]), 0};
-	return rows;
-}
-
 GpuaggReason
 gpud_order_keep_rows(QueryOrder *order, const Lane *lane, const GpuQuery *above, void *slot)
 {
-	GpuWindowRows rows = out_rows_of(order, lane);
-	GpuWindowMeasure *measure = (GpuWindowMeasure *) (lane->block + order->measured);
-	GpuaggReason reason = gpu_memset(lane->block + order->out.rows, 0,
-									 order->out.bitmaps_end - order->out.rows, lane->stream);
+	GpuWindowRows rows = rows_of(&order->out.kept, lane);
+	GpuaggReason reason = clear_kept(&order->out.kept, lane);
 
 	if (reason == GPUAGG_OK)
 		reason = gpu_query_keep(above, &rows, 0, lane->stream);
-	if (reason == GPUAGG_OK)
-		reason = gpu_window_measure(&rows, NULL, 0, measure, lane->block + order->scratch,
-									lane->stream);
-	if (reason == GPUAGG_OK)
-		reason = gpu_copy_out(slot, measure, sizeof(*measure), lane->stream);
-	return reason;
+	return reason == GPUAGG_OK ? measure(order, &order->out.kept, 0, 0, lane, slot) : reason;
 }
 
 void
@@ -542,7 +531,7 @@ GpuaggReason
 gpud_order_send_rows(const QueryOrder *order, const Lane *lane, char *to)
 {
 	const OrderedRows *out = &order->out;
-	GpuWindowRows rows = out_rows_of(order, lane);
+	GpuWindowRows rows = rows_of(&out->kept, lane);
 	GpuWindowGathered gathered[GPUAGG_WINDOW_VALUES];
 	const uint64_t mask[GPUAGG_SORT_WORDS] = {0};
 	uint64_t *items = (uint64_t *) (lane->block + order->items);
@@ -550,19 +539,19 @@ gpud_order_send_rows(const QueryOrder *order, const Lane *lane, char *to)
 
 	if (out->nrows > out->room)
 		return GPUAGG_OK;
-	for (uint32_t i = 0; i < out->nvalues; i++)
+	for (uint32_t i = 0; i < out->kept.nvalues; i++)
 		gathered[i] = (GpuWindowGathered){&rows.value[i], lane->block + out->gathered[i],
 										  (uint32_t *) (lane->block + out->gathered_valid[i]),
 										  rows.value[i].bytes};
 	reason = gpu_window_pack(&rows, NULL, NULL, 0, 1, lane->block + order->scratch, items,
 							 lane->stream);
 	if (reason == GPUAGG_OK)
-		reason = gpu_window_gather(items, out->nrows, 1, mask, gathered, out->nvalues,
+		reason = gpu_window_gather(items, out->nrows, 1, mask, gathered, out->kept.nvalues,
 								   (uint64_t *) (lane->block + order->partitions),
 								   (uint64_t *) (lane->block + order->peers), lane->stream);
-	for (uint32_t i = 0; i < out->nvalues && reason == GPUAGG_OK && out->nrows > 0; i++)
+	for (uint32_t i = 0; i < out->kept.nvalues && reason == GPUAGG_OK && out->nrows > 0; i++)
 	{
-		uint64_t bytes = gpuagg_window_out_bytes(out->types[i], out->nrows);
+		uint64_t bytes = gpuagg_window_out_bytes(out->kept.types[i], out->nrows);
 		uint64_t bitmap = gpuagg_window_aligned((out->nrows + 63) / 64 * 8);
 
 		reason = gpu_copy_out(to, lane->block + out->gathered[i], out->nrows * rows.value[i].bytes,
@@ -580,15 +569,14 @@ gpud_order_rows_bytes(const QueryOrder *order)
 {
 	uint64_t bytes = 0;
 
-	for (uint32_t i = 0; i < order->out.nvalues; i++)
-		bytes += gpuagg_window_out_bytes(order->out.types[i], order->out.nrows);
+	for (uint32_t i = 0; i < order->out.kept.nvalues; i++)
+		bytes += gpuagg_window_out_bytes(order->out.kept.types[i], order->out.nrows);
 	return bytes;
 }
 
 GpuQueryRange
 gpud_order_range(const QueryOrder *order, uint32_t column)
 {
-	const uint64_t sign = UINT64_C(1) << 63;
 	uint16_t value = order->window.columns[column].value;
 
 	for (uint32_t k = 0; k < order->window.nkeys; k++)
@@ -596,10 +584,10 @@ gpud_order_range(const QueryOrder *order, uint32_t column)
 		const GpuaggKeyRange *range = &order->measure.key[k];
 
 		if (order->window.columns[column].function != GPUAGG_WINDOW_NONE ||
-			order->window.keys[k].value != value || is_float(order->types[value]) ||
+			order->window.keys[k].value != value || is_float(order->kept.types[value]) ||
 			!range->has_values || range->greatest - range->least >= UINT32_MAX)
 			continue;
-		return (GpuQueryRange){(int64_t) (range->least ^ sign),
+		return (GpuQueryRange){gpuagg_key_word_value(range->least),
 							   (uint32_t) (range->greatest - range->least) + 1};
 	}
 	return (GpuQueryRange){0, 0};

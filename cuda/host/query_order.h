@@ -41,19 +41,28 @@ typedef struct OrderedOutcome
 	GpuScanState state[GPUAGG_WINDOW_FUNCTIONS];
 } OrderedOutcome;
 
-/* The rows that are asked for, kept as those of slices are, and gathered. */
+/* Registers of rows, kept at their places. */
+typedef struct KeptRows
+{
+	uint64_t places;
+	uint32_t nvalues;
+	uint8_t types[GPUAGG_WINDOW_VALUES]; /* as they are kept: INT16 as INT32 */
+
+	/* places in the lane's block */
+	size_t rows;
+	size_t valid[GPUAGG_WINDOW_VALUES];
+	size_t bitmaps_end; /* from `rows` on they are zeros at first */
+	size_t values[GPUAGG_WINDOW_VALUES];
+} KeptRows;
+
+/* The rows that are asked for, kept, and gathered. */
 typedef struct OrderedRows
 {
-	uint32_t nvalues; /* 0: none are */
-	uint8_t types[GPUAGG_WINDOW_VALUES];
+	KeptRows kept;	/* without values: none are */
 	uint64_t room;	/* rows that the answer can have */
 	uint64_t nrows; /* when they have been measured; more than there is room for: none are given */
 
 	/* places in the lane's block */
-	size_t rows;
-	size_t values[GPUAGG_WINDOW_VALUES];
-	size_t valid[GPUAGG_WINDOW_VALUES];
-	size_t bitmaps_end;
 	size_t gathered[GPUAGG_WINDOW_VALUES];
 	size_t gathered_valid[GPUAGG_WINDOW_VALUES];
 } OrderedRows;
@@ -61,7 +70,7 @@ typedef struct OrderedRows
 typedef struct QueryOrder
 {
 	GpuaggWindow window;
-	uint8_t types[GPUAGG_WINDOW_VALUES]; /* of values, as they are kept: INT16 as INT32 */
+	KeptRows kept; /* the window's values, of the rows of slices */
 	uint8_t columns[GPUAGG_WINDOW_COLUMNS];
 	uint32_t ncolumns;
 	uint64_t used; /* places of slices so far */
@@ -73,10 +82,6 @@ typedef struct QueryOrder
 	int words;
 
 	/* places in the lane's block */
-	size_t rows;
-	size_t values[GPUAGG_WINDOW_VALUES];
-	size_t valid[GPUAGG_WINDOW_VALUES];
-	size_t bitmaps_end; /* from `rows` on they are zeros at first */
 	size_t measured;
 	size_t scratch;
 	size_t items;
@@ -138,6 +143,13 @@ extern GpuaggReason gpud_order_keep_rows(QueryOrder *order, const Lane *lane, co
 extern void gpud_order_kept_rows(QueryOrder *order, const void *slot);
 extern GpuaggReason gpud_order_send_rows(const QueryOrder *order, const Lane *lane, char *to);
 extern uint64_t gpud_order_rows_bytes(const QueryOrder *order);
+
+/* Whether rows are asked for. */
+static inline bool
+gpud_order_gives_rows(const QueryOrder *order)
+{
+	return order->out.kept.nvalues > 0;
+}
 
 /* The values of a column that is one of the keys, if they are few integers. */
 extern GpuQueryRange gpud_order_range(const QueryOrder *order, uint32_t column);

@@ -735,7 +735,7 @@ run_above(Lane *lane, const GpuQueryBlock *columns)
 		reason = gpu_memset(lane->block + zeros, 0,
 							job->scratch + gpu_query_scratch_zeros(job->above) - zeros,
 							lane->stream);
-	if (reason == GPUAGG_OK && job->order->out.nvalues > 0)
+	if (reason == GPUAGG_OK && gpud_order_gives_rows(job->order))
 		reason = gpud_order_keep_rows(job->order, lane, &query, rows_measure_of(lane));
 	else if (reason == GPUAGG_OK)
 		reason = run_query(&query, lane);
@@ -925,7 +925,7 @@ collect_order(Lane *lane)
 			lane->job->failure = GPUAGG_CPU_ONLY;
 		merge_totals(query, results);
 		/* behind this are the rows, or the rest of the groups */
-		if (query->order->out.nvalues > 0)
+		if (gpud_order_gives_rows(query->order))
 			gpud_order_kept_rows(query->order, rows_measure_of(lane));
 		else
 			lane->units++;
@@ -992,7 +992,7 @@ answer(Job *job, GpuaggReply *reply)
 		reply->u.query.nrows = query->order->measure.nrows;
 	if (query->order != NULL && query->order->stale)
 		reply->u.query.ngroups = 0;
-	else if (query->order != NULL && query->order->out.nvalues > 0)
+	else if (query->order != NULL && gpud_order_gives_rows(query->order))
 	{
 		reply->u.query.ngroups = query->order->out.nrows;
 		reply->u.query.incomplete = query->order->out.nrows > query->order->out.room;

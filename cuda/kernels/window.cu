@@ -111,28 +111,25 @@ load_value(const GpuWindowValue &value, uint64_t place)
 						  : (uint64_t) (int64_t) ((const int32_t *) value.values)[place];
 }
 
-/* The word of a value, as sort_key.h has it. */
+/* The word of a value. */
 static __device__ __forceinline__ uint64_t
 key_word(const GpuWindowValue &value, uint64_t place)
 {
-	const uint64_t sign64 = UINT64_C(1) << 63;
-	const uint32_t sign32 = UINT32_C(1) << 31;
 	uint64_t bits = load_value(value, place);
 
 	if (!value.is_float)
-		return bits ^ sign64;
-	if (value.bytes == 8)
-		return (uint64_t) gpuagg_order_key64(bits == sign64 ? 0 : bits) ^ sign64;
-	return (uint32_t) gpuagg_order_key32((uint32_t) bits == sign32 ? 0 : (uint32_t) bits) ^ sign32;
+		return gpuagg_key_word((int64_t) bits);
+	return value.bytes == 8 ? gpuagg_key_word_float64(bits)
+							: gpuagg_key_word_float32((uint32_t) bits);
 }
 
-/* Widens an extent by a value; as choose_window() of the device engine does it. */
+/* Widens an extent by a value. */
 static __device__ __forceinline__ void
 take_extent(ExtentSeen &seen, const GpuWindowValue &value, uint64_t place)
 {
 	uint64_t bits = load_value(value, place);
 	int unused = 0; /* low bits that are always 0 */
-	int exponent;
+	int bit;
 
 	if (value.bytes == 4)
 	{
@@ -144,11 +141,10 @@ take_extent(ExtentSeen &seen, const GpuWindowValue &value, uint64_t place)
 		memcpy(&bits, &wide, sizeof(bits));
 		unused = 29;
 	}
-	exponent = (int) (bits >> 52 & 0x7ff);
-	if (exponent == 0x7ff || bits << 1 == 0)
+	if ((bits >> 52 & 0x7ff) == 0x7ff || bits << 1 == 0)
 		return;
-	exponent = exponent > 1 ? exponent - 1 : 0;
-	seen.take({exponent + unused, exponent + 53});
+	bit = gpuagg_float_sum_bit(bits);
+	seen.take({bit + unused, bit + 53});
 }
 
 /* Calls f(place, valid) for each row of this block's tiles. */
@@ -238,7 +234,7 @@ struct MeasureShared
 
 /* The last block: what all have seen. */
 static __device__ __forceinline__ void
-deliver_measure(const GpuWindowRows &rows, const WindowKeys &keys, uint64_t ntiles,
+deliver_measure(const GpuWindowRows &rows, const WindowKeys &keys, uint32_t summed, uint64_t ntiles,
 				WindowScratch *scratch, GpuWindowMeasure *measure, MeasureShared &shared)
 {
 	for (uint32_t k = 0; k < keys.nkeys; k++)
@@ -257,8 +253,10 @@ deliver_measure(const GpuWindowRows &rows, const WindowKeys &keys, uint64_t ntil
 	{
 		ExtentSeen seen;
 
+		if ((summed >> i & 1) == 0)
+			continue;
 		seen.clear();
-		for (unsigned b = threadIdx.x; b < gridDim.x && rows.value[i].is_float; b += THREADS)
+		for (unsigned b = threadIdx.x; b < gridDim.x; b += THREADS)
 			seen.take(scratch->extent[i][b]);
 		seen = block_seen(seen, shared.extent);
 		if (threadIdx.x == 0)
@@ -273,7 +271,8 @@ deliver_measure(const GpuWindowRows &rows, const WindowKeys &keys, uint64_t ntil
 static __global__ void
 __launch_bounds__(THREADS)
 	measure_rows(const GRID_CONSTANT GpuWindowRows rows, const GRID_CONSTANT WindowKeys keys,
-				 uint64_t ntiles, WindowScratch *scratch, GpuWindowMeasure *measure)
+				 uint32_t summed, uint64_t ntiles, WindowScratch *scratch,
+				 GpuWindowMeasure *measure)
 {
 	SHARED(MeasureShared, shared);
 
@@ -303,7 +302,7 @@ __launch_bounds__(THREADS)
 		const GpuWindowValue &value = rows.value[i];
 		ExtentSeen seen;
 
-		if (!value.is_float)
+		if ((summed >> i & 1) == 0)
 			continue;
 		seen.clear();
 		for_each_row(rows, value.valid, [&](uint64_t place, bool valid) {
@@ -315,7 +314,7 @@ __launch_bounds__(THREADS)
 			scratch->extent[i][blockIdx.x] = seen;
 	}
 	if (last_block(&scratch->ticket))
-		deliver_measure(rows, keys, ntiles, scratch, measure, shared);
+		deliver_measure(rows, keys, summed, ntiles, scratch, measure, shared);
 }
 
 size_t
@@ -337,7 +336,7 @@ keys_of(const GpuaggWindowKey *keys, uint32_t nkeys)
 
 GpuaggReason
 gpu_window_measure(const GpuWindowRows *rows, const GpuaggWindowKey *keys, uint32_t nkeys,
-				   GpuWindowMeasure *measure, void *scratch, GpuStreamRef stream)
+				   uint32_t summed, GpuWindowMeasure *measure, void *scratch, GpuStreamRef stream)
 {
 	uint64_t ntiles = divide_up(rows->places, TILE);
 	unsigned blocks = ntiles == 0 ? 1 : ntiles < MAX_BLOCKS ? (unsigned) ntiles : MAX_BLOCKS;
@@ -345,7 +344,7 @@ gpu_window_measure(const GpuWindowRows *rows, const GpuaggWindowKey *keys, uint3
 	if (nkeys > GPUAGG_WINDOW_KEYS || rows->nvalues > GPUAGG_WINDOW_VALUES ||
 		rows->places > GPUAGG_WINDOW_PLACES)
 		return GPUAGG_REFUSED;
-	LAUNCH(measure_rows, blocks, THREADS, stream, *rows, keys_of(keys, nkeys), ntiles,
+	LAUNCH(measure_rows, blocks, THREADS, stream, *rows, keys_of(keys, nkeys), summed, ntiles,
 		   (WindowScratch *) scratch, measure);
 	return gpu_launch_status();
 }

@@ -56,14 +56,17 @@ typedef struct GpuWindowMeasure
 {
 	uint64_t nrows;
 	GpuaggKeyRange key[GPUAGG_WINDOW_KEYS];
-	GpuWindowExtent extent[GPUAGG_WINDOW_VALUES]; /* of floats */
+	GpuWindowExtent extent[GPUAGG_WINDOW_VALUES]; /* of those that were asked for */
 } GpuWindowMeasure;
 
-/* Scratch is filled by measure and read by pack; it need not be cleared but for its first 64 bytes. */
+/*
+ * summed: bits of values, all of them floats, whose extent is wanted.  Scratch is filled by measure
+ * and read by pack; it need not be cleared but for its first 64 bytes.
+ */
 extern size_t gpu_window_scratch(uint64_t places);
 extern GpuaggReason gpu_window_measure(const GpuWindowRows *rows, const GpuaggWindowKey *keys,
-									   uint32_t nkeys, GpuWindowMeasure *measure, void *scratch,
-									   GpuStreamRef stream);
+									   uint32_t nkeys, uint32_t summed, GpuWindowMeasure *measure,
+									   void *scratch, GpuStreamRef stream);
 
 /* items: of all rows, in the order of their places. */
 extern GpuaggReason gpu_window_pack(const GpuWindowRows *rows, const GpuaggWindowKey *keys,

@@ -26,6 +26,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/column.h"
 #include "common/int128.h"
 
 #define GPUAGG_CHUNKS		 67
@@ -99,16 +100,39 @@ extern GpuaggRounded gpuagg_float_sum_round64(const GpuaggFloatSum *acc, double 
 extern GpuaggRounded gpuagg_float_sum_round32(const GpuaggFloatSum *acc, float *result);
 extern void gpuagg_float_sum_deposit_array(GpuaggFloatSumFull *acc, const double *x, int64_t n);
 
+/* The lowest bit, from 2^-1074 up, of the finite double of these bits; it takes 53. */
+static inline GPUAGG_HD int
+gpuagg_float_sum_bit(uint64_t bits)
+{
+	int exponent = (int) (bits >> 52) & 0x7ff;
+
+	return exponent > 0 ? exponent - 1 : 0;
+}
+
+/* The chunk where 256 bits begin that are to hold bits from `low` on; and whether they hold those below `high`. */
+static inline int
+gpuagg_sum256_window(int low)
+{
+	int chunk = low / 32;
+
+	return chunk < GPUAGG_CHUNKS - GPUAGG_SUM256_CHUNKS ? chunk
+														: GPUAGG_CHUNKS - GPUAGG_SUM256_CHUNKS;
+}
+
+static inline int
+gpuagg_sum256_holds(int window, int high)
+{
+	return high <= window * 32 + GPUAGG_SUM256_VALUE_BITS;
+}
+
 /* The lowest chunk that a deposit of the finite x touches. */
 static inline int
 gpuagg_float_sum_place(double x)
 {
 	uint64_t bits;
-	int exponent;
 
 	memcpy(&bits, &x, sizeof(bits));
-	exponent = (int) (bits >> 52) & 0x7ff;
-	return (exponent > 0 ? exponent - 1 : 0) >> 5;
+	return gpuagg_float_sum_bit(bits) >> 5;
 }
 
 /*

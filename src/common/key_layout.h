@@ -15,10 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* device.cuh defines this as __host__ __device__ before it includes this file */
-#ifndef GPUAGG_HD
-#define GPUAGG_HD
-#endif
+#include "common/column.h"
 
 /* What is known of the values of a key. */
 typedef struct GpuaggKeyRange
@@ -51,6 +48,34 @@ extern int gpuagg_key_lay_out(GpuaggKeyLayout *keys, int nkeys);
 /* Of bits from 0 up, those of the first so many keys, which are above all others. */
 extern void gpuagg_key_mask(const GpuaggKeyLayout *keys, int nkeys, int first, int words,
 							uint64_t *mask);
+
+/* The words of integers and, by their bits, of floats: -0 and 0 have one, and all NaNs. */
+static inline GPUAGG_HD uint64_t
+gpuagg_key_word(int64_t value)
+{
+	return (uint64_t) value ^ UINT64_C(1) << 63;
+}
+
+static inline GPUAGG_HD uint64_t
+gpuagg_key_word_float64(uint64_t bits)
+{
+	return gpuagg_key_word(gpuagg_order_key64(bits == UINT64_C(1) << 63 ? 0 : bits));
+}
+
+static inline GPUAGG_HD uint64_t
+gpuagg_key_word_float32(uint32_t bits)
+{
+	const uint32_t sign = UINT32_C(1) << 31;
+
+	return (uint32_t) gpuagg_order_key32(bits == sign ? 0 : bits) ^ sign;
+}
+
+/* The number of such a word. */
+static inline int64_t
+gpuagg_key_word_value(uint64_t word)
+{
+	return (int64_t) (word ^ UINT64_C(1) << 63);
+}
 
 /* A value in a key's bits of a number, but for null_bit. */
 static inline GPUAGG_HD uint64_t

@@ -23,6 +23,7 @@
 #define GPUAGG_WINDOW_COLUMNS	32
 #define GPUAGG_WINDOW_NONE		UINT16_MAX
 #define GPUAGG_WINDOW_PLACES	(UINT64_C(1) << 31)
+#define GPUAGG_WINDOW_UNIT		256 /* places of a chunk are a multiple of it */
 
 /* Values of equal words are equal: -0 and 0, all NaNs.  NULL is before or behind all others. */
 typedef struct GpuaggWindowKey
@@ -61,7 +62,7 @@ typedef struct GpuaggWindowColumn
 
 typedef struct GpuaggWindow
 {
-	uint64_t places; /* that rows may take: those of each chunk, rounded up to 256 */
+	uint64_t places; /* that rows may take: those of each chunk, rounded up to units */
 	uint32_t nvalues;
 	uint32_t nkeys; /* at least 1 */
 	uint32_t npartition;

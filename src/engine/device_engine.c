@@ -62,12 +62,12 @@ choose_window(Flight *scan)
 	for (int64 i = 0; i < (int64) scan->work.nrows; i++)
 	{
 		uint64 bits = finite_bits(scan, i);
-		int exponent = Max((int) (bits >> 52) & 0x7ff, 1) - 1;
+		int bit = gpuagg_float_sum_bit(bits);
 
 		if (bits == 0)
 			continue;
-		low = Min(low, exponent + unused);
-		high = Max(high, exponent + 53);
+		low = Min(low, bit + unused);
+		high = Max(high, bit + 53);
 	}
 
 	gpuagg_float_sum_extent(gpuagg_float_sum_of(&scan->work.u.scan.carry.f), &first, &last);
@@ -76,9 +76,9 @@ choose_window(Flight *scan)
 		low = Min(low, first * 32);
 		high = Max(high, (last + 1) * 32);
 	}
-	window = Min(low / 32, GPUAGG_CHUNKS - GPUAGG_SUM256_CHUNKS);
+	window = gpuagg_sum256_window(low);
 	scan->work.u.scan.window = window;
-	return high <= window * 32 + GPUAGG_SUM256_VALUE_BITS ? GPUAGG_OK : GPUAGG_RANGE;
+	return gpuagg_sum256_holds(window, high) ? GPUAGG_OK : GPUAGG_RANGE;
 }
 
 static GpuaggReason

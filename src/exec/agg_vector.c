@@ -169,13 +169,8 @@ run_program_in_order(AggScanState *node, int *nlive)
 	}
 	PG_CATCH();
 	{
-		ErrorData *error;
+		ErrorData *error = gpuagg_compiled_catch(context);
 
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		if (!gpuagg_compiled_error_of_row(error->sqlerrcode))
-			PG_RE_THROW();
-		FlushErrorState();
 		if (node->reader->from_memory)
 		{
 			gpuagg_page_reader_return(node->reader);

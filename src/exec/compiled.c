@@ -86,8 +86,9 @@ gpuagg_compiled_parameters(const VectorCompiler *compiler, const List *states,
 	return fits;
 }
 
-bool
-gpuagg_compiled_error_of_row(int sqlerrcode)
+/* Whether an error may come from a row's values. */
+static bool
+is_of_row(int sqlerrcode)
 {
 	switch (ERRCODE_TO_CATEGORY(sqlerrcode))
 	{
@@ -100,6 +101,19 @@ gpuagg_compiled_error_of_row(int sqlerrcode)
 		default:
 			return true;
 	}
+}
+
+ErrorData *
+gpuagg_compiled_catch(MemoryContext context)
+{
+	ErrorData *error;
+
+	MemoryContextSwitchTo(context);
+	error = CopyErrorData();
+	if (!is_of_row(error->sqlerrcode))
+		PG_RE_THROW();
+	FlushErrorState();
+	return error;
 }
 
 /* Whether an expression has the value of a subquery that has not run. */
@@ -135,14 +149,7 @@ gpuagg_compiled_parameters_early(const VectorCompiler *compiler, const List *sta
 	}
 	PG_CATCH();
 	{
-		ErrorData *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		if (!gpuagg_compiled_error_of_row(error->sqlerrcode))
-			PG_RE_THROW();
-		FlushErrorState();
-		FreeErrorData(error);
+		FreeErrorData(gpuagg_compiled_catch(context));
 		known = false;
 	}
 	PG_END_TRY();

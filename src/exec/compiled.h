@@ -47,7 +47,10 @@ extern bool gpuagg_compiled_parameters(const VectorCompiler *compiler, const Lis
 extern bool gpuagg_compiled_parameters_early(const VectorCompiler *compiler, const List *states,
 											 PlanState *parent, GpuaggVectorRunner *runner);
 
-/* Whether an error may come from a row's values, not from the state of the server or the session. */
-extern bool gpuagg_compiled_error_of_row(int sqlerrcode);
+/*
+ * In PG_CATCH(): the error, which is forgotten, in `context`, which becomes current.  One that does not
+ * come from a row's values, but from the state of the server or the session, is raised on.
+ */
+extern ErrorData *gpuagg_compiled_catch(MemoryContext context);
 
 #endif /* GPUAGG_COMPILED_H */

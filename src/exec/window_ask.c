@@ -11,8 +11,6 @@
 #include "exec/window_ask.h"
 #include "exec/window_state.h"
 
-#define PLACES_ROWS 256 /* whose places lie together in a chunk */
-
 /* The rows' places on the device. */
 static uint64
 places_of(const PageDevice *device)
@@ -20,7 +18,7 @@ places_of(const PageDevice *device)
 	uint64 places = 0;
 
 	for (uint32 i = 0; i < device->nchunks; i++)
-		places += TYPEALIGN(PLACES_ROWS, device->chunks[i].nrows);
+		places += TYPEALIGN(GPUAGG_WINDOW_UNIT, device->chunks[i].nrows);
 	return places;
 }
 

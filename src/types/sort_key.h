@@ -5,6 +5,7 @@
 #ifndef GPUAGG_SQL_H
 #define GPUAGG_SQL_H
 
+#include "common/key_layout.h"
 #include "types/sql_type.h"
 
 #define SORT_MAX_KEYS 8 /* of one sort */
@@ -19,8 +20,6 @@ extern bool gpuagg_sort_key_find(Oid type, Oid sort_operator, SqlForm *form, boo
 static inline uint64
 gpuagg_sort_key_word(SqlForm form, Datum value)
 {
-	const uint64 sign64 = UINT64CONST(1) << 63;
-	const uint32 sign32 = UINT32_C(1) << 31;
 	float8 value8;
 	float4 value4;
 	uint64 bits64;
@@ -33,17 +32,17 @@ gpuagg_sort_key_word(SqlForm form, Datum value)
 		case SQL_INT16:
 		case SQL_INT32:
 		case SQL_INT64:
-			return (uint64) gpuagg_sql_number(form, value) ^ sign64;
+			return gpuagg_key_word(gpuagg_sql_number(form, value));
 		case SQL_UINT32:
 			return DatumGetUInt32(value);
 		case SQL_FLOAT32:
 			value4 = DatumGetFloat4(value);
 			memcpy(&bits32, &value4, sizeof(bits32));
-			return (uint32) gpuagg_order_key32(bits32 == sign32 ? 0 : bits32) ^ sign32;
+			return gpuagg_key_word_float32(bits32);
 		case SQL_FLOAT64:
 			value8 = DatumGetFloat8(value);
 			memcpy(&bits64, &value8, sizeof(bits64));
-			return (uint64) gpuagg_order_key64(bits64 == sign64 ? 0 : bits64) ^ sign64;
+			return gpuagg_key_word_float64(bits64);
 		case SQL_OPAQUE:
 			break;
 	}
@@ -62,18 +61,16 @@ gpuagg_sort_key_is_exact(SqlForm form)
 static inline Datum
 gpuagg_sort_key_datum(SqlForm form, uint64 word)
 {
-	const uint64 sign64 = UINT64CONST(1) << 63;
-
 	switch (form)
 	{
 		case SQL_BOOL:
 			return CharGetDatum((char) word);
 		case SQL_INT16:
-			return Int16GetDatum((int16) (word ^ sign64));
+			return Int16GetDatum((int16) gpuagg_key_word_value(word));
 		case SQL_INT32:
-			return Int32GetDatum((int32) (word ^ sign64));
+			return Int32GetDatum((int32) gpuagg_key_word_value(word));
 		case SQL_INT64:
-			return Int64GetDatum((int64) (word ^ sign64));
+			return Int64GetDatum(gpuagg_key_word_value(word));
 		case SQL_UINT32:
 			return Int32GetDatum((int32) word);
 		default:
