@@ -104,30 +104,8 @@ fused_window(const FusedLaunch &launch, FusedChunk &chunk, QueryFloats *floats,
 		rows.template load<T>(block, raw[f]);
 		valid[f] = block.valid != nullptr ? rows.bits(block.valid) : rows.ALL;
 	}
-	ROLLED
-	for (uint32_t i = 0; i < plan.ncolumns && Kind::CONDITIONS; i++)
-	{
-		const FusedColumn &column = plan.column[i];
-		const GpuQueryBlock &block = chunk.blocks[column.column];
-		uint32_t mode = query_mode(types[column.column], block.width);
-
-		if (block.valid != nullptr)
-			live &= rows.bits(block.valid);
-		switch (column.class_of)
-		{
-			case QUERY_INT32:
-				live &= fused_meet<int32_t>(plan, column, rows, block, mode);
-				break;
-			case QUERY_INT64:
-				live &= fused_meet<int64_t>(plan, column, rows, block, mode);
-				break;
-			case QUERY_FLOAT32:
-				live &= fused_meet<float>(plan, column, rows, block, mode);
-				break;
-			default:
-				live &= fused_meet<double>(plan, column, rows, block, mode);
-		}
-	}
+	if (Kind::CONDITIONS)
+		live = fused_meet_all(plan, types, chunk.blocks, rows, live);
 	chunk.nlive += (uint32_t) bit_count(live);
 
 	if constexpr (N == 1 && !Kind::CONDITIONS)

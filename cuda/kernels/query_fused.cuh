@@ -321,6 +321,39 @@ fused_meet(const FusedPlan &plan, const FusedColumn &column, const FusedRows<V, 
 	return rows;
 }
 
+/* Those of the live rows that meet all conditions; blocks: of the rows' chunk. */
+template <int V, int G>
+static __device__ __forceinline__ uint32_t
+fused_meet_all(const FusedPlan &plan, const uint8_t *types, const GpuQueryBlock *blocks,
+			   const FusedRows<V, G> &rows, uint32_t live)
+{
+	ROLLED
+	for (uint32_t i = 0; i < plan.ncolumns; i++)
+	{
+		const FusedColumn &column = plan.column[i];
+		const GpuQueryBlock &block = blocks[column.column];
+		uint32_t mode = query_mode(types[column.column], block.width);
+
+		if (block.valid != nullptr)
+			live &= rows.bits(block.valid);
+		switch (column.class_of)
+		{
+			case QUERY_INT32:
+				live &= fused_meet<int32_t>(plan, column, rows, block, mode);
+				break;
+			case QUERY_INT64:
+				live &= fused_meet<int64_t>(plan, column, rows, block, mode);
+				break;
+			case QUERY_FLOAT32:
+				live &= fused_meet<float>(plan, column, rows, block, mode);
+				break;
+			default:
+				live &= fused_meet<double>(plan, column, rows, block, mode);
+		}
+	}
+	return live;
+}
+
 /* Which arithmetic a class has. */
 template <class T> struct FusedArithmetic
 {

@@ -265,36 +265,13 @@ static __device__ __forceinline__ void
 take_window(const FusedGroupLaunch &launch, const FusedGroupChunk &chunk,
 			const FusedGroupSums &sums)
 {
-	const FusedPlan &where = launch.plan.where;
 	GroupRows rows;
 	uint32_t live = rows.begin(chunk.row, chunk.row_end);
 
 	if (chunk.mask != nullptr)
 		live &= rows.bits(chunk.mask);
-	ROLLED
-	for (uint32_t i = 0; i < where.ncolumns && CONDITIONS; i++)
-	{
-		const FusedColumn &column = where.column[i];
-		const GpuQueryBlock &block = chunk.blocks[column.column];
-		uint32_t mode = query_mode(launch.query.plan.type[column.column], block.width);
-
-		if (block.valid != nullptr)
-			live &= rows.bits(block.valid);
-		switch (column.class_of)
-		{
-			case QUERY_INT32:
-				live &= fused_meet<int32_t>(where, column, rows, block, mode);
-				break;
-			case QUERY_INT64:
-				live &= fused_meet<int64_t>(where, column, rows, block, mode);
-				break;
-			case QUERY_FLOAT32:
-				live &= fused_meet<float>(where, column, rows, block, mode);
-				break;
-			default:
-				live &= fused_meet<double>(where, column, rows, block, mode);
-		}
-	}
+	if (CONDITIONS)
+		live = fused_meet_all(launch.plan.where, launch.query.plan.type, chunk.blocks, rows, live);
 	if (__any_sync(FULL_MASK, live != 0))
 		sums.take(rows, chunk.blocks, live);
 }
