@@ -38,6 +38,7 @@ static_assert(offsetof(Blob, form) + offsetof(GpuaggNarrow, minimum) <= CACHE_LI
 static Blob *buckets[BUCKETS];
 static uint64_t nblobs; /* that exist, dropped or not */
 static uint64_t blob_bytes;
+static uint64_t ndrops;
 static Extents extents;
 static Slab *slabs; /* but for those that are being freed */
 static uint64_t slab_bytes;
@@ -60,6 +61,12 @@ uint64_t
 gpud_blobs_count(void)
 {
 	return nblobs;
+}
+
+uint64_t
+gpud_blobs_drops(void)
+{
+	return ndrops;
 }
 
 /* The rest is for lanes, whose pieces are made for a quarter of the budget. */
@@ -256,36 +263,34 @@ gpud_blob_place(Blob *blob)
 {
 	if (blob->extent != NULL)
 		return GPUAGG_OK;
-	blob->extent = gpud_extent_take(&extents, blob->bytes);
+	blob->extent = gpud_blobs_room(blob->bytes);
 	if (blob->extent != NULL)
 	{
 		blob->at = blob->extent->at;
-		blob_bytes += blob->extent->bytes;
 		return GPUAGG_OK;
 	}
 	return nmaking > 0 || make_slab(blob->bytes) ? GPUAGG_STARTING : GPUAGG_NO_DEVICE_MEMORY;
 }
 
 Blob *
-gpud_blob_find(const GpuaggBlobName *name, uint32_t database)
+gpud_blob_find(uint64_t number, uint64_t epoch, uint32_t database)
 {
-	Blob *blob = *link_of(name->number);
+	Blob *blob = *link_of(number);
 
-	return blob != NULL && blob->name.epoch == name->epoch && blob->database == database ? blob
-																						 : NULL;
+	return blob != NULL && blob->name.epoch == epoch && blob->database == database ? blob : NULL;
 }
 
 void
-gpud_blob_prefetch_way(const GpuaggBlobName *name)
+gpud_blob_prefetch_way(uint64_t number)
 {
-	__builtin_prefetch(bucket_of(name->number));
+	__builtin_prefetch(bucket_of(number));
 }
 
 void
-gpud_blob_prefetch(const GpuaggBlobName *name)
+gpud_blob_prefetch(uint64_t number)
 {
 	/* it is the first of a bucket's blobs mostly */
-	__builtin_prefetch(*bucket_of(name->number));
+	__builtin_prefetch(*bucket_of(number));
 }
 
 void
@@ -294,18 +299,32 @@ gpud_blob_hold(Blob *blob)
 	blob->users++;
 }
 
+Extent *
+gpud_blobs_room(uint64_t bytes)
+{
+	Extent *room = gpud_extent_take(&extents, bytes);
+
+	if (room != NULL)
+		blob_bytes += room->bytes;
+	return room;
+}
+
+void
+gpud_blobs_give_back(Extent *room)
+{
+	Slab *slab = room->slab;
+
+	blob_bytes -= room->bytes;
+	gpud_extent_give_back(&extents, room);
+	if (gpud_slab_is_free(slab->lowest))
+		slab->empty_since = gpud_now();
+}
+
 static void
 free_blob(Blob *blob)
 {
 	if (blob->extent != NULL)
-	{
-		Slab *slab = blob->extent->slab;
-
-		blob_bytes -= blob->extent->bytes;
-		gpud_extent_give_back(&extents, blob->extent);
-		if (gpud_slab_is_free(slab->lowest))
-			slab->empty_since = gpud_now();
-	}
+		gpud_blobs_give_back(blob->extent);
 	nblobs--;
 	free(blob);
 }
@@ -324,6 +343,7 @@ gpud_blob_drop(Blob *blob)
 		return;
 	*link_of(blob->name.number) = blob->next;
 	blob->dropped = true;
+	ndrops += blob->kept;
 	if (blob->users == 0)
 		free_blob(blob);
 }

@@ -27,6 +27,7 @@ typedef struct Blob
 	bool complete;	   /* filled */
 	bool dropped;	   /* nobody can find it any more */
 	bool nullable;	   /* there is a bitmap behind the values */
+	bool kept;		   /* slices that are kept have had it (query_kept.h) */
 	GpuaggNarrow form; /* in that line up to its base */
 	struct Blob *next; /* of the same bucket */
 	uint64_t bytes;
@@ -54,14 +55,21 @@ extern GpuaggReason gpud_blob_make(const GpuaggPut *put, Blob **blob);
 extern GpuaggReason gpud_blob_place(Blob *blob);
 
 /* The blob of this name and database, complete or not; NULL: there is none. */
-extern Blob *gpud_blob_find(const GpuaggBlobName *name, uint32_t database);
+extern Blob *gpud_blob_find(uint64_t number, uint64_t epoch, uint32_t database);
 
 /* Brings what find() will look at into the cache: the way to the blob, and then that itself. */
-extern void gpud_blob_prefetch_way(const GpuaggBlobName *name);
-extern void gpud_blob_prefetch(const GpuaggBlobName *name);
+extern void gpud_blob_prefetch_way(uint64_t number);
+extern void gpud_blob_prefetch(uint64_t number);
 extern void gpud_blob_hold(Blob *blob);
 extern void gpud_blob_let_go(Blob *blob);
 extern void gpud_blob_drop(Blob *blob);
+
+/* How often a blob was dropped that kept slices have had. */
+extern uint64_t gpud_blobs_drops(void);
+
+/* Memory of so many bytes among the blobs' that is none of theirs; NULL: there is none now. */
+extern Extent *gpud_blobs_room(uint64_t bytes);
+extern void gpud_blobs_give_back(Extent *room);
 
 /* Drops all blobs of epochs before that one; returns how many. */
 extern uint32_t gpud_blobs_drop_before(uint64_t epoch);

@@ -15,7 +15,7 @@
  *	request, job, columns	what a type of request is; whose turn it is; jobs over columns
  *	query_table				groups of a query
  *	query_order				windows of a query
- *	query_job, query_slice	a query, and its slices
+ *	query_job, query_kept, query_slice	a query, slices of earlier ones, and its own
  *	request_table, request_*	the types of request, and a file for each
  *	server, main			the loop; start
  */

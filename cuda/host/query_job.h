@@ -27,7 +27,8 @@ typedef struct QueryJob
 	GpuaggQueryTotal totals[GPUAGG_QUERY_AGGREGATES];
 	uint8_t *status; /* of each chunk */
 	uint32_t nslices;
-	int64_t asked; /* when the request came */
+	uint32_t nkept; /* of these, chosen for an earlier query */
+	int64_t asked;	/* when the request came */
 	int64_t ns_slices;
 
 	/* with groups: the last unit of work is to give them out */
@@ -53,14 +54,18 @@ typedef struct QueryJob
 	size_t bitmaps;
 	uint64_t bitmap_bytes; /* that there are at most */
 
-	/* the slice: its chunks by number, the blobs that it holds */
+	/* the slice: its chunks by number, the blobs that it holds, or that hold the slice that is kept */
 	uint32_t *numbers;
 	Blob **held;
+	struct KeptSlice *kept; /* NULL: it is none */
+	bool found;				/* it was chosen for an earlier query */
+	bool flagged;			/* some chunks are left out by now */
 	uint32_t nchunks;
 	uint32_t nheld;
 	uint64_t first_bitmap; /* bytes from the query's begin; */
 	uint64_t end_bitmaps;  /* 0: there are none */
 	uint64_t nrows;
+	uint64_t bytes;	  /* of values and flags of these */
 	uint64_t cost;	  /* bytes that are read in the time it may take */
 	uint64_t most;	  /* of that */
 	uint64_t *learns; /* where that is kept for other queries; NULL: nowhere */

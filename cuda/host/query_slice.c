@@ -6,6 +6,7 @@
 
 #include "host/device.h"
 #include "host/log.h"
+#include "host/query_kept.h"
 
 #define SLICE_NS	 UINT64_C(2000000) /* that a slice is meant to take */
 #define STEP		 4				   /* times more or less than the last one, at most */
@@ -105,28 +106,56 @@ gpud_slice_let_go(QueryJob *query)
 	for (uint32_t i = 0; i < query->nheld; i++)
 		gpud_blob_let_go(query->held[i]);
 	query->nheld = 0;
+	if (query->kept != NULL)
+		gpud_kept_let_go(query->kept);
+	query->kept = NULL;
 }
 
-/* What a row of these blocks costs, as bytes read. */
+void
+gpud_slice_ended(QueryJob *query)
+{
+	if (query->kept != NULL)
+		gpud_kept_arrived(query->kept);
+	gpud_slice_let_go(query);
+}
+
+/* What a row costs, as bytes read, beside these. */
 static uint64_t
-row_cost(const GpuQueryPlan *plan, const GpuQueryBlock *blocks)
+steps_cost(const GpuQueryPlan *plan)
 {
 	uint64_t step = plan->wide || plan->heavy ? HEAVY_COST : STEP_COST;
-	uint64_t cost = 1 + plan->nsteps * step + (plan->groups.nkeys > 0 ? GROUP_COST : 0);
+
+	return 1 + plan->nsteps * step + (plan->groups.nkeys > 0 ? GROUP_COST : 0);
+}
+
+/* Bytes of a row of these blocks. */
+static uint64_t
+row_bytes(const GpuQueryPlan *plan, const GpuQueryBlock *blocks)
+{
+	uint64_t bytes = 0;
 
 	for (uint32_t k = 0; k < plan->ncolumns; k++)
-		cost += blocks[k].width + 1;
-	return cost;
+		bytes += blocks[k].width + 1;
+	return bytes;
+}
+
+/* Whether the sums of floats of so many rows are exact. */
+static bool
+may_have(const GpuQueryPlan *plan, uint64_t nrows)
+{
+	uint64_t multiprocessors = (uint64_t) gpud_device.info[gpud_device.used].multiprocessors;
+
+	return plan->nfloats == 0 || nrows <= FLOAT_ROWS * multiprocessors;
 }
 
 /* Finds the blobs of a chunk; false: one is stale. */
 static bool
-find_blobs(const QueryJob *query, const GpuaggQueryChunk *chunk, const GpuaggBlobName *names,
+find_blobs(const QueryJob *query, const GpuaggQueryChunk *chunk, const uint64_t *numbers,
 		   Blob **found)
 {
 	for (uint32_t k = 0; k < query->plan.ncolumns; k++)
 	{
-		Blob *blob = gpud_blob_find(&names[query->plan.column[k]],
+		Blob *blob = gpud_blob_find(numbers[query->plan.column[k]], chunk->epoch,
 									query->job.request.u.query.database);
 
 		if (blob == NULL || !blob->complete || blob->nrows != chunk->nrows ||
@@ -180,33 +209,43 @@ add_bitmap(QueryJob *query, const GpuaggQueryChunk *chunk)
 	return ADDED;
 }
 
+static void
+widen(QueryJob *query, Blob *const *blobs)
+{
+	const GpuaggNarrow *forms[GPUAGG_QUERY_COLUMNS];
+
+	for (uint32_t k = 0; k < query->plan.ncolumns; k++)
+		forms[k] = &blobs[k]->form;
+	gpud_table_widen(&query->table, &query->plan, forms);
+}
+
 static Added
 add_chunk(QueryJob *query, const QuerySlot *slot, uint32_t number, const GpuaggQueryChunk *chunk,
-		  const GpuaggBlobName *names)
+		  const uint64_t *numbers)
 {
 	uint32_t ncolumns = query->plan.ncolumns;
 	GpuQueryChunk *to = &slot->chunks[query->nchunks];
 	GpuQueryBlock *blocks = &slot->blocks[(uint64_t) query->nchunks * ncolumns];
 	Blob **found = &query->held[query->nheld];
-	uint64_t multiprocessors = (uint64_t) gpud_device.info[gpud_device.used].multiprocessors;
 	Added added = ADDED;
+	uint64_t bytes;
 	uint64_t cost;
 
 	if (chunk->nrows > GPUAGG_BLOB_ROWS || chunk->masked > 1)
 		return IMPOSSIBLE;
 	if (query->status[number] == GPUAGG_CHUNK_FLAGGED)
 		return ADDED;
-	if (!find_blobs(query, chunk, names, found))
+	if (!find_blobs(query, chunk, numbers, found))
 	{
 		query->status[number] = GPUAGG_CHUNK_STALE;
 		return ADDED;
 	}
 	for (uint32_t k = 0; k < ncolumns; k++)
 		blocks[k] = block_of(found[k]);
-	cost = chunk->nrows * row_cost(&query->plan, blocks);
+	bytes = chunk->nrows * row_bytes(&query->plan, blocks);
+	cost = chunk->nrows * steps_cost(&query->plan) + bytes;
 	if (query->nchunks > 0 &&
-		(query->cost + cost > query->most ||
-		 (query->plan.nfloats > 0 && query->nrows + chunk->nrows > FLOAT_ROWS * multiprocessors)))
+		(query->cost + cost > query->most || !may_have(&query->plan, query->nrows + chunk->nrows)))
 		return FULL;
 	memset(to, 0, sizeof(*to));
 	to->nrows = chunk->nrows;
@@ -220,21 +259,66 @@ add_chunk(QueryJob *query, const QuerySlot *slot, uint32_t number, const GpuaggQ
 	for (uint32_t k = 0; k < ncolumns; k++)
 		gpud_blob_hold(found[k]);
 	if (query->head.nkeys > 0 && query->order == NULL)
-		gpud_table_widen(&query->table, &query->plan, (const Blob *const *) found);
+		widen(query, found);
 	query->nheld += ncolumns;
 	query->numbers[query->nchunks++] = number;
 	query->nrows += chunk->nrows;
 	query->total_rows += chunk->nrows;
+	query->bytes += bytes;
 	query->cost += cost;
 	query->status[number] = GPUAGG_CHUNK_IN;
 	return ADDED;
+}
+
+/* Whether a slice that was kept is of a size that this query's are to have. */
+static bool
+suits(const QueryJob *query, const KeptSlice *kept, uint64_t most)
+{
+	uint64_t cost = kept->nrows * steps_cost(&query->plan) + kept->bytes;
+
+	return may_have(&query->plan, kept->nrows) && cost <= query->most + query->most / 2 &&
+		   (cost >= query->most / 2 || kept->nchunks == most);
+}
+
+/* Takes a slice that was kept; false: there is none. */
+static bool
+choose_kept(Lane *lane)
+{
+	QueryJob *query = (QueryJob *) lane->job;
+	KeptSlice *kept = query->flagged ? NULL : gpud_kept_find(query, lane->units);
+	const GpuaggNarrow *forms[GPUAGG_QUERY_COLUMNS];
+
+	if (kept == NULL)
+		return false;
+	if (!suits(query, kept, lane->units))
+	{
+		gpud_kept_let_go(kept);
+		return false;
+	}
+	query->kept = kept;
+	query->nchunks = kept->nchunks;
+	for (uint32_t i = 0; i < kept->nchunks; i++)
+	{
+		query->numbers[i] = (uint32_t) lane->job->units_done + i;
+		query->status[query->numbers[i]] = GPUAGG_CHUNK_IN;
+	}
+	for (uint32_t k = 0; k < kept->ncolumns; k++)
+		forms[k] = &kept->forms[k];
+	if (query->head.nkeys > 0 && query->order == NULL)
+		gpud_table_widen(&query->table, &query->plan, forms);
+	query->nrows = kept->nrows;
+	query->total_rows += kept->nrows;
+	query->bytes = kept->bytes;
+	query->cost = kept->nrows * steps_cost(&query->plan) + kept->bytes;
+	lane->units = kept->nchunks;
+	return true;
 }
 
 GpuaggReason
 gpud_slice_choose(Lane *lane)
 {
 	static GpuaggQueryChunk chunks[BATCH]; /* large; there is one loop */
-	static GpuaggBlobName names[BATCH * GPUAGG_QUERY_COLUMNS];
+	static uint64_t numbers[BATCH * GPUAGG_QUERY_COLUMNS];
 	QueryJob *query = (QueryJob *) lane->job;
 	QuerySlot slot = gpud_slice_slot(lane);
 	const char *region = query_in_region(query);
@@ -242,7 +326,10 @@ gpud_slice_choose(Lane *lane)
 
 	query->nchunks = 0;
 	query->first_bitmap = query->end_bitmaps = 0;
-	query->nrows = query->cost = 0;
+	query->nrows = query->bytes = query->cost = 0;
+	query->found = choose_kept(lane);
+	if (query->found)
+		return GPUAGG_OK;
 	for (uint64_t i = 0; i < lane->units; i++)
 	{
 		uint64_t number = lane->job->units_done + i;
@@ -253,16 +340,16 @@ gpud_slice_choose(Lane *lane)
 		{
 			query_copy_once(chunks, region + query->places.chunks + number * sizeof(chunks[0]),
 							n * sizeof(chunks[0]));
-			query_copy_once(names,
-							region + query->places.names + number * ncolumns * sizeof(names[0]),
-							n * ncolumns * sizeof(names[0]));
+			query_copy_once(numbers,
+							region + query->places.numbers + number * ncolumns * sizeof(numbers[0]),
+							n * ncolumns * sizeof(numbers[0]));
 			for (uint64_t k = 0; k < n * ncolumns; k++)
-				gpud_blob_prefetch_way(&names[k]);
+				gpud_blob_prefetch_way(numbers[k]);
 			for (uint64_t k = 0; k < n * ncolumns; k++)
-				gpud_blob_prefetch(&names[k]);
+				gpud_blob_prefetch(numbers[k]);
 		}
 		added = add_chunk(query, &slot, (uint32_t) number, &chunks[i % BATCH],
-						  &names[i % BATCH * ncolumns]);
+						  &numbers[i % BATCH * ncolumns]);
 		if (added == IMPOSSIBLE)
 			return GPUAGG_REFUSED;
 		if (added == FULL)
@@ -301,7 +388,7 @@ gpud_slice_clear(const Lane *lane, const GpuQueryPlan *plan)
 
 /* Enqueues the copies of what the slice's kernel reads. */
 static GpuaggReason
-copy_in(const Lane *lane, const QuerySlot *slot)
+copy_in(const Lane *lane, const QuerySlot *slot, char *to)
 {
 	const QueryJob *query = (const QueryJob *) lane->job;
 	const char *bitmaps = lane->block + query->bitmaps;
@@ -317,11 +404,42 @@ copy_in(const Lane *lane, const QuerySlot *slot)
 							 query_in_region(query) + query->first_bitmap,
 							 query->end_bitmaps - query->first_bitmap, lane->stream);
 	if (reason == GPUAGG_OK)
-		reason = gpu_copy_in(lane->block + query->chunks, slot->chunks,
+		reason = gpu_copy_in(to, slot->chunks,
 							 query->blocks_at - query->chunks_at +
 								 n * query->plan.ncolumns * sizeof(GpuQueryBlock),
 							 lane->stream);
-	return reason == GPUAGG_OK ? gpud_slice_clear(lane, &query->plan) : reason;
+	return reason;
+}
+
+/* Has what the kernel reads copied to where it is kept, or to the lane's block. */
+static GpuaggReason
+describe(const Lane *lane, GpuQuery *query)
+{
+	QueryJob *job = (QueryJob *) lane->job;
+	QuerySlot slot = gpud_slice_slot(lane);
+	GpuaggReason reason;
+
+	if (job->kept != NULL)
+		query->shape = job->kept->shape;
+	else
+	{
+		reason = gpu_query_number(&job->plan, slot.chunks, slot.blocks, job->nchunks,
+								  &query->shape);
+		/* whole chunks, none of which was left out */
+		if (reason == GPUAGG_OK && job->nchunks == lane->units && job->end_bitmaps == 0)
+			job->kept = gpud_kept_make(job, job->job.units_done, &slot, &query->shape, job->bytes);
+		if (reason == GPUAGG_OK)
+			reason = copy_in(lane, &slot,
+							 job->kept != NULL ? job->kept->room->at : lane->block + job->chunks);
+		if (reason != GPUAGG_OK)
+			return reason;
+	}
+	if (job->kept != NULL)
+	{
+		query->chunks = (const GpuQueryChunk *) job->kept->room->at;
+		query->blocks = (const GpuQueryBlock *) (job->kept->room->at + job->kept->blocks);
+	}
+	return gpud_slice_clear(lane, &job->plan);
 }
 
 GpuaggReason
@@ -342,9 +460,7 @@ gpud_slice_run(const Lane *lane)
 									  job->chunks + job->blocks_at - job->chunks_at, &table);
 	GpuaggReason reason;
 
-	reason = gpu_query_number(&job->plan, slot.chunks, slot.blocks, job->nchunks, &query.shape);
-	if (reason == GPUAGG_OK)
-		reason = copy_in(lane, &slot);
+	reason = describe(lane, &query);
 	if (reason == GPUAGG_OK && job->order != NULL)
 		reason = gpud_order_keep(job->order, lane, &query);
 	else if (reason == GPUAGG_OK && job->checked)
@@ -392,7 +508,7 @@ gpud_slice_take_flags(QueryJob *query, const QuerySlot *slot)
 		if (slot->flagged[i] != 0)
 		{
 			query->status[query->numbers[i]] = GPUAGG_CHUNK_FLAGGED;
-			any = true;
+			query->flagged = any = true;
 		}
 	return any;
 }

@@ -22,8 +22,11 @@ extern QuerySlot gpud_slice_slot(const Lane *lane);
 extern GpuaggReason gpud_slice_choose(Lane *lane);
 extern void gpud_slice_let_go(QueryJob *query);
 
-/* Enqueues it. */
+/* Enqueues it, and keeps it if it can. */
 extern GpuaggReason gpud_slice_run(const Lane *lane);
+
+/* It has ended. */
+extern void gpud_slice_ended(QueryJob *query);
 
 /*
  * What a launch of a plan is given whose chunks and their blocks are described at these places in the

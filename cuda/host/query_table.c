@@ -87,7 +87,7 @@ widened(const GpuQueryRange *range, int64_t least, int64_t greatest)
 }
 
 void
-gpud_table_widen(QueryTable *table, const GpuQueryPlan *plan, const Blob *const *blobs)
+gpud_table_widen(QueryTable *table, const GpuQueryPlan *plan, const GpuaggNarrow *const *forms)
 {
 	for (uint32_t i = 0; i < plan->groups.nkeys; i++)
 	{
@@ -100,7 +100,7 @@ gpud_table_widen(QueryTable *table, const GpuQueryPlan *plan, const Blob *const 
 			*range = (GpuQueryRange){0, 2};
 		else if (!is_float && QUERY_SOURCE_KIND(plan->key[i]) == QUERY_COLUMN)
 		{
-			form = &blobs[QUERY_SOURCE_NUMBER(plan->key[i])]->form;
+			form = forms[QUERY_SOURCE_NUMBER(plan->key[i])];
 			if (form->any)
 				*range = widened(range, (int64_t) form->minimum.lo, (int64_t) form->maximum.lo);
 		}

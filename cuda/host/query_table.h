@@ -38,8 +38,9 @@ extern void gpud_table_plan(QueryTable *table, const GpuQueryPlan *plan,
 /* Enqueues the clearing of it, in that lane's block. */
 extern GpuaggReason gpud_table_begin(QueryTable *table, const GpuQueryPlan *plan, const Lane *lane);
 
-/* Widens the ranges of keys that are columns by those of a chunk's; by number of the plan's column. */
-extern void gpud_table_widen(QueryTable *table, const GpuQueryPlan *plan, const Blob *const *blobs);
+/* Widens the ranges of keys that are columns, whose values are of these forms, by number of the plan's column. */
+extern void gpud_table_widen(QueryTable *table, const GpuQueryPlan *plan,
+							 const GpuaggNarrow *const *forms);
 
 /* Slices have found so many groups by now. */
 extern void gpud_table_learn(QueryTable *table, uint64_t nfound);

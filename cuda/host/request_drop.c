@@ -3,6 +3,7 @@
  *	  DROP: blobs that nobody needs any more.
  */
 #include "host/blobs.h"
+#include "host/query_kept.h"
 #include "host/request_table.h"
 
 static void
@@ -16,13 +17,15 @@ serve(Client *client, const GpuaggRequest *request)
 		reply.u.drop.dropped = gpud_blobs_drop_before(request->u.drop.names[0].epoch);
 	for (uint32_t i = 0; reason == GPUAGG_OK && i < request->u.drop.count; i++)
 	{
-		Blob *blob = gpud_blob_find(&request->u.drop.names[i], request->u.drop.database);
+		const GpuaggBlobName *name = &request->u.drop.names[i];
+		Blob *blob = gpud_blob_find(name->number, name->epoch, request->u.drop.database);
 
 		if (blob == NULL)
 			continue;
 		gpud_blob_drop(blob);
 		reply.u.drop.dropped++;
 	}
+	gpud_kept_check();
 	gpud_reply(client, &request->h, reason, &reply, -1);
 }
 

@@ -5,6 +5,7 @@
 #include "host/blobs.h"
 #include "host/device.h"
 #include "host/job.h"
+#include "host/query_kept.h"
 #include "host/request_table.h"
 #include "host/staging.h"
 
@@ -29,6 +30,7 @@ check(Job *job)
 		(request->device != GPUAGG_ANY_DEVICE && request->device != (uint32_t) gpud_device.used))
 		return GPUAGG_REFUSED;
 	reason = gpud_blob_make(request, &put->blob);
+	gpud_kept_check();
 	if (reason != GPUAGG_OK)
 		return reason;
 	gpud_segment_hold(segment);
@@ -36,6 +38,8 @@ check(Job *job)
 	job->units = 1;
 	job->unit_bytes = put->blob->bytes;
 	reason = gpud_blob_place(put->blob);
+	if (reason == GPUAGG_NO_DEVICE_MEMORY && gpud_kept_forget())
+		reason = gpud_blob_place(put->blob);
 	return reason == GPUAGG_STARTING ? GPUAGG_OK : reason;
 }
 

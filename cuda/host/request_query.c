@@ -394,10 +394,11 @@ collect_slice(Lane *lane)
 	QuerySlot slot = gpud_slice_slot(lane);
 	int64_t ns = gpud_now() - query->started;
 
-	gpud_slice_let_go(query);
+	gpud_slice_ended(query);
 	if (query->nchunks == 0)
 		return;
 	query->nslices++;
+	query->nkept += query->found;
 	query->ns_slices += ns;
 	gpud_slice_adapt(query, ns);
 	if (query->checked)
@@ -544,6 +545,7 @@ answer(Job *job, GpuaggReply *reply)
 	}
 	reply->u.query.bytes = at;
 	reply->u.query.nslices = query->nslices;
+	reply->u.query.nkept = query->nkept;
 	reply->u.query.ns = (uint64_t) (gpud_now() - query->asked);
 	reply->u.query.ns_slices = (uint64_t) query->ns_slices;
 }

@@ -200,10 +200,10 @@ typedef struct GpuaggReply
 			uint32_t nslices;	 /* in which the device did it */
 			uint32_t nfar;		 /* floats that are listed apart */
 			uint32_t incomplete; /* not 0: ngroups is an estimate, and there are none in it */
-			uint32_t spare;
-			uint64_t nrows;		/* with a window: that passed the filter below it */
-			uint64_t ns;		/* from the request to the reply; */
-			uint64_t ns_slices; /* of these, from a slice's first command to its end */
+			uint32_t nkept;		 /* slices that were chosen for an earlier query */
+			uint64_t nrows;		 /* with a window: that passed the filter below it */
+			uint64_t ns;		 /* from the request to the reply; */
+			uint64_t ns_slices;	 /* of these, from a slice's first command to its end */
 		} query;
 		char pad[2032];
 	} u;

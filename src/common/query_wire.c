@@ -7,7 +7,7 @@
 #include <string.h>
 
 static_assert(sizeof(GpuaggQueryHead) == 80, "query head crosses the process boundary");
-static_assert(sizeof(GpuaggQueryChunk) == 16, "chunks cross the process boundary");
+static_assert(sizeof(GpuaggQueryChunk) == 24, "chunks cross the process boundary");
 static_assert(sizeof(GpuaggQueryAggregate) == 8, "aggregates cross the process boundary");
 static_assert(sizeof(GpuaggVectorInstruction) == 20, "instructions cross the process boundary");
 static_assert(sizeof(GpuaggVectorConstant) == 24, "constants cross the process boundary");
@@ -82,8 +82,7 @@ gpuagg_query_places(const GpuaggQueryHead *head, GpuaggQueryPlaces *places)
 	places->above_constants = add_part(&end, head->above_nconstants, sizeof(GpuaggVectorConstant));
 	places->above_columns = add_part(&end, head->above_ncolumns, sizeof(uint8_t));
 	places->chunks = add_part(&end, head->nchunks, sizeof(GpuaggQueryChunk));
-	places->names = add_part(&end, (uint64_t) head->nchunks * head->ncolumns,
-							 sizeof(GpuaggBlobName));
+	places->numbers = add_part(&end, (uint64_t) head->nchunks * head->ncolumns, sizeof(uint64_t));
 	places->end = end;
 	return 1;
 }

@@ -14,7 +14,7 @@
  *		constants		 / program whose registers the aggregates and keys are
  *		columns			/
  *		chunks
- *		names			of blobs: [nchunks][ncolumns]
+ *		numbers			of blobs: [nchunks][ncolumns]
  *
  * and behind that, anywhere, the bitmaps of chunks' rows.  A column of the program is one blob
  * in each chunk; all blobs of a chunk have the same rows.
@@ -73,6 +73,7 @@ typedef struct GpuaggQueryChunk
 	uint32_t nrows;	 /* 0 to GPUAGG_BLOB_ROWS */
 	uint32_t masked; /* 0: all rows count */
 	uint64_t rows;	 /* bytes from the query's begin to a bitmap, aligned: the rows that count */
+	uint64_t epoch;	 /* of its blobs' names */
 } GpuaggQueryChunk;
 
 /* Why a chunk is in the totals or not. */
@@ -112,7 +113,7 @@ typedef struct GpuaggQueryPlaces
 	uint64_t above_constants;
 	uint64_t above_columns;
 	uint64_t chunks;
-	uint64_t names;
+	uint64_t numbers;
 	uint64_t end; /* of all but bitmaps; aligned */
 } GpuaggQueryPlaces;
 
@@ -123,7 +124,7 @@ extern GpuaggQueryHead gpuagg_query_head(const GpuaggQuery *query);
 extern int gpuagg_query_places(const GpuaggQueryHead *head, GpuaggQueryPlaces *places);
 
 /*
- * Writes a query into memory of so many bytes, but for chunks and names, whose places are for the
+ * Writes a query into memory of so many bytes, but for chunks and numbers, whose places are for the
  * caller to fill.  0 if it cannot be one, or does not fit.
  */
 extern int gpuagg_query_write(const GpuaggQuery *query, void *room, uint64_t bytes,

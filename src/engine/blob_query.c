@@ -50,28 +50,26 @@ query_bytes(const BlobQuery *query, const GpuaggQueryPlaces *places)
 	return TYPEALIGN(GPUAGG_ALIGN, bytes);
 }
 
-/* Chunks and names, and the bitmaps behind all. */
+/* Chunks and numbers, and the bitmaps behind all. */
 static void
 write_chunks(const BlobQuery *query, const GpuaggQueryPlaces *places, char *room)
 {
-	uint32 ncolumns = query->query.program.ncolumns;
+	Size nblobs = (Size) query->query.nchunks * query->query.program.ncolumns;
 	GpuaggQueryChunk *chunks = (GpuaggQueryChunk *) (room + places->chunks);
-	GpuaggBlobName *names = (GpuaggBlobName *) (room + places->names);
 	uint64 end = places->end;
 
 	for (uint32 i = 0; i < query->query.nchunks; i++)
 	{
 		const BlobQueryChunk *chunk = &query->chunks[i];
 
-		chunks[i] = (GpuaggQueryChunk){chunk->nrows, chunk->rows != NULL, 0};
+		chunks[i] = (GpuaggQueryChunk){chunk->nrows, chunk->rows != NULL, 0, query->epoch};
 		if (chunk->rows == NULL)
 			continue;
 		chunks[i].rows = end;
 		memcpy(room + end, chunk->rows, (chunk->nrows + 63) / 64 * sizeof(uint64));
 		end += gpuagg_blob_bitmap_bytes(chunk->nrows);
 	}
-	for (Size i = 0; i < (Size) query->query.nchunks * ncolumns; i++)
-		names[i] = (GpuaggBlobName){query->numbers[i], query->epoch};
+	memcpy(room + places->numbers, query->numbers, nblobs * sizeof(uint64));
 }
 
 /* Copies the chunks' status, and finds the groups. */
@@ -135,7 +133,7 @@ uint64
 gpuagg_blob_query_room(const GpuaggGroupLayout *layout, uint32 nchunks, uint32 ncolumns)
 {
 	/* a bitmap for each chunk takes less than this */
-	uint64 bytes = (uint64) nchunks * (ncolumns * sizeof(GpuaggBlobName) + GPUAGG_BLOB_ROWS / 64);
+	uint64 bytes = (uint64) nchunks * (ncolumns * sizeof(uint64) + GPUAGG_BLOB_ROWS / 64);
 	uint64 most = GPUAGG_SEGMENT_BYTES_MAX / 16 * 15;
 
 	return most > bytes ? (most - bytes) / (gpuagg_group_packed_words(layout) * sizeof(uint32)) : 0;

@@ -332,7 +332,7 @@ test_mutations(int nrequests)
 	CHECK(daemon_end(&d, SIGTERM) == 0);
 }
 
-/* Changes an aligned word of what a query's head, program, aggregates, chunks or names say. */
+/* Changes an aligned word of what a query's head, program, aggregates, chunks or numbers say. */
 static void
 change_word(char *query, const GpuaggQueryPlaces *places)
 {
@@ -344,7 +344,7 @@ change_word(char *query, const GpuaggQueryPlaces *places)
 							  places->aggregates,
 							  places->keys,
 							  places->chunks,
-							  places->names,
+							  places->numbers,
 							  places->end};
 	int part = (int) below(8);
 	uint64_t words = (parts[part + 1] - parts[part]) / 4;

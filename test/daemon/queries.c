@@ -376,13 +376,13 @@ query_init(GpuaggRequest *request, const Lease *lease, const Question *question,
 	{
 		uint32_t i = nchunks % 2 ? nchunks - 1 - n : n; /* bitmaps lie in any order */
 		GpuaggQueryChunk *chunk = (GpuaggQueryChunk *) (room + places->chunks) + i;
-		GpuaggBlobName *names = (GpuaggBlobName *) (room + places->names) +
-								i * query.program.ncolumns;
+		uint64_t *numbers = (uint64_t *) (room + places->numbers) + i * query.program.ncolumns;
 
-		memset(names, 0, query.program.ncolumns * sizeof(*names));
+		memset(numbers, 0, query.program.ncolumns * sizeof(*numbers));
 		for (int k = 0; k < CHUNK_COLUMNS; k++)
-			names[k] = name_of(&chunks[i], k);
+			numbers[k] = name_of(&chunks[i], k).number;
 		memset(chunk, 0, sizeof(*chunk));
+		chunk->epoch = chunks[i].epoch;
 		chunk->nrows = chunks[i].nrows;
 		chunk->masked = chunks[i].rows != NULL;
 		if (chunks[i].rows == NULL)

@@ -298,12 +298,112 @@ test_stale(void)
 	/* other rows, and another type */
 	query_init(&request, &lease, &question, chunks, CHUNKS, &places);
 	((GpuaggQueryChunk *) (lease.base + QUERY_AT + places.chunks))[6].nrows++;
-	((GpuaggBlobName *) (lease.base + QUERY_AT + places.names))[7 * 16 + 4] =
-		((GpuaggBlobName *) (lease.base + QUERY_AT + places.names))[7 * 16 + 6];
+	((uint64_t *) (lease.base + QUERY_AT + places.numbers))[7 * 16 + 4] =
+		((uint64_t *) (lease.base + QUERY_AT + places.numbers))[7 * 16 + 6];
 	stale[6] = stale[7] = true;
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
 	CHECK(answer_is_right(&lease, &question, chunks, CHUNKS, stale, &reply));
 	question_forget(&question);
+	forget_chunks(chunks, CHUNKS);
+	CHECK(client_end(&d, fd, &lease));
+}
+
+/* A query of all chunks that is right, and whether its slices had been kept. */
+static bool
+is_right_kept(int fd, const Lease *lease, const Question *question, const Chunk *chunks,
+			  const bool *stale, bool kept)
+{
+	GpuaggQueryPlaces places;
+	GpuaggRequest request;
+	GpuaggReply reply;
+
+	query_init(&request, lease, question, chunks, CHUNKS, &places);
+	return client_call(fd, &request, &reply) == GPUAGG_OK &&
+		   answer_is_right(lease, question, chunks, CHUNKS, stale, &reply) &&
+		   reply.u.query.nslices == 1 && reply.u.query.nkept == kept;
+}
+
+/* The same chunks again: by other programs and clients, when some are dropped, or are others. */
+static void
+test_kept(void)
+{
+	Daemon d;
+	Lease lease;
+	Lease more;
+	Chunk chunks[CHUNKS];
+	Chunk other;
+	Question sums;
+	Question flags;
+	GpuaggQueryPlaces places;
+	GpuaggRequest request;
+	GpuaggReply reply;
+	uint64_t bytes;
+	bool stale[CHUNKS] = {0};
+	int fd = client_start(&d, program, NULL, &lease);
+	int second = client_greet(&d, NULL);
+
+	queries_tame(true);
+	/* so small that they are one slice however slow the device is */
+	for (int i = 0; i < CHUNKS; i++)
+		chunk_make(&chunks[i], 1 + (uint32_t) i % 4, false);
+	put_chunks(fd, &lease, chunks, CHUNKS);
+	CHECK(client_lease(second, GPUAGG_SEGMENT_BYTES, &more) == GPUAGG_OK);
+	question_sums(&sums);
+	question_flags(&flags);
+	bytes = health(fd).u.hello.blob_bytes;
+	CHECK(is_right_kept(fd, &lease, &sums, chunks, NULL, false));
+	CHECK(is_right_kept(fd, &lease, &sums, chunks, NULL, true));
+	CHECK(is_right_kept(second, &more, &sums, chunks, NULL, true));
+	CHECK(is_right_kept(fd, &lease, &flags, chunks, NULL, false)); /* of other columns */
+	CHECK(is_right_kept(fd, &lease, &flags, chunks, NULL, true));
+	CHECK(is_right_kept(fd, &lease, &sums, chunks, NULL, true));
+	CHECK(health(fd).u.hello.blob_bytes > bytes);
+
+	/* other chunks, in another order, or with other rows */
+	CHECK(query_is_right(fd, &lease, &sums, chunks + 1, CHUNKS - 1, NULL));
+	other = chunks[2];
+	chunks[2] = chunks[3];
+	chunks[3] = other;
+	CHECK(is_right_kept(fd, &lease, &sums, chunks, NULL, false));
+	CHECK(is_right_kept(fd, &lease, &sums, chunks, NULL, true));
+	query_init(&request, &lease, &sums, chunks, CHUNKS, &places);
+	((GpuaggQueryChunk *) (lease.base + QUERY_AT + places.chunks))[6].nrows++;
+	stale[6] = true;
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK && reply.u.query.nkept == 0);
+	CHECK(answer_is_right(&lease, &sums, chunks, CHUNKS, stale, &reply));
+	stale[6] = false;
+
+	/* another database has nothing of it */
+	query_init(&request, &lease, &sums, chunks, CHUNKS, &places);
+	request.u.query.database++;
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK && reply.u.query.nstale == CHUNKS);
+	CHECK(is_right_kept(fd, &lease, &sums, chunks, NULL, true));
+
+	/* one is dropped, and comes again as another */
+	CHECK(chunk_drop(second, &chunks[5]) == CHUNK_COLUMNS);
+	stale[5] = true;
+	CHECK(is_right_kept(fd, &lease, &sums, chunks, stale, false));
+	CHECK(is_right_kept(fd, &lease, &sums, chunks, stale, false));
+	chunk_forget(&chunks[5]);
+	chunk_make(&chunks[5], 3, false);
+	CHECK(chunk_put(fd, &lease, &chunks[5]) == GPUAGG_OK);
+	CHECK(is_right_kept(fd, &lease, &sums, chunks, NULL, false));
+	CHECK(is_right_kept(fd, &lease, &sums, chunks, NULL, true));
+
+	/* of an epoch that replaces the one before */
+	chunks[7].epoch++;
+	put_chunks(fd, &lease, &chunks[7], 1);
+	CHECK(is_right_kept(fd, &lease, &sums, chunks, NULL, false));
+
+	/* all memory is given back */
+	for (int i = 0; i < CHUNKS; i++)
+		CHECK(chunk_drop(fd, &chunks[i]) == CHUNK_COLUMNS);
+	reply = health(fd);
+	CHECK(reply.u.hello.blobs == 0 && reply.u.hello.blob_bytes == 0);
+	close(second);
+	lease_forget(&more);
+	question_forget(&sums);
+	question_forget(&flags);
 	forget_chunks(chunks, CHUNKS);
 	CHECK(client_end(&d, fd, &lease));
 }
@@ -780,6 +880,7 @@ main(int argc, char **argv)
 	test_refusals();
 	if (simulated)
 	{
+		test_kept();
 		test_in_use();
 		test_waiting();
 		test_no_memory();
