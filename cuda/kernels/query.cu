@@ -506,7 +506,11 @@ gpu_query(const GpuQuery *query, const GpuQueryMethod *method, GpuStreamRef stre
 		return launch_rows<QueryGroupsLight>(*query, chosen, stream);
 	}
 	if (!chosen.interpreted && query_fuse(&fused, query->plan))
+	{
+		if (!chosen.broad && query_is_narrow(*query, fused))
+			return query_run_narrow(*query, fused, chosen, stream);
 		return query_run_fused(*query, fused, chosen, stream);
+	}
 	if (query->plan->squares)
 		return launch_rows<QuerySquares>(*query, chosen, stream);
 	if (query->plan->wide)

@@ -72,11 +72,13 @@ typedef struct GpuQueryChunk
 	uint32_t spare;
 } GpuQueryChunk;
 
-/* Of the chunks of a query: units, and the greatest width of each column. */
+/* Of the chunks of a query: units, and of each column the greatest width and the extremes of its base. */
 typedef struct GpuQueryShape
 {
 	uint64_t nunits;
 	uint32_t width[GPU_QUERY_COLUMNS];
+	int64_t least[GPU_QUERY_COLUMNS]; /* of bases of at most 64 bits */
+	int64_t greatest[GPU_QUERY_COLUMNS];
 } GpuQueryShape;
 
 /*
@@ -157,6 +159,7 @@ typedef struct GpuQueryMethod
 	unsigned stages; /* tiles in shared memory: 1, 2 */
 	int plain;		 /* without bulk copies */
 	int interpreted; /* step by step, without kernels of shapes or sums of columns as they lie */
+	int broad;		 /* without the kernels of narrow columns */
 	uint64_t float_rows;   /* of a block, at most, where floats are summed; default 2^26 */
 	unsigned local;		   /* groups that a block has in shared memory; UINT_MAX: none */
 	unsigned replicas;	   /* of each of those: 1, 2, 4, ..., 32 */

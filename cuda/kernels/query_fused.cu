@@ -193,16 +193,9 @@ launch_fused(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod
 	FusedLaunch launch = {};
 	QueryLayout &layout = launch.query.layout;
 	uint64_t nrows = query.shape.nunits * GPU_QUERY_UNIT;
-	uint64_t blocks = divide_up(nrows, warps * WARP_SIZE * Kind::V);
+	unsigned blocks;
 
-	launch.query.plan = *query.plan;
-	launch.query.nunits = query.shape.nunits;
-	launch.query.nchunks = query.nchunks;
-	launch.query.chunks = query.chunks;
-	launch.query.blocks = query.blocks;
-	launch.query.flagged = query.flagged;
-	launch.query.results = query.results;
-	launch.query.scratch = query.scratch;
+	launch.query = fused_query(query);
 	launch.plan = fused;
 	layout.walk = query.plan->words * warps * WARP_SIZE * 8;
 	layout.floats = layout.walk + (uint32_t) ((warps * sizeof(QueryWalk) + 15) / 16 * 16);
@@ -215,18 +208,10 @@ launch_fused(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod
 		known = resident_blocks(query_fused<Kind>, (int) (warps * WARP_SIZE), layout.bytes);
 		(void) resident_blocks(query_fused<Kind>, (int) (warps * WARP_SIZE), SMALL_SHARED);
 	}
-	if (blocks > QUERY_MAX_BLOCKS)
-		blocks = QUERY_MAX_BLOCKS;
-	if (blocks > known)
-		blocks = known;
-	if (method.blocks > 0 && blocks > method.blocks)
-		blocks = method.blocks;
-	if (blocks == 0)
-		blocks = 1;
+	blocks = fused_blocks(method, known, divide_up(nrows, warps * WARP_SIZE * Kind::V));
 	if (query.plan->nfloats > 0 && nrows / blocks > method.float_rows)
 		return GPUAGG_REFUSED;
-	LAUNCH_LARGE(query_fused<Kind>, (unsigned) blocks, warps * WARP_SIZE, layout.bytes, stream,
-				 launch);
+	LAUNCH_LARGE(query_fused<Kind>, blocks, warps * WARP_SIZE, layout.bytes, stream, launch);
 	return gpu_launch_status();
 }
 

@@ -1,6 +1,6 @@
 /*
  * query_fused.cuh
- *	  What the kernels of query_fused.cu read and compute: rows of a lane.
+ *	  What the kernels of query_fused*.cu have in common: rows of a lane, what they read and compute.
  *
  * A lane has V rows in groups of G neighbours: group k of a window of V * 32 rows begins at its
  * row (k * 32 + lane) * G, so that a warp reads a column without gaps.  Row j of group k is
@@ -520,5 +520,37 @@ template <int V> struct FusedSums<float, V> : FusedFloatSums<float, V>
 template <int V> struct FusedSums<double, V> : FusedFloatSums<double, V>
 {
 };
+
+/* ---- launches ---- */
+
+/* What a launch is given of a query, without layout and groups. */
+static inline QueryLaunch
+fused_query(const GpuQuery &query)
+{
+	QueryLaunch launch = {};
+
+	launch.plan = *query.plan;
+	launch.nunits = query.shape.nunits;
+	launch.nchunks = query.nchunks;
+	launch.chunks = query.chunks;
+	launch.blocks = query.blocks;
+	launch.flagged = query.flagged;
+	launch.results = query.results;
+	launch.scratch = query.scratch;
+	return launch;
+}
+
+/* How many blocks of `wanted` there are, of which so many are resident. */
+static inline unsigned
+fused_blocks(const GpuQueryMethod &method, unsigned resident, uint64_t wanted)
+{
+	if (wanted > QUERY_MAX_BLOCKS)
+		wanted = QUERY_MAX_BLOCKS;
+	if (wanted > resident)
+		wanted = resident;
+	if (method.blocks > 0 && wanted > method.blocks)
+		wanted = method.blocks;
+	return wanted == 0 ? 1 : (unsigned) wanted;
+}
 
 #endif /* GPUAGG_QUERY_FUSED_CUH */

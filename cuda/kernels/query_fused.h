@@ -90,6 +90,11 @@ extern bool query_fuse_groups(FusedGroups *fused, const GpuQueryPlan *plan);
 extern GpuaggReason query_run_fused(const GpuQuery &query, const FusedPlan &fused,
 									const GpuQueryMethod &method, GpuStreamRef stream);
 
+/* Whether its chunks are such that nothing can be flagged, in columns of at most 32 bits; and the same of these. */
+extern bool query_is_narrow(const GpuQuery &query, const FusedPlan &fused);
+extern GpuaggReason query_run_narrow(const GpuQuery &query, const FusedPlan &fused,
+									 const GpuQueryMethod &method, GpuStreamRef stream);
+
 /* The same; REFUSED, with nothing launched: it is for the interpreter. */
 extern GpuaggReason query_run_fused_groups(const GpuQuery &query, const FusedGroups &fused,
 										   const GpuQueryMethod &method, GpuStreamRef stream);

@@ -390,8 +390,10 @@ launch_fused_groups(const GpuQuery &query, const FusedGroups &fused, const GpuQu
 	QueryGroupPlaces &groups = launch.query.groups;
 	QueryLayout &layout = launch.query.layout;
 	unsigned warps = method.warps > 0 ? method.warps : MOST_THREADS<CONDITIONS> / 2 / WARP_SIZE;
-	uint64_t blocks;
+	unsigned blocks;
 
+	launch.query = fused_query(query);
+	launch.query.table = *query.table;
 	groups = {(query.table->range[0].count + 2) / 2 * 2, 1, 1, 1};
 	if (groups.local > UINT16_MAX)
 		return GPUAGG_REFUSED;
@@ -419,15 +421,6 @@ launch_fused_groups(const GpuQuery &query, const FusedGroups &fused, const GpuQu
 	if (method.settle_tiles > 0 && launch.windows > method.settle_tiles)
 		launch.windows = method.settle_tiles;
 	launch.settled_rows = method.settle_tiles > 0 ? 0 : QUERY_LOCAL_ROWS - ROUND_ROWS;
-	launch.query.plan = *query.plan;
-	launch.query.table = *query.table;
-	launch.query.nunits = query.shape.nunits;
-	launch.query.nchunks = query.nchunks;
-	launch.query.chunks = query.chunks;
-	launch.query.blocks = query.blocks;
-	launch.query.flagged = query.flagged;
-	launch.query.results = query.results;
-	launch.query.scratch = query.scratch;
 	launch.plan = fused;
 	if (known_key != ((uint64_t) layout.bytes << 8 | warps))
 	{
@@ -435,17 +428,10 @@ launch_fused_groups(const GpuQuery &query, const FusedGroups &fused, const GpuQu
 		known = resident_blocks(KERNEL, (int) (warps * WARP_SIZE), layout.bytes);
 		(void) resident_blocks(KERNEL, (int) (warps * WARP_SIZE), most);
 	}
-	blocks = divide_up(query.shape.nunits * GPU_QUERY_UNIT, (uint64_t) ROUND_ROWS);
-	if (blocks > QUERY_MAX_BLOCKS)
-		blocks = QUERY_MAX_BLOCKS;
-	if (blocks > known)
-		blocks = known;
-	if (method.blocks > 0 && blocks > method.blocks)
-		blocks = method.blocks;
-	if (blocks == 0)
-		blocks = 1;
-	LAUNCH_LARGE(query_fused_groups<CONDITIONS>, (unsigned) blocks, warps * WARP_SIZE, layout.bytes,
-				 stream, launch);
+	blocks = fused_blocks(method, known,
+						  divide_up(query.shape.nunits * GPU_QUERY_UNIT, (uint64_t) ROUND_ROWS));
+	LAUNCH_LARGE(query_fused_groups<CONDITIONS>, blocks, warps * WARP_SIZE, layout.bytes, stream,
+				 launch);
 	return gpu_launch_status();
 }
 

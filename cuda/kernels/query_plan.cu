@@ -850,7 +850,9 @@ gpu_query_number(const GpuQueryPlan *plan, GpuQueryChunk *chunks, const GpuQuery
 		shape->nunits += ((uint64_t) chunks[i].nrows + GPU_QUERY_UNIT - 1) / GPU_QUERY_UNIT;
 		for (uint32_t k = 0; k < plan->ncolumns; k++)
 		{
-			uint32_t width = blocks[(uint64_t) i * plan->ncolumns + k].width;
+			const GpuQueryBlock &block = blocks[(uint64_t) i * plan->ncolumns + k];
+			int64_t base = (int64_t) block.base.lo;
+			uint32_t width = block.width;
 			uint32_t size = (uint32_t) gpuagg_vector_type_size(plan->type[k]);
 
 			if (width > size || (width & (width - 1)) != 0 || (width == 0) != (size == 0) ||
@@ -858,6 +860,10 @@ gpu_query_number(const GpuQueryPlan *plan, GpuQueryChunk *chunks, const GpuQuery
 				return GPUAGG_REFUSED;
 			if (width > shape->width[k])
 				shape->width[k] = width;
+			if (i == 0 || base < shape->least[k])
+				shape->least[k] = base;
+			if (i == 0 || base > shape->greatest[k])
+				shape->greatest[k] = base;
 		}
 	}
 	return GPUAGG_OK;

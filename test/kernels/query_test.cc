@@ -97,6 +97,8 @@ put_integer(int type, __int128 base, int bits, void *values, uint64_t i)
 	memcpy((char *) values + i * size_of(type), &wide, size_of(type));
 }
 
+bool slim; /* integers of few bits, and constants like them */
+
 Column
 make_column(int type, uint32_t nrows)
 {
@@ -105,6 +107,15 @@ make_column(int type, uint32_t nrows)
 	int bits = next() % 3 == 0 ? 0 : (int) (1 + next() % (8 * size_of(type) + (type == 1)));
 	__int128 base = any_integer(type);
 	Column c;
+
+	if (slim && type >= GPUAGG_VECTOR_INT16 && type <= GPUAGG_VECTOR_INT64)
+	{
+		bits = 1 + (int) (next() % (type == GPUAGG_VECTOR_INT16	  ? 7
+									: type == GPUAGG_VECTOR_INT32 ? 16
+									: next() % 3				  ? 16
+																  : 25));
+		base = (__int128) (next() % 4000) - 2000;
+	}
 
 	if (type == GPUAGG_VECTOR_BOOL || is_float_type(type) || bits >= 8 * (int) size_of(type))
 		bits = 0;
@@ -414,7 +425,7 @@ struct Device
 	}
 };
 
-long nlaunches, nrefused, nflagged_chunks, nchunks_run, nrows_run;
+long nlaunches, nnarrow, nrefused, nflagged_chunks, nchunks_run, nrows_run;
 long op_uses[GPUAGG_VECTOR_OPS];
 
 /* A query, launched again without its flagged chunks; compared with the CPU's. */
@@ -498,6 +509,7 @@ any_method()
 	method.stages = (unsigned) (next() % 3);
 	method.plain = next() % 3 == 0;
 	method.interpreted = next() % 2 == 0;
+	method.broad = next() % 3 == 0;
 	method.hashed = next() % 4 == 0;
 	method.settle_tiles = (unsigned) (next() % 3);
 	return method;
@@ -537,8 +549,11 @@ check_program(Trial &t, std::vector<Chunk> &chunks,
 		op_uses[t.instructions[i].op]++;
 
 	Device device(plan, chunks);
+	FusedPlan fused;
 	bool right = true;
 
+	nnarrow += !method.interpreted && !method.broad && query_fuse(&fused, &plan) &&
+			   query_is_narrow(device.query, fused);
 	for (int i = 0; i < NPATTERNS && right; i++)
 	{
 		int byte = begin_pattern(i);
@@ -683,6 +698,9 @@ add_constant(Trial &t, int type)
 
 	make_constant(&t.constants[number], type);
 	t.constants[number].isnull = 0;
+	if (slim && next() % 16 && type >= GPUAGG_VECTOR_INT16 && type <= GPUAGG_VECTOR_INT64)
+		t.constants[number].u.integer = gpuagg_int128_narrow((__int128) (next() % 4000) - 2000 +
+															 (__int128) (next() & next() & 65535));
 	return add_instruction(t, GPUAGG_VECTOR_CONSTANT, type, NONE, NONE, number);
 }
 
@@ -692,7 +710,7 @@ add_condition(Trial &t)
 {
 	static const int types[] = {GPUAGG_VECTOR_INT16, GPUAGG_VECTOR_INT32, GPUAGG_VECTOR_INT64,
 								GPUAGG_VECTOR_FLOAT32, GPUAGG_VECTOR_FLOAT64};
-	int type = types[next() % 5];
+	int type = types[next() % (slim ? 3 : 5)];
 	uint16_t column = add_column(t, type);
 	uint16_t constant = add_constant(t, type);
 	int op = GPUAGG_VECTOR_EQ + (int) (next() % 12) % 6;
@@ -762,9 +780,9 @@ finish_shape(Trial &t)
 	must((GpuaggReason) (gpuagg_vector_check(&t.program, t.types) + 1), "gpuagg_vector_check");
 }
 
-/* Queries of the shapes that have kernels of their own, by these and step by step. */
+/* Queries of the shapes that have kernels of their own, by these and step by step; narrow: of small integers. */
 void
-shapes(const Options &options)
+shapes(const Options &options, bool narrow)
 {
 	static const uint32_t sizes[] = {0,	  1,   2,	31,	 32,   33,	 127,  128,	 129,  255,	 256,
 									 257, 511, 512, 513, 1023, 1025, 2047, 2049, 4095, 4096, 4097};
@@ -774,10 +792,12 @@ shapes(const Options &options)
 	std::vector<Chunk> chunks;
 	long nfused = 0;
 
+	slim = narrow;
+	nnarrow = 0;
 	for (int k = 0; k < programs; k++)
 	{
 		static Trial t;
-		int type = types[next() % (k % 8 == 0 ? 5 : 4)];
+		int type = types[next() % (narrow ? 2 : k % 8 == 0 ? 5 : 4)];
 		int nfactors = type == GPUAGG_VECTOR_INT16 ? 1 : (int) (1 + next() % 3);
 		int nconditions = (int) (next() % 2 * (next() % 5));
 		std::vector<GpuQueryAggregate> aggregates;
@@ -824,6 +844,8 @@ shapes(const Options &options)
 	}
 	/* sums of an INT16 and a constant are none */
 	report(nfused >= programs * 9 / 10, text("query: %ld of %d programs fused", nfused, programs));
+	report(!narrow || nnarrow > programs / 10, text("query: %ld launches for narrow columns", nnarrow));
+	slim = false;
 }
 
 /* An operation over two columns of a type (or the cast to `to`), in chunks of a few rows. */
@@ -1508,7 +1530,8 @@ query_tests(const Options &options)
 	seed = options.seed;
 	no_strings = true;
 	column_sums(options);
-	shapes(options);
+	shapes(options, false);
+	shapes(options, true);
 	operations(options);
 	times(options);
 	random_programs(options);
