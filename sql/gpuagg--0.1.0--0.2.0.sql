@@ -76,7 +76,46 @@ CREATE FUNCTION gpuagg_evict(relation regclass DEFAULT NULL) RETURNS integer
 COMMENT ON FUNCTION gpuagg_evict(regclass) IS
 	'throws a table''s columns out of memory, or those of all of the database''s tables; returns their number';
 
--- Aggregates over windows: a database that has gone through pg_upgrade has lost these.
+-- What pg_upgrade does not bring: minima and maxima of types for which the newer server has them and the
+-- older had not, and support functions of aggregates.
+
+DO $$
+DECLARE
+	path text := pg_catalog.current_setting('search_path');
+	commands text[];
+	command text;
+BEGIN
+	IF pg_catalog.to_regprocedure('pg_catalog.record_larger(record, record)') IS NOT NULL
+		AND pg_catalog.to_regprocedure('gpuagg_record_extreme(internal)') IS NULL THEN
+		CREATE FUNCTION gpuagg_record_min(internal, record) RETURNS internal
+			LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT gpuagg_support AS 'MODULE_PATHNAME';
+		CREATE FUNCTION gpuagg_record_max(internal, record) RETURNS internal
+			LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT gpuagg_support AS 'MODULE_PATHNAME';
+		CREATE FUNCTION gpuagg_record_extreme(internal) RETURNS record
+			LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
+	END IF;
+	-- others may have operators and functions in the extension's schema
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	commands := ARRAY(SELECT format('CREATE AGGREGATE gpu_%1$s(%2$s) (PARALLEL = SAFE,
+			SORTOP = OPERATOR(pg_catalog.%3$s), ' || CASE t.oid WHEN 'record'::regtype THEN 'STYPE = internal,
+			SSPACE = 256, SFUNC = gpuagg_record_%1$s, FINALFUNC = gpuagg_record_extreme);'
+			ELSE 'STYPE = %2$s, SFUNC = pg_catalog.%4$s' || CASE WHEN typcollation <> 0 AND EXISTS (SELECT
+				FROM pg_extension WHERE extname = 'citus') THEN ');' ELSE ', COMBINEFUNC = pg_catalog.%4$s);' END
+			END || 'COMMENT ON AGGREGATE gpu_%1$s(%2$s) IS ''%5$s of all non-null %2$s values''',
+			p.proname, format_type(t.oid, NULL), oprname, f.proname,
+			CASE p.proname WHEN 'min' THEN 'least' ELSE 'greatest' END)
+		FROM pg_aggregate JOIN pg_proc p ON p.oid = aggfnoid JOIN pg_type t ON t.oid = p.proargtypes[0]
+			JOIN pg_operator o ON o.oid = aggsortop JOIN pg_proc f ON f.oid = aggtransfn
+		WHERE p.proname IN ('min', 'max') AND p.pronamespace = 'pg_catalog'::regnamespace
+			AND NOT EXISTS (SELECT FROM pg_proc g JOIN pg_extension e ON e.extnamespace = g.pronamespace
+				WHERE extname = 'gpuagg' AND g.proname = 'gpu_' || p.proname AND g.proargtypes = p.proargtypes));
+	PERFORM set_config('search_path', path, true);
+	FOREACH command IN ARRAY commands LOOP
+		EXECUTE command;
+	END LOOP;
+END
+$$;
+
 
 UPDATE pg_catalog.pg_proc SET prosupport = 'gpuagg_support(internal)'::pg_catalog.regprocedure
 	FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid

@@ -111,7 +111,13 @@ for my $db (sort keys %databases)
 	is($new->safe_psql($db, $without_support), '0', "$db: which they have again");
 	like($new->safe_psql($db, $window), qr/GpuWindow/, "$db: a session's first statement");
 	is($new->safe_psql($db, $everything), $answers{$db}, "$db: everything is the same again");
-	is($new->safe_psql($db, $functions), $new->safe_psql('fresh', $functions), "$db: functions are those of a fresh extension");
+	my %fresh = map { $_ => 1 } split /\n/, $new->safe_psql('fresh', $functions);
+	my @known = split /\n/, $new->safe_psql($db, $functions);
+	is(join("\n", grep { !$fresh{$_} } @known), '', "$db: functions are those of a fresh extension");
+	delete @fresh{@known};
+	# the newer server's other types come with an update
+	my $other = $db eq 'current' && $major >= 18 ? qr/^public\.(?:gpu_(?:min|max)\(.*\b(?:bytea|record)\b|gpuagg_record_)/ : qr/(?!)/;
+	is(join("\n", grep { $_ !~ $other } sort keys %fresh), '', "$db: and all of them");
 	is($new->safe_psql($db, $views), $new->safe_psql('fresh', $views), "$db: so are views");
 
 	# Resident columns of a table that has come with its pages and its visibility map.
