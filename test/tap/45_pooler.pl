@@ -86,7 +86,7 @@ SKIP:
 		my ($db, $sql) = @_;
 		my ($said, $errors);
 
-		IPC::Run::run([ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $through->($db), '-f', '-' ], '<', \$sql, '>', \$said, '2>', \$errors);
+		IPC::Run::run([ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $through->($db), '-c', $sql ], '<', \'', '>', \$said, '2>', \$errors);
 		return ($said . $errors) =~ s/\n\z//r;
 	};
 
