@@ -17,7 +17,7 @@ PG_CONFIG ?= pg_config
 PG_CONFIG := $(PG_CONFIG)
 
 EXTENSION = gpuagg
-EXTVERSION = 0.1.0
+EXTVERSION = 0.2.0
 MODULE_big = gpuagg
 DATA = $(wildcard sql/$(EXTENSION)--*.sql)
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))

@@ -1454,9 +1454,7 @@ COMMENT ON FUNCTION gpuagg_devices() IS
 CREATE FUNCTION gpuagg_last_query(
 	OUT engine text, OUT cpu_batches bigint, OUT device_batches bigint, OUT rows bigint,
 	OUT bytes bigint, OUT fallbacks bigint, OUT reason text,
-	OUT table_pages bigint, OUT table_rows bigint, OUT table_vectors bigint,
-	OUT resident_pages bigint, OUT resident_confirmed bigint, OUT resident_filled bigint, OUT resident_skipped bigint)
-	RETURNS record
+	OUT table_pages bigint, OUT table_rows bigint, OUT table_vectors bigint) RETURNS record
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION gpuagg_last_query() IS
 	'engines that did the work of this session''s last query with gpuagg, and why not the device';
@@ -1466,16 +1464,13 @@ CREATE FUNCTION gpuagg_stat_get(
 	OUT device_batches bigint, OUT device_rows bigint, OUT device_bytes bigint,
 	OUT fallbacks bigint, OUT fallbacks_by_reason jsonb, OUT shared boolean,
 	OUT device_state text, OUT device_reason text, OUT stats_reset timestamptz,
-	OUT table_pages bigint, OUT table_rows bigint, OUT table_vectors bigint,
-	OUT resident_pages bigint, OUT resident_confirmed bigint, OUT resident_filled bigint, OUT resident_skipped bigint)
-	RETURNS record
+	OUT table_pages bigint, OUT table_rows bigint, OUT table_vectors bigint) RETURNS record
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME';
 
 CREATE VIEW gpuagg_stat AS
 	SELECT calls, cpu_batches, cpu_rows, cpu_bytes, device_batches, device_rows, device_bytes,
 		fallbacks, fallbacks_by_reason, shared, device_state, device_reason, stats_reset,
-		table_pages, table_rows, table_vectors,
-		resident_pages, resident_confirmed, resident_filled, resident_skipped
+		table_pages, table_rows, table_vectors
 	FROM gpuagg_stat_get();
 COMMENT ON VIEW gpuagg_stat IS
 	'work done by gpuagg in this cluster since the counters were reset or the server was started';
@@ -1486,41 +1481,12 @@ COMMENT ON COLUMN gpuagg_stat.shared IS
 COMMENT ON COLUMN gpuagg_stat.device_state IS
 	'idle (starts when needed), starting, ready, silent, stopped or unavailable';
 COMMENT ON COLUMN gpuagg_stat.table_pages IS 'pages of tables that the node GpuAgg has read as columns';
-COMMENT ON COLUMN gpuagg_stat.resident_pages IS 'pages whose columns came from memory';
 GRANT SELECT ON gpuagg_stat TO PUBLIC;
 
 CREATE FUNCTION gpuagg_stat_reset() RETURNS void
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION gpuagg_stat_reset() IS 'sets the counters of gpuagg_stat to zero';
 REVOKE ALL ON FUNCTION gpuagg_stat_reset() FROM PUBLIC;
-
-CREATE FUNCTION gpuagg_resident_get(
-	OUT relation oid, OUT attribute smallint, OUT place text, OUT chunks bigint, OUT pages bigint,
-	OUT rows bigint, OUT bytes bigint, OUT uses bigint, OUT last_use timestamptz, OUT reason text,
-	OUT device_chunks bigint, OUT device_bytes bigint)
-	RETURNS SETOF record
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 20 AS 'MODULE_PATHNAME';
-
-CREATE VIEW gpuagg_resident AS
-	SELECT r.relation::regclass AS relation, a.attname AS attribute, r.place, r.chunks, r.pages,
-		pg_relation_size(r.relation) / current_setting('block_size')::bigint AS table_pages, r.rows,
-		r.bytes, r.device_chunks, r.device_bytes, r.uses, r.last_use, r.reason
-	FROM gpuagg_resident_get() r JOIN pg_attribute a ON a.attrelid = r.relation AND a.attnum = r.attribute;
-COMMENT ON VIEW gpuagg_resident IS
-	'columns of this database''s tables that are in memory, of those that one may read';
-GRANT SELECT ON gpuagg_resident TO PUBLIC;
-
-CREATE FUNCTION gpuagg_prefetch(
-	relation regclass, columns name[] DEFAULT NULL,
-	OUT rows bigint, OUT bytes bigint, OUT seconds double precision) RETURNS record
-	LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME';
-COMMENT ON FUNCTION gpuagg_prefetch(regclass, name[]) IS
-	'reads columns of a table, or all that can be, into memory; returns what is there of it then';
-
-CREATE FUNCTION gpuagg_evict(relation regclass DEFAULT NULL) RETURNS integer
-	LANGUAGE C VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME';
-COMMENT ON FUNCTION gpuagg_evict(regclass) IS
-	'throws a table''s columns out of memory, or those of all of the database''s tables; returns their number';
 
 CREATE FUNCTION gpuagg_stop() RETURNS boolean
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME';

@@ -13,6 +13,7 @@
 #include "exec/window_scan.h"
 #include "gpuagg.h"
 #include "device/launcher.h"
+#include "device/leader.h"
 #include "miscadmin.h"
 #include "plan/agg_path.h"
 #include "plan/plan_reason.h"
@@ -164,6 +165,7 @@ define_settings(void)
 							   "Devices that may be used, as in CUDA_VISIBLE_DEVICES.",
 							   "The empty string means all.", &gpuagg_visible_devices, "",
 							   PGC_SIGHUP, 0, check_visible_devices, NULL, NULL);
+	gpuagg_leader_define();
 	gpuagg_rules_define();
 	MarkGUCPrefixReserved("gpuagg");
 }
@@ -187,6 +189,7 @@ executor_run(EXECUTOR_RUN_PARAMS)
 {
 	uint64 mark = gpuagg_flights_mark();
 
+	gpuagg_leader_note();
 	nesting_level++;
 	PG_TRY();
 	{

@@ -27,7 +27,7 @@
 #include "common/reduced.h"
 #include "common/work.h"
 
-#define GPUAGG_VERSION_STRING	 "0.1.0"
+#define GPUAGG_VERSION_STRING	 "0.2.0"
 #define GPUAGG_PROTOCOL_VERSION	 9
 #define GPUAGG_MAGIC			 0x47414747u /* "GGAG" */
 #define GPUAGG_MAX_INFLIGHT		 8

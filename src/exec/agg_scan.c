@@ -14,6 +14,7 @@
 #include "nodes/nodeFuncs.h"
 
 #include "device/client.h"
+#include "device/leader.h"
 #include "device/stat.h"
 #include "exec/agg_scan.h"
 #include "exec/agg_spill.h"
@@ -357,6 +358,7 @@ make_state(CustomScan *plan)
 {
 	AggScanState *node = palloc0(sizeof(AggScanState));
 
+	gpuagg_leader_check();
 	NodeSetTag(node, T_CustomScanState);
 	node->css.methods = &exec_methods;
 	node->spec = gpuagg_agg_spec_read(plan->custom_private);

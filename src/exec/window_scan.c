@@ -10,6 +10,7 @@
 #include "utils/memutils.h"
 
 #include "device/client.h"
+#include "device/leader.h"
 #include "engine/flight.h"
 #include "exec/window_scan.h"
 #include "exec/window_passed.h"
@@ -300,6 +301,7 @@ make_state(CustomScan *plan)
 {
 	WindowScanState *node = palloc0(sizeof(WindowScanState));
 
+	gpuagg_leader_check();
 	NodeSetTag(node, T_CustomScanState);
 	node->css.methods = &exec_methods;
 	node->spec = gpuagg_window_spec_read(plan->custom_private);

@@ -23,7 +23,9 @@
 PG_FUNCTION_INFO_V1(gpuagg_version);
 PG_FUNCTION_INFO_V1(gpuagg_devices);
 PG_FUNCTION_INFO_V1(gpuagg_last_query);
+PG_FUNCTION_INFO_V1(gpuagg_last_query_0_2);
 PG_FUNCTION_INFO_V1(gpuagg_stat_get);
+PG_FUNCTION_INFO_V1(gpuagg_stat_get_0_2);
 PG_FUNCTION_INFO_V1(gpuagg_stat_reset);
 PG_FUNCTION_INFO_V1(gpuagg_stop);
 PG_FUNCTION_INFO_V1(gpuagg_restart);
@@ -104,18 +106,24 @@ gpuagg_devices(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/*
+ * A row of the first of n values: releases add columns at the end, and the one whose script
+ * made the function's declaration may be an earlier one.
+ */
 static Datum
-return_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
+return_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls, int n)
 {
 	TupleDesc desc;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
+	if (desc->natts > n)
+		elog(ERROR, "function is declared with %d columns, but has %d", desc->natts, n);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
 Datum
-gpuagg_last_query(PG_FUNCTION_ARGS)
+gpuagg_last_query_0_2(PG_FUNCTION_ARGS)
 {
 	const WorkReport *report = gpuagg_stat_last();
 	bool cpu = report->rows[ENGINE_CPU] > 0;
@@ -146,7 +154,14 @@ gpuagg_last_query(PG_FUNCTION_ARGS)
 	}
 	for (int i = 0; i < NTABLE_COUNTS; i++)
 		values[7 + i] = Int64GetDatum(report->table[i]);
-	return return_row(fcinfo, values, nulls);
+	return return_row(fcinfo, values, nulls, lengthof(values));
+}
+
+/* With the columns up to table_vectors. */
+Datum
+gpuagg_last_query(PG_FUNCTION_ARGS)
+{
+	return gpuagg_last_query_0_2(fcinfo);
 }
 
 /* The fallbacks that happened, by name of their reason. */
@@ -208,7 +223,7 @@ device_state(SharedState *state, GpuaggReason *reason)
 }
 
 Datum
-gpuagg_stat_get(PG_FUNCTION_ARGS)
+gpuagg_stat_get_0_2(PG_FUNCTION_ARGS)
 {
 	StatCounters *counters = gpuagg_stat_counters();
 	SharedState *state = gpuagg_state();
@@ -240,7 +255,14 @@ gpuagg_stat_get(PG_FUNCTION_ARGS)
 	for (int i = 0; i < NTABLE_COUNTS; i++)
 		values[n++] = Int64GetDatum((int64) pg_atomic_read_u64(&counters->table[i]));
 	Assert(n == lengthof(values));
-	return return_row(fcinfo, values, nulls);
+	return return_row(fcinfo, values, nulls, n);
+}
+
+/* The same. */
+Datum
+gpuagg_stat_get(PG_FUNCTION_ARGS)
+{
+	return gpuagg_stat_get_0_2(fcinfo);
 }
 
 Datum

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "device/client.h"
+#include "device/leader.h"
 #include "operation/call.h"
 #include "gpuagg.h"
 #include "device/stat.h"
@@ -16,6 +17,7 @@ gpuagg_begin_report(FmgrInfo *flinfo)
 
 	if (flinfo->fn_extra != NULL)
 		return;
+	gpuagg_leader_check();
 	gpuagg_stat_begin();
 	flinfo->fn_extra = &begun;
 }

@@ -526,7 +526,8 @@ add_agg_paths(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 	}
 	if (reason != NULL)
 	{
-		if (paths.match.ours)
+		/* of partitions that are aggregated one by one the whole table has said it */
+		if (paths.match.ours && !IS_OTHER_REL(output))
 			gpuagg_reason_note(PLAN_AGG, reason);
 		return;
 	}

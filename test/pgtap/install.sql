@@ -1,4 +1,4 @@
--- The install script runs as a superuser, perhaps in a schema where others may create objects: none
+-- The scripts run as a superuser, perhaps in a schema where others may create objects: none
 -- of theirs is called, also where they fit a call better than core's do.
 \set ECHO none
 \set QUIET on
@@ -44,5 +44,11 @@ SELECT is_empty($$SELECT objid FROM pg_depend JOIN pg_extension e ON e.oid = ref
     WHERE deptype = 'e' AND classid = 'pg_proc'::regclass AND p.oid = objid AND pronamespace <> 'traps'::regnamespace$$,
     'all its functions are there');
 SELECT is(traps.gpu_max('a'::text) || traps.gpu_count(1), 'a1', 'which work');
+
+DROP EXTENSION gpuagg;
+CREATE EXTENSION gpuagg SCHEMA traps VERSION '0.1.0';
+SELECT lives_ok('ALTER EXTENSION gpuagg UPDATE', 'none is called by the update either');
+SELECT is(traps.gpu_max('a'::text) || (SELECT count(*) FROM traps.gpuagg_resident), 'a0', 'after which all works');
+SELECT is((SELECT count(*) FROM pg_proc WHERE proname LIKE 'gpu%' AND pronamespace <> 'traps'::regnamespace), 0::bigint, 'in the schema');
 SELECT * FROM finish();
 ROLLBACK;
