@@ -2,8 +2,8 @@
  * query_fused_narrow.cu
  *	  Queries of the commonest shapes over integers that are stored in at most 32 bits.
  *
- * Where the chunks' widths and bases leave every factor within 32 bits, and their product within
- * PRODUCT_BITS, nothing can overflow and no row is flagged.  The conditions on a column
+ * Where the chunks' widths and bases leave the product of all factors within PRODUCT_BITS, nothing can
+ * overflow and no row is flagged.  The conditions on a column
  * are one range of its stored values.
  *
  * A warp goes through its own range of units.  A lane has 8 neighbouring rows of a unit; all that
@@ -14,7 +14,7 @@
 #define NARROW_THREADS 256
 #define NARROW_ROWS	   8  /* of a lane: their bits in a bitmap are a byte */
 #define MOST_RANGES	   3  /* of values */
-#define PRODUCT_BITS   46 /* a lane's sum of a chunk fits in 63 */
+#define PRODUCT_BITS   48 /* a lane's sum of a chunk fits in 63 */
 #define NARROW_LARGEST (INT64_C(1) << 40)
 
 static_assert(NARROW_ROWS * WARP_SIZE == GPU_QUERY_UNIT, "a window is a unit");
@@ -55,7 +55,7 @@ struct NarrowColumn
 	uint32_t width;
 	uint32_t low;	/* of a range: the least stored value, */
 	uint32_t span;	/* and how much more the greatest is; */
-	int32_t addend; /* of a factor */
+	int64_t addend; /* of a factor */
 };
 
 template <int RANGES, int FACTORS> struct NarrowKind
@@ -63,6 +63,7 @@ template <int RANGES, int FACTORS> struct NarrowKind
 	static constexpr int NRANGES = RANGES;
 	static constexpr int NFACTORS = FACTORS;
 	static constexpr int NCOLUMNS = RANGES + FACTORS;
+	static constexpr int BLOCKS = NCOLUMNS < 5 ? 2 : 1; /* resident: no kernel has a stack frame */
 };
 
 /* What a lane has found in a chunk. */
@@ -165,13 +166,18 @@ narrow_enter(const NarrowLaunch &launch, const GpuQueryBlock *blocks, NarrowColu
 			column.span = high - column.low;
 		}
 		else
-			column.addend = (int32_t) (factor.negative ? factor.constant - base
-													   : factor.constant + base);
+			column.addend = factor.negative ? factor.constant - base : factor.constant + base;
 		columns[lane] = column;
 	}
 	none = __any_sync(FULL_MASK, none);
 	__syncwarp(FULL_MASK);
 	return !none;
+}
+
+static __device__ __forceinline__ void
+narrow_multiply(int64_t &product, int64_t value, bool first)
+{
+	product = first ? value : product * value;
 }
 
 template <class Kind>
@@ -217,20 +223,17 @@ narrow_window(const NarrowLaunch &launch, const NarrowColumn *columns, const uin
 	for (int f = 0; f < Kind::NFACTORS; f++)
 	{
 		const NarrowColumn &column = columns[Kind::NRANGES + f];
-		uint32_t addend = (uint32_t) column.addend;
-		uint32_t sign = launch.factor[f].negative ? UINT32_MAX : 0;
+		int64_t addend = column.addend;
 
 		live &= valid[Kind::NRANGES + f];
-		narrow_values(column, raw[Kind::NRANGES + f], [&](int k, uint32_t stored) {
-			int32_t value = (int32_t) (addend + ((stored ^ sign) - sign));
-
-			if (f == 0)
-				product[k] = value;
-			else if (f == 1)
-				product[k] = (int64_t) (int32_t) product[k] * value;
-			else
-				product[k] *= value;
-		});
+		if (launch.factor[f].negative)
+			narrow_values(column, raw[Kind::NRANGES + f], [&](int k, uint32_t stored) {
+				narrow_multiply(product[k], addend - stored, f == 0);
+			});
+		else
+			narrow_values(column, raw[Kind::NRANGES + f], [&](int k, uint32_t stored) {
+				narrow_multiply(product[k], addend + stored, f == 0);
+			});
 	}
 	found.nadded += (uint32_t) bit_count(live);
 	UNROLL
@@ -240,7 +243,8 @@ narrow_window(const NarrowLaunch &launch, const NarrowColumn *columns, const uin
 
 template <class Kind>
 static __global__ void
-__launch_bounds__(NARROW_THREADS, RESIDENT(2)) query_narrow(const GRID_CONSTANT NarrowLaunch launch)
+__launch_bounds__(NARROW_THREADS, RESIDENT(Kind::BLOCKS))
+	query_narrow(const GRID_CONSTANT NarrowLaunch launch)
 {
 	SHARED_BYTES(shared);
 	const QueryLaunch &query = launch.query;
@@ -407,8 +411,6 @@ find_factors(const GpuQuery &query, const FusedPlan &fused, NarrowLaunch *launch
 			least += constant;
 			greatest += constant;
 		}
-		if (least < INT32_MIN || greatest > INT32_MAX)
-			return false;
 		product *= -(double) least > (double) greatest ? -(double) least : (double) greatest;
 		if (product > most)
 			return false;

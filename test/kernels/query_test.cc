@@ -844,7 +844,8 @@ shapes(const Options &options, bool narrow)
 	}
 	/* sums of an INT16 and a constant are none */
 	report(nfused >= programs * 9 / 10, text("query: %ld of %d programs fused", nfused, programs));
-	report(!narrow || nnarrow > programs / 10, text("query: %ld launches for narrow columns", nnarrow));
+	report(!narrow || nnarrow > programs / 10,
+		   text("query: %ld launches for narrow columns", nnarrow));
 	slim = false;
 }
 
