@@ -135,8 +135,12 @@ sql_suite()
 	in_cluster "$name" createdb gpuagg_test
 	in_cluster "$name" psql -X -q -d gpuagg_test -c 'CREATE EXTENSION gpuagg' \
 		-c 'CREATE EXTENSION pgtap' >"$logs/extensions_$name.log" 2>&1
-	part "$name: pgTAP" tap in_cluster "$name" sh -c \
-		'cd "$1" && exec pg_prove --verbose --ext .sql -d gpuagg_test test/pgtap' sh "$stage"
+	if in_cluster "$name" sh -c 'test -f "$(pg_config --sharedir)/extension/pgtap.control"'; then
+		part "$name: pgTAP" tap in_cluster "$name" sh -c \
+			'cd "$1" && exec pg_prove --verbose --ext .sql -d gpuagg_test test/pgtap' sh "$stage"
+	else
+		echo "$name: the server has no pgTAP, so its tests do not run"
+	fi
 
 	for t in test/property/*.py; do
 		base=$(basename "$t" .py)

@@ -13,6 +13,7 @@
 #include "device/client.h"
 #include "gpuagg.h"
 #include "resident/device_place.h"
+#include "resident/new_page.h"
 
 #define READ_PART 8 /* of mode auto's rows, what a row counts beside that is read from its page */
 
@@ -168,11 +169,31 @@ gpuagg_page_device_find(PageReader *reader)
 					  &placed[chunk - first]);
 	}
 	pfree(placed);
-	device->nread = gpuagg_page_resident_unused(reader);
 	/* the chunk that is being given out goes on */
 	if (resident->open && !gpuagg_page_evidence_blocks(resident, resident->chunk))
 		elog(ERROR, "block of chunk %u is not there any more", resident->chunk);
 	return device;
+}
+
+bool
+gpuagg_page_device_rest_is_new(const PageReader *reader)
+{
+	const PageScan *scan = reader->scan;
+	const PageResident *resident = reader->resident;
+
+	for (uint32 i = 0; i < resident->nchunks; i++)
+	{
+		const ChunkPages *used = &resident->decided[i].used;
+		int npages = chunk_npages(i, scan->nblocks);
+
+		if (chunk_is_full(used))
+			continue;
+		for (int p = 0; p < npages; p++)
+			if (!chunk_has(used, p) &&
+				!gpuagg_page_is_new(scan->relation, chunk_first_block(i) + p))
+				return false;
+	}
+	return true;
 }
 
 void

@@ -16,10 +16,9 @@ typedef struct PageDevice
 	BlobQueryChunk *chunks; /* the same as the query has them */
 	uint64 *blobs;			/* [nchunks][ncolumns] */
 	uint64 epoch;
-	uint64 rows;	   /* that count, of all */
-	uint64 bare;	   /* of these, those that are on the device alone */
-	uint32 nhost;	   /* other chunks with rows from memory */
-	BlockNumber nread; /* pages that do not come from memory */
+	uint64 rows;  /* that count, of all */
+	uint64 bare;  /* of these, those that are on the device alone */
+	uint32 nhost; /* other chunks with rows from memory */
 } PageDevice;
 
 /*
@@ -47,6 +46,9 @@ extern void gpuagg_page_device_send(PageReader *reader);
  * their rows are so at once.  In the current memory context.
  */
 extern PageDevice *gpuagg_page_device_find(PageReader *reader);
+
+/* Whether pages that do not come from memory are new, when all chunks have been decided about. */
+extern bool gpuagg_page_device_rest_is_new(const PageReader *reader);
 
 /* Counts a use of columns that the reader has only looked at. */
 extern void gpuagg_page_device_use(PageReader *reader);

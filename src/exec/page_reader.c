@@ -385,11 +385,12 @@ next_page(PageReader *reader)
 		collect(scan, page, all_visible);
 		scan->page_lsn = RULE(fill_flag, all_visible) ? BufferGetLSNAtomic(scan->buffer)
 													  : InvalidXLogRecPtr;
+		/* from 16 on tables grow by many pages at once, and have some that nothing has used yet */
+		reader->counts.pages += !PageIsNew(page);
 		LockBuffer(scan->buffer, BUFFER_LOCK_UNLOCK);
 
 		if (scan->synchronized)
 			ss_report_location(scan->relation, scan->page_block);
-		reader->counts.pages++;
 		reader->counts.all_visible += all_visible;
 		reader->counts.strided += scan->page_stride != 0;
 		reader->counts.rows += scan->page_rows;

@@ -19,7 +19,8 @@
  *	  deleted before the snapshot.
  * 3. Level 1: the LSN of the map's page is the one under which the page was confirmed, and the
  *	  page's bit is set.  Setting a bit gives the map a new LSN, so the bit has been set ever
- *	  since, and no row of the page has changed.
+ *	  since, and no row of the page has changed.  (From 17.11 and 18.5 on clearing a bit does so,
+ *	  too: then the other pages have to be confirmed again.)
  * 4. Level 2: the bit is set, and the heap page's LSN, in its buffer, is the one that its rows
  *	  had: no row has changed.  It is confirmed under the image's LSN, which was read before; under
  *	  a later one its bit need not be set.

@@ -266,8 +266,9 @@ gpuagg_page_resident_is_taken(const PageReader *reader)
 	return reader->scan->share != NULL || reader->resident->next == reader->resident->nchunks;
 }
 
-BlockNumber
-gpuagg_page_resident_unused(const PageReader *reader)
+/* Pages that do not come from memory, when all chunks have been decided about. */
+static BlockNumber
+unused_pages(const PageReader *reader)
 {
 	const PageResident *resident = reader->resident;
 	BlockNumber left = 0;
@@ -290,7 +291,7 @@ gpuagg_page_resident_left(const PageReader *reader)
 
 	if (resident->next < resident->nchunks)
 		return MaxBlockNumber;
-	return (BlockNumber) resident->nreturned + gpuagg_page_resident_unused(reader);
+	return (BlockNumber) resident->nreturned + unused_pages(reader);
 }
 
 bool

@@ -122,9 +122,6 @@ page_resident_ref(const PageResident *resident, int column, uint32 chunk)
 extern bool gpuagg_page_resident_is_done(PageReader *reader, uint32 chunk, uint32 nrows,
 										 bool whole);
 
-/* The same file: pages that do not come from memory, when all chunks have been decided about. */
-extern BlockNumber gpuagg_page_resident_unused(const PageReader *reader);
-
 /* The same file: a chunk that has been decided about, and not given out, is taken. */
 extern void gpuagg_page_resident_take(PageReader *reader, uint32 chunk);
 

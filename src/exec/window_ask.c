@@ -63,7 +63,7 @@ ask_table(WindowDevice *window, const WindowAsker *asker, PageReader *reader, in
 	{
 		gpuagg_device_announce();
 		device = gpuagg_page_device_find(reader);
-		if (device->nread > 0)
+		if (!gpuagg_page_device_rest_is_new(reader))
 			return "some pages are not in memory";
 		if (device->nhost == 0 && device->nchunks > 0)
 			return ask(window, asker, reader, device, npassed);

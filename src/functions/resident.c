@@ -26,6 +26,7 @@
 #include "device/client.h"
 #include "resident/device_upload.h"
 #include "resident/eligible.h"
+#include "resident/new_page.h"
 #include "resident/purge.h"
 #include "types/page_column.h"
 
@@ -430,7 +431,7 @@ typedef struct Loaded
 {
 	int64 rows; /* of all columns */
 	int64 bytes;
-	int64 pages;		/* of the relations */
+	int64 pages;		/* of the relations, without new ones at their ends */
 	int64 missing;		/* of these, those that a column has not that was used since */
 	const char *reason; /* why nothing is resident of one of them; or NULL */
 } Loaded;
@@ -459,7 +460,7 @@ add_up(Oid oid, TimestampTz since, Loaded *loaded)
 		any = true;
 	}
 	if (RELKIND_HAS_STORAGE(relation->rd_rel->relkind) && !RELATION_IS_OTHER_TEMP(relation))
-		pages = (int64) RelationGetNumberOfBlocks(relation);
+		pages = (int64) gpuagg_used_pages(relation);
 	loaded->pages += pages;
 	if (any || !refused)
 		loaded->missing += pages - Min(pages, least);

@@ -11,6 +11,8 @@
  *		row comes once.
  *	test_pages_time(regclass, text[]) returns float8
  *		Nanoseconds of processor time a row for reading the pages and loading the columns.
+ *
+ * A library with all of the extension, which is loaded in its place.
  */
 #include "exec/page_reader.h"
 
@@ -25,8 +27,6 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
-
-PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(test_pages);
 PG_FUNCTION_INFO_V1(test_pages_shared);

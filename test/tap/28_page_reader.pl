@@ -10,9 +10,9 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-# the library has the reader alone, and the rest from gpuagg's
+# The library is gpuagg's with these functions.  Buffers of so many sessions hold batches of 1,024 rows.
 my $node = gpuagg_node('pages', rows => 0,
-	conf => "wal_level = minimal\nmax_wal_senders = 0\nsession_preload_libraries = 'gpuagg'\n");
+	conf => "wal_level = minimal\nmax_wal_senders = 0\nmax_connections = 100\nsession_preload_libraries = 'gpuagg_test_pages'\n");
 my $library = "AS '\$libdir/gpuagg_test_pages' LANGUAGE C STRICT";
 $node->safe_psql(
 	'postgres', "

@@ -1,0 +1,56 @@
+# debian.sh: systems of their own by debootstrap, which test/packages and test/versions share.
+# Sourced, as root.
+
+export DEBIAN_FRONTEND=noninteractive
+
+# needs_packages CALLER PACKAGE...: installs what is missing.
+needs_packages()
+{
+	local caller=$1
+	shift
+	if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+		echo "$caller: must be run as root, on a system with apt-get" >&2
+		return 1
+	fi
+	if ! dpkg-query -W "$@" >/dev/null 2>&1; then
+		echo "$caller: installing $*"
+		apt-get update -qq && apt-get install -qy --no-install-recommends "$@" >/dev/null
+	fi
+}
+
+# The project's files alone: what is built in this checkout would be taken for the copy's.
+copy_sources()
+{
+	mkdir -p "$1" && git ls-files -z --cached --others --exclude-standard | tar -cf - --null -T - | tar -C "$1" -xf -
+}
+
+# debian_system FOLDER RELEASE: a Debian with its updates, which starts no server by itself, and
+# this checkout's sources in /srv/gpuagg.
+debian_system()
+{
+	local folder=$1 release=$2 mirror=http://deb.debian.org
+
+	debootstrap --variant=minbase "$release" "$folder" $mirror/debian || return
+	cat >"$folder/etc/apt/sources.list" <<-END
+		deb $mirror/debian $release main
+		deb $mirror/debian $release-updates main
+		deb $mirror/debian-security $release-security main
+	END
+	printf '#!/bin/sh\nexit 101\n' >"$folder/usr/sbin/policy-rc.d"
+	chmod 755 "$folder/usr/sbin/policy-rc.d"
+	mkdir -p "$folder/etc/postgresql-common"
+	echo "create_main_cluster = false" >"$folder/etc/postgresql-common/createcluster.conf"
+	copy_sources "$folder/srv/gpuagg"
+}
+
+# in_debian FOLDER COMMANDS: runs them there; what they start ends with them.
+in_debian()
+{
+	unshare --mount --pid --fork --kill-child chroot "$1" sh -ec "
+		mount -t proc proc /proc
+		mount -t tmpfs tmpfs /dev/shm
+		chmod 1777 /dev/shm
+		cd /srv/gpuagg
+		$2"
+}
+export -f copy_sources debian_system in_debian
