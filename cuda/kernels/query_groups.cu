@@ -52,9 +52,10 @@ packed_word(const uint32_t *record, GpuaggGroupWord word, int64_t &carry)
 	return (uint32_t) digit;
 }
 
+/* By warp. */
 struct FoundWords
 {
-	uint32_t has[GPUAGG_GROUP_WORDS];
+	uint32_t has[WARPS][GPUAGG_GROUP_WORDS];
 };
 
 /* Which words are not 0 in some record. */
@@ -66,24 +67,27 @@ __launch_bounds__(THREADS)
 	uint32_t words = table.packing.words;
 	uint32_t rounds = rounds_of(table);
 
-	for (uint32_t w = threadIdx.x; w < words; w += THREADS)
-		found.has[w] = 0;
-	__syncthreads();
+	for (uint32_t w = (uint32_t) lane_id(); w < words; w += WARP_SIZE)
+		found.has[warp_id()][w] = 0;
+	__syncwarp(FULL_MASK);
 	for (uint32_t i = 0; i < rounds; i++)
 	{
 		const uint32_t *record = record_of(table, i);
 		int64_t carry = 0;
 
-		if (record == NULL)
-			continue;
 		for (uint32_t w = 0; w < words; w++)
-			if (packed_word(record, table.packing.word[w], carry) != 0 && found.has[w] == 0)
-				found.has[w] = 1; /* whoever else does so, too */
+		{
+			bool is_there = record != NULL && packed_word(record, table.packing.word[w], carry) != 0;
+
+			if (__any_sync(FULL_MASK, is_there) && lane_id() == 0)
+				found.has[warp_id()][w] = 1;
+		}
 	}
 	__syncthreads();
 	for (uint32_t w = threadIdx.x; w < words; w += THREADS)
-		if (found.has[w] != 0)
-			store_relaxed(&counts->has[w], UINT32_C(1));
+		for (uint32_t warp = 0; warp < WARPS; warp++)
+			if (found.has[warp][w] != 0)
+				store_relaxed(&counts->has[w], UINT32_C(1));
 }
 
 struct KeptWords
