@@ -136,7 +136,7 @@ while (accept(my $client, $listener))
 }
 END
 unusable('another version', 'version',
-	qr/The device program or its launcher is of another version: the library is version 0\.1\.0, the device program is version 9\.9\.9\./);
+	qr/The device program or its launcher is of another version: the library is version 0\.2\.0, the device program is version 9\.9\.9\./);
 ok(wait_until(sub { !script_runs() }), 'the program of another version has been ended');
 
 # The right one in its place: the next demand finds it.
