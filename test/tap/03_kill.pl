@@ -127,7 +127,7 @@ wait_until(
 kill 'KILL', $victim_pid;
 eval { end_sql($victim) };
 ok(wait_until(sub { !-e "/proc/$old" }), 'after the crash of a backend the old gpuaggd is gone');
-$node->poll_query_until('postgres', 'SELECT true');
+wait_started($node);
 right_on($node, 'device', 'after the crash of a backend', expected => $expected,
 	set => ['gpuagg.device = gpu']);
 is(scalar(gpuaggd_pids($node)), 1, 'one gpuaggd');

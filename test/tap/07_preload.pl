@@ -43,7 +43,7 @@ $node->reload;
 kill 'KILL', $pid;
 eval { end_sql($session) };
 ok(wait_until(sub { !-e "/proc/$old/exe" }), 'after a crash the old gpuaggd is gone');
-$node->poll_query_until('postgres', 'SELECT true');
+wait_started($node);
 right_on($node, 'device', 'after a crash', expected => $expected, set => ['gpuagg.device = gpu']);
 is(scalar(gpuaggd_pids($node)), 1, 'one gpuaggd');
 

@@ -31,7 +31,7 @@ sub crash
 	eval { $session->query('SELECT 1') };
 	eval { $session->quit };
 	ok(wait_until(sub { !-e "/proc/$old" }), "$what: the old gpuaggd is gone");
-	ok($node->poll_query_until('postgres', 'SELECT true'), "$what: the server starts again");
+	ok(wait_started($node), "$what: the server starts again");
 	right_on($node, 'device', "$what: afterwards", expected => $expected,
 		set => ['gpuagg.device = gpu']);
 	is(scalar(launcher_pids($node)), 1, "$what: one launcher");

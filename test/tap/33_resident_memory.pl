@@ -80,7 +80,7 @@ eval { $victim->query('SELECT 1') };
 eval { $victim->quit };
 eval { $session->query('SELECT 1') };
 eval { $session->quit };
-ok($node->poll_query_until('postgres', 'SELECT true'), 'the server starts again');
+ok(wait_started($node), 'the server starts again');
 is(join(' ', grep { -e } keys %before), '', 'no segment is left of those before');
 is($node->safe_psql('postgres', $few), '0', 'no column is in memory');
 is($node->safe_psql('postgres', $use), "$sum\n0|$npages|$npages", 'they come again');

@@ -17,7 +17,7 @@ use Test::More;
 use Time::HiRes qw(time usleep);
 
 our @EXPORT = qw(
-  gpuagg_node make_table core_sums wait_until wait_device wait_gone
+  gpuagg_node make_table core_sums wait_until wait_started wait_device wait_gone
   gpuaggd_pids gpuaggd_pid kill_gpuaggd launcher_pids run_query right_on device_stat
   descriptors resident_kb background send_query sums_sql no_crash stop_and_look
   mapped_regions check_script pgbench_command array_sums_sql hold_device wait_held release_device wait_batches
@@ -193,6 +193,15 @@ sub wait_until
 		return 0 if time() > $deadline;
 		usleep(20_000);
 	}
+}
+
+# Waits until a server that has crashed takes sessions again.  A psql that it refuses may be gone
+# before it has been given its query, for which IPC::Run dies.
+sub wait_started
+{
+	my ($node) = @_;
+
+	return wait_until(sub { (eval { $node->psql('postgres', 'SELECT true') } // 1) == 0 });
 }
 
 # Asks for the device and waits until it is there.
