@@ -77,7 +77,8 @@ __launch_bounds__(THREADS)
 
 		for (uint32_t w = 0; w < words; w++)
 		{
-			bool is_there = record != NULL && packed_word(record, table.packing.word[w], carry) != 0;
+			bool is_there = record != NULL &&
+							packed_word(record, table.packing.word[w], carry) != 0;
 
 			if (__any_sync(FULL_MASK, is_there) && lane_id() == 0)
 				found.has[warp_id()][w] = 1;

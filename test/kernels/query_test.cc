@@ -1038,7 +1038,8 @@ struct Table
 	{
 		must(gpu_memset(records.p, 0, records.bytes, stream), "gpu_memset");
 		must(gpu_memset(counts.p, 0, counts.bytes, stream), "gpu_memset");
-		must(gpu_memset(gathered.p, 0xa5, gathered.bytes, stream), "gpu_memset"); /* all is copied */
+		must(gpu_memset(gathered.p, 0xa5, gathered.bytes, stream),
+			 "gpu_memset"); /* all is copied */
 	}
 
 	/* Adds its groups; false: it is full, or too many values are listed apart. */
