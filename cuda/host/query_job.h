@@ -58,7 +58,6 @@ typedef struct QueryJob
 	uint32_t *numbers;
 	Blob **held;
 	struct KeptSlice *kept; /* NULL: it is none */
-	bool found;				/* it was chosen for an earlier query */
 	bool flagged;			/* some chunks are left out by now */
 	uint32_t nchunks;
 	uint32_t nheld;

@@ -59,20 +59,6 @@ gpud_kept_check(void)
 	seen_drops = gpud_blobs_drops();
 }
 
-/* The next chunks that are asked for, and the numbers of their blobs, in the region. */
-static const void *
-asked_chunks(const QueryJob *query, uint64_t number)
-{
-	return query_in_region(query) + query->places.chunks + number * sizeof(GpuaggQueryChunk);
-}
-
-static const void *
-asked_numbers(const QueryJob *query, uint64_t number)
-{
-	return query_in_region(query) + query->places.numbers +
-		   number * query->head.ncolumns * sizeof(uint64_t);
-}
-
 static uint64_t
 chunks_bytes(uint64_t n)
 {
@@ -83,6 +69,20 @@ static uint64_t
 numbers_bytes(const QueryJob *query, uint64_t n)
 {
 	return n * query->head.ncolumns * sizeof(uint64_t);
+}
+
+/* The next chunks that are asked for, and the numbers of their blobs, in the region. */
+static const void *
+asked_chunks(const QueryJob *query)
+{
+	return query_in_region(query) + query->places.chunks + chunks_bytes(query->job.units_done);
+}
+
+static const void *
+asked_numbers(const QueryJob *query)
+{
+	return query_in_region(query) + query->places.numbers +
+		   numbers_bytes(query, query->job.units_done);
 }
 
 /* Whether these are the columns of a query's plan, and of what it asks for. */
@@ -102,8 +102,6 @@ has_columns(const KeptSlice *kept, const QueryJob *query)
 KeptSlice *
 gpud_kept_find(const QueryJob *query, uint64_t most)
 {
-	uint64_t number = query->job.units_done;
-
 	gpud_kept_check();
 	for (KeptSlice **link = &slices; *link != NULL; link = &(*link)->next)
 	{
@@ -111,9 +109,8 @@ gpud_kept_find(const QueryJob *query, uint64_t most)
 
 		if (!kept->ready || kept->database != query->job.request.u.query.database ||
 			kept->nchunks > most || !has_columns(kept, query) ||
-			memcmp(kept->chunks, asked_chunks(query, number), chunks_bytes(kept->nchunks)) != 0 ||
-			memcmp(kept->numbers, asked_numbers(query, number),
-				   numbers_bytes(query, kept->nchunks)) != 0)
+			memcmp(kept->chunks, asked_chunks(query), chunks_bytes(kept->nchunks)) != 0 ||
+			memcmp(kept->numbers, asked_numbers(query), numbers_bytes(query, kept->nchunks)) != 0)
 			continue;
 		*link = kept->next;
 		kept->next = slices;
@@ -126,7 +123,7 @@ gpud_kept_find(const QueryJob *query, uint64_t most)
 
 /* Copies what was asked for; false: no memory, or it is not what blobs were found for. */
 static bool
-copy_asked(KeptSlice *kept, const QueryJob *query, uint64_t first)
+copy_asked(KeptSlice *kept, const QueryJob *query)
 {
 	uint32_t n = kept->nchunks;
 
@@ -134,8 +131,8 @@ copy_asked(KeptSlice *kept, const QueryJob *query, uint64_t first)
 	kept->numbers = malloc(numbers_bytes(query, n) + 1);
 	if (kept->chunks == NULL || kept->numbers == NULL)
 		return false;
-	query_copy_once(kept->chunks, asked_chunks(query, first), chunks_bytes(n));
-	query_copy_once(kept->numbers, asked_numbers(query, first), numbers_bytes(query, n));
+	query_copy_once(kept->chunks, asked_chunks(query), chunks_bytes(n));
+	query_copy_once(kept->numbers, asked_numbers(query), numbers_bytes(query, n));
 	for (uint32_t i = 0; i < n; i++)
 	{
 		const GpuaggQueryChunk *chunk = &kept->chunks[i];
@@ -186,8 +183,7 @@ make_place(void)
 }
 
 KeptSlice *
-gpud_kept_make(QueryJob *query, uint64_t first, const QuerySlot *slot, const GpuQueryShape *shape,
-			   uint64_t bytes)
+gpud_kept_make(QueryJob *query, const QuerySlot *slot, const GpuQueryShape *shape)
 {
 	const GpuQueryPlan *plan = &query->plan;
 	uint64_t blocks = (uint64_t) ((const char *) slot->blocks - (const char *) slot->chunks);
@@ -208,7 +204,7 @@ gpud_kept_make(QueryJob *query, uint64_t first, const QuerySlot *slot, const Gpu
 	memcpy(kept->type, plan->type, plan->ncolumns * sizeof(plan->type[0]));
 	kept->nchunks = query->nchunks;
 	kept->blobs = malloc(nblocks * sizeof(kept->blobs[0]));
-	if (kept->blobs != NULL && copy_asked(kept, query, first))
+	if (kept->blobs != NULL && copy_asked(kept, query))
 		kept->room = gpud_blobs_room(room);
 	if (kept->room == NULL)
 	{
@@ -224,7 +220,7 @@ gpud_kept_make(QueryJob *query, uint64_t first, const QuerySlot *slot, const Gpu
 	kept->database = query->job.request.u.query.database;
 	kept->shape = *shape;
 	kept->nrows = query->nrows;
-	kept->bytes = bytes;
+	kept->bytes = query->bytes;
 	kept->blocks = blocks;
 	kept->users = 1;
 	make_place();

@@ -43,12 +43,11 @@ typedef struct KeptSlice
 extern KeptSlice *gpud_kept_find(const QueryJob *query, uint64_t most);
 
 /*
- * Keeps a slice that has just been chosen, of chunks number `first` and so on, described in
- * a slot, and takes over the blobs that it holds; NULL: it cannot be.  Whoever made it copies
+ * Keeps a slice of a query's next chunks that has just been chosen and described in a slot, and takes over the blobs that it holds; NULL: it cannot be.  Whoever made it copies
  * what is in the slot to its room, calls arrived() when that is there, and lets it go.
  */
-extern KeptSlice *gpud_kept_make(QueryJob *query, uint64_t first, const QuerySlot *slot,
-								 const GpuQueryShape *shape, uint64_t bytes);
+extern KeptSlice *gpud_kept_make(QueryJob *query, const QuerySlot *slot,
+								 const GpuQueryShape *shape);
 extern void gpud_kept_arrived(KeptSlice *kept);
 extern void gpud_kept_let_go(KeptSlice *kept);
 

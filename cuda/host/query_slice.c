@@ -115,17 +115,20 @@ void
 gpud_slice_ended(QueryJob *query)
 {
 	if (query->kept != NULL)
+	{
+		query->nkept += query->kept->ready; /* one that is new is not yet */
 		gpud_kept_arrived(query->kept);
+	}
 	gpud_slice_let_go(query);
 }
 
-/* What a row costs, as bytes read, beside these. */
+/* What rows cost that have so many bytes, as bytes read. */
 static uint64_t
-steps_cost(const GpuQueryPlan *plan)
+rows_cost(const GpuQueryPlan *plan, uint64_t nrows, uint64_t bytes)
 {
 	uint64_t step = plan->wide || plan->heavy ? HEAVY_COST : STEP_COST;
 
-	return 1 + plan->nsteps * step + (plan->groups.nkeys > 0 ? GROUP_COST : 0);
+	return nrows * (1 + plan->nsteps * step + (plan->groups.nkeys > 0 ? GROUP_COST : 0)) + bytes;
 }
 
 /* Bytes of a row of these blocks. */
@@ -243,7 +246,7 @@ add_chunk(QueryJob *query, const QuerySlot *slot, uint32_t number, const GpuaggQ
 	for (uint32_t k = 0; k < ncolumns; k++)
 		blocks[k] = block_of(found[k]);
 	bytes = chunk->nrows * row_bytes(&query->plan, blocks);
-	cost = chunk->nrows * steps_cost(&query->plan) + bytes;
+	cost = rows_cost(&query->plan, chunk->nrows, bytes);
 	if (query->nchunks > 0 &&
 		(query->cost + cost > query->most || !may_have(&query->plan, query->nrows + chunk->nrows)))
 		return FULL;
@@ -274,7 +277,7 @@ add_chunk(QueryJob *query, const QuerySlot *slot, uint32_t number, const GpuaggQ
 static bool
 suits(const QueryJob *query, const KeptSlice *kept, uint64_t most)
 {
-	uint64_t cost = kept->nrows * steps_cost(&query->plan) + kept->bytes;
+	uint64_t cost = rows_cost(&query->plan, kept->nrows, kept->bytes);
 
 	return may_have(&query->plan, kept->nrows) && cost <= query->most + query->most / 2 &&
 		   (cost >= query->most / 2 || kept->nchunks == most);
@@ -309,7 +312,7 @@ choose_kept(Lane *lane)
 	query->nrows = kept->nrows;
 	query->total_rows += kept->nrows;
 	query->bytes = kept->bytes;
-	query->cost = kept->nrows * steps_cost(&query->plan) + kept->bytes;
+	query->cost = rows_cost(&query->plan, kept->nrows, kept->bytes);
 	lane->units = kept->nchunks;
 	return true;
 }
@@ -327,8 +330,7 @@ gpud_slice_choose(Lane *lane)
 	query->nchunks = 0;
 	query->first_bitmap = query->end_bitmaps = 0;
 	query->nrows = query->bytes = query->cost = 0;
-	query->found = choose_kept(lane);
-	if (query->found)
+	if (choose_kept(lane))
 		return GPUAGG_OK;
 	for (uint64_t i = 0; i < lane->units; i++)
 	{
@@ -427,7 +429,7 @@ describe(const Lane *lane, GpuQuery *query)
 								  &query->shape);
 		/* whole chunks, none of which was left out */
 		if (reason == GPUAGG_OK && job->nchunks == lane->units && job->end_bitmaps == 0)
-			job->kept = gpud_kept_make(job, job->job.units_done, &slot, &query->shape, job->bytes);
+			job->kept = gpud_kept_make(job, &slot, &query->shape);
 		if (reason == GPUAGG_OK)
 			reason = copy_in(lane, &slot,
 							 job->kept != NULL ? job->kept->room->at : lane->block + job->chunks);

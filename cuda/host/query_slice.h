@@ -25,7 +25,7 @@ extern void gpud_slice_let_go(QueryJob *query);
 /* Enqueues it, and keeps it if it can. */
 extern GpuaggReason gpud_slice_run(const Lane *lane);
 
-/* It has ended. */
+/* It has ended: counts whether it had been kept. */
 extern void gpud_slice_ended(QueryJob *query);
 
 /*

@@ -398,7 +398,6 @@ collect_slice(Lane *lane)
 	if (query->nchunks == 0)
 		return;
 	query->nslices++;
-	query->nkept += query->found;
 	query->ns_slices += ns;
 	gpud_slice_adapt(query, ns);
 	if (query->checked)

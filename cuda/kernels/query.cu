@@ -8,8 +8,8 @@
 #include "device/grid.cuh"
 #include "kernels/query_fused.h"
 #include "kernels/query_groups.cuh"
+#include "kernels/query_launch.cuh"
 #include "kernels/query_store.cuh"
-#include "kernels/query_total.cuh"
 
 /* The shared memory of a multiprocessor that blocks of a size are meant to share. */
 #define QUERY_SHARED_ALL   (220 * 1024)
@@ -398,14 +398,11 @@ launch_rows(const GpuQuery &query, const GpuQueryMethod &method, GpuStreamRef st
 	constexpr auto KERNEL = query_rows<Kind>;
 	bool large = large_shared<query_rows<Kind>>();
 	uint32_t most = large ? LARGE_SHARED : SMALL_SHARED;
-	static thread_local uint64_t known_key; /* the latest launch; asking takes microseconds */
-	static thread_local unsigned known;
-	QueryLaunch launch = {};
+	static thread_local QueryResident latest;
+	QueryLaunch launch = query_launch(query);
 	uint32_t warps;
-	uint64_t blocks;
-	uint64_t key;
+	unsigned blocks;
 
-	launch.plan = *query.plan;
 	launch.layout = Kind::GROUPS
 						? lay_out_groups(query, method, &launch.groups, Kind::V, most, &warps)
 						: choose_layout(query, method, Kind::V, most, &warps);
@@ -414,40 +411,17 @@ launch_rows(const GpuQuery &query, const GpuQueryMethod &method, GpuStreamRef st
 	launch.layout.bulk = large && !method.plain;
 	for (uint32_t i = 0; i < launch.plan.nsteps && method.interpreted; i++)
 		launch.plan.steps[i].in_place = 0;
-	key = (uint64_t) launch.layout.bytes << 8 | warps;
-	launch.nunits = query.shape.nunits;
-	launch.nchunks = query.nchunks;
-	launch.chunks = query.chunks;
-	launch.blocks = query.blocks;
-	launch.flagged = query.flagged;
-	launch.results = query.results;
-	launch.scratch = query.scratch;
 	if (Kind::GROUPS)
 		launch.table = *query.table;
 	if (Kind::STORES)
 		launch.kept = *kept;
 	launch.first_place = first_place;
-	blocks = divide_up(launch.nunits * GPU_QUERY_UNIT, launch.layout.rows);
-	if (blocks > QUERY_MAX_BLOCKS)
-		blocks = QUERY_MAX_BLOCKS;
-	if (method.blocks > 0 && blocks > method.blocks)
-		blocks = method.blocks;
-	if (key != known_key)
-	{
-		/* the second call leaves the kernel allowed all that any query needs */
-		known = resident_blocks(KERNEL, (int) (warps * WARP_SIZE), launch.layout.bytes);
-		(void) resident_blocks(KERNEL, (int) (warps * WARP_SIZE), most);
-		known_key = key;
-	}
-	if (blocks > known)
-		blocks = known;
-	if (blocks == 0)
-		blocks = 1;
+	blocks = query_blocks(method, query_resident(latest, KERNEL, warps, launch.layout.bytes, most),
+						  divide_up(launch.nunits * GPU_QUERY_UNIT, launch.layout.rows));
 	if (Kind::FLOATS && query.plan->nfloats > 0 &&
 		launch.nunits * GPU_QUERY_UNIT / blocks > method.float_rows)
 		return GPUAGG_REFUSED;
-	LAUNCH_LARGE(query_rows<Kind>, (unsigned) blocks, warps * WARP_SIZE, launch.layout.bytes,
-				 stream, launch);
+	LAUNCH_LARGE(query_rows<Kind>, blocks, warps * WARP_SIZE, launch.layout.bytes, stream, launch);
 	return gpu_launch_status();
 }
 
@@ -507,9 +481,10 @@ gpu_query(const GpuQuery *query, const GpuQueryMethod *method, GpuStreamRef stre
 	}
 	if (!chosen.interpreted && query_fuse(&fused, query->plan))
 	{
-		if (!chosen.broad && query_is_narrow(*query, fused))
-			return query_run_narrow(*query, fused, chosen, stream);
-		return query_run_fused(*query, fused, chosen, stream);
+		GpuaggReason reason = chosen.broad ? GPUAGG_REFUSED
+										   : query_run_narrow(*query, fused, chosen, stream);
+
+		return reason != GPUAGG_REFUSED ? reason : query_run_fused(*query, fused, chosen, stream);
 	}
 	if (query->plan->squares)
 		return launch_rows<QuerySquares>(*query, chosen, stream);

@@ -187,28 +187,24 @@ static GpuaggReason
 launch_fused(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod &method,
 			 GpuStreamRef stream)
 {
-	static thread_local uint64_t known_key; /* the latest launch, as in query.cu */
-	static thread_local unsigned known;
+	static thread_local QueryResident latest;
 	unsigned warps = method.warps > 0 ? method.warps : FUSED_THREADS / WARP_SIZE;
 	FusedLaunch launch = {};
 	QueryLayout &layout = launch.query.layout;
 	uint64_t nrows = query.shape.nunits * GPU_QUERY_UNIT;
 	unsigned blocks;
 
-	launch.query = fused_query(query);
+	launch.query = query_launch(query);
 	launch.plan = fused;
 	layout.walk = query.plan->words * warps * WARP_SIZE * 8;
 	layout.floats = layout.walk + (uint32_t) ((warps * sizeof(QueryWalk) + 15) / 16 * 16);
 	layout.bytes = layout.floats + query.plan->nfloats * (uint32_t) sizeof(QueryFloats);
 	if (layout.bytes > SMALL_SHARED)
 		return GPUAGG_REFUSED;
-	if (known_key != ((uint64_t) layout.bytes << 8 | warps))
-	{
-		known_key = (uint64_t) layout.bytes << 8 | warps;
-		known = resident_blocks(query_fused<Kind>, (int) (warps * WARP_SIZE), layout.bytes);
-		(void) resident_blocks(query_fused<Kind>, (int) (warps * WARP_SIZE), SMALL_SHARED);
-	}
-	blocks = fused_blocks(method, known, divide_up(nrows, warps * WARP_SIZE * Kind::V));
+	blocks =
+		query_blocks(method,
+					 query_resident(latest, query_fused<Kind>, warps, layout.bytes, SMALL_SHARED),
+					 divide_up(nrows, warps * WARP_SIZE * Kind::V));
 	if (query.plan->nfloats > 0 && nrows / blocks > method.float_rows)
 		return GPUAGG_REFUSED;
 	LAUNCH_LARGE(query_fused<Kind>, blocks, warps * WARP_SIZE, layout.bytes, stream, launch);

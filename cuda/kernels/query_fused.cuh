@@ -11,7 +11,7 @@
 
 #include "device/grid.cuh"
 #include "kernels/query_fused.h"
-#include "kernels/query_total.cuh"
+#include "kernels/query_launch.cuh"
 
 struct FusedLaunch
 {
@@ -520,37 +520,5 @@ template <int V> struct FusedSums<float, V> : FusedFloatSums<float, V>
 template <int V> struct FusedSums<double, V> : FusedFloatSums<double, V>
 {
 };
-
-/* ---- launches ---- */
-
-/* What a launch is given of a query, without layout and groups. */
-static inline QueryLaunch
-fused_query(const GpuQuery &query)
-{
-	QueryLaunch launch = {};
-
-	launch.plan = *query.plan;
-	launch.nunits = query.shape.nunits;
-	launch.nchunks = query.nchunks;
-	launch.chunks = query.chunks;
-	launch.blocks = query.blocks;
-	launch.flagged = query.flagged;
-	launch.results = query.results;
-	launch.scratch = query.scratch;
-	return launch;
-}
-
-/* How many blocks of `wanted` there are, of which so many are resident. */
-static inline unsigned
-fused_blocks(const GpuQueryMethod &method, unsigned resident, uint64_t wanted)
-{
-	if (wanted > QUERY_MAX_BLOCKS)
-		wanted = QUERY_MAX_BLOCKS;
-	if (wanted > resident)
-		wanted = resident;
-	if (method.blocks > 0 && wanted > method.blocks)
-		wanted = method.blocks;
-	return wanted == 0 ? 1 : (unsigned) wanted;
-}
 
 #endif /* GPUAGG_QUERY_FUSED_CUH */

@@ -90,7 +90,10 @@ extern bool query_fuse_groups(FusedGroups *fused, const GpuQueryPlan *plan);
 extern GpuaggReason query_run_fused(const GpuQuery &query, const FusedPlan &fused,
 									const GpuQueryMethod &method, GpuStreamRef stream);
 
-/* Whether its chunks are such that nothing can be flagged, in columns of at most 32 bits; and the same of these. */
+/*
+ * The same where the chunks are such that nothing can be flagged, in columns of at most 32 bits; REFUSED, with
+ * nothing launched: it is for query_run_fused().  is_narrow() tells, for tests, whether they are.
+ */
 extern bool query_is_narrow(const GpuQuery &query, const FusedPlan &fused);
 extern GpuaggReason query_run_narrow(const GpuQuery &query, const FusedPlan &fused,
 									 const GpuQueryMethod &method, GpuStreamRef stream);

@@ -383,8 +383,7 @@ launch_fused_groups(const GpuQuery &query, const FusedGroups &fused, const GpuQu
 					GpuStreamRef stream)
 {
 	constexpr auto KERNEL = query_fused_groups<CONDITIONS>;
-	static thread_local uint64_t known_key; /* the latest launch, as in query.cu */
-	static thread_local unsigned known;
+	static thread_local QueryResident latest;
 	uint32_t most = large_shared<query_fused_groups<CONDITIONS>>() ? LARGE_SHARED : SMALL_SHARED;
 	FusedGroupLaunch launch = {};
 	QueryGroupPlaces &groups = launch.query.groups;
@@ -392,7 +391,7 @@ launch_fused_groups(const GpuQuery &query, const FusedGroups &fused, const GpuQu
 	unsigned warps = method.warps > 0 ? method.warps : MOST_THREADS<CONDITIONS> / 2 / WARP_SIZE;
 	unsigned blocks;
 
-	launch.query = fused_query(query);
+	launch.query = query_launch(query);
 	launch.query.table = *query.table;
 	groups = {(query.table->range[0].count + 2) / 2 * 2, 1, 1, 1};
 	if (groups.local > UINT16_MAX)
@@ -422,13 +421,7 @@ launch_fused_groups(const GpuQuery &query, const FusedGroups &fused, const GpuQu
 		launch.windows = method.settle_tiles;
 	launch.settled_rows = method.settle_tiles > 0 ? 0 : QUERY_LOCAL_ROWS - ROUND_ROWS;
 	launch.plan = fused;
-	if (known_key != ((uint64_t) layout.bytes << 8 | warps))
-	{
-		known_key = (uint64_t) layout.bytes << 8 | warps;
-		known = resident_blocks(KERNEL, (int) (warps * WARP_SIZE), layout.bytes);
-		(void) resident_blocks(KERNEL, (int) (warps * WARP_SIZE), most);
-	}
-	blocks = fused_blocks(method, known,
+	blocks = query_blocks(method, query_resident(latest, KERNEL, warps, layout.bytes, most),
 						  divide_up(query.shape.nunits * GPU_QUERY_UNIT, (uint64_t) ROUND_ROWS));
 	LAUNCH_LARGE(query_fused_groups<CONDITIONS>, blocks, warps * WARP_SIZE, layout.bytes, stream,
 				 launch);

@@ -3,8 +3,7 @@
  *	  Queries of the commonest shapes over integers that are stored in at most 32 bits.
  *
  * Where the chunks' widths and bases leave the product of all factors within PRODUCT_BITS, nothing can
- * overflow and no row is flagged.  The conditions on a column
- * are one range of its stored values.
+ * overflow and no row is flagged.  The conditions on a column are one range of its stored values.
  *
  * A warp goes through its own range of units.  A lane has 8 neighbouring rows of a unit; all that
  * it reads of them is under way before any of it is used.
@@ -434,24 +433,20 @@ static GpuaggReason
 launch_narrow(const GpuQuery &query, NarrowLaunch &launch, const GpuQueryMethod &method,
 			  GpuStreamRef stream)
 {
-	static thread_local uint64_t known_key; /* the latest launch, as in query.cu */
-	static thread_local unsigned known;
+	static thread_local QueryResident latest;
 	unsigned warps = method.warps > 0 ? method.warps : NARROW_THREADS / WARP_SIZE;
 	QueryLayout &layout = launch.query.layout;
+	unsigned blocks;
 
 	layout.walk = query.plan->words * warps * WARP_SIZE * 8;
 	layout.bytes = layout.walk + warps * Kind::NCOLUMNS * (uint32_t) sizeof(NarrowColumn);
 	if (layout.bytes > SMALL_SHARED)
 		return GPUAGG_REFUSED;
-	if (known_key != ((uint64_t) layout.bytes << 8 | warps))
-	{
-		known_key = (uint64_t) layout.bytes << 8 | warps;
-		known = resident_blocks(query_narrow<Kind>, (int) (warps * WARP_SIZE), layout.bytes);
-		(void) resident_blocks(query_narrow<Kind>, (int) (warps * WARP_SIZE), SMALL_SHARED);
-	}
-	LAUNCH_LARGE(query_narrow<Kind>,
-				 fused_blocks(method, known, divide_up(query.shape.nunits, (uint64_t) warps)),
-				 warps * WARP_SIZE, layout.bytes, stream, launch);
+	blocks =
+		query_blocks(method,
+					 query_resident(latest, query_narrow<Kind>, warps, layout.bytes, SMALL_SHARED),
+					 divide_up(query.shape.nunits, (uint64_t) warps));
+	LAUNCH_LARGE(query_narrow<Kind>, blocks, warps * WARP_SIZE, layout.bytes, stream, launch);
 	return gpu_launch_status();
 }
 
@@ -489,7 +484,7 @@ query_run_narrow(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMe
 
 	if (!find_all(query, fused, &launch))
 		return GPUAGG_REFUSED;
-	launch.query = fused_query(query);
+	launch.query = query_launch(query);
 	switch (launch.nfactors)
 	{
 		case 1:

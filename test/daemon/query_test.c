@@ -878,9 +878,9 @@ main(int argc, char **argv)
 	test_stale();
 	test_budget();
 	test_refusals();
+	test_kept();
 	if (simulated)
 	{
-		test_kept();
 		test_in_use();
 		test_waiting();
 		test_no_memory();
