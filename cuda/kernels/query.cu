@@ -456,6 +456,7 @@ gpu_query(const GpuQuery *query, const GpuQueryMethod *method, GpuStreamRef stre
 	GpuQueryMethod chosen = {};
 	FusedPlan fused;
 	FusedGroups groups;
+	FusedProducts products;
 
 	if (method != nullptr)
 		chosen = *method;
@@ -466,10 +467,14 @@ gpu_query(const GpuQuery *query, const GpuQueryMethod *method, GpuStreamRef stre
 		if (query->table == nullptr || query->table->parts == 0 ||
 			(query->table->slots & (query->table->slots - 1)) != 0)
 			return GPUAGG_REFUSED;
-		if (fits_fused_groups(*query, chosen) && query_fuse_groups(&groups, query->plan))
+		if (fits_fused_groups(*query, chosen))
 		{
-			GpuaggReason reason = query_run_fused_groups(*query, groups, chosen, stream);
+			GpuaggReason reason = GPUAGG_REFUSED;
 
+			if (!chosen.broad && query_fuse_products(&products, query->plan))
+				reason = query_run_narrow_groups(*query, products, chosen, stream);
+			if (reason == GPUAGG_REFUSED && query_fuse_groups(&groups, query->plan))
+				reason = query_run_fused_groups(*query, groups, chosen, stream);
 			if (reason != GPUAGG_REFUSED)
 				return reason;
 		}

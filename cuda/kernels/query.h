@@ -72,11 +72,15 @@ typedef struct GpuQueryChunk
 	uint32_t spare;
 } GpuQueryChunk;
 
-/* Of the chunks of a query: units, and of each column the greatest width and the extremes of its base. */
+/*
+ * Of the chunks of a query: units, and of each column the greatest width, the extremes of its base, and
+ * whether rows may be NULL.
+ */
 typedef struct GpuQueryShape
 {
 	uint64_t nunits;
 	uint32_t width[GPU_QUERY_COLUMNS];
+	uint8_t has_null[GPU_QUERY_COLUMNS];
 	int64_t least[GPU_QUERY_COLUMNS]; /* of bases of at most 64 bits */
 	int64_t greatest[GPU_QUERY_COLUMNS];
 } GpuQueryShape;

@@ -4,7 +4,7 @@
  *
  * The steps are followed with what they compute as terms: conditions, and products.  Rows are
  * flagged by arithmetic alone.  All of it must be behind the filter and be part of the one sum,
- * in its order, so that the same rows are flagged.
+ * in its order, so that the same rows are flagged; or all of it is listed.
  */
 #include "kernels/query_fused.h"
 
@@ -42,6 +42,7 @@ struct Condition
 struct Fuser
 {
 	FusedPlan *fused;
+	FusedProducts *products; /* or NULL */
 	const GpuQueryPlan *plan;
 	Term accumulator;
 	int ntemporaries;
@@ -218,6 +219,42 @@ widen(Fuser &f, const GpuQueryStep &step, int from, int to)
 	return a;
 }
 
+/* A product among all that are computed; false: there are too many. */
+bool
+put_product(FusedProducts &fused, const Term &term, uint8_t number)
+{
+	FusedProduct &product = fused.product[fused.nproducts];
+
+	if (fused.nproducts == FUSED_PRODUCTS)
+		return false;
+	fused.nproducts++;
+	product.class_of = (uint8_t) term.class_of;
+	product.nfactors = (uint8_t) term.nfactors;
+	product.number = number;
+	memcpy(product.factor, term.factor, sizeof(term.factor));
+	return true;
+}
+
+/* An aggregate beside others: of a product, of a column's values that are not NULL, or of rows. */
+bool
+aggregate_of_products(Fuser &f, const GpuQueryStep &step, int op)
+{
+	Term a = product_of(term_of(f, step.a));
+
+	if (op == GPUAGG_COUNT && QUERY_SOURCE_KIND(step.a) == QUERY_NONE)
+		return f.plan->groups.field[step.arg].missing == GPUAGG_GROUP_NONE;
+	if (op == GPUAGG_COUNT && QUERY_SOURCE_KIND(step.a) == QUERY_COLUMN)
+	{
+		a = {};
+		a.class_of = QUERY_BOOL;
+		a.nfactors = 1;
+		a.factor[0].column = (uint8_t) QUERY_SOURCE_NUMBER(step.a);
+	}
+	else if (op != GPUAGG_SUM || a.kind != PRODUCT || a.ready)
+		return false;
+	return put_product(*f.products, a, (uint8_t) step.arg);
+}
+
 bool
 aggregate(Fuser &f, const GpuQueryStep &step, int op)
 {
@@ -226,6 +263,8 @@ aggregate(Fuser &f, const GpuQueryStep &step, int op)
 
 	if (QUERY_SOURCE_KIND(step.c) != QUERY_NONE)
 		return false;
+	if (f.products != nullptr)
+		return aggregate_of_products(f, step, op);
 	if (op == GPUAGG_COUNT)
 		return rows;
 	if (op != GPUAGG_SUM || rows || f.summed || a.kind != PRODUCT)
@@ -246,6 +285,7 @@ follow(Fuser &f, const GpuQueryStep &step)
 {
 	int op = step.code >> 3;
 	int of = step.code & 7;
+	bool computes = op >= GPUAGG_VECTOR_ADD && op <= GPUAGG_VECTOR_MUL;
 	Term a;
 
 	if (QUERY_SOURCE_KIND(step.mask) != QUERY_NONE || of == QUERY_INT128)
@@ -282,10 +322,10 @@ follow(Fuser &f, const GpuQueryStep &step)
 				return false;
 			a = widen(f, step, op - QUERY_CASTS, of);
 	}
-	if (a.kind == UNKNOWN ||
-		(op >= GPUAGG_VECTOR_ADD && op <= GPUAGG_VECTOR_MUL && f.filters && !f.filtered))
+	if (a.kind == UNKNOWN || (computes && f.filters && !f.filtered) ||
+		(computes && f.products != nullptr && !put_product(*f.products, a, FUSED_NONE)))
 		return false;
-	f.steps += op >= GPUAGG_VECTOR_ADD && op <= GPUAGG_VECTOR_MUL;
+	f.steps += computes;
 	f.accumulator = a;
 	if (QUERY_SOURCE_KIND(step.out) != QUERY_NONE)
 	{
@@ -353,6 +393,7 @@ void
 begin(Fuser &f, FusedPlan *fused, const GpuQueryPlan *plan)
 {
 	f.fused = fused;
+	f.products = nullptr;
 	f.plan = plan;
 	f.accumulator = {};
 	f.ntemporaries = f.nconditions = f.steps = 0;
@@ -389,6 +430,25 @@ query_fuse_groups(FusedGroups *fused, const GpuQueryPlan *plan)
 			return false;
 	}
 	return f.steps == 0 && put_conditions(f);
+}
+
+bool
+query_fuse_products(FusedProducts *fused, const GpuQueryPlan *plan)
+{
+	Fuser f;
+
+	memset(fused, 0, sizeof(*fused));
+	if (plan->wide || plan->heavy || plan->groups.nkeys == 0)
+		return false;
+	for (uint32_t k = 0; k < plan->groups.nkeys; k++)
+		if (QUERY_SOURCE_KIND(plan->key[k]) != QUERY_COLUMN)
+			return false;
+	begin(f, &fused->where, plan);
+	f.products = fused;
+	for (uint32_t i = 0; i < plan->nsteps; i++)
+		if (plan->steps[i].code >> 3 != QUERY_GROUP && !follow(f, plan->steps[i]))
+			return false;
+	return put_conditions(f);
 }
 
 bool

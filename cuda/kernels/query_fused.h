@@ -7,7 +7,8 @@
  * product of up to three factors: columns, or the sum or difference of one and a constant.
  *
  * With groups it has one key, an integer column of which a small range is known, and any number of
- * COUNT(*), COUNT and SUM of integer columns, of the same rows.
+ * COUNT(*), COUNT and SUM of integer columns, of the same rows.  Or it has any keys that are columns,
+ * and its SUMs are of such products, of integers that are stored in at most 32 bits.
  */
 #ifndef GPUAGG_QUERY_FUSED_H
 #define GPUAGG_QUERY_FUSED_H
@@ -17,6 +18,8 @@
 #define FUSED_FACTORS	 3
 #define FUSED_COLUMNS	 8 /* with conditions */
 #define FUSED_CONDITIONS 8
+#define FUSED_PRODUCTS	 32
+#define FUSED_NONE		 UINT8_MAX
 
 /* What a factor is made of. */
 enum
@@ -82,9 +85,27 @@ typedef struct FusedGroups
 	FusedValue value[GPU_QUERY_AGGREGATES];
 } FusedGroups;
 
+/* A product that is added up by group, or is a step towards others. */
+typedef struct FusedProduct
+{
+	uint8_t class_of; /* QUERY_BOOL: the only factor is a column that is counted */
+	uint8_t nfactors;
+	uint8_t number; /* of the aggregate, or FUSED_NONE */
+	uint8_t spare[5];
+	FusedFactor factor[FUSED_FACTORS];
+} FusedProduct;
+
+typedef struct FusedProducts
+{
+	FusedPlan where; /* nothing but conditions */
+	uint32_t nproducts;
+	FusedProduct product[FUSED_PRODUCTS]; /* all that is computed */
+} FusedProducts;
+
 /* Whether the plan has such a shape; it flags the same rows. */
 extern bool query_fuse(FusedPlan *fused, const GpuQueryPlan *plan);
 extern bool query_fuse_groups(FusedGroups *fused, const GpuQueryPlan *plan);
+extern bool query_fuse_products(FusedProducts *fused, const GpuQueryPlan *plan);
 
 /* As gpu_query(). */
 extern GpuaggReason query_run_fused(const GpuQuery &query, const FusedPlan &fused,
@@ -97,6 +118,14 @@ extern GpuaggReason query_run_fused(const GpuQuery &query, const FusedPlan &fuse
 extern bool query_is_narrow(const GpuQuery &query, const FusedPlan &fused);
 extern GpuaggReason query_run_narrow(const GpuQuery &query, const FusedPlan &fused,
 									 const GpuQueryMethod &method, GpuStreamRef stream);
+
+/*
+ * The same of groups, where the keys' ranges leave a few; REFUSED, with nothing launched: it is for the
+ * other kernels of groups.
+ */
+extern bool query_has_narrow_groups(const GpuQuery &query, const FusedProducts &fused);
+extern GpuaggReason query_run_narrow_groups(const GpuQuery &query, const FusedProducts &fused,
+											const GpuQueryMethod &method, GpuStreamRef stream);
 
 /* The same; REFUSED, with nothing launched: it is for the interpreter. */
 extern GpuaggReason query_run_fused_groups(const GpuQuery &query, const FusedGroups &fused,

@@ -8,7 +8,7 @@
  * are carried.  A row whose key is outside the range is added to the grid's at once.
  */
 #include "kernels/query_fused.cuh"
-#include "kernels/query_groups.cuh"
+#include "kernels/query_fused_outside.cuh"
 
 #define ROUND_ROWS	  (1 << 14)	   /* of a block, at most */
 #define COPIES_SHARED (40 * 1024)  /* bytes that copies of few groups' sums may take */
@@ -36,40 +36,6 @@ template <bool CONDITIONS> constexpr unsigned MOST_THREADS = CONDITIONS ? 768 : 
 
 typedef QueryMachine<V, false, false> GroupMachine;
 typedef FusedRows<V, G> GroupRows;
-
-/* A stored integer with its base. */
-static __device__ int64_t
-stored_value(const GpuQueryBlock &block, uint8_t type, uint32_t row)
-{
-	const void *values = block.values;
-	uint64_t value;
-
-	switch (query_mode(type, block.width))
-	{
-		case LOAD_8:
-			value = global_memory((const uint8_t *) values)[row];
-			break;
-		case LOAD_16:
-			value = global_memory((const uint16_t *) values)[row];
-			break;
-		case LOAD_INT16:
-			value = (uint64_t) (int64_t) global_memory((const int16_t *) values)[row];
-			break;
-		case LOAD_32:
-			value = global_memory((const uint32_t *) values)[row];
-			break;
-		default:
-			value = global_memory((const uint64_t *) values)[row];
-	}
-	value += block.base.lo;
-	return type == GPUAGG_VECTOR_INT64 ? (int64_t) value : (int64_t) (int32_t) value;
-}
-
-static __device__ __forceinline__ bool
-is_valid(const GpuQueryBlock &block, uint32_t row)
-{
-	return block.valid == nullptr || (block.valid[row / 64] >> row % 64 & 1) != 0;
-}
 
 /* What a warp reads of a chunk, from `row` on. */
 struct FusedGroupChunk
@@ -183,16 +149,11 @@ struct FusedGroupSums : QueryGroups<GroupMachine>
 	{
 		const GpuaggGroupLayout &layout = launch.plan.groups;
 		const uint8_t *types = launch.plan.type;
-		uint64_t value = key_bits(layout.key_type[0],
-								  (uint64_t) stored_value(blocks[plan.key], types[plan.key], row));
-		WideBits bits = (WideBits) value << 1 << layout.key_at[0];
-		uint64_t key[2] = {(uint64_t) bits << 1 | 1, (uint64_t) (bits >> 63) << 1 | 1};
-		uint32_t at = find_of_grid(key, hash_of(key));
+		uint32_t at = find_outside(*this, blocks, row);
 		uint32_t *to = record(at);
 
 		if (at == PLACE_NONE)
 			return;
-		atomic_add(to + layout.rows, (uint32_t) 1);
 		ROLLED
 		for (uint32_t i = 0; i < plan.nvalues; i++)
 		{
@@ -208,13 +169,7 @@ struct FusedGroupSums : QueryGroups<GroupMachine>
 			if (of.class_of == QUERY_BOOL)
 				continue;
 			v = stored_value(blocks[of.column], types[of.column], row);
-			if (of.class_of == QUERY_INT32)
-				query_add_digit((uint64_t *) (to + field.value), v);
-			else
-			{
-				query_add_digit((uint64_t *) (to + field.value), (int64_t) (uint32_t) v);
-				query_add_digit((uint64_t *) (to + field.value) + 1, v >> 32);
-			}
+			add_outside_value(to, field, v);
 		}
 	}
 

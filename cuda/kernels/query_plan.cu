@@ -860,6 +860,7 @@ gpu_query_number(const GpuQueryPlan *plan, GpuQueryChunk *chunks, const GpuQuery
 				return GPUAGG_REFUSED;
 			if (width > shape->width[k])
 				shape->width[k] = width;
+			shape->has_null[k] |= block.valid != nullptr;
 			if (i == 0 || base < shape->least[k])
 				shape->least[k] = base;
 			if (i == 0 || base > shape->greatest[k])

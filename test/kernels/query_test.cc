@@ -98,6 +98,7 @@ put_integer(int type, __int128 base, int bits, void *values, uint64_t i)
 }
 
 bool slim; /* integers of few bits, and constants like them */
+bool few;  /* and INT16 of a few values, and others seldom NULL */
 
 Column
 make_column(int type, uint32_t nrows)
@@ -115,6 +116,16 @@ make_column(int type, uint32_t nrows)
 									: next() % 3				  ? 16
 																  : 25));
 		base = (__int128) (next() % 4000) - 2000;
+	}
+	if (few && type == GPUAGG_VECTOR_INT16)
+	{
+		bits = 1 + (int) (next() % 3);
+		base = (__int128) (next() % 4 ? 0 : next() % 8) - 3;
+	}
+	else if (few && next() % 16)
+	{
+		bits = next() % 8 ? bits % 10 + 1 : bits;
+		nulls = 0;
 	}
 
 	if (type == GPUAGG_VECTOR_BOOL || is_float_type(type) || bits >= 8 * (int) size_of(type))
@@ -699,8 +710,9 @@ add_constant(Trial &t, int type)
 	make_constant(&t.constants[number], type);
 	t.constants[number].isnull = 0;
 	if (slim && next() % 16 && type >= GPUAGG_VECTOR_INT16 && type <= GPUAGG_VECTOR_INT64)
-		t.constants[number].u.integer = gpuagg_int128_narrow((__int128) (next() % 4000) - 2000 +
-															 (__int128) (next() & next() & 65535));
+		t.constants[number].u.integer = gpuagg_int128_narrow(
+			few ? (__int128) (next() % 200) - 50
+				: (__int128) (next() % 4000) - 2000 + (__int128) (next() & next() & 65535));
 	return add_instruction(t, GPUAGG_VECTOR_CONSTANT, type, NONE, NONE, number);
 }
 
@@ -1165,6 +1177,7 @@ groups_agree(const GpuQueryPlan &plan, std::vector<Chunk> &chunks,
 	uint32_t slots = 1;
 	uint32_t parts = next() % 2 ? 1 : (uint32_t) (2 + next() % 2);
 	bool checked = next() % 2;
+	FusedProducts products;
 	Groups got;
 	bool right = true;
 
@@ -1181,8 +1194,10 @@ groups_agree(const GpuQueryPlan &plan, std::vector<Chunk> &chunks,
 	query.table = &table.table;
 	table.table.parts = parts;
 	table.table.expected = next() % 2 ? (uint32_t) expected.size() : (uint32_t) (next() % 700);
-	if (next() % 2)
+	if (next() % 2 || few)
 		set_ranges(plan, expected, table.table);
+	nnarrow += !method.interpreted && !method.broad && parts == 1 &&
+			   query_fuse_products(&products, &plan) && query_has_narrow_groups(query, products);
 	must(gpu_memset(device.flagged->p, 0, device.flagged->bytes, stream), "gpu_memset");
 	for (uint32_t part = 0; part < parts && right; part++)
 	{
@@ -1360,6 +1375,77 @@ group_shapes(const Options &options)
 					 text("shape of seed %llu", (unsigned long long) of_trial));
 	}
 	report(nfused >= programs * 9 / 10, text("query: %ld of %d groupings fused", nfused, programs));
+}
+
+/* A sum of a column or a product, or how many values a column has. */
+GpuQueryAggregate
+product_aggregate(Trial &t)
+{
+	static const int types[] = {GPUAGG_VECTOR_INT32, GPUAGG_VECTOR_INT64, GPUAGG_VECTOR_INT64};
+	int type = types[next() % 3];
+	uint16_t value;
+
+	if (next() % 8 == 0)
+		return {GPUAGG_COUNT, {}, add_column(t, type), NONE};
+	value = next() % 3 ? add_factor(t, type) : add_column(t, type);
+	for (int i = (int) (next() % 3); i > 0; i--)
+	{
+		uint16_t factor = add_factor(t, type);
+
+		value = next() % 2 ? add_instruction(t, GPUAGG_VECTOR_MUL, type, value, factor, 0)
+						   : add_instruction(t, GPUAGG_VECTOR_MUL, type, factor, value, 0);
+	}
+	return {GPUAGG_SUM, {}, value, NONE};
+}
+
+/* Groups of few, by one to three keys, of sums of products in narrow columns. */
+void
+narrow_group_shapes(const Options &options)
+{
+	static const uint32_t sizes[] = {0, 1, 31, 255, 256, 257, 513, 2048, 4100};
+	int programs = options.small ? 30 : options.simulated ? 250 : 2000;
+
+	slim = few = true;
+	nnarrow = 0;
+	for (int round = 0; round < programs; round++)
+	{
+		static Trial t;
+		std::vector<GpuQueryAggregate> aggregates;
+		std::vector<uint16_t> keys;
+		std::vector<Chunk> chunks;
+		GpuQueryMethod method = any_method();
+		uint64_t of_trial = seed;
+
+		tame = true;
+		for (int i = (int) (next() % 4); i >= 0; i--)
+			chunks.push_back(make_chunk(sizes[next() % 9], round % 4 == 3));
+		begin_shape(t, (int) (next() % 2 * (next() % 4)));
+		for (int i = (int) (next() % 3); i >= 0; i--)
+			keys.push_back(add_column(t, next() % 8 ? GPUAGG_VECTOR_INT16 : GPUAGG_VECTOR_INT32));
+		for (int i = (int) (next() % 4); i >= 0; i--)
+			aggregates.push_back(product_aggregate(t));
+		if (next() % 2)
+			aggregates.push_back({GPUAGG_COUNT, {}, NONE, NONE});
+		if (next() % 2)
+		{
+			/* a product that is added up, and taken up by another one */
+			uint16_t value = add_instruction(t, GPUAGG_VECTOR_MUL, GPUAGG_VECTOR_INT64,
+											 add_column(t, GPUAGG_VECTOR_INT64),
+											 add_factor(t, GPUAGG_VECTOR_INT64), 0);
+
+			aggregates.push_back({GPUAGG_SUM, {}, value, NONE});
+			value = add_instruction(t, GPUAGG_VECTOR_MUL, GPUAGG_VECTOR_INT64, value,
+									add_factor(t, GPUAGG_VECTOR_INT64), 0);
+			aggregates.push_back({GPUAGG_SUM, {}, value, NONE});
+		}
+		finish_shape(t);
+		method.interpreted = method.hashed = 0;
+		check_groups(t, chunks, aggregates, keys, method,
+					 text("of products, seed %llu", (unsigned long long) of_trial));
+	}
+	report(nnarrow > programs / 16,
+		   text("query: %ld launches for few groups of narrow columns", nnarrow));
+	slim = few = false;
 }
 
 /*
@@ -1540,6 +1626,7 @@ query_tests(const Options &options)
 	random_programs(options);
 	column_groups(options);
 	group_shapes(options);
+	narrow_group_shapes(options);
 	extreme_groups(options);
 	random_groups(options);
 	printf("query: %ld groups, %ld values apart\n", ngroups_found, Table::nfar);

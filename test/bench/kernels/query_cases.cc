@@ -189,7 +189,7 @@ struct Groups
 		while (table.slots < 2 * (uint64_t) groups)
 			table.slots *= 2;
 		bytes = (uint64_t) table.slots * plan.groups.words * 4;
-		memory.reset(new DeviceMemory(bytes + 256, true));
+		memory.reset(new DeviceMemory(bytes + sizeof(GpuQueryTableCounts), true));
 		gathered.reset(new DeviceMemory(bytes + 16));
 		table.records = (uint32_t *) memory->p;
 		table.counts = (GpuQueryTableCounts *) ((char *) memory->p + bytes);
@@ -392,7 +392,7 @@ charge(Builder &b)
 	b.aggregate(GPUAGG_SUM, b.add(GPUAGG_VECTOR_MUL, INT64, price, more, 0));
 }
 
-/* The eight aggregates of a pricing summary, without its groups. */
+/* The aggregates of a pricing summary, without its groups. */
 void
 summary(Builder &b)
 {
@@ -412,6 +412,13 @@ summary(Builder &b)
 	for (uint16_t value : {q, p, price, total, d})
 		b.aggregate(GPUAGG_SUM, value);
 	b.aggregate(GPUAGG_COUNT, NONE);
+}
+
+void
+summary_by_key(Builder &b)
+{
+	b.keys.push_back(b.column({INT32, 1, 0, false}));
+	summary(b);
 }
 
 void
@@ -461,6 +468,8 @@ const QueryCase cases[] = {
 	{"sum(p * (100 - d) * (100 + t))", "24 bytes", 0.80, false, charge<false>},
 	{"sum(p * (100 - d) * (100 + t))", "6 bytes", 0, false, charge<true>},
 	{"five sums and a count", "9 bytes", 0, false, summary},
+	{"five sums and a count by 6 keys", "10 bytes", 0, false, summary_by_key, false, 6},
+	{"five sums and a count by 6 keys", "10 bytes, steps", 0, false, summary_by_key, true, 6},
 	{"two sums by 4 keys", "int64, int64", 0, false, by_key<INT64, 4>, false, 4},
 	{"two sums by 16 keys", "int64, int64", 0, false, by_key<INT64, 4>, false, 16},
 	{"two sums by 1,000 keys", "int64, int64", 0, false, by_key<INT64, 4>, false, 1000},

@@ -1,0 +1,644 @@
+/*
+ * query_fused_narrow_groups.cu
+ *	  Few groups by integers of small known ranges: sums of columns and products, in columns of at most 32 bits.
+ *
+ * Every thread has the sums and counts of all groups to itself, in shared memory, so that nothing is
+ * atomic; at the end a warp adds up those of a group and adds them to the grid's.  What
+ * launches these kernels makes sure that a thread's sums fit in 64 bits, and that no value is NULL.
+ * The groups are numbered by their keys' values; behind them all there is a place for rows that do
+ * not count.  A row whose key is outside its range is added to the grid's at once.
+ */
+#include "kernels/query_fused_narrow.cuh"
+#include "kernels/query_fused_outside.cuh"
+
+#define NARROW_COLUMNS	8
+#define NARROW_KEYS		4
+#define NARROW_PRODUCTS 8
+#define LEAST_WARPS		4
+#define UNITS_OF_WARP	8  /* at least; a block begins with clearing its sums */
+#define SUM_BITS		62 /* of a thread's sum */
+
+struct NarrowKey
+{
+	uint32_t column; /* among the launch's */
+	uint32_t count;	 /* of the range */
+	uint32_t digits; /* with that of NULL, if there is any */
+	uint32_t stride;
+	int64_t least;
+};
+
+struct NarrowProduct
+{
+	uint32_t nfactors;
+	uint32_t number; /* of the aggregate */
+	uint32_t known;	 /* factors, the first: they are the product before */
+	NarrowFactor factor[FUSED_FACTORS];
+};
+
+struct NarrowGroupLaunch
+{
+	QueryLaunch query;
+	uint32_t ncolumns;
+	uint32_t nranges;
+	uint32_t nkeys;
+	uint32_t nproducts;
+	uint32_t places; /* groups */
+	uint32_t sums;	 /* where they begin in shared memory; before them are counts */
+	uint32_t column[NARROW_COLUMNS];
+	NarrowRange range[MOST_RANGES]; /* columns here and below are among the launch's */
+	NarrowKey key[NARROW_KEYS];
+	NarrowProduct product[NARROW_PRODUCTS];
+};
+
+/* What a warp knows of its chunk. */
+struct NarrowChunk
+{
+	NarrowColumn column[NARROW_COLUMNS];
+	NarrowBounds bounds[MOST_RANGES];
+	NarrowBounds keys[NARROW_KEYS];
+	uint32_t above[NARROW_KEYS]; /* of a stored value 0 above the key's least */
+	bool no_key[NARROW_KEYS];	 /* is in its range */
+	int64_t addend[NARROW_PRODUCTS * FUSED_FACTORS];
+};
+
+typedef uint32_t NarrowRaw[NARROW_COLUMNS][NARROW_ROWS];
+
+/* Stored values of a column of that width. */
+template <int WIDTH>
+static __device__ __forceinline__ void
+narrow_stored_in(const NarrowRaw &raw, uint32_t number, uint32_t (&stored)[NARROW_ROWS])
+{
+	constexpr int WORDS = NARROW_ROWS * WIDTH / 4;
+	uint32_t words[NARROW_ROWS] = {};
+
+	/* registers have no numbers */
+	switch (number)
+	{
+#define COLUMN_OF(N)                    \
+	case N:                             \
+		UNROLL                          \
+		for (int i = 0; i < WORDS; i++) \
+			words[i] = raw[N][i];       \
+		break
+		COLUMN_OF(0);
+		COLUMN_OF(1);
+		COLUMN_OF(2);
+		COLUMN_OF(3);
+		COLUMN_OF(4);
+		COLUMN_OF(5);
+		COLUMN_OF(6);
+#undef COLUMN_OF
+		default:
+			UNROLL
+			for (int i = 0; i < WORDS; i++)
+				words[i] = raw[NARROW_COLUMNS - 1][i];
+	}
+	narrow_each<WIDTH>(words, [&](int k, uint32_t value) {
+		stored[k] = value;
+	});
+}
+
+static __device__ __forceinline__ void
+narrow_stored(const NarrowChunk &chunk, const NarrowRaw &raw, uint32_t number,
+			  uint32_t (&stored)[NARROW_ROWS])
+{
+	switch (chunk.column[number].width)
+	{
+		case 1:
+			narrow_stored_in<1>(raw, number, stored);
+			break;
+		case 2:
+			narrow_stored_in<2>(raw, number, stored);
+			break;
+		default:
+			narrow_stored_in<4>(raw, number, stored);
+	}
+}
+
+/* Warps of a block: as many as leave registers enough. */
+template <class Factor> constexpr unsigned MOST_WARPS = sizeof(Factor) > 4 ? 14 : 16;
+
+/* Factor: of which the values of all factors are. */
+template <class Factor>
+struct NarrowGroupSums : QueryGroups<QueryMachine<NARROW_ROWS, false, false>>
+{
+	typedef typename FusedBits<sizeof(Factor)>::Type Bits;
+	typedef QueryGroups<QueryMachine<NARROW_ROWS, false, false>> Groups;
+
+	using Groups::direct_key;
+	using Groups::find_of_grid;
+	using Groups::hash_of;
+	using Groups::launch;
+	using Groups::record;
+	using Groups::shared;
+
+	const NarrowGroupLaunch &narrow;
+	NarrowChunk &chunk;
+
+	__device__ __forceinline__ NarrowGroupSums(const NarrowGroupLaunch &of, unsigned char *memory)
+		: Groups(of.query, memory), narrow(of),
+		  chunk(((NarrowChunk *) (memory + of.query.layout.walk))[warp_id()])
+	{
+	}
+
+	/* Of all groups and the place behind them, a thread's beside another's. */
+	__device__ __forceinline__ uint32_t *counts() const
+	{
+		return (uint32_t *) (shared + launch.layout.sums);
+	}
+
+	__device__ __forceinline__ uint64_t *sums() const
+	{
+		return (uint64_t *) (shared + narrow.sums);
+	}
+
+	__device__ __forceinline__ void clear() const
+	{
+		uint32_t words = (launch.layout.bytes - launch.layout.sums) / 4;
+
+		for (uint32_t i = threadIdx.x; i < words; i += blockDim.x)
+			counts()[i] = 0;
+	}
+
+	/* The lanes of a warp describe a chunk; false: no row of it is in all ranges. */
+	__device__ __forceinline__ bool enter(const GpuQueryBlock *blocks) const
+	{
+		uint32_t lane = (uint32_t) lane_id();
+		bool none = false;
+
+		__syncwarp(FULL_MASK);
+		if (lane < narrow.ncolumns)
+			chunk.column[lane] = NarrowColumn(blocks[narrow.column[lane]]);
+		if (lane < narrow.nranges)
+		{
+			const NarrowRange &range = narrow.range[lane];
+
+			none = !narrow_bounds(range, blocks[narrow.column[range.column]], &chunk.bounds[lane]);
+		}
+		if (lane < narrow.nkeys)
+		{
+			const NarrowKey &key = narrow.key[lane];
+
+			const GpuQueryBlock &block = blocks[narrow.column[key.column]];
+			NarrowRange range = {0, key.least, key.least + (int64_t) key.count - 1};
+
+			chunk.above[lane] = (uint32_t) (block.base.lo - (uint64_t) key.least);
+			chunk.no_key[lane] = !narrow_bounds(range, block, &chunk.keys[lane]);
+		}
+		if (lane < narrow.nproducts * FUSED_FACTORS)
+		{
+			const NarrowProduct &product = narrow.product[lane / FUSED_FACTORS];
+			const NarrowFactor &factor = product.factor[lane % FUSED_FACTORS];
+
+			if (lane % FUSED_FACTORS < product.nfactors)
+				chunk.addend[lane] = narrow_addend(factor, blocks[narrow.column[factor.column]]);
+		}
+		none = __any_sync(FULL_MASK, none);
+		__syncwarp(FULL_MASK);
+		return !none;
+	}
+
+	/* The numbers of the rows' groups; returns those of the rows whose keys are outside the ranges. */
+	__device__ __forceinline__ uint32_t find_places(const NarrowRaw &raw, uint32_t at,
+													uint32_t live,
+													uint32_t (&place)[NARROW_ROWS]) const
+	{
+		uint32_t outside = 0;
+
+		UNROLL
+		for (int k = 0; k < NARROW_ROWS; k++)
+			place[k] = 0;
+		ROLLED
+		for (uint32_t i = 0; i < narrow.nkeys; i++)
+		{
+			const NarrowKey &key = narrow.key[i];
+			NarrowBounds bounds = chunk.keys[i];
+			uint32_t valid = chunk.column[key.column].valid_rows(at);
+			uint32_t above = chunk.above[i];
+			uint32_t stride = key.stride;
+			uint32_t met = 0;
+			uint32_t stored[NARROW_ROWS];
+
+			narrow_stored(chunk, raw, key.column, stored);
+			UNROLL
+			for (int k = 0; k < NARROW_ROWS; k++)
+			{
+				met |= (uint32_t) (stored[k] - bounds.low <= bounds.span) << k;
+				place[k] += (valid >> k & 1 ? above + stored[k] : key.count) * stride;
+			}
+			outside |= (chunk.no_key[i] ? valid : valid & ~met);
+		}
+		outside &= live;
+		live &= ~outside;
+		UNROLL
+		for (int k = 0; k < NARROW_ROWS; k++)
+			place[k] = live >> k & 1 ? place[k] : narrow.places;
+		return outside;
+	}
+
+	/* Adds the products of all rows to what this thread has of their groups. */
+	__device__ __forceinline__ void add(const NarrowRaw &raw,
+										const uint32_t (&place)[NARROW_ROWS]) const
+	{
+		uint32_t stride = blockDim.x * (uint32_t) sizeof(uint64_t); /* between products */
+		char *first = (char *) (sums() + threadIdx.x);
+		uint32_t at[NARROW_ROWS];
+		uint64_t value[NARROW_ROWS] = {};
+
+		UNROLL
+		for (int k = 0; k < NARROW_ROWS; k++)
+		{
+			counts()[place[k] * blockDim.x + threadIdx.x]++;
+			at[k] = place[k] * narrow.nproducts * stride;
+		}
+		ROLLED
+		for (uint32_t p = 0; p < narrow.nproducts; p++)
+		{
+			const NarrowProduct &product = narrow.product[p];
+
+			ROLLED
+			for (uint32_t f = product.known; f < product.nfactors; f++)
+			{
+				/* the complement of a number is one less than its contrary */
+				Bits sign = product.factor[f].negative != 0 ? ~(Bits) 0 : 0;
+				Bits addend = (Bits) chunk.addend[p * FUSED_FACTORS + f] - sign;
+				uint32_t stored[NARROW_ROWS];
+
+				narrow_stored(chunk, raw, product.factor[f].column, stored);
+				if (f == 0)
+				{
+					UNROLL
+					for (int k = 0; k < NARROW_ROWS; k++)
+						value[k] = (uint64_t) (int64_t) (Factor) (addend + (stored[k] ^ sign));
+				}
+				else
+				{
+					UNROLL
+					for (int k = 0; k < NARROW_ROWS; k++)
+						value[k] *= (uint64_t) (int64_t) (Factor) (addend + (stored[k] ^ sign));
+				}
+			}
+			UNROLL
+			for (int k = 0; k < NARROW_ROWS; k++)
+			{
+				*(uint64_t *) (first + at[k]) += value[k];
+				at[k] += stride;
+			}
+		}
+	}
+
+	__device__ void add_outside(const GpuQueryBlock *blocks, uint32_t row) const
+	{
+		uint32_t at = find_outside(*this, blocks, row);
+
+		if (at == PLACE_NONE)
+			return;
+		ROLLED
+		for (uint32_t p = 0; p < narrow.nproducts; p++)
+		{
+			const NarrowProduct &product = narrow.product[p];
+			int64_t value = 1;
+
+			ROLLED
+			for (uint32_t f = 0; f < product.nfactors; f++)
+			{
+				const NarrowFactor &factor = product.factor[f];
+				uint32_t column = narrow.column[factor.column];
+				int64_t stored = stored_value(blocks[column], launch.plan.type[column], row);
+
+				value *= factor.negative ? factor.constant - stored : factor.constant + stored;
+			}
+			add_outside_value(record(at), launch.plan.groups.field[product.number], value);
+		}
+	}
+
+	__device__ __forceinline__ void take_window(const GpuQueryBlock *blocks, const uint64_t *mask,
+												uint32_t first, uint32_t end) const
+	{
+		uint32_t row = first + (uint32_t) lane_id() * NARROW_ROWS;
+		uint32_t at = narrow_at(row, end);
+		uint32_t live = narrow_rows(row, end);
+		uint32_t place[NARROW_ROWS];
+		uint32_t outside;
+		NarrowRaw raw;
+
+		UNROLL
+		for (uint32_t c = 0; c < NARROW_COLUMNS; c++)
+			if (c < narrow.ncolumns)
+				narrow_load(chunk.column[c], at, raw[c]);
+		if (mask != nullptr)
+			live &= *global_memory((const uint8_t *) mask + at / NARROW_ROWS);
+		ROLLED
+		for (uint32_t i = 0; i < narrow.nranges; i++)
+		{
+			const NarrowBounds &bounds = chunk.bounds[i];
+			uint32_t column = narrow.range[i].column;
+			uint32_t low = bounds.low;
+			uint32_t span = bounds.span;
+			uint32_t met = 0;
+			uint32_t stored[NARROW_ROWS];
+
+			narrow_stored(chunk, raw, column, stored);
+			UNROLL
+			for (int k = 0; k < NARROW_ROWS; k++)
+				met |= (uint32_t) (stored[k] - low <= span) << k;
+			live &= met & chunk.column[column].valid_rows(at);
+		}
+		if (!__any_sync(FULL_MASK, live != 0))
+			return;
+		outside = find_places(raw, at, live, place);
+		add(raw, place);
+		while (outside != 0)
+		{
+			add_outside(blocks, row + (uint32_t) bit_count((outside & -outside) - 1));
+			outside &= outside - 1;
+		}
+		__syncwarp(FULL_MASK);
+	}
+
+	/* The number of a group among all that the ranges leave (query_group_tables.cuh). */
+	__device__ __forceinline__ uint32_t number_of(uint32_t place) const
+	{
+		uint32_t number = 0;
+		uint32_t stride = 1;
+
+		ROLLED
+		for (uint32_t i = 0; i < narrow.nkeys; i++)
+		{
+			number += place / narrow.key[i].stride % narrow.key[i].digits * stride;
+			stride *= narrow.key[i].count + 1;
+		}
+		return number;
+	}
+
+	/* The sum over the lanes, in all of them. */
+	__device__ __forceinline__ static uint64_t over_lanes(uint64_t v)
+	{
+		ROLLED
+		for (int bit = 1; bit < WARP_SIZE; bit *= 2)
+			v += warp_shfl_xor(v, bit);
+		return v;
+	}
+
+	/* A warp adds a group to the grid's. */
+	__device__ __forceinline__ void flush(uint32_t place) const
+	{
+		uint32_t lane = (uint32_t) lane_id();
+		const uint32_t *count = counts() + place * blockDim.x;
+		const uint64_t *sum = sums() + place * narrow.nproducts * blockDim.x;
+		uint64_t key[2];
+		uint64_t rows = 0;
+		uint32_t at = PLACE_NONE;
+
+		for (uint32_t i = lane; i < blockDim.x; i += WARP_SIZE)
+			rows += count[i];
+		rows = over_lanes(rows);
+		if (rows == 0)
+			return;
+		if (lane == 0)
+		{
+			direct_key(number_of(place), key);
+			at = find_of_grid(key, hash_of(key));
+			if (at != PLACE_NONE)
+				atomic_add(record(at) + launch.plan.groups.rows, (uint32_t) rows);
+		}
+		at = warp_shfl(at, 0);
+		for (uint32_t p = 0; p < narrow.nproducts && at != PLACE_NONE; p++, sum += blockDim.x)
+		{
+			const GpuaggGroupField &field = launch.plan.groups.field[narrow.product[p].number];
+			uint64_t low = 0;
+			uint64_t high = 0;
+
+			for (uint32_t i = lane; i < blockDim.x; i += WARP_SIZE)
+			{
+				low += (uint32_t) sum[i];
+				high += (uint64_t) ((int64_t) sum[i] >> 32);
+			}
+			low = over_lanes(low);
+			high = over_lanes(high);
+			if (lane == 0)
+			{
+				uint64_t *digit = (uint64_t *) (record(at) + field.value);
+
+				query_add_digit(digit, (int64_t) (field.words == 2 ? low + (high << 32) : low));
+				if (field.words > 2)
+					query_add_digit(digit + 1, (int64_t) high);
+			}
+		}
+	}
+};
+
+template <class Factor>
+static __global__ void
+__launch_bounds__(MOST_WARPS<Factor> *WARP_SIZE, RESIDENT(1))
+	query_narrow_groups(const GRID_CONSTANT NarrowGroupLaunch launch)
+{
+	SHARED_BYTES(shared);
+	const QueryLaunch &query = launch.query;
+	QueryScratch *scratch = (QueryScratch *) query.scratch;
+	NarrowGroupSums<Factor> sums(launch, shared);
+	uint64_t nwarps = blockDim.x / WARP_SIZE;
+	uint64_t warps = gridDim.x * nwarps;
+	uint64_t warp = blockIdx.x * nwarps + (uint64_t) warp_id();
+	QueryWalk walk = {};
+
+	sums.clear();
+	__syncthreads();
+	walk.start(query, query.nunits * warp / warps, query.nunits * (warp + 1) / warps);
+	while (walk.chunk < query.nchunks && walk.first_unit < walk.end)
+	{
+		const GpuQueryBlock *blocks = query.blocks + (uint64_t) walk.chunk * query.plan.ncolumns;
+
+		if (walk.row < walk.row_end && sums.enter(blocks))
+		{
+			ROLLED
+			for (uint32_t row = walk.row; row < walk.row_end; row += GPU_QUERY_UNIT)
+				sums.take_window(blocks, walk.mask, row, walk.row_end);
+		}
+		walk.chunk++;
+		walk.enter(query, 0);
+	}
+	__syncthreads();
+	for (uint32_t i = (uint32_t) warp_id(); i < launch.places; i += (uint32_t) nwarps)
+	{
+		/* blocks begin at different groups, as atomics to one address wait for each other */
+		uint32_t place = i + blockIdx.x % launch.places;
+
+		sums.flush(place < launch.places ? place : place - launch.places);
+	}
+	if (last_block(&scratch->ticket))
+		sums.deliver(scratch);
+}
+
+/* ---- host ---- */
+
+/* The number of a column among the launch's; false: there are too many. */
+static bool
+put_column(NarrowGroupLaunch *launch, uint32_t column, uint32_t *number)
+{
+	for (*number = 0; *number < launch->ncolumns; ++*number)
+		if (launch->column[*number] == column)
+			return true;
+	if (launch->ncolumns == NARROW_COLUMNS)
+		return false;
+	launch->column[launch->ncolumns++] = column;
+	return true;
+}
+
+static bool
+find_keys(const GpuQuery &query, NarrowGroupLaunch *launch)
+{
+	launch->nkeys = query.plan->groups.nkeys;
+	if (launch->nkeys > NARROW_KEYS)
+		return false;
+	launch->places = 1;
+	for (uint32_t i = 0; i < launch->nkeys; i++)
+	{
+		uint32_t column = QUERY_SOURCE_NUMBER(query.plan->key[i]);
+		const GpuQueryRange &range = query.table->range[i];
+		NarrowKey *key = &launch->key[i];
+		int64_t least;
+		int64_t greatest;
+
+		if (range.count == 0 || range.count > UINT8_MAX || range.least > INT64_MAX - UINT8_MAX ||
+			!column_extremes(query, column, &least, &greatest) ||
+			!put_column(launch, column, &key->column))
+			return false;
+		key->count = range.count;
+		key->digits = range.count + query.shape.has_null[column];
+		key->stride = launch->places;
+		key->least = range.least;
+		launch->places *= key->digits;
+		if (launch->places > UINT8_MAX)
+			return false;
+	}
+	return true;
+}
+
+/* Whether all factors of a product are the first ones of the other, which has more. */
+static bool
+is_begin(const NarrowProduct &a, const NarrowProduct &b)
+{
+	bool same = a.nfactors < b.nfactors;
+
+	for (uint32_t f = 0; f < a.nfactors && same; f++)
+		same = a.factor[f].column == b.factor[f].column &&
+			   a.factor[f].negative == b.factor[f].negative &&
+			   a.factor[f].constant == b.factor[f].constant;
+	return same;
+}
+
+/* A product that is computed; widens the limits. */
+static bool
+find_product(const GpuQuery &query, const FusedProduct &from, NarrowGroupLaunch *launch,
+			 NarrowLimits *limits)
+{
+	uint32_t n = launch->nproducts;
+	NarrowProduct product = {from.nfactors, from.number, 0, {}};
+
+	for (uint32_t f = 0; f < from.nfactors && from.number != FUSED_NONE; f++)
+		if (query.shape.has_null[from.factor[f].column])
+			return false;
+	if (from.class_of == QUERY_BOOL)
+		return true;
+	if (!find_factors(query, from.factor, from.nfactors, from.class_of, product.factor, limits))
+		return false;
+	if (from.number == FUSED_NONE)
+		return true;
+	for (uint32_t f = 0; f < from.nfactors; f++)
+		if (!put_column(launch, product.factor[f].column, &product.factor[f].column))
+			return false;
+	if (n == NARROW_PRODUCTS)
+		return false;
+	if (n > 0 && is_begin(launch->product[n - 1], product))
+		product.known = launch->product[n - 1].nfactors;
+	launch->product[launch->nproducts++] = product;
+	return true;
+}
+
+/* What a launch is given of the query; false: these kernels are not for it. */
+static bool
+find_all(const GpuQuery &query, const FusedProducts &fused, NarrowGroupLaunch *launch,
+		 NarrowLimits *limits)
+{
+	launch->nranges = fused.where.ncolumns;
+	if (!find_ranges(query, fused.where, launch->range) || !find_keys(query, launch))
+		return false;
+	for (uint32_t i = 0; i < launch->nranges; i++)
+		if (!put_column(launch, launch->range[i].column, &launch->range[i].column))
+			return false;
+	for (uint32_t i = 0; i < fused.nproducts; i++)
+		if (!find_product(query, fused.product[i], launch, limits))
+			return false;
+	return true;
+}
+
+/* Memory of a block of so many warps. */
+static void
+lay_out(NarrowGroupLaunch *launch, unsigned warps)
+{
+	QueryLayout &layout = launch->query.layout;
+	uint32_t places = (launch->places + 1) * warps * WARP_SIZE; /* of all threads */
+
+	layout.walk = 0;
+	layout.sums = warps * (uint32_t) sizeof(NarrowChunk);
+	launch->sums = layout.sums + places * 4;
+	layout.bytes = launch->sums + places * launch->nproducts * 8;
+}
+
+bool
+query_has_narrow_groups(const GpuQuery &query, const FusedProducts &fused)
+{
+	NarrowGroupLaunch launch = {};
+	NarrowLimits limits = {};
+
+	return find_all(query, fused, &launch, &limits);
+}
+
+template <class Factor>
+static GpuaggReason
+launch_narrow_groups(const GpuQuery &query, NarrowGroupLaunch &launch, double product,
+					 const GpuQueryMethod &method, GpuStreamRef stream)
+{
+	static thread_local QueryResident latest;
+	uint32_t most = large_shared<query_narrow_groups<Factor>>() ? LARGE_SHARED : SMALL_SHARED;
+	unsigned warps = method.warps > 0 ? method.warps : MOST_WARPS<Factor>;
+	unsigned least = method.warps > 0 ? method.warps : LEAST_WARPS;
+	uint64_t units;
+	unsigned blocks;
+
+	for (;; warps--)
+	{
+		lay_out(&launch, warps);
+		if (launch.query.layout.bytes <= most)
+			break;
+		if (warps == least)
+			return GPUAGG_REFUSED;
+	}
+	blocks = query_blocks(method,
+						  query_resident(latest, query_narrow_groups<Factor>, warps,
+										 launch.query.layout.bytes, most),
+						  divide_up(query.shape.nunits, (uint64_t) warps * UNITS_OF_WARP));
+	units = divide_up(query.shape.nunits, (uint64_t) blocks * warps);
+	if ((double) (units * NARROW_ROWS) * product > (double) (UINT64_C(1) << SUM_BITS))
+		return GPUAGG_REFUSED;
+	LAUNCH_LARGE(query_narrow_groups<Factor>, blocks, warps * WARP_SIZE, launch.query.layout.bytes,
+				 stream, launch);
+	return gpu_launch_status();
+}
+
+GpuaggReason
+query_run_narrow_groups(const GpuQuery &query, const FusedProducts &fused,
+						const GpuQueryMethod &method, GpuStreamRef stream)
+{
+	NarrowGroupLaunch launch = {};
+	NarrowLimits limits = {};
+
+	if (!find_all(query, fused, &launch, &limits))
+		return GPUAGG_REFUSED;
+	launch.query = query_launch(query);
+	launch.query.table = *query.table;
+	return limits.factor <= INT32_MAX
+			   ? launch_narrow_groups<int32_t>(query, launch, limits.product, method, stream)
+			   : launch_narrow_groups<int64_t>(query, launch, limits.product, method, stream);
+}
