@@ -116,7 +116,7 @@ narrow_stored(const NarrowChunk &chunk, const NarrowRaw &raw, uint32_t number,
 }
 
 /* Warps of a block: as many as leave registers enough. */
-template <class Factor> constexpr unsigned MOST_WARPS = sizeof(Factor) > 4 ? 14 : 16;
+template <class Factor> constexpr unsigned MOST_WARPS = sizeof(Factor) > 4 ? 12 : 16;
 
 /* Factor: of which the values of all factors are. */
 template <class Factor>
