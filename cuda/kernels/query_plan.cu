@@ -236,6 +236,11 @@ make_nodes(Planner &p)
 											 in->type, in->arg);
 			continue;
 		}
+		if (in->op == GPUAGG_VECTOR_COALESCE && operand(p, in->a) == operand(p, in->b))
+		{
+			p.registers[in->out] = operand(p, in->a); /* a copy, as vector_narrow.c makes it */
+			continue;
+		}
 		node = add_node(p);
 		if (node == nullptr)
 			return false;
