@@ -14,9 +14,12 @@
 /* Rows of a piece, in which memory comes: those of a vector. */
 #define STORE_ROWS GPUAGG_VECTOR_ROWS
 
+struct ColumnStore;
+
 typedef struct StoreColumn
 {
-	bool kept; /* others are NULL */
+	bool kept;						 /* others are NULL */
+	const struct ColumnStore *store; /* whose pieces have it: this one's or that below */
 	bool by_value;
 	int16 length;	/* as pg_attribute.attlen */
 	uint8 width;	/* bytes of a value, or of a pointer to it */
@@ -43,6 +46,26 @@ typedef struct ColumnStore
 /* An empty store of rows of this descriptor, which must outlive it, in a child of `context`. */
 extern ColumnStore *gpuagg_column_store_make(TupleDesc desc, const bool *kept,
 											 MemoryContext context);
+
+/*
+ * A store of the rows that `below` has, which must outlive it and get no more: a column is a column
+ * of that, or, where its source is -1, its own, to be set once it is opened.
+ */
+extern ColumnStore *gpuagg_column_store_make_over(TupleDesc desc, const bool *kept,
+												  const ColumnStore *below, const int *sources,
+												  MemoryContext context);
+
+/* Bytes that opening its own columns takes; and does so. */
+extern int64 gpuagg_column_store_open_bytes(const ColumnStore *store);
+extern void gpuagg_column_store_open(ColumnStore *store);
+
+/*
+ * Sets a column of its own of n rows whose numbers are `step` words apart, each once; values are
+ * `stride` places apart, 0: all rows have the same one.
+ */
+extern void gpuagg_column_store_set(ColumnStore *store, int column, const uint64 *numbers,
+									Size step, int64 n, const Datum *values, const bool *isnull,
+									Size stride);
 
 /* Adds a copy of the slot's row, whose kept columns are there. */
 extern void gpuagg_column_store_put(ColumnStore *store, TupleTableSlot *slot);
@@ -108,13 +131,17 @@ gpuagg_column_store_piece_rows(const ColumnStore *store, int64 piece)
 static inline const uint64 *
 gpuagg_column_store_nulls(const ColumnStore *store, int column, int64 piece)
 {
-	return (const uint64 *) (store->pieces[piece] + store->columns[column].nulls);
+	const StoreColumn *of = &store->columns[column];
+
+	return (const uint64 *) (of->store->pieces[piece] + of->nulls);
 }
 
 static inline const void *
 gpuagg_column_store_values(const ColumnStore *store, int column, int64 piece)
 {
-	return store->pieces[piece] + store->columns[column].values;
+	const StoreColumn *of = &store->columns[column];
+
+	return of->store->pieces[piece] + of->values;
 }
 
 #endif /* GPUAGG_COLUMN_STORE_H */

@@ -46,6 +46,7 @@ struct RowSort
 
 	ColumnStore *store; /* NULL: all rows are in runs */
 	int64 nranged;		/* pieces whose keys are in the ranges */
+	bool shares;		/* the rows are those of another sort, too */
 	RowRuns *runs;		/* or NULL */
 	int64 nrows;		/* in runs */
 	int64 device_pieces;
@@ -72,6 +73,7 @@ start(RowSort *sort)
 	MemoryContextReset(sort->data);
 	sort->store = gpuagg_column_store_make(sort->desc, sort->kept, sort->data);
 	sort->nranged = 0;
+	sort->shares = false;
 	sort->nrows = 0;
 	sort->device_pieces = 0;
 	sort->items = NULL;
@@ -253,6 +255,60 @@ gpuagg_row_sort_put_vectors(RowSort *sort, const GpuaggVector *const *columns, c
 	}
 }
 
+/* The item of a row that is among the items; there is one before it unless it is the first. */
+static inline const uint64 *
+item_of(const RowSort *sort, int64 row)
+{
+	Size step = gpuagg_row_keys_step(&sort->keys);
+
+	/* those of runs are behind the last one given out */
+	return sort->items + (row - sort->first + (sort->runs != NULL)) * step;
+}
+
+/* ---- rows of another sort ---- */
+
+bool
+gpuagg_row_sort_share(RowSort *sort, const RowSort *below, const int *sources)
+{
+	ColumnStore *store = gpuagg_column_store_make_over(sort->desc, sort->kept, below->store,
+													   sources, sort->data);
+
+	Assert(sort->store->nrows == 0 && below->runs == NULL);
+	gpuagg_column_store_free(sort->store);
+	sort->store = store;
+	sort->shares = true;
+	widen_all(sort, false);
+	if (gpuagg_column_store_open_bytes(store) + items_bytes(sort, store->nrows) > sort->limit)
+	{
+		start(sort);
+		return false;
+	}
+	gpuagg_column_store_open(store);
+	return true;
+}
+
+void
+gpuagg_row_sort_set(RowSort *sort, int column, const RowSort *below, int64 first, int64 n,
+					const Datum *values, const bool *isnull, Size stride)
+{
+	gpuagg_column_store_set(sort->store, column, item_of(below, first) + below->keys.words,
+							gpuagg_row_keys_step(&below->keys), n, values, isnull, stride);
+}
+
+bool
+gpuagg_row_sort_is_full(const RowSort *sort)
+{
+	return is_full(sort, 0);
+}
+
+void
+gpuagg_row_sort_rest(RowSort *sort)
+{
+	if (sort->items != NULL)
+		pfree(sort->items);
+	sort->items = NULL;
+}
+
 /* Begins to merge the runs. */
 static void
 begin_merge(RowSort *sort)
@@ -264,18 +320,24 @@ begin_merge(RowSort *sort)
 	gpuagg_row_runs_begin(sort->runs, &sort->keys);
 }
 
+static void
+sort_in_memory(RowSort *sort)
+{
+	sort->nitems = sort->store->nrows;
+	if (sort->nitems == 0)
+		return;
+	sort_items(sort);
+	sort->items = repalloc_huge(sort->items, items_bytes(sort, sort->nitems) / 2);
+}
+
 void
 gpuagg_row_sort_perform(RowSort *sort)
 {
 	/* keys may have become wider since the last check */
 	widen_all(sort, false);
-	if (sort->runs == NULL && !is_full(sort, 0))
+	if (sort->runs == NULL && (sort->shares || !is_full(sort, 0)))
 	{
-		sort->nitems = sort->store->nrows;
-		if (sort->nitems == 0)
-			return;
-		sort_items(sort);
-		sort->items = repalloc_huge(sort->items, items_bytes(sort, sort->nitems) / 2);
+		sort_in_memory(sort);
 		return;
 	}
 	if (sort->store->nrows > 0)
@@ -292,16 +354,6 @@ static int64
 total(const RowSort *sort)
 {
 	return sort->runs != NULL ? sort->nrows : sort->nitems;
-}
-
-/* The item of a row that is among the items; there is one before it unless it is the first. */
-static inline const uint64 *
-item_of(const RowSort *sort, int64 row)
-{
-	Size step = gpuagg_row_keys_step(&sort->keys);
-
-	/* those of runs are behind the last one given out */
-	return sort->items + (row - sort->first + (sort->runs != NULL)) * step;
 }
 
 /* Has the item of the next row, which there is. */
@@ -436,7 +488,11 @@ gpuagg_row_sort_rewind(RowSort *sort)
 {
 	sort->position = 0;
 	if (sort->runs == NULL)
+	{
+		if (sort->items == NULL)
+			sort_in_memory(sort);
 		return;
+	}
 	sort->first = sort->nitems = 0;
 	sort->next.n = 0;
 	begin_merge(sort);

@@ -51,6 +51,27 @@ extern void gpuagg_row_sort_put(RowSort *sort, TupleTableSlot *slot);
 extern void gpuagg_row_sort_put_vectors(RowSort *sort, const GpuaggVector *const *columns,
 										const bool *is_datum, const uint16 *rows, int n);
 
+/*
+ * In place of puts, where none has been: its rows are those of `below`, whose number they keep.  A
+ * column is a column of those, as all keys are, or, where its source is -1, is to be set.  `below`
+ * is in memory, and neither cleared nor ended before this one is.  False: that would take more memory
+ * than it may; it has no rows.
+ */
+extern bool gpuagg_row_sort_share(RowSort *sort, const RowSort *below, const int *sources);
+
+/*
+ * Sets a column of the n rows from number `first` in the order of `below` on; values are `stride`
+ * places apart, 0: all rows have the same one.
+ */
+extern void gpuagg_row_sort_set(RowSort *sort, int column, const RowSort *below, int64 first,
+								int64 n, const Datum *values, const bool *isnull, Size stride);
+
+/* Whether it has more memory than it may. */
+extern bool gpuagg_row_sort_is_full(const RowSort *sort);
+
+/* Frees what it needs to give rows out, until it is rewound; in memory. */
+extern void gpuagg_row_sort_rest(RowSort *sort);
+
 /* Sorts; to be called once, after the last put and before the first get. */
 extern void gpuagg_row_sort_perform(RowSort *sort);
 

@@ -11,6 +11,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
+#include "exec/window_below.h"
 #include "exec/window_state.h"
 
 void
@@ -151,6 +152,9 @@ put_rows(WindowInput *input)
 		compute_none(input);
 		begin_sort(input);
 	}
+	input->shares = gpuagg_window_below_take(input->child, input->sort);
+	if (input->shares)
+		return;
 	while (row = ExecProcNode(input->child), !TupIsNull(row))
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -35,6 +35,7 @@ typedef struct WindowInput
 	RowSort *sort;
 	bool *wanted;		/* columns of rows that are looked at behind it */
 	WindowTable *table; /* whose columns are read, and not the child's rows; or NULL */
+	bool shares;		/* a GpuWindow's rows are sorted where that one has them (window_below.h) */
 	bool sends;			/* columns that come from memory go to the device, too, in this run */
 
 	/* by function */
