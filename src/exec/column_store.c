@@ -15,6 +15,7 @@
 
 #include "engine/cpu.h"
 #include "exec/column_store.h"
+#include "types/decimal.h"
 
 #define FIRST_BLOCK (8 * 1024)
 #define LAST_BLOCK	(1024 * 1024)
@@ -22,7 +23,7 @@
 
 /* An empty store whose columns are those of `below` that are their sources, or its own. */
 static ColumnStore *
-make_store(TupleDesc desc, const bool *kept, const ColumnStore *below, const int *sources,
+make_store(TupleDesc desc, const bool *kept, const ColumnStore *below, const StoreSource *sources,
 		   MemoryContext parent)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "gpuagg columns", ALLOCSET_DEFAULT_SIZES);
@@ -39,15 +40,20 @@ make_store(TupleDesc desc, const bool *kept, const ColumnStore *below, const int
 
 		column->kept = kept[i];
 		column->store = store;
-		if (column->kept && below != NULL && sources[i] >= 0)
+		column->scale = -1;
+		if (column->kept && below != NULL && sources[i].column >= 0)
 		{
-			Assert(below->columns[sources[i]].kept);
-			*column = below->columns[sources[i]];
+			Assert(below->columns[sources[i].column].kept);
+			*column = below->columns[sources[i].column];
 			continue;
 		}
+		if (below != NULL)
+			column->scale = sources[i].scale;
 		column->by_value = attribute->attbyval;
 		column->length = attribute->attlen;
 		column->width = attribute->attbyval ? attribute->attlen : sizeof(char *);
+		if (column->scale >= 0)
+			column->width = sizeof(GpuaggInt128);
 		if (!column->kept)
 			continue;
 		column->values = store->piece_bytes;
@@ -64,8 +70,8 @@ gpuagg_column_store_make(TupleDesc desc, const bool *kept, MemoryContext parent)
 }
 
 ColumnStore *
-gpuagg_column_store_make_over(TupleDesc desc, const bool *kept, const ColumnStore *below,
-							  const int *sources, MemoryContext parent)
+gpuagg_column_store_make_over(TupleDesc desc, const bool *kept, const ColumnStore *below, const StoreSource *sources,
+							  MemoryContext parent)
 {
 	ColumnStore *store = make_store(desc, kept, below, sources, parent);
 
@@ -357,7 +363,7 @@ gpuagg_column_store_set(ColumnStore *store, int c, const uint64 *numbers, Size s
 	StoreColumn *column = &store->columns[c];
 	int64 some = stride == 0 ? n : 1;
 
-	Assert(column->kept && column->store == store);
+	Assert(column->kept && column->store == store && column->scale < 0);
 	set_nulls(column, store->pieces, numbers, step, n, isnull, stride);
 	if (column->by_value)
 	{
@@ -371,6 +377,29 @@ gpuagg_column_store_set(ColumnStore *store, int c, const uint64 *numbers, Size s
 		if (!isnull[i * stride])
 			value = copy_value(store, column, values[i * stride]);
 		set_values(column, store->pieces, numbers + i * step, step, some, &value, 0);
+	}
+}
+
+void
+gpuagg_column_store_set_integers(ColumnStore *store, int c, const uint64 *numbers, Size step,
+								 int64 n, const GpuaggInt128 *values, const uint8 *status)
+{
+	StoreColumn *column = &store->columns[c];
+	char *const *pieces = store->pieces;
+
+	Assert(column->kept && column->store == store && column->scale >= 0);
+	for (int64 i = 0; i < n; i++)
+	{
+		uint64 number = numbers[i * step];
+		char *piece = PIECE_OF(number);
+		uint64 *nulls = (uint64 *) (piece + column->nulls);
+		int row = (int) ROW_OF(number);
+
+		((GpuaggInt128 *) (piece + column->values))[row] = values[i];
+		if (status[i] == GPUAGG_ROW_VALUE)
+			continue;
+		nulls[row / 64] |= UINT64CONST(1) << row % 64;
+		column->has_nulls = true;
 	}
 }
 
@@ -432,6 +461,27 @@ gather_nulls(const StoreColumn *column, const uint64 *numbers, Size step, int64 
 	}
 }
 
+/* Numerics from integers, where they are not NULL. */
+static void
+gather_integers(const StoreColumn *column, const uint64 *numbers, Size step, int64 n,
+				Datum *values, const bool *isnull, Size stride)
+{
+	char *const *pieces = column->store->pieces;
+	uint32 at = column->values;
+
+	for (int64 i = 0; i < n; i++)
+	{
+		uint64 number = numbers[i * step];
+		const GpuaggInt128 *integers = (const GpuaggInt128 *) (PIECE_OF(number) + at);
+
+		values[i * stride] =
+			isnull[i * stride]
+				? (Datum) 0
+				: NumericGetDatum(gpuagg_decimal_to_numeric(integers[ROW_OF(number)],
+															column->scale));
+	}
+}
+
 void
 gpuagg_column_store_gather(const ColumnStore *store, const bool *wanted, const uint64 *numbers,
 						   Size step, int64 n, Datum *values, bool *isnull, Size stride)
@@ -440,8 +490,11 @@ gpuagg_column_store_gather(const ColumnStore *store, const bool *wanted, const u
 	{
 		if (!wanted[c])
 			continue;
-		gather_values(&store->columns[c], numbers, step, n, values + c, stride);
 		gather_nulls(&store->columns[c], numbers, step, n, isnull + c, stride);
+		if (store->columns[c].scale >= 0)
+			gather_integers(&store->columns[c], numbers, step, n, values + c, isnull + c, stride);
+		else
+			gather_values(&store->columns[c], numbers, step, n, values + c, stride);
 	}
 }
 

@@ -20,6 +20,7 @@ typedef struct StoreColumn
 {
 	bool kept;						 /* others are NULL */
 	const struct ColumnStore *store; /* whose pieces have it: this one's or that below */
+	int scale;						 /* of numerics that are kept as integers; -1: as they are */
 	bool by_value;
 	int16 length;	/* as pg_attribute.attlen */
 	uint8 width;	/* bytes of a value, or of a pointer to it */
@@ -47,12 +48,19 @@ typedef struct ColumnStore
 extern ColumnStore *gpuagg_column_store_make(TupleDesc desc, const bool *kept,
 											 MemoryContext context);
 
+/* Of a column of a store over another one. */
+typedef struct StoreSource
+{
+	int column; /* of the store below; -1: it is its own, to be set once that is opened */
+	int scale;	/* of its own: as below */
+} StoreSource;
+
 /*
- * A store of the rows that `below` has, which must outlive it and get no more: a column is a column
- * of that, or, where its source is -1, its own, to be set once it is opened.
+ * A store of the rows that `below` has, which must outlive it and get no more.  Numerics of one
+ * display scale, 0 or more, are kept as 128-bit integers, times 10^scale.
  */
 extern ColumnStore *gpuagg_column_store_make_over(TupleDesc desc, const bool *kept,
-												  const ColumnStore *below, const int *sources,
+												  const ColumnStore *below, const StoreSource *sources,
 												  MemoryContext context);
 
 /* Bytes that opening its own columns takes; and does so. */
@@ -67,6 +75,11 @@ extern void gpuagg_column_store_set(ColumnStore *store, int column, const uint64
 									Size step, int64 n, const Datum *values, const bool *isnull,
 									Size stride);
 
+/* The same of one that is kept as integers; NULL where status is not GPUAGG_ROW_VALUE. */
+extern void gpuagg_column_store_set_integers(ColumnStore *store, int column, const uint64 *numbers,
+											 Size step, int64 n, const GpuaggInt128 *values,
+											 const uint8 *status);
+
 /* Adds a copy of the slot's row, whose kept columns are there. */
 extern void gpuagg_column_store_put(ColumnStore *store, TupleTableSlot *slot);
 
@@ -79,7 +92,8 @@ extern void gpuagg_column_store_put_vectors(ColumnStore *store, const GpuaggVect
 
 /*
  * The columns that are `wanted`, which are kept, of n rows whose numbers are `step` words apart;
- * each row `stride` places after the one before.  Values by reference are the store's.
+ * each row `stride` places after the one before.  Values by reference are the store's, but numerics
+ * that it keeps as integers are made in the current memory context.
  */
 extern void gpuagg_column_store_gather(const ColumnStore *store, const bool *wanted,
 									   const uint64 *numbers, Size step, int64 n, Datum *values,

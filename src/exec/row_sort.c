@@ -29,6 +29,7 @@ typedef struct RowsAhead
 	int n;
 	Datum *values;
 	bool *isnull;
+	MemoryContext context; /* of values that are made */
 } RowsAhead;
 
 struct RowSort
@@ -87,6 +88,8 @@ start(RowSort *sort)
 static void
 make_ahead(RowsAhead *ahead, int ncolumns)
 {
+	ahead->context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg rows ahead",
+										   ALLOCSET_DEFAULT_SIZES);
 	ahead->values = palloc0(AHEAD_ROWS * Max(ncolumns, 1) * sizeof(Datum));
 	ahead->isnull = palloc(AHEAD_ROWS * Max(ncolumns, 1) * sizeof(bool));
 	memset(ahead->isnull, true, AHEAD_ROWS * Max(ncolumns, 1) * sizeof(bool));
@@ -268,7 +271,7 @@ item_of(const RowSort *sort, int64 row)
 /* ---- rows of another sort ---- */
 
 bool
-gpuagg_row_sort_share(RowSort *sort, const RowSort *below, const int *sources)
+gpuagg_row_sort_share(RowSort *sort, const RowSort *below, const StoreSource *sources)
 {
 	ColumnStore *store = gpuagg_column_store_make_over(sort->desc, sort->kept, below->store,
 													   sources, sort->data);
@@ -293,6 +296,15 @@ gpuagg_row_sort_set(RowSort *sort, int column, const RowSort *below, int64 first
 {
 	gpuagg_column_store_set(sort->store, column, item_of(below, first) + below->keys.words,
 							gpuagg_row_keys_step(&below->keys), n, values, isnull, stride);
+}
+
+void
+gpuagg_row_sort_set_integers(RowSort *sort, int column, const RowSort *below, int64 first, int64 n,
+							 const GpuaggInt128 *values, const uint8 *status)
+{
+	gpuagg_column_store_set_integers(sort->store, column,
+									 item_of(below, first) + below->keys.words,
+									 gpuagg_row_keys_step(&below->keys), n, values, status);
 }
 
 bool
@@ -388,9 +400,13 @@ find_ahead(const RowSort *sort, RowsAhead *ahead, int64 row)
 {
 	if (row < ahead->first || row >= ahead->first + ahead->n)
 	{
+		MemoryContext old = MemoryContextSwitchTo(ahead->context);
+
+		MemoryContextReset(ahead->context);
 		ahead->first = row;
 		ahead->n = (int) Min(sort->first + sort->nitems - row, AHEAD_ROWS);
 		give_out(sort, sort->all, row, ahead->n, ahead->values, ahead->isnull, sort->desc->natts);
+		MemoryContextSwitchTo(old);
 	}
 	return (row - ahead->first) * sort->desc->natts;
 }

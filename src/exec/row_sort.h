@@ -12,7 +12,7 @@
 
 #include "executor/tuptable.h"
 
-#include "common/vector_run.h"
+#include "exec/column_store.h"
 #include "spec/window_spec.h"
 
 typedef struct RowSort RowSort;
@@ -53,11 +53,12 @@ extern void gpuagg_row_sort_put_vectors(RowSort *sort, const GpuaggVector *const
 
 /*
  * In place of puts, where none has been: its rows are those of `below`, whose number they keep.  A
- * column is a column of those, as all keys are, or, where its source is -1, is to be set.  `below`
+ * column is a column of those, as all keys are, or is to be set.  `below`
  * is in memory, and neither cleared nor ended before this one is.  False: that would take more memory
  * than it may; it has no rows.
  */
-extern bool gpuagg_row_sort_share(RowSort *sort, const RowSort *below, const int *sources);
+extern bool gpuagg_row_sort_share(RowSort *sort, const RowSort *below,
+								  const StoreSource *sources);
 
 /*
  * Sets a column of the n rows from number `first` in the order of `below` on; values are `stride`
@@ -65,6 +66,11 @@ extern bool gpuagg_row_sort_share(RowSort *sort, const RowSort *below, const int
  */
 extern void gpuagg_row_sort_set(RowSort *sort, int column, const RowSort *below, int64 first,
 								int64 n, const Datum *values, const bool *isnull, Size stride);
+
+/* The same of a column that is kept as integers. */
+extern void gpuagg_row_sort_set_integers(RowSort *sort, int column, const RowSort *below,
+										 int64 first, int64 n, const GpuaggInt128 *values,
+										 const uint8 *status);
 
 /* Whether it has more memory than it may. */
 extern bool gpuagg_row_sort_is_full(const RowSort *sort);
@@ -77,8 +83,8 @@ extern void gpuagg_row_sort_perform(RowSort *sort);
 
 /*
  * The next row, in a slot that is the sort's; NULL after the last.  It stays until the next get;
- * what its values point to stays until then, or, if the sort is in memory, until it is cleared or
- * ended.  A new partition also starts new peers.
+ * what its values point to stays until then, or, if the sort is in memory, and it is not a numeric
+ * that is kept as an integer, until it is cleared or ended.  A new partition also starts new peers.
  */
 extern TupleTableSlot *gpuagg_row_sort_get(RowSort *sort, bool *new_partition, bool *new_peers);
 
@@ -89,7 +95,7 @@ extern RowColumns *gpuagg_row_sort_select(const RowSort *sort, const bool *colum
  * Gets some columns, or, if NULL, all that are wanted, of up to `most` rows, each `stride` places
  * after the one before; returns how many rows: not 0 but at the end.  Other columns are not set.
  * From number `at` on sets the bits of rows that start a partition and peers.  What values point
- * to stays as above.
+ * to stays as above, or is in the current memory context.
  */
 extern int64 gpuagg_row_sort_get_many(RowSort *sort, const RowColumns *columns, int64 most,
 									  Datum *values, bool *isnull, Size stride, uint64 *partitions,
@@ -108,11 +114,11 @@ extern bool gpuagg_row_sort_in_memory(const RowSort *sort);
 
 /*
  * Only if the sort is in memory: a row by its number in the order, from 0; fastest for one row after
- * the other.
+ * the other.  What its values point to stays until the next one.
  */
 extern void gpuagg_row_sort_row(RowSort *sort, int64 row, Datum *values, bool *isnull);
 
-/* The same: some columns of n rows from number `first` on. */
+/* The same: some columns of n rows from number `first` on, as gpuagg_row_sort_get_many(). */
 extern void gpuagg_row_sort_columns(const RowSort *sort, const RowColumns *columns, int64 first,
 									int64 n, Datum *values, bool *isnull, Size stride);
 

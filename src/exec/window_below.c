@@ -16,9 +16,9 @@ typedef struct Giving
 	WindowScanState *below;
 	RowSort *from; /* the node's own */
 	RowSort *to;
-	int *sources; /* by column of `to`: of `from`; -1: it is a function's value, or is not kept */
-	int nvalues;  /* these are functions' values: */
-	int *columns; /* of `to` */
+	StoreSource *sources; /* by column of `to` */
+	int nvalues;		  /* these are functions' values: */
+	int *columns;		  /* of `to` */
 	int *functions;
 } Giving;
 
@@ -31,27 +31,36 @@ find_sources(Giving *giving)
 	int ncolumns = list_length(plan->plan->targetlist);
 	int nchild = giving->below->spec->nchild;
 
-	giving->sources = palloc((ncolumns + 1) * sizeof(int));
+	giving->sources = palloc((ncolumns + 1) * sizeof(StoreSource));
 	giving->columns = palloc((ncolumns + 1) * sizeof(int));
 	giving->functions = palloc((ncolumns + 1) * sizeof(int));
 	for (int c = 0; c < ncolumns; c++)
 	{
 		WindowSource source;
 
-		giving->sources[c] = -1;
+		giving->sources[c] = (StoreSource){-1, -1};
 		if (!kept[c])
 			continue;
 		if (!gpuagg_window_source_find(plan, plan, c, &source) || source.scan < 0)
 			return false;
 		if (source.scan < nchild)
 		{
-			giving->sources[c] = source.scan;
+			giving->sources[c].column = source.scan;
 			continue;
 		}
 		giving->columns[giving->nvalues] = c;
 		giving->functions[giving->nvalues++] = source.scan - nchild;
 	}
 	return true;
+}
+
+/* Sums that scans have as integers are kept as such. */
+static void
+choose_integers(Giving *giving)
+{
+	for (int i = 0; i < giving->nvalues; i++)
+		giving->sources[giving->columns[i]].scale =
+			gpuagg_window_sums_scale(giving->below, giving->functions[i]);
 }
 
 static void
@@ -64,7 +73,23 @@ give(const Giving *giving, int i, int64 first, int64 n, const Datum *values, con
 
 /* ---- under a ROWS frame ---- */
 
-/* Functions' values that are in the rows of the current set. */
+static bool
+is_kept_as_integers(const Giving *giving, int i)
+{
+	return giving->sources[giving->columns[i]].scale >= 0;
+}
+
+static void
+give_integers(const Giving *giving, int i, const WindowRows *rows, int64 row, int64 n)
+{
+	const Flight *flight = &rows->columns[giving->functions[i]].scan->flight;
+
+	gpuagg_row_sort_set_integers(giving->to, giving->columns[i], giving->from, rows->first + row, n,
+								 (const GpuaggInt128 *) flight->results + row,
+								 flight->status + row);
+}
+
+/* Functions' values that are in n rows of the current set, or for one row those that were not. */
 static void
 give_set(const Giving *giving, const WindowRows *rows, bool has_values, int64 row, int64 n)
 {
@@ -75,7 +100,12 @@ give_set(const Giving *giving, const WindowRows *rows, bool has_values, int64 ro
 		int f = giving->functions[i];
 		Size place = gpuagg_window_place(below, row, below->spec->nchild + f);
 
-		if (rows->columns[f].has_values == has_values)
+		if (is_kept_as_integers(giving, i))
+		{
+			if (has_values)
+				give_integers(giving, i, rows, row, n);
+		}
+		else if (rows->columns[f].has_values == has_values)
 			give(giving, i, rows->first + row, n, rows->values + place, rows->isnull + place,
 				 below->pipeline->stride);
 	}
@@ -93,8 +123,9 @@ give_singles(const Giving *giving)
 		const WindowRows *rows = p->current;
 		bool complete = true;
 
-		for (int f = 0; f < below->nfunctions; f++)
-			complete &= rows->columns[f].has_values;
+		for (int i = 0; i < giving->nvalues; i++)
+			complete &= is_kept_as_integers(giving, i) ||
+						rows->columns[giving->functions[i]].has_values;
 		for (int64 row = 0; row < rows->nrows && !complete; row++)
 		{
 			gpuagg_window_settle_single(below, row);
@@ -173,6 +204,8 @@ take(Giving *giving)
 	if (!begin(below))
 		return false;
 	giving->from = below->input.sort;
+	if (below->spec->frame == WINDOW_ROWS)
+		choose_integers(giving);
 	if (!gpuagg_row_sort_share(giving->to, giving->from, giving->sources))
 		return false;
 	/* of the rows its functions' arguments alone */
