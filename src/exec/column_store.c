@@ -70,8 +70,8 @@ gpuagg_column_store_make(TupleDesc desc, const bool *kept, MemoryContext parent)
 }
 
 ColumnStore *
-gpuagg_column_store_make_over(TupleDesc desc, const bool *kept, const ColumnStore *below, const StoreSource *sources,
-							  MemoryContext parent)
+gpuagg_column_store_make_over(TupleDesc desc, const bool *kept, const ColumnStore *below,
+							  const StoreSource *sources, MemoryContext parent)
 {
 	ColumnStore *store = make_store(desc, kept, below, sources, parent);
 
@@ -382,7 +382,8 @@ gpuagg_column_store_set(ColumnStore *store, int c, const uint64 *numbers, Size s
 
 void
 gpuagg_column_store_set_integers(ColumnStore *store, int c, const uint64 *numbers, Size step,
-								 int64 n, const GpuaggInt128 *values, const uint8 *status)
+								 int64 n, const GpuaggInt128 *values, const uint8 *status,
+								 Size stride)
 {
 	StoreColumn *column = &store->columns[c];
 	char *const *pieces = store->pieces;
@@ -395,8 +396,8 @@ gpuagg_column_store_set_integers(ColumnStore *store, int c, const uint64 *number
 		uint64 *nulls = (uint64 *) (piece + column->nulls);
 		int row = (int) ROW_OF(number);
 
-		((GpuaggInt128 *) (piece + column->values))[row] = values[i];
-		if (status[i] == GPUAGG_ROW_VALUE)
+		((GpuaggInt128 *) (piece + column->values))[row] = values[i * stride];
+		if (status[i * stride] == GPUAGG_ROW_VALUE)
 			continue;
 		nulls[row / 64] |= UINT64CONST(1) << row % 64;
 		column->has_nulls = true;
@@ -463,8 +464,8 @@ gather_nulls(const StoreColumn *column, const uint64 *numbers, Size step, int64 
 
 /* Numerics from integers, where they are not NULL. */
 static void
-gather_integers(const StoreColumn *column, const uint64 *numbers, Size step, int64 n,
-				Datum *values, const bool *isnull, Size stride)
+gather_integers(const StoreColumn *column, const uint64 *numbers, Size step, int64 n, Datum *values,
+				const bool *isnull, Size stride)
 {
 	char *const *pieces = column->store->pieces;
 	uint32 at = column->values;
@@ -475,10 +476,9 @@ gather_integers(const StoreColumn *column, const uint64 *numbers, Size step, int
 		const GpuaggInt128 *integers = (const GpuaggInt128 *) (PIECE_OF(number) + at);
 
 		values[i * stride] =
-			isnull[i * stride]
-				? (Datum) 0
-				: NumericGetDatum(gpuagg_decimal_to_numeric(integers[ROW_OF(number)],
-															column->scale));
+			isnull[i * stride] ? (Datum) 0
+							   : NumericGetDatum(gpuagg_decimal_to_numeric(integers[ROW_OF(number)],
+																		   column->scale));
 	}
 }
 

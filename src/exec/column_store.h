@@ -60,7 +60,8 @@ typedef struct StoreSource
  * display scale, 0 or more, are kept as 128-bit integers, times 10^scale.
  */
 extern ColumnStore *gpuagg_column_store_make_over(TupleDesc desc, const bool *kept,
-												  const ColumnStore *below, const StoreSource *sources,
+												  const ColumnStore *below,
+												  const StoreSource *sources,
 												  MemoryContext context);
 
 /* Bytes that opening its own columns takes; and does so. */
@@ -75,10 +76,10 @@ extern void gpuagg_column_store_set(ColumnStore *store, int column, const uint64
 									Size step, int64 n, const Datum *values, const bool *isnull,
 									Size stride);
 
-/* The same of one that is kept as integers; NULL where status is not GPUAGG_ROW_VALUE. */
+/* The same of one that is kept as integers; NULL where status, `stride` apart, too, is not GPUAGG_ROW_VALUE. */
 extern void gpuagg_column_store_set_integers(ColumnStore *store, int column, const uint64 *numbers,
 											 Size step, int64 n, const GpuaggInt128 *values,
-											 const uint8 *status);
+											 const uint8 *status, Size stride);
 
 /* Adds a copy of the slot's row, whose kept columns are there. */
 extern void gpuagg_column_store_put(ColumnStore *store, TupleTableSlot *slot);

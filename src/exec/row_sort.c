@@ -300,11 +300,10 @@ gpuagg_row_sort_set(RowSort *sort, int column, const RowSort *below, int64 first
 
 void
 gpuagg_row_sort_set_integers(RowSort *sort, int column, const RowSort *below, int64 first, int64 n,
-							 const GpuaggInt128 *values, const uint8 *status)
+							 const GpuaggInt128 *values, const uint8 *status, Size stride)
 {
-	gpuagg_column_store_set_integers(sort->store, column,
-									 item_of(below, first) + below->keys.words,
-									 gpuagg_row_keys_step(&below->keys), n, values, status);
+	gpuagg_column_store_set_integers(sort->store, column, item_of(below, first) + below->keys.words,
+									 gpuagg_row_keys_step(&below->keys), n, values, status, stride);
 }
 
 bool

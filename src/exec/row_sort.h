@@ -57,8 +57,7 @@ extern void gpuagg_row_sort_put_vectors(RowSort *sort, const GpuaggVector *const
  * is in memory, and neither cleared nor ended before this one is.  False: that would take more memory
  * than it may; it has no rows.
  */
-extern bool gpuagg_row_sort_share(RowSort *sort, const RowSort *below,
-								  const StoreSource *sources);
+extern bool gpuagg_row_sort_share(RowSort *sort, const RowSort *below, const StoreSource *sources);
 
 /*
  * Sets a column of the n rows from number `first` in the order of `below` on; values are `stride`
@@ -70,7 +69,7 @@ extern void gpuagg_row_sort_set(RowSort *sort, int column, const RowSort *below,
 /* The same of a column that is kept as integers. */
 extern void gpuagg_row_sort_set_integers(RowSort *sort, int column, const RowSort *below,
 										 int64 first, int64 n, const GpuaggInt128 *values,
-										 const uint8 *status);
+										 const uint8 *status, Size stride);
 
 /* Whether it has more memory than it may. */
 extern bool gpuagg_row_sort_is_full(const RowSort *sort);

@@ -5,7 +5,9 @@
 #include "compat.h"
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
+#include "engine/cpu.h"
 #include "exec/window_below.h"
 #include "exec/window_pipeline.h"
 #include "exec/window_source.h"
@@ -59,8 +61,8 @@ static void
 choose_integers(Giving *giving)
 {
 	for (int i = 0; i < giving->nvalues; i++)
-		giving->sources[giving->columns[i]].scale =
-			gpuagg_window_sums_scale(giving->below, giving->functions[i]);
+		giving->sources[giving->columns[i]].scale = gpuagg_window_sums_scale(giving->below,
+																			 giving->functions[i]);
 }
 
 static void
@@ -80,16 +82,20 @@ is_kept_as_integers(const Giving *giving, int i)
 }
 
 static void
-give_integers(const Giving *giving, int i, const WindowRows *rows, int64 row, int64 n)
+give_integers(const Giving *giving, int i, int64 first, int64 n, const void *results,
+			  const uint8 *status, Size stride)
 {
-	const Flight *flight = &rows->columns[giving->functions[i]].scan->flight;
-
-	gpuagg_row_sort_set_integers(giving->to, giving->columns[i], giving->from, rows->first + row, n,
-								 (const GpuaggInt128 *) flight->results + row,
-								 flight->status + row);
+	gpuagg_row_sort_set_integers(giving->to, giving->columns[i], giving->from, first, n, results,
+								 status, stride);
 }
 
-/* Functions' values that are in n rows of the current set, or for one row those that were not. */
+static const Flight *
+flight_of(const Giving *giving, int i, const WindowRows *rows)
+{
+	return &rows->columns[giving->functions[i]].scan->flight;
+}
+
+/* Of n rows of the current set from this one on values that are in all of them, or in this one. */
 static void
 give_set(const Giving *giving, const WindowRows *rows, bool has_values, int64 row, int64 n)
 {
@@ -103,7 +109,8 @@ give_set(const Giving *giving, const WindowRows *rows, bool has_values, int64 ro
 		if (is_kept_as_integers(giving, i))
 		{
 			if (has_values)
-				give_integers(giving, i, rows, row, n);
+				give_integers(giving, i, rows->first + row, n, flight_of(giving, i, rows)->results,
+							  flight_of(giving, i, rows)->status, 1);
 		}
 		else if (rows->columns[f].has_values == has_values)
 			give(giving, i, rows->first + row, n, rows->values + place, rows->isnull + place,
@@ -140,7 +147,166 @@ give_singles(const Giving *giving)
 	return true;
 }
 
-/* ---- under other frames ---- */
+/* ---- under other frames, where engines compute all functions ---- */
+
+/* Whether no function is one of the others, or numbers rows. */
+static bool
+has_scans_alone(const WindowScanState *below)
+{
+	for (int f = 0; f < below->nfunctions; f++)
+		if (below->functions[f].op->kind == 0 || below->functions[f].number != WINDOW_AGGREGATE)
+			return false;
+	return true;
+}
+
+/* Gives rows before the current set, which are a group's last ones, the last results before it. */
+static void
+give_last(const Giving *giving, int64 first, int64 n)
+{
+	WindowScanState *below = giving->below;
+
+	for (int i = 0; i < giving->nvalues && n > 0; i++)
+	{
+		const WindowFunctionState *function = &below->functions[giving->functions[i]];
+		const LastResult *last = &below->pipeline->last[giving->functions[i]];
+		MemoryContext old;
+		Datum value;
+		bool isnull;
+
+		if (is_kept_as_integers(giving, i))
+		{
+			give_integers(giving, i, first, n, last->result, &last->status, 0);
+			continue;
+		}
+		MemoryContextReset(below->group_context);
+		old = MemoryContextSwitchTo(below->group_context);
+		value = gpuagg_running_result(function->op, last->result, &last->status, 0, last->count,
+									  &isnull);
+		MemoryContextSwitchTo(old);
+		give(giving, i, first, n, &value, &isnull, 0);
+	}
+}
+
+/* What the macro gives each of n rows is what the last row of its group has. */
+#define SPREAD(copy)                                 \
+	for (int64 row = n - 2; row >= 0; row--)         \
+		if (!gpuagg_bit(rows->group_heads, row + 1)) \
+			copy;
+
+static void
+spread_integers(const WindowRows *rows, int64 n, GpuaggInt128 *results, uint8 *status)
+{
+	SPREAD((results[row] = results[row + 1], status[row] = status[row + 1]))
+}
+
+static void
+spread_values(const WindowRows *rows, int64 n, Datum *values, bool *isnull, Size stride)
+{
+	SPREAD((values[row * stride] = values[(row + 1) * stride],
+			isnull[row * stride] = isnull[(row + 1) * stride]))
+}
+
+/* Gives each of these groups its value, as give_ended() does. */
+static void
+give_each(const Giving *giving, int i, const WindowRows *rows, int64 n, int64 earlier)
+{
+	WindowScanState *below = giving->below;
+	int f = giving->functions[i];
+	const WindowFunctionColumn *column = &rows->columns[f];
+	int64 first = -earlier;
+
+	for (int64 row = 0; row < n; row++)
+	{
+		MemoryContext old;
+		Datum value;
+		bool isnull;
+
+		if (row + 1 < n && !gpuagg_bit(rows->group_heads, row + 1))
+			continue;
+		MemoryContextReset(below->group_context);
+		old = MemoryContextSwitchTo(below->group_context);
+		value = gpuagg_running_result(below->functions[f].op, column->scan->flight.results,
+									  column->scan->flight.status, row,
+									  column->counts != NULL ? column->counts[row] : 0, &isnull);
+		MemoryContextSwitchTo(old);
+		give(giving, i, rows->first + first, row + 1 - first, &value, &isnull, 0);
+		first = row + 1;
+	}
+}
+
+/*
+ * Gives the first n rows of the current set, whose groups end there, their values, and as many
+ * rows before it the value of the first one's group, of which they are.
+ */
+static void
+give_ended(const Giving *giving, WindowRows *rows, int64 n, int64 earlier)
+{
+	const WindowScanState *below = giving->below;
+	Size stride = below->pipeline->stride;
+
+	for (int i = 0; i < giving->nvalues; i++)
+	{
+		int f = giving->functions[i];
+		const Flight *flight = flight_of(giving, i, rows);
+		Size place = gpuagg_window_place(below, 0, below->spec->nchild + f);
+		Datum *values = rows->values + place;
+		bool *isnull = rows->isnull + place;
+
+		if (is_kept_as_integers(giving, i))
+		{
+			spread_integers(rows, n, (GpuaggInt128 *) flight->results, flight->status);
+			give_integers(giving, i, rows->first - earlier, earlier, flight->results,
+						  flight->status, 0);
+			give_integers(giving, i, rows->first, n, flight->results, flight->status, 1);
+		}
+		else if (gpuagg_running_result_column(below->functions[f].op, flight->results,
+											  flight->status, n, values, isnull, stride))
+		{
+			spread_values(rows, n, values, isnull, stride);
+			give(giving, i, rows->first - earlier, earlier, values, isnull, 0);
+			give(giving, i, rows->first, n, values, isnull, stride);
+		}
+		else
+			give_each(giving, i, rows, n, earlier);
+	}
+}
+
+static bool
+give_scans(const Giving *giving)
+{
+	WindowScanState *below = giving->below;
+	WindowPipeline *p = below->pipeline;
+	int64 pending = 0; /* rows before the current set, of the group that is open */
+
+	while (gpuagg_window_pipeline_advance(below))
+	{
+		WindowRows *rows = p->current;
+		int64 open = rows->nrows - 1; /* the last row that starts a group, or the first one */
+
+		if (pending > 0 && gpuagg_bit(rows->group_heads, 0))
+		{
+			give_last(giving, rows->first - pending, pending);
+			pending = 0;
+		}
+		while (open > 0 && !gpuagg_bit(rows->group_heads, open))
+			open--;
+		gpuagg_window_keep_last(below);
+		if (open > 0)
+		{
+			give_ended(giving, rows, open, pending);
+			pending = 0;
+		}
+		pending += rows->nrows - open;
+		p->next_emitted = p->next_row = rows->nrows;
+		below->waiting.nemitted += rows->nrows;
+		if (gpuagg_row_sort_is_full(giving->to))
+			return false;
+	}
+	give_last(giving, below->waiting.nemitted - pending, pending);
+	return true;
+}
+
+/* ---- under other frames, with any functions ---- */
 
 /* Numbers of the n rows up to this one. */
 static void
@@ -199,18 +365,23 @@ static bool
 take(Giving *giving)
 {
 	WindowScanState *below = giving->below;
+	bool in_sets;
 	bool done;
 
 	if (!begin(below))
 		return false;
 	giving->from = below->input.sort;
-	if (below->spec->frame == WINDOW_ROWS)
+	in_sets = below->spec->frame == WINDOW_ROWS || has_scans_alone(below);
+	if (in_sets)
 		choose_integers(giving);
 	if (!gpuagg_row_sort_share(giving->to, giving->from, giving->sources))
 		return false;
 	/* of the rows its functions' arguments alone */
 	below->pipeline->needed = palloc0(below->pipeline->stride * sizeof(bool));
-	done = below->spec->frame == WINDOW_ROWS ? give_singles(giving) : give_groups(giving);
+	if (!in_sets)
+		done = give_groups(giving);
+	else
+		done = below->spec->frame == WINDOW_ROWS ? give_singles(giving) : give_scans(giving);
 	gpuagg_window_pipeline_drop(below);
 	if (done)
 		gpuagg_row_sort_rest(giving->from);
@@ -237,8 +408,7 @@ gpuagg_window_below_take(PlanState *child, RowSort *sort)
 			InstrStartNode(child->instrument);
 		done = take(&giving);
 		if (child->instrument != NULL)
-			InstrStopNode(child->instrument,
-						  done ? (double) giving.below->waiting.nemitted : 0);
+			InstrStopNode(child->instrument, done ? (double) giving.below->waiting.nemitted : 0);
 		if (!done)
 		{
 			gpuagg_row_sort_clear(sort);

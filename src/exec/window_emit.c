@@ -226,9 +226,8 @@ take_arguments(WindowScanState *node, int64 first, int64 last)
 	}
 }
 
-/* Keeps the last results of the current set, for set_value(). */
-static void
-keep_last(WindowScanState *node)
+void
+gpuagg_window_keep_last(WindowScanState *node)
 {
 	WindowRows *rows = node->pipeline->current;
 	int64 i = rows->nrows - 1;
@@ -301,7 +300,7 @@ find_ready(WindowScanState *node)
 		if (p->current != NULL && next_group(node))
 			continue;
 		if (p->current != NULL && node->waiting.pending > 0)
-			keep_last(node);
+			gpuagg_window_keep_last(node);
 		if (gpuagg_window_pipeline_advance(node))
 			continue;
 		if (node->waiting.pending == 0)

@@ -226,6 +226,9 @@ extern void gpuagg_window_close_group(WindowScanState *node, int64 i);
  */
 extern void gpuagg_window_settle_single(WindowScanState *node, int64 row);
 
+/* Keeps the last results of the current set, in the pipeline, as its last group goes on. */
+extern void gpuagg_window_keep_last(WindowScanState *node);
+
 /*
  * Under another frame, in sets: the next rows whose functions have the same values, by number in
  * the input those before waiting.nemitted; returns how many, 0 at the end.  They leave like this.

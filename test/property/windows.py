@@ -7,6 +7,7 @@ are total.  Partitions and peer groups begin at boundaries of sets of rows and b
 Seeded.  Connection: the environment's.
 """
 import argparse
+import copy
 import os
 import random
 import re
@@ -182,6 +183,10 @@ class Window:
         if self.frame == 'peers' and not self.order:
             self.order = ['k']
         self.part = part
+        self.choose_frame(rng)
+
+    def choose_frame(self, rng):
+        """One of the texts of the frame."""
         frames = {
             'rows': ('ROWS UNBOUNDED PRECEDING', 'ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW'),
             'peers': ('', '', 'RANGE UNBOUNDED PRECEDING', 'RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW'),
@@ -193,6 +198,15 @@ class Window:
                       'GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING'),
         }
         self.frame_text = rng.choice(frames[self.frame])
+
+    def sibling(self, rng):
+        """A window for which the rows lie in order where they do for this one."""
+        other = copy.copy(self)
+        other.order = self.order[:rng.randint(0, len(self.order))]
+        total = any(key.split()[0] == 'i' for key in other.order)
+        other.frame = rng.choice((('rows', 'rows') if total else ()) + (('peers', 'whole') if other.order else ('all', 'whole')))
+        other.choose_frame(rng)
+        return other
 
     def text(self, frame=None):
         return '(%s %s %s)' % ('PARTITION BY ' + ', '.join(self.part) if self.part else '',
@@ -237,11 +251,20 @@ def beside_ours(rng, window):
     return (text + ' OVER ' + window.text(),) * 2
 
 
+def several(rng, fixed):
+    """A window or some, of which the node often sorts for all."""
+    windows = [Window(rng, fixed)]
+    for _ in range(rng.choice((0, 0, 1, 2, 3))):
+        windows.append(rng.choice(windows).sibling(rng) if rng.random() < 0.3 else
+                       Window(rng, fixed or rng.choice((True, True, None))))
+    return windows
+
+
 class Query:
     """ours and core: texts of the same query, rows told apart by their first column."""
 
     def __init__(self, rng, table, fixed=None, plain=False):
-        windows = [Window(rng, fixed) for _ in range(rng.choice((1, 1, 1, 2, 3)))]
+        windows = several(rng, fixed)
         self.taken = any(w.taken() for w in windows)
         pairs = []
         for window in windows:
@@ -396,6 +419,9 @@ def filtered_queries(script, rng, table, settings, number):
             calls.append(text + ' AS n')
             conditions.append(rng.choice(('n > 3', 'n <= 5', 'n = 1')))
             rng.shuffle(conditions)
+        if rng.random() < 0.5:
+            # over rows that conditions drop, or above such
+            calls.append('@sum(x_int8) OVER %s AS z' % Window(rng, True, rng.choice(('rows', 'peers', 'all'))).text())
         where = rng.choice(('', ' WHERE ' + rng.choice(WHERE)))
         text = 'SELECT * FROM (SELECT i, %s%s FROM %s b%s) q WHERE %s' % (
             rng.choice(('', 'wide, k_numeric, ')), ', '.join(calls), table.name + rng.choice(('', '', 'p')), where,
