@@ -37,6 +37,7 @@ struct RowSort
 	MemoryContext context;
 	MemoryContext data; /* of the rows; reset when they are forgotten */
 	TupleDesc desc;
+	int ngiven; /* columns of rows that are given out */
 	int64 limit;
 	AttrNumber last_attno; /* of all columns that are kept */
 	bool by_reference;	   /* one of them at least */
@@ -96,8 +97,8 @@ make_ahead(RowsAhead *ahead, int ncolumns)
 }
 
 RowSort *
-gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted, int64 limit,
-					  MemoryContext parent)
+gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted, int ngiven,
+					  int64 limit, MemoryContext parent)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "gpuagg row sort", ALLOCSET_SMALL_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
@@ -106,6 +107,7 @@ gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted
 	sort->context = context;
 	sort->data = AllocSetContextCreate(context, "gpuagg rows to sort", ALLOCSET_DEFAULT_SIZES);
 	sort->desc = desc;
+	sort->ngiven = ngiven;
 	sort->limit = Max(limit, LEAST_LIMIT);
 	gpuagg_row_keys_init(&sort->keys, desc, spec);
 	sort->kept = palloc(Max(desc->natts, 1) * sizeof(bool));
@@ -135,9 +137,9 @@ gpuagg_row_sort_select(const RowSort *sort, const bool *columns)
 {
 	RowColumns *selected = palloc(sizeof(RowColumns));
 
-	selected->gathered = palloc(Max(sort->desc->natts, 1) * sizeof(bool));
+	selected->gathered = palloc0(Max(sort->desc->natts, 1) * sizeof(bool));
 	selected->unpacked = palloc0(Max(sort->desc->natts, 1) * sizeof(bool));
-	for (int i = 0; i < sort->desc->natts; i++)
+	for (int i = 0; i < sort->ngiven; i++)
 		selected->gathered[i] = columns[i] && sort->wanted[i];
 	for (int k = 0; k < sort->keys.nkeys; k++)
 	{
@@ -468,8 +470,8 @@ gpuagg_row_sort_row(RowSort *sort, int64 row, Datum *values, bool *isnull)
 
 	Assert(gpuagg_row_sort_in_memory(sort) && row >= 0 && row < sort->nitems);
 	place = find_ahead(sort, &sort->row, row);
-	memcpy(values, sort->row.values + place, sort->desc->natts * sizeof(Datum));
-	memcpy(isnull, sort->row.isnull + place, sort->desc->natts * sizeof(bool));
+	memcpy(values, sort->row.values + place, sort->ngiven * sizeof(Datum));
+	memcpy(isnull, sort->row.isnull + place, sort->ngiven * sizeof(bool));
 }
 
 void

@@ -35,11 +35,11 @@ typedef struct RowSortReport
 /*
  * A sort of rows of this descriptor by all partition columns of the spec, then all its
  * order columns (together 1 to SORT_MAX_KEYS), in a child of `parent`.  Descriptor and spec
- * must outlive it.  wanted: columns that are asked for later; others are NULL or anything.
- * `limit` is in bytes.  Its file belongs to the resource owner of the put that begins it.
+ * must outlive it.  wanted: columns that are asked for later, of rows given out only if they are
+ * among the first ngiven; others are NULL or anything.  `limit` is in bytes.  Its file belongs to the resource owner of the put that begins it.
  */
 extern RowSort *gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted,
-									  int64 limit, MemoryContext parent);
+									  int ngiven, int64 limit, MemoryContext parent);
 
 /* Columns that it needs: those that are wanted, and keys. */
 extern const bool *gpuagg_row_sort_kept(const RowSort *sort);

@@ -8,6 +8,7 @@
 #include "utils/memutils.h"
 
 #include "engine/cpu.h"
+#include "exec/window_arguments.h"
 #include "exec/window_below.h"
 #include "exec/window_pipeline.h"
 #include "exec/window_source.h"
@@ -18,6 +19,7 @@ typedef struct Giving
 	WindowScanState *below;
 	RowSort *from; /* the node's own */
 	RowSort *to;
+	int narguments;		  /* the last columns of `to` */
 	StoreSource *sources; /* by column of `to` */
 	int nvalues;		  /* these are functions' values: */
 	int *columns;		  /* of `to` */
@@ -33,7 +35,7 @@ find_sources(Giving *giving)
 	int ncolumns = list_length(plan->plan->targetlist);
 	int nchild = giving->below->spec->nchild;
 
-	giving->sources = palloc((ncolumns + 1) * sizeof(StoreSource));
+	giving->sources = palloc((ncolumns + giving->narguments + 1) * sizeof(StoreSource));
 	giving->columns = palloc((ncolumns + 1) * sizeof(int));
 	giving->functions = palloc((ncolumns + 1) * sizeof(int));
 	for (int c = 0; c < ncolumns; c++)
@@ -53,6 +55,9 @@ find_sources(Giving *giving)
 		giving->columns[giving->nvalues] = c;
 		giving->functions[giving->nvalues++] = source.scan - nchild;
 	}
+	/* arguments that it computes are behind its own */
+	for (int i = 0; i < giving->narguments; i++)
+		giving->sources[ncolumns + i] = (StoreSource){nchild + giving->below->nfunctions + i, -1};
 	return true;
 }
 
@@ -349,29 +354,78 @@ give_groups(const Giving *giving)
 
 /* ---- the node below ---- */
 
-/* Whether it computes its functions over rows that it has in memory. */
-static bool
-begin(WindowScanState *below)
+/* The child, if it is one that sorts and gives all its rows, as the node above does. */
+static WindowScanState *
+find_below(const WindowInput *above)
 {
-	Assert(!below->begun);
-	gpuagg_window_begin(below);
-	if (below->pipeline == NULL)
+	WindowScanState *below = (WindowScanState *) above->child;
+
+	if (gpuagg_window_source_node(above->child) != above->child || !above->spec->sort ||
+		!below->spec->sort || above->child->qual != NULL || below->run.condition != NULL)
+		return NULL;
+	return below;
+}
+
+static void
+start_below(WindowScanState *below)
+{
+	if (below->css.ss.ps.instrument != NULL)
+		InstrStartNode(below->css.ss.ps.instrument);
+}
+
+static void
+stop_below(WindowScanState *below, double nrows)
+{
+	if (below->css.ss.ps.instrument != NULL)
+		InstrStopNode(below->css.ss.ps.instrument, nrows);
+}
+
+/* Makes it compute rows that are asked for one by one, from the first one on. */
+static void
+begin_rows(WindowScanState *below)
+{
+	gpuagg_window_arguments_refuse(below);
+	ExecReScan(&below->css.ss.ps);
+}
+
+bool
+gpuagg_window_below_begin(WindowInput *above)
+{
+	WindowScanState *below = find_below(above);
+	MemoryContext old;
+	bool done;
+
+	if (below == NULL)
 		return false;
-	gpuagg_window_input_sort(&below->input);
-	return below->input.keeps_rows;
+	old = MemoryContextSwitchTo(above->child->state->es_query_cxt);
+	gpuagg_window_arguments_ask(above, &below->input);
+	if (above->child->chgParam != NULL)
+		ExecReScan(above->child);
+	Assert(!below->begun);
+	start_below(below);
+	gpuagg_window_begin(below);
+	done = below->pipeline != NULL;
+	if (done)
+	{
+		gpuagg_window_input_sort(&below->input);
+		done = below->input.keeps_rows;
+	}
+	stop_below(below, 0);
+	if (!done && below->input.asked)
+		begin_rows(below);
+	MemoryContextSwitchTo(old);
+	return done;
 }
 
 static bool
 take(Giving *giving)
 {
 	WindowScanState *below = giving->below;
-	bool in_sets;
+	bool in_sets = below->spec->frame == WINDOW_ROWS || has_scans_alone(below);
 	bool done;
 
-	if (!begin(below))
+	if (!find_sources(giving))
 		return false;
-	giving->from = below->input.sort;
-	in_sets = below->spec->frame == WINDOW_ROWS || has_scans_alone(below);
 	if (in_sets)
 		choose_integers(giving);
 	if (!gpuagg_row_sort_share(giving->to, giving->from, giving->sources))
@@ -389,32 +443,23 @@ take(Giving *giving)
 }
 
 bool
-gpuagg_window_below_take(PlanState *child, RowSort *sort)
+gpuagg_window_below_take(WindowInput *above)
 {
-	Giving giving = {.below = (WindowScanState *) child, .to = sort};
-	MemoryContext old;
+	WindowScanState *below = find_below(above);
+	MemoryContext old = MemoryContextSwitchTo(above->child->state->es_query_cxt);
+	Giving giving = {
+		.below = below,
+		.from = below->input.sort,
+		.to = above->sort,
+		.narguments = above->narguments,
+	};
 	bool done;
 
-	if (gpuagg_window_source_node(child) != child || child->qual != NULL ||
-		!giving.below->spec->sort || giving.below->run.condition != NULL)
-		return false;
-	old = MemoryContextSwitchTo(child->state->es_query_cxt);
-	done = find_sources(&giving);
-	if (done)
-	{
-		if (child->chgParam != NULL)
-			ExecReScan(child);
-		if (child->instrument != NULL)
-			InstrStartNode(child->instrument);
-		done = take(&giving);
-		if (child->instrument != NULL)
-			InstrStopNode(child->instrument, done ? (double) giving.below->waiting.nemitted : 0);
-		if (!done)
-		{
-			gpuagg_row_sort_clear(sort);
-			ExecReScan(child);
-		}
-	}
+	start_below(below);
+	done = take(&giving);
+	stop_below(below, done ? (double) below->waiting.nemitted : 0);
+	if (!done)
+		begin_rows(below);
 	MemoryContextSwitchTo(old);
 	return done;
 }

@@ -8,12 +8,18 @@
 #ifndef GPUAGG_WINDOW_BELOW_H
 #define GPUAGG_WINDOW_BELOW_H
 
-#include "exec/row_sort.h"
+#include "exec/window_input.h"
 
 /*
- * All rows of the child, if it is such a node, for the sort of the node above, which has none;
- * false: the child is to be asked for them one by one.  The child is then at its start.
+ * Before a run of the node above has rows: has the child, if it is such a node, sort its own.  False: they
+ * are to be asked for one by one.
  */
-extern bool gpuagg_window_below_take(PlanState *child, RowSort *sort);
+extern bool gpuagg_window_below_begin(WindowInput *above);
+
+/*
+ * All of them for the sort of the node above, which has none.  False: they take more memory than they
+ * may, and are to be asked for one by one.  The sort has some then.
+ */
+extern bool gpuagg_window_below_take(WindowInput *above);
 
 #endif /* GPUAGG_WINDOW_BELOW_H */
