@@ -17,9 +17,11 @@
 #include "exec/column_store.h"
 #include "types/decimal.h"
 
-#define FIRST_BLOCK (8 * 1024)
-#define LAST_BLOCK	(1024 * 1024)
-#define NULLS_BYTES (STORE_ROWS / 8)
+#define FIRST_BLOCK	 (8 * 1024)
+#define LAST_BLOCK	 (1024 * 1024)
+#define NULLS_BYTES	 (STORE_ROWS / 8)
+
+#define INTEGER_ROWS 128
 
 /* An empty store whose columns are those of `below` that are their sources, or its own. */
 static ColumnStore *
@@ -462,23 +464,33 @@ gather_nulls(const StoreColumn *column, const uint64 *numbers, Size step, int64 
 	}
 }
 
-/* Numerics from integers, where they are not NULL. */
+/*
+ * Numerics from integers, where they are not NULL.  Integers of some rows are read one right after the
+ * other, as they lie apart, and making a numeric takes as long as several such reads.
+ */
 static void
 gather_integers(const StoreColumn *column, const uint64 *numbers, Size step, int64 n, Datum *values,
 				const bool *isnull, Size stride)
 {
 	char *const *pieces = column->store->pieces;
 	uint32 at = column->values;
+	GpuaggInt128 integers[INTEGER_ROWS];
 
-	for (int64 i = 0; i < n; i++)
+	for (int64 first = 0; first < n; first += INTEGER_ROWS)
 	{
-		uint64 number = numbers[i * step];
-		const GpuaggInt128 *integers = (const GpuaggInt128 *) (PIECE_OF(number) + at);
+		int64 end = Min(first + INTEGER_ROWS, n);
 
-		values[i * stride] =
-			isnull[i * stride] ? (Datum) 0
-							   : NumericGetDatum(gpuagg_decimal_to_numeric(integers[ROW_OF(number)],
-																		   column->scale));
+		for (int64 i = first; i < end; i++)
+		{
+			uint64 number = numbers[i * step];
+
+			integers[i - first] = ((const GpuaggInt128 *) (PIECE_OF(number) + at))[ROW_OF(number)];
+		}
+		for (int64 i = first; i < end; i++)
+			values[i * stride] =
+				isnull[i * stride] ? (Datum) 0
+								   : NumericGetDatum(gpuagg_decimal_to_numeric(integers[i - first],
+																			   column->scale));
 	}
 }
 
