@@ -15,13 +15,18 @@
 
 #include "engine/cpu.h"
 #include "exec/column_store.h"
+#include "types/decimal.h"
 
-#define FIRST_BLOCK (8 * 1024)
-#define LAST_BLOCK	(1024 * 1024)
-#define NULLS_BYTES (STORE_ROWS / 8)
+#define FIRST_BLOCK	 (8 * 1024)
+#define LAST_BLOCK	 (1024 * 1024)
+#define NULLS_BYTES	 (STORE_ROWS / 8)
 
-ColumnStore *
-gpuagg_column_store_make(TupleDesc desc, const bool *kept, MemoryContext parent)
+#define INTEGER_ROWS 128
+
+/* An empty store whose columns are those of `below` that are their sources, or its own. */
+static ColumnStore *
+make_store(TupleDesc desc, const bool *kept, const ColumnStore *below, const StoreSource *sources,
+		   MemoryContext parent)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "gpuagg columns", ALLOCSET_DEFAULT_SIZES);
 	ColumnStore *store = MemoryContextAllocZero(context, sizeof(ColumnStore));
@@ -36,15 +41,43 @@ gpuagg_column_store_make(TupleDesc desc, const bool *kept, MemoryContext parent)
 		StoreColumn *column = &store->columns[i];
 
 		column->kept = kept[i];
+		column->store = store;
+		column->scale = -1;
+		if (column->kept && below != NULL && sources[i].column >= 0)
+		{
+			Assert(below->columns[sources[i].column].kept);
+			*column = below->columns[sources[i].column];
+			continue;
+		}
+		if (below != NULL)
+			column->scale = sources[i].scale;
 		column->by_value = attribute->attbyval;
 		column->length = attribute->attlen;
 		column->width = attribute->attbyval ? attribute->attlen : sizeof(char *);
+		if (column->scale >= 0)
+			column->width = sizeof(GpuaggInt128);
 		if (!column->kept)
 			continue;
 		column->values = store->piece_bytes;
 		column->nulls = column->values + STORE_ROWS * column->width;
 		store->piece_bytes = column->nulls + NULLS_BYTES;
 	}
+	return store;
+}
+
+ColumnStore *
+gpuagg_column_store_make(TupleDesc desc, const bool *kept, MemoryContext parent)
+{
+	return make_store(desc, kept, NULL, NULL, parent);
+}
+
+ColumnStore *
+gpuagg_column_store_make_over(TupleDesc desc, const bool *kept, const ColumnStore *below,
+							  const StoreSource *sources, MemoryContext parent)
+{
+	ColumnStore *store = make_store(desc, kept, below, sources, parent);
+
+	store->nrows = below->nrows;
 	return store;
 }
 
@@ -55,6 +88,18 @@ gpuagg_column_store_free(ColumnStore *store)
 }
 
 /* ---- memory ---- */
+
+/* A piece of the store's own columns, without NULLs. */
+static char *
+make_piece(ColumnStore *store, int64 piece)
+{
+	store->pieces[piece] = MemoryContextAllocHuge(store->context, Max(store->piece_bytes, 1));
+	store->bytes += store->piece_bytes;
+	for (int i = 0; i < store->desc->natts; i++)
+		if (store->columns[i].kept && store->columns[i].store == store)
+			memset(store->pieces[piece] + store->columns[i].nulls, 0, NULLS_BYTES);
+	return store->pieces[piece];
+}
 
 /* The piece of the next row. */
 static char *
@@ -74,12 +119,28 @@ open_piece(ColumnStore *store)
 		store->bytes += (room - store->room) * sizeof(char *);
 		store->room = room;
 	}
-	store->pieces[piece] = MemoryContextAllocHuge(store->context, Max(store->piece_bytes, 1));
-	store->bytes += store->piece_bytes;
-	for (int i = 0; i < store->desc->natts; i++)
-		if (store->columns[i].kept)
-			memset(store->pieces[piece] + store->columns[i].nulls, 0, NULLS_BYTES);
-	return store->pieces[piece];
+	return make_piece(store, piece);
+}
+
+int64
+gpuagg_column_store_open_bytes(const ColumnStore *store)
+{
+	return gpuagg_column_store_pieces(store) *
+		   (int64) (store->piece_bytes + (store->piece_bytes > 0 ? sizeof(char *) : 0));
+}
+
+void
+gpuagg_column_store_open(ColumnStore *store)
+{
+	int64 npieces = gpuagg_column_store_pieces(store);
+
+	if (store->piece_bytes == 0)
+		return;
+	store->room = npieces;
+	store->pieces = MemoryContextAllocHuge(store->context, Max(npieces, 1) * sizeof(char *));
+	store->bytes += npieces * (int64) sizeof(char *);
+	for (int64 piece = 0; piece < npieces; piece++)
+		make_piece(store, piece);
 }
 
 /* Memory for a value by reference. */
@@ -243,11 +304,109 @@ gpuagg_column_store_put_vectors(ColumnStore *store, const GpuaggVector *const *c
 	}
 }
 
-/* ---- rows out ---- */
-
 /* Of each row its piece, and where it is in that. */
-#define PIECE_OF(Number) store->pieces[(Number) / STORE_ROWS]
+#define PIECE_OF(Number) pieces[(Number) / STORE_ROWS]
 #define ROW_OF(Number)	 ((Number) % STORE_ROWS)
+
+/* Numbers rows of a column that are NULL. */
+static void
+set_nulls(StoreColumn *column, char *const *pieces, const uint64 *numbers, Size step, int64 n,
+		  const bool *isnull, Size stride)
+{
+	for (int64 i = 0; i < n; i++)
+	{
+		uint64 number = numbers[i * step];
+		uint64 *nulls = (uint64 *) (PIECE_OF(number) + column->nulls);
+		int row = (int) ROW_OF(number);
+
+		if (!isnull[i * stride])
+			continue;
+		nulls[row / 64] |= UINT64CONST(1) << row % 64;
+		column->has_nulls = true;
+	}
+}
+
+#define SET(Type)                                                                       \
+	for (int64 i = 0; i < n; i++)                                                       \
+	{                                                                                   \
+		uint64 number = numbers[i * step];                                              \
+                                                                                        \
+		((Type *) (PIECE_OF(number) + at))[ROW_OF(number)] = (Type) values[i * stride]; \
+	}
+
+/* Values as wide as they are kept. */
+static void
+set_values(const StoreColumn *column, char *const *pieces, const uint64 *numbers, Size step,
+		   int64 n, const Datum *values, Size stride)
+{
+	uint32 at = column->values;
+
+	switch (column->width)
+	{
+		case 1:
+			SET(uint8)
+			break;
+		case 2:
+			SET(uint16)
+			break;
+		case 4:
+			SET(uint32)
+			break;
+		default:
+			SET(uint64)
+			break;
+	}
+}
+
+void
+gpuagg_column_store_set(ColumnStore *store, int c, const uint64 *numbers, Size step, int64 n,
+						const Datum *values, const bool *isnull, Size stride)
+{
+	StoreColumn *column = &store->columns[c];
+	int64 some = stride == 0 ? n : 1;
+
+	Assert(column->kept && column->store == store && column->scale < 0);
+	set_nulls(column, store->pieces, numbers, step, n, isnull, stride);
+	if (column->by_value)
+	{
+		set_values(column, store->pieces, numbers, step, n, values, stride);
+		return;
+	}
+	for (int64 i = 0; i < n; i += some)
+	{
+		Datum value = (Datum) 0;
+
+		if (!isnull[i * stride])
+			value = copy_value(store, column, values[i * stride]);
+		set_values(column, store->pieces, numbers + i * step, step, some, &value, 0);
+	}
+}
+
+void
+gpuagg_column_store_set_integers(ColumnStore *store, int c, const uint64 *numbers, Size step,
+								 int64 n, const GpuaggInt128 *values, const uint8 *status,
+								 Size stride)
+{
+	StoreColumn *column = &store->columns[c];
+	char *const *pieces = store->pieces;
+
+	Assert(column->kept && column->store == store && column->scale >= 0);
+	for (int64 i = 0; i < n; i++)
+	{
+		uint64 number = numbers[i * step];
+		char *piece = PIECE_OF(number);
+		uint64 *nulls = (uint64 *) (piece + column->nulls);
+		int row = (int) ROW_OF(number);
+
+		((GpuaggInt128 *) (piece + column->values))[row] = values[i * stride];
+		if (status[i * stride] == GPUAGG_ROW_VALUE)
+			continue;
+		nulls[row / 64] |= UINT64CONST(1) << row % 64;
+		column->has_nulls = true;
+	}
+}
+
+/* ---- rows out ---- */
 
 #define GATHER(Type, ToDatum)                                                                   \
 	for (int64 i = 0; i < n; i++)                                                               \
@@ -258,9 +417,10 @@ gpuagg_column_store_put_vectors(ColumnStore *store, const GpuaggVector *const *c
 	}
 
 static void
-gather_values(const ColumnStore *store, const StoreColumn *column, const uint64 *numbers, Size step,
-			  int64 n, Datum *values, Size stride)
+gather_values(const StoreColumn *column, const uint64 *numbers, Size step, int64 n, Datum *values,
+			  Size stride)
 {
+	char *const *pieces = column->store->pieces;
 	uint32 at = column->values;
 
 	switch (column->width)
@@ -284,9 +444,11 @@ gather_values(const ColumnStore *store, const StoreColumn *column, const uint64 
 }
 
 static void
-gather_nulls(const ColumnStore *store, const StoreColumn *column, const uint64 *numbers, Size step,
-			 int64 n, bool *isnull, Size stride)
+gather_nulls(const StoreColumn *column, const uint64 *numbers, Size step, int64 n, bool *isnull,
+			 Size stride)
 {
+	char *const *pieces = column->store->pieces;
+
 	for (int64 i = 0; i < n; i++)
 	{
 		uint64 number = numbers[i * step];
@@ -302,6 +464,36 @@ gather_nulls(const ColumnStore *store, const StoreColumn *column, const uint64 *
 	}
 }
 
+/*
+ * Numerics from integers, where they are not NULL.  Integers of some rows are read one right after the
+ * other, as they lie apart, and making a numeric takes as long as several such reads.
+ */
+static void
+gather_integers(const StoreColumn *column, const uint64 *numbers, Size step, int64 n, Datum *values,
+				const bool *isnull, Size stride)
+{
+	char *const *pieces = column->store->pieces;
+	uint32 at = column->values;
+	GpuaggInt128 integers[INTEGER_ROWS];
+
+	for (int64 first = 0; first < n; first += INTEGER_ROWS)
+	{
+		int64 end = Min(first + INTEGER_ROWS, n);
+
+		for (int64 i = first; i < end; i++)
+		{
+			uint64 number = numbers[i * step];
+
+			integers[i - first] = ((const GpuaggInt128 *) (PIECE_OF(number) + at))[ROW_OF(number)];
+		}
+		for (int64 i = first; i < end; i++)
+			values[i * stride] =
+				isnull[i * stride] ? (Datum) 0
+								   : NumericGetDatum(gpuagg_decimal_to_numeric(integers[i - first],
+																			   column->scale));
+	}
+}
+
 void
 gpuagg_column_store_gather(const ColumnStore *store, const bool *wanted, const uint64 *numbers,
 						   Size step, int64 n, Datum *values, bool *isnull, Size stride)
@@ -310,8 +502,11 @@ gpuagg_column_store_gather(const ColumnStore *store, const bool *wanted, const u
 	{
 		if (!wanted[c])
 			continue;
-		gather_values(store, &store->columns[c], numbers, step, n, values + c, stride);
-		gather_nulls(store, &store->columns[c], numbers, step, n, isnull + c, stride);
+		gather_nulls(&store->columns[c], numbers, step, n, isnull + c, stride);
+		if (store->columns[c].scale >= 0)
+			gather_integers(&store->columns[c], numbers, step, n, values + c, isnull + c, stride);
+		else
+			gather_values(&store->columns[c], numbers, step, n, values + c, stride);
 	}
 }
 
@@ -376,9 +571,9 @@ take_values(const ColumnStore *store, StoreImage *image, int n)
 	}
 
 static void
-copy_column(const ColumnStore *store, const StoreColumn *column, const uint64 *numbers, Size step,
-			int n, StoreImage *image)
+copy_column(const StoreColumn *column, const uint64 *numbers, Size step, int n, StoreImage *image)
 {
+	char *const *pieces = column->store->pieces;
 	uint64 *nulls = (uint64 *) (image->piece + column->nulls);
 	char *to = image->piece + column->values + image->nrows * column->width;
 
@@ -413,7 +608,7 @@ gpuagg_column_store_copy(const ColumnStore *store, const uint64 *numbers, Size s
 
 	for (int c = 0; c < store->desc->natts && some > 0; c++)
 		if (store->columns[c].kept)
-			copy_column(store, &store->columns[c], numbers, step, some, image);
+			copy_column(&store->columns[c], numbers, step, some, image);
 	some = take_values(store, image, some);
 	image->nrows += some;
 	return some;

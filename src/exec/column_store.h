@@ -14,9 +14,13 @@
 /* Rows of a piece, in which memory comes: those of a vector. */
 #define STORE_ROWS GPUAGG_VECTOR_ROWS
 
+struct ColumnStore;
+
 typedef struct StoreColumn
 {
-	bool kept; /* others are NULL */
+	bool kept;						 /* others are NULL */
+	const struct ColumnStore *store; /* whose pieces have it: this one's or that below */
+	int scale;						 /* of numerics that are kept as integers; -1: as they are */
 	bool by_value;
 	int16 length;	/* as pg_attribute.attlen */
 	uint8 width;	/* bytes of a value, or of a pointer to it */
@@ -44,6 +48,39 @@ typedef struct ColumnStore
 extern ColumnStore *gpuagg_column_store_make(TupleDesc desc, const bool *kept,
 											 MemoryContext context);
 
+/* Of a column of a store over another one. */
+typedef struct StoreSource
+{
+	int column; /* of the store below; -1: it is its own, to be set once that is opened */
+	int scale;	/* of its own: as below */
+} StoreSource;
+
+/*
+ * A store of the rows that `below` has, which must outlive it and get no more.  Numerics of one
+ * display scale, 0 or more, are kept as 128-bit integers, times 10^scale.
+ */
+extern ColumnStore *gpuagg_column_store_make_over(TupleDesc desc, const bool *kept,
+												  const ColumnStore *below,
+												  const StoreSource *sources,
+												  MemoryContext context);
+
+/* Bytes that opening its own columns takes; and does so. */
+extern int64 gpuagg_column_store_open_bytes(const ColumnStore *store);
+extern void gpuagg_column_store_open(ColumnStore *store);
+
+/*
+ * Sets a column of its own of n rows whose numbers are `step` words apart, each once; values are
+ * `stride` places apart, 0: all rows have the same one.
+ */
+extern void gpuagg_column_store_set(ColumnStore *store, int column, const uint64 *numbers,
+									Size step, int64 n, const Datum *values, const bool *isnull,
+									Size stride);
+
+/* The same of one that is kept as integers; NULL where status, as far apart, is not GPUAGG_ROW_VALUE. */
+extern void gpuagg_column_store_set_integers(ColumnStore *store, int column, const uint64 *numbers,
+											 Size step, int64 n, const GpuaggInt128 *values,
+											 const uint8 *status, Size stride);
+
 /* Adds a copy of the slot's row, whose kept columns are there. */
 extern void gpuagg_column_store_put(ColumnStore *store, TupleTableSlot *slot);
 
@@ -56,7 +93,8 @@ extern void gpuagg_column_store_put_vectors(ColumnStore *store, const GpuaggVect
 
 /*
  * The columns that are `wanted`, which are kept, of n rows whose numbers are `step` words apart;
- * each row `stride` places after the one before.  Values by reference are the store's.
+ * each row `stride` places after the one before.  Values by reference are the store's, but numerics
+ * that it keeps as integers are made in the current memory context.
  */
 extern void gpuagg_column_store_gather(const ColumnStore *store, const bool *wanted,
 									   const uint64 *numbers, Size step, int64 n, Datum *values,
@@ -108,13 +146,17 @@ gpuagg_column_store_piece_rows(const ColumnStore *store, int64 piece)
 static inline const uint64 *
 gpuagg_column_store_nulls(const ColumnStore *store, int column, int64 piece)
 {
-	return (const uint64 *) (store->pieces[piece] + store->columns[column].nulls);
+	const StoreColumn *of = &store->columns[column];
+
+	return (const uint64 *) (of->store->pieces[piece] + of->nulls);
 }
 
 static inline const void *
 gpuagg_column_store_values(const ColumnStore *store, int column, int64 piece)
 {
-	return store->pieces[piece] + store->columns[column].values;
+	const StoreColumn *of = &store->columns[column];
+
+	return of->store->pieces[piece] + of->values;
 }
 
 #endif /* GPUAGG_COLUMN_STORE_H */

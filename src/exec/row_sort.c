@@ -29,6 +29,7 @@ typedef struct RowsAhead
 	int n;
 	Datum *values;
 	bool *isnull;
+	MemoryContext context; /* of values that are made */
 } RowsAhead;
 
 struct RowSort
@@ -36,6 +37,7 @@ struct RowSort
 	MemoryContext context;
 	MemoryContext data; /* of the rows; reset when they are forgotten */
 	TupleDesc desc;
+	int ngiven; /* columns of rows that are given out */
 	int64 limit;
 	AttrNumber last_attno; /* of all columns that are kept */
 	bool by_reference;	   /* one of them at least */
@@ -46,6 +48,7 @@ struct RowSort
 
 	ColumnStore *store; /* NULL: all rows are in runs */
 	int64 nranged;		/* pieces whose keys are in the ranges */
+	bool shares;		/* the rows are those of another sort, too */
 	RowRuns *runs;		/* or NULL */
 	int64 nrows;		/* in runs */
 	int64 device_pieces;
@@ -72,6 +75,7 @@ start(RowSort *sort)
 	MemoryContextReset(sort->data);
 	sort->store = gpuagg_column_store_make(sort->desc, sort->kept, sort->data);
 	sort->nranged = 0;
+	sort->shares = false;
 	sort->nrows = 0;
 	sort->device_pieces = 0;
 	sort->items = NULL;
@@ -85,14 +89,16 @@ start(RowSort *sort)
 static void
 make_ahead(RowsAhead *ahead, int ncolumns)
 {
+	ahead->context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg rows ahead",
+										   ALLOCSET_DEFAULT_SIZES);
 	ahead->values = palloc0(AHEAD_ROWS * Max(ncolumns, 1) * sizeof(Datum));
 	ahead->isnull = palloc(AHEAD_ROWS * Max(ncolumns, 1) * sizeof(bool));
 	memset(ahead->isnull, true, AHEAD_ROWS * Max(ncolumns, 1) * sizeof(bool));
 }
 
 RowSort *
-gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted, int64 limit,
-					  MemoryContext parent)
+gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted, int ngiven,
+					  int64 limit, MemoryContext parent)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "gpuagg row sort", ALLOCSET_SMALL_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
@@ -101,6 +107,7 @@ gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted
 	sort->context = context;
 	sort->data = AllocSetContextCreate(context, "gpuagg rows to sort", ALLOCSET_DEFAULT_SIZES);
 	sort->desc = desc;
+	sort->ngiven = ngiven;
 	sort->limit = Max(limit, LEAST_LIMIT);
 	gpuagg_row_keys_init(&sort->keys, desc, spec);
 	sort->kept = palloc(Max(desc->natts, 1) * sizeof(bool));
@@ -130,9 +137,9 @@ gpuagg_row_sort_select(const RowSort *sort, const bool *columns)
 {
 	RowColumns *selected = palloc(sizeof(RowColumns));
 
-	selected->gathered = palloc(Max(sort->desc->natts, 1) * sizeof(bool));
+	selected->gathered = palloc0(Max(sort->desc->natts, 1) * sizeof(bool));
 	selected->unpacked = palloc0(Max(sort->desc->natts, 1) * sizeof(bool));
-	for (int i = 0; i < sort->desc->natts; i++)
+	for (int i = 0; i < sort->ngiven; i++)
 		selected->gathered[i] = columns[i] && sort->wanted[i];
 	for (int k = 0; k < sort->keys.nkeys; k++)
 	{
@@ -253,6 +260,68 @@ gpuagg_row_sort_put_vectors(RowSort *sort, const GpuaggVector *const *columns, c
 	}
 }
 
+/* The item of a row that is among the items; there is one before it unless it is the first. */
+static inline const uint64 *
+item_of(const RowSort *sort, int64 row)
+{
+	Size step = gpuagg_row_keys_step(&sort->keys);
+
+	/* those of runs are behind the last one given out */
+	return sort->items + (row - sort->first + (sort->runs != NULL)) * step;
+}
+
+/* ---- rows of another sort ---- */
+
+bool
+gpuagg_row_sort_share(RowSort *sort, const RowSort *below, const StoreSource *sources)
+{
+	ColumnStore *store = gpuagg_column_store_make_over(sort->desc, sort->kept, below->store,
+													   sources, sort->data);
+
+	Assert(sort->store->nrows == 0 && below->runs == NULL);
+	gpuagg_column_store_free(sort->store);
+	sort->store = store;
+	sort->shares = true;
+	widen_all(sort, false);
+	if (gpuagg_column_store_open_bytes(store) + items_bytes(sort, store->nrows) > sort->limit)
+	{
+		start(sort);
+		return false;
+	}
+	gpuagg_column_store_open(store);
+	return true;
+}
+
+void
+gpuagg_row_sort_set(RowSort *sort, int column, const RowSort *below, int64 first, int64 n,
+					const Datum *values, const bool *isnull, Size stride)
+{
+	gpuagg_column_store_set(sort->store, column, item_of(below, first) + below->keys.words,
+							gpuagg_row_keys_step(&below->keys), n, values, isnull, stride);
+}
+
+void
+gpuagg_row_sort_set_integers(RowSort *sort, int column, const RowSort *below, int64 first, int64 n,
+							 const GpuaggInt128 *values, const uint8 *status, Size stride)
+{
+	gpuagg_column_store_set_integers(sort->store, column, item_of(below, first) + below->keys.words,
+									 gpuagg_row_keys_step(&below->keys), n, values, status, stride);
+}
+
+bool
+gpuagg_row_sort_is_full(const RowSort *sort)
+{
+	return is_full(sort, 0);
+}
+
+void
+gpuagg_row_sort_rest(RowSort *sort)
+{
+	if (sort->items != NULL)
+		pfree(sort->items);
+	sort->items = NULL;
+}
+
 /* Begins to merge the runs. */
 static void
 begin_merge(RowSort *sort)
@@ -264,18 +333,24 @@ begin_merge(RowSort *sort)
 	gpuagg_row_runs_begin(sort->runs, &sort->keys);
 }
 
+static void
+sort_in_memory(RowSort *sort)
+{
+	sort->nitems = sort->store->nrows;
+	if (sort->nitems == 0)
+		return;
+	sort_items(sort);
+	sort->items = repalloc_huge(sort->items, items_bytes(sort, sort->nitems) / 2);
+}
+
 void
 gpuagg_row_sort_perform(RowSort *sort)
 {
 	/* keys may have become wider since the last check */
 	widen_all(sort, false);
-	if (sort->runs == NULL && !is_full(sort, 0))
+	if (sort->runs == NULL && (sort->shares || !is_full(sort, 0)))
 	{
-		sort->nitems = sort->store->nrows;
-		if (sort->nitems == 0)
-			return;
-		sort_items(sort);
-		sort->items = repalloc_huge(sort->items, items_bytes(sort, sort->nitems) / 2);
+		sort_in_memory(sort);
 		return;
 	}
 	if (sort->store->nrows > 0)
@@ -292,16 +367,6 @@ static int64
 total(const RowSort *sort)
 {
 	return sort->runs != NULL ? sort->nrows : sort->nitems;
-}
-
-/* The item of a row that is among the items; there is one before it unless it is the first. */
-static inline const uint64 *
-item_of(const RowSort *sort, int64 row)
-{
-	Size step = gpuagg_row_keys_step(&sort->keys);
-
-	/* those of runs are behind the last one given out */
-	return sort->items + (row - sort->first + (sort->runs != NULL)) * step;
 }
 
 /* Has the item of the next row, which there is. */
@@ -336,9 +401,13 @@ find_ahead(const RowSort *sort, RowsAhead *ahead, int64 row)
 {
 	if (row < ahead->first || row >= ahead->first + ahead->n)
 	{
+		MemoryContext old = MemoryContextSwitchTo(ahead->context);
+
+		MemoryContextReset(ahead->context);
 		ahead->first = row;
 		ahead->n = (int) Min(sort->first + sort->nitems - row, AHEAD_ROWS);
 		give_out(sort, sort->all, row, ahead->n, ahead->values, ahead->isnull, sort->desc->natts);
+		MemoryContextSwitchTo(old);
 	}
 	return (row - ahead->first) * sort->desc->natts;
 }
@@ -401,8 +470,8 @@ gpuagg_row_sort_row(RowSort *sort, int64 row, Datum *values, bool *isnull)
 
 	Assert(gpuagg_row_sort_in_memory(sort) && row >= 0 && row < sort->nitems);
 	place = find_ahead(sort, &sort->row, row);
-	memcpy(values, sort->row.values + place, sort->desc->natts * sizeof(Datum));
-	memcpy(isnull, sort->row.isnull + place, sort->desc->natts * sizeof(bool));
+	memcpy(values, sort->row.values + place, sort->ngiven * sizeof(Datum));
+	memcpy(isnull, sort->row.isnull + place, sort->ngiven * sizeof(bool));
 }
 
 void
@@ -436,7 +505,11 @@ gpuagg_row_sort_rewind(RowSort *sort)
 {
 	sort->position = 0;
 	if (sort->runs == NULL)
+	{
+		if (sort->items == NULL)
+			sort_in_memory(sort);
 		return;
+	}
 	sort->first = sort->nitems = 0;
 	sort->next.n = 0;
 	begin_merge(sort);

@@ -12,7 +12,7 @@
 
 #include "executor/tuptable.h"
 
-#include "common/vector_run.h"
+#include "exec/column_store.h"
 #include "spec/window_spec.h"
 
 typedef struct RowSort RowSort;
@@ -35,11 +35,12 @@ typedef struct RowSortReport
 /*
  * A sort of rows of this descriptor by all partition columns of the spec, then all its
  * order columns (together 1 to SORT_MAX_KEYS), in a child of `parent`.  Descriptor and spec
- * must outlive it.  wanted: columns that are asked for later; others are NULL or anything.
- * `limit` is in bytes.  Its file belongs to the resource owner of the put that begins it.
+ * must outlive it.  wanted: columns that are asked for later, of rows given out only if they are
+ * among the first ngiven; others are NULL or anything.  `limit` is in bytes.  Its file belongs to
+ * the resource owner of the put that begins it.
  */
 extern RowSort *gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted,
-									  int64 limit, MemoryContext parent);
+									  int ngiven, int64 limit, MemoryContext parent);
 
 /* Columns that it needs: those that are wanted, and keys. */
 extern const bool *gpuagg_row_sort_kept(const RowSort *sort);
@@ -51,13 +52,39 @@ extern void gpuagg_row_sort_put(RowSort *sort, TupleTableSlot *slot);
 extern void gpuagg_row_sort_put_vectors(RowSort *sort, const GpuaggVector *const *columns,
 										const bool *is_datum, const uint16 *rows, int n);
 
+/*
+ * In place of puts, where none has been: its rows are those of `below`, whose number they keep.  A
+ * column is a column of those, as all keys are, or is to be set.  `below` is in memory, and
+ * neither cleared nor ended before this one is.  False: that would take more memory than it may;
+ * it has no rows.
+ */
+extern bool gpuagg_row_sort_share(RowSort *sort, const RowSort *below, const StoreSource *sources);
+
+/*
+ * Sets a column of the n rows from number `first` in the order of `below` on; values are `stride`
+ * places apart, 0: all rows have the same one.
+ */
+extern void gpuagg_row_sort_set(RowSort *sort, int column, const RowSort *below, int64 first,
+								int64 n, const Datum *values, const bool *isnull, Size stride);
+
+/* The same of a column that is kept as integers. */
+extern void gpuagg_row_sort_set_integers(RowSort *sort, int column, const RowSort *below,
+										 int64 first, int64 n, const GpuaggInt128 *values,
+										 const uint8 *status, Size stride);
+
+/* Whether it has more memory than it may. */
+extern bool gpuagg_row_sort_is_full(const RowSort *sort);
+
+/* Frees what it needs to give rows out, until it is rewound; in memory. */
+extern void gpuagg_row_sort_rest(RowSort *sort);
+
 /* Sorts; to be called once, after the last put and before the first get. */
 extern void gpuagg_row_sort_perform(RowSort *sort);
 
 /*
  * The next row, in a slot that is the sort's; NULL after the last.  It stays until the next get;
- * what its values point to stays until then, or, if the sort is in memory, until it is cleared or
- * ended.  A new partition also starts new peers.
+ * what its values point to stays until then, or, if the sort is in memory, and it is not a numeric
+ * that is kept as an integer, until it is cleared or ended.  A new partition also starts new peers.
  */
 extern TupleTableSlot *gpuagg_row_sort_get(RowSort *sort, bool *new_partition, bool *new_peers);
 
@@ -68,7 +95,7 @@ extern RowColumns *gpuagg_row_sort_select(const RowSort *sort, const bool *colum
  * Gets some columns, or, if NULL, all that are wanted, of up to `most` rows, each `stride` places
  * after the one before; returns how many rows: not 0 but at the end.  Other columns are not set.
  * From number `at` on sets the bits of rows that start a partition and peers.  What values point
- * to stays as above.
+ * to stays as above, or is in the current memory context.
  */
 extern int64 gpuagg_row_sort_get_many(RowSort *sort, const RowColumns *columns, int64 most,
 									  Datum *values, bool *isnull, Size stride, uint64 *partitions,
@@ -87,11 +114,11 @@ extern bool gpuagg_row_sort_in_memory(const RowSort *sort);
 
 /*
  * Only if the sort is in memory: a row by its number in the order, from 0; fastest for one row after
- * the other.
+ * the other.  What its values point to stays until the next one.
  */
 extern void gpuagg_row_sort_row(RowSort *sort, int64 row, Datum *values, bool *isnull);
 
-/* The same: some columns of n rows from number `first` on. */
+/* The same: some columns of n rows from number `first` on, as gpuagg_row_sort_get_many(). */
 extern void gpuagg_row_sort_columns(const RowSort *sort, const RowColumns *columns, int64 first,
 									int64 n, Datum *values, bool *isnull, Size stride);
 

@@ -152,20 +152,28 @@ gpuagg_window_close_group(WindowScanState *node, int64 i)
 	node->waiting.pending = 0;
 }
 
-/* The same where a condition above drops them all: they leave without having been put together. */
+/* The next n rows that wait leave without having been put together. */
+static void
+pass_rows(WindowScanState *node, int64 n)
+{
+	WindowPipeline *p = node->pipeline;
+	int64 earlier = Min(p->earlier_rows, n);
+
+	for (int64 i = 0; i < earlier && !node->input.keeps_rows; i++)
+		gpuagg_row_store_fetch(node->waiting.store, node->tuple_slot);
+	p->earlier_rows -= earlier;
+	p->next_emitted += n - earlier;
+	node->waiting.nemitted += n;
+	node->numbers.rows += n;
+}
+
+/* The pending rows leave like this, as a condition above drops them all. */
 static void
 drop_group(WindowScanState *node)
 {
-	WindowPipeline *p = node->pipeline;
 	WindowWaitingRows *waiting = &node->waiting;
-	int64 earlier = Min(p->earlier_rows, waiting->pending);
 
-	for (int64 i = 0; i < earlier && !node->input.keeps_rows; i++)
-		gpuagg_row_store_fetch(waiting->store, node->tuple_slot);
-	p->earlier_rows -= earlier;
-	p->next_emitted += waiting->pending - earlier;
-	waiting->nemitted += waiting->pending;
-	node->numbers.rows += waiting->pending;
+	pass_rows(node, waiting->pending);
 	node->numbers.groups++;
 	node->dropped += waiting->pending;
 	waiting->pending = 0;
@@ -218,9 +226,8 @@ take_arguments(WindowScanState *node, int64 first, int64 last)
 	}
 }
 
-/* Keeps the last results of the current set, for set_value(). */
-static void
-keep_last(WindowScanState *node)
+void
+gpuagg_window_keep_last(WindowScanState *node)
 {
 	WindowRows *rows = node->pipeline->current;
 	int64 i = rows->nrows - 1;
@@ -281,8 +288,9 @@ next_group(WindowScanState *node)
 	return true;
 }
 
-static TupleTableSlot *
-next_of_groups(WindowScanState *node)
+/* Makes rows ready, unless some are; false: there are no more. */
+static bool
+find_ready(WindowScanState *node)
 {
 	WindowPipeline *p = node->pipeline;
 
@@ -292,14 +300,30 @@ next_of_groups(WindowScanState *node)
 		if (p->current != NULL && next_group(node))
 			continue;
 		if (p->current != NULL && node->waiting.pending > 0)
-			keep_last(node);
+			gpuagg_window_keep_last(node);
 		if (gpuagg_window_pipeline_advance(node))
 			continue;
 		if (node->waiting.pending == 0)
-			return NULL;
+			return false;
 		gpuagg_window_close_group(node, -1);
 	}
-	return gpuagg_window_emit_ready(node);
+	return true;
+}
+
+static TupleTableSlot *
+next_of_groups(WindowScanState *node)
+{
+	return find_ready(node) ? gpuagg_window_emit_ready(node) : NULL;
+}
+
+int64
+gpuagg_window_next_group(WindowScanState *node)
+{
+	int64 n = find_ready(node) ? node->waiting.ready : 0;
+
+	pass_rows(node, n);
+	node->waiting.ready = 0;
+	return n;
 }
 
 /* Goes to the next row that is to be put together; false: there is none. */
@@ -327,27 +351,17 @@ find_single(WindowScanState *node)
 	}
 }
 
-static TupleTableSlot *
-next_single(WindowScanState *node)
+void
+gpuagg_window_settle_single(WindowScanState *node, int64 row)
 {
 	WindowPipeline *p = node->pipeline;
+	Size place = gpuagg_window_place(node, row, 0);
+	Datum *values = p->current->values + place;
+	bool *isnull = p->current->isnull + place;
 	int nchild = node->spec->nchild;
-	Datum *values;
-	bool *isnull;
-	Size place;
 	MemoryContext old;
 
-	if (!find_single(node))
-		return NULL;
-	if (p->current->is_late)
-		gpuagg_window_pipeline_complete(node, p->next_row,
-										next_bit(p->current->dropped, true, p->next_row,
-												 p->current->nrows) -
-											p->next_row);
-	place = gpuagg_window_place(node, p->next_row, 0);
-	values = p->current->values + place;
-	isnull = p->current->isnull + place;
-	if (gpuagg_bit(p->current->partition_heads, p->next_row))
+	if (gpuagg_bit(p->current->partition_heads, row))
 		begin_partition(node);
 
 	MemoryContextReset(node->group_context);
@@ -362,16 +376,33 @@ next_single(WindowScanState *node)
 		if (node->run.passing)
 			gpuagg_window_function_pass(&node->functions[f]);
 		else if (column->scan != NULL)
-			set_value(node, f, p->next_row);
+			set_value(node, f, row);
 		else
 			gpuagg_window_function_step(&node->functions[f], values[argument], isnull[argument]);
 		values[nchild + f] = node->functions[f].value;
 		isnull[nchild + f] = node->functions[f].isnull;
 	}
 	MemoryContextSwitchTo(old);
+}
+
+static TupleTableSlot *
+next_single(WindowScanState *node)
+{
+	WindowPipeline *p = node->pipeline;
+	Size place;
+
+	if (!find_single(node))
+		return NULL;
+	if (p->current->is_late)
+		gpuagg_window_pipeline_complete(node, p->next_row,
+										next_bit(p->current->dropped, true, p->next_row,
+												 p->current->nrows) -
+											p->next_row);
+	place = gpuagg_window_place(node, p->next_row, 0);
+	gpuagg_window_settle_single(node, p->next_row);
 	p->next_emitted = ++p->next_row;
 	node->waiting.nemitted++;
-	return gpuagg_window_project(node, values, isnull);
+	return gpuagg_window_project(node, p->current->values + place, p->current->isnull + place);
 }
 
 TupleTableSlot *

@@ -238,6 +238,8 @@ gpuagg_window_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 		bool sorted_on_device = show_sort(node, es);
 
 		show_table(node, es);
+		if (node->input.shares)
+			ExplainPropertyBool("Shares Rows of Window Below", true, es);
 		if (node->nbounds > 0)
 			ExplainPropertyInteger("Rows Removed for Filter Above", NULL, node->dropped, es);
 		gpuagg_window_passed_explain(node, es);

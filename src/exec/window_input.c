@@ -11,6 +11,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
+#include "exec/window_below.h"
 #include "exec/window_state.h"
 
 void
@@ -28,7 +29,7 @@ gpuagg_window_input_init(WindowInput *input, const WindowSpec *spec, PlanState *
 	input->norder = spec->frame == WINDOW_PEERS ? spec->norder : 0;
 	input->order_keys = gpuagg_window_keys_make(spec->order, input->norder, desc);
 	input->at_start = true;
-	input->nfunctions = spec->nfunctions;
+	input->nfunctions = input->narguments = spec->nfunctions;
 	input->arguments = palloc0(spec->nfunctions * sizeof(Expr *));
 	input->is_checked = palloc0(spec->nfunctions * sizeof(bool));
 	input->computed = palloc0(spec->nfunctions * sizeof(bool));
@@ -37,27 +38,31 @@ gpuagg_window_input_init(WindowInput *input, const WindowSpec *spec, PlanState *
 
 /* ---- what is sorted ---- */
 
-/* Columns of the child's rows, and arguments, that the node looks at. */
-static bool *
-columns_wanted(const WindowInput *input)
+bool *
+gpuagg_window_input_wanted(const WindowInput *input, const bool *computed)
 {
 	const CustomScan *plan = (const CustomScan *) input->node->plan;
 	int nchild = input->spec->nchild;
-	bool *wanted = palloc0((nchild + input->nfunctions + 1) * sizeof(bool));
+	bool *wanted = palloc0((nchild + input->narguments + 1) * sizeof(bool));
 	Bitmapset *attributes = NULL;
 	int member = -1;
 	ListCell *cell;
 
-	pull_varattnos((Node *) plan->scan.plan.targetlist, INDEX_VAR, &attributes);
+	foreach (cell, plan->scan.plan.targetlist)
+		if (input->needed == NULL || input->needed[foreach_current_index(cell)])
+			pull_varattnos(lfirst(cell), INDEX_VAR, &attributes);
 	pull_varattnos((Node *) plan->scan.plan.qual, INDEX_VAR, &attributes);
 	foreach (cell, plan->custom_exprs)
 	{
 		int i = foreach_current_index(cell);
 
 		/* two a function, of which the first is the argument */
-		if (i >= 2 * input->nfunctions || i % 2 != 0 || !input->computed[i / 2])
+		if (i >= 2 * input->nfunctions || i % 2 != 0 || !computed[i / 2])
 			pull_varattnos(lfirst(cell), INDEX_VAR, &attributes);
 	}
+	for (int i = input->nfunctions; i < input->narguments; i++)
+		if (!computed[i])
+			pull_varattnos((Node *) input->arguments[i], INDEX_VAR, &attributes);
 	while ((member = bms_next_member(attributes, member)) >= 0)
 	{
 		int attno = member + FirstLowInvalidHeapAttributeNumber;
@@ -65,7 +70,7 @@ columns_wanted(const WindowInput *input)
 		if (attno > 0 && attno <= nchild)
 			wanted[attno - 1] = true;
 	}
-	memcpy(wanted + nchild, input->computed, input->nfunctions * sizeof(bool));
+	memcpy(wanted + nchild, computed, input->narguments * sizeof(bool));
 	return wanted;
 }
 
@@ -74,11 +79,11 @@ static TupleDesc
 make_desc(const WindowInput *input)
 {
 	TupleDesc child = ExecGetResultType(input->child);
-	TupleDesc desc = CreateTemplateTupleDesc(child->natts + input->nfunctions);
+	TupleDesc desc = CreateTemplateTupleDesc(child->natts + input->narguments);
 
 	for (int i = 0; i < child->natts; i++)
 		TupleDescCopyEntry(desc, i + 1, child, i + 1);
-	for (int i = 0; i < input->nfunctions; i++)
+	for (int i = 0; i < input->narguments; i++)
 	{
 		Oid type = INT4OID;
 
@@ -94,8 +99,9 @@ begin_sort(WindowInput *input)
 {
 	MemoryContext old = MemoryContextSwitchTo(input->econtext->ecxt_per_query_memory);
 
-	input->wanted = columns_wanted(input);
+	input->wanted = gpuagg_window_input_wanted(input, input->computed);
 	input->sort = gpuagg_row_sort_begin(make_desc(input), input->spec, input->wanted,
+										input->spec->nchild + input->nfunctions,
 										work_mem * INT64CONST(1024), CurrentMemoryContext);
 	if (input->table != NULL &&
 		!gpuagg_window_table_keep(input->table, gpuagg_row_sort_kept(input->sort)))
@@ -110,29 +116,76 @@ compute_none(WindowInput *input)
 	if (input->sort != NULL)
 		gpuagg_row_sort_end(input->sort);
 	input->sort = NULL;
-	memset(input->computed, 0, input->nfunctions * sizeof(bool));
+	memset(input->computed, 0, input->narguments * sizeof(bool));
 	if (input->table != NULL)
 		gpuagg_window_table_compute_none(input->table);
+}
+
+static bool
+computes_any(const WindowInput *input)
+{
+	bool any = false;
+
+	for (int i = 0; i < input->narguments; i++)
+		any |= input->computed[i];
+	return any;
 }
 
 static void
 prepare_sort(WindowInput *input)
 {
 	bool complete = true;
-	bool any = false;
 
 	input->table = gpuagg_window_table_make(input->child, input->node, input->arguments,
-											input->nfunctions, input->computed, input->scales);
-	for (int i = 0; i < input->nfunctions; i++)
-	{
+											input->narguments, input->computed, input->scales);
+	for (int i = 0; i < input->narguments; i++)
 		complete &= input->computed[i] || !input->is_checked[i];
-		any |= input->computed[i];
-	}
 	if (!complete)
 		compute_none(input);
 	begin_sort(input);
-	if (input->table == NULL && any && complete)
+	if (input->table == NULL && computes_any(input))
 	{
+		compute_none(input);
+		begin_sort(input);
+	}
+}
+
+/* The same for the rows of the node below, which has computed what it was asked for. */
+static void
+prepare_shared(WindowInput *input)
+{
+	const WindowInput *below = &((const WindowScanState *) input->child)->input;
+	bool differs = input->sort == NULL;
+
+	for (int i = 0; i < input->narguments; i++)
+	{
+		int at = below->nfunctions + i;
+		bool computed = below->asked && below->computed[at];
+		int scale = computed ? below->scales[at] : -1;
+
+		differs |= computed != input->computed[i] || (computed && scale != input->scales[i]);
+		input->computed[i] = computed;
+		input->scales[i] = scale;
+	}
+	if (!differs)
+		return;
+	if (input->sort != NULL)
+		gpuagg_row_sort_end(input->sort);
+	begin_sort(input);
+}
+
+/* Has a sort for what comes from below. */
+static void
+prepare(WindowInput *input)
+{
+	input->shares = gpuagg_window_below_begin(input);
+	if (input->shares)
+		prepare_shared(input);
+	else if (input->sort == NULL)
+		prepare_sort(input);
+	else if (input->table == NULL && computes_any(input))
+	{
+		/* it was for rows that were shared */
 		compute_none(input);
 		begin_sort(input);
 	}
@@ -151,6 +204,14 @@ put_rows(WindowInput *input)
 		compute_none(input);
 		begin_sort(input);
 	}
+	if (input->shares)
+	{
+		if (gpuagg_window_below_take(input))
+			return;
+		input->shares = false;
+		compute_none(input);
+		begin_sort(input);
+	}
 	while (row = ExecProcNode(input->child), !TupIsNull(row))
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -165,8 +226,7 @@ gpuagg_window_input_sort(WindowInput *input)
 
 	if (input->sorted)
 		return;
-	if (input->sort == NULL)
-		prepare_sort(input);
+	prepare(input);
 	put_rows(input);
 	before = *gpuagg_stat_last();
 	gpuagg_row_sort_perform(input->sort);

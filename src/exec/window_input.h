@@ -35,10 +35,15 @@ typedef struct WindowInput
 	RowSort *sort;
 	bool *wanted;		/* columns of rows that are looked at behind it */
 	WindowTable *table; /* whose columns are read, and not the child's rows; or NULL */
+	bool shares;		/* a GpuWindow's rows are sorted where that one has them (window_below.h) */
+	bool asked;			/* so does a node above with this one's, as window_arguments.h has it */
+	bool refuses;		/* no node does */
+	const bool *needed; /* by such a node, of the columns that the plan gives; NULL: all */
 	bool sends;			/* columns that come from memory go to the device, too, in this run */
 
-	/* by function */
+	/* by function, then by argument of a node above that asks for it */
 	int nfunctions;
+	int narguments;
 	Expr **arguments; /* that may be columns of the sort: expressions, numerics; or NULL */
 	bool *is_checked; /* the argument could raise an error, which comes with its row */
 	bool *computed;	  /* it is a column of the sort, and no row of it raises one */
@@ -53,6 +58,9 @@ typedef struct WindowInput
 	bool new_partition;	 /* that row starts one (not set with marks_sets) */
 	bool new_group;
 } WindowInput;
+
+/* Columns that the node looks at, behind the arguments that are computed[]. */
+extern bool *gpuagg_window_input_wanted(const WindowInput *input, const bool *computed);
 
 /* For a node that starts; checks that the user may execute the keys' equality. */
 extern void gpuagg_window_input_init(WindowInput *input, const WindowSpec *spec, PlanState *child,

@@ -312,12 +312,15 @@ gpuagg_window_pipeline_complete(WindowScanState *node, int64 first, int64 most)
 	WindowPipeline *p = node->pipeline;
 	WindowRows *rows = p->current;
 	Size place = gpuagg_window_place(node, first, 0);
+	MemoryContext old;
 
 	if (!rows->is_late || first < rows->completed)
 		return;
 	rows->completed = Min(first + most, rows->nrows);
+	old = MemoryContextSwitchTo(rows->copied);
 	gpuagg_row_sort_columns(node->input.sort, p->late, rows->first + first, rows->completed - first,
 							rows->values + place, rows->isnull + place, p->stride);
+	MemoryContextSwitchTo(old);
 }
 
 /* The same of rows that are sorted; there is a first one. */
@@ -342,11 +345,15 @@ put_sorted(WindowScanState *node, WindowRows *rows, int64 capacity)
 		int64 most = Min(capacity - first, copies ? COPY_ROWS : capacity);
 		Size place = first * stride;
 
+		MemoryContext old;
+
 		CHECK_FOR_INTERRUPTS();
+		old = MemoryContextSwitchTo(rows->copied);
 		rows->nrows += gpuagg_row_sort_get_many(sort, rows->is_late ? node->pipeline->early : NULL,
 												most, rows->values + place, rows->isnull + place,
 												stride, rows->partition_heads, rows->group_heads,
 												first);
+		MemoryContextSwitchTo(old);
 		if (!node->input.keeps_rows)
 			settle_rows(node, rows, first);
 		for (int64 i = first; i < rows->nrows && node->has_expressions; i++)

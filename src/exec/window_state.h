@@ -220,6 +220,21 @@ extern void gpuagg_window_copy_columns(WindowScanState *node, TupleTableSlot *ro
  */
 extern void gpuagg_window_close_group(WindowScanState *node, int64 i);
 
+/*
+ * Sets, in a row of the current set under a ROWS frame, those functions' values that a set does not
+ * have; by reference they last until the next call.
+ */
+extern void gpuagg_window_settle_single(WindowScanState *node, int64 row);
+
+/* Keeps the last results of the current set, in the pipeline, as its last group goes on. */
+extern void gpuagg_window_keep_last(WindowScanState *node);
+
+/*
+ * Under another frame, in sets: the next rows whose functions have the same values, by number in
+ * the input those before waiting.nemitted; returns how many, 0 at the end.  They leave like this.
+ */
+extern int64 gpuagg_window_next_group(WindowScanState *node);
+
 /* Puts the functions' values behind these columns; returns the row that the plan asks for. */
 extern TupleTableSlot *gpuagg_window_emit(WindowScanState *node, Datum *values, bool *isnull);
 

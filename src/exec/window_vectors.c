@@ -67,22 +67,28 @@ gpuagg_window_vectors_datum(PlanState *ps, int column, int row, bool *isnull)
 	return p->current->values[place];
 }
 
+int
+gpuagg_window_sums_scale(const WindowScanState *node, int f)
+{
+	const RunningOperation *op = node->functions[f].op;
+
+	if (op->aggregate != AGGREGATE_SUM || op->kind != GPUAGG_INT64 || op->result != NUMERICOID)
+		return -1;
+	return Max(op->scale, 0);
+}
+
 const GpuaggInt128 *
 gpuagg_window_vectors_sums(PlanState *ps, int column, int *scale, const uint8 **status)
 {
 	WindowScanState *node = (WindowScanState *) ps;
 	WindowPipeline *p = node->pipeline;
 	int f = column - node->spec->nchild;
-	const RunningOperation *op;
 	const Flight *flight;
 
-	if (f < 0)
-		return NULL;
-	op = node->functions[f].op;
-	if (op->aggregate != AGGREGATE_SUM || op->kind != GPUAGG_INT64 || op->result != NUMERICOID)
+	*scale = f < 0 ? -1 : gpuagg_window_sums_scale(node, f);
+	if (*scale < 0)
 		return NULL;
 	flight = &p->current->columns[f].scan->flight;
-	*scale = Max(op->scale, 0);
 	*status = flight->status + p->first_given;
 	return (const GpuaggInt128 *) flight->results + p->first_given;
 }

@@ -7,6 +7,7 @@ are total.  Partitions and peer groups begin at boundaries of sets of rows and b
 Seeded.  Connection: the environment's.
 """
 import argparse
+import copy
 import os
 import random
 import re
@@ -182,6 +183,10 @@ class Window:
         if self.frame == 'peers' and not self.order:
             self.order = ['k']
         self.part = part
+        self.choose_frame(rng)
+
+    def choose_frame(self, rng):
+        """One of the texts of the frame."""
         frames = {
             'rows': ('ROWS UNBOUNDED PRECEDING', 'ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW'),
             'peers': ('', '', 'RANGE UNBOUNDED PRECEDING', 'RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW'),
@@ -193,6 +198,15 @@ class Window:
                       'GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING'),
         }
         self.frame_text = rng.choice(frames[self.frame])
+
+    def sibling(self, rng):
+        """A window for which the rows lie in order where they do for this one."""
+        other = copy.copy(self)
+        other.order = self.order[:rng.randint(0, len(self.order))]
+        total = any(key.split()[0] == 'i' for key in other.order)
+        other.frame = rng.choice((('rows', 'rows') if total else ()) + (('peers', 'whole') if other.order else ('all', 'whole')))
+        other.choose_frame(rng)
+        return other
 
     def text(self, frame=None):
         return '(%s %s %s)' % ('PARTITION BY ' + ', '.join(self.part) if self.part else '',
@@ -237,11 +251,20 @@ def beside_ours(rng, window):
     return (text + ' OVER ' + window.text(),) * 2
 
 
+def several(rng, fixed):
+    """A window or some, of which the node often sorts for all."""
+    windows = [Window(rng, fixed)]
+    for _ in range(rng.choice((0, 0, 1, 2, 3))):
+        windows.append(rng.choice(windows).sibling(rng) if rng.random() < 0.3 else
+                       Window(rng, fixed or rng.choice((True, True, None))))
+    return windows
+
+
 class Query:
     """ours and core: texts of the same query, rows told apart by their first column."""
 
     def __init__(self, rng, table, fixed=None, plain=False):
-        windows = [Window(rng, fixed) for _ in range(rng.choice((1, 1, 1, 2, 3)))]
+        windows = several(rng, fixed)
         self.taken = any(w.taken() for w in windows)
         pairs = []
         for window in windows:
@@ -378,6 +401,12 @@ def ordered_queries(script, rng, table, settings, number):
             script.sql('COMMIT')
 
 
+def another_call(rng):
+    """Of another window, by which the node can sort."""
+    return '@%s(x_%s) OVER %s AS z' % (rng.choice(('sum', 'count')), rng.choice(('int4', 'int8', 'float8', 'cents')),
+                                       Window(rng, True, rng.choice(('rows', 'peers', 'all'))).text())
+
+
 def filtered_queries(script, rng, table, settings, number):
     """Conditions on functions' values, above."""
     for _ in range(number):
@@ -396,6 +425,9 @@ def filtered_queries(script, rng, table, settings, number):
             calls.append(text + ' AS n')
             conditions.append(rng.choice(('n > 3', 'n <= 5', 'n = 1')))
             rng.shuffle(conditions)
+        if rng.random() < 0.5:
+            # over rows that conditions drop, or above such
+            calls.append(another_call(rng))
         where = rng.choice(('', ' WHERE ' + rng.choice(WHERE)))
         text = 'SELECT * FROM (SELECT i, %s%s FROM %s b%s) q WHERE %s' % (
             rng.choice(('', 'wide, k_numeric, ')), ', '.join(calls), table.name + rng.choice(('', '', 'p')), where,
@@ -428,6 +460,8 @@ def aggregated_queries(script, rng, table, settings, number):
                              "date_trunc('day', k_timestamp)", 'k % 3', 'wide'))
         where = rng.choice(('', '', 'r0 IS NOT NULL', 'i > 20', 'k IS NOT NULL AND i % 2 = 0',
                             '' if kind in ('date', 'money') else 'r{0} < 0 OR i < 9'.format(len(calls) - 1)))
+        if rng.random() < 0.4:
+            calls.append(another_call(rng))
         text = 'SELECT %s%s FROM (SELECT *, %s FROM %s b%s) q%s%s' % (
             groups + ', ' if groups else '', ', '.join(results), ', '.join(calls), table.name + rng.choice(('', '', 'p')),
             rng.choice(('', ' WHERE ' + rng.choice(WHERE))), ' WHERE ' + where if where else '',
@@ -535,6 +569,9 @@ def loops(script, table):
             script.sql('DROP TABLE loop_result')
 
 
+BELOW = ', gpu_count(*) OVER (PARTITION BY m ORDER BY i ROWS UNBOUNDED PRECEDING) AS z'
+
+
 def errors(script):
     """An error is raised by its row and not before."""
     script.sql('CREATE TABLE {0}.bad AS SELECT i, i / 100 AS g, i / 10 AS k, (i - 1500)::int AS x, '
@@ -551,11 +588,13 @@ def errors(script):
                'PARTITION BY g')
     for function, state, *before in cases:
         for window, rows in zip(windows, before):
-            for source in ('{0}.bad', '(SELECT * FROM {0}.bad ORDER BY g, k, i OFFSET 0) s'):
+            # the last one puts another window below
+            for source in ('{0}.bad', '(SELECT * FROM {0}.bad ORDER BY g, k, i OFFSET 0) s', BELOW + ' FROM {0}.bad'):
                 for node in ('on', 'off'):
                     for mem in ('64kB', '64MB'):
                         script.sql("SET {0} = {1}; SET work_mem = '{2}'".format(NODE, node, mem))
-                        query = 'SELECT i, %s OVER (%s) AS r FROM %s' % (function, window, source.format(SCHEMA))
+                        query = 'SELECT i, %s OVER (%s) AS r%s' % (function, window, (
+                            source if source.startswith(',') else ' FROM ' + source).format(SCHEMA))
                         label = ('errors', '%s, node %s, %s' % (window, node, mem))
                         script.check(label, 'SELECT count(r) FROM (%s) q' % query, None, state)
                         script.check(label, 'SELECT count(*) FROM (SELECT i, r FROM (%s) q LIMIT %d) q'

@@ -1,0 +1,183 @@
+/*
+ * window_arguments.c
+ *	  Arguments of a GpuWindow node's functions that a node below computes.
+ */
+#include "compat.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
+
+#include "exec/window_arguments.h"
+#include "exec/window_source.h"
+
+#define KEY_BYTES	   32 /* of a row, in the sort and in its scratch memory, as most keys are */
+#define ARGUMENT_BYTES 8
+
+/* From the scan tuple above to that below. */
+typedef struct Mapping
+{
+	const List *targets; /* of the plan below */
+	int nchild;
+	bool complete;
+} Mapping;
+
+static Node *
+map_node(Node *node, Mapping *mapping)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		const TargetEntry *entry = list_nth(mapping->targets, ((const Var *) node)->varattno - 1);
+		const Var *source = (const Var *) entry->expr;
+
+		mapping->complete &= IsA(source, Var) && source->varno == INDEX_VAR &&
+							 source->varattno > 0 && source->varattno <= mapping->nchild;
+		return copyObject((Node *) entry->expr);
+	}
+	/* a change of which the node below would not be told */
+	if (IsA(node, Param) && ((const Param *) node)->paramkind == PARAM_EXEC)
+		mapping->complete = false;
+	return expression_tree_mutator(node, map_node, mapping);
+}
+
+/* The arguments over the scan tuple below; NULL: of others than those that may be columns. */
+static Expr **
+map_arguments(const WindowInput *above, const WindowInput *below)
+{
+	Expr **mapped = palloc0((above->narguments + 1) * sizeof(Expr *));
+	Mapping mapping = {.targets = below->node->plan->targetlist, .nchild = below->spec->nchild};
+	bool complete = true;
+
+	for (int i = 0; i < above->narguments; i++)
+	{
+		mapping.complete = above->arguments[i] != NULL;
+		if (mapping.complete)
+			mapped[i] = (Expr *) map_node((Node *) above->arguments[i], &mapping);
+		if (!mapping.complete)
+			mapped[i] = NULL;
+		complete &= mapping.complete || !above->is_checked[i];
+	}
+	/* either all of those that could raise errors are computed, or they are evaluated row by row */
+	if (!complete)
+		memset(mapped, 0, above->narguments * sizeof(Expr *));
+	return mapped;
+}
+
+/* Columns of the node below that the node above needs beside the arguments that are asked for. */
+static bool *
+find_needed(const WindowInput *above, Expr *const *mapped)
+{
+	bool *asked = palloc0((above->narguments + 1) * sizeof(bool));
+	bool *needed;
+
+	for (int i = 0; i < above->narguments; i++)
+		asked[i] = mapped[i] != NULL;
+	needed = gpuagg_window_input_wanted(above, asked);
+	for (int i = 0; i < above->spec->npartition; i++)
+		needed[above->spec->partition[i].attno - 1] = true;
+	for (int i = 0; i < above->spec->norder; i++)
+		needed[above->spec->order[i].attno - 1] = true;
+	return needed;
+}
+
+/* Whether the node keeps the column itself, and not a node below. */
+static bool
+keeps_column(const WindowInput *below, int column)
+{
+	const WindowScanState *child = (const WindowScanState *) below->child;
+	const TargetEntry *entry;
+
+	if (gpuagg_window_source_node(below->child) != below->child)
+		return true;
+	entry = list_nth(below->child->plan->targetlist, column);
+	return IsA(entry->expr, Var) && ((const Var *) entry->expr)->varattno > child->spec->nchild;
+}
+
+static int
+column_bytes(const WindowInput *below, int column)
+{
+	Form_pg_attribute attribute = TupleDescAttr(ExecGetResultType(below->child), column);
+
+	if (!keeps_column(below, column))
+		return 0;
+	if (attribute->attbyval)
+		return attribute->attlen;
+	return sizeof(char *) + get_typavgwidth(attribute->atttypid, attribute->atttypmod);
+}
+
+/* Whether its rows with these fit its memory, as far as the planner knows. */
+static bool
+will_fit(const WindowInput *below, const bool *needed, Expr *const *mapped, int narguments)
+{
+	bool computes = gpuagg_window_source_node(below->child) != below->child;
+	double bytes = KEY_BYTES + (computes ? below->nfunctions * ARGUMENT_BYTES : 0);
+	ListCell *cell;
+
+	foreach (cell, below->node->plan->targetlist)
+	{
+		const Var *var = (const Var *) ((const TargetEntry *) lfirst(cell))->expr;
+
+		if (needed[foreach_current_index(cell)] && IsA(var, Var) && var->varattno > 0 &&
+			var->varattno <= below->spec->nchild)
+			bytes += column_bytes(below, var->varattno - 1);
+	}
+	for (int i = 0; i < narguments; i++)
+		if (mapped[i] != NULL && computes)
+			bytes += ARGUMENT_BYTES;
+	return below->node->plan->plan_rows * bytes < work_mem * 1024.0;
+}
+
+void
+gpuagg_window_arguments_ask(const WindowInput *above, WindowInput *below)
+{
+	int n = below->nfunctions;
+	int narguments = n + above->narguments;
+	Expr **mapped;
+	bool *needed;
+
+	if (below->asked || below->refuses || below->sort != NULL)
+		return;
+	mapped = map_arguments(above, below);
+	needed = find_needed(above, mapped);
+	if (!will_fit(below, needed, mapped, above->narguments))
+		return;
+	below->needed = needed;
+	below->asked = true;
+	below->narguments = narguments;
+	below->arguments = repalloc(below->arguments, (narguments + 1) * sizeof(Expr *));
+	below->is_checked = repalloc(below->is_checked, (narguments + 1) * sizeof(bool));
+	below->computed = repalloc(below->computed, (narguments + 1) * sizeof(bool));
+	below->scales = repalloc(below->scales, (narguments + 1) * sizeof(int));
+	for (int i = 0; i < above->narguments; i++)
+	{
+		below->arguments[n + i] = mapped[i];
+		below->is_checked[n + i] = mapped[i] != NULL && above->is_checked[i];
+		below->computed[n + i] = false;
+		below->scales[n + i] = -1;
+	}
+}
+
+void
+gpuagg_window_arguments_refuse(WindowScanState *below)
+{
+	WindowInput *input = &below->input;
+
+	if (!input->asked)
+		return;
+	if (gpuagg_window_source_node(input->child) == input->child)
+		gpuagg_window_arguments_refuse((WindowScanState *) input->child);
+	if (input->sort != NULL)
+		gpuagg_row_sort_end(input->sort);
+	input->sort = NULL;
+	input->table = NULL;
+	input->sorted = false;
+	input->shares = false;
+	input->asked = false;
+	input->refuses = true;
+	input->needed = NULL;
+	input->narguments = input->nfunctions;
+	memset(input->computed, 0, input->nfunctions * sizeof(bool));
+}
