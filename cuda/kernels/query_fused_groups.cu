@@ -149,11 +149,16 @@ struct FusedGroupSums : QueryGroups<GroupMachine>
 	{
 		const GpuaggGroupLayout &layout = launch.plan.groups;
 		const uint8_t *types = launch.plan.type;
-		uint32_t at = find_outside(*this, blocks, row);
+		uint64_t value = key_bits(layout.key_type[0],
+								  (uint64_t) stored_value(blocks[plan.key], types[plan.key], row));
+		WideBits bits = (WideBits) value << 1 << layout.key_at[0];
+		uint64_t key[2] = {(uint64_t) bits << 1 | 1, (uint64_t) (bits >> 63) << 1 | 1};
+		uint32_t at = find_of_grid(key, hash_of(key));
 		uint32_t *to = record(at);
 
 		if (at == PLACE_NONE)
 			return;
+		atomic_add(to + layout.rows, (uint32_t) 1);
 		ROLLED
 		for (uint32_t i = 0; i < plan.nvalues; i++)
 		{
@@ -169,7 +174,7 @@ struct FusedGroupSums : QueryGroups<GroupMachine>
 			if (of.class_of == QUERY_BOOL)
 				continue;
 			v = stored_value(blocks[of.column], types[of.column], row);
-			add_outside_value(to, field, v);
+			add_outside_value((uint64_t *) (to + field.value), of.class_of == QUERY_INT32, v);
 		}
 	}
 

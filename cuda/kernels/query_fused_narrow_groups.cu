@@ -287,16 +287,35 @@ struct NarrowGroupSums : QueryGroups<QueryMachine<NARROW_ROWS, false, false>>
 		}
 	}
 
+	/* Adds a row to the grid's groups. */
 	__device__ void add_outside(const GpuQueryBlock *blocks, uint32_t row) const
 	{
-		uint32_t at = find_outside(*this, blocks, row);
+		const GpuQueryPlan &plan = launch.plan;
+		WideBits bits = 0;
+		uint32_t at;
 
+		ROLLED
+		for (uint32_t i = 0; i < plan.groups.nkeys; i++)
+		{
+			uint32_t column = QUERY_SOURCE_NUMBER(plan.key[i]);
+			int64_t stored = stored_value(blocks[column], plan.type[column], row);
+			uint64_t value = Groups::key_bits(plan.groups.key_type[i], (uint64_t) stored);
+
+			bits |= (is_valid(blocks[column], row) ? (WideBits) value << 1 : (WideBits) 1)
+					<< plan.groups.key_at[i];
+		}
+
+		uint64_t key[2] = {(uint64_t) bits << 1 | 1, (uint64_t) (bits >> 63) << 1 | 1};
+
+		at = find_of_grid(key, hash_of(key));
 		if (at == PLACE_NONE)
 			return;
+		atomic_add(record(at) + plan.groups.rows, (uint32_t) 1);
 		ROLLED
 		for (uint32_t p = 0; p < narrow.nproducts; p++)
 		{
 			const NarrowProduct &product = narrow.product[p];
+			const GpuaggGroupField &field = plan.groups.field[product.number];
 			int64_t value = 1;
 
 			ROLLED
@@ -304,11 +323,11 @@ struct NarrowGroupSums : QueryGroups<QueryMachine<NARROW_ROWS, false, false>>
 			{
 				const NarrowFactor &factor = product.factor[f];
 				uint32_t column = narrow.column[factor.column];
-				int64_t stored = stored_value(blocks[column], launch.plan.type[column], row);
+				int64_t stored = stored_value(blocks[column], plan.type[column], row);
 
 				value *= factor.negative ? factor.constant - stored : factor.constant + stored;
 			}
-			add_outside_value(record(at), launch.plan.groups.field[product.number], value);
+			add_outside_value((uint64_t *) (record(at) + field.value), field.words == 2, value);
 		}
 	}
 

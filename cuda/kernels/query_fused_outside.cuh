@@ -41,45 +41,11 @@ is_valid(const GpuQueryBlock &block, uint32_t row)
 	return block.valid == nullptr || (block.valid[row / 64] >> row % 64 & 1) != 0;
 }
 
-/* The grid's record of the row's group, which is counted; PLACE_NONE: it has no place. */
-template <class Groups>
-static __device__ uint32_t
-find_outside(const Groups &groups, const GpuQueryBlock *blocks, uint32_t row)
-{
-	const GpuQueryPlan &plan = groups.launch.plan;
-	const GpuaggGroupLayout &layout = plan.groups;
-	WideBits bits = 0;
-	uint32_t at;
-
-	ROLLED
-	for (uint32_t i = 0; i < layout.nkeys; i++)
-	{
-		uint32_t column = QUERY_SOURCE_NUMBER(plan.key[i]);
-		WideBits value = 1;
-
-		if (is_valid(blocks[column], row))
-			value = (WideBits) Groups::key_bits(layout.key_type[i],
-												(uint64_t) stored_value(blocks[column],
-																		plan.type[column], row))
-					<< 1;
-		bits |= value << layout.key_at[i];
-	}
-
-	uint64_t key[2] = {(uint64_t) bits << 1 | 1, (uint64_t) (bits >> 63) << 1 | 1};
-
-	at = groups.find_of_grid(key, groups.hash_of(key));
-	if (at != PLACE_NONE)
-		atomic_add(groups.record(at) + layout.rows, (uint32_t) 1);
-	return at;
-}
-
-/* Adds an integer of 64 bits to a sum of a record. */
+/* Adds an integer of 64 bits to a sum, of one digit or more. */
 static __device__ __forceinline__ void
-add_outside_value(uint32_t *record, const GpuaggGroupField &field, int64_t v)
+add_outside_value(uint64_t *digit, bool is_one, int64_t v)
 {
-	uint64_t *digit = (uint64_t *) (record + field.value);
-
-	if (field.words == 2)
+	if (is_one)
 		query_add_digit(digit, v);
 	else
 	{

@@ -1443,7 +1443,7 @@ narrow_group_shapes(const Options &options)
 		check_groups(t, chunks, aggregates, keys, method,
 					 text("of products, seed %llu", (unsigned long long) of_trial));
 	}
-	report(nnarrow > programs / 16,
+	report(nnarrow >= programs / 30,
 		   text("query: %ld launches for few groups of narrow columns", nnarrow));
 	slim = few = false;
 }
