@@ -1,4 +1,5 @@
-"""svg: what the pictures of doc/ have in common: tables of the record, style, bars, the file."""
+"""svg: what the pictures of doc/ have in common: tables of the record, style, axes, bars, the file."""
+import math
 import os
 import sys
 
@@ -35,6 +36,25 @@ def table(record, *columns):
         elif set(columns) <= set(header):
             found.append(dict(zip(header, cells)))
     sys.exit(f"no table with the columns {', '.join(columns)}")
+
+
+class Axis:
+    """Decades that hold all values, along so many units from an origin."""
+
+    def __init__(self, values, origin, length):
+        self.first = math.floor(math.log10(min(values)))
+        self.decades = max(math.ceil(math.log10(max(values))) - self.first, 1)
+        self.origin, self.length = origin, length
+
+    def at(self, value):
+        return self.origin + (math.log10(value) - self.first) / self.decades * self.length
+
+    def marks(self):
+        return [10.0 ** (self.first + i) for i in range(self.decades + 1)]
+
+
+def number(value):
+    return f"{value:g}" if value < 1e6 else f"{value / 1e6:g} million"
 
 
 def text(x, y, words, kind=None, anchor=None):
