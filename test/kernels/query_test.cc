@@ -1403,7 +1403,7 @@ void
 narrow_group_shapes(const Options &options)
 {
 	static const uint32_t sizes[] = {0, 1, 31, 255, 256, 257, 513, 2048, 4100};
-	int programs = options.small ? 30 : options.simulated ? 250 : 2000;
+	int programs = options.small ? 120 : options.simulated ? 250 : 2000;
 
 	slim = few = true;
 	nnarrow = 0;
