@@ -76,7 +76,7 @@ extern void gpuagg_column_store_set(ColumnStore *store, int column, const uint64
 									Size step, int64 n, const Datum *values, const bool *isnull,
 									Size stride);
 
-/* The same of one that is kept as integers; NULL where status, `stride` apart, too, is not GPUAGG_ROW_VALUE. */
+/* The same of one that is kept as integers; NULL where status, as far apart, is not GPUAGG_ROW_VALUE. */
 extern void gpuagg_column_store_set_integers(ColumnStore *store, int column, const uint64 *numbers,
 											 Size step, int64 n, const GpuaggInt128 *values,
 											 const uint8 *status, Size stride);

@@ -36,7 +36,8 @@ typedef struct RowSortReport
  * A sort of rows of this descriptor by all partition columns of the spec, then all its
  * order columns (together 1 to SORT_MAX_KEYS), in a child of `parent`.  Descriptor and spec
  * must outlive it.  wanted: columns that are asked for later, of rows given out only if they are
- * among the first ngiven; others are NULL or anything.  `limit` is in bytes.  Its file belongs to the resource owner of the put that begins it.
+ * among the first ngiven; others are NULL or anything.  `limit` is in bytes.  Its file belongs to
+ * the resource owner of the put that begins it.
  */
 extern RowSort *gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted,
 									  int ngiven, int64 limit, MemoryContext parent);
@@ -53,9 +54,9 @@ extern void gpuagg_row_sort_put_vectors(RowSort *sort, const GpuaggVector *const
 
 /*
  * In place of puts, where none has been: its rows are those of `below`, whose number they keep.  A
- * column is a column of those, as all keys are, or is to be set.  `below`
- * is in memory, and neither cleared nor ended before this one is.  False: that would take more memory
- * than it may; it has no rows.
+ * column is a column of those, as all keys are, or is to be set.  `below` is in memory, and
+ * neither cleared nor ended before this one is.  False: that would take more memory than it may;
+ * it has no rows.
  */
 extern bool gpuagg_row_sort_share(RowSort *sort, const RowSort *below, const StoreSource *sources);
 

@@ -12,12 +12,12 @@
 #include "exec/window_state.h"
 
 /*
- * Asks, before either has a sort.  Argument i of `above` is argument nfunctions + i of `below` then, and
- * NULL there if it cannot be had.
+ * Asks, before either has a sort.  Argument i of `above` is argument nfunctions + i of `below` then,
+ * and NULL there if it cannot be had.
  */
 extern void gpuagg_window_arguments_ask(const WindowInput *above, WindowInput *below);
 
-/* Makes a node that was asked, and those that it asked, give rows with all columns; to be rescanned. */
+/* Makes a node that was asked, and those below, give rows with all columns; to be rescanned. */
 extern void gpuagg_window_arguments_refuse(WindowScanState *below);
 
 #endif /* GPUAGG_WINDOW_ARGUMENTS_H */

@@ -422,16 +422,16 @@ take(Giving *giving)
 {
 	WindowScanState *below = giving->below;
 	bool in_sets = below->spec->frame == WINDOW_ROWS || has_scans_alone(below);
-	bool done;
+	MemoryContext old = MemoryContextSwitchTo(below->pipeline->context);
+	bool done = find_sources(giving);
 
-	if (!find_sources(giving))
-		return false;
-	if (in_sets)
-		choose_integers(giving);
-	if (!gpuagg_row_sort_share(giving->to, giving->from, giving->sources))
-		return false;
 	/* of the rows its functions' arguments alone */
 	below->pipeline->needed = palloc0(below->pipeline->stride * sizeof(bool));
+	MemoryContextSwitchTo(old);
+	if (done && in_sets)
+		choose_integers(giving);
+	if (!done || !gpuagg_row_sort_share(giving->to, giving->from, giving->sources))
+		return false;
 	if (!in_sets)
 		done = give_groups(giving);
 	else

@@ -11,14 +11,14 @@
 #include "exec/window_input.h"
 
 /*
- * Before a run of the node above has rows: has the child, if it is such a node, sort its own.  False: they
- * are to be asked for one by one.
+ * Before a run of the node above has rows: has the child, if it is such a node, sort its own.
+ * False: they are to be asked for one by one.
  */
 extern bool gpuagg_window_below_begin(WindowInput *above);
 
 /*
- * All of them for the sort of the node above, which has none.  False: they take more memory than they
- * may, and are to be asked for one by one.  The sort has some then.
+ * All of them for the sort of the node above, which has none.  False: they take more memory than
+ * they may, and are to be asked for one by one.  The sort has some then.
  */
 extern bool gpuagg_window_below_take(WindowInput *above);
 
