@@ -431,7 +431,10 @@ take(Giving *giving)
 	if (done && in_sets)
 		choose_integers(giving);
 	if (!done || !gpuagg_row_sort_share(giving->to, giving->from, giving->sources))
+	{
+		below->pipeline->needed = NULL; /* its rows are asked for with all columns */
 		return false;
+	}
 	if (!in_sets)
 		done = give_groups(giving);
 	else
