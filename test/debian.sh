@@ -6,13 +6,14 @@ export DEBIAN_FRONTEND=noninteractive
 # needs_packages CALLER PACKAGE...: installs what is missing.
 needs_packages()
 {
-	local caller=$1
+	local caller=$1 states
 	shift
 	if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
 		echo "$caller: must be run as root, on a system with apt-get" >&2
 		return 1
 	fi
-	if ! dpkg-query -W "$@" >/dev/null 2>&1; then
+	# of a package that is known without being there, dpkg-query has a line, too
+	if ! states=$(dpkg-query -W -f '${db:Status-Status}\n' "$@" 2>/dev/null) || grep -qvx installed <<<"$states"; then
 		echo "$caller: installing $*"
 		apt-get update -qq && apt-get install -qy --no-install-recommends "$@" >/dev/null
 	fi
