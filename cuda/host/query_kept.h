@@ -43,8 +43,9 @@ typedef struct KeptSlice
 extern KeptSlice *gpud_kept_find(const QueryJob *query, uint64_t most);
 
 /*
- * Keeps a slice of a query's next chunks that has just been chosen and described in a slot, and takes over the blobs that it holds; NULL: it cannot be.  Whoever made it copies
- * what is in the slot to its room, calls arrived() when that is there, and lets it go.
+ * Keeps a slice of a query's next chunks that has just been chosen and described in a slot, and takes
+ * over the blobs that it holds; NULL: it cannot be.  Whoever made it copies what is in the slot to its
+ * room, calls arrived() when that is there, and lets it go.
  */
 extern KeptSlice *gpud_kept_make(QueryJob *query, const QuerySlot *slot,
 								 const GpuQueryShape *shape);

@@ -467,13 +467,13 @@ gpu_query(const GpuQuery *query, const GpuQueryMethod *method, GpuStreamRef stre
 		if (query->table == nullptr || query->table->parts == 0 ||
 			(query->table->slots & (query->table->slots - 1)) != 0)
 			return GPUAGG_REFUSED;
-		if (fits_fused_groups(*query, chosen))
+		if (fits_fused_groups(*query, chosen) && query_fuse_products(&products, query->plan))
 		{
 			GpuaggReason reason = GPUAGG_REFUSED;
 
-			if (!chosen.broad && query_fuse_products(&products, query->plan))
+			if (!chosen.broad)
 				reason = query_run_narrow_groups(*query, products, chosen, stream);
-			if (reason == GPUAGG_REFUSED && query_fuse_groups(&groups, query->plan))
+			if (reason == GPUAGG_REFUSED && query_fuse_groups(&groups, products, query->plan))
 				reason = query_run_fused_groups(*query, groups, chosen, stream);
 			if (reason != GPUAGG_REFUSED)
 				return reason;

@@ -365,30 +365,6 @@ put_conditions(const Fuser &f)
 	return f.nconditions == 0 || f.filtered;
 }
 
-/* An aggregate with groups: of a column as it is, or of rows. */
-bool
-aggregate_of_groups(FusedGroups &fused, const GpuQueryPlan &plan, const GpuQueryStep &step)
-{
-	int op = (step.code >> 3) - QUERY_AGGREGATE;
-	int of = step.code & 7;
-	uint32_t number = QUERY_SOURCE_NUMBER(step.a);
-	FusedValue &value = fused.value[fused.nvalues];
-
-	if (QUERY_SOURCE_KIND(step.c) != QUERY_NONE || QUERY_SOURCE_KIND(step.mask) != QUERY_NONE)
-		return false;
-	if (op == GPUAGG_COUNT && QUERY_SOURCE_KIND(step.a) == QUERY_NONE)
-		return plan.groups.field[step.arg].missing == GPUAGG_GROUP_NONE;
-	if (QUERY_SOURCE_KIND(step.a) != QUERY_COLUMN || (op != GPUAGG_COUNT && op != GPUAGG_SUM))
-		return false;
-	if (op == GPUAGG_SUM &&
-		((of != QUERY_INT32 && of != QUERY_INT64) || of != class_of(plan.type[number])))
-		return false;
-	value = {(uint8_t) number, (uint8_t) (op == GPUAGG_SUM ? of : QUERY_BOOL), (uint8_t) step.arg,
-			 0};
-	fused.nvalues++;
-	return true;
-}
-
 void
 begin(Fuser &f, FusedPlan *fused, const GpuQueryPlan *plan)
 {
@@ -403,34 +379,6 @@ begin(Fuser &f, FusedPlan *fused, const GpuQueryPlan *plan)
 }
 
 } // namespace
-
-bool
-query_fuse_groups(FusedGroups *fused, const GpuQueryPlan *plan)
-{
-	Fuser f;
-	int key;
-
-	memset(fused, 0, sizeof(*fused));
-	if (plan->wide || plan->heavy || plan->groups.nkeys != 1 ||
-		QUERY_SOURCE_KIND(plan->key[0]) != QUERY_COLUMN)
-		return false;
-	fused->key = (uint8_t) QUERY_SOURCE_NUMBER(plan->key[0]);
-	key = class_of(plan->type[fused->key]);
-	if (key != QUERY_INT32 && key != QUERY_INT64)
-		return false;
-	begin(f, &fused->where, plan);
-	for (uint32_t i = 0; i < plan->nsteps; i++)
-	{
-		const GpuQueryStep &step = plan->steps[i];
-
-		if (step.code >> 3 == QUERY_GROUP)
-			continue;
-		if (step.code >> 3 >= QUERY_AGGREGATE ? !aggregate_of_groups(*fused, *plan, step)
-											  : !follow(f, step))
-			return false;
-	}
-	return f.steps == 0 && put_conditions(f);
-}
 
 bool
 query_fuse_products(FusedProducts *fused, const GpuQueryPlan *plan)
@@ -449,6 +397,31 @@ query_fuse_products(FusedProducts *fused, const GpuQueryPlan *plan)
 		if (plan->steps[i].code >> 3 != QUERY_GROUP && !follow(f, plan->steps[i]))
 			return false;
 	return put_conditions(f);
+}
+
+bool
+query_fuse_groups(FusedGroups *fused, const FusedProducts &products, const GpuQueryPlan *plan)
+{
+	int key;
+
+	memset(fused, 0, sizeof(*fused));
+	fused->where = products.where;
+	fused->key = (uint8_t) QUERY_SOURCE_NUMBER(plan->key[0]);
+	key = class_of(plan->type[fused->key]);
+	if (plan->groups.nkeys != 1 || (key != QUERY_INT32 && key != QUERY_INT64))
+		return false;
+	for (uint32_t i = 0; i < products.nproducts; i++)
+	{
+		const FusedProduct &product = products.product[i];
+		const FusedFactor &factor = product.factor[0];
+
+		/* a column as it is; what is a step towards others is none */
+		if (product.number == FUSED_NONE || product.nfactors != 1 || factor.how != FUSED_COLUMN ||
+			factor.widened || product.class_of > QUERY_INT64)
+			return false;
+		fused->value[fused->nvalues++] = {factor.column, product.class_of, product.number, 0};
+	}
+	return true;
 }
 
 bool

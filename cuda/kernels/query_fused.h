@@ -104,8 +104,11 @@ typedef struct FusedProducts
 
 /* Whether the plan has such a shape; it flags the same rows. */
 extern bool query_fuse(FusedPlan *fused, const GpuQueryPlan *plan);
-extern bool query_fuse_groups(FusedGroups *fused, const GpuQueryPlan *plan);
 extern bool query_fuse_products(FusedProducts *fused, const GpuQueryPlan *plan);
+
+/* Whether the products of the plan are columns alone, by one key. */
+extern bool query_fuse_groups(FusedGroups *fused, const FusedProducts &products,
+							  const GpuQueryPlan *plan);
 
 /* As gpu_query(). */
 extern GpuaggReason query_run_fused(const GpuQuery &query, const FusedPlan &fused,

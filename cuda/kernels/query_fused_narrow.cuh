@@ -62,6 +62,11 @@ struct NarrowBounds
 {
 	uint32_t low;
 	uint32_t span; /* how much more the greatest is */
+
+	__device__ __forceinline__ bool have(uint32_t stored) const
+	{
+		return stored - low <= span;
+	}
 };
 
 /* false: no row is in the range. */
@@ -170,12 +175,11 @@ static __device__ __forceinline__ uint32_t
 narrow_met(const NarrowColumn &column, const NarrowBounds &bounds,
 		   const uint32_t (&raw)[NARROW_ROWS])
 {
-	uint32_t low = bounds.low;
-	uint32_t span = bounds.span;
+	NarrowBounds kept = bounds; /* in registers */
 	uint32_t met = 0;
 
 	narrow_values(column, raw, [&](int k, uint32_t value) {
-		met |= (uint32_t) (value - low <= span) << k;
+		met |= (uint32_t) kept.have(value) << k;
 	});
 	return met;
 }

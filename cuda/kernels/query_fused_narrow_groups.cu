@@ -223,7 +223,7 @@ struct NarrowGroupSums : QueryGroups<QueryMachine<NARROW_ROWS, false, false>>
 			UNROLL
 			for (int k = 0; k < NARROW_ROWS; k++)
 			{
-				met |= (uint32_t) (stored[k] - bounds.low <= bounds.span) << k;
+				met |= (uint32_t) bounds.have(stored[k]) << k;
 				place[k] += (valid >> k & 1 ? above + stored[k] : key.count) * stride;
 			}
 			outside |= (chunk.no_key[i] ? valid : valid & ~met);
@@ -350,17 +350,15 @@ struct NarrowGroupSums : QueryGroups<QueryMachine<NARROW_ROWS, false, false>>
 		ROLLED
 		for (uint32_t i = 0; i < narrow.nranges; i++)
 		{
-			const NarrowBounds &bounds = chunk.bounds[i];
+			NarrowBounds bounds = chunk.bounds[i];
 			uint32_t column = narrow.range[i].column;
-			uint32_t low = bounds.low;
-			uint32_t span = bounds.span;
 			uint32_t met = 0;
 			uint32_t stored[NARROW_ROWS];
 
 			narrow_stored(chunk, raw, column, stored);
 			UNROLL
 			for (int k = 0; k < NARROW_ROWS; k++)
-				met |= (uint32_t) (stored[k] - low <= span) << k;
+				met |= (uint32_t) bounds.have(stored[k]) << k;
 			live &= met & chunk.column[column].valid_rows(at);
 		}
 		if (!__any_sync(FULL_MASK, live != 0))

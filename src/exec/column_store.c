@@ -196,6 +196,15 @@ put_value(char *values, const StoreColumn *column, int row, Datum value)
 	store_att_byval(values + row * column->width, value, column->width);
 }
 
+static inline void
+set_null(StoreColumn *column, char *piece, int row)
+{
+	uint64 *nulls = (uint64 *) (piece + column->nulls);
+
+	nulls[row / 64] |= UINT64CONST(1) << row % 64;
+	column->has_nulls = true;
+}
+
 void
 gpuagg_column_store_put(ColumnStore *store, TupleTableSlot *slot)
 {
@@ -210,11 +219,8 @@ gpuagg_column_store_put(ColumnStore *store, TupleTableSlot *slot)
 			continue;
 		if (slot->tts_isnull[i])
 		{
-			uint64 *nulls = (uint64 *) (piece + column->nulls);
-
-			nulls[row / 64] |= UINT64CONST(1) << row % 64;
+			set_null(column, piece, row);
 			put_value(piece + column->values, column, row, (Datum) 0);
-			column->has_nulls = true;
 		}
 		else
 			put_value(piece + column->values, column, row,
@@ -271,7 +277,6 @@ put_some(ColumnStore *store, const GpuaggVector *const *columns, const bool *is_
 	for (int i = 0; i < store->desc->natts; i++)
 	{
 		StoreColumn *column = &store->columns[i];
-		uint64 *nulls = (uint64 *) (piece + column->nulls);
 		char *to = piece + column->values + first * column->width;
 
 		if (!column->kept)
@@ -282,10 +287,7 @@ put_some(ColumnStore *store, const GpuaggVector *const *columns, const bool *is_
 			copy_plain(to, column, columns[i], rows, n);
 		for (int k = 0; k < n && columns[i]->valid != NULL; k++)
 			if (!gpuagg_bit(columns[i]->valid, rows[k]))
-			{
-				nulls[(first + k) / 64] |= UINT64CONST(1) << (first + k) % 64;
-				column->has_nulls = true;
-			}
+				set_null(column, piece, first + k);
 	}
 	store->nrows += n;
 }
@@ -316,13 +318,9 @@ set_nulls(StoreColumn *column, char *const *pieces, const uint64 *numbers, Size 
 	for (int64 i = 0; i < n; i++)
 	{
 		uint64 number = numbers[i * step];
-		uint64 *nulls = (uint64 *) (PIECE_OF(number) + column->nulls);
-		int row = (int) ROW_OF(number);
 
-		if (!isnull[i * stride])
-			continue;
-		nulls[row / 64] |= UINT64CONST(1) << row % 64;
-		column->has_nulls = true;
+		if (isnull[i * stride])
+			set_null(column, PIECE_OF(number), (int) ROW_OF(number));
 	}
 }
 
@@ -395,14 +393,11 @@ gpuagg_column_store_set_integers(ColumnStore *store, int c, const uint64 *number
 	{
 		uint64 number = numbers[i * step];
 		char *piece = PIECE_OF(number);
-		uint64 *nulls = (uint64 *) (piece + column->nulls);
 		int row = (int) ROW_OF(number);
 
 		((GpuaggInt128 *) (piece + column->values))[row] = values[i * stride];
-		if (status[i * stride] == GPUAGG_ROW_VALUE)
-			continue;
-		nulls[row / 64] |= UINT64CONST(1) << row % 64;
-		column->has_nulls = true;
+		if (status[i * stride] != GPUAGG_ROW_VALUE)
+			set_null(column, piece, row);
 	}
 }
 

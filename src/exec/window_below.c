@@ -164,31 +164,33 @@ has_scans_alone(const WindowScanState *below)
 	return true;
 }
 
+/* Gives n rows the value of that row of the current set, or, if that is -1, the last one before it. */
+static void
+give_value(const Giving *giving, int i, int64 first, int64 n, int64 row)
+{
+	int f = giving->functions[i];
+	const WindowFunctionState *function = &giving->below->functions[f];
+
+	gpuagg_window_find_value(giving->below, f, row);
+	give(giving, i, first, n, &function->value, &function->isnull, 0);
+}
+
 /* Gives rows before the current set, which are a group's last ones, the last results before it. */
 static void
 give_last(const Giving *giving, int64 first, int64 n)
 {
-	WindowScanState *below = giving->below;
+	const WindowScanState *below = giving->below;
 
 	for (int i = 0; i < giving->nvalues && n > 0; i++)
 	{
-		const WindowFunctionState *function = &below->functions[giving->functions[i]];
 		const LastResult *last = &below->pipeline->last[giving->functions[i]];
-		MemoryContext old;
-		Datum value;
-		bool isnull;
 
 		if (is_kept_as_integers(giving, i))
 		{
 			give_integers(giving, i, first, n, last->result, &last->status, 0);
 			continue;
 		}
-		MemoryContextReset(below->group_context);
-		old = MemoryContextSwitchTo(below->group_context);
-		value = gpuagg_running_result(function->op, last->result, &last->status, 0, last->count,
-									  &isnull);
-		MemoryContextSwitchTo(old);
-		give(giving, i, first, n, &value, &isnull, 0);
+		give_value(giving, i, first, n, -1);
 	}
 }
 
@@ -215,26 +217,13 @@ spread_values(const WindowRows *rows, int64 n, Datum *values, bool *isnull, Size
 static void
 give_each(const Giving *giving, int i, const WindowRows *rows, int64 n, int64 earlier)
 {
-	WindowScanState *below = giving->below;
-	int f = giving->functions[i];
-	const WindowFunctionColumn *column = &rows->columns[f];
 	int64 first = -earlier;
 
 	for (int64 row = 0; row < n; row++)
 	{
-		MemoryContext old;
-		Datum value;
-		bool isnull;
-
 		if (row + 1 < n && !gpuagg_bit(rows->group_heads, row + 1))
 			continue;
-		MemoryContextReset(below->group_context);
-		old = MemoryContextSwitchTo(below->group_context);
-		value = gpuagg_running_result(below->functions[f].op, column->scan->flight.results,
-									  column->scan->flight.status, row,
-									  column->counts != NULL ? column->counts[row] : 0, &isnull);
-		MemoryContextSwitchTo(old);
-		give(giving, i, rows->first + first, row + 1 - first, &value, &isnull, 0);
+		give_value(giving, i, rows->first + first, row + 1 - first, row);
 		first = row + 1;
 	}
 }

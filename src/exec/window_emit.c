@@ -135,6 +135,17 @@ set_value(WindowScanState *node, int f, int64 i)
 }
 
 void
+gpuagg_window_find_value(WindowScanState *node, int f, int64 i)
+{
+	MemoryContext old;
+
+	MemoryContextReset(node->group_context);
+	old = MemoryContextSwitchTo(node->group_context);
+	set_value(node, f, i);
+	MemoryContextSwitchTo(old);
+}
+
+void
 gpuagg_window_close_group(WindowScanState *node, int64 i)
 {
 	MemoryContext old;

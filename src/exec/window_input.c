@@ -109,16 +109,16 @@ begin_sort(WindowInput *input)
 	MemoryContextSwitchTo(old);
 }
 
-/* The arguments are evaluated row by row. */
+/* Begins another one, where the arguments are evaluated row by row. */
 static void
-compute_none(WindowInput *input)
+begin_plain_sort(WindowInput *input)
 {
 	if (input->sort != NULL)
 		gpuagg_row_sort_end(input->sort);
-	input->sort = NULL;
 	memset(input->computed, 0, input->narguments * sizeof(bool));
 	if (input->table != NULL)
 		gpuagg_window_table_compute_none(input->table);
+	begin_sort(input);
 }
 
 static bool
@@ -140,14 +140,10 @@ prepare_sort(WindowInput *input)
 											input->narguments, input->computed, input->scales);
 	for (int i = 0; i < input->narguments; i++)
 		complete &= input->computed[i] || !input->is_checked[i];
-	if (!complete)
-		compute_none(input);
-	begin_sort(input);
-	if (input->table == NULL && computes_any(input))
-	{
-		compute_none(input);
+	if (complete)
 		begin_sort(input);
-	}
+	else
+		begin_plain_sort(input);
 }
 
 /* The same for the rows of the node below, which has computed what it was asked for. */
@@ -180,15 +176,15 @@ prepare(WindowInput *input)
 {
 	input->shares = gpuagg_window_below_begin(input);
 	if (input->shares)
-		prepare_shared(input);
-	else if (input->sort == NULL)
-		prepare_sort(input);
-	else if (input->table == NULL && computes_any(input))
 	{
-		/* it was for rows that were shared */
-		compute_none(input);
-		begin_sort(input);
+		prepare_shared(input);
+		return;
 	}
+	if (input->sort == NULL)
+		prepare_sort(input);
+	/* others come one by one, though those of an earlier run may have been shared */
+	if (input->table == NULL && computes_any(input))
+		begin_plain_sort(input);
 }
 
 /* Reads all rows from below into the sort. */
@@ -201,16 +197,14 @@ put_rows(WindowInput *input)
 	{
 		if (gpuagg_window_table_take(input->table, input->sort, input->sends))
 			return;
-		compute_none(input);
-		begin_sort(input);
+		begin_plain_sort(input);
 	}
 	if (input->shares)
 	{
 		if (gpuagg_window_below_take(input))
 			return;
 		input->shares = false;
-		compute_none(input);
-		begin_sort(input);
+		begin_plain_sort(input);
 	}
 	while (row = ExecProcNode(input->child), !TupIsNull(row))
 	{

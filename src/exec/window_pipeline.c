@@ -9,6 +9,7 @@
  */
 #include "compat.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
@@ -306,6 +307,16 @@ divide_columns(WindowScanState *node)
 	MemoryContextSwitchTo(old);
 }
 
+int
+gpuagg_window_sums_scale(const WindowScanState *node, int f)
+{
+	const RunningOperation *op = node->functions[f].op;
+
+	if (op->aggregate != AGGREGATE_SUM || op->kind != GPUAGG_INT64 || op->result != NUMERICOID)
+		return -1;
+	return Max(op->scale, 0);
+}
+
 void
 gpuagg_window_pipeline_complete(WindowScanState *node, int64 first, int64 most)
 {
@@ -344,7 +355,6 @@ put_sorted(WindowScanState *node, WindowRows *rows, int64 capacity)
 		int64 first = rows->nrows;
 		int64 most = Min(capacity - first, copies ? COPY_ROWS : capacity);
 		Size place = first * stride;
-
 		MemoryContext old;
 
 		CHECK_FOR_INTERRUPTS();

@@ -220,6 +220,9 @@ extern void gpuagg_window_copy_columns(WindowScanState *node, TupleTableSlot *ro
  */
 extern void gpuagg_window_close_group(WindowScanState *node, int64 i);
 
+/* Sets one function's value like this; by reference it lasts until the next call. */
+extern void gpuagg_window_find_value(WindowScanState *node, int f, int64 i);
+
 /*
  * Sets, in a row of the current set under a ROWS frame, those functions' values that a set does not
  * have; by reference they last until the next call.

@@ -4,7 +4,6 @@
  */
 #include "compat.h"
 
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 
 #include "exec/window_pipeline.h"
@@ -65,16 +64,6 @@ gpuagg_window_vectors_datum(PlanState *ps, int column, int row, bool *isnull)
 	}
 	*isnull = p->current->isnull[place];
 	return p->current->values[place];
-}
-
-int
-gpuagg_window_sums_scale(const WindowScanState *node, int f)
-{
-	const RunningOperation *op = node->functions[f].op;
-
-	if (op->aggregate != AGGREGATE_SUM || op->kind != GPUAGG_INT64 || op->result != NUMERICOID)
-		return -1;
-	return Max(op->scale, 0);
 }
 
 const GpuaggInt128 *

@@ -752,6 +752,20 @@ add_factor(Trial &t, int type)
 										factor, 0);
 }
 
+/* A value times so many factors. */
+uint16_t
+multiply(Trial &t, int type, uint16_t value, int nfactors)
+{
+	for (int i = 0; i < nfactors; i++)
+	{
+		uint16_t factor = add_factor(t, type);
+
+		value = next() % 2 ? add_instruction(t, GPUAGG_VECTOR_MUL, type, value, factor, 0)
+						   : add_instruction(t, GPUAGG_VECTOR_MUL, type, factor, value, 0);
+	}
+	return value;
+}
+
 /* A program that has nothing but a filter of so many conditions. */
 void
 begin_shape(Trial &t, int nconditions)
@@ -832,13 +846,7 @@ shapes(const Options &options, bool narrow)
 		}
 		begin_shape(t, nconditions);
 		value = nfactors == 1 && next() % 2 ? add_column(t, type) : add_factor(t, type);
-		for (int i = 1; i < nfactors; i++)
-		{
-			uint16_t factor = add_factor(t, type);
-
-			value = next() % 2 ? add_instruction(t, GPUAGG_VECTOR_MUL, type, value, factor, 0)
-							   : add_instruction(t, GPUAGG_VECTOR_MUL, type, factor, value, 0);
-		}
+		value = multiply(t, type, value, nfactors - 1);
 		finish_shape(t);
 		if (next() % 2)
 			aggregates.push_back({GPUAGG_COUNT, {}, NONE, NONE});
@@ -1349,6 +1357,7 @@ group_shapes(const Options &options)
 		std::vector<Chunk> chunks;
 		GpuQueryMethod method = any_method();
 		GpuQueryPlan plan;
+		FusedProducts products;
 		FusedGroups fused;
 		uint64_t of_trial = seed;
 
@@ -1368,7 +1377,8 @@ group_shapes(const Options &options)
 		must(gpu_query_plan_groups(&plan, &t.program, aggregates.data(), (int) aggregates.size(),
 								   keys.data(), 1),
 			 "gpu_query_plan_groups");
-		nfused += query_fuse_groups(&fused, &plan);
+		nfused += query_fuse_products(&products, &plan) &&
+				  query_fuse_groups(&fused, products, &plan);
 		method.interpreted = method.hashed = 0;
 		method.replicas = next() % 2 ? 0 : 1u << next() % 6;
 		check_groups(t, chunks, aggregates, keys, method,
@@ -1388,13 +1398,7 @@ product_aggregate(Trial &t)
 	if (next() % 8 == 0)
 		return {GPUAGG_COUNT, {}, add_column(t, type), NONE};
 	value = next() % 3 ? add_factor(t, type) : add_column(t, type);
-	for (int i = (int) (next() % 3); i > 0; i--)
-	{
-		uint16_t factor = add_factor(t, type);
-
-		value = next() % 2 ? add_instruction(t, GPUAGG_VECTOR_MUL, type, value, factor, 0)
-						   : add_instruction(t, GPUAGG_VECTOR_MUL, type, factor, value, 0);
-	}
+	value = multiply(t, type, value, (int) (next() % 3));
 	return {GPUAGG_SUM, {}, value, NONE};
 }
 
