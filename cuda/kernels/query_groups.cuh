@@ -260,6 +260,23 @@ template <class Machine> struct QueryGroups : QueryGroupTables<Machine>
 		}
 	}
 
+	/* The same of its square, which is never negative. */
+	__device__ __forceinline__ void add_float_square(uint32_t *half, uint64_t bits) const
+	{
+		QueryFloatPlace place(bits);
+		WideBits square = (WideBits) place.mantissa * place.mantissa << 2 * place.at % 16;
+
+		half += (uint32_t) (2 * place.at / 16) * local_stride();
+		UNROLL
+		for (int i = 0; i < 8; i++, half += local_stride())
+		{
+			uint32_t v = (uint32_t) (square >> 16 * i) & 0xffff;
+
+			if (v != 0)
+				atomic_add(half, v);
+		}
+	}
+
 	/* The same in a record. */
 	__device__ __forceinline__ void add_far_float(uint64_t *digit, uint64_t bits) const
 	{
@@ -276,6 +293,20 @@ template <class Machine> struct QueryGroups : QueryGroupTables<Machine>
 		}
 	}
 
+	__device__ __forceinline__ void add_far_square(uint64_t *digit, uint64_t bits) const
+	{
+		QueryFloatPlace place(bits);
+		int shift = 2 * place.at % 32;
+		WideBits square = (WideBits) place.mantissa * place.mantissa;
+
+		digit += 2 * place.at / 32;
+		UNROLL
+		for (int i = 0; i < 4; i++)
+			query_add_digit(digit + i, (int64_t) (uint32_t) (square << shift >> 32 * i));
+		query_add_digit(digit + 4, (int64_t) (uint32_t) (square >> 96 >> (32 - shift)));
+	}
+
+	template <bool SQUARES>
 	__device__ __forceinline__ void add_floats(uint32_t number, const Lanes &a, uint32_t rows) const
 	{
 		const GpuaggGroupField &field = launch.plan.groups.field[number];
@@ -296,9 +327,14 @@ template <class Machine> struct QueryGroups : QueryGroupTables<Machine>
 			rows,
 			[&](uint32_t place, int k) {
 				add_float(local_word(field.value) + place, rows >> k & 1 ? a.low[k] : 0);
+				if constexpr (SQUARES)
+					add_float_square(local_word(field.squares) + place,
+									 rows >> k & 1 ? a.low[k] : 0);
 			},
 			[&](uint32_t *to, int k) {
 				add_far_float((uint64_t *) (to + field.value), a.low[k]);
+				if constexpr (SQUARES)
+					add_far_square((uint64_t *) (to + field.squares), a.low[k]);
 			});
 		if (special != 0)
 		{
@@ -343,7 +379,7 @@ template <class Machine> struct QueryGroups : QueryGroupTables<Machine>
 				add_integers<int64_t>(a, rows, field.value);
 				break;
 			case QUERY_AGGREGATE_CODE(GPUAGG_SUM, QUERY_FLOAT64):
-				add_floats(step.arg, a, rows);
+				add_floats<false>(step.arg, a, rows);
 				break;
 			case QUERY_AGGREGATE_CODE(GPUAGG_MIN, QUERY_INT32):
 			case QUERY_AGGREGATE_CODE(GPUAGG_MAX, QUERY_INT32):
@@ -380,6 +416,9 @@ template <class Machine> struct QueryGroups : QueryGroupTables<Machine>
 			case QUERY_AGGREGATE_CODE(GPUAGG_MOMENTS, QUERY_INT64):
 				add_integers<int64_t>(a, rows, field.value);
 				add_squares<int64_t, WideBits>(a, rows, field.squares);
+				break;
+			case QUERY_AGGREGATE_CODE(GPUAGG_MOMENTS, QUERY_FLOAT64):
+				add_floats<true>(step.arg, a, rows);
 				break;
 			case QUERY_AGGREGATE_CODE(GPUAGG_SUM, QUERY_INT128):
 				if constexpr (WIDE)

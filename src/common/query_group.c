@@ -9,9 +9,14 @@
 
 #include "common/vector.h"
 
-#define FLOAT_WORDS 5 /* of a packed sum, expected: 53 bits, and some 60 by which values differ */
+#define FLOAT_WORDS	 5 /* of a packed sum, expected: 53 bits, and some 60 by which values differ */
+#define SQUARE_WORDS 8 /* the same of squares: twice as many */
 
 static_assert(sizeof(GpuaggGroupFar) == 32, "what is listed apart crosses the process boundary");
+static_assert(GPUAGG_GROUP_SQUARE_WEIGHT == 2 * GPUAGG_GROUP_FLOAT_WEIGHT,
+			  "squares begin at that of the sum's lowest bit");
+static_assert(2 * (32 * GPUAGG_GROUP_FLOAT_DIGITS - 11) + 30 < 32 * GPUAGG_GROUP_SQUARE_DIGITS,
+			  "squares of GPUAGG_GROUP_ROWS values, which are below 2^53 * 2^192, fit");
 
 static int
 is_float(int type)
@@ -62,15 +67,16 @@ add_field(GpuaggGroupLayout *layout, GpuaggGroupField *field, int has_filter)
 			return 1;
 		case GPUAGG_SUM:
 		case GPUAGG_MOMENTS:
-			if (field->op == GPUAGG_MOMENTS && field->type > GPUAGG_VECTOR_INT64)
+			if (field->op == GPUAGG_MOMENTS && field->type == GPUAGG_VECTOR_INT128)
 				return 0;
 			digits = is_float(field->type) ? GPUAGG_GROUP_FLOAT_DIGITS : (uint32_t) bits / 32;
 			field->words = (uint16_t) (2 * digits);
 			field->value = take_digits(&layout->common, digits);
 			if (field->op == GPUAGG_MOMENTS)
 			{
-				field->square_words = (uint16_t) (4 * digits);
-				field->squares = take_digits(&layout->common, 2 * digits);
+				digits = is_float(field->type) ? GPUAGG_GROUP_SQUARE_DIGITS : 2 * digits;
+				field->square_words = (uint16_t) (2 * digits);
+				field->squares = take_digits(&layout->common, digits);
 			}
 			return 1;
 		case GPUAGG_MIN:
@@ -121,11 +127,11 @@ gpuagg_group_layout(GpuaggGroupLayout *layout, const uint8_t *key_types, uint32_
 	}
 	layout->words = layout->common;
 	for (uint32_t i = 0; i < naggregates; i++)
-		if (aggregates[i].op == GPUAGG_SUM && is_float(types[i]))
+		if ((aggregates[i].op == GPUAGG_SUM || aggregates[i].op == GPUAGG_MOMENTS) &&
+			is_float(types[i]))
 			layout->field[i].specials = take(&layout->words, GPUAGG_GROUP_SPECIALS);
 	layout->words = (layout->words + 3) / 4 * 4;
-	assert(layout->words <= GPUAGG_GROUP_WORDS);
-	return 1;
+	return layout->words <= GPUAGG_GROUP_WORDS;
 }
 
 /* ---- packed ---- */
@@ -198,8 +204,8 @@ gpuagg_group_packed_words(const GpuaggGroupLayout *layout)
 
 		if (field->op == GPUAGG_MIN || field->op == GPUAGG_MAX)
 			words += field->words;
-		else if (field->op == GPUAGG_SUM && is_float(field->type))
-			words += FLOAT_WORDS;
+		else if (field->specials != GPUAGG_GROUP_NONE)
+			words += FLOAT_WORDS + (field->op == GPUAGG_MOMENTS ? SQUARE_WORDS : 0);
 		else
 			words += field->words / 2 + field->square_words / 2;
 	}
@@ -339,6 +345,17 @@ read_float(const GpuaggGroupLayout *layout, const uint32_t *record, uint32_t num
 	return 1;
 }
 
+/* Adds the squares to none. */
+static void
+read_squares(const GpuaggGroupField *field, const uint32_t *record, int64_t *chunk)
+{
+	int64_t digits[GPUAGG_SQUARE_CHUNKS] = {0};
+
+	for (int i = 0; i < GPUAGG_GROUP_SQUARE_DIGITS; i++)
+		digits[GPUAGG_GROUP_SQUARE_CHUNK + i] = digit_of(record + field->squares, i);
+	gpuagg_float_squares_merge_chunks(chunk, digits);
+}
+
 int
 gpuagg_group_total(const GpuaggGroupLayout *layout, const uint32_t *record, uint32_t number,
 				   GpuaggQueryTotal *total)
@@ -366,7 +383,11 @@ gpuagg_group_total(const GpuaggGroupLayout *layout, const uint32_t *record, uint
 		return 1;
 	}
 	if (is_float(field->type))
+	{
+		if (field->op == GPUAGG_MOMENTS)
+			read_squares(field, record, reduced->f_squares);
 		return read_float(layout, record, number, reduced);
+	}
 	read_digits(record + field->value, field->words, wide);
 	reduced->sum.lo = wide[0];
 	reduced->sum.hi = (int64_t) wide[1];

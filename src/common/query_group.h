@@ -14,7 +14,8 @@
  *					2^32 is that of the values.  Floats: it is 2^GPUAGG_GROUP_FLOAT_WEIGHT times that;
  *					and counts of NaN, infinity, -infinity and -0.  What does not fit that is listed
  *					apart, and does not count in the record
- *		MOMENTS		integers: the sum, and that of squares
+ *		MOMENTS		as SUM, and digits of the sum of squares; of floats that is 2^GPUAGG_GROUP_SQUARE_WEIGHT
+ *					times theirs, and they hold the square of every value that the sum's hold
  *		MIN, MAX	64 bits: the order key (column.h) plus 2^63; of MIN the complement.  The greatest
  *					of these is kept
  *
@@ -30,16 +31,19 @@
 
 #include "common/query_total.h"
 
-#define GPUAGG_GROUP_KEYS		  8
-#define GPUAGG_GROUP_AGGREGATES	  16
-#define GPUAGG_GROUP_KEY_BITS	  126
-#define GPUAGG_GROUP_ROWS		  (UINT32_C(1) << 30)
-#define GPUAGG_GROUP_FLOAT_DIGITS 8
-#define GPUAGG_GROUP_FLOAT_CHUNK  29 /* its lowest digit is this chunk of float_sum.h */
-#define GPUAGG_GROUP_FLOAT_WEIGHT (32 * GPUAGG_GROUP_FLOAT_CHUNK + GPUAGG_MIN_EXPONENT)
-#define GPUAGG_GROUP_NONE		  UINT16_MAX
-#define GPUAGG_GROUP_WORDS		  384 /* that a record has at most */
-#define GPUAGG_GROUP_MASK		  (GPUAGG_GROUP_WORDS / 32)
+#define GPUAGG_GROUP_KEYS		   8
+#define GPUAGG_GROUP_AGGREGATES	   16
+#define GPUAGG_GROUP_KEY_BITS	   126
+#define GPUAGG_GROUP_ROWS		   (UINT32_C(1) << 30)
+#define GPUAGG_GROUP_FLOAT_DIGITS  8
+#define GPUAGG_GROUP_FLOAT_CHUNK   29 /* its lowest digit is this chunk of float_sum.h */
+#define GPUAGG_GROUP_FLOAT_WEIGHT  (32 * GPUAGG_GROUP_FLOAT_CHUNK + GPUAGG_MIN_EXPONENT)
+#define GPUAGG_GROUP_SQUARE_DIGITS 17
+#define GPUAGG_GROUP_SQUARE_CHUNK  58 /* as before, of float_squares.h */
+#define GPUAGG_GROUP_SQUARE_WEIGHT (32 * GPUAGG_GROUP_SQUARE_CHUNK + GPUAGG_SQUARES_MIN_EXPONENT)
+#define GPUAGG_GROUP_NONE		   UINT16_MAX
+#define GPUAGG_GROUP_WORDS		   384 /* that a record has at most */
+#define GPUAGG_GROUP_MASK		   (GPUAGG_GROUP_WORDS / 32)
 
 /* Counts of values that are no numbers, in this order. */
 enum
@@ -139,7 +143,7 @@ extern uint64_t gpuagg_group_key(const GpuaggGroupLayout *layout, const uint64_t
 extern int gpuagg_group_total(const GpuaggGroupLayout *layout, const uint32_t *record,
 							  uint32_t number, GpuaggQueryTotal *total);
 
-/* The same of a SUM of floats: makes `sum` one with as few chunks as it needs. */
+/* The sum of a SUM or MOMENTS of floats: makes `sum` one with as few chunks as it needs. */
 extern int gpuagg_group_float(const GpuaggGroupLayout *layout, const uint32_t *record,
 							  uint32_t number, GpuaggFloatSumFull *sum);
 

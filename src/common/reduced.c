@@ -16,6 +16,21 @@ gpuagg_reduced_init(GpuaggReduced *reduced)
 }
 
 void
+gpuagg_reduced_add_float(GpuaggReduced *reduced, double x, int op)
+{
+	GpuaggFloatSum *sum = gpuagg_float_sum_of(&reduced->f);
+	GpuaggFloatSquaresFull squares;
+
+	(void) gpuagg_float_sum_deposit(sum, x, 1);
+	gpuagg_float_sum_propagate(sum);
+	if (op != GPUAGG_MOMENTS)
+		return;
+	gpuagg_float_sum_init(gpuagg_float_squares_of(&squares), 0, GPUAGG_SQUARE_CHUNKS);
+	(void) gpuagg_float_squares_deposit(gpuagg_float_squares_of(&squares), x, 1);
+	gpuagg_float_squares_merge_chunks(reduced->f_squares, squares.chunk);
+}
+
+void
 gpuagg_reduced_merge(GpuaggReduced *into, const GpuaggReduced *from, int kind, int op)
 {
 	if (op == GPUAGG_MIN || op == GPUAGG_MAX)

@@ -37,6 +37,9 @@ typedef struct GpuaggReduced
 /* The result of no rows, whatever the operation. */
 extern void gpuagg_reduced_init(GpuaggReduced *reduced);
 
+/* Adds a float to a SUM or MOMENTS of floats, but for n. */
+extern void gpuagg_reduced_add_float(GpuaggReduced *reduced, double x, int op);
+
 /*
  * Adds the rows of `from` to `into`.  Both must be of this kind and operation, with
  * carries propagated; the result has its carries propagated too.

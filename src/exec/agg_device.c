@@ -90,8 +90,7 @@ state_refusal(const AggScanState *node, int number, GpuaggQueryAggregate *aggreg
 			return NULL;
 		case FEED_NUMBERS:
 		case FEED_DECIMAL:
-			if (op == GPUAGG_MOMENTS && (type == GPUAGG_VECTOR_INT128 ||
-										 (type > GPUAGG_VECTOR_INT128 && node->spec->nkeys > 0)))
+			if (op == GPUAGG_MOMENTS && type == GPUAGG_VECTOR_INT128)
 				return "a variance is the CPU's";
 			break;
 		case FEED_DATUM:

@@ -161,7 +161,7 @@ take_total(AggScanState *node, const GpuaggGroupLayout *layout, const uint32 *re
 	uint64 n;
 	__int128 sum;
 
-	if (field->specials != GPUAGG_GROUP_NONE)
+	if (field->specials != GPUAGG_GROUP_NONE && field->op == GPUAGG_SUM)
 	{
 		/* nothing else of it is looked at */
 		if (!gpuagg_group_float(layout, record, (uint32) number, &total.reduced.f))
@@ -286,8 +286,8 @@ take_far(AggDeviceRecords *keys, const GpuaggGroupFar *far)
 	find_groups(keys, 1, &group);
 	gpuagg_query_total_init(&total);
 	total.reduced.n = 1;
-	(void) gpuagg_float_sum_deposit(gpuagg_float_sum_of(&total.reduced.f), far->value, 1);
-	gpuagg_float_sum_propagate(gpuagg_float_sum_of(&total.reduced.f));
+	gpuagg_reduced_add_float(&total.reduced, far->value,
+							 keys->groups->layout.field[far->aggregate].op);
 	(void) gpuagg_agg_device_total(node, (int) far->aggregate, group, &total);
 }
 

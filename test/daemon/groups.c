@@ -101,10 +101,10 @@ groups_merge(const Lease *lease, const Question *question, uint32_t nchunks,
 			return false;
 		gpuagg_query_total_init(&total);
 		total.reduced.n = 1;
-		gpuagg_float_sum_deposit(gpuagg_float_sum_of(&total.reduced.f), far[i].value, 1);
-		gpuagg_float_sum_propagate(gpuagg_float_sum_of(&total.reduced.f));
-		gpuagg_query_total_merge(&totals[far[i].aggregate], &total, GPUAGG_SUM,
-								 GPUAGG_VECTOR_FLOAT64);
+		gpuagg_reduced_add_float(&total.reduced, far[i].value,
+								 question->aggregates[far[i].aggregate].op);
+		gpuagg_query_total_merge(&totals[far[i].aggregate], &total,
+								 question->aggregates[far[i].aggregate].op, GPUAGG_VECTOR_FLOAT64);
 	}
 	return right;
 }

@@ -10,6 +10,7 @@ extern "C" {
 #include "common/calendar.h"
 #include "common/float_squares.h"
 #include "common/narrow.h"
+#include "common/reduced.h"
 #include "common/vector_run.h"
 }
 
@@ -1119,7 +1120,7 @@ struct Table
 
 			GpuaggReduced &reduced = group->second[apart[i].aggregate].result.reduced;
 
-			gpuagg_float_sum_deposit(gpuagg_float_sum_of(&reduced.f), apart[i].value, 1);
+			gpuagg_reduced_add_float(&reduced, apart[i].value, aggregates[apart[i].aggregate].op);
 			reduced.n++;
 		}
 		for (auto &group : groups)
@@ -1514,6 +1515,7 @@ extreme_groups(const Options &options)
 		}
 		aggregates.push_back({GPUAGG_MOMENTS, {}, 4, NONE});
 		aggregates.push_back({GPUAGG_MOMENTS, {}, 6, NONE});
+		aggregates.push_back({GPUAGG_MOMENTS, {}, 12, NONE});
 		method.blocks = 1;
 		method.hashed = round / 8;
 		method.replicas = 1;

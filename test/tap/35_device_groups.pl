@@ -100,7 +100,12 @@ asks('FILTER and WHERE', 1,
 asks('HAVING', 1, 'SELECT k, %ssum(z) FROM t GROUP BY k HAVING %scount(*) > 59 AND %ssum(z) %% 2 = 0 ORDER BY k');
 asks('ROLLUP', 1, 'SELECT small, flag, %ssum(z), %scount(*) FROM t GROUP BY ROLLUP (small, flag) ORDER BY 1, 2, 3');
 asks('no aggregates but a count', 1, 'SELECT small, %scount(*) FROM t WHERE z > 9 GROUP BY small ORDER BY 1');
-asks('a variance of floats', 0, 'SELECT small, %svariance(f) FROM t GROUP BY small ORDER BY 1', floats => 1);
+asks('variances of floats', 1,
+	'SELECT small, %svariance(f), %sstddev(r), %svar_pop(f * 1e-20), %sstddev_pop(f) FILTER (WHERE f < 0), %ssum(f) FROM t GROUP BY small ORDER BY 1',
+	floats => 1);
+asks('of more groups than a block has', 1, 'SELECT %scount(*), %ssum(v) FROM (SELECT gpu_variance(f + r) AS v FROM t GROUP BY k, day) g', floats => 1);
+asks('more words than a group has', 0,
+	sprintf('SELECT small, %%ssum(k), %s FROM t GROUP BY small ORDER BY 1', join(', ', map { "gpu_variance(f + $_)" } 1 .. 8)), floats => 1);
 asks('DISTINCT', 0, 'SELECT small, %scount(DISTINCT z) FROM t GROUP BY small ORDER BY 1');
 
 # ---- strings: keys and conditions by their codes ----
@@ -127,6 +132,8 @@ for my $word ('w3', 'w9', 'nothing')
 
 asks('floats far apart', 1, 'SELECT k, %ssum(f), %scount(f) FROM odd GROUP BY k ORDER BY k', floats => 1);
 asks('float4 far apart', 1, 'SELECT k, %ssum(r), %savg(r), %smin(r) FROM odd GROUP BY k ORDER BY k', floats => 1);
+asks('squares far apart', 1,
+	'SELECT k, %svariance(f), %sstddev_pop(f), %svar_pop(r), %scount(f) FROM odd WHERE f NOT IN (1e300, -1e300) GROUP BY k ORDER BY k', floats => 1);
 asks('-0 as a key, where there are such rows', 1, 'SELECT f, %scount(*) FROM odd GROUP BY f ORDER BY f', floats => 1);
 
 # ---- many groups ----
