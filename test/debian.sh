@@ -29,9 +29,11 @@ copy_sources()
 # this checkout's sources in /srv/gpuagg.
 debian_system()
 {
-	local folder=$1 release=$2 mirror=http://deb.debian.org
+	local folder=$1 release=$2 mirror=http://deb.debian.org script=
 
-	debootstrap --variant=minbase "$release" "$folder" $mirror/debian || return
+	# a release may be younger than this system's debootstrap
+	[ -e "/usr/share/debootstrap/scripts/$release" ] || script=/usr/share/debootstrap/scripts/sid
+	debootstrap --variant=minbase "$release" "$folder" $mirror/debian $script || return
 	cat >"$folder/etc/apt/sources.list" <<-END
 		deb $mirror/debian $release main
 		deb $mirror/debian $release-updates main
