@@ -39,6 +39,8 @@ debian_system()
 		deb $mirror/debian $release-updates main
 		deb $mirror/debian-security $release-security main
 	END
+	# mirrors may lag behind
+	echo 'Acquire::Check-Valid-Until "false";' >"$folder/etc/apt/apt.conf.d/90lag"
 	printf '#!/bin/sh\nexit 101\n' >"$folder/usr/sbin/policy-rc.d"
 	chmod 755 "$folder/usr/sbin/policy-rc.d"
 	mkdir -p "$folder/etc/postgresql-common"
