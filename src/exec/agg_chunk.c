@@ -2,43 +2,23 @@
  * agg_chunk.c
  *	  What blocks of resident columns tell a GpuAgg node about a chunk without its rows.
  *
- * A chunk has no row that passes the filter if one of its conditions, between a column and a
- * constant, holds for no value between the block's minimum and maximum.
- *
- * Most conditions become one range of values for each column, as there may be many chunks.
- *
- * Where there is no filter and a whole block is used, it tells numbers of rows and extremes.
+ * They may exclude all rows.  Where there is no filter and a whole block is used, it tells numbers
+ * of rows and extremes.
  */
 #include "compat.h"
-
-#include <math.h>
 
 #include "common/reduced.h"
 #include "engine/cpu.h"
 #include "exec/agg_state.h"
+#include "exec/chunk_filter.h"
 #include "operation/accumulators.h"
-#include "resident/column_block.h"
-
-/* Values of a column, as order_of() has them, of which a chunk must have one. */
-typedef struct ChunkRange
-{
-	int column;
-	int64 from;
-	int64 to;
-} ChunkRange;
 
 struct AggChunk
 {
-	bool answers;	 /* all states, from whole blocks */
-	int *columns;	 /* of the states' arguments; -1: none is needed */
-	bool *summed_up; /* by column: its blocks are looked at */
-
-	/* made of the constants' values: ranges, and the conditions that are none */
-	bool ready;
-	int nranges;
-	ChunkRange *ranges;
-	int nothers;
-	const AggCondition **others;
+	bool answers;		 /* all states, from whole blocks */
+	int *columns;		 /* of the states' arguments; -1: none is needed */
+	bool *summed_up;	 /* by column: its blocks are looked at */
+	ChunkFilter *filter; /* or NULL */
 };
 
 /* The column whose values a register has at the end; -1: none. */
@@ -87,243 +67,16 @@ gpuagg_agg_chunk_init(AggScanState *node)
 
 	chunk->columns = palloc(Max(node->nstates, 1) * sizeof(int));
 	chunk->answers = has_answers(node, chunk->columns);
-	if (!chunk->answers && node->conditions.n == 0)
+	chunk->filter = gpuagg_chunk_filter_make(&node->conditions, node->compiler->program.columns);
+	if (!chunk->answers && chunk->filter == NULL)
 		return;
 	chunk->summed_up = palloc0(Max(node->compiler->program.ncolumns, 1) * sizeof(bool));
-	for (int i = 0; i < node->conditions.n; i++)
-		chunk->summed_up[node->conditions.list[i].column] = true;
+	if (chunk->filter != NULL)
+		gpuagg_chunk_filter_columns(chunk->filter, chunk->summed_up);
 	for (int i = 0; i < node->nstates && chunk->answers; i++)
 		if (chunk->columns[i] >= 0)
 			chunk->summed_up[chunk->columns[i]] = true;
-	chunk->ranges = palloc(Max(node->conditions.n, 1) * sizeof(ChunkRange));
-	chunk->others = palloc(Max(node->conditions.n, 1) * sizeof(AggCondition *));
 	node->chunk = chunk;
-}
-
-/* ---- a chunk ---- */
-
-static double
-float_of(int type, GpuaggInt128 bits)
-{
-	double value;
-	float narrow;
-	uint32 word = (uint32) bits.lo;
-
-	if (type == GPUAGG_VECTOR_FLOAT32)
-	{
-		memcpy(&narrow, &word, sizeof(narrow));
-		return narrow;
-	}
-	memcpy(&value, &bits.lo, sizeof(value));
-	return value;
-}
-
-/* As SQL compares floats: NaN equals itself and is above all others. */
-static int
-compare_floats(double a, double b)
-{
-	if (isnan(a) || isnan(b))
-		return isnan(a) - isnan(b);
-	return (a > b) - (a < b);
-}
-
-/* Whether no value of the block, of a column of that type, meets the condition. */
-static bool
-excludes(const AggCondition *condition, int type, const BlockSummary *block,
-		 const GpuaggVectorConstant *constant)
-{
-	int least;
-	int most;
-
-	if (block->nvalid == 0 || constant->isnull)
-		return true;
-	switch (type)
-	{
-		case GPUAGG_VECTOR_INT16:
-		case GPUAGG_VECTOR_INT32:
-		case GPUAGG_VECTOR_INT64:
-		case GPUAGG_VECTOR_INT128:
-			if (constant->type < GPUAGG_VECTOR_INT16 || constant->type > GPUAGG_VECTOR_INT128)
-				return false;
-			least = gpuagg_int128_compare(block->minimum, constant->u.integer);
-			most = gpuagg_int128_compare(block->maximum, constant->u.integer);
-			break;
-		case GPUAGG_VECTOR_FLOAT32:
-		case GPUAGG_VECTOR_FLOAT64:
-		{
-			double value = constant->type == GPUAGG_VECTOR_FLOAT32 ? constant->u.float32
-																   : constant->u.float64;
-
-			if (constant->type != type)
-				return false;
-			least = compare_floats(float_of(type, block->minimum), value);
-			most = compare_floats(float_of(type, block->maximum), value);
-			break;
-		}
-		default:
-			return false;
-	}
-	switch (condition->op)
-	{
-		case GPUAGG_VECTOR_EQ:
-			return least > 0 || most < 0;
-		case GPUAGG_VECTOR_NE:
-			return least == 0 && most == 0;
-		case GPUAGG_VECTOR_LT:
-			return least >= 0;
-		case GPUAGG_VECTOR_LE:
-			return least > 0;
-		case GPUAGG_VECTOR_GT:
-			return most <= 0;
-		case GPUAGG_VECTOR_GE:
-			return most < 0;
-		default:
-			return false;
-	}
-}
-
-/* ---- ranges ---- */
-
-/* A float's place in SQL's order: NaN is above all others, -0 equals +0. */
-static inline int64
-order_of_float(double value)
-{
-	int64 bits;
-
-	if (isnan(value))
-		return PG_INT64_MAX;
-	value += 0.0; /* -0 becomes +0 */
-	memcpy(&bits, &value, sizeof(bits));
-	return bits < 0 ? bits ^ PG_INT64_MAX : bits;
-}
-
-/* The same of a value as blocks have it, of a type of up to 64 bits. */
-static inline int64
-order_of(int type, GpuaggInt128 value)
-{
-	return type >= GPUAGG_VECTOR_FLOAT32 ? order_of_float(float_of(type, value)) : (int64) value.lo;
-}
-
-/* A constant's place in the order of a column's values; false: it is of another type, or beyond them. */
-static bool
-find_place(int type, const GpuaggVectorConstant *constant, int64 *place)
-{
-	if (constant->isnull)
-		return false;
-	switch (type)
-	{
-		case GPUAGG_VECTOR_INT16:
-		case GPUAGG_VECTOR_INT32:
-		case GPUAGG_VECTOR_INT64:
-			*place = (int64) constant->u.integer.lo;
-			return constant->type >= GPUAGG_VECTOR_INT16 &&
-				   constant->type <= GPUAGG_VECTOR_INT128 &&
-				   constant->u.integer.hi == (*place < 0 ? -1 : 0);
-		case GPUAGG_VECTOR_FLOAT32:
-			*place = order_of_float(constant->u.float32);
-			return constant->type == type;
-		case GPUAGG_VECTOR_FLOAT64:
-			*place = order_of_float(constant->u.float64);
-			return constant->type == type;
-		default:
-			return false;
-	}
-}
-
-/* The condition as a range; false: it is none. */
-static bool
-find_range(const AggCondition *condition, int type, const GpuaggVectorConstant *constant,
-		   ChunkRange *range)
-{
-	int64 place;
-
-	*range = (ChunkRange){condition->column, PG_INT64_MIN, PG_INT64_MAX};
-	if (!find_place(type, constant, &place))
-		return false;
-	switch (condition->op)
-	{
-		case GPUAGG_VECTOR_EQ:
-			range->from = range->to = place;
-			return true;
-		case GPUAGG_VECTOR_LE:
-			range->to = place;
-			return true;
-		case GPUAGG_VECTOR_GE:
-			range->from = place;
-			return true;
-		case GPUAGG_VECTOR_LT:
-			range->to = place - 1;
-			return place > PG_INT64_MIN;
-		case GPUAGG_VECTOR_GT:
-			range->from = place + 1;
-			return place < PG_INT64_MAX;
-		default:
-			return false;
-	}
-}
-
-/* Adds a range to that of its column, of which a value must be in both. */
-static void
-add_range(AggChunk *chunk, const ChunkRange *range)
-{
-	for (int i = 0; i < chunk->nranges; i++)
-	{
-		ChunkRange *old = &chunk->ranges[i];
-
-		if (old->column != range->column)
-			continue;
-		old->from = Max(old->from, range->from);
-		old->to = Min(old->to, range->to);
-		return;
-	}
-	chunk->ranges[chunk->nranges++] = *range;
-}
-
-static void
-make_ranges(const AggScanState *node, AggChunk *chunk)
-{
-	const uint8 *types = node->compiler->program.columns;
-
-	chunk->ready = true;
-	chunk->nranges = chunk->nothers = 0;
-	for (int i = 0; i < node->conditions.n; i++)
-	{
-		const AggCondition *condition = &node->conditions.list[i];
-		ChunkRange range;
-
-		if (find_range(condition, types[condition->column],
-					   &node->runner->constants[condition->constant], &range))
-			add_range(chunk, &range);
-		else
-			chunk->others[chunk->nothers++] = condition;
-	}
-}
-
-/* Whether no row of a chunk with these blocks meets all conditions. */
-static bool
-is_excluded(const AggScanState *node, const AggChunk *chunk, const BlockSummary *const *blocks)
-{
-	const uint8 *types = node->compiler->program.columns;
-
-	for (int i = 0; i < chunk->nranges; i++)
-	{
-		const ChunkRange *range = &chunk->ranges[i];
-		const BlockSummary *block = blocks[range->column];
-		int type = types[range->column];
-
-		if (block->nvalid == 0 || order_of(type, block->minimum) > range->to ||
-			order_of(type, block->maximum) < range->from || range->from > range->to)
-			return true;
-	}
-	for (int i = 0; i < chunk->nothers; i++)
-	{
-		const AggCondition *condition = chunk->others[i];
-
-		if (excludes(condition, types[condition->column], blocks[condition->column],
-					 &node->runner->constants[condition->constant]))
-			return true;
-	}
-	return false;
 }
 
 /* The block's least or greatest value, as the state takes values. */
@@ -348,10 +101,10 @@ take_extreme(const AggInput *input, const Accumulator *acc, int type, const Bloc
 			room.i32 = (int32) value.lo;
 			break;
 		case GPUAGG_FLOAT32:
-			room.f32 = (float) float_of(type, value);
+			room.f32 = (float) column_block_float(type, value);
 			break;
 		case GPUAGG_FLOAT64:
-			room.f64 = float_of(type, value);
+			room.f64 = column_block_float(type, value);
 			break;
 		default:
 			room.i64 = (int64) value.lo;
@@ -374,15 +127,11 @@ is_done(void *owner, const BlockSummary *const *blocks, uint32 nrows, bool whole
 
 	if (node->by_row)
 		return false;
-	if (gpuagg_agg_conditions_known(node))
+	if (chunk->filter != NULL && gpuagg_agg_conditions_known(node) &&
+		gpuagg_chunk_filter_excludes(chunk->filter, node->runner->constants, blocks))
 	{
-		if (!chunk->ready)
-			make_ranges(node, chunk);
-		if (is_excluded(node, chunk, blocks))
-		{
-			node->counts.removed += nrows;
-			return true;
-		}
+		node->counts.removed += nrows;
+		return true;
 	}
 	if (!chunk->answers || !whole)
 		return false;
@@ -405,9 +154,8 @@ is_done(void *owner, const BlockSummary *const *blocks, uint32 nrows, bool whole
 void
 gpuagg_agg_chunk_ask(AggScanState *node)
 {
-	/* constants may have other values from now on */
-	if (node->chunk != NULL)
-		node->chunk->ready = false;
+	if (node->chunk != NULL && node->chunk->filter != NULL)
+		gpuagg_chunk_filter_reset(node->chunk->filter);
 	node->reader->chunk_done = node->chunk != NULL ? is_done : NULL;
 	node->reader->summed_up = node->chunk != NULL ? node->chunk->summed_up : NULL;
 }

@@ -135,7 +135,7 @@ gpuagg_agg_input_init(AggScanState *node)
 	node->columns_only = needs_columns_only(node);
 	if (node->columns_only && !node->spec->over_window)
 	{
-		gpuagg_agg_conditions_init(node);
+		gpuagg_filter_conditions(node->compiler, &node->conditions);
 		gpuagg_agg_ranges_init(node);
 		gpuagg_agg_chunk_init(node);
 		gpuagg_agg_codes_init(node);

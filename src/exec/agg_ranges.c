@@ -92,7 +92,7 @@ kept_instructions(const AggScanState *node)
 void
 gpuagg_agg_ranges_init(AggScanState *node)
 {
-	const AggConditions *conditions = &node->conditions;
+	const FilterConditions *conditions = &node->conditions;
 	const GpuaggVectorProgram *program = &node->compiler->program;
 
 	if (!conditions->whole || conditions->n == 0)
@@ -125,7 +125,7 @@ gpuagg_agg_ranges_reset(AggScanState *node)
 
 /* Values for which the condition holds; false: there is none, or the constant is no integer. */
 static bool
-range_of(const AggCondition *condition, GpuaggInt128 constant, GpuaggRange *range)
+range_of(const FilterCondition *condition, GpuaggInt128 constant, GpuaggRange *range)
 {
 	const GpuaggInt128 least = {0, INT64_MIN};
 	const GpuaggInt128 most = {UINT64_MAX, INT64_MAX};
@@ -184,7 +184,7 @@ make_ranges(AggScanState *node)
 	ranges->never = false;
 	for (int i = 0; i < node->conditions.n; i++)
 	{
-		const AggCondition *condition = &node->conditions.list[i];
+		const FilterCondition *condition = &node->conditions.list[i];
 		const GpuaggVectorConstant *constant = &node->runner->constants[condition->constant];
 		GpuaggRange range;
 

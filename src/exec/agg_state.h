@@ -21,9 +21,9 @@
 #include "device/stat.h"
 #include "exec/agg_distinct.h"
 #include "exec/agg_groups.h"
+#include "exec/filter_conditions.h"
 #include "exec/page_reader.h"
 #include "spec/agg_spec.h"
-#include "spec/vector_compile.h"
 
 /* How a state takes the values of a vector. */
 typedef enum AggFeed
@@ -59,23 +59,6 @@ typedef struct AggChunk AggChunk;
 typedef struct AggDense AggDense;
 typedef struct AggRanges AggRanges;
 typedef struct AggCodes AggCodes;
-
-/* A condition of the filter: the column's value, op, a constant. */
-typedef struct AggCondition
-{
-	int column;
-	GpuaggVectorOp op;
-	uint32 constant;
-} AggCondition;
-
-/* Conditions that all hold for rows that pass the filter. */
-typedef struct AggConditions
-{
-	int n;
-	AggCondition *list;
-	bool whole;			 /* rows for which they hold pass */
-	bool has_parameters; /* among the filter's constants */
-} AggConditions;
 
 /* A value that a node's groups may keep: a key, an expression carried, or an argument with DISTINCT. */
 typedef struct AggValue
@@ -228,7 +211,7 @@ typedef struct AggScanState
 	PageReader *reader;
 	AggMemory memory; /* where the table is one */
 	AggAlone alone;
-	AggConditions conditions;
+	FilterConditions conditions;
 	AggChunk *chunk; /* what is asked of blocks in memory */
 	struct WindowDevice
 		*window;	   /* of the window below, on the device; NULL: not made, or not to be done */
@@ -375,9 +358,12 @@ extern bool gpuagg_agg_input_of_slot(const AggInput *input, const TupleTableSlot
 extern int gpuagg_agg_sink_rows(const AggScanState *node, const AggInput *input, uint64 *wanted);
 extern void gpuagg_agg_sink_finish(AggScanState *node);
 
-/* agg_conditions.c; known: the constants have their values */
-extern void gpuagg_agg_conditions_init(AggScanState *node);
-extern bool gpuagg_agg_conditions_known(const AggScanState *node);
+/* Whether the constants of the filter's conditions have their values. */
+static inline bool
+gpuagg_agg_conditions_known(const AggScanState *node)
+{
+	return !node->conditions.has_parameters || node->filter_parameters_set;
+}
 
 /*
  * agg_ranges.c: makes node->ranges if the filter is only conditions; filter() runs it over the

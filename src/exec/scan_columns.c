@@ -11,6 +11,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "exec/chunk_filter.h"
 #include "exec/compiled.h"
 #include "exec/page_device.h"
 #include "exec/scan_columns.h"
@@ -53,6 +54,11 @@ struct ScanColumns
 	ExprState *qual; /* over a slot of the relation's rows */
 	TupleTableSlot *slot;
 	int natts; /* of rows that it looks at */
+
+	/* what it tells about chunks in memory */
+	FilterConditions conditions;
+	ChunkFilter *chunks; /* NULL: nothing */
+	bool *summed_up;	 /* by column of the reader */
 };
 
 /* ---- start ---- */
@@ -253,6 +259,20 @@ init_columns(ScanColumns *table, const bool *kept)
 	}
 }
 
+static void
+init_chunks(ScanColumns *table)
+{
+	table->chunks = NULL;
+	if (table->compiler == NULL)
+		return;
+	gpuagg_filter_conditions(table->compiler, &table->conditions);
+	table->chunks = gpuagg_chunk_filter_make(&table->conditions, table->compiler->program.columns);
+	if (table->chunks == NULL)
+		return;
+	table->summed_up = palloc0((table->ncolumns + 1) * sizeof(bool));
+	gpuagg_chunk_filter_columns(table->chunks, table->summed_up);
+}
+
 ScanColumns *
 gpuagg_scan_columns_make(PlanState *scan, PlanState *node, Expr *const *arguments, int n,
 						 bool *computed, int *scales)
@@ -284,6 +304,7 @@ gpuagg_scan_columns_keep(ScanColumns *table, const bool *kept)
 	old = MemoryContextSwitchTo(table->scan->ss.ps.state->es_query_cxt);
 	init_program(table);
 	init_columns(table, kept);
+	init_chunks(table);
 	MemoryContextSwitchTo(old);
 	return true;
 }
@@ -379,18 +400,40 @@ pass(ScanColumns *table, PageReader *reader, uint64 *live)
 
 /* ---- rows ---- */
 
+/* A PageChunkDone. */
+static bool
+is_done(void *owner, const BlockSummary *const *blocks, uint32 nrows, bool whole)
+{
+	ScanColumns *table = owner;
+
+	if (table->by_row || (table->conditions.has_parameters && !table->parameters_set[true]) ||
+		!gpuagg_chunk_filter_excludes(table->chunks, table->runner->constants, blocks))
+		return false;
+	InstrCountFiltered1(&table->scan->ss.ps, nrows);
+	return true;
+}
+
 static PageReader *
 open_reader(ScanColumns *table)
 {
 	const EState *estate = table->scan->ss.ps.state;
 	PageMemory memory = PAGE_MEMORY_NONE;
+	PageReader *reader;
 	const char *reason;
 
 	if (table->ncolumns > 0 && !filters_by_row(table))
 		memory = gpuagg_page_memory(table->relation, estate->es_snapshot, table->columns,
 									table->ncolumns, &reason);
-	return gpuagg_page_reader_open(table->relation, estate->es_snapshot, table->columns,
-								   table->ncolumns, memory, NULL);
+	reader = gpuagg_page_reader_open(table->relation, estate->es_snapshot, table->columns,
+									 table->ncolumns, memory, NULL);
+	if (table->chunks != NULL)
+	{
+		gpuagg_chunk_filter_reset(table->chunks);
+		reader->chunk_done = is_done;
+		reader->summed_up = table->summed_up;
+		reader->owner = table;
+	}
+	return reader;
 }
 
 /* Columns and arguments of n live rows of the batch; false: some row is flagged. */

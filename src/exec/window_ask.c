@@ -22,7 +22,7 @@ places_of(const PageDevice *device)
 	return places;
 }
 
-/* Asks for the rows of chunks that are the whole table. */
+/* Asks for the rows of chunks that have all of the table's that pass the filter. */
 static const char *
 ask(WindowDevice *window, const WindowAsker *asker, PageReader *reader, const PageDevice *device,
 	int64 *npassed)
@@ -82,8 +82,10 @@ gpuagg_window_ask(WindowDevice *window, const WindowAsker *asker, PageCounts *co
 												 window->node->css.ss.ps.state->es_snapshot,
 												 window->columns, (int) window->program.ncolumns,
 												 PAGE_MEMORY_LOOK, NULL);
-	const char *reason = ask_table(window, asker, reader, npassed);
+	const char *reason;
 
+	gpuagg_window_device_read(window, reader);
+	reason = ask_table(window, asker, reader, npassed);
 	if (reason == NULL)
 		gpuagg_page_counts_add(counts, &reader->counts);
 	gpuagg_page_reader_close(reader);

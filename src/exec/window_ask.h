@@ -2,8 +2,8 @@
  * window_ask.h
  *	  Asks the device for what is made of a window's rows: for all of it, in one request, or nothing.
  *
- * All rows of the window's table have to be on the device: a row that is not there could change
- * the function's value of any other.
+ * All rows of the window's table that pass its filter have to be on the device: a row that is not
+ * there could change the function's value of any other.
  */
 #ifndef GPUAGG_WINDOW_ASK_H
 #define GPUAGG_WINDOW_ASK_H
@@ -23,7 +23,7 @@ typedef struct WindowAsker
 	const char *(*refuse)(const void *node, uint64 rows, uint64 bare);
 
 	/*
-	 * Asks for the rows of these chunks, which are the whole table, and takes the answer.  Why there
+	 * Asks for the rows of these chunks, which have all that pass, and takes the answer.  Why there
 	 * is none; or NULL, and how many rows passed the filter below the window.
 	 */
 	const char *(*ask)(void *node, PageReader *reader, const PageDevice *device, int64 *npassed);

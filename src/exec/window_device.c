@@ -286,6 +286,11 @@ gpuagg_window_device_make(PlanState *window, const WindowSource *sources, int n,
 		device->columns = palloc0((device->program.ncolumns + 1) * sizeof(PageColumn));
 		gpuagg_compiled_columns(device->compiler, RelationGetDescr(device->relation),
 								device->columns);
+		gpuagg_filter_conditions(device->compiler, &device->conditions);
+		device->chunks = gpuagg_chunk_filter_make(&device->conditions, device->program.columns);
+		device->summed_up = palloc0((device->program.ncolumns + 1) * sizeof(bool));
+		if (device->chunks != NULL)
+			gpuagg_chunk_filter_columns(device->chunks, device->summed_up);
 	}
 	pfree(maker);
 	MemoryContextSwitchTo(old);
@@ -311,6 +316,31 @@ gpuagg_window_device_begin(WindowDevice *device)
 											runner);
 }
 
+/* A PageChunkDone. */
+static bool
+is_done(void *owner, const BlockSummary *const *blocks, uint32 nrows, bool whole)
+{
+	WindowDevice *device = owner;
+
+	if (!gpuagg_chunk_filter_excludes(device->chunks, device->program.constants, blocks))
+		return false;
+	device->nexcluded += nrows;
+	return true;
+}
+
+void
+gpuagg_window_device_read(WindowDevice *device, PageReader *reader)
+{
+	device->nexcluded = 0;
+	if (device->chunks == NULL)
+		return;
+	/* which are known before there are rows */
+	gpuagg_chunk_filter_reset(device->chunks);
+	reader->chunk_done = is_done;
+	reader->summed_up = device->summed_up;
+	reader->owner = device;
+}
+
 /* As if a node had given its rows. */
 static void
 count_rows(PlanState *node, int64 n)
@@ -329,7 +359,7 @@ gpuagg_window_device_end(WindowDevice *device, int64 nrows, int64 npassed)
 	if (scan->chgParam != NULL)
 		ExecReScan(scan);
 	count_rows(scan, npassed);
-	InstrCountFiltered1(scan, nrows - npassed);
+	InstrCountFiltered1(scan, device->nexcluded + nrows - npassed);
 }
 
 void

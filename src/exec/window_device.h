@@ -12,6 +12,8 @@
 #include "nodes/execnodes.h"
 
 #include "common/query_window.h"
+#include "exec/chunk_filter.h"
+#include "exec/page_reader.h"
 #include "exec/window_source.h"
 #include "operation/running_operation.h"
 #include "spec/vector_compile.h"
@@ -26,7 +28,11 @@ typedef struct WindowDevice
 	List *parameter_states;
 	PageColumn *columns; /* of the table, by number of the program's columns */
 	GpuaggVectorProgram program;
-	GpuaggWindow window;								  /* but for places, and rows asked for */
+	FilterConditions conditions;
+	ChunkFilter *chunks; /* those that it excludes are not asked for; NULL: none */
+	bool *summed_up;	 /* by column */
+	int64 nexcluded;	 /* rows of these, in this run */
+	GpuaggWindow window; /* but for places, and rows asked for */
 	const RunningOperation *ops[GPUAGG_WINDOW_FUNCTIONS]; /* of functions, as values come there */
 	VectorValue forms[GPUAGG_WINDOW_COLUMNS];			  /* of its columns; reg is not set */
 } WindowDevice;
@@ -44,7 +50,10 @@ extern WindowDevice *gpuagg_window_device_make(PlanState *window, const WindowSo
  */
 extern bool gpuagg_window_device_begin(WindowDevice *device);
 
-/* The run is done, without the scan: of so many rows of the table so many passed the filter. */
+/* Leaves out chunks that have no row which passes the filter. */
+extern void gpuagg_window_device_read(WindowDevice *device, PageReader *reader);
+
+/* The run is done, without the scan: of so many rows of other chunks so many passed the filter. */
 extern void gpuagg_window_device_end(WindowDevice *device, int64 nrows, int64 npassed);
 
 /* So is what is above, of so many rows, without the node and the plan that chooses its columns. */

@@ -170,6 +170,7 @@ show_table(const WindowScanState *node, ExplainState *es)
 	counts = gpuagg_window_table_counts(node->input.table);
 	ExplainPropertyInteger("Pages Read", NULL, (int64) counts.pages, es);
 	ExplainPropertyInteger("Pages from Memory", NULL, (int64) (counts.level1 + counts.level2), es);
+	ExplainPropertyInteger("Chunks Skipped", NULL, (int64) counts.skipped, es);
 }
 
 static const char *

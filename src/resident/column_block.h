@@ -18,6 +18,7 @@
 #include "storage/buf.h"
 
 #include "common/narrow.h"
+#include "common/vector.h"
 #include "resident/chunk.h"
 #include "resident/column_memory.h"
 
@@ -63,6 +64,23 @@ column_block_summary(const ColumnBlock *block)
 {
 	return (BlockSummary){block->form.minimum, block->form.maximum, block->nrows, block->nvalid,
 						  (uint32) chunk_size(&block->pages)};
+}
+
+/* A value of a column of floats, as summaries have it. */
+static inline double
+column_block_float(int type, GpuaggInt128 bits)
+{
+	uint32 word = (uint32) bits.lo;
+	double value;
+	float narrow;
+
+	if (type == GPUAGG_VECTOR_FLOAT32)
+	{
+		memcpy(&narrow, &word, sizeof(narrow));
+		return narrow;
+	}
+	memcpy(&value, &bits.lo, sizeof(value));
+	return value;
 }
 
 static inline const void *

@@ -65,6 +65,47 @@ asks('decimals and floats', 1, "SELECT %smax(r), %ssum(q) FROM (SELECT %smin(c) 
 $plan = asks('rescans', 1, "SELECT * FROM generate_series(1, 3) o, LATERAL ($query) s" =~ s/i > 1000/i > o * 1000/r);
 like($plan, qr/GpuWindow\) \(actual rows=58000(\.00)? loops=3\)/, 'rows of the window in each');
 
+# ---- chunks that have no row which passes the filter below ----
+
+my $nchunks = $node->safe_psql('postgres', q(SELECT chunks FROM gpuagg_resident WHERE relation = 't'::regclass AND attribute = 'i'));
+cmp_ok($nchunks, '>', 2, 'some chunks');
+for (['i > 50000', 1], ['i BETWEEN 100 AND 200', 1], ['i < 10000 AND f < 1000', 1], ['i < 9000 AND i > 8990 AND x <> 77', 1],
+	['i = 40000', 1], ['i > 50000 OR x = 5', 0], ['x > -2000', 0], ['i < 0', 1])
+{
+	my ($where, $skips) = @$_;
+	my $passed = $node->safe_psql('postgres', "SELECT count(*) FROM t WHERE $where");
+
+	for my $device ('gpu', 'cpu')
+	{
+		my $on_device = $device eq 'gpu' && $passed > 0 ? 1 : 0;
+
+		$plan = asks("WHERE $where, $device", $on_device, "SELECT %scount(*), %smax(r), %ssum(r) FROM (SELECT %ssum(x) $running AS r FROM t WHERE $where) q",
+			set => ["gpuagg.device = $device"]);
+		my @skipped = $plan =~ /Chunks Skipped: (\d+)/g;
+		my $skipped = $skipped[0];
+
+		ok($skips ? $skipped > 0 && $skipped < $nchunks + ($passed == 0) : $skipped == 0, "$skipped of $nchunks are skipped");
+		like($plan, qr/Seq Scan on public.t \(actual rows=$passed(\.00)? loops=1\)/, 'rows of the scan');
+		if ($passed < $rows)
+		{
+			like($plan, qr/Rows Removed by Filter: @{[ $rows - $passed ]}\b/, 'and those that the filter removes');
+		}
+	}
+}
+{
+	my @binds = map { "EXECUTE q($_)" } 59_000, 100, 30_000;
+	my $of = "SELECT count(*), SUM(r) FROM (SELECT SUM(x) $running AS r FROM t WHERE i > \$1 - 10) q";
+	my $prepare = "SET plan_cache_mode = force_generic_plan; PREPARE q(int) AS $of;";
+
+	is($node->safe_psql('postgres', "SET gpuagg.device = $_; " . ($prepare =~ s/SUM/gpu_sum/gr) . join('; ', @binds)),
+		$node->safe_psql('postgres', ($prepare =~ s/SUM/sum/gr) . join('; ', @binds)), "a parameter, $_")
+	  for 'gpu', 'cpu';
+}
+$node->safe_psql('postgres', 'UPDATE t SET x = x WHERE i = 20000');
+$plan = asks('with a page that has changed', 0, "SELECT %scount(*), %ssum(r) FROM (SELECT %ssum(x) $running AS r FROM t WHERE i > 50000) q");
+$node->safe_psql('postgres', 'VACUUM t');
+$node->safe_psql('postgres', q(SELECT gpuagg_prefetch('t')));
+
 # ---- conditions above without aggregates ----
 
 my $filter = "SELECT i, k, s, c, f, r FROM (SELECT i, k, s, c, f, %ssum(x) $running AS r FROM t WHERE i > 1000) q WHERE r < -900";

@@ -1,13 +1,10 @@
 /*
- * agg_conditions.c
- *	  Conditions of a GpuAgg node's filter between a column and a constant.
- *
- * They count only where nothing in the filter can raise an error, which core would meet in rows
- * that a condition excludes.
+ * filter_conditions.c
+ *	  Conditions of a program's filter between a column and a constant.
  */
 #include "compat.h"
 
-#include "exec/agg_state.h"
+#include "exec/filter_conditions.h"
 
 /* What a register has, as far as it matters here. */
 typedef struct Meaning
@@ -20,7 +17,7 @@ typedef struct Meaning
 		MEANS_CONDITIONS /* all hold where it is true */
 	} kind;
 	uint32 number;	  /* of the column or constant */
-	List *conditions; /* of AggCondition * */
+	List *conditions; /* of FilterCondition * */
 	bool all;		  /* it is true wherever all of them hold */
 } Meaning;
 
@@ -28,14 +25,14 @@ static Meaning
 compare(GpuaggVectorOp op, const Meaning *a, const Meaning *b)
 {
 	Meaning meaning = {MEANS_NOTHING};
-	AggCondition *condition;
+	FilterCondition *condition;
 
 	if (a->kind == MEANS_CONSTANT && b->kind == MEANS_COLUMN)
 		return compare(gpuagg_vector_commuted(op), b, a);
 	if (a->kind != MEANS_COLUMN || b->kind != MEANS_CONSTANT)
 		return meaning;
-	condition = palloc(sizeof(AggCondition));
-	*condition = (AggCondition){(int) a->number, op, b->number};
+	condition = palloc(sizeof(FilterCondition));
+	*condition = (FilterCondition){(int) a->number, op, b->number};
 	meaning.kind = MEANS_CONDITIONS;
 	meaning.conditions = list_make1(condition);
 	meaning.all = true;
@@ -123,25 +120,19 @@ meaning_of(const GpuaggVectorProgram *program)
 }
 
 void
-gpuagg_agg_conditions_init(AggScanState *node)
+gpuagg_filter_conditions(const VectorCompiler *compiler, FilterConditions *all)
 {
-	AggConditions *all = &node->conditions;
-	Meaning meaning = meaning_of(&node->compiler->program);
+	Meaning meaning = meaning_of(&compiler->program);
 	ListCell *cell;
 
+	memset(all, 0, sizeof(*all));
 	if (meaning.kind != MEANS_CONDITIONS)
 		return;
 	all->n = list_length(meaning.conditions);
-	all->list = palloc(Max(all->n, 1) * sizeof(AggCondition));
+	all->list = palloc(Max(all->n, 1) * sizeof(FilterCondition));
 	foreach (cell, meaning.conditions)
-		all->list[foreach_current_index(cell)] = *(AggCondition *) lfirst(cell);
+		all->list[foreach_current_index(cell)] = *(FilterCondition *) lfirst(cell);
 	all->whole = meaning.all;
-	foreach (cell, node->compiler->parameters)
+	foreach (cell, compiler->parameters)
 		all->has_parameters |= ((VectorParameter *) lfirst(cell))->filter;
-}
-
-bool
-gpuagg_agg_conditions_known(const AggScanState *node)
-{
-	return !node->conditions.has_parameters || node->filter_parameters_set;
 }
