@@ -1186,6 +1186,7 @@ groups_agree(const GpuQueryPlan &plan, std::vector<Chunk> &chunks,
 	uint32_t slots = 1;
 	uint32_t parts = next() % 2 ? 1 : (uint32_t) (2 + next() % 2);
 	bool checked = next() % 2;
+	uint32_t far_room = 0;
 	FusedProducts products;
 	Groups got;
 	bool right = true;
@@ -1193,7 +1194,12 @@ groups_agree(const GpuQueryPlan &plan, std::vector<Chunk> &chunks,
 	while (slots < 4 * expected.size() + 16)
 		slots *= 2;
 
-	Table table(plan, slots, 4096);
+	/* every float of every row may be apart */
+	for (const Chunk &chunk : chunks)
+		for (uint32_t a = 0; a < plan.groups.naggregates; a++)
+			far_room += plan.groups.field[a].specials != GPUAGG_GROUP_NONE ? chunk.nrows : 0;
+
+	Table table(plan, slots, far_room);
 	DeviceMemory results(sizeof(GpuQueryResults));
 	Device device(plan, chunks);
 	GpuQuery query = device.query;
