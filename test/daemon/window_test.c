@@ -219,8 +219,8 @@ random_window(GpuaggWindow *window, uint64_t places)
 	if (next(4) == 0)
 		window->keys[window->nkeys++].value = V_SHORT;
 	window->npartition = window->nkeys;
-	/* each at most once: two of FLOAT64 and more are the CPU's */
-	for (uint64_t n = 1 + next(3), first = next(5); n > 0; n--)
+	/* each at most once: two of FLOAT64 and more are the CPU's, and so are five with both floats */
+	for (uint64_t n = 1 + next(window->nkeys > 1 ? 2 : 3), first = next(5); n > 0; n--)
 		window->keys[window->nkeys++].value = orders[(first + n) % 5];
 	for (uint32_t k = 0; k < window->nkeys; k++)
 	{
