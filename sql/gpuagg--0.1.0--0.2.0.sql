@@ -122,3 +122,14 @@ UPDATE pg_catalog.pg_proc SET prosupport = 'gpuagg_support(internal)'::pg_catalo
 	WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid AND d.objid = pg_proc.oid
 		AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid AND d.deptype = 'e'
 		AND e.extname = 'gpuagg' AND prokind = 'a';
+
+-- In a database with Citus, counts of each type go by core's own function.
+
+UPDATE pg_catalog.pg_aggregate a SET aggtransfn = 'pg_catalog.int8inc_any(bigint, "any")'::pg_catalog.regprocedure
+	FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_depend d ON d.objid = p.oid
+		JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid
+	WHERE p.oid = a.aggfnoid::pg_catalog.oid
+		AND d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
+		AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid AND d.deptype = 'e'
+		AND e.extname = 'gpuagg' AND p.proname = 'gpu_count'
+		AND p.pronargs = 1 AND p.proargtypes[0] <> '"any"'::pg_catalog.regtype::pg_catalog.oid;

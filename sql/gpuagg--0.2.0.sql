@@ -577,7 +577,8 @@ CREATE AGGREGATE gpu_count("any") (STYPE = bigint, INITCOND = '0',
 COMMENT ON AGGREGATE gpu_count("any") IS 'number of rows whose value is not null';
 
 -- Citus distributes an aggregate only over arguments of the very types that are declared.  Elsewhere
--- more types than "any" would make calls with types that convert to two of them ambiguous.
+-- more types than "any" would make calls with types that convert to two of them ambiguous.  Citus looks
+-- up the transition function for each row: an internal one that is not core's own by its name, in a list.
 DO $$
 DECLARE
 	path text := pg_catalog.current_setting('search_path');
@@ -587,7 +588,7 @@ BEGIN
 	-- others may have operators and functions in the extension's schema
 	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 	commands := ARRAY(SELECT format('CREATE AGGREGATE gpu_count(%1$s) (STYPE = bigint, INITCOND = ''0'',
-			SFUNC = gpuagg_count_accum_any, COMBINEFUNC = int8pl, PARALLEL = SAFE, MSTYPE = bigint,
+			SFUNC = pg_catalog.int8inc_any, COMBINEFUNC = int8pl, PARALLEL = SAFE, MSTYPE = bigint,
 			MSFUNC = gpuagg_count_accum_any, MINVFUNC = gpuagg_count_accum_any_inv, MINITCOND = ''0'');
 			COMMENT ON AGGREGATE gpu_count(%1$s) IS ''number of rows with a value''', format_type(oid, NULL))
 		FROM pg_type WHERE typnamespace = 'pg_catalog'::regnamespace AND typtype IN ('b', 'r', 'm')

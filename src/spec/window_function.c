@@ -19,6 +19,7 @@
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
@@ -245,6 +246,9 @@ examine_aggregate(HeapTuple tuple, WindowFunction *function)
 		return false;
 	transition = code_of_function(form->aggtransfn);
 	op = transition_op(&transition);
+	/* beside Citus gpu_count goes by core's own function */
+	if (form->aggtransfn == F_INT8INC_ANY && is_member(form->aggfnoid))
+		op = GPUAGG_COUNT;
 	if (op == 0)
 		return false;
 	function->type = op == GPUAGG_COUNT ? ANYOID : transition.argument;
