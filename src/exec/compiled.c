@@ -61,6 +61,26 @@ gpuagg_compiled_states(const VectorCompiler *compiler, PlanState *parent)
 	return states;
 }
 
+/* The value of an expression that SQL may evaluate later, or never; false: there is an error. */
+static bool
+compute_early(ExprState *state, ExprContext *econtext, Datum *value, bool *isnull)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool done = true;
+
+	PG_TRY();
+	{
+		*value = ExecEvalExpr(state, econtext, isnull);
+	}
+	PG_CATCH();
+	{
+		FreeErrorData(gpuagg_compiled_catch(context));
+		done = false;
+	}
+	PG_END_TRY();
+	return done;
+}
+
 bool
 gpuagg_compiled_parameters(const VectorCompiler *compiler, const List *states,
 						   ExprContext *econtext, bool filter, GpuaggVectorRunner *runner)
@@ -77,7 +97,13 @@ gpuagg_compiled_parameters(const VectorCompiler *compiler, const List *states,
 
 		if (parameter->filter != filter)
 			continue;
-		value = ExecEvalExpr(lfirst(state_cell), econtext, &isnull);
+		if (!parameter->early)
+			value = ExecEvalExpr(lfirst(state_cell), econtext, &isnull);
+		else if (!compute_early(lfirst(state_cell), econtext, &value, &isnull))
+		{
+			fits = false;
+			continue;
+		}
 		fits &= gpuagg_vector_set_constant(&runner->constants[parameter->constant],
 										   &parameter->value, exprType((Node *) parameter->expr),
 										   value, isnull);

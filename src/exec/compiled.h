@@ -32,8 +32,8 @@ extern List *gpuagg_compiled_states(const VectorCompiler *compiler, PlanState *p
 /*
  * Constants whose values are known when the first row needs them: those of the filter with
  * the first row, the others with the first that passes it.  Values are in the current memory
- * context, for as long as the runner has them.  False: some form cannot hold its value, so that
- * rows are to be evaluated by the executor.
+ * context, for as long as the runner has them.  False: some form cannot hold its value, or it is an
+ * error that not every row meets, so that rows are to be evaluated by the executor.
  */
 extern bool gpuagg_compiled_parameters(const VectorCompiler *compiler, const List *states,
 									   ExprContext *econtext, bool filter,

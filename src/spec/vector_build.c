@@ -305,7 +305,7 @@ gpuagg_build_column(VectorBuild *build, AttrNumber attno, VectorValue *value)
 }
 
 void
-gpuagg_build_parameter(VectorBuild *build, Expr *expr, VectorValue *value)
+gpuagg_build_parameter(VectorBuild *build, Expr *expr, bool early, VectorValue *value)
 {
 	GpuaggVectorConstant constant = {.type = value->type, .isnull = true};
 	VectorParameter *parameter;
@@ -316,6 +316,7 @@ gpuagg_build_parameter(VectorBuild *build, Expr *expr, VectorValue *value)
 		parameter = lfirst(lc);
 		if (equal(parameter->expr, expr))
 		{
+			parameter->early &= early;
 			value->reg = emit_source(build, GPUAGG_VECTOR_CONSTANT, value->type,
 									 parameter->constant);
 			return;
@@ -326,6 +327,7 @@ gpuagg_build_parameter(VectorBuild *build, Expr *expr, VectorValue *value)
 	parameter->expr = expr;
 	parameter->value = *value;
 	parameter->filter = build->in_filter;
+	parameter->early = early;
 	build->parameters = lappend(build->parameters, parameter);
 	value->reg = emit_source(build, GPUAGG_VECTOR_CONSTANT, value->type, parameter->constant);
 }

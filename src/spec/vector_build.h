@@ -104,7 +104,7 @@ extern uint16 gpuagg_build_in_range(VectorBuild *build, GpuaggVectorType type, u
 
 /* A column, a parameter, an expression evaluated row by row: value->reg is set. */
 extern void gpuagg_build_column(VectorBuild *build, AttrNumber attno, VectorValue *value);
-extern void gpuagg_build_parameter(VectorBuild *build, Expr *expr, VectorValue *value);
+extern void gpuagg_build_parameter(VectorBuild *build, Expr *expr, bool early, VectorValue *value);
 extern void gpuagg_build_row(VectorBuild *build, Expr *expr, bool constant, VectorValue *value);
 
 /* The mask where `outer` holds and the condition, a BOOL register, is as `when` says. */

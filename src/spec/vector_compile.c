@@ -11,8 +11,9 @@
  * COALESCE after the first.
  *
  * An expression without columns is a parameter, whose value is found once, if SQL
- * would evaluate it for the first row of its section, or if that has no effect.
- * Otherwise it is evaluated once by the first row that its mask lets through.
+ * would evaluate it for the first row of its section, or if that has no effect but
+ * an error: then the executor evaluates all rows.  Otherwise it is evaluated once by the
+ * first row that its mask lets through.
  */
 #include "spec/vector_rule.h"
 
@@ -98,6 +99,62 @@ is_harmless(const Expr *expr)
 		return ((const Param *) expr)->paramkind == PARAM_EXTERN;
 	return IsA(expr, SQLValueFunction) ||
 		   (IsA(expr, FuncExpr) && ((const FuncExpr *) expr)->funcid == F_NOW);
+}
+
+/* Types whose functions, core's, compute with nothing but their arguments and settings. */
+static bool
+is_plain_type(Oid type)
+{
+	switch (type)
+	{
+		case BOOLOID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+		case CASHOID:
+		case DATEOID:
+		case TIMEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case INTERVALOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+static bool
+effect_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, List))
+		return expression_tree_walker(node, effect_walker, context);
+	if (!is_plain_type(exprType(node)) || check_functions_in_node(node, is_users, context))
+		return true;
+	switch (nodeTag(node))
+	{
+		case T_Const:
+		case T_Param:
+		case T_SQLValueFunction:
+		case T_RelabelType:
+		case T_FuncExpr:
+		case T_OpExpr:
+			return (IsA(node, Param) && ((const Param *) node)->paramkind != PARAM_EXTERN) ||
+				   expression_tree_walker(node, effect_walker, context);
+		default:
+			return true;
+	}
+}
+
+/* Whether evaluating it has no effect but its value, or an error that may be forgotten. */
+static bool
+only_computes(const Expr *expr)
+{
+	return !effect_walker((Node *) expr, NULL);
 }
 
 /* ---- constants and columns ---- */
@@ -383,12 +440,23 @@ compile_row(VectorBuild *build, Expr *expr, VectorValue *value)
 static void
 compile_once(VectorBuild *build, Expr *expr, VectorValue *value)
 {
+	bool early = build->mask != GPUAGG_VECTOR_NONE && !is_harmless(expr);
+
 	gpuagg_vector_form(exprType((Node *) expr), exprTypmod((Node *) expr), value);
-	if (value->type != GPUAGG_VECTOR_DATUM &&
-		(build->mask == GPUAGG_VECTOR_NONE || is_harmless(expr)))
-		gpuagg_build_parameter(build, expr, value);
+	if (value->type != GPUAGG_VECTOR_DATUM && (!early || only_computes(expr)))
+		gpuagg_build_parameter(build, expr, early, value);
 	else
 		gpuagg_build_row(build, expr, true, value);
+}
+
+bool
+gpuagg_compile_early(VectorBuild *build, Expr *expr, VectorValue *value)
+{
+	gpuagg_vector_form(exprType((Node *) expr), exprTypmod((Node *) expr), value);
+	if (value->type == GPUAGG_VECTOR_DATUM || !has_no_column(expr) || !only_computes(expr))
+		return false;
+	gpuagg_build_parameter(build, expr, true, value);
+	return true;
 }
 
 static void

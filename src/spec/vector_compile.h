@@ -63,6 +63,7 @@ typedef struct VectorParameter
 	Expr *expr;
 	VectorValue value; /* what its constant must hold */
 	bool filter;	   /* needed by the filter, else only by rows that passed it */
+	bool early; /* SQL might not evaluate it with the first row: an error of it is none yet */
 } VectorParameter;
 
 /*

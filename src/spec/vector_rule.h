@@ -48,6 +48,12 @@ extern const VectorFunction *gpuagg_vector_functions(int *n);
 /* An expression, under build->mask. */
 extern void gpuagg_compile_node(VectorBuild *build, Expr *expr, VectorValue *value);
 
+/*
+ * An expression without columns that core need not evaluate: once, before there is a row that needs
+ * it, and if that is an error, core's executor evaluates all rows.  False: it may have other effects.
+ */
+extern bool gpuagg_compile_early(VectorBuild *build, Expr *expr, VectorValue *value);
+
 /* The call's argument. */
 extern void gpuagg_compile_argument(const VectorCall *call, int number, VectorValue *value);
 
@@ -128,6 +134,7 @@ extern bool gpuagg_rule_timestamp_to_date(const VectorCall *call, VectorValue *v
 extern bool gpuagg_rule_timestamp_to_time(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_date_add_time(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_compare_date_timestamp(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_compare_timestamptz(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_add_interval(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_time_add_interval(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_date_trunc(const VectorCall *call, VectorValue *value);

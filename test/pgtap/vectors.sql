@@ -12,6 +12,10 @@ CREATE FUNCTION vector_differs(query text, conditional boolean DEFAULT false, na
 CREATE FUNCTION vector_uncovered() RETURNS oid[] AS '$libdir/gpuagg_test_vectors' LANGUAGE C STRICT;
 \i test/modules/vector_edges.sql
 
+-- Of a timestamptz and a date or timestamp.
+CREATE FUNCTION zoned(p pg_proc) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+    SELECT p.pronargs = 2 AND 'timestamptz'::regtype = ANY (p.proargtypes)
+           AND ('date'::regtype = ANY (p.proargtypes) OR 'timestamp'::regtype = ANY (p.proargtypes)) $$;
 -- Calls by the types of their arguments, with columns; these have arguments that must be constant.
 CREATE TEMP TABLE calls AS
 SELECT format('pg_catalog.%I(%s)', p.proname,
@@ -21,7 +25,15 @@ SELECT format('pg_catalog.%I(%s)', p.proname,
                JOIN pg_type t ON t.oid = a.type)) AS expression
 FROM unnest(vector_uncovered()) f JOIN pg_proc p ON p.oid = f
 WHERE NOT 'interval'::regtype = ANY (p.proargtypes) AND p.proname !~ 'like|date_trunc|date_part|extract|round'
-      AND NOT (p.proname = 'numeric' AND p.pronargs = 2);
+      AND NOT (p.proname = 'numeric' AND p.pronargs = 2) AND NOT zoned(p);
+-- By TimeZone only constants are compared.
+INSERT INTO calls
+SELECT format('%I.%I(%s)', 'pg_catalog', p.proname,
+              (SELECT string_agg(CASE WHEN type = 'timestamptz'::regtype THEN 'timestamptz_a'
+                                 ELSE format('%L::%s', value, type::regtype) END, ', ' ORDER BY n)
+               FROM unnest(p.proargtypes) WITH ORDINALITY a(type, n)))
+FROM unnest(vector_uncovered()) f JOIN pg_proc p ON p.oid = f, unnest(ARRAY['2000-01-01', '5000-01-01', 'infinity', '-infinity']) value
+WHERE zoned(p);
 
 INSERT INTO calls VALUES
     ('numeric_a::numeric(15,1)'), ('numeric_a::numeric(10,0)'), ('numeric_w::numeric(38,8)'),
