@@ -24,6 +24,7 @@ struct ScanColumns
 	Relation relation;
 	ExprContext *econtext; /* of the node */
 	PageCounts counts;
+	PageCounts counted;		/* the same before this run */
 	Instrumentation before; /* of the scan's node, of this run */
 	int64 nrows;			/* that passed in it */
 
@@ -498,13 +499,13 @@ gpuagg_scan_columns_take(ScanColumns *table, RowSort *sort, bool sends)
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	const GpuaggVector **vectors = palloc0((table->nvalues + 1) * sizeof(GpuaggVector *));
-	const PageCounts before = table->counts;
 	uint64 live[GPUAGG_VECTOR_WORDS];
 	PageReader *reader;
 	bool done = true;
 
 	if (instrument != NULL)
 		table->before = *instrument;
+	table->counted = table->counts;
 	table->nrows = 0;
 	table->by_row = table->failed = false;
 	table->parameters_set[false] = table->parameters_set[true] = false;
@@ -531,7 +532,7 @@ gpuagg_scan_columns_take(ScanColumns *table, RowSort *sort, bool sends)
 		done = take_batch(table, reader, vectors, live, n, sort);
 	}
 	gpuagg_page_counts_add(&table->counts, &reader->counts);
-	gpuagg_page_counts_tell(&table->counts, &before, 0);
+	gpuagg_page_counts_tell(&table->counts, &table->counted, 0);
 	gpuagg_page_reader_close(reader);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
@@ -543,6 +544,7 @@ gpuagg_scan_columns_undo(ScanColumns *table)
 {
 	Instrumentation *instrument = table->scan->ss.ps.instrument;
 
+	table->counts = table->counted;
 	if (instrument == NULL)
 		return;
 	instrument->tuplecount = table->before.tuplecount;

@@ -65,7 +65,9 @@ ask_table(WindowDevice *window, const WindowAsker *asker, PageReader *reader, in
 		device = gpuagg_page_device_find(reader);
 		if (!gpuagg_page_device_rest_is_new(reader))
 			return "some pages are not in memory";
-		if (device->nhost == 0 && device->nchunks > 0)
+		if (device->nhost == 0 && device->nchunks == 0)
+			return "no row passes the filter below the window";
+		if (device->nhost == 0)
 			return ask(window, asker, reader, device, npassed);
 	}
 	gpuagg_window_device_send(window);

@@ -2,8 +2,8 @@
  * window_ask.h
  *	  Asks the device for what is made of a window's rows: for all of it, in one request, or nothing.
  *
- * All rows of the window's table that pass its filter have to be on the device: a row that is not
- * there could change the function's value of any other.
+ * All of the window's table has to be on the device: a row that is not there could change the
+ * function's value of any other.  What is asked for leaves out chunks whose rows cannot pass.
  */
 #ifndef GPUAGG_WINDOW_ASK_H
 #define GPUAGG_WINDOW_ASK_H

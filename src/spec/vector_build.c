@@ -316,7 +316,9 @@ gpuagg_build_parameter(VectorBuild *build, Expr *expr, bool early, VectorValue *
 		parameter = lfirst(lc);
 		if (equal(parameter->expr, expr))
 		{
-			parameter->early &= early;
+			/* rows that pass the filter may be others than those that reach it there */
+			if (parameter->filter == build->in_filter)
+				parameter->early &= early;
 			value->reg = emit_source(build, GPUAGG_VECTOR_CONSTANT, value->type,
 									 parameter->constant);
 			return;

@@ -20,6 +20,8 @@
 #include <ctype.h>
 
 #include "access/transam.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -28,6 +30,7 @@
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 /* ---- what can be compiled, what has no effects ---- */
 
@@ -126,6 +129,23 @@ is_plain_type(Oid type)
 	}
 }
 
+/* Whether a call of the function may do something else: of SQL's own functions statements would be cut off. */
+static bool
+may_have_effects(Oid function, void *context)
+{
+	HeapTuple tuple;
+	bool internal;
+
+	if (is_users(function, context) || function == F_TXID_CURRENT)
+		return true;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	internal = HeapTupleIsValid(tuple) &&
+			   ((Form_pg_proc) GETSTRUCT(tuple))->prolang == INTERNALlanguageId;
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return !internal;
+}
+
 static bool
 effect_walker(Node *node, void *context)
 {
@@ -133,7 +153,7 @@ effect_walker(Node *node, void *context)
 		return false;
 	if (IsA(node, List))
 		return expression_tree_walker(node, effect_walker, context);
-	if (!is_plain_type(exprType(node)) || check_functions_in_node(node, is_users, context))
+	if (!is_plain_type(exprType(node)) || check_functions_in_node(node, may_have_effects, context))
 		return true;
 	switch (nodeTag(node))
 	{
