@@ -15,10 +15,10 @@
 
 struct AggChunk
 {
-	bool answers;		 /* all states, from whole blocks */
-	int *columns;		 /* of the states' arguments; -1: none is needed */
-	bool *summed_up;	 /* by column: its blocks are looked at */
-	ChunkFilter *filter; /* or NULL */
+	bool answers;		   /* all states, from whole blocks: there is no filter */
+	int *columns;		   /* of the states' arguments; -1: none is needed */
+	ChunkFilter *filter;   /* or NULL */
+	const bool *summed_up; /* by column: its blocks are looked at */
 };
 
 /* The column whose values a register has at the end; -1: none. */
@@ -60,22 +60,34 @@ has_answers(const AggScanState *node, int *columns)
 	return true;
 }
 
+/* Which columns those of the states are. */
+static bool *
+columns_of(const AggScanState *node, const int *columns)
+{
+	bool *are = palloc0(Max(node->compiler->program.ncolumns, 1) * sizeof(bool));
+
+	for (int i = 0; i < node->nstates; i++)
+		if (columns[i] >= 0)
+			are[columns[i]] = true;
+	return are;
+}
+
 void
 gpuagg_agg_chunk_init(AggScanState *node)
 {
+	const GpuaggVectorProgram *program = &node->compiler->program;
 	AggChunk *chunk = palloc0(sizeof(AggChunk));
 
 	chunk->columns = palloc(Max(node->nstates, 1) * sizeof(int));
 	chunk->answers = has_answers(node, chunk->columns);
-	chunk->filter = gpuagg_chunk_filter_make(&node->conditions, node->compiler->program.columns);
-	if (!chunk->answers && chunk->filter == NULL)
+	chunk->filter = gpuagg_chunk_filter_make(&node->conditions, program->columns,
+											 (int) program->ncolumns);
+	if (chunk->answers)
+		chunk->summed_up = columns_of(node, chunk->columns);
+	else if (chunk->filter != NULL)
+		chunk->summed_up = gpuagg_chunk_filter_columns(chunk->filter);
+	else
 		return;
-	chunk->summed_up = palloc0(Max(node->compiler->program.ncolumns, 1) * sizeof(bool));
-	if (chunk->filter != NULL)
-		gpuagg_chunk_filter_columns(chunk->filter, chunk->summed_up);
-	for (int i = 0; i < node->nstates && chunk->answers; i++)
-		if (chunk->columns[i] >= 0)
-			chunk->summed_up[chunk->columns[i]] = true;
 	node->chunk = chunk;
 }
 

@@ -22,6 +22,7 @@ struct ChunkFilter
 {
 	const FilterConditions *conditions;
 	const uint8 *types; /* of columns */
+	bool *columns;		/* those of the conditions */
 
 	/* made of the constants' values: ranges, and the conditions that are none */
 	bool ready;
@@ -32,7 +33,7 @@ struct ChunkFilter
 };
 
 ChunkFilter *
-gpuagg_chunk_filter_make(const FilterConditions *conditions, const uint8 *types)
+gpuagg_chunk_filter_make(const FilterConditions *conditions, const uint8 *types, int ncolumns)
 {
 	ChunkFilter *filter;
 
@@ -41,16 +42,18 @@ gpuagg_chunk_filter_make(const FilterConditions *conditions, const uint8 *types)
 	filter = palloc0(sizeof(ChunkFilter));
 	filter->conditions = conditions;
 	filter->types = types;
+	filter->columns = palloc0(ncolumns * sizeof(bool));
+	for (int i = 0; i < conditions->n; i++)
+		filter->columns[conditions->list[i].column] = true;
 	filter->ranges = palloc(conditions->n * sizeof(ChunkRange));
 	filter->others = palloc(conditions->n * sizeof(FilterCondition *));
 	return filter;
 }
 
-void
-gpuagg_chunk_filter_columns(const ChunkFilter *filter, bool *columns)
+const bool *
+gpuagg_chunk_filter_columns(const ChunkFilter *filter)
 {
-	for (int i = 0; i < filter->conditions->n; i++)
-		columns[filter->conditions->list[i].column] = true;
+	return filter->columns;
 }
 
 void

@@ -14,14 +14,14 @@
 typedef struct ChunkFilter ChunkFilter;
 
 /*
- * In the current memory context, of columns of these types; both arrays are kept.  NULL: there are
- * no conditions.
+ * In the current memory context, of columns of these types, which are the first of a reader's ncolumns;
+ * conditions and types are kept.  NULL: there are no conditions.
  */
-extern ChunkFilter *gpuagg_chunk_filter_make(const FilterConditions *conditions,
-											 const uint8 *types);
+extern ChunkFilter *gpuagg_chunk_filter_make(const FilterConditions *conditions, const uint8 *types,
+											 int ncolumns);
 
-/* Sets columns[] of those whose blocks it looks at. */
-extern void gpuagg_chunk_filter_columns(const ChunkFilter *filter, bool *columns);
+/* By column of the reader: whether it looks at its blocks. */
+extern const bool *gpuagg_chunk_filter_columns(const ChunkFilter *filter);
 
 /* Constants may have other values from now on. */
 extern void gpuagg_chunk_filter_reset(ChunkFilter *filter);

@@ -59,7 +59,6 @@ struct ScanColumns
 	/* what it tells about chunks in memory */
 	FilterConditions conditions;
 	ChunkFilter *chunks; /* NULL: nothing */
-	bool *summed_up;	 /* by column of the reader */
 };
 
 /* ---- start ---- */
@@ -267,11 +266,8 @@ init_chunks(ScanColumns *table)
 	if (table->compiler == NULL)
 		return;
 	gpuagg_filter_conditions(table->compiler, &table->conditions);
-	table->chunks = gpuagg_chunk_filter_make(&table->conditions, table->compiler->program.columns);
-	if (table->chunks == NULL)
-		return;
-	table->summed_up = palloc0((table->ncolumns + 1) * sizeof(bool));
-	gpuagg_chunk_filter_columns(table->chunks, table->summed_up);
+	table->chunks = gpuagg_chunk_filter_make(&table->conditions, table->compiler->program.columns,
+											 table->ncolumns);
 }
 
 ScanColumns *
@@ -431,7 +427,7 @@ open_reader(ScanColumns *table)
 	{
 		gpuagg_chunk_filter_reset(table->chunks);
 		reader->chunk_done = is_done;
-		reader->summed_up = table->summed_up;
+		reader->summed_up = gpuagg_chunk_filter_columns(table->chunks);
 		reader->owner = table;
 	}
 	return reader;

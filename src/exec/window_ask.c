@@ -65,10 +65,9 @@ ask_table(WindowDevice *window, const WindowAsker *asker, PageReader *reader, in
 		device = gpuagg_page_device_find(reader);
 		if (!gpuagg_page_device_rest_is_new(reader))
 			return "some pages are not in memory";
-		if (device->nhost == 0 && device->nchunks == 0)
-			return "no row passes the filter below the window";
 		if (device->nhost == 0)
-			return ask(window, asker, reader, device, npassed);
+			return device->nchunks > 0 ? ask(window, asker, reader, device, npassed)
+									   : "no row passes the filter below the window";
 	}
 	gpuagg_window_device_send(window);
 	return gpuagg_page_device_missing;

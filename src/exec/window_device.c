@@ -287,10 +287,8 @@ gpuagg_window_device_make(PlanState *window, const WindowSource *sources, int n,
 		gpuagg_compiled_columns(device->compiler, RelationGetDescr(device->relation),
 								device->columns);
 		gpuagg_filter_conditions(device->compiler, &device->conditions);
-		device->chunks = gpuagg_chunk_filter_make(&device->conditions, device->program.columns);
-		device->summed_up = palloc0((device->program.ncolumns + 1) * sizeof(bool));
-		if (device->chunks != NULL)
-			gpuagg_chunk_filter_columns(device->chunks, device->summed_up);
+		device->chunks = gpuagg_chunk_filter_make(&device->conditions, device->program.columns,
+												  (int) device->program.ncolumns);
 	}
 	pfree(maker);
 	MemoryContextSwitchTo(old);
@@ -337,7 +335,7 @@ gpuagg_window_device_read(WindowDevice *device, PageReader *reader)
 	/* which are known before there are rows */
 	gpuagg_chunk_filter_reset(device->chunks);
 	reader->chunk_done = is_done;
-	reader->summed_up = device->summed_up;
+	reader->summed_up = gpuagg_chunk_filter_columns(device->chunks);
 	reader->owner = device;
 }
 

@@ -30,7 +30,6 @@ typedef struct WindowDevice
 	GpuaggVectorProgram program;
 	FilterConditions conditions;
 	ChunkFilter *chunks; /* those that it excludes are not asked for; NULL: none */
-	bool *summed_up;	 /* by column */
 	int64 nexcluded;	 /* rows of these, in this run */
 	GpuaggWindow window; /* but for places, and rows asked for */
 	const RunningOperation *ops[GPUAGG_WINDOW_FUNCTIONS]; /* of functions, as values come there */

@@ -129,7 +129,10 @@ is_plain_type(Oid type)
 	}
 }
 
-/* Whether a call of the function may do something else: of SQL's own functions statements would be cut off. */
+/*
+ * Whether a call of the function may do something else than compute.  An error would leave statements
+ * of a function in SQL half done.
+ */
 static bool
 may_have_effects(Oid function, void *context)
 {
