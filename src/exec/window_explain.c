@@ -140,7 +140,7 @@ show_sort(WindowScanState *node, ExplainState *es)
 {
 	RowSortReport report;
 
-	if (!node->input.sorted)
+	if (!node->input.sorted || node->spec->npartition + node->spec->norder == 0)
 		return false;
 	gpuagg_row_sort_report(node->input.sort, &report);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
@@ -233,7 +233,7 @@ gpuagg_window_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	show_columns(node, "Order Key", spec->order, spec->norder, context, es);
 	show_run_condition(node, context, es);
 	ExplainPropertyText("Frame", frame_text(spec->frame), es);
-	ExplainPropertyBool("Sort", spec->sort, es);
+	ExplainPropertyBool("Sort", spec->sort && spec->npartition + spec->norder > 0, es);
 	if (es->analyze)
 	{
 		bool sorted_on_device = show_sort(node, es);

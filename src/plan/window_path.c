@@ -61,24 +61,47 @@ can_sort_keys(const Rebuild *rebuild, const List *clauses)
 		if (!gpuagg_sort_key_find(exprType(key), clause->sortop, &form, &descending))
 			return false;
 	}
-	return clauses != NIL && list_length(clauses) <= SORT_MAX_KEYS;
+	return list_length(clauses) <= SORT_MAX_KEYS;
+}
+
+static List *
+keys_of(const WindowClause *clause)
+{
+	return list_concat_copy(clause->partitionClause, clause->orderClause);
+}
+
+static List *
+pathkeys_of(const Rebuild *rebuild, const List *clauses)
+{
+	return make_pathkeys_for_sortclauses(rebuild->root, (List *) clauses,
+										 rebuild->root->processed_tlist);
 }
 
 /* Whether the path is a sort for the window, by all its keys, that the node can do itself. */
 static bool
 can_sort(const Rebuild *rebuild, const Path *path, const WindowClause *clause)
 {
-	List *clauses;
+	List *clauses = keys_of(clause);
 
 	if (!rebuild->own_sort || !(IsA(path, SortPath) || IsA(path, IncrementalSortPath)) ||
 		path->parent != rebuild->rel || !enable_sort)
 		return false;
-	clauses = list_concat_copy(clause->partitionClause, clause->orderClause);
-	return can_sort_keys(rebuild, clauses) &&
-		   compare_pathkeys(path->pathkeys,
-							make_pathkeys_for_sortclauses(rebuild->root, clauses,
-														  rebuild->root->processed_tlist)) ==
-			   PATHKEYS_EQUAL;
+	return clauses != NIL && can_sort_keys(rebuild, clauses) &&
+		   compare_pathkeys(path->pathkeys, pathkeys_of(rebuild, clauses)) == PATHKEYS_EQUAL;
+}
+
+/*
+ * Whether the window is one partition of peers, in any order: then the node takes the rows as it
+ * takes those that it sorts, as columns where they come so.
+ */
+static bool
+is_whole(const Rebuild *rebuild, const Path *path, const WindowClause *clause, WindowFrame frame)
+{
+	List *clauses = keys_of(clause);
+
+	return rebuild->own_sort && frame == WINDOW_WHOLE && !IsA(path, SortPath) &&
+		   !IsA(path, IncrementalSortPath) && can_sort_keys(rebuild, clauses) &&
+		   pathkeys_of(rebuild, clauses) == NIL;
 }
 
 /* ---- the stack ---- */
@@ -170,10 +193,10 @@ take_window(Rebuild *rebuild, const WindowAggPath *core, const WindowMatch *matc
 	window->run_condition = WINDOW_PATH_RUN_CONDITION(core);
 	window->qual = core->qual;
 	window->top = core->topwindow;
-	window->sort = sort != NULL;
+	window->sort = sort != NULL || is_whole(rebuild, core->subpath, core->winclause, match->frame);
 	set_cost(window, core, input, sort);
 
-	rebuild->sorted |= window->sort;
+	rebuild->sorted |= sort != NULL;
 	rebuild->top = window;
 	return (Path *) window;
 }
