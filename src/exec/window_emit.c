@@ -101,6 +101,21 @@ gpuagg_window_emit_ready(WindowScanState *node)
 
 /* ---- a group ---- */
 
+Datum
+gpuagg_window_function_result(const WindowScanState *node, int f, int64 i, bool *isnull)
+{
+	const WindowPipeline *p = node->pipeline;
+	const RunningOperation *op = node->functions[f].op;
+	const WindowFunctionColumn *column;
+
+	if (i < 0)
+		return gpuagg_running_result(op, p->last[f].result, &p->last[f].status, 0, p->last[f].count,
+									 isnull);
+	column = &p->current->columns[f];
+	return gpuagg_running_result(op, column->scan->flight.results, column->scan->flight.status, i,
+								 column->counts != NULL ? column->counts[i] : 0, isnull);
+}
+
 /*
  * Sets a function's value at row i of the current set, the last one of a group, or, if that
  * is -1, after the last row that was taken: of a scan, the last row before the current set.
@@ -120,18 +135,8 @@ set_value(WindowScanState *node, int f, int64 i)
 	}
 	else if (p == NULL || op->kind == 0)
 		function->value = gpuagg_running_value(op, function->state, &function->isnull);
-	else if (i < 0)
-		function->value = gpuagg_running_result(op, p->last[f].result, &p->last[f].status, 0,
-												p->last[f].count, &function->isnull);
 	else
-	{
-		const WindowFunctionColumn *column = &p->current->columns[f];
-
-		function->value = gpuagg_running_result(op, column->scan->flight.results,
-												column->scan->flight.status, i,
-												column->counts != NULL ? column->counts[i] : 0,
-												&function->isnull);
-	}
+		function->value = gpuagg_window_function_result(node, f, i, &function->isnull);
 }
 
 void
@@ -192,9 +197,8 @@ drop_group(WindowScanState *node)
 
 /* ---- the rows of sets ---- */
 
-/* The first bit from i on that is `set`, or not, or n. */
-static int64
-next_bit(const uint64 *bitmap, bool set, int64 i, int64 n)
+int64
+gpuagg_window_next_bit(const uint64 *bitmap, bool set, int64 i, int64 n)
 {
 	uint64 flip = set ? 0 : PG_UINT64_MAX;
 
@@ -283,7 +287,7 @@ next_group(WindowScanState *node)
 		gpuagg_window_close_group(node, -1);
 		return true;
 	}
-	end = next_bit(rows->group_heads, true, p->next_row + 1, rows->nrows);
+	end = gpuagg_window_next_bit(rows->group_heads, true, p->next_row + 1, rows->nrows);
 	if (gpuagg_bit(rows->partition_heads, p->next_row))
 		begin_partition(node);
 	if (p->nscans < node->nfunctions && !node->run.passing)
@@ -353,7 +357,7 @@ find_single(WindowScanState *node)
 			return false;
 		if (node->nbounds == 0)
 			return true;
-		row = next_bit(p->current->dropped, false, p->next_row, p->current->nrows);
+		row = gpuagg_window_next_bit(p->current->dropped, false, p->next_row, p->current->nrows);
 		node->dropped += row - p->next_row;
 		node->waiting.nemitted += row - p->next_row;
 		p->next_emitted = p->next_row = row;
@@ -406,8 +410,8 @@ next_single(WindowScanState *node)
 		return NULL;
 	if (p->current->is_late)
 		gpuagg_window_pipeline_complete(node, p->next_row,
-										next_bit(p->current->dropped, true, p->next_row,
-												 p->current->nrows) -
+										gpuagg_window_next_bit(p->current->dropped, true,
+															   p->next_row, p->current->nrows) -
 											p->next_row);
 	place = gpuagg_window_place(node, p->next_row, 0);
 	gpuagg_window_settle_single(node, p->next_row);

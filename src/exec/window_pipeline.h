@@ -58,6 +58,8 @@ typedef struct LastResult
 	int64 count; /* as in counts */
 } LastResult;
 
+typedef struct WindowGroups WindowGroups;
+
 typedef struct WindowPipeline
 {
 	MemoryContext context;
@@ -75,7 +77,8 @@ typedef struct WindowPipeline
 
 	/* of a node above that takes vectors (window_vectors.h): columns that it needs; or NULL */
 	const bool *needed;
-	int64 first_given; /* of current: the first of the rows that it has */
+	int64 first_given;	  /* of current: the first of the rows that it has */
+	WindowGroups *groups; /* of frames other than ROWS (window_groups.h); or NULL */
 
 	WindowRows sets[2];
 	WindowRows *current;   /* or NULL */
@@ -105,6 +108,16 @@ extern bool gpuagg_window_pipeline_advance(WindowScanState *node);
  * the columns that they have not got yet.
  */
 extern void gpuagg_window_pipeline_complete(WindowScanState *node, int64 first, int64 most);
+
+/*
+ * A function's value at row i of the current set, or, if that is -1, at the last row before it, of
+ * its scan; by reference in the current memory context.
+ */
+extern Datum gpuagg_window_function_result(const WindowScanState *node, int f, int64 i,
+										   bool *isnull);
+
+/* The first bit from i on that is `set`, or not, or n. */
+extern int64 gpuagg_window_next_bit(const uint64 *bitmap, bool set, int64 i, int64 n);
 
 /* The index of a row's column in values and isnull. */
 static inline Size

@@ -6,7 +6,7 @@
 
 #include "miscadmin.h"
 
-#include "exec/window_pipeline.h"
+#include "exec/window_groups.h"
 #include "exec/window_vectors.h"
 
 bool
@@ -18,12 +18,15 @@ gpuagg_window_vectors_begin(PlanState *ps, const bool *needed)
 		ExecReScan(ps);
 	Assert(!node->begun);
 	gpuagg_window_begin(node);
-	if (node->pipeline == NULL || node->spec->frame != WINDOW_ROWS || node->run.condition != NULL ||
-		ps->qual != NULL || node->pipeline->nscans < node->nfunctions)
+	if (node->pipeline == NULL || node->run.condition != NULL || ps->qual != NULL ||
+		node->pipeline->nscans < node->nfunctions)
+		return false;
+	if (node->spec->frame != WINDOW_ROWS && !gpuagg_window_groups_begin(node, needed))
 		return false;
 	/* what is above looks at all rows */
 	node->nbounds = 0;
-	node->pipeline->needed = needed;
+	if (node->spec->frame == WINDOW_ROWS)
+		node->pipeline->needed = needed;
 	return true;
 }
 
@@ -34,6 +37,8 @@ gpuagg_window_vectors_next(PlanState *ps)
 	WindowPipeline *p = node->pipeline;
 	int n;
 
+	if (p->groups != NULL)
+		return gpuagg_window_groups_next(node);
 	CHECK_FOR_INTERRUPTS();
 	if ((p->current == NULL || p->next_row == p->current->nrows) &&
 		!gpuagg_window_pipeline_advance(node))
@@ -53,15 +58,11 @@ gpuagg_window_vectors_datum(PlanState *ps, int column, int row, bool *isnull)
 	int64 i = p->first_given + row;
 	Size place = gpuagg_window_place(node, i, column);
 	int f = column - node->spec->nchild;
-	const WindowFunctionColumn *function;
 
+	if (p->groups != NULL)
+		return gpuagg_window_groups_datum(node, column, row, isnull);
 	if (f >= 0 && !p->current->columns[f].has_values)
-	{
-		function = &p->current->columns[f];
-		return gpuagg_running_result(node->functions[f].op, function->scan->flight.results,
-									 function->scan->flight.status, i,
-									 function->counts != NULL ? function->counts[i] : 0, isnull);
-	}
+		return gpuagg_window_function_result(node, f, i, isnull);
 	*isnull = p->current->isnull[place];
 	return p->current->values[place];
 }
@@ -77,6 +78,8 @@ gpuagg_window_vectors_sums(PlanState *ps, int column, int *scale, const uint8 **
 	*scale = f < 0 ? -1 : gpuagg_window_sums_scale(node, f);
 	if (*scale < 0)
 		return NULL;
+	if (p->groups != NULL)
+		return gpuagg_window_groups_sums(node, f, status);
 	flight = &p->current->columns[f].scan->flight;
 	*status = flight->status + p->first_given;
 	return (const GpuaggInt128 *) flight->results + p->first_given;

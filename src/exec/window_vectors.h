@@ -3,7 +3,8 @@
  *	  The rows of a GpuWindow node as vectors, for a node above that computes with them.
  *
  * They are columns of the node's scan tuple: the child's, then the functions' values.  Rows are
- * not put together.  Only under a ROWS frame, where engines compute all functions.
+ * not put together.  Only where engines compute all functions, and, under other frames than ROWS,
+ * where all rows are in memory.
  */
 #ifndef GPUAGG_WINDOW_VECTORS_H
 #define GPUAGG_WINDOW_VECTORS_H

@@ -447,7 +447,7 @@ SUMMED = AGGREGATED + ('@sum({r})', '@sum({r})', '@avg({r})', '@sum({r} - 1)', '
 def aggregated_queries(script, rng, table, settings, number):
     """Aggregates of functions' values, with conditions and groups."""
     for _ in range(number):
-        window = Window(rng, rng.random() < 0.8, rng.choice(('rows', 'rows', 'rows', 'peers', 'whole')))
+        window = Window(rng, rng.random() < 0.8, rng.choice(('rows', 'rows', 'rows', 'peers', 'peers', 'whole', 'all')))
         calls, results = [], []
         for n in range(rng.choice((1, 1, 2))):
             kind = rng.choice(('int4', 'int8', 'float8', 'cents', 'tiny', 'numeric', 'date', 'money', 'int2'))
@@ -456,10 +456,14 @@ def aggregated_queries(script, rng, table, settings, number):
             calls.append('@%s(x_%s) OVER %s AS r%d' % (function, kind, window.text(), n))
             results += [text.format(r='r%d' % n)
                         for text in rng.sample(AGGREGATED if kind in ('date', 'money') else SUMMED, rng.choice((1, 2, 4)))]
+        if window.frame == 'peers' and rng.random() < 0.4:
+            rank = rng.choice(('rank()', 'dense_rank()'))
+            calls.append('%s OVER %s AS n' % (rank, window.text()))
+            results += rng.sample(('@max(n)', '@sum(n)', '@sum(n * i)', '@count(*) FILTER (WHERE n > 3)'), 2)
         groups = rng.choice(('', '', '', 'g', 'g_text, g', 'g_bool, g_date', 'g_bytea', 'g_oid, g_int2', 'g_time',
                              "date_trunc('day', k_timestamp)", 'k % 3', 'wide'))
         where = rng.choice(('', '', 'r0 IS NOT NULL', 'i > 20', 'k IS NOT NULL AND i % 2 = 0',
-                            '' if kind in ('date', 'money') else 'r{0} < 0 OR i < 9'.format(len(calls) - 1)))
+                            '' if kind in ('date', 'money') else 'r{0} < 0 OR i < 9'.format(n)))
         if rng.random() < 0.4:
             calls.append(another_call(rng))
         text = 'SELECT %s%s FROM (SELECT *, %s FROM %s b%s) q%s%s' % (
