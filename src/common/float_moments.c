@@ -19,6 +19,8 @@ gpuagg_float_average(const GpuaggFloatSum *sum, double *result)
 	if (c->n <= 0 || c->n_nan > 0 || c->n_pinf > 0 || c->n_ninf > 0)
 		return gpuagg_float_sum_round64(sum, result);
 
+	if (gpuagg_float_sum_quotient(sum, (uint64_t) c->n, result))
+		return GPUAGG_ROUNDED_VALUE;
 	negative = gpuagg_natural_from_chunks(&magnitude, sum->chunk, sum->base, sum->width);
 	if (magnitude.width == 0)
 		negative = c->n_negzero == c->n;

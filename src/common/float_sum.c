@@ -169,12 +169,11 @@ any_bit_below(const int64_t *digit, int ndigits, int below)
 }
 
 /*
- * The leading 64 bits of the magnitude.  The lowest is also set if any bit below it is, so
- * that rounding them rounds the sum.  2^*weight is the lowest bit's weight.  Returns 0 for
- * a sum of zero.
+ * The leading 64 bits of the magnitude, and whether any bit below them is set.  2^*weight is
+ * the lowest bit's weight.  Returns 0 for a sum of zero.
  */
 static uint64_t
-leading_bits(const GpuaggFloatSum *acc, int *negative, int *weight)
+leading_bits(const GpuaggFloatSum *acc, int *negative, int *weight, int *inexact)
 {
 	uint32_t digit[GPUAGG_CHUNKS + 1];
 	int width = acc->width;
@@ -220,7 +219,15 @@ leading_bits(const GpuaggFloatSum *acc, int *negative, int *weight)
 	high = high << shift | low << shift >> 32;
 	below |= (uint32_t) (low << shift);
 	*weight = (acc->base + top - 1) * DIGIT_BITS - shift + GPUAGG_MIN_EXPONENT;
-	return high | (below != 0);
+	*inexact = below != 0;
+	return high;
+}
+
+/* 63 bits that are rounded as these 64 and what may be below them; signed is faster to convert. */
+static int64_t
+half_of(uint64_t bits, int inexact)
+{
+	return (int64_t) (bits >> 1 | (bits & 1) | (uint64_t) inexact);
 }
 
 static double
@@ -304,7 +311,8 @@ round_chunks(const GpuaggFloatSum *acc, int precision, int min_bit, int max_expo
 {
 	int weight;
 	int negative;
-	uint64_t bits = leading_bits(acc, &negative, &weight);
+	int inexact;
+	uint64_t bits = leading_bits(acc, &negative, &weight, &inexact);
 
 	if (bits == 0)
 	{
@@ -316,7 +324,7 @@ round_chunks(const GpuaggFloatSum *acc, int precision, int min_bit, int max_expo
 	if (weight >= -1022 && weight + 63 >= min_bit + GPUAGG_MIN_EXPONENT + precision - 1 &&
 		weight + 64 < max_exponent)
 	{
-		int64_t half = (int64_t) (bits >> 1 | (bits & 1)); /* signed is faster to convert */
+		int64_t half = half_of(bits, inexact);
 		double magnitude = precision == 24 ? (double) (float) half : (double) half;
 
 		*result = (negative ? -magnitude : magnitude) * power_of_two(weight + 1);
@@ -357,4 +365,37 @@ gpuagg_float_sum_round32(const GpuaggFloatSum *acc, float *result)
 
 	*result = (float) wide; /* exact */
 	return rounded;
+}
+
+/*
+ * The leading 64 bits of a quotient of the leading bits are below the true ones by less than 3:
+ * what is below the leading bits adds less than 2^63 / n to a quotient of 2^62 / n times 2^64 at
+ * least.
+ */
+int
+gpuagg_float_sum_quotient(const GpuaggFloatSum *acc, uint64_t n, double *result)
+{
+	int weight;
+	int negative;
+	int inexact;
+	uint64_t bits = leading_bits(acc, &negative, &weight, &inexact);
+	unsigned __int128 quotient = (unsigned __int128) bits << 63;
+	unsigned __int128 whole = quotient;
+	uint64_t rest;
+	double magnitude;
+	int shift;
+
+	if (bits == 0 || n >> 62 != 0)
+		return 0;
+	quotient /= n;
+	shift = 64 - __builtin_clzll((uint64_t) (quotient >> 64));
+	bits = (uint64_t) (quotient >> shift);
+	rest = bits % 2048; /* of 53 */
+	weight += shift - 63;
+	if ((inexact && rest < 1024 && rest + 3 > 1024) || weight < -1022 || weight + 64 >= 1024)
+		return 0;
+	inexact = inexact || quotient * n != whole || quotient << (128 - shift) != 0;
+	magnitude = (double) half_of(bits, inexact) * power_of_two(weight + 1);
+	*result = negative ? -magnitude : magnitude;
+	return 1;
 }

@@ -98,6 +98,12 @@ extern void gpuagg_float_sum_extent(const GpuaggFloatSum *acc, int *first, int *
 extern void gpuagg_float_sum_merge(GpuaggFloatSum *into, const GpuaggFloatSum *from);
 extern GpuaggRounded gpuagg_float_sum_round64(const GpuaggFloatSum *acc, double *result);
 extern GpuaggRounded gpuagg_float_sum_round32(const GpuaggFloatSum *acc, float *result);
+
+/*
+ * The finite values' sum by n, not 0, as the nearest double.  Returns 0, with nothing set, where the
+ * sum is 0 or its leading bits do not settle it.
+ */
+extern int gpuagg_float_sum_quotient(const GpuaggFloatSum *acc, uint64_t n, double *result);
 extern void gpuagg_float_sum_deposit_array(GpuaggFloatSumFull *acc, const double *x, int64_t n);
 
 /* The lowest bit, from 2^-1074 up, of the finite double of these bits; it takes 53. */

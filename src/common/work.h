@@ -56,6 +56,7 @@ typedef struct GpuaggColumnRef
 #define GPUAGG_SCAN_HEADS	  4u  /* a bitmap of heads is given */
 #define GPUAGG_SCAN_NARROW	  8u  /* sums of integers of the values' type, modulo 2^32 or 2^64 */
 #define GPUAGG_SCAN_STATUS	  16u /* a status byte a row is wanted */
+#define GPUAGG_SCAN_AVERAGE	  32u /* sums of floats by the number of values, as doubles; the CPU's */
 
 /*
  * The state of a scan after a row.  Integer kinds, MIN, MAX and COUNT use `sum` and
@@ -63,7 +64,7 @@ typedef struct GpuaggColumnRef
  *
  * The counts need only be right as to presence: n > 0 if a row was not NULL, n_nan,
  * n_pinf and n_ninf > 0 if there was such a value, n > n_negzero if there was a
- * value other than -0.  COUNT has the exact number in `sum`.
+ * value other than -0.  COUNT has the exact number in `sum`; with AVERAGE n is exact.
  */
 typedef struct GpuaggScanState
 {
@@ -103,7 +104,7 @@ typedef struct GpuaggWork
 static inline size_t
 gpuagg_scan_result_size(int kind, int op, unsigned flags)
 {
-	if (op == GPUAGG_COUNT)
+	if (op == GPUAGG_COUNT || (flags & GPUAGG_SCAN_AVERAGE))
 		return 8;
 	if (op != GPUAGG_SUM || (flags & GPUAGG_SCAN_NARROW) || gpuagg_kind_is_float(kind))
 		return gpuagg_kind_size(kind);

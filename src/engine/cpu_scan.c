@@ -10,6 +10,7 @@
 
 #include "miscadmin.h"
 
+#include "common/float_moments.h"
 #include "engine/cpu.h"
 
 #define CHECK_ROWS 1024 /* rows between checks for interrupts; a block of float sums */
@@ -200,7 +201,14 @@ put_float(GpuaggKind kind, const Flight *scan, int64 i, const GpuaggFloatSum *ac
 {
 	GpuaggRounded rounded;
 
-	if (kind == GPUAGG_FLOAT32)
+	if (scan->work.flags & GPUAGG_SCAN_AVERAGE)
+	{
+		double result = 0;
+
+		rounded = gpuagg_float_average(acc, &result);
+		((double *) scan->results)[i] = result;
+	}
+	else if (kind == GPUAGG_FLOAT32)
 	{
 		float result = 0;
 

@@ -256,7 +256,8 @@ gpuagg_window_keep_last(WindowScanState *node)
 
 		if (scan == NULL)
 			continue;
-		width = gpuagg_scan_result_size(scan->flight.work.kind, scan->flight.work.op, 0);
+		width = gpuagg_scan_result_size(scan->flight.work.kind, scan->flight.work.op,
+										scan->flight.work.flags);
 		memcpy(last->result, (const char *) scan->flight.results + i * width, width);
 		last->status = scan->flight.status[i];
 		last->count = column->counts != NULL ? column->counts[i] : 0;

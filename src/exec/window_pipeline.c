@@ -42,6 +42,7 @@ make_rows(WindowScanState *node, WindowRows *rows)
 
 		if (function->op->kind == 0)
 			continue;
+		flags |= gpuagg_running_scan_flags(function->op);
 		if (function->exclusive)
 			flags |= GPUAGG_SCAN_EXCLUSIVE;
 		rows->columns[f].scan = gpuagg_scan_make(function->op->kind, function->op->op, flags,
@@ -112,7 +113,7 @@ make_room(WindowScanState *node, WindowRows *rows, int64 n)
 	rows->group_heads = make_array(rows->group_heads, n / 8);
 	rows->dropped = make_array(rows->dropped, n / 8);
 	for (int f = 0; f < node->nfunctions; f++)
-		if (node->functions[f].op->aggregate == AGGREGATE_AVG && rows->columns[f].scan != NULL)
+		if (gpuagg_running_needs_counts(node->functions[f].op))
 			rows->columns[f].counts = make_array(rows->columns[f].counts, n * sizeof(int64));
 	MemoryContextSwitchTo(old);
 	rows->capacity = n;

@@ -128,6 +128,16 @@ begin(CustomScanState *css, EState *estate, int eflags)
 	node->value_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
 }
 
+/* Whether the device can compute functions, and none that it cannot is the CPU's in sets. */
+static bool
+has_kernels(const WindowScanState *node)
+{
+	for (int f = 0; f < node->nfunctions; f++)
+		if (node->functions[f].op->kind != 0 && !gpuagg_running_on_device(node->functions[f].op))
+			return false;
+	return node->has_scans;
+}
+
 /* Whether to ask for the device, and from how many rows on: PG_INT64_MAX for never. */
 static int64
 choose_engine(WindowScanState *node)
@@ -135,7 +145,7 @@ choose_engine(WindowScanState *node)
 	GpuaggReason reason;
 
 	reason = gpuagg_flight_wanted(FLIGHT_WINDOW, 0);
-	if (reason != GPUAGG_DISABLED && !node->has_scans)
+	if (reason != GPUAGG_DISABLED && !has_kernels(node))
 		reason = GPUAGG_CPU_ONLY;
 	/* a run condition that ends the node makes most of a batch for the device rows too many */
 	else if (reason != GPUAGG_DISABLED &&

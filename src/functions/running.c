@@ -79,7 +79,7 @@ begin_query(FunctionCallInfo fcinfo, WindowObject winobj, Aggregate aggregate)
 	RunningQuery *query = palloc0(sizeof(RunningQuery));
 
 	gpuagg_begin_report(fcinfo->flinfo);
-	if (op->kind != 0) /* else the device cannot do it */
+	if (gpuagg_running_on_device(op)) /* else the device cannot do it */
 		gpuagg_begin_engine();
 	query->op = op;
 	query->frame = frame;
@@ -117,7 +117,7 @@ fetch(RunningQuery *query, WindowObject winobj, int64 row, Datum *value, bool *i
 static void
 make_counts(RunningQuery *query)
 {
-	if (query->op->aggregate != AGGREGATE_AVG || query->counts_room >= query->scan->capacity)
+	if (!gpuagg_running_needs_counts(query->op) || query->counts_room >= query->scan->capacity)
 		return;
 	if (query->counts != NULL)
 		pfree(query->counts);
@@ -169,7 +169,7 @@ take_batch(RunningQuery *query, RunningPartition *part, WindowObject winobj)
 
 	if (reason == GPUAGG_DISABLED || part->reached < part->retry_at)
 		return false;
-	if (op->kind == 0)
+	if (!gpuagg_running_on_device(op))
 	{
 		gpuagg_stat_reason(GPUAGG_CPU_ONLY);
 		part->retry_at = PG_INT64_MAX;

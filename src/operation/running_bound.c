@@ -39,7 +39,7 @@ is_time(Oid type)
 bool
 gpuagg_running_bound_exists(const RunningOperation *op, Oid type)
 {
-	if (op->kind == 0 || op->aggregate == AGGREGATE_AVG)
+	if (op->kind == 0 || gpuagg_running_needs_counts(op))
 		return false;
 	if (op->result == NUMERICOID)
 		return type == NUMERICOID &&
@@ -174,7 +174,7 @@ gpuagg_running_bound_drop(const RunningOperation *op, const RunningBound *bound,
 	__int128 least = gpuagg_int128_wide(bound->least);
 	__int128 greatest = gpuagg_int128_wide(bound->greatest);
 
-	if (op->kind == GPUAGG_FLOAT32 && bound->floats)
+	if (bound->floats && gpuagg_running_result_kind(op) == GPUAGG_FLOAT32)
 		DROP(passes(bound, ((const float4 *) results)[i]))
 	else if (bound->floats)
 		DROP(passes(bound, ((const float8 *) results)[i]))

@@ -24,7 +24,7 @@ batch_kind(Aggregate aggregate, SqlFamily family, GpuaggKind kind)
 	if (aggregate != AGGREGATE_AVG)
 		return kind;
 	/* of integers in 64 bits, whose scans give 128: exact for any number of rows */
-	return family == SQL_FAMILY_INT ? GPUAGG_INT64 : 0;
+	return family == SQL_FAMILY_INT ? GPUAGG_INT64 : family == SQL_FAMILY_FLOAT ? kind : 0;
 }
 
 bool
@@ -193,8 +193,9 @@ gpuagg_running_result(const RunningOperation *op, const void *results, const uin
 	if (*isnull)
 		return (Datum) 0;
 	if (floats)
-		return op->kind == GPUAGG_FLOAT32 ? Float4GetDatum(((const float4 *) results)[i])
-										  : Float8GetDatum(((const float8 *) results)[i]);
+		return gpuagg_running_result_kind(op) == GPUAGG_FLOAT32
+				   ? Float4GetDatum(((const float4 *) results)[i])
+				   : Float8GetDatum(((const float8 *) results)[i]);
 	if (op->scale >= 0)
 		return decimal_value(op, results, i, n);
 	if (op->family == SQL_FAMILY_KEY)
@@ -219,6 +220,7 @@ gpuagg_running_result_column(const RunningOperation *op, const void *results, co
 							 int64 nrows, Datum *column, bool *isnull, Size stride)
 {
 	bool is_count = op->op == GPUAGG_COUNT;
+	GpuaggKind kind = gpuagg_running_result_kind(op);
 
 	if (op->scale >= 0)
 		return false;
@@ -227,9 +229,9 @@ gpuagg_running_result_column(const RunningOperation *op, const void *results, co
 		return false;
 	if (is_count || (op->op == GPUAGG_SUM && op->kind == GPUAGG_INT32))
 		RESULT_COLUMN(Int64GetDatum(((const int64 *) results)[i]))
-	else if (op->kind == GPUAGG_FLOAT32)
+	else if (kind == GPUAGG_FLOAT32)
 		RESULT_COLUMN(Float4GetDatum(((const float4 *) results)[i]))
-	else if (op->kind == GPUAGG_FLOAT64)
+	else if (kind == GPUAGG_FLOAT64)
 		RESULT_COLUMN(Float8GetDatum(((const float8 *) results)[i]))
 	else if (op->kind == GPUAGG_INT32)
 		RESULT_COLUMN(Int32GetDatum(((const int32 *) results)[i]))

@@ -35,6 +35,40 @@ typedef struct RunningOperation
 	int scale;		 /* arguments are decimals: integers, times 10^-scale; -1: they are not */
 } RunningOperation;
 
+/* Averages of floats: scans divide, on the CPU. */
+static inline bool
+gpuagg_running_averages_floats(const RunningOperation *op)
+{
+	return op->family == SQL_FAMILY_FLOAT && op->aggregate == AGGREGATE_AVG;
+}
+
+/* Averages of others are made of scans' sums, and of counts. */
+static inline bool
+gpuagg_running_needs_counts(const RunningOperation *op)
+{
+	return op->kind != 0 && op->aggregate == AGGREGATE_AVG && op->family != SQL_FAMILY_FLOAT;
+}
+
+/* The kind of scans' results that are floats. */
+static inline GpuaggKind
+gpuagg_running_result_kind(const RunningOperation *op)
+{
+	return gpuagg_running_averages_floats(op) ? GPUAGG_FLOAT64 : op->kind;
+}
+
+static inline unsigned
+gpuagg_running_scan_flags(const RunningOperation *op)
+{
+	return gpuagg_running_averages_floats(op) ? GPUAGG_SCAN_AVERAGE : 0;
+}
+
+/* Whether there are kernels for it. */
+static inline bool
+gpuagg_running_on_device(const RunningOperation *op)
+{
+	return op->kind != 0 && !gpuagg_running_averages_floats(op);
+}
+
 /*
  * Whether x may be evaluated for rows that the query perhaps never asks for: it
  * has no side effects, and only leakproof functions, which raise no error, see

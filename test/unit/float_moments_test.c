@@ -9,6 +9,7 @@
  */
 #include "common/float_codec.h"
 #include "common/float_moments.h"
+#include "common/natural.h"
 
 #include <float.h>
 #include <math.h>
@@ -235,6 +236,58 @@ whole_numbers(void)
 		}
 		state_free(&state);
 	}
+}
+
+/* ---- quotients of leading bits ---- */
+
+/* Whether the leading bits settle a sum by n; then it is the quotient of all bits. */
+static int
+quotient_is_right(const State *state, uint64_t n)
+{
+	GpuaggNatural magnitude;
+	double whole;
+	double result;
+	int negative = gpuagg_natural_from_chunks(&magnitude, state->sum->chunk, state->sum->base,
+											  state->sum->width);
+
+	if (!gpuagg_float_sum_quotient(state->sum, n, &result))
+		return 0;
+	whole = gpuagg_natural_quotient(&magnitude, GPUAGG_MIN_EXPONENT, n, 1);
+	CHECK(same(result, negative ? -whole : whole));
+	return 1;
+}
+
+/* Sums beside n times what lies in the middle of two doubles, and others. */
+static void
+leading_quotients(void)
+{
+	int settled = 0;
+	int left = 0;
+
+	for (int k = 0; k < 200000; k++)
+	{
+		State state = state_make();
+		uint64_t n = 1 + (next() >> (2 + next() % 62));
+		int scale = (int) (next() % 1800) - 900;
+		uint128 middle = (uint128) ((next() >> 10 | UINT64_C(1) << 53) | (next() % 4 != 0)) * n;
+
+		for (int part = 0; part < 4; part++)
+			deposit(&state, ldexp((double) (uint32_t) (middle >> (32 * part)), scale + 32 * part),
+					1);
+		if (next() % 2)
+			deposit(&state, ldexp(next() % 2 ? 1 : -1, scale - (int) (next() % 150)), 1);
+		if (next() % 4 == 0)
+			deposit(&state, ldexp((double) (next() >> 11), scale + 60 - (int) (next() % 120)), 1);
+		if (next() % 2)
+			for (int i = 0; i < state.sum->width; i++)
+				state.sum->chunk[i] = -state.sum->chunk[i];
+		if (quotient_is_right(&state, n))
+			settled++;
+		else
+			left++;
+		state_free(&state);
+	}
+	CHECK(settled > 50000 && left > 50000);
 }
 
 /* ---- doubles of any size ---- */
@@ -553,6 +606,7 @@ main(void)
 								512, 513, 2047, 2048, 2049, 4097, 5000, 9000};
 
 	whole_numbers();
+	leading_quotients();
 	identities();
 	for (int family = 0; family < FAMILIES; family++)
 		for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
