@@ -1536,7 +1536,10 @@ wide_value(int place, uint32_t row)
 	return place == ABOVE ? std::max(v, (__int128) INT64_MAX) : v;
 }
 
-/* Extremes of 128 bits, of few groups that many threads add to, and of many. */
+/*
+ * Extremes of 128 bits, of few groups that many threads add to, and of many.  Where a warp or two
+ * add to one place once, what they do at the same time decides.
+ */
 void
 wide_extremes(const Options &options)
 {
@@ -1545,25 +1548,28 @@ wide_extremes(const Options &options)
 
 	load_columns(t);
 	few = true;
-	for (int round = 0; round < (options.small ? 10 : options.simulated ? 60 : 600); round++)
+	for (int round = 0; round < (options.small ? 120 : options.simulated ? 400 : 2000); round++)
 	{
 		std::vector<Chunk> chunks;
 		GpuQueryMethod method = any_method();
 		std::vector<uint16_t> keys = {(uint16_t) (round % 3)}; /* BOOL and INT16 */
+		bool once = round % 8 > 0;
 
 		tame = true;
-		for (int i = (int) (next() % 3); i >= 0; i--)
+		if (once)
+			keys = {0};
+		for (int i = once ? 0 : (int) (next() % 3); i >= 0; i--)
 		{
-			uint32_t nrows = sizes[next() % 5];
+			uint32_t nrows = once ? (uint32_t) (20 + next() % 60) : sizes[next() % 5];
 
 			chunks.push_back(make_chunk(nrows, round % 4 == 3));
-			if (round % 2)
+			if (once || next() % 2)
 				put_true(chunks.back().columns[0], nrows);
 			for (int k = 8; k < 10; k++)
 			{
 				Column &c = chunks.back().columns[k];
 				GpuaggInt128 *values = (GpuaggInt128 *) c.values.data();
-				int place = round / 2 % PLACES;
+				int place = (int) (next() % PLACES);
 
 				for (uint32_t row = 0; row < nrows; row++)
 					values[row] = gpuagg_int128_narrow(wide_value(place, row));
@@ -1575,7 +1581,7 @@ wide_extremes(const Options &options)
 			}
 		}
 		method.local = next() % 3 == 0 ? UINT32_MAX : 0;
-		method.replicas = next() % 2 ? 0 : 1u << next() % 6;
+		method.replicas = once ? 1 : next() % 2 ? 0 : 1u << next() % 6;
 		check_groups(t, chunks,
 					 {{GPUAGG_MIN, {}, 8, NONE},
 					  {GPUAGG_MAX, {}, 8, NONE},
