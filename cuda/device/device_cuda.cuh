@@ -166,6 +166,15 @@ load_acquire(const uint32_t *p)
 	return value;
 }
 
+static __device__ __forceinline__ uint64_t
+load_acquire(const uint64_t *p)
+{
+	uint64_t value;
+
+	asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");
+	return value;
+}
+
 static __device__ __forceinline__ void
 store_relaxed(uint32_t *p, uint32_t value)
 {
@@ -182,6 +191,12 @@ static __device__ __forceinline__ void
 store_release(uint32_t *p, uint32_t value)
 {
 	asm volatile("st.release.gpu.u32 [%0], %1;" : : "l"(p), "r"(value) : "memory");
+}
+
+static __device__ __forceinline__ void
+store_release(uint64_t *p, uint64_t value)
+{
+	asm volatile("st.release.gpu.u64 [%0], %1;" : : "l"(p), "l"(value) : "memory");
 }
 
 static __device__ __forceinline__ uint32_t
@@ -225,6 +240,19 @@ atomic_add_ordered(uint32_t *p, uint32_t value)
 	asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;"
 				 : "=r"(old)
 				 : "l"(p), "r"(value)
+				 : "memory");
+	return old;
+}
+
+/* As atomic_cas; also acquires what others released by store_release. */
+static __device__ __forceinline__ uint32_t
+atomic_cas_acquire(uint32_t *p, uint32_t from, uint32_t to)
+{
+	uint32_t old;
+
+	asm volatile("atom.cas.acquire.gpu.b32 %0, [%1], %2, %3;"
+				 : "=r"(old)
+				 : "l"(p), "r"(from), "r"(to)
 				 : "memory");
 	return old;
 }

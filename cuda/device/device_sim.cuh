@@ -131,10 +131,11 @@ atomic_add(T *p, T value)
 	return old;
 }
 
-static inline uint64_t
-atomic_cas(uint64_t *p, uint64_t from, uint64_t to)
+template <class T>
+static inline T
+compare_and_swap(T *p, T from, T to)
 {
-	uint64_t old;
+	T old;
 
 	sim::maybe_yield();
 	old = *p;
@@ -142,6 +143,18 @@ atomic_cas(uint64_t *p, uint64_t from, uint64_t to)
 		*p = to;
 	sim::progress();
 	return old;
+}
+
+static inline uint64_t
+atomic_cas(uint64_t *p, uint64_t from, uint64_t to)
+{
+	return compare_and_swap(p, from, to);
+}
+
+static inline uint32_t
+atomic_cas_acquire(uint32_t *p, uint32_t from, uint32_t to)
+{
+	return compare_and_swap(p, from, to);
 }
 
 static inline void

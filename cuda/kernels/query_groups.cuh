@@ -30,6 +30,47 @@ query_add_digit(uint64_t *digit, int64_t value)
 		atomic_add(digit, (uint64_t) value);
 }
 
+/*
+ * The greatest of keys of 128 bits, in memory of the block or the grid: no atomic has as many, so who
+ * has a greater one takes a lock, and gives it back before anyone of its warp goes on.
+ */
+struct QueryGreatest
+{
+	uint64_t *high;
+	uint64_t *low;
+	uint32_t *lock;
+
+	/* The low word is written first: it is the high word's that was read before, or a greater one's. */
+	__device__ __forceinline__ bool is_less(WideBits key) const
+	{
+		uint64_t upper = load_acquire(high);
+
+		return ((WideBits) upper << 64 | load_relaxed(low)) < key;
+	}
+
+	__device__ __forceinline__ void raise(WideBits key) const
+	{
+		bool done = false;
+
+		while (!done)
+		{
+			done = !is_less(key);
+			if (!done && atomic_cas_acquire(lock, 0, 1) == 0)
+			{
+				if (is_less(key))
+				{
+					store_relaxed(low, (uint64_t) key);
+					store_release(high, (uint64_t) (key >> 64));
+				}
+				store_release(lock, UINT32_C(0));
+				done = true;
+			}
+			if (!done)
+				spin_wait();
+		}
+	}
+};
+
 /* The place of a finite double in the window of sums. */
 struct QueryFloatPlace
 {
@@ -210,6 +251,59 @@ template <class Machine> struct QueryGroups : QueryGroupTables<Machine>
 				if (key_of(k) > load_relaxed(best))
 					atomic_max(best, key_of(k));
 			});
+	}
+
+	/* Where the greatest of 128 bits is in a record, or among the block's sums. */
+	__device__ __forceinline__ static QueryGreatest greatest_of_grid(uint32_t *to, uint32_t word)
+	{
+		return {(uint64_t *) (to + word + GPUAGG_GROUP_WIDE_HIGH),
+				(uint64_t *) (to + word + GPUAGG_GROUP_WIDE_LOW),
+				to + word + GPUAGG_GROUP_WIDE_LOCK};
+	}
+
+	__device__ __forceinline__ QueryGreatest greatest_of_block(uint32_t place, uint32_t word) const
+	{
+		return {(uint64_t *) local_word(word + GPUAGG_GROUP_WIDE_HIGH) + place,
+				(uint64_t *) local_word(word + GPUAGG_GROUP_WIDE_LOW) + place,
+				local_word(word + GPUAGG_GROUP_WIDE_LOCK) + place};
+	}
+
+	/* Values of 128 bits: those that 64 bits hold, and whose key is not 0 there, as these. */
+	__device__ __forceinline__ void add_wide_extremes(const GpuaggGroupField &field, const Lanes &a,
+													  uint32_t rows) const
+	{
+		WideBits sign = (WideBits) 1 << 127;
+		uint64_t flip = field.op == GPUAGG_MIN ? UINT64_MAX : 0;
+		uint64_t low[V];
+		uint64_t high[V];
+		uint32_t narrow = 0;
+
+		UNROLL
+		for (int k = 0; k < V; k++)
+		{
+			low[k] = a.low[k];
+			high[k] = a.high[k];
+			narrow |= (uint32_t) (high[k] == (uint64_t) ((int64_t) low[k] >> 63) &&
+								  (low[k] ^ flip) != UINT64_C(1) << 63)
+					  << k;
+		}
+		add_extremes<int64_t>(field, a, rows & narrow);
+		rows &= ~narrow;
+		if (rows == 0)
+			return;
+		ROLLED
+		for (int k = 0; k < V; k++, Machine::turn(low), Machine::turn(high))
+		{
+			uint32_t place = places()[k * blockDim.x];
+			bool is_far = of_grid() >> k & 1;
+			WideBits key = ((WideBits) (high[0] ^ flip) << 64 | (low[0] ^ flip)) ^ sign;
+
+			key += key < sign;
+			if ((rows >> k & 1) != 0 && (is_far || place < nowhere() - (uint32_t) lane_id()))
+				(is_far ? greatest_of_grid(record(place), field.value)
+						: greatest_of_block(place, field.value))
+					.raise(key);
+		}
 	}
 
 	/* A float that is no number, -0, or does not fit. */
@@ -424,6 +518,11 @@ template <class Machine> struct QueryGroups : QueryGroupTables<Machine>
 				if constexpr (WIDE)
 					add_integers<Wide>(a, rows, field.value);
 				break;
+			case QUERY_AGGREGATE_CODE(GPUAGG_MIN, QUERY_INT128):
+			case QUERY_AGGREGATE_CODE(GPUAGG_MAX, QUERY_INT128):
+				if constexpr (WIDE)
+					add_wide_extremes(field, a, rows);
+				break;
 		}
 	}
 
@@ -479,6 +578,22 @@ template <class Machine> struct QueryGroups : QueryGroupTables<Machine>
 			atomic_max(best, most);
 	}
 
+	__device__ __forceinline__ void flush_wide_extreme(uint32_t group, uint32_t *to,
+													   uint32_t word) const
+	{
+		WideBits most = 0;
+
+		ROLLED
+		for (uint32_t r = 0; r < launch.groups.replicas; r++)
+		{
+			QueryGreatest from = greatest_of_block(group * launch.groups.replicas + r, word);
+			WideBits key = (WideBits) *from.high << 64 | *from.low;
+
+			most = key > most ? key : most;
+		}
+		greatest_of_grid(to, word).raise(most);
+	}
+
 	/* A group is then as of no rows. */
 	__device__ __forceinline__ void flush_group(uint32_t group) const
 	{
@@ -504,7 +619,11 @@ template <class Machine> struct QueryGroups : QueryGroupTables<Machine>
 			}
 			if (field.value != GPUAGG_GROUP_NONE &&
 				(field.op == GPUAGG_MIN || field.op == GPUAGG_MAX))
+			{
 				flush_extreme(group, to, field.value);
+				if (WIDE && field.type == GPUAGG_VECTOR_INT128)
+					flush_wide_extreme(group, to, field.value);
+			}
 			else if (field.value != GPUAGG_GROUP_NONE)
 				flush_sum(group, to, field.value, field.words);
 			if (field.squares != GPUAGG_GROUP_NONE)

@@ -81,10 +81,11 @@ add_field(GpuaggGroupLayout *layout, GpuaggGroupField *field, int has_filter)
 			return 1;
 		case GPUAGG_MIN:
 		case GPUAGG_MAX:
+			digits = field->type == GPUAGG_VECTOR_INT128 ? 3 : 1;
+			field->words = (uint16_t) (2 * digits);
+			field->value = take_digits(&layout->common, digits);
 			if (field->type == GPUAGG_VECTOR_INT128)
-				return 0;
-			field->words = 2;
-			field->value = take_digits(&layout->common, 1);
+				(void) take(&layout->common, 1); /* GPUAGG_GROUP_WIDE_LOCK */
 			return 1;
 		default:
 			return 0;
@@ -282,13 +283,19 @@ read_digits(const uint32_t *word, uint32_t n, uint64_t *wide)
 	}
 }
 
+static uint64_t
+word_of(const uint32_t *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return word;
+}
+
 static int64_t
 digit_of(const uint32_t *value, int number)
 {
-	int64_t digit;
-
-	memcpy(&digit, value + 2 * number, sizeof(digit));
-	return digit;
+	return (int64_t) word_of(value + 2 * number);
 }
 
 int
@@ -356,6 +363,26 @@ read_squares(const GpuaggGroupField *field, const uint32_t *record, int64_t *chu
 	gpuagg_float_squares_merge_chunks(chunk, digits);
 }
 
+/* The extreme of a record that has values. */
+static __int128
+read_extreme(const GpuaggGroupField *field, const uint32_t *record)
+{
+	const unsigned __int128 sign = (unsigned __int128) 1 << 127;
+	uint64_t narrow = word_of(record + field->value + GPUAGG_GROUP_NARROW);
+	unsigned __int128 wide = 0;
+
+	if (field->type == GPUAGG_VECTOR_INT128)
+		wide = (unsigned __int128) word_of(record + field->value + GPUAGG_GROUP_WIDE_HIGH) << 64 |
+			   word_of(record + field->value + GPUAGG_GROUP_WIDE_LOW);
+	/* what 64 bits do not hold is beyond all that they do */
+	if (wide >= sign || (wide > 0 && narrow == 0))
+	{
+		wide -= wide < sign;
+		return (__int128) ((field->op == GPUAGG_MIN ? ~wide : wide) ^ sign);
+	}
+	return (int64_t) ((field->op == GPUAGG_MIN ? ~narrow : narrow) ^ UINT64_C(1) << 63);
+}
+
 int
 gpuagg_group_total(const GpuaggGroupLayout *layout, const uint32_t *record, uint32_t number,
 				   GpuaggQueryTotal *total)
@@ -374,12 +401,8 @@ gpuagg_group_total(const GpuaggGroupLayout *layout, const uint32_t *record, uint
 		return 1;
 	if (field->op == GPUAGG_MIN || field->op == GPUAGG_MAX)
 	{
-		uint64_t key;
-
-		memcpy(&key, record + field->value, sizeof(key));
-		key = (field->op == GPUAGG_MIN ? ~key : key) ^ UINT64_C(1) << 63;
 		if (reduced->n > 0)
-			reduced->sum = gpuagg_int128_from((int64_t) key);
+			reduced->sum = gpuagg_int128_narrow(read_extreme(field, record));
 		return 1;
 	}
 	if (is_float(field->type))

@@ -17,7 +17,10 @@
  *		MOMENTS		as SUM, and digits of the sum of squares; of floats that is 2^GPUAGG_GROUP_SQUARE_WEIGHT
  *					times theirs, and they hold the square of every value that the sum's hold
  *		MIN, MAX	64 bits: the order key (column.h) plus 2^63; of MIN the complement.  The greatest
- *					of these is kept
+ *					of these is kept.  INT128: so are values that 64 bits hold, and behind them the
+ *					others, in 128 bits: the value plus 2^127, of MIN the complement, and 1 more where
+ *					that is below 2^127.  A value whose 64 bits would be 0 is among these others if
+ *					there are any
  *
  * A query with groups has no more than GPUAGG_GROUP_ROWS rows, so counts have 32 bits, and digits
  * to which each row adds less than 2^32 do not overflow.
@@ -44,6 +47,15 @@
 #define GPUAGG_GROUP_NONE		   UINT16_MAX
 #define GPUAGG_GROUP_WORDS		   384 /* that a record has at most */
 #define GPUAGG_GROUP_MASK		   (GPUAGG_GROUP_WORDS / 32)
+
+/* Words of an extreme of INT128; the last one, of the device alone, is in no answer. */
+enum
+{
+	GPUAGG_GROUP_NARROW = 0,
+	GPUAGG_GROUP_WIDE_HIGH = 2,
+	GPUAGG_GROUP_WIDE_LOW = 4,
+	GPUAGG_GROUP_WIDE_LOCK = 6
+};
 
 /* Counts of values that are no numbers, in this order. */
 enum

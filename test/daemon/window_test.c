@@ -3,7 +3,8 @@
  *	  Queries with windows in gpuaggd, beside plain loops over sorted rows.
  *
  * Usage: window_test PROGRAM [SEED].  Each function's values are summed up times the rows' weights,
- * so that a value at another row's place is found.
+ * so that a value at another row's place is found; and of these products there is a number or an
+ * extreme.  Those of 128 bits are beyond 64.
  */
 #include "groups.h"
 
@@ -150,11 +151,12 @@ typedef struct Windowed
 	GpuaggVectorInstruction instructions[VALUES + 2];
 	GpuaggVectorInstruction above[8 * FUNCTIONS + 4];
 	GpuaggVectorConstant constant;
-	GpuaggVectorConstant above_constant;
+	GpuaggVectorConstant above_constants[2]; /* what weights are compared with, and `scale` */
 	uint8_t columns[CHUNK_COLUMNS];
 	uint8_t above_columns[FUNCTIONS + 2];
 	double least;  /* rows with more in V_INT pass, if it is filtered */
 	double weight; /* rows of less weight pass above, if that is */
+	double scale;  /* of products of 128 bits */
 	bool filtered;
 	bool filtered_above;
 	bool asks_rows; /* functions' values, weight and partition of the rows that pass, not sums */
@@ -287,18 +289,21 @@ make_program(Windowed *w)
 	}
 }
 
+/* The sum of products, and of these the number or an extreme. */
 static void
-add_sum(Windowed *w, uint16_t of, uint16_t count_of)
+add_aggregates(Windowed *w, uint16_t of, uint16_t count_of)
 {
+	static const uint8_t ops[] = {GPUAGG_COUNT, GPUAGG_MIN, GPUAGG_MAX};
 	Question *question = &w->question;
+	uint8_t op = ops[next(3)];
 
 	question->aggregates[question->query.naggregates++] =
 		(GpuaggQueryAggregate){GPUAGG_SUM, {0}, of, NONE};
 	question->aggregates[question->query.naggregates++] =
-		(GpuaggQueryAggregate){GPUAGG_COUNT, {0}, count_of, NONE};
+		(GpuaggQueryAggregate){op, {0}, op == GPUAGG_COUNT ? count_of : of, NONE};
 }
 
-/* Sums of each function times the weight; the filter is weight < a constant. */
+/* Products of each function and the weight; the filter is weight < a constant. */
 static void
 make_above(Windowed *w)
 {
@@ -312,7 +317,9 @@ make_above(Windowed *w)
 	w->above_columns[FUNCTIONS + 1] = GPUAGG_VECTOR_INT32;
 	w->filtered_above = next(2);
 	w->weight = (double) next(1000);
-	w->above_constant = integer(GPUAGG_VECTOR_INT64, (int64_t) w->weight);
+	w->scale = (double) (INT64_C(1) << 60) * (next(2) ? -1 : 1);
+	w->above_constants[0] = integer(GPUAGG_VECTOR_INT64, (int64_t) w->weight);
+	w->above_constants[1] = integer(GPUAGG_VECTOR_INT128, (int64_t) w->scale);
 	in[0] = source(GPUAGG_VECTOR_CONSTANT, GPUAGG_VECTOR_INT64, 0, 0);
 	in[1] = source(GPUAGG_VECTOR_COLUMN, GPUAGG_VECTOR_INT64, weight, FUNCTIONS);
 	in[2] = instruction(GPUAGG_VECTOR_LT, GPUAGG_VECTOR_INT64, 2, weight, 0);
@@ -341,13 +348,20 @@ make_above(Windowed *w)
 			factor = n++;
 		}
 		in[n] = instruction(GPUAGG_VECTOR_MUL, to, n, value, factor);
-		add_sum(w, n, value);
 		n++;
+		if (to == GPUAGG_VECTOR_INT128)
+		{
+			in[n] = source(GPUAGG_VECTOR_CONSTANT, GPUAGG_VECTOR_INT128, n, 1);
+			in[n + 1] = instruction(GPUAGG_VECTOR_MUL, to, n + 1, n - 1, n);
+			n += 2;
+		}
+		add_aggregates(w, n - 1, value);
 	}
 	in[n] = source(GPUAGG_VECTOR_COLUMN, GPUAGG_VECTOR_INT32, n, FUNCTIONS + 1);
 	n++;
-	set_program(&w->question.query.above, w->above, n, &w->above_constant, w->above_columns,
+	set_program(&w->question.query.above, w->above, n, w->above_constants, w->above_columns,
 				FUNCTIONS + 2);
+	w->question.query.above.nconstants = 2;
 	if (w->filtered_above)
 	{
 		w->question.query.above.filter = 2;
@@ -474,23 +488,35 @@ reached(const GpuaggWindowFunction *function, const Row *rows, uint64_t n, uint6
 	return i;
 }
 
+/* Adds to the sum of products, and to their number or extreme. */
 static void
-add_total(GpuaggQueryTotal *totals, int type, double product)
+add_product(GpuaggQueryTotal *totals, int op, int type, double product)
 {
 	GpuaggQueryTotal one;
+	uint64_t bits;
 
 	gpuagg_query_total_init(&one);
 	one.reduced.n = 1;
-	gpuagg_query_total_merge(&totals[1], &one, GPUAGG_COUNT, type);
+	memcpy(&bits, &product, sizeof(bits));
+	one.reduced.sum = type == GPUAGG_VECTOR_FLOAT64 ? gpuagg_int128_from(gpuagg_order_key64(bits))
+													: gpuagg_int128_narrow((__int128) product);
+	gpuagg_query_total_merge(&totals[1], &one, op, type);
 	if (type == GPUAGG_VECTOR_FLOAT64)
 	{
 		totals[0].reduced.n++;
 		gpuagg_float_sum_deposit(gpuagg_float_sum_of(&totals[0].reduced.f), product, 1);
 		return;
 	}
-	one.reduced.sum = gpuagg_int128_from((int64_t) product);
 	one.high = product < 0 ? -1 : 0;
 	gpuagg_query_total_merge(&totals[0], &one, GPUAGG_SUM, type);
+}
+
+/* What is added up of a function's value. */
+static double
+product_of(const Windowed *w, const Row *row, int type, double value)
+{
+	value *= row->value[V_WEIGHT];
+	return type == GPUAGG_VECTOR_INT128 ? value * w->scale : value;
 }
 
 /* Sorts the rows that pass, and sums up; returns how many they are.  Asked rows get their values. */
@@ -528,7 +554,8 @@ find_totals(const Windowed *w, Row *rows, uint64_t nrows, GpuaggQueryTotal *tota
 			rows[i].result_null[f] = isnull[at];
 			if (!w->asks_rows && !isnull[at] &&
 				(!w->filtered_above || rows[i].value[V_WEIGHT] < w->weight))
-				add_total(totals + 2 * f, type, values[at] * rows[i].value[V_WEIGHT]);
+				add_product(totals + 2 * f, w->question.aggregates[2 * f + 1].op, type,
+							product_of(w, &rows[i], type, values[at]));
 		}
 		gpuagg_float_sum_propagate(gpuagg_float_sum_of(&totals[2 * f].reduced.f));
 	}

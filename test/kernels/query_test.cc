@@ -1491,6 +1491,107 @@ put_true(Column &c, uint32_t nrows)
 	store_column(c, nrows);
 }
 
+/* Where values of 128 bits lie. */
+enum
+{
+	ANYWHERE,
+	BELOW,	/* they and the least of 64 bits */
+	ABOVE,	/* the same of the greatest */
+	RISING, /* from what 64 bits hold to what they do not */
+	FALLING,
+	PLACES
+};
+
+/* A value of 128 bits near where 64 do not hold it, or with an upper half that others have. */
+__int128
+wide_value(int place, uint32_t row)
+{
+	static const __int128 one = 1;
+	__int128 most = ~(one << 127);
+	__int128 near = (__int128) (next() % 5) - 2;
+	__int128 v;
+
+	if (place == RISING || place == FALLING)
+	{
+		v = (one << 63) - 3000 + row * (row % 8 == 7 ? one << 61 : 1);
+		return place == RISING ? v : -v;
+	}
+	switch (next() % 4)
+	{
+		case 0:
+			v = (one << 63) + near;
+			break;
+		case 1:
+			v = (one << 64) + near;
+			break;
+		case 2:
+			v = most - (near < 0 ? 0 : near);
+			break;
+		default:
+			v = (__int128) (next() % 3) << 64 | next();
+	}
+	v = place == BELOW || (place == ANYWHERE && next() % 2) ? -1 - v : v;
+	if (place == BELOW)
+		return std::min(v, (__int128) INT64_MIN);
+	return place == ABOVE ? std::max(v, (__int128) INT64_MAX) : v;
+}
+
+/*
+ * Extremes of 128 bits, of few groups that many threads add to, and of many.  Where a warp or two
+ * add to one place once, what they do at the same time decides.
+ */
+void
+wide_extremes(const Options &options)
+{
+	static const uint32_t sizes[] = {1, 33, 257, 2048, 4100};
+	static Trial t;
+
+	load_columns(t);
+	few = true;
+	for (int round = 0; round < (options.small ? 120 : options.simulated ? 400 : 2000); round++)
+	{
+		std::vector<Chunk> chunks;
+		GpuQueryMethod method = any_method();
+		std::vector<uint16_t> keys = {(uint16_t) (round % 3)}; /* BOOL and INT16 */
+		bool once = round % 8 > 0;
+
+		tame = true;
+		if (once)
+			keys = {0};
+		for (int i = once ? 0 : (int) (next() % 3); i >= 0; i--)
+		{
+			uint32_t nrows = once ? (uint32_t) (20 + next() % 60) : sizes[next() % 5];
+
+			chunks.push_back(make_chunk(nrows, round % 4 == 3));
+			if (once || next() % 2)
+				put_true(chunks.back().columns[0], nrows);
+			for (int k = 8; k < 10; k++)
+			{
+				Column &c = chunks.back().columns[k];
+				GpuaggInt128 *values = (GpuaggInt128 *) c.values.data();
+				int place = (int) (next() % PLACES);
+
+				for (uint32_t row = 0; row < nrows; row++)
+					values[row] = gpuagg_int128_narrow(wide_value(place, row));
+				gpuagg_narrow_init(&c.form, c.type);
+				gpuagg_narrow_add(&c.form, values, c.valid.empty() ? nullptr : c.valid.data(),
+								  nrows);
+				gpuagg_narrow_finish(&c.form);
+				store_column(c, nrows);
+			}
+		}
+		method.local = next() % 3 == 0 ? UINT32_MAX : 0;
+		method.replicas = once ? 1 : next() % 2 ? 0 : 1u << next() % 6;
+		check_groups(t, chunks,
+					 {{GPUAGG_MIN, {}, 8, NONE},
+					  {GPUAGG_MAX, {}, 8, NONE},
+					  {GPUAGG_MAX, {}, 9, 1},
+					  {GPUAGG_MIN, {}, 9, 1}},
+					 keys, method, "of wide extremes");
+	}
+	few = false;
+}
+
 /* So many rows of extremes in one block that halves of sums have to be carried, and last ones added. */
 void
 extreme_groups(const Options &options)
@@ -1640,6 +1741,7 @@ query_tests(const Options &options)
 	group_shapes(options);
 	narrow_group_shapes(options);
 	extreme_groups(options);
+	wide_extremes(options);
 	random_groups(options);
 	printf("query: %ld groups, %ld values apart\n", ngroups_found, Table::nfar);
 	printf("query: %ld launches, %ld programs refused, %ld chunks of %ld rows, %ld flagged\n",

@@ -253,6 +253,19 @@ def queries(script, rng, table, number, counts, filter_counts):
             beside(script, '%s, step %d, again' % (table.name, step), again(ours), again(core), counts)
 
 
+def wide_extremes(script, table):
+    """In groups, extremes of sums beyond 64 bits, and of numerics of more than 18 digits: all on the device."""
+    sums = ('SELECT k_int2, {0}max(r), {0}min(r), {0}count(r) FROM (SELECT k_int2, {0}sum(v_int8) OVER (PARTITION BY k_int4 ORDER BY i '
+            'ROWS UNBOUNDED PRECEDING) AS r FROM %s) q GROUP BY k_int2' % table.name)
+    columns = 'SELECT k_int2, {0}max(v_wide), {0}min(v_wide * 1000000000000000), {0}count(*) FROM %s GROUP BY k_int2' % table.name
+    script.sql('VACUUM ' + table.name)
+    script.sql("SELECT gpuagg_prefetch('%s')" % table.name)
+    for text in (sums, columns):
+        beside(script, 'wide extremes', text.format('gpu_'), text.format(''), Counts())
+        script.check('wide extremes', 'SELECT engine FROM gpuagg_last_query()',
+                     lambda rows: None if not DEVICE or rows == ['device'] else str(rows))
+
+
 def others(script, table, counts):
     """Parameters, cursors, errors, memory limits."""
     text = ('SELECT {1}count(*), {1}max(r), {1}sum(r) FROM (SELECT {1}sum(v_int4) OVER (PARTITION BY k_int4 ORDER BY i ROWS UNBOUNDED PRECEDING) '
@@ -321,6 +334,7 @@ def main():
         queries(script, rng, table, options.queries, counts, filter_counts)
         if table.rows > 1000:
             others(script, table, counts)
+            wide_extremes(script, table)
         tally.add(script.run())
     psql.query('SET client_min_messages = warning; DROP SCHEMA %s CASCADE' % SCHEMA)
     on_device = 100 * counts.on_device / max(counts.all, 1)

@@ -441,6 +441,20 @@ by_key(Builder &b)
 	b.aggregate(GPUAGG_COUNT, NONE);
 }
 
+/* Both extremes by a key: of 16 bytes nearly all are beyond 64 bits, of 8 half of those of INT128. */
+template <int TYPE, int WIDTH>
+void
+extremes_by_key(Builder &b)
+{
+	uint64_t below = WIDTH == 4 ? UINT64_C(1) << 32 : WIDTH == 8 ? UINT64_MAX : 0;
+	uint16_t value;
+
+	b.keys.push_back(b.column({INT32, 4, 0, false}));
+	value = b.column({TYPE, WIDTH, below, false});
+	b.aggregate(GPUAGG_MIN, value);
+	b.aggregate(GPUAGG_MAX, value);
+}
+
 /* Shares of R are the project's targets where there are any. */
 const QueryCase cases[] = {
 	{"sum(int64)", "8 bytes", 0.95, false, one_column<INT64, 8, GPUAGG_SUM, false>},
@@ -482,6 +496,25 @@ const QueryCase cases[] = {
 	{"two sums by 100,000 keys", "int64, int64", 0, false, by_key<INT64, 4>, false, 100000},
 	{"two sums by 1,000,000 keys", "int64, int64", 0, false, by_key<INT64, 4>, false, 1000000},
 	{"two sums by 1,000,000 keys", "int64, float64", 0, false, by_key<FLOAT64, 8>, false, 1000000},
+	{"extremes by 4 keys", "int64, 8 bytes", 0, false, extremes_by_key<INT64, 8>, false, 4},
+	{"extremes by 4 keys", "int128, 4 bytes", 0, false, extremes_by_key<INT128, 4>, false, 4},
+	{"extremes by 4 keys", "int128, 8 bytes", 0, false, extremes_by_key<INT128, 8>, false, 4},
+	{"extremes by 4 keys", "int128, 16 bytes", 0, false, extremes_by_key<INT128, 16>, false, 4},
+	{"extremes by 1,000 keys", "int64, 8 bytes", 0, false, extremes_by_key<INT64, 8>, false, 1000},
+	{"extremes by 1,000 keys", "int128, 4 bytes", 0, false, extremes_by_key<INT128, 4>, false,
+	 1000},
+	{"extremes by 1,000 keys", "int128, 8 bytes", 0, false, extremes_by_key<INT128, 8>, false,
+	 1000},
+	{"extremes by 1,000 keys", "int128, 16 bytes", 0, false, extremes_by_key<INT128, 16>, false,
+	 1000},
+	{"extremes by 1,000,000 keys", "int64, 8 bytes", 0, false, extremes_by_key<INT64, 8>, false,
+	 1000000},
+	{"extremes by 1,000,000 keys", "int128, 4 bytes", 0, false, extremes_by_key<INT128, 4>, false,
+	 1000000},
+	{"extremes by 1,000,000 keys", "int128, 8 bytes", 0, false, extremes_by_key<INT128, 8>, false,
+	 1000000},
+	{"extremes by 1,000,000 keys", "int128, 16 bytes", 0, false, extremes_by_key<INT128, 16>, false,
+	 1000000},
 	{"sum(int64) where int32 < c", "8 + 4 bytes, steps", 0.85, false, sum_where<INT64, 8>, true},
 	{"sum(float64) where int32 < c", "8 + 4 bytes, steps", 0, false, sum_where<FLOAT64, 8>, true},
 	{"sum(p * d)", "8 + 8 bytes, steps", 0.85, false, sum_product<8>, true},
