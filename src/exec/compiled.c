@@ -61,21 +61,45 @@ gpuagg_compiled_states(const VectorCompiler *compiler, PlanState *parent)
 	return states;
 }
 
-/* The value of an expression that SQL may evaluate later, or never; false: there is an error. */
+/* Sets a parameter's constants; false: they cannot hold its value. */
 static bool
-compute_early(ExprState *state, ExprContext *econtext, Datum *value, bool *isnull)
+set_constants(const VectorParameter *parameter, Datum value, bool isnull, GpuaggVectorConstant *to)
+{
+	const VectorConversion *conversion = parameter->conversion;
+
+	if (conversion == NULL)
+		return gpuagg_vector_set_constant(to, &parameter->value, exprType((Node *) parameter->expr),
+										  value, isnull);
+	for (int i = 0; i < conversion->n; i++)
+		to[i] = (GpuaggVectorConstant){.type = conversion->type, .isnull = isnull};
+	return isnull || conversion->convert(value, to);
+}
+
+static bool
+compute(const VectorParameter *parameter, ExprState *state, ExprContext *econtext,
+		GpuaggVectorRunner *runner)
+{
+	bool isnull;
+	Datum value = ExecEvalExpr(state, econtext, &isnull);
+
+	return set_constants(parameter, value, isnull, &runner->constants[parameter->constant]);
+}
+
+/* The same of an expression that SQL may evaluate later, or never; false also: there is an error. */
+static bool
+compute_early(const VectorParameter *parameter, ExprState *state, ExprContext *econtext,
+			  GpuaggVectorRunner *runner)
 {
 	MemoryContext context = CurrentMemoryContext;
-	volatile bool done = true;
+	volatile bool done = false;
 
 	PG_TRY();
 	{
-		*value = ExecEvalExpr(state, econtext, isnull);
+		done = compute(parameter, state, econtext, runner);
 	}
 	PG_CATCH();
 	{
 		FreeErrorData(gpuagg_compiled_catch(context));
-		done = false;
 	}
 	PG_END_TRY();
 	return done;
@@ -92,21 +116,10 @@ gpuagg_compiled_parameters(const VectorCompiler *compiler, const List *states,
 	forboth (parameter_cell, compiler->parameters, state_cell, states)
 	{
 		const VectorParameter *parameter = lfirst(parameter_cell);
-		bool isnull;
-		Datum value;
 
-		if (parameter->filter != filter)
-			continue;
-		if (!parameter->early)
-			value = ExecEvalExpr(lfirst(state_cell), econtext, &isnull);
-		else if (!compute_early(lfirst(state_cell), econtext, &value, &isnull))
-		{
-			fits = false;
-			continue;
-		}
-		fits &= gpuagg_vector_set_constant(&runner->constants[parameter->constant],
-										   &parameter->value, exprType((Node *) parameter->expr),
-										   value, isnull);
+		if (parameter->filter == filter)
+			fits &= (parameter->early ? compute_early : compute)(parameter, lfirst(state_cell),
+																 econtext, runner);
 	}
 	gpuagg_vector_constants_changed(runner);
 	return fits;

@@ -7,18 +7,15 @@
  * outside the ranges of finite values, and rows with them are flagged wherever an
  * instruction computes with a value, as are results beyond the ranges.
  *
- * Calls that depend on the setting TimeZone are evaluated row by row, unless it is that of a constant
- * alone.
+ * What depends on a time zone is in vector_zone.c.
  */
 #include "spec/vector_rule.h"
 
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/scansup.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/datetime.h"
-#include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 
@@ -238,37 +235,6 @@ gpuagg_rule_compare_date_timestamp(const VectorCall *call, VectorValue *value)
 	if (compare_days(call, value))
 		return true;
 	if (!stamp_argument(call, 0, &a) || !stamp_argument(call, 1, &b))
-		return false;
-	gpuagg_value_bool(value, int64_two(call->build, call->function->op, a.reg, b.reg));
-	return true;
-}
-
-/* An argument that is a timestamptz, or a constant that becomes one, by the setting TimeZone. */
-static bool
-zoned_argument(const VectorCall *call, int number, VectorValue *value)
-{
-	Oid type = argument_type(call, number);
-	Oid cast = type == DATEOID ? F_TIMESTAMPTZ_DATE : F_TIMESTAMPTZ_TIMESTAMP;
-	FuncExpr *zoned;
-
-	if (type == TIMESTAMPTZOID)
-	{
-		gpuagg_compile_argument(call, number, value);
-		return value->type == GPUAGG_VECTOR_INT64;
-	}
-	/* beyond its range core compares without an error, so this is none of its casts */
-	zoned = makeFuncExpr(cast, TIMESTAMPTZOID, list_make1(list_nth(call->args, number)), InvalidOid,
-						 InvalidOid, COERCE_IMPLICIT_CAST);
-	return gpuagg_compile_early(call->build, (Expr *) zoned, value);
-}
-
-bool
-gpuagg_rule_compare_timestamptz(const VectorCall *call, VectorValue *value)
-{
-	VectorValue a;
-	VectorValue b;
-
-	if (!zoned_argument(call, 0, &a) || !zoned_argument(call, 1, &b))
 		return false;
 	gpuagg_value_bool(value, int64_two(call->build, call->function->op, a.reg, b.reg));
 	return true;

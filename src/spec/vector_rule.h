@@ -54,6 +54,13 @@ extern void gpuagg_compile_node(VectorBuild *build, Expr *expr, VectorValue *val
  */
 extern bool gpuagg_compile_early(VectorBuild *build, Expr *expr, VectorValue *value);
 
+/* The same, converted: *constant is the number of the first of its constants. */
+extern bool gpuagg_compile_converted(VectorBuild *build, Expr *expr,
+									 const VectorConversion *conversion, int *constant);
+
+/* Whether an expression reads no column. */
+extern bool gpuagg_compile_has_no_column(Expr *expr);
+
 /* The call's argument. */
 extern void gpuagg_compile_argument(const VectorCall *call, int number, VectorValue *value);
 
@@ -134,13 +141,16 @@ extern bool gpuagg_rule_timestamp_to_date(const VectorCall *call, VectorValue *v
 extern bool gpuagg_rule_timestamp_to_time(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_date_add_time(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_compare_date_timestamp(const VectorCall *call, VectorValue *value);
-extern bool gpuagg_rule_compare_timestamptz(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_add_interval(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_time_add_interval(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_date_trunc(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_extract(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_date_part(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_date_bin(const VectorCall *call, VectorValue *value);
+
+/* ---- rules: times of a zone ---- */
+
+extern bool gpuagg_rule_compare_timestamptz(const VectorCall *call, VectorValue *value);
 
 /* ---- rules: strings ---- */
 
