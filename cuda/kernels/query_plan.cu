@@ -503,6 +503,30 @@ add_set(Planner &p, const GpuaggVectorInstruction *in, GpuQueryStep *step)
 	return true;
 }
 
+/* Pieces of a zone, two to a constant; those at its end that are equal are one. */
+bool
+add_zone(Planner &p, const GpuaggVectorInstruction *in, GpuQueryStep *step)
+{
+	const GpuaggVectorConstant *pieces = &p.program->constants[in->arg];
+	int count = in->count;
+
+	for (int k = 0; k < in->count; k++)
+		step->inverted |= pieces[k].isnull;
+	while (count > 2 && constant_bits(pieces[count - 1]).lo == constant_bits(pieces[count - 2]).lo)
+		count--;
+	step->arg = (uint16_t) p.nconstants;
+	step->count = (uint16_t) count;
+	for (int k = 0; k < count; k += 2)
+	{
+		GpuaggInt128 two = constant_bits(pieces[k]);
+
+		two.hi = k + 1 < count ? (int64_t) constant_bits(pieces[k + 1]).lo : 0;
+		if (add_constant(p, two) == NOTHING)
+			return false;
+	}
+	return true;
+}
+
 /* The power of ten by which DECIMAL_TO_FLOAT divides, 0 for one that is no double. */
 bool
 add_power(Planner &p, uint32_t scale, GpuQueryStep *step)
@@ -567,6 +591,9 @@ add_instruction(Planner &p, const Node &node)
 		!source_of(p, node.c, &step->c) || !source_of(p, node.mask, &step->mask))
 		return false;
 	if ((op == GPUAGG_VECTOR_IN || op == GPUAGG_VECTOR_IN_RANGE) && !add_set(p, in, step))
+		return false;
+	if ((op == GPUAGG_VECTOR_TIME_TO_LOCAL || op == GPUAGG_VECTOR_TIME_FROM_LOCAL) &&
+		!add_zone(p, in, step))
 		return false;
 	if (op == GPUAGG_VECTOR_DECIMAL_TO_FLOAT && !add_power(p, in->arg, step))
 		return false;

@@ -100,6 +100,8 @@ needs_mask(const GpuaggVectorInstruction *instruction)
 		case GPUAGG_VECTOR_DECIMAL_TO_FLOAT:
 		case GPUAGG_VECTOR_TIME_TRUNC:
 		case GPUAGG_VECTOR_TIME_FIELD:
+		case GPUAGG_VECTOR_TIME_TO_LOCAL:
+		case GPUAGG_VECTOR_TIME_FROM_LOCAL:
 			return true;
 		default:
 			return false;

@@ -64,6 +64,16 @@ extern bool gpuagg_compile_has_no_column(Expr *expr);
 /* The call's argument. */
 extern void gpuagg_compile_argument(const VectorCall *call, int number, VectorValue *value);
 
+/* The same of a timestamp or timestamptz, or a date that becomes a timestamp; false: row by row. */
+extern bool gpuagg_compile_stamp(const VectorCall *call, int number, VectorValue *value);
+
+/*
+ * *value, a time, becomes one of a zone's, or the other way, by TIME_TO_LOCAL or TIME_FROM_LOCAL;
+ * zone: NULL for the setting TimeZone.  False: row by row.
+ */
+extern bool gpuagg_zone_shift(VectorBuild *build, GpuaggVectorOp op, Expr *zone,
+							  VectorValue *value);
+
 /* A constant of the form of *value, which keeps it; false: it does not fit. */
 extern bool gpuagg_compile_constant(VectorBuild *build, Oid type, Datum datum, bool isnull,
 									VectorValue *value);
@@ -150,6 +160,7 @@ extern bool gpuagg_rule_date_bin(const VectorCall *call, VectorValue *value);
 
 /* ---- rules: times of a zone ---- */
 
+extern bool gpuagg_rule_zone(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_compare_timestamptz(const VectorCall *call, VectorValue *value);
 
 /* ---- rules: strings ---- */

@@ -12,20 +12,32 @@
  * The setting TimeZone may be another at each execution, so all that depends on it is made
  * when a program's parameters are computed.
  */
-#include "spec/vector_rule.h"
+#include "compat_zone.h"
 
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "pgtime.h"
+#include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 
+#include "common/zone.h"
+#include "spec/vector_rule.h"
+
 /* Seconds from 1970, where zones' transitions are counted from, to 2000. */
 #define EPOCHS_APART ((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY)
 #define MOST_SHIFT	 SECS_PER_DAY
 #define LEAST_GAP	 (2 * SECS_PER_DAY)
+
+/* Seconds that are times in every zone. */
+#define FIRST_SECOND (MIN_TIMESTAMP / USECS_PER_SEC + 2 * SECS_PER_DAY)
+#define LAST_SECOND	 (END_TIMESTAMP / USECS_PER_SEC - 2 * SECS_PER_DAY)
+
+/* Pieces of a zone that changes are those from 1900 to 2040, or the last of these. */
+#define ZONE_PIECES	 120
+#define FROM_SECOND	 (-(int64) 36524 * SECS_PER_DAY)
+#define UNTIL_SECOND ((int64) 14610 * SECS_PER_DAY)
 
 /* ---- shifts ---- */
 
@@ -47,9 +59,10 @@ add_piece(ZonePiece *pieces, int n, int room, ZonePiece piece)
 }
 
 /*
- * The zone's pieces for the times from `from` to `until`, seconds since 2000, or for the last of
- * these, if there are more than there is room for, or if the first are not what they seem.  Behind
- * them is one that only ends them.  Returns how many there are, with that one; 0: none.
+ * The zone's pieces for the times from `from` to `until`, seconds since 2000, or to the end of time if
+ * no more transitions come; of these the last, if there are more than there is room for, or if the
+ * first are not what they seem.  Behind them is one that only ends them.  Returns how many there are,
+ * with that one; 0: none.
  */
 static int
 zone_pieces(const pg_tz *zone, int64 from, int64 until, ZonePiece *pieces, int room)
@@ -77,6 +90,8 @@ zone_pieces(const pg_tz *zone, int64 from, int64 until, ZonePiece *pieces, int r
 		if (found == 0 || behind > from)
 			n = pg_localtime(&begin, zone)->tm_gmtoff == before ? add_piece(pieces, n, room, piece)
 																: 0;
+		if (found == 0)
+			until = LAST_SECOND;
 		if (found == 0 || behind >= until)
 			break;
 		if (behind - last <= LEAST_GAP)
@@ -85,6 +100,78 @@ zone_pieces(const pg_tz *zone, int64 from, int64 until, ZonePiece *pieces, int r
 		piece.at = Max(behind, from);
 	}
 	return n == 0 ? 0 : add_piece(pieces, n, room, (ZonePiece){until, piece.shift});
+}
+
+static bool
+set_zone(const pg_tz *zone, GpuaggVectorConstant *constants)
+{
+	ZonePiece pieces[ZONE_PIECES];
+	long offset;
+	int64 from = pg_get_timezone_offset(zone, &offset) ? FIRST_SECOND : FROM_SECOND;
+	int n = zone_pieces(zone, from, UNTIL_SECOND, pieces, ZONE_PIECES);
+
+	for (int i = 0; i < ZONE_PIECES && n > 0; i++)
+	{
+		const ZonePiece *piece = &pieces[Min(i, n - 1)];
+
+		constants[i].u.integer = gpuagg_int128_from(zone_piece(piece->at, piece->shift));
+	}
+	return n > 0;
+}
+
+static bool
+session_zone(Datum value, GpuaggVectorConstant *constants)
+{
+	return set_zone(session_timezone, constants);
+}
+
+/* Not a zone that counts leap seconds, which TimeZone cannot be. */
+static bool
+named_zone(Datum value, GpuaggVectorConstant *constants)
+{
+	char name[TZ_STRLEN_MAX + 1];
+	pg_tz *zone;
+
+	text_to_cstring_buffer(DatumGetTextPP(value), name, sizeof(name));
+	zone = compat_zone(name);
+	return zone != NULL && pg_tz_acceptable(zone) && set_zone(zone, constants);
+}
+
+static const VectorConversion session_zones = {GPUAGG_VECTOR_INT64, ZONE_PIECES, session_zone};
+static const VectorConversion named_zones = {GPUAGG_VECTOR_INT64, ZONE_PIECES, named_zone};
+
+bool
+gpuagg_zone_shift(VectorBuild *build, GpuaggVectorOp op, Expr *zone, VectorValue *value)
+{
+	GpuaggVectorInstruction instruction = {.op = op,
+										   .type = GPUAGG_VECTOR_INT64,
+										   .a = value->reg,
+										   .b = GPUAGG_VECTOR_NONE,
+										   .c = GPUAGG_VECTOR_NONE,
+										   .count = ZONE_PIECES};
+
+	if (value->type != GPUAGG_VECTOR_INT64)
+		return false;
+	if (zone == NULL)
+		instruction.arg = gpuagg_build_converted(build, (Expr *) makeBoolConst(true, false),
+												 &session_zones);
+	else if (IsA(zone, Const) || (IsA(zone, Param) && ((Param *) zone)->paramkind == PARAM_EXTERN))
+		instruction.arg = gpuagg_build_converted(build, zone, &named_zones);
+	else
+		return false;
+	value->reg = gpuagg_build_emit(build, instruction);
+	return true;
+}
+
+/* To a local time or from one: a cast, or AT TIME ZONE with a zone before the time. */
+bool
+gpuagg_rule_zone(const VectorCall *call, VectorValue *value)
+{
+	int n = list_length(call->args);
+
+	return gpuagg_compile_stamp(call, n - 1, value) &&
+		   gpuagg_zone_shift(call->build, call->function->op, n > 1 ? linitial(call->args) : NULL,
+							 value);
 }
 
 /* ---- a local time beside a constant of timestamptz ---- */
@@ -268,22 +355,23 @@ compare_local(const VectorCall *call, int number, VectorValue *value)
 	return true;
 }
 
-/* An argument that is a timestamptz, or a constant that becomes one, by the setting TimeZone. */
+/* An argument as a timestamptz, by the setting TimeZone. */
 static bool
 zoned_argument(const VectorCall *call, int number, VectorValue *value)
 {
-	Oid type = exprType(list_nth(call->args, number));
+	Expr *argument = list_nth(call->args, number);
+	Oid type = exprType((Node *) argument);
 	Oid cast = type == DATEOID ? F_TIMESTAMPTZ_DATE : F_TIMESTAMPTZ_TIMESTAMP;
 	FuncExpr *zoned;
 
 	if (type == TIMESTAMPTZOID)
-	{
-		gpuagg_compile_argument(call, number, value);
-		return value->type == GPUAGG_VECTOR_INT64;
-	}
+		return gpuagg_compile_stamp(call, number, value);
+	if (!gpuagg_compile_has_no_column(argument))
+		return gpuagg_compile_stamp(call, number, value) &&
+			   gpuagg_zone_shift(call->build, GPUAGG_VECTOR_TIME_FROM_LOCAL, NULL, value);
 	/* beyond its range core compares without an error, so this is none of its casts */
-	zoned = makeFuncExpr(cast, TIMESTAMPTZOID, list_make1(list_nth(call->args, number)), InvalidOid,
-						 InvalidOid, COERCE_IMPLICIT_CAST);
+	zoned = makeFuncExpr(cast, TIMESTAMPTZOID, list_make1(argument), InvalidOid, InvalidOid,
+						 COERCE_IMPLICIT_CAST);
 	return gpuagg_compile_early(call->build, (Expr *) zoned, value);
 }
 
