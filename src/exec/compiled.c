@@ -61,20 +61,6 @@ gpuagg_compiled_states(const VectorCompiler *compiler, PlanState *parent)
 	return states;
 }
 
-/* Sets a parameter's constants; false: they cannot hold its value. */
-static bool
-set_constants(const VectorParameter *parameter, Datum value, bool isnull, GpuaggVectorConstant *to)
-{
-	const VectorConversion *conversion = parameter->conversion;
-
-	if (conversion == NULL)
-		return gpuagg_vector_set_constant(to, &parameter->value, exprType((Node *) parameter->expr),
-										  value, isnull);
-	for (int i = 0; i < conversion->n; i++)
-		to[i] = (GpuaggVectorConstant){.type = conversion->type, .isnull = isnull};
-	return isnull || conversion->convert(value, to);
-}
-
 static bool
 compute(const VectorParameter *parameter, ExprState *state, ExprContext *econtext,
 		GpuaggVectorRunner *runner)
@@ -82,7 +68,8 @@ compute(const VectorParameter *parameter, ExprState *state, ExprContext *econtex
 	bool isnull;
 	Datum value = ExecEvalExpr(state, econtext, &isnull);
 
-	return set_constants(parameter, value, isnull, &runner->constants[parameter->constant]);
+	return gpuagg_vector_set_parameter(&runner->constants[parameter->constant], parameter, value,
+									   isnull);
 }
 
 /* The same of an expression that SQL may evaluate later, or never; false also: there is an error. */

@@ -111,6 +111,10 @@ extern void gpuagg_vector_form(Oid type, int32 typmod, VectorValue *value);
 extern bool gpuagg_vector_set_constant(GpuaggVectorConstant *constant, const VectorValue *value,
 									   Oid type, Datum datum, bool isnull);
 
+/* The same of all of a parameter's constants, from its first on. */
+extern bool gpuagg_vector_set_parameter(GpuaggVectorConstant *constants,
+										const VectorParameter *parameter, Datum datum, bool isnull);
+
 /*
  * Stores a Datum of that type in row `row` of a register; false: it does not fit, flag the
  * row.  BYTES point into the Datum, or into a copy in the current memory context.
