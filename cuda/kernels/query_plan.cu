@@ -63,6 +63,10 @@ struct Planner
 	int nvalues;
 	int nnodes;
 	int nconstants;
+	uint32_t
+		zone; /* the program's constant that begins the zone which was added last; UINT32_MAX: none */
+	uint16_t zone_count; /* its pieces */
+	uint16_t zone_place;
 	int registers[GPUAGG_VECTOR_REGISTERS]; /* values */
 	Value values[MAX_VALUES];
 	Node nodes[MAX_NODES];
@@ -509,14 +513,22 @@ add_zone(Planner &p, const GpuaggVectorInstruction *in, GpuQueryStep *step)
 {
 	const GpuaggVectorConstant *pieces = &p.program->constants[in->arg];
 	int count = in->count;
+	bool added = true;
 
 	for (int k = 0; k < in->count; k++)
 		step->inverted |= pieces[k].isnull;
 	while (count > 2 && constant_bits(pieces[count - 1]).lo == constant_bits(pieces[count - 2]).lo)
 		count--;
-	step->arg = (uint16_t) p.nconstants;
 	step->count = (uint16_t) count;
-	for (int k = 0; k < count; k += 2)
+	if (p.zone != in->arg || p.zone_count != in->count)
+	{
+		p.zone = in->arg;
+		p.zone_count = in->count;
+		p.zone_place = (uint16_t) p.nconstants;
+		added = false;
+	}
+	step->arg = p.zone_place;
+	for (int k = 0; k < count && !added; k += 2)
 	{
 		GpuaggInt128 two = constant_bits(pieces[k]);
 
@@ -815,6 +827,7 @@ gpu_query_plan_groups(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
 	p.key_registers = keys;
 	p.nkeys = nkeys;
 	p.nvalues = p.nnodes = p.nconstants = 0;
+	p.zone = UINT32_MAX;
 	plan->naggregates = (uint32_t) naggregates;
 	if (!make_nodes(p))
 		return GPUAGG_REFUSED;
