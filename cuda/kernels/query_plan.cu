@@ -63,6 +63,10 @@ struct Planner
 	int nvalues;
 	int nnodes;
 	int nconstants;
+	uint32_t
+		zone; /* the program's constant that begins the zone which was added last; UINT32_MAX: none */
+	uint16_t zone_count; /* its pieces */
+	uint16_t zone_place;
 	int registers[GPUAGG_VECTOR_REGISTERS]; /* values */
 	Value values[MAX_VALUES];
 	Node nodes[MAX_NODES];
@@ -503,6 +507,38 @@ add_set(Planner &p, const GpuaggVectorInstruction *in, GpuQueryStep *step)
 	return true;
 }
 
+/* Pieces of a zone, two to a constant; those at its end that are equal are one. */
+bool
+add_zone(Planner &p, const GpuaggVectorInstruction *in, GpuQueryStep *step)
+{
+	const GpuaggVectorConstant *pieces = &p.program->constants[in->arg];
+	int count = in->count;
+	bool added = true;
+
+	for (int k = 0; k < in->count; k++)
+		step->inverted |= pieces[k].isnull;
+	while (count > 2 && constant_bits(pieces[count - 1]).lo == constant_bits(pieces[count - 2]).lo)
+		count--;
+	step->count = (uint16_t) count;
+	if (p.zone != in->arg || p.zone_count != in->count)
+	{
+		p.zone = in->arg;
+		p.zone_count = in->count;
+		p.zone_place = (uint16_t) p.nconstants;
+		added = false;
+	}
+	step->arg = p.zone_place;
+	for (int k = 0; k < count && !added; k += 2)
+	{
+		GpuaggInt128 two = constant_bits(pieces[k]);
+
+		two.hi = k + 1 < count ? (int64_t) constant_bits(pieces[k + 1]).lo : 0;
+		if (add_constant(p, two) == NOTHING)
+			return false;
+	}
+	return true;
+}
+
 /* The power of ten by which DECIMAL_TO_FLOAT divides, 0 for one that is no double. */
 bool
 add_power(Planner &p, uint32_t scale, GpuQueryStep *step)
@@ -567,6 +603,9 @@ add_instruction(Planner &p, const Node &node)
 		!source_of(p, node.c, &step->c) || !source_of(p, node.mask, &step->mask))
 		return false;
 	if ((op == GPUAGG_VECTOR_IN || op == GPUAGG_VECTOR_IN_RANGE) && !add_set(p, in, step))
+		return false;
+	if ((op == GPUAGG_VECTOR_TIME_TO_LOCAL || op == GPUAGG_VECTOR_TIME_FROM_LOCAL) &&
+		!add_zone(p, in, step))
 		return false;
 	if (op == GPUAGG_VECTOR_DECIMAL_TO_FLOAT && !add_power(p, in->arg, step))
 		return false;
@@ -788,6 +827,7 @@ gpu_query_plan_groups(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
 	p.key_registers = keys;
 	p.nkeys = nkeys;
 	p.nvalues = p.nnodes = p.nconstants = 0;
+	p.zone = UINT32_MAX;
 	plan->naggregates = (uint32_t) naggregates;
 	if (!make_nodes(p))
 		return GPUAGG_REFUSED;

@@ -9,7 +9,7 @@
 #ifndef GPUAGG_QUERY_STEP_CUH
 #define GPUAGG_QUERY_STEP_CUH
 
-#include "common/calendar.h"
+#include "common/zone.h"
 #include "kernels/query_tile.cuh"
 #include "kernels/query_value.cuh"
 
@@ -418,6 +418,51 @@ template <int V, bool WIDE, bool HEAVY> struct QueryMachine
 		return bad;
 	}
 
+	/* A piece of a step's zone. */
+	__device__ __forceinline__ int64_t piece_of(const GpuQueryStep &step, uint32_t number) const
+	{
+		const GpuaggInt128 &two = launch.plan.constants[step.arg + number / 2];
+
+		return number % 2 == 0 ? (int64_t) two.lo : two.hi;
+	}
+
+	/* Times to a zone's local times, or the other way. */
+	template <bool LOCAL>
+	__device__ __forceinline__ uint32_t shift_time(Lanes &a, const GpuQueryStep &step) const
+	{
+		uint32_t bad = step.inverted ? ALL : 0;
+		uint32_t last = step.count - 1u;
+
+		ROLLED
+		for (int k = 0; k < V; k++)
+		{
+			int64_t time = value<int64_t>(a, 0);
+			int64_t seconds = zone_seconds(time);
+			int64_t piece = piece_of(step, 0);
+			uint32_t low = 0;
+			uint32_t high = last;
+
+			bad |= (uint32_t) (seconds < zone_begin(piece, LOCAL) ||
+							   seconds >= zone_begin(piece_of(step, last), LOCAL))
+				   << k;
+			while (high - low > 1)
+			{
+				uint32_t middle = (low + high) / 2;
+				int64_t there = piece_of(step, middle);
+				bool before = seconds < zone_begin(there, LOCAL);
+
+				low = before ? low : middle;
+				high = before ? middle : high;
+				piece = before ? piece : there;
+			}
+			put(a, 0,
+				(int64_t) ((uint64_t) time +
+						   (uint64_t) ((LOCAL ? -1 : 1) * zone_shift(piece) * CALENDAR_SECOND)));
+			turn(a);
+		}
+		return bad;
+	}
+
 	template <class Test, class T>
 	__device__ __forceinline__ static uint32_t compare(const Lanes &a, const Lanes &b)
 	{
@@ -669,6 +714,12 @@ template <int V, bool WIDE, bool HEAVY> struct QueryMachine
 				break;
 			case QUERY_CODE(GPUAGG_VECTOR_TIME_FIELD, QUERY_INT64):
 				bad = part_of_time<false>(a, step.arg);
+				break;
+			case QUERY_CODE(GPUAGG_VECTOR_TIME_TO_LOCAL, QUERY_INT64):
+				bad = shift_time<false>(a, step);
+				break;
+			case QUERY_CODE(GPUAGG_VECTOR_TIME_FROM_LOCAL, QUERY_INT64):
+				bad = shift_time<true>(a, step);
 				break;
 			case QUERY_CODE(GPUAGG_VECTOR_DECIMAL_TO_FLOAT, QUERY_INT64):
 				bad = binary<QueryDecimal<int64_t>, int64_t, double>(a, b);

@@ -142,6 +142,13 @@ typedef enum GpuaggVectorOp
 	GPUAGG_VECTOR_TIME_TRUNC, /* -> INT64; fields up to MILLENNIUM and WEEK */
 	GPUAGG_VECTOR_TIME_FIELD, /* -> INT64; as extract(), SECONDS and the like in microseconds */
 
+	/*
+	 * The same by a zone, `count` INT64 constants from arg on, pieces as zone.h has them; flags times
+	 * before the first and from the last on, and all if one of those is NULL.
+	 */
+	GPUAGG_VECTOR_TIME_TO_LOCAL,   /* -> INT64; the zone's local time */
+	GPUAGG_VECTOR_TIME_FROM_LOCAL, /* -> INT64; the time that has that local time */
+
 	GPUAGG_VECTOR_OPS
 } GpuaggVectorOp;
 
@@ -180,7 +187,7 @@ typedef struct GpuaggVectorInstruction
 	uint16_t b;
 	uint16_t c;
 	uint16_t mask;	/* BOOL: flags, ROW and COLUMN only where it is true; NONE: live rows */
-	uint16_t count; /* IN: constants */
+	uint16_t count; /* IN, zones: constants */
 	uint32_t arg;
 } GpuaggVectorInstruction;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/vector.h"
+#include "common/zone.h"
 
 #define BIT(type) (1 << GPUAGG_VECTOR_##type)
 #define INTEGERS  (BIT(INT16) | BIT(INT32) | BIT(INT64) | BIT(INT128))
@@ -33,6 +34,7 @@ typedef enum Arg
 	EXPRESSION,
 	SET,   /* `count` constants from it on */
 	RANGE, /* two constants */
+	ZONE,  /* `count` constants from it on, pieces in their order */
 	SCALE,
 	UNIT, /* a field that times can be truncated to */
 	FIELD
@@ -86,6 +88,8 @@ static const Form forms[GPUAGG_VECTOR_OPS] = {
 	[GPUAGG_VECTOR_DECIMAL_TO_FLOAT] = {BIT(INT64) | BIT(INT128), TO_FLOAT64, SCALE, 1, 0, 0},
 	[GPUAGG_VECTOR_TIME_TRUNC] = {BIT(INT64), SAME, UNIT, 1, 0, 0},
 	[GPUAGG_VECTOR_TIME_FIELD] = {BIT(INT64), SAME, FIELD, 1, 0, 0},
+	[GPUAGG_VECTOR_TIME_TO_LOCAL] = {BIT(INT64), SAME, ZONE, 1, 0, 0},
+	[GPUAGG_VECTOR_TIME_FROM_LOCAL] = {BIT(INT64), SAME, ZONE, 1, 0, 0},
 };
 
 static int
@@ -127,12 +131,34 @@ gpuagg_vector_result(const GpuaggVectorInstruction *in)
 	return 0;
 }
 
+/* Pieces of a zone, as far as they are known: in range, and ascending. */
+static int
+is_zone(const GpuaggVectorConstant *constants, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+	{
+		int64_t piece = (int64_t) constants[i].u.integer.lo;
+		int64_t last = i == 0 ? piece : (int64_t) constants[i - 1].u.integer.lo;
+
+		if (constants[i].isnull)
+			continue;
+		if (zone_begin(piece, false) < -ZONE_SECONDS || zone_begin(piece, false) > ZONE_SECONDS)
+			return 0;
+		if (i > 0 && !constants[i - 1].isnull &&
+			(zone_begin(last, false) > zone_begin(piece, false) ||
+			 zone_begin(last, true) > zone_begin(piece, true)))
+			return 0;
+	}
+	return n >= 2;
+}
+
 static int
 arg_is_right(const GpuaggVectorProgram *program, const GpuaggVectorInstruction *in, Arg kind)
 {
-	uint32_t constants = kind == CONSTANT ? 1 : kind == RANGE ? 2 : kind == SET ? in->count : 0;
+	int counts = kind == SET || kind == ZONE;
+	uint32_t constants = kind == CONSTANT ? 1 : kind == RANGE ? 2 : counts ? in->count : 0;
 
-	if ((in->count != 0) != (kind == SET))
+	if ((in->count != 0) != counts)
 		return 0;
 	switch (kind)
 	{
@@ -151,12 +177,13 @@ arg_is_right(const GpuaggVectorProgram *program, const GpuaggVectorInstruction *
 		case CONSTANT:
 		case RANGE:
 		case SET:
+		case ZONE:
 			if (in->arg > program->nconstants || constants > program->nconstants - in->arg)
 				return 0;
 			for (uint32_t i = 0; i < constants; i++)
 				if (program->constants[in->arg + i].type != in->type)
 					return 0;
-			return 1;
+			return kind != ZONE || is_zone(&program->constants[in->arg], constants);
 	}
 	return 0;
 }

@@ -69,13 +69,13 @@ add(size_t *end, size_t size)
 static bool
 has_set(const GpuaggVectorInstruction *in)
 {
-	return in->op == GPUAGG_VECTOR_IN || in->op == GPUAGG_VECTOR_IN_RANGE;
+	return in->count > 0 || in->op == GPUAGG_VECTOR_IN_RANGE;
 }
 
 static int
 set_count(const GpuaggVectorInstruction *in)
 {
-	return in->op == GPUAGG_VECTOR_IN ? in->count : 2;
+	return in->count > 0 ? in->count : 2;
 }
 
 static Layout
@@ -326,6 +326,10 @@ choose(GpuaggVectorStep *step)
 		case GPUAGG_VECTOR_TIME_TRUNC:
 		case GPUAGG_VECTOR_TIME_FIELD:
 			gpuagg_vector_choose_time(step);
+			break;
+		case GPUAGG_VECTOR_TIME_TO_LOCAL:
+		case GPUAGG_VECTOR_TIME_FROM_LOCAL:
+			gpuagg_vector_choose_zone(step);
 			break;
 		case GPUAGG_VECTOR_OPS:
 			break;

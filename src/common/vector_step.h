@@ -72,12 +72,12 @@ struct GpuaggVectorStep
 	bool inverted; /* comparisons: the loop gives the contrary */
 	bool swapped;  /* comparisons: the loop takes b and a */
 	bool once;	   /* CONSTANT: filled when constants change */
-	bool has_null; /* IN, IN_RANGE: a constant is NULL */
+	bool has_null; /* of those in `set` a constant is NULL */
 	int coded;	   /* conditions: the column of strings that they are on, beside constants; or -1 */
 	bool followed; /* COLUMN of strings: some instruction looks at these, and not at codes */
 	int b_step;	   /* 0: `scalar` stands for b */
 	const void *scalar;
-	void *set; /* IN, IN_RANGE: the constants as values of the type, IN's sorted */
+	void *set; /* IN, IN_RANGE, zones: the constants as values of the type, IN's sorted */
 	GpuaggVectorLoop loop;
 	GpuaggVectorFlags flags;
 	GpuaggVectorCompare compare;
@@ -87,6 +87,7 @@ struct GpuaggVectorStep
 extern void gpuagg_vector_choose_arithmetic(GpuaggVectorStep *step);
 extern void gpuagg_vector_choose_cast(GpuaggVectorStep *step);
 extern void gpuagg_vector_choose_time(GpuaggVectorStep *step);
+extern void gpuagg_vector_choose_zone(GpuaggVectorStep *step);
 extern void gpuagg_vector_choose_compare(GpuaggVectorStep *step);
 extern void gpuagg_vector_choose_set(GpuaggVectorStep *step);
 extern void gpuagg_vector_choose_like(GpuaggVectorStep *step);

@@ -1,9 +1,10 @@
 /*
  * vector_time.c
- *	  Instructions of a vector program: parts of times (calendar.h).
+ *	  Instructions of a vector program: parts of times (calendar.h), times of zones (zone.h).
  */
 #include "common/calendar.h"
 #include "common/vector_step.h"
+#include "common/zone.h"
 
 /* An operation on a field; compilers know the field. */
 #define TIME(NAME, PART, FIELD)                                                     \
@@ -96,4 +97,94 @@ gpuagg_vector_choose_time(GpuaggVectorStep *step)
 
 	gpuagg_vector_take_loops(step, in->op == GPUAGG_VECTOR_TIME_TRUNC ? &truncs[in->arg]
 																	  : &fields[in->arg]);
+}
+
+/* ---- zones ---- */
+
+/* Times of one piece: from `from` until `until`, which are `shift` ahead where they are wanted. */
+typedef struct Piece
+{
+	int64_t from;
+	int64_t until;
+	int64_t shift;
+} Piece;
+
+/* The piece of a time; false: the zone has none. */
+static bool
+find_piece(const int64_t *pieces, int n, bool local, int64_t t, Piece *piece)
+{
+	int64_t seconds = zone_seconds(t);
+	int low = 0;
+	int high = n - 1;
+
+	if (seconds < zone_begin(pieces[0], local) || seconds >= zone_begin(pieces[n - 1], local))
+		return false;
+	while (high - low > 1)
+	{
+		int middle = (low + high) / 2;
+
+		if (seconds < zone_begin(pieces[middle], local))
+			high = middle;
+		else
+			low = middle;
+	}
+	piece->from = zone_begin(pieces[low], local) * CALENDAR_SECOND;
+	piece->until = zone_begin(pieces[high], local) * CALENDAR_SECOND;
+	piece->shift = zone_shift(pieces[low]) * (local ? -CALENDAR_SECOND : CALENDAR_SECOND);
+	return true;
+}
+
+/* Whether all 64 times are of the piece: then their shifted ones are in out. */
+static bool
+shift_word(const int64_t *a, int64_t *out, const Piece *piece)
+{
+	bool all = true;
+
+	for (int i = 0; i < 64; i++)
+	{
+		all &= (a[i] >= piece->from) & (a[i] < piece->until);
+		out[i] = (int64_t) ((uint64_t) a[i] + (uint64_t) piece->shift);
+	}
+	return all;
+}
+
+/* Times nearby are nearly always of the same piece, the last that was found. */
+static void
+run_zone(const GpuaggVectorStep *step)
+{
+	bool local = step->instruction->op == GPUAGG_VECTOR_TIME_FROM_LOCAL;
+	int words = gpuagg_vector_words(step);
+	uint64_t wanted[GPUAGG_VECTOR_WORDS];
+	Piece piece = {0, 0, 0};
+
+	gpuagg_vector_strict(step, wanted);
+	for (int w = 0; w < words; w++)
+	{
+		const int64_t *a = (const int64_t *) step->a->values + 64 * w;
+		int64_t *out = (int64_t *) step->values + 64 * w;
+		uint64_t flags = 0;
+
+		if (!step->has_null && wanted[w] == UINT64_MAX && shift_word(a, out, &piece))
+			continue;
+		for (uint64_t left = wanted[w]; left != 0; left &= left - 1)
+		{
+			int i = __builtin_ctzll(left);
+
+			if ((a[i] < piece.from || a[i] >= piece.until) &&
+				!find_piece(step->set, step->instruction->count, local, a[i], &piece))
+				flags |= left & -left;
+			else
+				out[i] = a[i] + piece.shift;
+		}
+		if (step->has_null)
+			flags = wanted[w];
+		if (flags != 0)
+			gpuagg_vector_flag(step, w, flags);
+	}
+}
+
+void
+gpuagg_vector_choose_zone(GpuaggVectorStep *step)
+{
+	step->run = run_zone;
 }

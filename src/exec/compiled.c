@@ -61,21 +61,32 @@ gpuagg_compiled_states(const VectorCompiler *compiler, PlanState *parent)
 	return states;
 }
 
-/* The value of an expression that SQL may evaluate later, or never; false: there is an error. */
 static bool
-compute_early(ExprState *state, ExprContext *econtext, Datum *value, bool *isnull)
+compute(const VectorParameter *parameter, ExprState *state, ExprContext *econtext,
+		GpuaggVectorRunner *runner)
+{
+	bool isnull;
+	Datum value = ExecEvalExpr(state, econtext, &isnull);
+
+	return gpuagg_vector_set_parameter(&runner->constants[parameter->constant], parameter, value,
+									   isnull);
+}
+
+/* The same of an expression that SQL may evaluate later, or never; false also: there is an error. */
+static bool
+compute_early(const VectorParameter *parameter, ExprState *state, ExprContext *econtext,
+			  GpuaggVectorRunner *runner)
 {
 	MemoryContext context = CurrentMemoryContext;
-	volatile bool done = true;
+	volatile bool done = false;
 
 	PG_TRY();
 	{
-		*value = ExecEvalExpr(state, econtext, isnull);
+		done = compute(parameter, state, econtext, runner);
 	}
 	PG_CATCH();
 	{
 		FreeErrorData(gpuagg_compiled_catch(context));
-		done = false;
 	}
 	PG_END_TRY();
 	return done;
@@ -92,21 +103,10 @@ gpuagg_compiled_parameters(const VectorCompiler *compiler, const List *states,
 	forboth (parameter_cell, compiler->parameters, state_cell, states)
 	{
 		const VectorParameter *parameter = lfirst(parameter_cell);
-		bool isnull;
-		Datum value;
 
-		if (parameter->filter != filter)
-			continue;
-		if (!parameter->early)
-			value = ExecEvalExpr(lfirst(state_cell), econtext, &isnull);
-		else if (!compute_early(lfirst(state_cell), econtext, &value, &isnull))
-		{
-			fits = false;
-			continue;
-		}
-		fits &= gpuagg_vector_set_constant(&runner->constants[parameter->constant],
-										   &parameter->value, exprType((Node *) parameter->expr),
-										   value, isnull);
+		if (parameter->filter == filter)
+			fits &= (parameter->early ? compute_early : compute)(parameter, lfirst(state_cell),
+																 econtext, runner);
 	}
 	gpuagg_vector_constants_changed(runner);
 	return fits;

@@ -100,6 +100,8 @@ needs_mask(const GpuaggVectorInstruction *instruction)
 		case GPUAGG_VECTOR_DECIMAL_TO_FLOAT:
 		case GPUAGG_VECTOR_TIME_TRUNC:
 		case GPUAGG_VECTOR_TIME_FIELD:
+		case GPUAGG_VECTOR_TIME_TO_LOCAL:
+		case GPUAGG_VECTOR_TIME_FROM_LOCAL:
 			return true;
 		default:
 			return false;
@@ -173,8 +175,8 @@ gpuagg_build_one(VectorBuild *build, GpuaggVectorOp op, GpuaggVectorType type, u
 	return gpuagg_build_two(build, op, type, a, GPUAGG_VECTOR_NONE);
 }
 
-static uint16
-emit_source(VectorBuild *build, GpuaggVectorOp op, GpuaggVectorType type, int arg)
+uint16
+gpuagg_build_source(VectorBuild *build, GpuaggVectorOp op, GpuaggVectorType type, int arg)
 {
 	GpuaggVectorInstruction instruction = {.op = op,
 										   .type = type,
@@ -247,8 +249,8 @@ gpuagg_build_constants(VectorBuild *build, const GpuaggVectorConstant *constants
 uint16
 gpuagg_build_constant(VectorBuild *build, const GpuaggVectorConstant *constant)
 {
-	return emit_source(build, GPUAGG_VECTOR_CONSTANT, constant->type,
-					   gpuagg_build_constants(build, constant, 1));
+	return gpuagg_build_source(build, GPUAGG_VECTOR_CONSTANT, constant->type,
+							   gpuagg_build_constants(build, constant, 1));
 }
 
 uint16
@@ -301,37 +303,69 @@ void
 gpuagg_build_column(VectorBuild *build, AttrNumber attno, VectorValue *value)
 {
 	build->column_uses++;
-	value->reg = emit_source(build, GPUAGG_VECTOR_COLUMN, value->type, attno);
+	value->reg = gpuagg_build_source(build, GPUAGG_VECTOR_COLUMN, value->type, attno);
+}
+
+static VectorParameter *
+find_parameter(VectorBuild *build, Expr *expr, const VectorConversion *conversion)
+{
+	ListCell *lc;
+
+	foreach (lc, build->parameters)
+	{
+		VectorParameter *parameter = lfirst(lc);
+
+		if (parameter->conversion == conversion && equal(parameter->expr, expr))
+			return parameter;
+	}
+	return NULL;
+}
+
+static VectorParameter *
+add_parameter(VectorBuild *build, Expr *expr, const VectorConversion *conversion, bool early,
+			  const VectorValue *value)
+{
+	GpuaggVectorConstant constant = {.type = value->type, .isnull = true};
+	VectorParameter *parameter = palloc0(sizeof(VectorParameter));
+
+	parameter->constant = build->nconstants;
+	for (int i = 0; i < (conversion != NULL ? conversion->n : 1); i++)
+		add_constant(build, &constant, true);
+	parameter->expr = expr;
+	parameter->conversion = conversion;
+	parameter->value = *value;
+	parameter->filter = build->in_filter;
+	parameter->early = early;
+	build->parameters = lappend(build->parameters, parameter);
+	return parameter;
 }
 
 void
 gpuagg_build_parameter(VectorBuild *build, Expr *expr, bool early, VectorValue *value)
 {
-	GpuaggVectorConstant constant = {.type = value->type, .isnull = true};
-	VectorParameter *parameter;
-	ListCell *lc;
+	VectorParameter *parameter = find_parameter(build, expr, NULL);
 
-	foreach (lc, build->parameters)
-	{
-		parameter = lfirst(lc);
-		if (equal(parameter->expr, expr))
-		{
-			/* rows that pass the filter may be others than those that reach it there */
-			if (parameter->filter == build->in_filter)
-				parameter->early &= early;
-			value->reg = emit_source(build, GPUAGG_VECTOR_CONSTANT, value->type,
+	if (parameter == NULL)
+		parameter = add_parameter(build, expr, NULL, early, value);
+	else if (parameter->filter == build->in_filter)
+		parameter->early &=
+			early; /* rows that pass the filter may be others than those that reach it there */
+	value->reg = gpuagg_build_source(build, GPUAGG_VECTOR_CONSTANT, value->type,
 									 parameter->constant);
-			return;
-		}
-	}
-	parameter = palloc0(sizeof(VectorParameter));
-	parameter->constant = add_constant(build, &constant, true);
-	parameter->expr = expr;
-	parameter->value = *value;
-	parameter->filter = build->in_filter;
-	parameter->early = early;
-	build->parameters = lappend(build->parameters, parameter);
-	value->reg = emit_source(build, GPUAGG_VECTOR_CONSTANT, value->type, parameter->constant);
+}
+
+int
+gpuagg_build_converted(VectorBuild *build, Expr *expr, const VectorConversion *conversion)
+{
+	VectorValue value = {.reg = GPUAGG_VECTOR_NONE,
+						 .type = conversion->type,
+						 .scale = -1,
+						 .width = -1};
+	VectorParameter *parameter = find_parameter(build, expr, conversion);
+
+	if (parameter == NULL)
+		parameter = add_parameter(build, expr, conversion, true, &value);
+	return parameter->constant;
 }
 
 void
@@ -359,5 +393,5 @@ gpuagg_build_row(VectorBuild *build, Expr *expr, bool constant, VectorValue *val
 		build->row_values = lappend(build->row_values, kept);
 		build->row_constant = lappend_int(build->row_constant, constant);
 	}
-	value->reg = emit_source(build, GPUAGG_VECTOR_ROW, value->type, number);
+	value->reg = gpuagg_build_source(build, GPUAGG_VECTOR_ROW, value->type, number);
 }

@@ -87,6 +87,10 @@ extern uint16 gpuagg_build_one(VectorBuild *build, GpuaggVectorOp op, GpuaggVect
 extern uint16 gpuagg_build_choice(VectorBuild *build, GpuaggVectorOp op, GpuaggVectorType type,
 								  uint16 a, uint16 b, uint16 c);
 
+/* A source: a column, a constant or an expression, by its number here. */
+extern uint16 gpuagg_build_source(VectorBuild *build, GpuaggVectorOp op, GpuaggVectorType type,
+								  int arg);
+
 /* n constants in a row; the number of the first. */
 extern int gpuagg_build_constants(VectorBuild *build, const GpuaggVectorConstant *constants, int n);
 
@@ -106,6 +110,10 @@ extern uint16 gpuagg_build_in_range(VectorBuild *build, GpuaggVectorType type, u
 extern void gpuagg_build_column(VectorBuild *build, AttrNumber attno, VectorValue *value);
 extern void gpuagg_build_parameter(VectorBuild *build, Expr *expr, bool early, VectorValue *value);
 extern void gpuagg_build_row(VectorBuild *build, Expr *expr, bool constant, VectorValue *value);
+
+/* The number of the first constant of what a parameter's value is converted to. */
+extern int gpuagg_build_converted(VectorBuild *build, Expr *expr,
+								  const VectorConversion *conversion);
 
 /* The mask where `outer` holds and the condition, a BOOL register, is as `when` says. */
 extern uint16 gpuagg_build_mask(VectorBuild *build, uint16 outer, uint16 condition,

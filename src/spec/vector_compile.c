@@ -86,8 +86,8 @@ column_walker(Node *node, void *context)
 	return IsA(node, Var) || expression_tree_walker(node, column_walker, context);
 }
 
-static bool
-has_no_column(Expr *expr)
+bool
+gpuagg_compile_has_no_column(Expr *expr)
 {
 	return !column_walker((Node *) expr, NULL);
 }
@@ -456,7 +456,7 @@ static void
 compile_row(VectorBuild *build, Expr *expr, VectorValue *value)
 {
 	gpuagg_vector_form(exprType((Node *) expr), exprTypmod((Node *) expr), value);
-	gpuagg_build_row(build, expr, has_no_column(expr), value);
+	gpuagg_build_row(build, expr, gpuagg_compile_has_no_column(expr), value);
 }
 
 /* What has no column: a parameter, or evaluated by the first row that reaches it. */
@@ -476,9 +476,20 @@ bool
 gpuagg_compile_early(VectorBuild *build, Expr *expr, VectorValue *value)
 {
 	gpuagg_vector_form(exprType((Node *) expr), exprTypmod((Node *) expr), value);
-	if (value->type == GPUAGG_VECTOR_DATUM || !has_no_column(expr) || !only_computes(expr))
+	if (value->type == GPUAGG_VECTOR_DATUM || !gpuagg_compile_has_no_column(expr) ||
+		!only_computes(expr))
 		return false;
 	gpuagg_build_parameter(build, expr, true, value);
+	return true;
+}
+
+bool
+gpuagg_compile_converted(VectorBuild *build, Expr *expr, const VectorConversion *conversion,
+						 int *constant)
+{
+	if (!gpuagg_compile_has_no_column(expr) || !only_computes(expr))
+		return false;
+	*constant = gpuagg_build_converted(build, expr, conversion);
 	return true;
 }
 
@@ -488,7 +499,7 @@ compile_new(VectorBuild *build, Expr *expr, VectorValue *value)
 	int columns = build->column_uses;
 	int rows = build->row_uses;
 
-	if (!IsA(expr, Const) && has_no_column(expr))
+	if (!IsA(expr, Const) && gpuagg_compile_has_no_column(expr))
 	{
 		compile_once(build, expr, value);
 		return;
@@ -614,7 +625,7 @@ gpuagg_compile_value(VectorCompiler *compiler, Expr *expr, Expr *where)
 	if (!can_be_given_back(expr, &value))
 	{
 		gpuagg_vector_form(InvalidOid, -1, &value);
-		gpuagg_build_row(build, expr, has_no_column(expr), &value);
+		gpuagg_build_row(build, expr, gpuagg_compile_has_no_column(expr), &value);
 	}
 	build->mask = GPUAGG_VECTOR_NONE;
 

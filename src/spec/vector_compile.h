@@ -57,12 +57,21 @@ typedef struct VectorCompiler
 	struct VectorBuild *build;
 } VectorCompiler;
 
+/* What an expression's value becomes before it is a program's constant, or several. */
+typedef struct VectorConversion
+{
+	GpuaggVectorType type; /* of the constants */
+	int n;
+	bool (*convert)(Datum value, GpuaggVectorConstant *constants); /* false: it does not fit */
+} VectorConversion;
+
 typedef struct VectorParameter
 {
-	int constant;
+	int constant; /* the first, of a conversion's */
 	Expr *expr;
-	VectorValue value; /* what its constant must hold */
-	bool filter;	   /* needed by the filter, else only by rows that passed it */
+	const VectorConversion *conversion; /* NULL: the constant is the value; else early */
+	VectorValue value;					/* what its constant must hold */
+	bool filter;						/* needed by the filter, else only by rows that passed it */
 	bool early; /* SQL might not evaluate it with the first row: an error of it is none yet */
 } VectorParameter;
 
@@ -101,6 +110,10 @@ extern void gpuagg_vector_form(Oid type, int32 typmod, VectorValue *value);
  */
 extern bool gpuagg_vector_set_constant(GpuaggVectorConstant *constant, const VectorValue *value,
 									   Oid type, Datum datum, bool isnull);
+
+/* The same of all of a parameter's constants, from its first on. */
+extern bool gpuagg_vector_set_parameter(GpuaggVectorConstant *constants,
+										const VectorParameter *parameter, Datum datum, bool isnull);
 
 /*
  * Stores a Datum of that type in row `row` of a register; false: it does not fit, flag the

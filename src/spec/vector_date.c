@@ -7,18 +7,15 @@
  * outside the ranges of finite values, and rows with them are flagged wherever an
  * instruction computes with a value, as are results beyond the ranges.
  *
- * Calls that depend on the setting TimeZone are evaluated row by row, unless it is that of a constant
- * alone.
+ * What depends on a time zone is in vector_zone.c.
  */
 #include "spec/vector_rule.h"
 
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/scansup.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/datetime.h"
-#include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 
@@ -126,9 +123,8 @@ date_stamp(VectorBuild *build, const VectorValue *date, VectorValue *value)
 	return true;
 }
 
-/* An argument that is a timestamp, or a date that becomes one. */
-static bool
-stamp_argument(const VectorCall *call, int number, VectorValue *value)
+bool
+gpuagg_compile_stamp(const VectorCall *call, int number, VectorValue *value)
 {
 	gpuagg_compile_argument(call, number, value);
 	if (argument_type(call, number) == DATEOID)
@@ -136,10 +132,19 @@ stamp_argument(const VectorCall *call, int number, VectorValue *value)
 	return value->type == GPUAGG_VECTOR_INT64;
 }
 
+/* An argument as the local time of the setting TimeZone, where it has a zone. */
+static bool
+local_argument(const VectorCall *call, int number, VectorValue *value)
+{
+	return gpuagg_compile_stamp(call, number, value) &&
+		   (argument_type(call, number) != TIMESTAMPTZOID ||
+			gpuagg_zone_shift(call->build, GPUAGG_VECTOR_TIME_TO_LOCAL, NULL, value));
+}
+
 bool
 gpuagg_rule_date_to_timestamp(const VectorCall *call, VectorValue *value)
 {
-	return stamp_argument(call, 0, value);
+	return gpuagg_compile_stamp(call, 0, value);
 }
 
 /* Days since 2000-01-01 of a finite timestamp, INT64. */
@@ -155,8 +160,7 @@ gpuagg_rule_timestamp_to_date(const VectorCall *call, VectorValue *value)
 {
 	VectorValue stamp;
 
-	gpuagg_compile_argument(call, 0, &stamp);
-	if (stamp.type != GPUAGG_VECTOR_INT64)
+	if (!local_argument(call, 0, &stamp))
 		return false;
 	set(value, day_of(call->build, stamp.reg), GPUAGG_VECTOR_INT64);
 	return gpuagg_compile_cast(call->build, value, GPUAGG_VECTOR_INT32);
@@ -170,8 +174,7 @@ gpuagg_rule_timestamp_to_time(const VectorCall *call, VectorValue *value)
 	VectorValue stamp;
 	uint16 midnight;
 
-	gpuagg_compile_argument(call, 0, &stamp);
-	if (stamp.type != GPUAGG_VECTOR_INT64)
+	if (!local_argument(call, 0, &stamp))
 		return false;
 	midnight = int64_two(build, GPUAGG_VECTOR_MUL, day_of(build, stamp.reg),
 						 int64_constant(build, USECS_PER_DAY));
@@ -188,7 +191,7 @@ gpuagg_rule_date_add_time(const VectorCall *call, VectorValue *value)
 
 	for (int i = 0; i < 2; i++)
 	{
-		if (!stamp_argument(call, i, &part[i]))
+		if (!gpuagg_compile_stamp(call, i, &part[i]))
 			return false;
 	}
 	set(value, stamp_in_range(build, int64_two(build, GPUAGG_VECTOR_ADD, part[0].reg, part[1].reg)),
@@ -237,38 +240,7 @@ gpuagg_rule_compare_date_timestamp(const VectorCall *call, VectorValue *value)
 
 	if (compare_days(call, value))
 		return true;
-	if (!stamp_argument(call, 0, &a) || !stamp_argument(call, 1, &b))
-		return false;
-	gpuagg_value_bool(value, int64_two(call->build, call->function->op, a.reg, b.reg));
-	return true;
-}
-
-/* An argument that is a timestamptz, or a constant that becomes one, by the setting TimeZone. */
-static bool
-zoned_argument(const VectorCall *call, int number, VectorValue *value)
-{
-	Oid type = argument_type(call, number);
-	Oid cast = type == DATEOID ? F_TIMESTAMPTZ_DATE : F_TIMESTAMPTZ_TIMESTAMP;
-	FuncExpr *zoned;
-
-	if (type == TIMESTAMPTZOID)
-	{
-		gpuagg_compile_argument(call, number, value);
-		return value->type == GPUAGG_VECTOR_INT64;
-	}
-	/* beyond its range core compares without an error, so this is none of its casts */
-	zoned = makeFuncExpr(cast, TIMESTAMPTZOID, list_make1(list_nth(call->args, number)), InvalidOid,
-						 InvalidOid, COERCE_IMPLICIT_CAST);
-	return gpuagg_compile_early(call->build, (Expr *) zoned, value);
-}
-
-bool
-gpuagg_rule_compare_timestamptz(const VectorCall *call, VectorValue *value)
-{
-	VectorValue a;
-	VectorValue b;
-
-	if (!zoned_argument(call, 0, &a) || !zoned_argument(call, 1, &b))
+	if (!gpuagg_compile_stamp(call, 0, &a) || !gpuagg_compile_stamp(call, 1, &b))
 		return false;
 	gpuagg_value_bool(value, int64_two(call->build, call->function->op, a.reg, b.reg));
 	return true;
@@ -292,37 +264,44 @@ constant_interval(const VectorCall *call, int number)
 /*
  * A timestamp, or a date, plus or minus an interval.  Core adds the days, then the
  * time, and raises an error if either sum is not a timestamp: so the result r has to
- * be one, r - time as well, and r - time - days, which is the argument.  With a time
- * zone, days are those of the zone, so that only times can be added.
+ * be one, r - time as well, and r - time - days, which is the argument.
  */
+static bool
+add_interval(VectorBuild *build, __int128 days, __int128 time, VectorValue *value)
+{
+	__int128 least = Max(FIRST_STAMP, Max(FIRST_STAMP + time, FIRST_STAMP + time + days));
+	__int128 most = Min(LAST_STAMP, Min(LAST_STAMP + time, LAST_STAMP + time + days));
+	uint16 reg;
+
+	if (least > most || days + time < PG_INT64_MIN || days + time > PG_INT64_MAX)
+		return false;
+	reg = int64_two(build, GPUAGG_VECTOR_ADD, value->reg,
+					int64_constant(build, (int64) (days + time)));
+	set(value, gpuagg_build_in_range(build, GPUAGG_VECTOR_INT64, reg, least, most),
+		GPUAGG_VECTOR_INT64);
+	return true;
+}
+
+/* With a time zone, days are those of the zone. */
 bool
 gpuagg_rule_add_interval(const VectorCall *call, VectorValue *value)
 {
 	VectorBuild *build = call->build;
 	const Interval *interval = constant_interval(call, 1);
-	bool subtract = call->function->op == GPUAGG_VECTOR_SUB;
+	int sign = call->function->op == GPUAGG_VECTOR_SUB ? -1 : 1;
 	__int128 days;
 	__int128 time;
-	__int128 least = FIRST_STAMP;
-	__int128 most = LAST_STAMP;
-	VectorValue stamp;
-	uint16 reg;
 
-	if (interval == NULL || !stamp_argument(call, 0, &stamp))
+	if (interval == NULL || !gpuagg_compile_stamp(call, 0, value))
 		return false;
-	if (argument_type(call, 0) == TIMESTAMPTZOID && interval->day != 0)
-		return false;
-	days = (__int128) interval->day * USECS_PER_DAY * (subtract ? -1 : 1);
-	time = (__int128) interval->time * (subtract ? -1 : 1);
-	least = Max(FIRST_STAMP, Max(FIRST_STAMP + time, FIRST_STAMP + time + days));
-	most = Min(LAST_STAMP, Min(LAST_STAMP + time, LAST_STAMP + time + days));
-	if (least > most || days + time < PG_INT64_MIN || days + time > PG_INT64_MAX)
-		return false;
-	reg = int64_two(build, GPUAGG_VECTOR_ADD, stamp.reg,
-					int64_constant(build, (int64) (days + time)));
-	set(value, gpuagg_build_in_range(build, GPUAGG_VECTOR_INT64, reg, least, most),
-		GPUAGG_VECTOR_INT64);
-	return true;
+	days = (__int128) interval->day * USECS_PER_DAY * sign;
+	time = (__int128) interval->time * sign;
+	if (argument_type(call, 0) != TIMESTAMPTZOID || days == 0)
+		return add_interval(build, days, time, value);
+	return gpuagg_zone_shift(build, GPUAGG_VECTOR_TIME_TO_LOCAL, NULL, value) &&
+		   add_interval(build, days, 0, value) &&
+		   gpuagg_zone_shift(build, GPUAGG_VECTOR_TIME_FROM_LOCAL, NULL, value) &&
+		   add_interval(build, 0, time, value);
 }
 
 /* A time plus or minus an interval, of which only the time counts; it goes around midnight. */
@@ -418,23 +397,35 @@ time_field(VectorBuild *build, GpuaggVectorOp op, uint16 stamp, GpuaggVectorFiel
 	return gpuagg_build_emit(build, instruction);
 }
 
-/* With a time zone: only fields that are the same in all zones, whose offsets are whole seconds. */
+/*
+ * With a time zone, that of the setting TimeZone or a third argument's: from days on the time that has
+ * the truncated local time; before them the shift stays as it is, and seconds are the same in all zones.
+ */
 bool
 gpuagg_rule_date_trunc(const VectorCall *call, VectorValue *value)
 {
 	VectorBuild *build = call->build;
 	const Field *field = named_field(call);
+	Expr *zone = list_length(call->args) > 2 ? lthird(call->args) : NULL;
 	VectorValue stamp;
+	bool shifted;
+	uint16 reg;
 
 	if (field == NULL || field->field > GPUAGG_FIELD_MILLENNIUM ||
-		(argument_type(call, 1) == TIMESTAMPTZOID && field->field > GPUAGG_FIELD_SECOND))
+		!gpuagg_compile_stamp(call, 1, &stamp))
 		return false;
-	gpuagg_compile_argument(call, 1, &stamp);
-	if (stamp.type != GPUAGG_VECTOR_INT64)
+	shifted = zone != NULL ||
+			  (argument_type(call, 1) == TIMESTAMPTZOID && field->field > GPUAGG_FIELD_SECOND);
+	*value = stamp;
+	if (shifted && !gpuagg_zone_shift(build, GPUAGG_VECTOR_TIME_TO_LOCAL, zone, value))
 		return false;
-	set(value, time_field(build, GPUAGG_VECTOR_TIME_TRUNC, stamp.reg, field->field),
-		GPUAGG_VECTOR_INT64);
-	return true;
+	reg = time_field(build, GPUAGG_VECTOR_TIME_TRUNC, value->reg, field->field);
+	if (shifted && field->field < GPUAGG_FIELD_DAY)
+		reg = int64_two(build, GPUAGG_VECTOR_SUB, stamp.reg,
+						int64_two(build, GPUAGG_VECTOR_SUB, value->reg, reg));
+	set(value, reg, GPUAGG_VECTOR_INT64);
+	return !shifted || field->field < GPUAGG_FIELD_DAY ||
+		   gpuagg_zone_shift(build, GPUAGG_VECTOR_TIME_FROM_LOCAL, zone, value);
 }
 
 /*
@@ -457,7 +448,9 @@ field_of(const VectorCall *call, const Field *field, uint16 *reg, int *scale)
 				return false; /* has a fraction of any length */
 			break;
 		case TIMESTAMPTZOID:
-			if (field->field != GPUAGG_FIELD_EPOCH)
+			if (field->field == GPUAGG_FIELD_JULIAN ||
+				(field->field != GPUAGG_FIELD_EPOCH &&
+				 !gpuagg_zone_shift(build, GPUAGG_VECTOR_TIME_TO_LOCAL, NULL, &stamp)))
 				return false;
 			break;
 		case DATEOID:

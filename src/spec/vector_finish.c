@@ -59,6 +59,8 @@ constants_of(const GpuaggVectorInstruction *instruction)
 		case GPUAGG_VECTOR_IN_RANGE:
 			return 2;
 		case GPUAGG_VECTOR_IN:
+		case GPUAGG_VECTOR_TIME_TO_LOCAL:
+		case GPUAGG_VECTOR_TIME_FROM_LOCAL:
 			return instruction->count;
 		default:
 			return 0;

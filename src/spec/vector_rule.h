@@ -54,8 +54,25 @@ extern void gpuagg_compile_node(VectorBuild *build, Expr *expr, VectorValue *val
  */
 extern bool gpuagg_compile_early(VectorBuild *build, Expr *expr, VectorValue *value);
 
+/* The same, converted: *constant is the number of the first of its constants. */
+extern bool gpuagg_compile_converted(VectorBuild *build, Expr *expr,
+									 const VectorConversion *conversion, int *constant);
+
+/* Whether an expression reads no column. */
+extern bool gpuagg_compile_has_no_column(Expr *expr);
+
 /* The call's argument. */
 extern void gpuagg_compile_argument(const VectorCall *call, int number, VectorValue *value);
+
+/* The same of a timestamp or timestamptz, or a date that becomes a timestamp; false: row by row. */
+extern bool gpuagg_compile_stamp(const VectorCall *call, int number, VectorValue *value);
+
+/*
+ * *value, a time, becomes one of a zone's, or the other way, by TIME_TO_LOCAL or TIME_FROM_LOCAL;
+ * zone: NULL for the setting TimeZone.  False: row by row.
+ */
+extern bool gpuagg_zone_shift(VectorBuild *build, GpuaggVectorOp op, Expr *zone,
+							  VectorValue *value);
 
 /* A constant of the form of *value, which keeps it; false: it does not fit. */
 extern bool gpuagg_compile_constant(VectorBuild *build, Oid type, Datum datum, bool isnull,
@@ -134,13 +151,17 @@ extern bool gpuagg_rule_timestamp_to_date(const VectorCall *call, VectorValue *v
 extern bool gpuagg_rule_timestamp_to_time(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_date_add_time(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_compare_date_timestamp(const VectorCall *call, VectorValue *value);
-extern bool gpuagg_rule_compare_timestamptz(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_add_interval(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_time_add_interval(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_date_trunc(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_extract(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_date_part(const VectorCall *call, VectorValue *value);
 extern bool gpuagg_rule_date_bin(const VectorCall *call, VectorValue *value);
+
+/* ---- rules: times of a zone ---- */
+
+extern bool gpuagg_rule_zone(const VectorCall *call, VectorValue *value);
+extern bool gpuagg_rule_compare_timestamptz(const VectorCall *call, VectorValue *value);
 
 /* ---- rules: strings ---- */
 

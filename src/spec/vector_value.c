@@ -10,6 +10,7 @@
 #include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/cash.h"
 #include "utils/date.h"
@@ -257,6 +258,20 @@ gpuagg_vector_set_constant(GpuaggVectorConstant *constant, const VectorValue *va
 			constant->u.integer = gpuagg_int128_narrow(integer);
 			return true;
 	}
+}
+
+bool
+gpuagg_vector_set_parameter(GpuaggVectorConstant *constants, const VectorParameter *parameter,
+							Datum datum, bool isnull)
+{
+	const VectorConversion *conversion = parameter->conversion;
+
+	if (conversion == NULL)
+		return gpuagg_vector_set_constant(constants, &parameter->value,
+										  exprType((Node *) parameter->expr), datum, isnull);
+	for (int i = 0; i < conversion->n; i++)
+		constants[i] = (GpuaggVectorConstant){.type = conversion->type, .isnull = isnull};
+	return isnull || conversion->convert(datum, constants);
 }
 
 static void

@@ -872,7 +872,8 @@ shapes(const Options &options, bool narrow)
 
 /* An operation over two columns of a type (or the cast to `to`), in chunks of a few rows. */
 void
-check_operation(int op, int type, int to, int field, std::vector<Chunk> &chunks)
+check_operation(int op, int type, int to, int field, std::vector<Chunk> &chunks,
+				const GpuaggVectorConstant *zone = nullptr)
 {
 	static Trial t;
 	std::vector<GpuQueryAggregate> aggregates;
@@ -886,6 +887,8 @@ check_operation(int op, int type, int to, int field, std::vector<Chunk> &chunks)
 		t.columns[k] = (uint8_t) (1 + k / 2);
 	for (int k = 0; k < MAX_CONSTANTS; k++)
 		make_constant(&t.constants[k], type);
+	if (zone != nullptr)
+		memcpy(t.constants, zone, sizeof(t.constants));
 	for (uint16_t k = 0; k < 3; k++)
 		t.instructions[k] = {GPUAGG_VECTOR_COLUMN,
 							 (uint8_t) type,
@@ -908,7 +911,9 @@ check_operation(int op, int type, int to, int field, std::vector<Chunk> &chunks)
 	for (int shape = 0; shape < 8; shape++)
 	{
 		in.b = shape & 1 ? 1 : NONE;
-		in.count = op == GPUAGG_VECTOR_IN ? (uint16_t) (1 + next() % 12) : 0;
+		in.count = zone != nullptr			? (uint16_t) (MAX_CONSTANTS - next() % 20)
+				   : op == GPUAGG_VECTOR_IN ? (uint16_t) (1 + next() % 12)
+											: 0;
 		in.arg = op == GPUAGG_VECTOR_DECIMAL_TO_FLOAT ? (uint32_t) (next() % 25) : (uint32_t) field;
 		if (gpuagg_vector_check(&t.program, t.types) == -1)
 			break;
@@ -1696,31 +1701,50 @@ any_time()
 	}
 }
 
-/* Parts of times, in chunks of one row. */
+/* So many chunks of one row, whose INT64 are times: any, or some of a zone of MAX_CONSTANTS pieces. */
+std::vector<Chunk>
+make_times(int n, const GpuaggVectorConstant *zone)
+{
+	std::vector<Chunk> chunks;
+
+	for (int i = 0; i < n; i++)
+	{
+		chunks.push_back(make_chunk(1, false));
+		for (Column &c : chunks.back().columns)
+			if (c.type == GPUAGG_VECTOR_INT64)
+			{
+				c.values[0] = (uint64_t) (zone != nullptr ? any_time_of_zone(zone, MAX_CONSTANTS)
+														  : any_time());
+				gpuagg_narrow_init(&c.form, c.type);
+				gpuagg_narrow_add(&c.form, c.values.data(),
+								  c.valid.empty() ? nullptr : c.valid.data(), 1);
+				gpuagg_narrow_finish(&c.form);
+				store_column(c, 1);
+			}
+	}
+	return chunks;
+}
+
+/* Parts of times, and times of zones, in chunks of one row. */
 void
 times(const Options &options)
 {
 	for (int round = 0; round < (options.small ? 1 : options.simulated ? 2 : 20); round++)
 	{
-		std::vector<Chunk> chunks;
+		std::vector<Chunk> chunks = make_times(60, nullptr);
 
-		for (int i = 0; i < 60; i++)
-		{
-			chunks.push_back(make_chunk(1, false));
-			for (Column &c : chunks.back().columns)
-				if (c.type == GPUAGG_VECTOR_INT64)
-				{
-					c.values[0] = (uint64_t) any_time();
-					gpuagg_narrow_init(&c.form, c.type);
-					gpuagg_narrow_add(&c.form, c.values.data(),
-									  c.valid.empty() ? nullptr : c.valid.data(), 1);
-					gpuagg_narrow_finish(&c.form);
-					store_column(c, 1);
-				}
-		}
 		for (int op = GPUAGG_VECTOR_TIME_TRUNC; op <= GPUAGG_VECTOR_TIME_FIELD; op++)
 			for (int field = GPUAGG_FIELD_MICROSECOND; field <= GPUAGG_FIELD_EPOCH; field++)
 				check_operation(op, GPUAGG_VECTOR_INT64, 0, field, chunks);
+		for (int k = 0; k < 10; k++)
+		{
+			GpuaggVectorConstant zone[MAX_CONSTANTS];
+
+			make_zone(zone, MAX_CONSTANTS);
+			chunks = make_times(30, zone);
+			for (int op = GPUAGG_VECTOR_TIME_TO_LOCAL; op <= GPUAGG_VECTOR_TIME_FROM_LOCAL; op++)
+				check_operation(op, GPUAGG_VECTOR_INT64, 0, 0, chunks, zone);
+		}
 	}
 }
 

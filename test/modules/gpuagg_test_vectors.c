@@ -226,9 +226,8 @@ set_parameters(Test *test, bool filter)
 		state = ExecInitExpr(parameter->expr, NULL);
 		before = MemoryContextSwitchTo(test->estate->es_query_cxt);
 		done = evaluate(test, state, &datum, &isnull) &&
-			   gpuagg_vector_set_constant(&test->runner->constants[parameter->constant],
-										  &parameter->value, exprType((Node *) parameter->expr),
-										  datum, isnull);
+			   gpuagg_vector_set_parameter(&test->runner->constants[parameter->constant], parameter,
+										   datum, isnull);
 		MemoryContextSwitchTo(before);
 		if (!done)
 			return false;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "common/vector_run.h"
+#include "common/zone.h"
 
 typedef enum State
 {
@@ -161,6 +162,27 @@ iso_start(int64_t y)
 	while (((fourth % 7) + 7) % 7 != 2) /* 2000-01-03 is a Monday */
 		fourth--;
 	return fourth;
+}
+
+/* A time by a zone; false: none of its pieces is the time's. */
+static bool
+zone_time(int op, const GpuaggVectorConstant *constants, int n, __int128 t, __int128 *result)
+{
+	bool local = op == GPUAGG_VECTOR_TIME_FROM_LOCAL;
+	int found = -1;
+
+	for (int k = 0; k < n; k++)
+	{
+		if (constants[k].isnull)
+			return false;
+		if ((__int128) zone_begin((int64_t) constants[k].u.integer.lo, local) * 1000000 <= t)
+			found = k;
+	}
+	if (found < 0 || found == n - 1)
+		return false;
+	*result = t + (local ? -1 : 1) *
+					  (__int128) zone_shift((int64_t) constants[found].u.integer.lo) * 1000000;
+	return true;
 }
 
 #define DAY_US INT64_C(86400000000)
@@ -488,6 +510,9 @@ strict(const GpuaggVectorInstruction *in, const GpuaggVectorConstant *constants,
 				return false;
 			r->i = part;
 			return true;
+		case GPUAGG_VECTOR_TIME_TO_LOCAL:
+		case GPUAGG_VECTOR_TIME_FROM_LOCAL:
+			return zone_time(in->op, &constants[in->arg], in->count, a->i, &r->i);
 		default:
 			if (is_float(in->type))
 				return floats(in->op, in->type, a->f, b != NULL ? b->f : 0, &r->f);

@@ -8,12 +8,14 @@
 #include "common/vector_run.h"
 
 #include "random.h"
+#include "zone_random.h"
 
 #define ROWS			 GPUAGG_VECTOR_ROWS
 #define NONE			 GPUAGG_VECTOR_NONE
 
 #define MAX_INSTRUCTIONS 60
 #define MAX_CONSTANTS	 40
+#define ZONE_PIECES		 6
 #define COLUMNS			 16 /* two of each type */
 #define EXPRESSIONS		 8	/* one of each type */
 #define STRINGS			 40
@@ -28,6 +30,7 @@ typedef struct Trial
 	GpuaggVectorProgram program;
 	GpuaggVectorInstruction instructions[MAX_INSTRUCTIONS];
 	GpuaggVectorConstant constants[MAX_CONSTANTS];
+	int zone; /* the first of ZONE_PIECES constants that are one */
 	uint8_t columns[COLUMNS];
 	GpuaggVector values[COLUMNS];
 	GpuaggVector expressions[EXPRESSIONS];
@@ -159,7 +162,7 @@ try_instruction(Trial *t)
 	else if (op == GPUAGG_VECTOR_ROW)
 		in->arg = (uint32_t) type - 1;
 	else if (op == GPUAGG_VECTOR_CONSTANT || op == GPUAGG_VECTOR_LIKE || op == GPUAGG_VECTOR_IN ||
-			 op == GPUAGG_VECTOR_IN_RANGE)
+			 op == GPUAGG_VECTOR_IN_RANGE || op >= GPUAGG_VECTOR_TIME_TO_LOCAL)
 		for (uint32_t k = 0; k < MAX_CONSTANTS; k++)
 		{
 			in->arg = (uint32_t) (next() % MAX_CONSTANTS);
@@ -172,7 +175,7 @@ try_instruction(Trial *t)
 		in->arg = (uint32_t) (next() % 25);
 	else if (op >= GPUAGG_VECTOR_TIME_TRUNC)
 		in->arg = (uint32_t) (next() % (GPUAGG_FIELD_EPOCH + 2));
-	if (op == GPUAGG_VECTOR_IN)
+	if (op == GPUAGG_VECTOR_IN || op >= GPUAGG_VECTOR_TIME_TO_LOCAL)
 	{
 		while (in->arg + in->count < MAX_CONSTANTS &&
 			   t->constants[in->arg + in->count].type == type)
@@ -225,6 +228,8 @@ make_program(Trial *t, int filter_until, int length)
 	for (int k = 0; k < MAX_CONSTANTS; k++)
 		make_constant(&t->constants[k],
 					  k > 0 && next() % 4 ? t->constants[k - 1].type : 1 + (int) (next() % 8));
+	t->zone = (int) (next() % (MAX_CONSTANTS - ZONE_PIECES));
+	make_zone(&t->constants[t->zone], ZONE_PIECES);
 	for (int tries = 0; tries < 20000 && (int) t->program.ninstructions < length; tries++)
 	{
 		uint16_t filter;

@@ -1,6 +1,6 @@
 /*
  * vector_time_test.c
- *	  Parts of times beside a calendar that is counted day by day.
+ *	  Parts of times beside a calendar that is counted day by day; times of zones.
  *
  *		vector_time_test [step]				every step-th year after 3000 AD (default 97)
  *		vector_time_test --table			prints times and their parts, for core to confirm
@@ -8,7 +8,7 @@
 #include "vector_oracle.h"
 
 #include "check.h"
-#include "random.h"
+#include "zone_random.h"
 
 #define FIRST_YEAR INT64_C(-4713) /* in it begins SQL's time, on 24 November */
 #define LAST_YEAR  INT64_C(294276)
@@ -240,6 +240,96 @@ test_edges(void)
 	ntimes = 0;
 }
 
+#define MOST_PIECES 120
+
+/* Random zones, of whose times some vectors have but few, or are of one piece. */
+static void
+test_zones(void)
+{
+	static GpuaggVectorConstant zone[MOST_PIECES];
+	GpuaggVectorInstruction code[3];
+	GpuaggVectorProgram p = {.filter = NONE,
+							 .ninstructions = 3,
+							 .nregisters = 3,
+							 .ncolumns = 1,
+							 .instructions = code,
+							 .constants = zone,
+							 .columns = columns};
+	uint8_t types[GPUAGG_VECTOR_REGISTERS];
+	long right = 0;
+	long flagged = 0;
+	bool ok = true;
+
+	for (int round = 0; round < 3000; round++)
+	{
+		int n = 2 + (int) (next() % (MOST_PIECES - 1));
+		GpuaggVectorRunner *r;
+
+		make_zone(zone, n);
+		memset(code, 0, sizeof(code));
+		for (int k = 0; k < 3; k++)
+			code[k] = (GpuaggVectorInstruction){.op = (uint8_t[]){GPUAGG_VECTOR_COLUMN,
+																  GPUAGG_VECTOR_TIME_TO_LOCAL,
+																  GPUAGG_VECTOR_TIME_FROM_LOCAL}[k],
+												.type = GPUAGG_VECTOR_INT64,
+												.out = (uint16_t) k,
+												.a = k == 0 ? NONE : 0,
+												.b = NONE,
+												.c = NONE,
+												.mask = NONE,
+												.count = k == 0 ? 0 : (uint16_t) n};
+		p.nconstants = (uint32_t) n;
+		CHECK(gpuagg_vector_check(&p, types) == -1);
+		r = gpuagg_vector_runner_make(aligned_alloc(64, gpuagg_vector_runner_size(&p)), &p);
+		r->columns[0].values = times;
+		for (int i = 0; i < GPUAGG_VECTOR_ROWS; i++)
+			times[i] = i > 0 && round % 2 ? times[i - 1] + (int64_t) (next() % 900000000)
+										  : any_time_of_zone(zone, n);
+		gpuagg_vector_run_filter(r, GPUAGG_VECTOR_ROWS);
+		gpuagg_vector_run_values(r);
+		for (int i = 0; i < GPUAGG_VECTOR_ROWS; i++)
+		{
+			__int128 want[2];
+			bool there[2];
+
+			for (int k = 0; k < 2; k++)
+			{
+				there[k] = zone_time(code[1 + k].op, zone, n, times[i], &want[k]);
+				if (there[k])
+					ok &= ((int64_t *) r->registers[1 + k].values)[i] == (int64_t) want[k];
+			}
+			ok &= (r->flagged[i / 64] >> i % 64 & 1) == !(there[0] && there[1]);
+			right += there[0] && there[1];
+			flagged += !(there[0] && there[1]);
+		}
+		free(r);
+	}
+	CHECK(ok);
+	CHECK(right > 500000 && flagged > 500000);
+
+	/* what is no zone */
+	p.nconstants = 2;
+	code[1].count = code[2].count = 2;
+#define IS_ZONE(A, B)                                                                \
+	(zone[0].isnull = zone[1].isnull = 0, zone[0].u.integer = gpuagg_int128_from(A), \
+	 zone[1].u.integer = gpuagg_int128_from(B), gpuagg_vector_check(&p, types) == -1)
+	CHECK(IS_ZONE(zone_piece(-ZONE_SECONDS, 0), zone_piece(ZONE_SECONDS, 0)));
+	CHECK(!IS_ZONE(zone_piece(-ZONE_SECONDS - 1, 0), zone_piece(ZONE_SECONDS, 0)));
+	CHECK(!IS_ZONE(zone_piece(-ZONE_SECONDS, 0), zone_piece(ZONE_SECONDS + 1, 0)));
+	CHECK(!IS_ZONE(zone_piece(1, 0), zone_piece(0, 0)));
+	CHECK(!IS_ZONE(zone_piece(0, 7200), zone_piece(3599, 3600)));
+	CHECK(IS_ZONE(zone_piece(0, 7200), zone_piece(3600, 3600)));
+	code[1].count = 3;
+	CHECK(gpuagg_vector_check(&p, types) == 1);
+	code[1].count = 1;
+	CHECK(gpuagg_vector_check(&p, types) == 1);
+	code[1].count = 0;
+	CHECK(gpuagg_vector_check(&p, types) == 1);
+	code[1].count = 2;
+	zone[1].isnull = 1;
+	CHECK(gpuagg_vector_check(&p, types) == -1);
+}
+
 /* Rows of microseconds, function, field, result in microseconds or as it is. */
 static void
 print_table(void)
@@ -280,6 +370,7 @@ main(int argc, char **argv)
 	}
 	walk(argc > 1 ? atoi(argv[1]) : 97);
 	test_edges();
+	test_zones();
 	printf("%ld times\n", compared);
 	free(runner);
 	return check_summary();
