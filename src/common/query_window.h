@@ -64,7 +64,7 @@ typedef struct GpuaggWindow
 {
 	uint64_t places; /* that rows may take: those of each chunk, rounded up to units */
 	uint32_t nvalues;
-	uint32_t nkeys; /* at least 1 */
+	uint32_t nkeys; /* 0: all rows are peers */
 	uint32_t npartition;
 	uint32_t nfunctions;
 	uint16_t values[GPUAGG_WINDOW_VALUES + 1]; /* registers at the program's end */

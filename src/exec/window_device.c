@@ -4,7 +4,11 @@
  */
 #include "compat.h"
 
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/fmgroids.h"
 #include "utils/memutils.h"
 
 #include "exec/compiled.h"
@@ -68,6 +72,18 @@ child_expr(const Maker *maker, int column)
 	return ((TargetEntry *) list_nth(maker->scan->scan.plan.targetlist, column))->expr;
 }
 
+/* A key as a number that sorts as it does. */
+static Expr *
+key_expr(const Maker *maker, int column)
+{
+	Expr *expr = child_expr(maker, column);
+
+	if (exprType((const Node *) expr) != BOOLOID)
+		return expr;
+	return (Expr *) makeFuncExpr(F_INT4_BOOL, INT4OID, list_make1(expr), InvalidOid, InvalidOid,
+								 COERCE_EXPLICIT_CALL);
+}
+
 static const WindowColumn *
 key_of(const WindowSpec *spec, int k)
 {
@@ -88,7 +104,7 @@ add_exprs(Maker *maker, const WindowSource *sources, int n)
 	const CustomScan *plan = (const CustomScan *) maker->node->css.ss.ps.plan;
 
 	for (int k = 0; k < spec->npartition + spec->norder; k++)
-		add_expr(maker, child_expr(maker, key_of(spec, k)->attno - 1));
+		add_expr(maker, key_expr(maker, key_of(spec, k)->attno - 1));
 	for (int f = 0; f < spec->nfunctions; f++)
 		add_expr(maker,
 				 maker->node->functions[f].every_row
@@ -134,8 +150,7 @@ add_keys(Maker *maker)
 		SqlForm form;
 		bool descending;
 
-		if (!gpuagg_sort_key_find(type, column->sort_operator, &form, &descending) ||
-			form == SQL_BOOL || form == SQL_UINT32)
+		if (!gpuagg_sort_key_find(type, column->sort_operator, &form, &descending))
 			return "a key of the window is the CPU's";
 		window->keys[k] = (GpuaggWindowKey){value_of(maker, maker->values[k].reg), descending,
 											column->nulls_first};
