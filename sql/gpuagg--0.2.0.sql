@@ -1347,6 +1347,66 @@ CREATE AGGREGATE gpu_stddev_merge(bytea, anyelement) (STYPE = internal, SSPACE =
 COMMENT ON AGGREGATE gpu_stddev_merge(bytea, anyelement) IS
 	'sample standard deviation over all rows of all states that gpu_var_state made, of the second argument''s type';
 
+-- Citus combines what workers compute where a state has a type that can be sent as text.  Elsewhere states
+-- are internal, which takes less memory for each group.
+DO $$
+DECLARE
+	path text := pg_catalog.current_setting('search_path');
+	commands text[];
+	command text;
+BEGIN
+	IF NOT EXISTS (SELECT FROM pg_catalog.pg_extension
+			WHERE extname OPERATOR(pg_catalog.=) 'citus'::pg_catalog.name) THEN
+		RETURN;
+	END IF;
+	CREATE TYPE gpu_state;
+	CREATE FUNCTION gpuagg_typed_in(cstring) RETURNS gpu_state
+		LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
+	CREATE FUNCTION gpuagg_typed_out(gpu_state) RETURNS cstring
+		LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
+	CREATE FUNCTION gpuagg_typed_recv(internal) RETURNS gpu_state
+		LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
+	CREATE FUNCTION gpuagg_typed_send(gpu_state) RETURNS bytea
+		LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME';
+	CREATE TYPE gpu_state (INPUT = gpuagg_typed_in, OUTPUT = gpuagg_typed_out, RECEIVE = gpuagg_typed_recv,
+		SEND = gpuagg_typed_send, INTERNALLENGTH = VARIABLE, STORAGE = extended);
+	COMMENT ON TYPE gpu_state IS 'state of an aggregate of gpuagg, as it goes from server to server';
+	CREATE FUNCTION gpuagg_typed_combine(gpu_state, gpu_state) RETURNS gpu_state
+		LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME';
+	-- others may have operators and functions in the extension's schema
+	PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+	commands := ARRAY(WITH members AS (SELECT a.*, p.proname, format_type(p.proargtypes[0], NULL) AS argument
+			FROM pg_aggregate a JOIN pg_proc p ON p.oid = aggfnoid JOIN pg_proc s ON s.oid = aggserialfn
+				JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+				JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid
+			WHERE e.extname = 'gpuagg' AND s.proname = 'gpuagg_state_serialize' AND p.proname !~ '_state$')
+		SELECT c FROM (SELECT DISTINCT 1, format('CREATE FUNCTION gpuagg_typed_%1$s(gpu_state, %2$s) RETURNS
+					gpu_state LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT gpuagg_support
+					AS ''MODULE_PATHNAME'', ''gpuagg_typed_%3$s''',
+				substr(f.proname, 8), argument, substr(f.prosrc, 8))
+			FROM members JOIN pg_proc f ON f.oid = aggtransfn
+			UNION ALL SELECT DISTINCT 2, format('CREATE FUNCTION gpuagg_typed_%1$s(gpu_state) RETURNS %2$s
+					LANGUAGE C IMMUTABLE PARALLEL SAFE AS ''MODULE_PATHNAME'', ''gpuagg_typed_%3$s''',
+				substr(f.proname, 8), format_type(f.prorettype, NULL), substr(f.prosrc, 8))
+			FROM members JOIN pg_proc f ON f.oid = aggfinalfn
+			UNION ALL SELECT 3, format('CREATE OR REPLACE AGGREGATE %1$s(%2$s) (STYPE = gpu_state, SSPACE = %3$s,
+					SFUNC = gpuagg_typed_%4$s, FINALFUNC = gpuagg_typed_%5$s, COMBINEFUNC = gpuagg_typed_combine,
+					PARALLEL = SAFE', m.proname, argument, aggtransspace + 128, substr(t.proname, 8), substr(f.proname, 8))
+				|| CASE WHEN aggmtransfn <> 0 THEN format(', MSTYPE = internal, MSSPACE = %s, MFINALFUNC = %s,
+					MSFUNC = %s, MINVFUNC = %s', aggmtransspace, mf.proname, mt.proname, mi.proname) ELSE '' END
+				|| CASE WHEN aggsortop <> 0 THEN format(', SORTOP = OPERATOR(pg_catalog.%s)', oprname) ELSE '' END
+				|| ')'
+			FROM members m JOIN pg_proc t ON t.oid = aggtransfn JOIN pg_proc f ON f.oid = aggfinalfn
+				LEFT JOIN pg_proc mt ON mt.oid = aggmtransfn LEFT JOIN pg_proc mi ON mi.oid = aggminvtransfn
+				LEFT JOIN pg_proc mf ON mf.oid = aggmfinalfn LEFT JOIN pg_operator o ON o.oid = aggsortop) q(step, c)
+		ORDER BY step, c COLLATE "C");
+	PERFORM set_config('search_path', path, true);
+	FOREACH command IN ARRAY commands LOOP
+		EXECUTE command;
+	END LOOP;
+END
+$$;
+
 -- Aggregates over windows
 --
 -- For an aggregate over a window the planner calls the support function of the aggregate itself.

@@ -215,7 +215,7 @@ template <int V, bool WIDE, bool HEAVY> struct QueryMachine
 					to.low[k] = temporary<uint64_t>(number)[k * WARP_SIZE];
 				to.valid = temporary_bits(number);
 				break;
-			case QUERY_TEMPORARY16:
+			default: /* QUERY_TEMPORARY16 */
 				if (WIDE)
 				{
 					UNROLL

@@ -24,8 +24,10 @@ typedef struct Mapping
 } Mapping;
 
 static Node *
-map_node(Node *node, Mapping *mapping)
+map_node(Node *node, void *context)
 {
+	Mapping *mapping = context;
+
 	if (node == NULL)
 		return NULL;
 	if (IsA(node, Var))
@@ -40,7 +42,7 @@ map_node(Node *node, Mapping *mapping)
 	/* a change of which the node below would not be told */
 	if (IsA(node, Param) && ((const Param *) node)->paramkind == PARAM_EXEC)
 		mapping->complete = false;
-	return expression_tree_mutator(node, map_node, mapping);
+	return expression_tree_mutator(node, map_node, context);
 }
 
 /* The arguments over the scan tuple below; NULL: of others than those that may be columns. */

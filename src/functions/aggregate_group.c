@@ -84,32 +84,45 @@ gpuagg_group_combine(FunctionCallInfo fcinfo)
 	PG_RETURN_POINTER(group);
 }
 
+bytea *
+gpuagg_group_write(AggregateGroup *group, bool report)
+{
+	StringInfoData buf;
+
+	gpuagg_group_gather(group);
+	gpuagg_wire_begin(&buf, WIRE_STATE);
+	gpuagg_accumulator_write(&group->acc, &buf);
+	return gpuagg_wire_end(&buf, report);
+}
+
+AggregateGroup *
+gpuagg_group_read(bytea *bytes, bool report)
+{
+	StringInfoData buf;
+	AggregateGroup *group;
+
+	gpuagg_wire_open(&buf, bytes, WIRE_STATE);
+	group = group_of(gpuagg_accumulator_read(&buf, BEFORE), true);
+	gpuagg_wire_close(&buf, report);
+	return group;
+}
+
 Datum
 gpuagg_group_serialize(FunctionCallInfo fcinfo)
 {
 	bool window;
-	AggregateGroup *group = (AggregateGroup *) PG_GETARG_POINTER(0);
-	StringInfoData buf;
 
 	(void) gpuagg_aggregate_context(fcinfo, &window);
-	gpuagg_group_gather(group);
-	gpuagg_wire_begin(&buf, WIRE_STATE);
-	gpuagg_accumulator_write(&group->acc, &buf);
-	PG_RETURN_BYTEA_P(gpuagg_wire_end(&buf));
+	PG_RETURN_BYTEA_P(gpuagg_group_write((AggregateGroup *) PG_GETARG_POINTER(0), true));
 }
 
 Datum
 gpuagg_group_deserialize(FunctionCallInfo fcinfo)
 {
 	bool window;
-	StringInfoData buf;
-	AggregateGroup *group;
 
 	(void) gpuagg_aggregate_context(fcinfo, &window);
-	gpuagg_wire_open(&buf, PG_GETARG_BYTEA_PP(0), WIRE_STATE);
-	group = group_of(gpuagg_accumulator_read(&buf, BEFORE), true);
-	gpuagg_wire_close(&buf);
-	PG_RETURN_POINTER(group);
+	PG_RETURN_POINTER(gpuagg_group_read(PG_GETARG_BYTEA_PP(0), true));
 }
 
 static Accumulator *

@@ -33,6 +33,13 @@ gpuagg_group_of(FunctionCallInfo fcinfo, SqlFamily family, GpuaggOp op, GpuaggKi
 /* Ends the group's reduction, so that the accumulator has every row; again: nothing. */
 extern void gpuagg_group_gather(AggregateGroup *group);
 
+/*
+ * A group, its reduction ended, as bytes (wire.h), with this process's work report if
+ * `report`; and such bytes as a group in the current context, where any bytes are safe.
+ */
+extern bytea *gpuagg_group_write(AggregateGroup *group, bool report);
+extern AggregateGroup *gpuagg_group_read(bytea *bytes, bool report);
+
 /* Bodies of inverse transition functions; NULL: cannot, and core starts the frame anew. */
 extern Datum gpuagg_group_remove(FunctionCallInfo fcinfo, SqlFamily family, GpuaggOp op,
 								 GpuaggKind kind, SqlForm form);

@@ -254,7 +254,7 @@ gpuagg_merge_serialize(PG_FUNCTION_ARGS)
 	pq_sendbyte(&buf, merged->type == NULL ? 0 : merged->type->state);
 	if (merged->type != NULL)
 		gpuagg_accumulator_write(merged->acc, &buf);
-	PG_RETURN_BYTEA_P(gpuagg_wire_end(&buf));
+	PG_RETURN_BYTEA_P(gpuagg_wire_end(&buf, true));
 }
 
 Datum
@@ -277,7 +277,7 @@ gpuagg_merge_deserialize(PG_FUNCTION_ARGS)
 			merged->acc->op != op_of(merged->contents))
 			gpuagg_wire_refuse();
 	}
-	gpuagg_wire_close(&buf);
+	gpuagg_wire_close(&buf, true);
 	PG_RETURN_POINTER(merged);
 }
 

@@ -43,21 +43,24 @@ report_form(const WorkReport *report)
 }
 
 bytea *
-gpuagg_wire_end(StringInfo buf)
+gpuagg_wire_end(StringInfo buf, bool report)
 {
-	WorkReport report;
-	ReportForm form;
+	WorkReport work;
+	ReportForm form = REPORT_NONE;
 
-	gpuagg_stat_take(&report);
-	form = report_form(&report);
+	if (report)
+	{
+		gpuagg_stat_take(&work);
+		form = report_form(&work);
+	}
 	pq_sendbyte(buf, form);
 	if (form == REPORT_WHOLE)
-		pq_sendbytes(buf, (char *) &report, sizeof(report));
+		pq_sendbytes(buf, (char *) &work, sizeof(work));
 	else if (form == REPORT_ROWS)
 	{
-		pq_sendint64(buf, (uint64) report.rows[ENGINE_CPU]);
-		pq_sendint64(buf, (uint64) report.bytes[ENGINE_CPU]);
-		pq_sendint64(buf, (uint64) report.nulls);
+		pq_sendint64(buf, (uint64) work.rows[ENGINE_CPU]);
+		pq_sendint64(buf, (uint64) work.bytes[ENGINE_CPU]);
+		pq_sendint64(buf, (uint64) work.nulls);
 	}
 	return pq_endtypsend(buf);
 }
@@ -95,22 +98,24 @@ gpuagg_wire_read(StringInfo buf, const GpuaggReader *reader, bool decoded)
 }
 
 void
-gpuagg_wire_close(StringInfo buf)
+gpuagg_wire_close(StringInfo buf, bool report)
 {
-	WorkReport report;
+	WorkReport work;
 	int form = pq_getmsgbyte(buf);
 
-	memset(&report, 0, sizeof(report));
+	if (form != REPORT_NONE && !report)
+		gpuagg_wire_refuse();
+	memset(&work, 0, sizeof(work));
 	if (form == REPORT_WHOLE)
-		pq_copymsgbytes(buf, (char *) &report, sizeof(report));
+		pq_copymsgbytes(buf, (char *) &work, sizeof(work));
 	else if (form == REPORT_ROWS)
 	{
-		report.rows[ENGINE_CPU] = pq_getmsgint64(buf);
-		report.bytes[ENGINE_CPU] = pq_getmsgint64(buf);
-		report.nulls = pq_getmsgint64(buf);
+		work.rows[ENGINE_CPU] = pq_getmsgint64(buf);
+		work.bytes[ENGINE_CPU] = pq_getmsgint64(buf);
+		work.nulls = pq_getmsgint64(buf);
 	}
 	pq_getmsgend(buf);
 	if (form != REPORT_NONE)
-		gpuagg_stat_give(&report);
+		gpuagg_stat_give(&work);
 	pfree(buf->data);
 }

@@ -24,8 +24,8 @@ typedef enum WireTag
 
 extern void gpuagg_wire_begin(StringInfo buf, WireTag tag);
 
-/* Appends this process's work report and returns the finished bytea. */
-extern bytea *gpuagg_wire_end(StringInfo buf);
+/* Appends this process's work report, if `report`, and returns the finished bytea. */
+extern bytea *gpuagg_wire_end(StringInfo buf, bool report);
 
 /* Opens a serialized state; raises an error when it is not one of this tag. */
 extern void gpuagg_wire_open(StringInfo buf, bytea *state, WireTag tag);
@@ -40,7 +40,7 @@ pg_noreturn extern void gpuagg_wire_refuse(void);
 extern void gpuagg_wire_reader(StringInfo buf, GpuaggReader *reader);
 extern void gpuagg_wire_read(StringInfo buf, const GpuaggReader *reader, bool decoded);
 
-/* Takes over the report and checks that nothing is left. */
-extern void gpuagg_wire_close(StringInfo buf);
+/* Takes over the report, or without `report` refuses one, and checks that nothing is left. */
+extern void gpuagg_wire_close(StringInfo buf, bool report);
 
 #endif /* GPUAGG_WIRE_H */

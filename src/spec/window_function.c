@@ -31,6 +31,7 @@
 #include "spec/window_function.h"
 
 #define RUNNING_PREFIX "gpuagg_running_"
+#define TYPED_PREFIX   "gpuagg_typed_"
 
 typedef struct KnownFunction
 {
@@ -109,6 +110,9 @@ code_of(HeapTuple tuple)
 	source = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
 	if (!isnull)
 		code.symbol = TextDatumGetCString(source);
+	/* over gpu_state they are what they are over internal */
+	if (code.symbol != NULL && strncmp(code.symbol, TYPED_PREFIX, strlen(TYPED_PREFIX)) == 0)
+		code.symbol = psprintf("gpuagg_%s", code.symbol + strlen(TYPED_PREFIX));
 	return code;
 }
 
