@@ -1504,6 +1504,7 @@ enum
 	ABOVE,	/* the same of the greatest */
 	RISING, /* from what 64 bits hold to what they do not */
 	FALLING,
+	TWISTED, /* the greater the upper half, the less the lower one */
 	PLACES
 };
 
@@ -1520,6 +1521,13 @@ wide_value(int place, uint32_t row)
 	{
 		v = (one << 63) - 3000 + row * (row % 8 == 7 ? one << 61 : 1);
 		return place == RISING ? v : -v;
+	}
+	if (place == TWISTED)
+	{
+		uint64_t upper = 1 + next() % 3;
+
+		v = (__int128) upper << 64 | (4 - upper) << 61 | next() >> 60;
+		return next() % 2 ? v : -1 - v;
 	}
 	switch (next() % 4)
 	{
