@@ -6,7 +6,7 @@
  * one struct per kernel, through SHARED up to 48 KiB, beyond that through
  * SHARED_LARGE, or bytes through SHARED_BYTES, with LAUNCH_LARGE; launches go
  * through LAUNCH; memory that blocks share while a kernel runs is accessed only by
- * load_relaxed, load_acquire, store_relaxed, store_release and atomic_add(_ordered);
+ * load_relaxed, load_acquire, store_relaxed, store_release and atomics;
  * spin loops call spin_wait; nothing returns before a collective; blocks are whole warps.
  *
  * What differs between CUDA and simulator is in device_cuda.cuh and device_sim.cuh.

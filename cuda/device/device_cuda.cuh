@@ -193,12 +193,6 @@ store_release(uint32_t *p, uint32_t value)
 	asm volatile("st.release.gpu.u32 [%0], %1;" : : "l"(p), "r"(value) : "memory");
 }
 
-static __device__ __forceinline__ void
-store_release(uint64_t *p, uint64_t value)
-{
-	asm volatile("st.release.gpu.u64 [%0], %1;" : : "l"(p), "l"(value) : "memory");
-}
-
 static __device__ __forceinline__ uint32_t
 atomic_add(uint32_t *p, uint32_t value)
 {
@@ -222,6 +216,18 @@ static __device__ __forceinline__ void
 atomic_max(uint64_t *p, uint64_t value)
 {
 	atomicMax((unsigned long long *) p, (unsigned long long) value);
+}
+
+/* Also releases what was written before. */
+static __device__ __forceinline__ void
+atomic_set_release(uint64_t *p, uint64_t value)
+{
+	uint64_t old;
+
+	asm volatile("atom.exch.release.gpu.b64 %0, [%1], %2;"
+				 : "=l"(old)
+				 : "l"(p), "l"(value)
+				 : "memory");
 }
 
 /* As load_relaxed, of shared memory. */

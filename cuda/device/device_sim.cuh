@@ -166,6 +166,12 @@ atomic_max(uint64_t *p, uint64_t value)
 	sim::progress();
 }
 
+static inline void
+atomic_set_release(uint64_t *p, uint64_t value)
+{
+	store_release(p, value);
+}
+
 static inline uint64_t
 load_shared(const uint64_t *p)
 {

@@ -59,8 +59,8 @@ struct QueryGreatest
 			{
 				if (is_less(key))
 				{
-					store_relaxed(low, (uint64_t) key);
-					store_release(high, (uint64_t) (key >> 64));
+					atomic_set_release(low, (uint64_t) key);
+					atomic_set_release(high, (uint64_t) (key >> 64));
 				}
 				store_release(lock, UINT32_C(0));
 				done = true;

@@ -91,11 +91,10 @@ bool
 gpuagg_window_check(const GpuaggWindow *window, const uint8_t *types, const uint8_t *columns,
 					uint32_t ncolumns)
 {
-	if (window->nvalues > GPUAGG_WINDOW_VALUES ||
-		window->nkeys > GPUAGG_WINDOW_KEYS || window->npartition > window->nkeys ||
-		window->nfunctions > GPUAGG_WINDOW_FUNCTIONS || ncolumns > GPUAGG_WINDOW_COLUMNS ||
-		window->places > GPUAGG_WINDOW_PLACES || window->spare != 0 ||
-		!are_numbers(window->values, window->nvalues, types))
+	if (window->nvalues > GPUAGG_WINDOW_VALUES || window->nkeys > GPUAGG_WINDOW_KEYS ||
+		window->npartition > window->nkeys || window->nfunctions > GPUAGG_WINDOW_FUNCTIONS ||
+		ncolumns > GPUAGG_WINDOW_COLUMNS || window->places > GPUAGG_WINDOW_PLACES ||
+		window->spare != 0 || !are_numbers(window->values, window->nvalues, types))
 		return false;
 	for (uint32_t i = 0; i < window->nkeys; i++)
 		if (window->keys[i].value >= window->nvalues || window->keys[i].descending > 1 ||

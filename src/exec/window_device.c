@@ -134,7 +134,7 @@ value_of(Maker *maker, uint16 reg)
 	return (uint16) window->nvalues++;
 }
 
-static const char *
+static void
 add_keys(Maker *maker)
 {
 	const WindowSpec *spec = maker->node->spec;
@@ -148,14 +148,13 @@ add_keys(Maker *maker)
 		const WindowColumn *column = key_of(spec, (int) k);
 		Oid type = TupleDescAttr(desc, column->attno - 1)->atttypid;
 		SqlForm form;
-		bool descending;
+		bool descending = false;
 
-		if (!gpuagg_sort_key_find(type, column->sort_operator, &form, &descending))
-			return "a key of the window is the CPU's";
+		/* the node sorts by it */
+		(void) gpuagg_sort_key_find(type, column->sort_operator, &form, &descending);
 		window->keys[k] = (GpuaggWindowKey){value_of(maker, maker->values[k].reg), descending,
 											column->nulls_first};
 	}
-	return NULL;
 }
 
 /* Up to which row a function's value is, of the rows in order. */
@@ -256,7 +255,6 @@ static const char *
 make(Maker *maker, const WindowSource *sources, int n)
 {
 	WindowDevice *device = maker->device;
-	const char *refusal;
 
 	add_exprs(maker, sources, n);
 	device->compiler = gpuagg_scan_program_make(maker->scan, maker->scan->scan.plan.qual,
@@ -264,9 +262,7 @@ make(Maker *maker, const WindowSource *sources, int n)
 	if (device->compiler == NULL || !gpuagg_compiled_for_device(&device->compiler->program, false))
 		return "an expression below the window is the CPU's";
 	device->program = device->compiler->program;
-	refusal = add_keys(maker);
-	if (refusal != NULL)
-		return refusal;
+	add_keys(maker);
 	add_functions(maker);
 	add_columns(maker, sources, n);
 	if (maker->full || !is_complete(device, n))

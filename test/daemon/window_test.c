@@ -222,7 +222,8 @@ random_window(GpuaggWindow *window, uint64_t places)
 		window->keys[window->nkeys++].value = V_SHORT;
 	window->npartition = window->nkeys;
 	/* each at most once: two of FLOAT64 and more are the CPU's, and so are five with both floats */
-	for (uint64_t n = next(8) == 0 ? 0 : 1 + next(window->nkeys > 1 ? 2 : 3), first = next(5); n > 0; n--)
+	for (uint64_t n = next(8) == 0 ? 0 : 1 + next(window->nkeys > 1 ? 2 : 3), first = next(5);
+		 n > 0; n--)
 		window->keys[window->nkeys++].value = orders[(first + n) % 5];
 	for (uint32_t k = 0; k < window->nkeys; k++)
 	{
