@@ -147,7 +147,8 @@ __launch_bounds__(Kind::THREADS, RESIDENT(Kind::BLOCKS))
 						totals.find(machine);
 						continue;
 					}
-				if (QUERY_SOURCE_KIND(source) != QUERY_ACCUMULATOR)
+				/* a count of rows leaves the accumulator to the steps behind it */
+				if (QUERY_SOURCE_KIND(source) > QUERY_ACCUMULATOR)
 					machine.load(a, source);
 				if (code >= QUERY_CODE(QUERY_AGGREGATE, 0))
 				{
