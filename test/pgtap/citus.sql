@@ -73,6 +73,21 @@ SELECT set_eq($$SELECT proname::text, count(*) FROM pg_aggregate a JOIN pg_proc 
 SELECT is_empty($$SELECT aggfnoid::regprocedure FROM pg_aggregate WHERE aggtranstype = 'gpu_state'::regtype
     AND obj_description(aggfnoid, 'pg_proc') IS NULL$$, 'comments stay');
 
+-- An update gives what a new extension has.
+CREATE FUNCTION declared() RETURNS TABLE (a text, b text) LANGUAGE sql AS $$
+    SELECT f::text, to_jsonb(ag)::text || prosrc || prosupport::text FROM pg_proc p JOIN pg_depend d ON d.objid = p.oid
+        AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e' JOIN pg_extension e ON e.oid = d.refobjid AND extname = 'gpuagg'
+        LEFT JOIN pg_aggregate q ON q.aggfnoid = p.oid CROSS JOIN LATERAL (SELECT p.oid::regprocedure) f(f) LEFT JOIN LATERAL
+        (SELECT aggfnoid::regprocedure, aggtransfn, aggfinalfn, aggcombinefn, aggserialfn, aggmtransfn, aggminvtransfn,
+            aggmfinalfn, aggtranstype::regtype, aggtransspace, aggmtranstype::regtype, aggmtransspace, aggsortop::regoperator,
+            agginitval WHERE q.aggfnoid IS NOT NULL) ag ON true
+$$;
+CREATE TABLE new AS SELECT * FROM declared();
+DROP EXTENSION gpuagg CASCADE;
+CREATE EXTENSION gpuagg VERSION '0.1.0';
+ALTER EXTENSION gpuagg UPDATE;
+SELECT results_eq('SELECT * FROM declared() ORDER BY a COLLATE "C"', 'SELECT * FROM new ORDER BY a COLLATE "C"', 'an update');
+
 -- The same results as core, whatever the plan.
 CREATE TABLE numbers AS SELECT i % 7 AS g, nullif(i % 31, 5)::smallint AS i2, i * 7919 AS i4, i * 1000003::bigint AS i8,
     (i % 1009) * 0.25::real AS f4, (i % 997) * power(2::float8, i % 200 - 100) AS f8, i * 0.01 AS n,
