@@ -197,11 +197,11 @@ begin_block(GpuaggKind kind, const Flight *scan, int64 first, int64 last, BlockS
 }
 
 static pg_attribute_always_inline void
-put_float(GpuaggKind kind, const Flight *scan, int64 i, const GpuaggFloatSum *acc)
+put_float(GpuaggKind kind, bool averages, const Flight *scan, int64 i, const GpuaggFloatSum *acc)
 {
 	GpuaggRounded rounded;
 
-	if (scan->work.flags & GPUAGG_SCAN_AVERAGE)
+	if (averages)
 	{
 		double result = 0;
 
@@ -231,6 +231,7 @@ scan_floats(GpuaggKind kind, const Flight *scan, GpuaggScanState *carry)
 {
 	GpuaggFloatSum *full = gpuagg_float_sum_of(&carry->f);
 	int64 nrows = (int64) scan->work.nrows;
+	bool averages = (scan->work.flags & GPUAGG_SCAN_AVERAGE) != 0;
 	bool exclusive = (scan->work.flags & GPUAGG_SCAN_EXCLUSIVE) != 0;
 
 	gpuagg_float_sum_propagate(full);
@@ -246,11 +247,11 @@ scan_floats(GpuaggKind kind, const Flight *scan, GpuaggScanState *carry)
 			if (is_head(scan, i))
 				gpuagg_float_sum_init(&sum.acc, sum.acc.base, sum.acc.width);
 			if (exclusive)
-				put_float(kind, scan, i, &sum.acc);
+				put_float(kind, averages, scan, i, &sum.acc);
 			if (is_valid(scan, i))
 				(void) gpuagg_float_sum_deposit(&sum.acc, float_at(kind, scan->values, i), 1);
 			if (!exclusive)
-				put_float(kind, scan, i, &sum.acc);
+				put_float(kind, averages, scan, i, &sum.acc);
 		}
 		gpuagg_float_sum_init(full, 0, GPUAGG_CHUNKS);
 		gpuagg_float_sum_merge(full, &sum.acc);

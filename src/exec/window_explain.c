@@ -134,13 +134,20 @@ show_run_condition(WindowScanState *node, List *context, ExplainState *es)
 							es);
 }
 
+/* A node that takes all rows of one partition of peers has no keys to sort them by. */
+static bool
+sorts_by_keys(const WindowSpec *spec)
+{
+	return spec->sort && spec->npartition + spec->norder > 0;
+}
+
 /* In core's words; returns whether the device did some of the sort. */
 static bool
 show_sort(WindowScanState *node, ExplainState *es)
 {
 	RowSortReport report;
 
-	if (!node->input.sorted || node->spec->npartition + node->spec->norder == 0)
+	if (!node->input.sorted || !sorts_by_keys(node->spec))
 		return false;
 	gpuagg_row_sort_report(node->input.sort, &report);
 	if (es->format == EXPLAIN_FORMAT_TEXT)
@@ -233,7 +240,7 @@ gpuagg_window_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	show_columns(node, "Order Key", spec->order, spec->norder, context, es);
 	show_run_condition(node, context, es);
 	ExplainPropertyText("Frame", frame_text(spec->frame), es);
-	ExplainPropertyBool("Sort", spec->sort && spec->npartition + spec->norder > 0, es);
+	ExplainPropertyBool("Sort", sorts_by_keys(spec), es);
 	if (es->analyze)
 	{
 		bool sorted_on_device = show_sort(node, es);

@@ -18,9 +18,9 @@
 typedef struct GroupVector
 {
 	int n;
-	int64 at
-		[GPUAGG_VECTOR_ROWS]; /* rows of the current set with the values; -1: the last before it */
-	Datum *values;			  /* the child's columns, row by row */
+	/* rows of the current set that have the values; -1: the last one before it */
+	int64 at[GPUAGG_VECTOR_ROWS];
+	Datum *values; /* the child's columns, row by row */
 	bool *isnull;
 	int64 *numbers; /* GPUAGG_VECTOR_ROWS for each function; or NULL: there are no such functions */
 	GpuaggInt128 sums[GPUAGG_VECTOR_ROWS];

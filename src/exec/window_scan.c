@@ -128,12 +128,12 @@ begin(CustomScanState *css, EState *estate, int eflags)
 	node->value_slot = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
 }
 
-/* Whether the device can compute functions, and none that it cannot is the CPU's in sets. */
+/* Whether the device can compute all functions that are computed in sets, and there are some. */
 static bool
 has_kernels(const WindowScanState *node)
 {
 	for (int f = 0; f < node->nfunctions; f++)
-		if (node->functions[f].op->kind != 0 && !gpuagg_running_on_device(node->functions[f].op))
+		if (gpuagg_running_averages_floats(node->functions[f].op))
 			return false;
 	return node->has_scans;
 }

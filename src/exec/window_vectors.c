@@ -21,12 +21,12 @@ gpuagg_window_vectors_begin(PlanState *ps, const bool *needed)
 	if (node->pipeline == NULL || node->run.condition != NULL || ps->qual != NULL ||
 		node->pipeline->nscans < node->nfunctions)
 		return false;
-	if (node->spec->frame != WINDOW_ROWS && !gpuagg_window_groups_begin(node, needed))
+	if (node->spec->frame == WINDOW_ROWS)
+		node->pipeline->needed = needed;
+	else if (!gpuagg_window_groups_begin(node, needed))
 		return false;
 	/* what is above looks at all rows */
 	node->nbounds = 0;
-	if (node->spec->frame == WINDOW_ROWS)
-		node->pipeline->needed = needed;
 	return true;
 }
 

@@ -95,12 +95,11 @@ can_sort(const Rebuild *rebuild, const Path *path, const WindowClause *clause)
  * takes those that it sorts, as columns where they come so.
  */
 static bool
-is_whole(const Rebuild *rebuild, const Path *path, const WindowClause *clause, WindowFrame frame)
+is_whole(const Rebuild *rebuild, const WindowClause *clause, WindowFrame frame)
 {
 	List *clauses = keys_of(clause);
 
-	return rebuild->own_sort && frame == WINDOW_WHOLE && !IsA(path, SortPath) &&
-		   !IsA(path, IncrementalSortPath) && can_sort_keys(rebuild, clauses) &&
+	return rebuild->own_sort && frame == WINDOW_WHOLE && can_sort_keys(rebuild, clauses) &&
 		   pathkeys_of(rebuild, clauses) == NIL;
 }
 
@@ -193,7 +192,7 @@ take_window(Rebuild *rebuild, const WindowAggPath *core, const WindowMatch *matc
 	window->run_condition = WINDOW_PATH_RUN_CONDITION(core);
 	window->qual = core->qual;
 	window->top = core->topwindow;
-	window->sort = sort != NULL || is_whole(rebuild, core->subpath, core->winclause, match->frame);
+	window->sort = sort != NULL || is_whole(rebuild, core->winclause, match->frame);
 	set_cost(window, core, input, sort);
 
 	rebuild->sorted |= sort != NULL;

@@ -347,9 +347,9 @@ gpuagg_build_parameter(VectorBuild *build, Expr *expr, bool early, VectorValue *
 
 	if (parameter == NULL)
 		parameter = add_parameter(build, expr, NULL, early, value);
+	/* rows that pass the filter may be others than those that reach it there */
 	else if (parameter->filter == build->in_filter)
-		parameter->early &=
-			early; /* rows that pass the filter may be others than those that reach it there */
+		parameter->early &= early;
 	value->reg = gpuagg_build_source(build, GPUAGG_VECTOR_CONSTANT, value->type,
 									 parameter->constant);
 }

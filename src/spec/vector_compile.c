@@ -472,12 +472,17 @@ compile_once(VectorBuild *build, Expr *expr, VectorValue *value)
 		gpuagg_build_row(build, expr, true, value);
 }
 
+static bool
+can_be_early(Expr *expr)
+{
+	return gpuagg_compile_has_no_column(expr) && only_computes(expr);
+}
+
 bool
 gpuagg_compile_early(VectorBuild *build, Expr *expr, VectorValue *value)
 {
 	gpuagg_vector_form(exprType((Node *) expr), exprTypmod((Node *) expr), value);
-	if (value->type == GPUAGG_VECTOR_DATUM || !gpuagg_compile_has_no_column(expr) ||
-		!only_computes(expr))
+	if (value->type == GPUAGG_VECTOR_DATUM || !can_be_early(expr))
 		return false;
 	gpuagg_build_parameter(build, expr, true, value);
 	return true;
@@ -487,7 +492,7 @@ bool
 gpuagg_compile_converted(VectorBuild *build, Expr *expr, const VectorConversion *conversion,
 						 int *constant)
 {
-	if (!gpuagg_compile_has_no_column(expr) || !only_computes(expr))
+	if (!can_be_early(expr))
 		return false;
 	*constant = gpuagg_build_converted(build, expr, conversion);
 	return true;

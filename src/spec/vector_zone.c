@@ -249,49 +249,55 @@ set_integer(GpuaggVectorConstant *constant, int64 integer)
 	return true;
 }
 
-/* Infinities of local times are those of timestamptz. */
+/*
+ * The least time that is `stamp` or later, or, with `after`, that is later.  Infinities of local times
+ * are those of timestamptz.
+ */
+static bool
+set_time(TimestampTz stamp, bool after, GpuaggVectorConstant *constant)
+{
+	Timestamp first;
+
+	if (after && TIMESTAMP_IS_NOEND(stamp))
+		return false;
+	first = stamp + after;
+	return (TIMESTAMP_NOT_FINITE(stamp) || first_time(stamp + after, &first)) &&
+		   set_integer(constant, first);
+}
+
+static bool
+set_date(TimestampTz stamp, bool after, GpuaggVectorConstant *constant)
+{
+	DateADT first = TIMESTAMP_IS_NOEND(stamp) ? DATEVAL_NOEND : DATEVAL_NOBEGIN + after;
+
+	if (after && TIMESTAMP_IS_NOEND(stamp))
+		return false;
+	return (TIMESTAMP_NOT_FINITE(stamp) || first_date(stamp, after ? 0 : -1, &first)) &&
+		   set_integer(constant, first);
+}
+
 static bool
 time_from(Datum value, GpuaggVectorConstant *constant)
 {
-	TimestampTz stamp = DatumGetTimestampTz(value);
-	Timestamp first = stamp;
-
-	return (TIMESTAMP_NOT_FINITE(stamp) || first_time(stamp, &first)) &&
-		   set_integer(constant, first);
+	return set_time(DatumGetTimestampTz(value), false, constant);
 }
 
 static bool
 time_after(Datum value, GpuaggVectorConstant *constant)
 {
-	TimestampTz stamp = DatumGetTimestampTz(value);
-	Timestamp first = stamp + 1;
-
-	if (TIMESTAMP_IS_NOEND(stamp))
-		return false;
-	return (TIMESTAMP_IS_NOBEGIN(stamp) || first_time(stamp + 1, &first)) &&
-		   set_integer(constant, first);
+	return set_time(DatumGetTimestampTz(value), true, constant);
 }
 
 static bool
 date_from(Datum value, GpuaggVectorConstant *constant)
 {
-	TimestampTz stamp = DatumGetTimestampTz(value);
-	DateADT first = TIMESTAMP_IS_NOEND(stamp) ? DATEVAL_NOEND : DATEVAL_NOBEGIN;
-
-	return (TIMESTAMP_NOT_FINITE(stamp) || first_date(stamp, -1, &first)) &&
-		   set_integer(constant, first);
+	return set_date(DatumGetTimestampTz(value), false, constant);
 }
 
 static bool
 date_after(Datum value, GpuaggVectorConstant *constant)
 {
-	TimestampTz stamp = DatumGetTimestampTz(value);
-	DateADT first = DATEVAL_NOBEGIN + 1;
-
-	if (TIMESTAMP_IS_NOEND(stamp))
-		return false;
-	return (TIMESTAMP_IS_NOBEGIN(stamp) || first_date(stamp, 0, &first)) &&
-		   set_integer(constant, first);
+	return set_date(DatumGetTimestampTz(value), true, constant);
 }
 
 /* Least local times that are a timestamptz's, or later; that are later. */
