@@ -222,10 +222,8 @@ atomic_max(uint64_t *p, uint64_t value)
 static __device__ __forceinline__ void
 atomic_set_release(uint64_t *p, uint64_t value)
 {
-	uint64_t old;
-
-	asm volatile("atom.exch.release.gpu.b64 %0, [%1], %2;"
-				 : "=l"(old)
+	asm volatile("{\n\t.reg .b64 old;\n\tatom.exch.release.gpu.b64 old, [%0], %1;\n\t}"
+				 :
 				 : "l"(p), "l"(value)
 				 : "memory");
 }
