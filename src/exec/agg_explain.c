@@ -141,7 +141,7 @@ show_work(AggScanState *node, ExplainState *es)
 	gpuagg_agg_counts_add(&counts, &node->workers);
 	if (node->spec->nquals > 0)
 		ExplainPropertyInteger("Rows Removed by Rows Filter", NULL, counts.removed, es);
-	if (!node->spec->over_window)
+	if (!node->spec->over_subquery)
 	{
 		ExplainPropertyInteger("Pages Read", NULL, (int64) counts.pages.pages, es);
 		ExplainPropertyInteger("Pages All-Visible", NULL, (int64) counts.pages.all_visible, es);

@@ -140,6 +140,17 @@ grouping_of(const AggSet *set, const List *keys)
 	return bits;
 }
 
+Datum
+gpuagg_agg_result(const AggScanState *node, const AggSet *set, AggGroup *group, int call,
+				  bool *isnull)
+{
+	const AggCall *of = &node->spec->calls[call];
+	Accumulator *acc = gpuagg_group_state(&set->layout, group, node->call_state[call]);
+
+	*isnull = false;
+	return gpuagg_family_of(acc)->finish(acc, of->aggregate, of->result, isnull);
+}
+
 static void
 store_results(AggScanState *node, const AggSet *set, AggGroup *group, Datum *values, bool *isnull)
 {
@@ -147,13 +158,7 @@ store_results(AggScanState *node, const AggSet *set, AggGroup *group, Datum *val
 	ListCell *cell;
 
 	for (int i = 0; i < spec->ncalls; i++)
-	{
-		const AggCall *call = &spec->calls[i];
-		Accumulator *acc = gpuagg_group_state(&set->layout, group, node->call_state[i]);
-
-		isnull[i] = false;
-		values[i] = gpuagg_family_of(acc)->finish(acc, call->aggregate, call->result, &isnull[i]);
-	}
+		values[i] = gpuagg_agg_result(node, set, group, i, &isnull[i]);
 	foreach (cell, spec->groupings)
 	{
 		int i = spec->ncalls + foreach_current_index(cell);

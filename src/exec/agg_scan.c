@@ -60,11 +60,11 @@ find_rows(AggScanState *node)
 	const AggSpec *spec = node->spec;
 	int parent = (int) plan->scan.scanrelid;
 
-	if ((spec->over_children || spec->over_window) &&
+	if ((spec->over_children || spec->over_subquery) &&
 		!bms_get_singleton_member(plan->custom_relids, &parent))
 		elog(ERROR, "GpuAgg has no parent table or subquery");
 	node->varno = (Index) parent;
-	if (spec->over_window)
+	if (spec->over_subquery)
 	{
 		node->row_desc = gpuagg_row_reader_desc(linitial(node->css.custom_ps), spec->attributes,
 												spec->typmods);
@@ -137,19 +137,46 @@ gather(AggScanState *node)
 	node->drained = true;
 }
 
+/* At the first row of a query's, or at its first vector. */
+static void
+start(AggScanState *node)
+{
+	if (!node->begun && !IsParallelWorker() && node->spec->mode != AGG_PARTIAL)
+	{
+		for (int i = 0; i < node->spec->ncalls; i++)
+			gpuagg_stat_begin();
+		gpuagg_stat_reason(gpuagg_device == DEVICE_CPU ? GPUAGG_DISABLED : GPUAGG_NO_GAIN);
+		gpuagg_device_require();
+		gpuagg_node_log(AGG_NODE_NAME " used", NULL);
+		if (node->spec->mode == AGG_FINAL)
+			gpuagg_node_log(AGG_NODE_NAME " used with workers", NULL);
+	}
+	node->begun = true;
+}
+
+static void
+fill(AggScanState *node)
+{
+	start(node);
+	if (node->drained)
+		return;
+	if (node->spec->mode == AGG_WHOLE)
+		gpuagg_agg_input_drain(node);
+	else
+		gather(node);
+}
+
 static bool
 next_group(AggScanState *node, TupleTableSlot *slot)
 {
 	switch (node->spec->mode)
 	{
 		case AGG_WHOLE:
-			if (!node->drained)
-				gpuagg_agg_input_drain(node);
+			fill(node);
 			return gpuagg_agg_output_next(node, true, slot);
 
 		case AGG_FINAL:
-			if (!node->drained)
-				gather(node);
+			fill(node);
 			return gpuagg_agg_output_next(node->partial, true, slot);
 
 		case AGG_PARTIAL:
@@ -182,17 +209,7 @@ next_tuple(ScanState *ss)
 	AggScanState *node = (AggScanState *) ss;
 	TupleTableSlot *slot = ss->ss_ScanTupleSlot;
 
-	if (!node->begun && !IsParallelWorker() && node->spec->mode != AGG_PARTIAL)
-	{
-		for (int i = 0; i < node->spec->ncalls; i++)
-			gpuagg_stat_begin();
-		gpuagg_stat_reason(gpuagg_device == DEVICE_CPU ? GPUAGG_DISABLED : GPUAGG_NO_GAIN);
-		gpuagg_device_require();
-		gpuagg_node_log(AGG_NODE_NAME " used", NULL);
-		if (node->spec->mode == AGG_FINAL)
-			gpuagg_node_log(AGG_NODE_NAME " used with workers", NULL);
-	}
-	node->begun = true;
+	start(node);
 	if (!next_group(node, slot))
 		return ExecClearTuple(slot);
 	node->given++;
@@ -361,6 +378,7 @@ make_state(CustomScan *plan)
 	gpuagg_leader_check();
 	NodeSetTag(node, T_CustomScanState);
 	node->css.methods = &exec_methods;
+	node->fill = fill;
 	node->spec = gpuagg_agg_spec_read(plan->custom_private);
 	return (Node *) node;
 }

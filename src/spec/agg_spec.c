@@ -60,7 +60,7 @@ gpuagg_agg_spec_list(const AggSpec *spec)
 		head = lappend_int(head, call->distinct);
 	}
 	return lappend(list_make5(head, equality, calls, spec->sets, spec->groupings),
-				   spec->over_window ? list_make2(spec->attributes, spec->typmods) : NIL);
+				   spec->over_subquery ? list_make2(spec->attributes, spec->typmods) : NIL);
 }
 
 static Oid *
@@ -103,8 +103,8 @@ gpuagg_agg_spec_read(const List *list)
 	}
 	spec->sets = lfourth(list);
 	spec->groupings = list_nth(list, 4);
-	spec->over_window = list_nth(list, 5) != NIL;
-	if (spec->over_window)
+	spec->over_subquery = list_nth(list, 5) != NIL;
+	if (spec->over_subquery)
 	{
 		spec->attributes = linitial(list_nth(list, 5));
 		spec->typmods = lsecond(list_nth(list, 5));

@@ -14,7 +14,7 @@
  * have the keys, the ncarried expressions, and of each call its argument and its FILTER, as
  * far as it has these.  Quals are those of the parent, and all its expressions are over the
  * parent's columns; custom_relids has the parent alone, of a node GpuAgg Table the table, of a
- * node over windows the subquery.
+ * node over a subquery that one.
  *
  * custom_private has the spec as a List, which copyObject and nodeToString can handle.
  */
@@ -54,9 +54,10 @@ typedef struct AggSpec
 {
 	AggMode mode;
 	bool over_children; /* its tables are read by nodes below it */
-	bool over_window;	/* its rows are those of a subquery with windows, the plan below */
-	List *attributes;	/* of that: of each column of the plan the subquery's, */
-	List *typmods;		/* and its typmod, which of numerics may be more than the query knows */
+	bool
+		over_subquery; /* its rows are those of a subquery with windows or groups, the plan below */
+	List *attributes;  /* of that: of each column of the plan the subquery's, */
+	List *typmods;	   /* and its typmod, which of numerics may be more than the query knows */
 	int nkeys;
 	Oid *equality; /* operators of the keys */
 	int ncarried;
