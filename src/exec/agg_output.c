@@ -228,8 +228,8 @@ gpuagg_agg_output_make_room(AggScanState *node)
 	return true;
 }
 
-static void
-clear_tuple(TupleTableSlot *slot)
+void
+gpuagg_agg_output_clear(TupleTableSlot *slot)
 {
 	ExecClearTuple(slot);
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
@@ -247,7 +247,7 @@ next_result(AggScanState *node, TupleTableSlot *slot)
 		CHECK_FOR_INTERRUPTS();
 		if (gpuagg_agg_held_has_results(node))
 		{
-			clear_tuple(slot);
+			gpuagg_agg_output_clear(slot);
 			if (gpuagg_agg_held_next_result(node, slot->tts_values, slot->tts_isnull))
 				return true;
 		}
@@ -262,7 +262,7 @@ next_result(AggScanState *node, TupleTableSlot *slot)
 		gpuagg_agg_sets_derive(node, set, group);
 		if (!set->given)
 			continue;
-		clear_tuple(slot);
+		gpuagg_agg_output_clear(slot);
 		gpuagg_agg_set_values(set, group, slot->tts_values, slot->tts_isnull);
 		store_results(node, set, group, slot->tts_values + node->nvalues,
 					  slot->tts_isnull + node->nvalues);
@@ -279,7 +279,7 @@ next_state(AggScanState *node, TupleTableSlot *slot)
 	bool *isnull = slot->tts_isnull;
 	AggGroup *group;
 
-	clear_tuple(slot);
+	gpuagg_agg_output_clear(slot);
 	for (; node->giving < node->ndistinct; node->giving++)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -132,7 +132,6 @@ filter(AggScanState *node)
 	PlanState *ps = &node->css.ss.ps;
 	ExprContext *econtext = ps->ps_ExprContext;
 	TupleTableSlot *slot = node->css.ss.ss_ScanTupleSlot;
-	int natts = slot->tts_tupleDescriptor->natts;
 	int before = results->n;
 	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 
@@ -140,8 +139,8 @@ filter(AggScanState *node)
 	for (int i = 0; i < before; i++)
 	{
 		ResetExprContext(econtext);
-		ExecClearTuple(slot);
-		for (int c = 0; c < natts; c++)
+		gpuagg_agg_output_clear(slot);
+		for (int c = 0; c < node->ncolumns; c++)
 			slot->tts_values[c] = gpuagg_agg_results_datum(ps, c, i, &slot->tts_isnull[c]);
 		econtext->ecxt_scantuple = ExecStoreVirtualTuple(slot);
 		if (ExecQual(ps->qual, econtext))

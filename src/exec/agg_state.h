@@ -489,10 +489,11 @@ extern void gpuagg_agg_finish_groups(AggScanState *node);
 
 /*
  * agg_output.c: the next group as a scan tuple, with results or with states, false at the
- * end; the result of a call for a group; a worker's tuple, or a row that a node below has computed,
+ * end; a tuple of NULLs alone; the result of a call for a group; a worker's tuple, or a row that a node below has computed,
  * into the groups; room for more groups, false if the worker has to give out what it has.
  */
 extern bool gpuagg_agg_output_next(AggScanState *node, bool results, TupleTableSlot *slot);
+extern void gpuagg_agg_output_clear(TupleTableSlot *slot);
 extern Datum gpuagg_agg_result(const AggScanState *node, const AggSet *set, AggGroup *group,
 							   int call, bool *isnull);
 extern void gpuagg_agg_output_merge(AggScanState *node, TupleTableSlot *slot);
