@@ -128,7 +128,12 @@ def data_set(options, number, tally):
                     'min_parallel_table_scan_size = 0', 'enable_sort = off', 'gpuagg.device_min_rows = 0'):
         script.sql('SET ' + setting)
     script.sql(table.create)
-    script.sql('ANALYZE ' + table.name)
+    if rng.random() < 0.5:
+        # columns in memory, and on the device where there is one
+        script.sql('VACUUM ANALYZE ' + table.name)
+        script.sql("SELECT gpuagg_prefetch('%s')" % table.name)
+    else:
+        script.sql('ANALYZE ' + table.name)
     for i in range(options.queries):
         query, exact = make_query(rng, table)
         memory = rng.choice(("'64kB'", "'4MB'", "'4MB'"))
