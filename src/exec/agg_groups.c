@@ -34,9 +34,8 @@
  */
 #define DIRECT_LEAST 1024
 #define DIRECT_GROUP 4
-#define DIRECT_ROW	 16 /* for each row */
-#define DIRECT_PART \
-	512 /* of the memory for groups a byte of so many is one for an expected group */
+#define DIRECT_ROW	 16	 /* for each row */
+#define DIRECT_BYTES 512 /* of memory for groups, for each that is expected */
 
 typedef struct PackedEntry
 {
@@ -202,7 +201,7 @@ gpuagg_groups_make(GroupLayout *layout, PlanState *parent)
 	groups->layout = layout;
 	groups->parent = parent;
 	groups->expected = (int64) Min(parent->plan->plan_rows,
-								   (double) (get_hash_memory_limit() / DIRECT_PART));
+								   (double) (get_hash_memory_limit() / DIRECT_BYTES));
 	groups->group_size = size;
 	groups->pack = true;
 	groups->by_vector = true;
