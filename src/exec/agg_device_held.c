@@ -43,6 +43,8 @@ struct AggHeld
 	bool has_results;
 	HeldResult *results; /* of each call, if it has */
 	List *answers;		 /* of HeldAnswer * */
+	bool look;			 /* at records that stay: */
+	int looked;			 /* of so many answers at all of them */
 	uint32 *record;		 /* packed, of a file */
 };
 
@@ -161,6 +163,8 @@ held_of(AggScanState *node, const AggDeviceGroups *groups)
 	find_results(node, node->held);
 	node->held->records = gpuagg_agg_device_records(node, groups, NULL);
 	node->held->answers = NIL;
+	node->held->look = false;
+	node->held->looked = 0;
 	node->held->record = palloc(groups->layout.words * sizeof(uint32));
 	MemoryContextSwitchTo(old);
 	return node->held;
@@ -244,14 +248,40 @@ gpuagg_agg_held_next(AggScanState *node)
 						  : NULL;
 }
 
+bool
+gpuagg_agg_held_look(AggScanState *node, bool look)
+{
+	AggHeld *held = node->held;
+	ListCell *cell;
+
+	foreach (cell, held->answers)
+		if (((const HeldAnswer *) lfirst(cell))->files != NULL)
+			return false;
+	foreach (cell, held->answers)
+		((HeldAnswer *) lfirst(cell))->next = 0;
+	held->look = look;
+	held->looked = 0;
+	return true;
+}
+
+/* An answer has been looked at, or given out. */
+static void
+leave_answer(AggHeld *held)
+{
+	if (held->look)
+		held->looked++;
+	else
+		end_first(held);
+}
+
 int
 gpuagg_agg_held_next_records(AggScanState *node, const uint32 **records)
 {
 	AggHeld *held = node->held;
 
-	for (; held != NULL && held->answers != NIL; end_first(held))
+	for (; held != NULL && list_length(held->answers) > held->looked; leave_answer(held))
 	{
-		HeldAnswer *answer = linitial(held->answers);
+		HeldAnswer *answer = list_nth(held->answers, held->looked);
 		const GpuaggGroupPacking *packing = &answer->query->packing;
 		const uint32 *packed = next_record(held, answer);
 		int n = 1;
@@ -264,11 +294,12 @@ gpuagg_agg_held_next_records(AggScanState *node, const uint32 **records)
 			answer->next += n - 1;
 		}
 		gpuagg_agg_device_unpack(held->records, packing, packed, n, records);
-		for (int i = 0; i < n; i++)
+		for (int i = 0; i < n && !held->look; i++)
 			node->counts.removed -= records[i][held->layout->rows];
 		return n;
 	}
-	gpuagg_agg_held_end(node);
+	if (held != NULL && !held->look)
+		gpuagg_agg_held_end(node);
 	return 0;
 }
 

@@ -195,6 +195,8 @@ gpuagg_agg_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	show_expressions("Group Key", css, 0, spec->nkeys, ancestors, es);
 	if (spec->mode != AGG_PARTIAL)
 		show_sets(css, spec->sets, ancestors, es);
+	if (spec->top.n > 0)
+		ExplainPropertyInteger("Groups Wanted", NULL, spec->top.n, es);
 	if (spec->mode != AGG_FINAL)
 	{
 		show_filter(css, node->ncolumns, spec->nquals, ancestors, es);

@@ -19,6 +19,7 @@ struct AggResults
 {
 	int n;
 	bool held; /* they are records */
+	bool look; /* and will be there again */
 	union
 	{
 		AggGroup *groups[GPUAGG_VECTOR_ROWS];
@@ -51,6 +52,21 @@ gpuagg_agg_results_begin(PlanState *ps)
 		(owner->held != NULL && !gpuagg_agg_held_has_results(owner)))
 		return false;
 	node->results->held = owner->held != NULL;
+	node->results->look = false;
+	return true;
+}
+
+bool
+gpuagg_agg_results_look(PlanState *ps, bool look)
+{
+	AggScanState *node = (AggScanState *) ps;
+	AggScanState *owner = owner_of(node);
+	AggSet *set = gpuagg_agg_main(owner);
+
+	if (node->results->held && !gpuagg_agg_held_look(owner, look))
+		return false;
+	memset(&set->position, 0, sizeof(set->position));
+	node->results->look = look;
 	return true;
 }
 
@@ -149,7 +165,8 @@ filter(AggScanState *node)
 	ExecClearTuple(slot);
 	ResetExprContext(econtext);
 	MemoryContextSwitchTo(old);
-	InstrCountFiltered1(ps, before - results->n);
+	if (!results->look)
+		InstrCountFiltered1(ps, before - results->n);
 }
 
 /* False: there is none. */
@@ -176,7 +193,8 @@ find_next(AggScanState *node)
 		}
 		gpuagg_groups_prefetch(set->groups, results->of.groups, results->n);
 	}
-	node->given += results->n;
+	if (!results->look)
+		node->given += results->n;
 	return results->n > 0;
 }
 

@@ -18,6 +18,12 @@
  */
 extern bool gpuagg_agg_results_begin(PlanState *node);
 
+/*
+ * Begins, or ends, a look at the groups, after which they are there again from the first one on;
+ * false: this cannot be had.
+ */
+extern bool gpuagg_agg_results_look(PlanState *node, bool look);
+
 /* Goes to the next groups; returns how many, up to GPUAGG_VECTOR_ROWS, 0 at the end. */
 extern int gpuagg_agg_results_next(PlanState *node);
 

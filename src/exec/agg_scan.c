@@ -19,6 +19,7 @@
 #include "exec/agg_scan.h"
 #include "exec/agg_spill.h"
 #include "exec/agg_state.h"
+#include "exec/agg_top.h"
 #include "exec/function_access.h"
 #include "exec/row_reader.h"
 #include "gpuagg.h"
@@ -166,18 +167,28 @@ fill(AggScanState *node)
 		gather(node);
 }
 
+/* The next group of those that `owner` has. */
+static bool
+next_result(AggScanState *node, AggScanState *owner, TupleTableSlot *slot)
+{
+	fill(node);
+	if (!node->top_begun)
+		node->top_found = gpuagg_agg_top_begin(node);
+	node->top_begun = true;
+	return node->top_found ? gpuagg_agg_top_next(node, slot)
+						   : gpuagg_agg_output_next(owner, true, slot);
+}
+
 static bool
 next_group(AggScanState *node, TupleTableSlot *slot)
 {
 	switch (node->spec->mode)
 	{
 		case AGG_WHOLE:
-			fill(node);
-			return gpuagg_agg_output_next(node, true, slot);
+			return next_result(node, node, slot);
 
 		case AGG_FINAL:
-			fill(node);
-			return gpuagg_agg_output_next(node->partial, true, slot);
+			return next_result(node, node->partial, slot);
 
 		case AGG_PARTIAL:
 			if (node->leader)
@@ -212,7 +223,8 @@ next_tuple(ScanState *ss)
 	start(node);
 	if (!next_group(node, slot))
 		return ExecClearTuple(slot);
-	node->given++;
+	if (!node->top_found)
+		node->given++;
 	return slot;
 }
 
@@ -251,6 +263,7 @@ rescan(CustomScanState *css)
 	{
 		node->drained = false;
 		node->emitting = false;
+		node->top_begun = false;
 		gpuagg_agg_input_rescan(node->spec->mode == AGG_FINAL ? node->partial : node);
 	}
 	if (child == NULL)

@@ -59,6 +59,7 @@ typedef struct AggChunk AggChunk;
 typedef struct AggDense AggDense;
 typedef struct AggRanges AggRanges;
 typedef struct AggResults AggResults;
+typedef struct AggTopRun AggTopRun;
 typedef struct AggCodes AggCodes;
 
 /* A value that a node's groups may keep: a key, an expression carried, or an argument with DISTINCT. */
@@ -193,6 +194,9 @@ typedef struct AggScanState
 	bool counted;							 /* its counts are in the share */
 	int64 given;							 /* groups given out as results */
 	void (*fill)(struct AggScanState *node); /* all input into the groups, of a node with results */
+	AggTopRun *top;		 /* groups that are wanted, once there was a look; or NULL */
+	bool top_begun;		 /* there was, in this run; */
+	bool top_found;		 /* and it has told which */
 	AggResults *results; /* groups that a node above takes as vectors; or NULL */
 	Size memory_limit;	 /* bytes of all sets' groups and values */
 	Size set_limit;		 /* of these, what a set may have in any case */
@@ -416,13 +420,14 @@ extern void gpuagg_agg_device_take(AggScanState *node);
  * group of those held, until that after it is asked for, NULL at the end; forgets them.  Where
  * these are results and has_results(), next_result() gives one in place of a group: the values of
  * the node and of its calls.  next_records(): up to a vector of them as records, until it is called
- * again, 0 at the end; of these a key, a call's result, or its n values' sum as an integer times
+ * again, 0 at the end; while there is a look(), which begins and ends at the first, they stay.  Of these a key, a call's result, or its n values' sum as an integer times
  * 10^-scale, false if it is none.
  */
 extern void gpuagg_agg_held_settle(AggScanState *node);
 extern AggGroup *gpuagg_agg_held_next(AggScanState *node);
 extern bool gpuagg_agg_held_has_results(const AggScanState *node);
 extern bool gpuagg_agg_held_next_result(AggScanState *node, Datum *values, bool *isnull);
+extern bool gpuagg_agg_held_look(AggScanState *node, bool look);
 extern int gpuagg_agg_held_next_records(AggScanState *node, const uint32 **records);
 extern Datum gpuagg_agg_held_key(const AggScanState *node, const uint32 *record, int number,
 								 bool *isnull);

@@ -86,7 +86,8 @@ plan_agg(PlannerInfo *root, RelOptInfo *rel, CustomPath *custom, List *tlist, Li
 					.calls = match->calls,
 					.sets = match->sets,
 					.groupings = match->grouping_keys,
-					.nquals = list_length(quals)};
+					.nquals = list_length(quals),
+					.top = path->top};
 	List *entries;
 
 	if (match->subquery != NULL)

@@ -134,6 +134,14 @@ window_typmod(const GpuWindowPath *window, const RelOptInfo *rel, const Var *var
 	return result_typmod(window->match.functions[function].aggregate, linitial(call->args));
 }
 
+int32
+gpuagg_agg_result_typmod(Aggregate aggregate, const Aggref *aggref)
+{
+	if (aggref->aggtype != NUMERICOID || aggref->args == NIL)
+		return -1;
+	return result_typmod(aggregate, (Node *) linitial_node(TargetEntry, aggref->args)->expr);
+}
+
 /* Of a column of the subquery that an aggregate is. */
 static int32
 aggregate_typmod(const AggMatch *match, const RelOptInfo *rel, const Var *var)
@@ -145,13 +153,9 @@ aggregate_typmod(const AggMatch *match, const RelOptInfo *rel, const Var *var)
 		exprType((const Node *) entry->expr) != NUMERICOID)
 		return var->vartypmod;
 	foreach (cell, match->aggrefs)
-	{
-		const Aggref *aggref = lfirst(cell);
-
-		if (equal(aggref, entry->expr) && aggref->args != NIL)
-			return result_typmod(match->calls[foreach_current_index(cell)].aggregate,
-								 (Node *) linitial_node(TargetEntry, aggref->args)->expr);
-	}
+		if (equal(lfirst(cell), entry->expr))
+			return gpuagg_agg_result_typmod(match->calls[foreach_current_index(cell)].aggregate,
+											lfirst(cell));
 	return var->vartypmod;
 }
 

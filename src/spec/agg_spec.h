@@ -50,6 +50,17 @@ typedef struct AggCall
 	int distinct; /* number of its argument among those with DISTINCT; -1: all values count */
 } AggCall;
 
+/* What a sort and a LIMIT above want of the groups: the first n by a column, the sort's first key. */
+typedef struct AggTop
+{
+	int n;		/* 0: all groups */
+	int column; /* of the scan tuple */
+	bool descending;
+	bool nulls_first;
+	int scale;	   /* of numerics; -1: of others */
+	bool only_key; /* of those that are equal any will do */
+} AggTop;
+
 typedef struct AggSpec
 {
 	AggMode mode;
@@ -68,6 +79,7 @@ typedef struct AggSpec
 	List *sets; /* grouping sets: each the numbers of its keys, from 0; NIL: all keys are one */
 	List *groupings; /* the same of each grouping()'s arguments, in their order */
 	int nquals;
+	AggTop top;
 } AggSpec;
 
 /* The expression within a cast to its own type and collation, which expressions of a query never have. */

@@ -18,7 +18,7 @@ DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line ~ 'Scan|Aggregate|Rows Read|Group Key|Removed|Spills|Groups:' THEN
+		IF line ~ 'Scan|Aggregate|Rows Read|Group Key|Removed|Spills|Groups:|Wanted' THEN
 			RETURN NEXT regexp_replace(line, 'rows=(\d+)(\.\d+)?', 'rows=\1');
 		END IF;
 	END LOOP;
@@ -52,6 +52,33 @@ WHERE nodes ~ 'Spills';
 SELECT gpu_count(*), gpu_sum(n), gpu_max(s) FROM (SELECT visitor, gpu_count(*) AS n, gpu_min(site) AS s FROM visits GROUP BY visitor) q;
 RESET work_mem;
 RESET hash_mem_multiplier;
+
+-- Of the first groups by a sort and a LIMIT the others are left out, where their number is known.
+SELECT * FROM nodes('SELECT visitor, gpu_sum(ms) FROM visits GROUP BY visitor ORDER BY 2 DESC NULLS LAST, 1 LIMIT 3');
+SELECT visitor, gpu_sum(ms) FROM visits GROUP BY visitor ORDER BY 2 DESC NULLS LAST, 1 LIMIT 3;
+SELECT visitor, sum(ms) FROM visits GROUP BY visitor ORDER BY 2 DESC NULLS LAST, 1 LIMIT 3;
+SELECT visitor, gpu_sum(paid) FROM visits GROUP BY visitor HAVING gpu_count(ms) = 8 ORDER BY 2, 1 LIMIT 3 OFFSET 1;
+SELECT visitor, sum(paid) FROM visits GROUP BY visitor HAVING count(ms) = 8 ORDER BY 2, 1 LIMIT 3 OFFSET 1;
+SELECT visitor % 100 AS v, gpu_avg(x) FROM visits GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 3;
+SELECT visitor % 100 AS v, avg(x) FROM visits GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 3;
+-- all are equal by the only key; and by the first of two
+SELECT gpu_count(*) FROM visits GROUP BY i ORDER BY 1 LIMIT 2;
+SELECT * FROM nodes('SELECT gpu_count(*) FROM visits GROUP BY i ORDER BY 1 LIMIT 2') WHERE nodes ~ 'Scan|Groups';
+SELECT page, i, gpu_count(*) FROM visits WHERE i < 1000 GROUP BY page, i ORDER BY page DESC, i LIMIT 2;
+-- sums of NULLs alone come first, or last
+SELECT visitor, gpu_sum(nullif(ms, 11)) FROM visits WHERE ms = 11 OR visitor < 2 GROUP BY visitor ORDER BY 2 DESC, 1 LIMIT 2;
+SELECT visitor, gpu_sum(nullif(ms, 11)) FROM visits WHERE ms = 11 OR visitor < 2 GROUP BY visitor ORDER BY 2, 1 LIMIT 2;
+-- not of these
+SELECT * FROM nodes('SELECT page, gpu_count(*) FROM visits GROUP BY page ORDER BY 2 FETCH FIRST 2 ROWS WITH TIES') WHERE nodes ~ 'Wanted';
+SELECT * FROM nodes('SELECT DISTINCT gpu_count(*) FROM visits GROUP BY visitor ORDER BY 1 LIMIT 1') WHERE nodes ~ 'Wanted';
+SELECT * FROM nodes('SELECT page, gpu_count(*), row_number() OVER (ORDER BY page) FROM visits GROUP BY page ORDER BY 2 LIMIT 1') WHERE nodes ~ 'Wanted';
+SELECT * FROM nodes('SELECT page, gpu_count(*), generate_series(1, 2) FROM visits GROUP BY page ORDER BY 2 LIMIT 1') WHERE nodes ~ 'Wanted';
+SELECT * FROM nodes('SELECT site, gpu_count(*) FROM visits GROUP BY site ORDER BY 1 LIMIT 1') WHERE nodes ~ 'Wanted';
+SELECT * FROM nodes('SELECT page, gpu_count(*) FROM visits GROUP BY page ORDER BY 2 LIMIT (SELECT 2)') WHERE nodes ~ 'Wanted';
+SELECT * FROM nodes('SELECT page, gpu_count(*) FROM visits GROUP BY ROLLUP (page) ORDER BY 2 LIMIT 1') WHERE nodes ~ 'Wanted';
+-- a run again
+SELECT p, t.* FROM generate_series(0, 4) p,
+	LATERAL (SELECT visitor, gpu_count(*) FROM visits WHERE page = p GROUP BY visitor ORDER BY 2 DESC, 1 LIMIT 1) t ORDER BY p;
 
 -- With workers below, again and again, and stopped.
 SET parallel_setup_cost = 0;
