@@ -396,6 +396,25 @@ limbs_for(const GpuaggDecimalSum *acc, int squares)
 }
 
 int
+gpuagg_decimal_integer(const GpuaggDecimalSum *acc, int scale, int64_t *n, GpuaggInt128 *sum)
+{
+	int more = 4 * acc->groups - scale; /* digits that the sum has, all 0 */
+	int64_t power = 1;
+
+	*n = acc->fast.n;
+	*sum = acc->fast.sum;
+	if (*n == 0 && acc->rare == NULL)
+		return 1;
+	if (acc->rare != NULL || acc->scale != scale || more < 0)
+		return 0;
+	for (; more > 0; more--)
+		power *= 10;
+	*sum = gpuagg_int128_is_int64(*sum) ? gpuagg_int128_from((int64_t) sum->lo / power)
+										: gpuagg_int128_narrow(gpuagg_int128_wide(*sum) / power);
+	return 1;
+}
+
+int
 gpuagg_decimal_total_digits(GpuaggDecimalSum *acc, int squares)
 {
 	GpuaggLimbs *limbs = limbs_for(acc, squares);

@@ -149,6 +149,13 @@ gpuagg_decimal_count(const GpuaggDecimalSum *acc)
 }
 
 /*
+ * The sum of n finite values, times 10^scale, where that is the largest scale of them and the fast
+ * part has all; 0: else.
+ */
+extern int gpuagg_decimal_integer(const GpuaggDecimalSum *acc, int scale, int64_t *n,
+								  GpuaggInt128 *sum);
+
+/*
  * The sum of the finite values, or of their squares: how many digits it may have at most,
  * and the sum, with its digits written to room for that many.  Its scale is acc's, for
  * squares twice that.  The value of acc stays the same.

@@ -56,14 +56,14 @@ static const char *
 program_refusal(const AggScanState *node)
 {
 	const GpuaggVectorProgram *program = &node->compiler->program;
-	bool over_window = node->spec->over_window;
+	bool over_subquery = node->spec->over_subquery;
 
 	/* below a window are others */
-	if (program->ncolumns == 0 && !over_window)
+	if (program->ncolumns == 0 && !over_subquery)
 		return "no column is needed";
-	if (program->ncolumns > (over_window ? GPUAGG_WINDOW_COLUMNS : GPUAGG_QUERY_COLUMNS))
+	if (program->ncolumns > (over_subquery ? GPUAGG_WINDOW_COLUMNS : GPUAGG_QUERY_COLUMNS))
 		return "too many columns are needed";
-	if (!gpuagg_compiled_for_device(program, !over_window))
+	if (!gpuagg_compiled_for_device(program, !over_subquery))
 		return "an expression is the CPU's";
 	return gpuagg_agg_device_program_refusal(node);
 }

@@ -206,13 +206,36 @@ set_packing(AggDeviceRecords *keys, const GpuaggGroupPacking *packing)
 	keys->packing = packing;
 }
 
+static uint32 *
+record_of(AggDeviceRecords *keys, int row)
+{
+	return keys->records + (Size) row * keys->groups->layout.words;
+}
+
+static void
+unpack_records(AggDeviceRecords *keys, const GpuaggGroupPacking *packing, const uint32 *packed,
+			   int n)
+{
+	set_packing(keys, packing);
+	for (int i = 0; i < n; i++)
+		gpuagg_group_unpack(packing, packed + (Size) i * packing->words, record_of(keys, i));
+}
+
 const uint32 *
 gpuagg_agg_device_record(AggDeviceRecords *keys, const GpuaggGroupPacking *packing,
 						 const uint32 *packed)
 {
-	set_packing(keys, packing);
-	gpuagg_group_unpack(packing, packed, keys->records);
+	unpack_records(keys, packing, packed, 1);
 	return keys->records;
+}
+
+void
+gpuagg_agg_device_unpack(AggDeviceRecords *keys, const GpuaggGroupPacking *packing,
+						 const uint32 *packed, int n, const uint32 **unpacked)
+{
+	unpack_records(keys, packing, packed, n);
+	for (int i = 0; i < n; i++)
+		unpacked[i] = record_of(keys, i);
 }
 
 /* Unpacks n records, and their keys. */
@@ -221,15 +244,11 @@ unpack(AggDeviceRecords *keys, const GpuaggGroupPacking *packing, const uint32 *
 {
 	const GpuaggGroupLayout *layout = &keys->groups->layout;
 
-	set_packing(keys, packing);
-	for (int i = 0; i < n; i++)
-		gpuagg_group_unpack(packing, packed + (Size) i * packing->words,
-							keys->records + (Size) i * layout->words);
+	unpack_records(keys, packing, packed, n);
 	begin_keys(keys, n);
 	for (uint32 k = 0; k < layout->nkeys; k++)
 		for (int i = 0; i < n; i++)
-			store_key(keys, (int) k, i,
-					  (const uint64 *) (keys->records + (Size) i * layout->words));
+			store_key(keys, (int) k, i, (const uint64 *) record_of(keys, i));
 }
 
 static void
@@ -240,7 +259,7 @@ take_records(AggDeviceRecords *keys, const GpuaggGroupPacking *packing, const ui
 	unpack(keys, packing, packed, n);
 	find_groups(keys, n, found);
 	for (int i = 0; i < n; i++)
-		take_record(keys, keys->records + (Size) i * keys->groups->layout.words, found[i]);
+		take_record(keys, record_of(keys, i), found[i]);
 }
 
 bool

@@ -42,10 +42,12 @@ extern AggDeviceRecords *gpuagg_agg_device_records(AggScanState *node,
 extern void gpuagg_agg_device_groups_take(AggDeviceRecords *records, const BlobQuery *query,
 										  bool appends);
 
-/* The record of a packed one, until another is unpacked. */
+/* The record of a packed one, or those of n up to GPUAGG_VECTOR_ROWS, until others are unpacked. */
 extern const uint32 *gpuagg_agg_device_record(AggDeviceRecords *records,
 											  const GpuaggGroupPacking *packing,
 											  const uint32 *packed);
+extern void gpuagg_agg_device_unpack(AggDeviceRecords *records, const GpuaggGroupPacking *packing,
+									 const uint32 *packed, int n, const uint32 **unpacked);
 
 /* Makes a packed record's group the node's only one. */
 extern AggGroup *gpuagg_agg_device_groups_replace(AggDeviceRecords *records,

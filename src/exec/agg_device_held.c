@@ -43,6 +43,8 @@ struct AggHeld
 	bool has_results;
 	HeldResult *results; /* of each call, if it has */
 	List *answers;		 /* of HeldAnswer * */
+	bool look;			 /* at records that stay: */
+	int looked;			 /* of so many answers at all of them */
 	uint32 *record;		 /* packed, of a file */
 };
 
@@ -161,6 +163,8 @@ held_of(AggScanState *node, const AggDeviceGroups *groups)
 	find_results(node, node->held);
 	node->held->records = gpuagg_agg_device_records(node, groups, NULL);
 	node->held->answers = NIL;
+	node->held->look = false;
+	node->held->looked = 0;
 	node->held->record = palloc(groups->layout.words * sizeof(uint32));
 	MemoryContextSwitchTo(old);
 	return node->held;
@@ -244,6 +248,61 @@ gpuagg_agg_held_next(AggScanState *node)
 						  : NULL;
 }
 
+bool
+gpuagg_agg_held_look(AggScanState *node, bool look)
+{
+	AggHeld *held = node->held;
+	ListCell *cell;
+
+	foreach (cell, held->answers)
+		if (((const HeldAnswer *) lfirst(cell))->files != NULL)
+			return false;
+	foreach (cell, held->answers)
+		((HeldAnswer *) lfirst(cell))->next = 0;
+	held->look = look;
+	held->looked = 0;
+	return true;
+}
+
+/* An answer has been looked at, or given out. */
+static void
+leave_answer(AggHeld *held)
+{
+	if (held->look)
+		held->looked++;
+	else
+		end_first(held);
+}
+
+int
+gpuagg_agg_held_next_records(AggScanState *node, const uint32 **records)
+{
+	AggHeld *held = node->held;
+
+	for (; held != NULL && list_length(held->answers) > held->looked; leave_answer(held))
+	{
+		HeldAnswer *answer = list_nth(held->answers, held->looked);
+		const GpuaggGroupPacking *packing = &answer->query->packing;
+		const uint32 *packed = next_record(held, answer);
+		int n = 1;
+
+		if (packed == NULL)
+			continue;
+		if (answer->files == NULL)
+		{
+			n = (int) Min(answer->query->ngroups - (answer->next - 1), GPUAGG_VECTOR_ROWS);
+			answer->next += n - 1;
+		}
+		gpuagg_agg_device_unpack(held->records, packing, packed, n, records);
+		for (int i = 0; i < n && !held->look; i++)
+			node->counts.removed -= records[i][held->layout->rows];
+		return n;
+	}
+	if (held != NULL && !held->look)
+		gpuagg_agg_held_end(node);
+	return 0;
+}
+
 /* ---- results ---- */
 
 bool
@@ -252,16 +311,44 @@ gpuagg_agg_held_has_results(const AggScanState *node)
 	return node->held != NULL && node->held->has_results;
 }
 
-static Datum
-make_result(const AggScanState *node, const uint32 *record, int call, bool *isnull)
+/* The sum of a call's n values. */
+static GpuaggInt128
+sum_of(const AggScanState *node, const uint32 *record, int call, int64 *n)
+{
+	const GpuaggGroupLayout *layout = node->held->layout;
+	const GpuaggGroupField *field = &layout->field[node->call_state[call]];
+	uint64 values;
+	__int128 sum = gpuagg_group_integer(field, record, record[layout->rows], &values);
+
+	if (values > record[layout->rows])
+		elog(ERROR, "unexpected number of a group's rows on the device");
+	*n = (int64) values;
+	return gpuagg_int128_narrow(sum);
+}
+
+bool
+gpuagg_agg_held_integer(const AggScanState *node, const uint32 *record, int call, int scale,
+						int64 *n, GpuaggInt128 *sum)
+{
+	HeldResult result = node->held->results[call];
+
+	if (scale != (result == HELD_DECIMAL ? node->inputs[node->call_state[call]].value.scale : 0) ||
+		(result != HELD_DECIMAL && result != HELD_INTEGER))
+		return false;
+	*sum = sum_of(node, record, call, n);
+	return true;
+}
+
+Datum
+gpuagg_agg_held_result(const AggScanState *node, const uint32 *record, int call, bool *isnull)
 {
 	const AggHeld *held = node->held;
 	const GpuaggGroupLayout *layout = held->layout;
 	int state = node->call_state[call];
 	const GpuaggGroupField *field = &layout->field[state];
 	const AggCall *of = &node->spec->calls[call];
-	uint64 n = record[layout->rows];
-	__int128 sum;
+	GpuaggInt128 sum;
+	int64 n;
 
 	if (held->results[call] == HELD_FLOAT)
 	{
@@ -273,21 +360,19 @@ make_result(const AggScanState *node, const uint32 *record, int call, bool *isnu
 	}
 	if (held->results[call] == HELD_COUNT)
 		return Int64GetDatum(
-			(int64) (n - (field->missing != GPUAGG_GROUP_NONE ? record[field->missing] : 0)));
-	sum = gpuagg_group_integer(field, record, record[layout->rows], &n);
-	if (n > record[layout->rows])
-		elog(ERROR, "unexpected number of a group's rows on the device");
+			(int64) record[layout->rows] -
+			(int64) (field->missing != GPUAGG_GROUP_NONE ? record[field->missing] : 0));
+	sum = sum_of(node, record, call, &n);
 	*isnull = n == 0;
 	if (*isnull)
 		return (Datum) 0;
 	if (held->results[call] == HELD_DECIMAL)
-		return NumericGetDatum(
-			gpuagg_decimal_to_numeric(gpuagg_int128_narrow(sum), node->inputs[state].value.scale));
-	return gpuagg_int_value(of->aggregate, of->result, (int64) n, gpuagg_int128_narrow(sum));
+		return NumericGetDatum(gpuagg_decimal_to_numeric(sum, node->inputs[state].value.scale));
+	return gpuagg_int_value(of->aggregate, of->result, n, sum);
 }
 
-static Datum
-make_key(const AggScanState *node, const uint32 *record, int number, bool *isnull)
+Datum
+gpuagg_agg_held_key(const AggScanState *node, const uint32 *record, int number, bool *isnull)
 {
 	const GroupLayout *layout = &gpuagg_agg_main(node)->layout;
 	int is_null;
@@ -313,13 +398,13 @@ gpuagg_agg_held_next_result(AggScanState *node, Datum *values, bool *isnull)
 	record = gpuagg_agg_device_record(node->held->records, &answer->query->packing, packed);
 	node->counts.removed -= record[node->held->layout->rows];
 	for (int i = 0; i < node->spec->nkeys; i++)
-		values[i] = make_key(node, record, i, &isnull[i]);
+		values[i] = gpuagg_agg_held_key(node, record, i, &isnull[i]);
 	values += node->nvalues;
 	isnull += node->nvalues;
 	for (int i = 0; i < node->spec->ncalls; i++)
 	{
 		isnull[i] = false;
-		values[i] = make_result(node, record, i, &isnull[i]);
+		values[i] = gpuagg_agg_held_result(node, record, i, &isnull[i]);
 	}
 	return true;
 }

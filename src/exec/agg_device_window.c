@@ -146,6 +146,8 @@ gpuagg_agg_device_window(AggScanState *node)
 	int64 npassed = 0;
 	bool done = false;
 
+	if (window == NULL)
+		return false;
 	node->memory.mode = PAGE_MEMORY_LOOK;
 	if (node->device != NULL && gpuagg_device == DEVICE_CPU)
 		node->device_reason = gpuagg_reason_text(GPUAGG_DISABLED);

@@ -141,7 +141,7 @@ show_work(AggScanState *node, ExplainState *es)
 	gpuagg_agg_counts_add(&counts, &node->workers);
 	if (node->spec->nquals > 0)
 		ExplainPropertyInteger("Rows Removed by Rows Filter", NULL, counts.removed, es);
-	if (!node->spec->over_window)
+	if (!node->spec->over_subquery)
 	{
 		ExplainPropertyInteger("Pages Read", NULL, (int64) counts.pages.pages, es);
 		ExplainPropertyInteger("Pages All-Visible", NULL, (int64) counts.pages.all_visible, es);
@@ -195,6 +195,8 @@ gpuagg_agg_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	show_expressions("Group Key", css, 0, spec->nkeys, ancestors, es);
 	if (spec->mode != AGG_PARTIAL)
 		show_sets(css, spec->sets, ancestors, es);
+	if (spec->top.n > 0)
+		ExplainPropertyInteger("Groups Wanted", NULL, spec->top.n, es);
 	if (spec->mode != AGG_FINAL)
 	{
 		show_filter(css, node->ncolumns, spec->nquals, ancestors, es);

@@ -5,7 +5,7 @@
  * Two tables by PostgreSQL's simplehash: over keys in two words, whose entries have the
  * key, and over keys as bytes, whose entries point to it.  Keys of a whole vector are made
  * first, column by column, and their entries prefetched.  Single integers that lie densely
- * are found by an index instead.
+ * are found by an index instead; as long as it has all of them, new ones are in no table.
  */
 #include "compat.h"
 
@@ -28,9 +28,14 @@
 #define CACHED_GROUPS 1024 /* beyond so many their states are prefetched */
 #define REPLACEMENTS  1024 /* of a group, before what it has grown into is freed */
 
-/* An index by value has at most so many places, for rounding and room not counted. */
+/*
+ * An index by value has at most so many places, for rounding and room not counted: for each group
+ * that there is, or, until rows have come for which an index is cheap, for each that is expected.
+ */
 #define DIRECT_LEAST 1024
-#define DIRECT_GROUP 4 /* for each group */
+#define DIRECT_GROUP 4
+#define DIRECT_ROW	 16	 /* for each row */
+#define DIRECT_BYTES 512 /* of memory for groups, for each that is expected */
 
 typedef struct PackedEntry
 {
@@ -46,6 +51,7 @@ typedef struct DirectIndex
 	int64 first;
 	uint64 n; /* 0: none */
 	AggGroup **groups;
+	bool all;	 /* groups with a key that is not NULL are all here; the table lacks some of them */
 	int64 least; /* of all keys */
 	int64 greatest;
 } DirectIndex;
@@ -122,6 +128,8 @@ struct AggGroups
 	packed_hash *packed; /* of packed keys, or of short ones */
 	bytes_hash *bytes;	 /* unless keys are packed: of those that are not short */
 	DirectIndex direct;
+	int64 expected;		   /* groups, at most as many as memory may have an index for */
+	int64 nrows;		   /* that have been looked for by single integers */
 	PendingGroup *pending; /* entered when a group is looked for */
 	int64 npending;
 	int64 pending_room;
@@ -171,6 +179,7 @@ make_tables(AggGroups *groups)
 	groups->only = NULL;
 	groups->first_block = NULL;
 	groups->last_block = NULL;
+	groups->nrows = 0;
 	groups->ngroups = 0;
 	groups->replaced = 0;
 	groups->generation++;
@@ -191,6 +200,8 @@ gpuagg_groups_make(GroupLayout *layout, PlanState *parent)
 	}
 	groups->layout = layout;
 	groups->parent = parent;
+	groups->expected = (int64) Min(parent->plan->plan_rows,
+								   (double) (get_hash_memory_limit() / DIRECT_BYTES));
 	groups->group_size = size;
 	groups->pack = true;
 	groups->by_vector = true;
@@ -381,35 +392,70 @@ enter_all(AggGroups *groups)
 	}
 }
 
-/* Keeps an index over all keys as long as these lie so densely that it is small beside the groups. */
+/* All that the index has into the table, which finds them from now on. */
 static void
-index_group(AggGroups *groups, int64 key, AggGroup *group)
+enter_indexed(AggGroups *groups)
 {
 	DirectIndex *index = &groups->direct;
-	int64 range;
+	PackedKey key;
 
-	index->least = Min(index->least, key);
-	index->greatest = Max(index->greatest, key);
-	if ((uint64) key - (uint64) index->first < index->n)
+	for (uint64 at = 0; at < index->n; at++)
 	{
-		index->groups[(uint64) key - (uint64) index->first] = group;
-		return;
+		bool there;
+
+		if (index->groups[at] == NULL)
+			continue;
+		key = gpuagg_key_of_integer(index->first + (int64) at, groups->layout->keys[0].type);
+		packed_insert_hash(groups->packed, key,
+						   *gpuagg_group_hash(groups->layout, index->groups[at]), &there)
+			->group = index->groups[at];
 	}
+	index->all = false;
+}
+
+/* Makes a new index, if keys lie so densely that it is small; false: it stays as it is. */
+static bool
+widen_index(AggGroups *groups)
+{
+	DirectIndex *index = &groups->direct;
+	DirectIndex old = *index;
+	int64 expected = Min(DIRECT_GROUP * groups->expected, DIRECT_ROW * groups->nrows);
+	int64 range;
+	uint64 n;
+
 	if (__builtin_sub_overflow(index->greatest, index->least, &range) ||
-		range >= Max(DIRECT_LEAST, DIRECT_GROUP * groups->ngroups))
-		return;
-	if (index->n > 0)
-		pfree(index->groups);
-	index->n = 0;
+		range >= Max(Max(DIRECT_LEAST, DIRECT_GROUP * groups->ngroups), expected))
+		return false;
+	n = pg_nextpower2_64(range + range / 2 + 1);
+	index->groups = MemoryContextAllocExtended(groups->context, n * sizeof(AggGroup *),
+											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	index->n = n;
 	index->first = index->least;
 	if (index->least > PG_INT64_MIN + range / 4)
 		index->first -= range / 4; /* room for smaller ones */
-	index->groups = MemoryContextAllocExtended(groups->context,
-											   pg_nextpower2_64(range + range / 2 + 1) *
-												   sizeof(AggGroup *),
-											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	index->n = pg_nextpower2_64(range + range / 2 + 1);
-	enter_all(groups);
+	if (!old.all)
+		enter_all(groups);
+	for (uint64 at = 0; at < old.n && old.all; at++)
+		if (old.groups[at] != NULL)
+			index->groups[(uint64) old.first + at - (uint64) index->first] = old.groups[at];
+	index->all = true;
+	if (old.n > 0)
+		pfree(old.groups);
+	return true;
+}
+
+/* Keeps an index over all keys, if it can; false: it lacks this one. */
+static bool
+index_group(AggGroups *groups, int64 key, AggGroup *group)
+{
+	DirectIndex *index = &groups->direct;
+
+	index->least = Min(index->least, key);
+	index->greatest = Max(index->greatest, key);
+	if ((uint64) key - (uint64) index->first >= index->n && !widen_index(groups))
+		return false;
+	index->groups[(uint64) key - (uint64) index->first] = group;
+	return true;
 }
 
 /* Groups of rows whose keys are in the index; the places of the others in `missing`. */
@@ -431,15 +477,17 @@ look_up(const DirectIndex *index, const GpuaggVector *vector, GpuaggVectorType t
 	return nmissing;
 }
 
+/* The same of the missing by the table. */
 static void
-find_missing(AggGroups *groups, const GpuaggVector *vector, const uint16 *rows,
-			 const uint16 *missing, int n, GroupFill fill, void *owner, AggGroup **found)
+find_in_table(AggGroups *groups, const GpuaggVector *vector, const uint16 *rows,
+			  const uint16 *missing, int n, GroupFill fill, void *owner, AggGroup **found)
 {
 	const VectorValue *form = groups->layout->keys;
 	PackedKey keys[GPUAGG_VECTOR_ROWS];
 	AggGroup *some[GPUAGG_VECTOR_ROWS];
 	uint16 their_rows[GPUAGG_VECTOR_ROWS];
 	int64 before = groups->ngroups;
+	bool all = true;
 
 	for (int i = 0; i < n; i++)
 		their_rows[i] = rows[missing[i]];
@@ -449,7 +497,55 @@ find_missing(AggGroups *groups, const GpuaggVector *vector, const uint16 *rows,
 		found[missing[i]] = some[i];
 	for (int i = 0; i < n && groups->ngroups > before; i++)
 		if (!gpuagg_key_packs_null(keys[i]))
-			index_group(groups, gpuagg_key_unpack(keys[i], form->type), some[i]);
+			all &= index_group(groups, gpuagg_key_unpack(keys[i], form->type), some[i]);
+	groups->direct.all &= all;
+}
+
+/*
+ * Of the missing, where the index has all groups, makes those that it has room for; returns how
+ * many of the others, whose places go first, there are.
+ */
+static int
+make_in_index(AggGroups *groups, const GpuaggVector *vector, const uint16 *rows, uint16 *missing,
+			  int n, GroupFill fill, void *owner, AggGroup **found)
+{
+	DirectIndex *index = &groups->direct;
+	GpuaggVectorType type = groups->layout->keys[0].type;
+	int left = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		int row = rows[missing[i]];
+		int64 key = gpuagg_key_integer(vector, type, row);
+		uint64 at = (uint64) key - (uint64) index->first;
+
+		if (gpuagg_key_is_null(vector, row) || !index->all)
+		{
+			missing[left++] = missing[i];
+			continue;
+		}
+		if (at >= index->n)
+		{
+			index->least = Min(index->least, key);
+			index->greatest = Max(index->greatest, key);
+			if (!widen_index(groups))
+			{
+				enter_indexed(groups);
+				missing[left++] = missing[i];
+				continue;
+			}
+			at = (uint64) key - (uint64) index->first;
+		}
+		if (index->groups[at] == NULL)
+		{
+			index->groups[at] = new_group(groups, gpuagg_key_hash(gpuagg_key_of_integer(key, type)),
+										  fill, owner, row);
+			index->least = Min(index->least, key);
+			index->greatest = Max(index->greatest, key);
+		}
+		found[missing[i]] = index->groups[at];
+	}
+	return left;
 }
 
 static void
@@ -472,8 +568,11 @@ find_integer(AggGroups *groups, const GpuaggVector *vector, const uint16 *rows, 
 			nmissing = look_up(index, vector, GPUAGG_VECTOR_INT64, rows, n, found, missing);
 			break;
 	}
+	groups->nrows += n;
+	if (nmissing > 0 && index->all)
+		nmissing = make_in_index(groups, vector, rows, missing, nmissing, fill, owner, found);
 	if (nmissing > 0)
-		find_missing(groups, vector, rows, missing, nmissing, fill, owner, found);
+		find_in_table(groups, vector, rows, missing, nmissing, fill, owner, found);
 }
 
 /* ---- groups that are known to be new ---- */
@@ -504,8 +603,9 @@ enter_pending(AggGroups *groups)
 		packed_insert(table, pending->key, &there)->group = pending->group;
 		groups->npending--;
 		if (is_one_integer(layout) && !gpuagg_key_packs_null(pending->key))
-			index_group(groups, gpuagg_key_unpack(pending->key, layout->keys[0].type),
-						pending->group);
+			groups->direct.all &= index_group(groups,
+											  gpuagg_key_unpack(pending->key, layout->keys[0].type),
+											  pending->group);
 	}
 	pfree(groups->pending);
 	groups->pending = NULL;

@@ -133,7 +133,7 @@ gpuagg_agg_input_init(AggScanState *node)
 	node->by_row = node->always_by_row;
 	node->dense = gpuagg_dense_make(node);
 	node->columns_only = needs_columns_only(node);
-	if (node->columns_only && !node->spec->over_window)
+	if (node->columns_only && !node->spec->over_subquery)
 	{
 		gpuagg_filter_conditions(node->compiler, &node->conditions);
 		gpuagg_agg_ranges_init(node);
@@ -217,7 +217,7 @@ open_rows(AggScanState *node)
 {
 	PlanState *child;
 
-	if (!node->spec->over_window)
+	if (!node->spec->over_subquery)
 	{
 		open_reader(node, node->relation, node->columns, &node->memory,
 					node->share != NULL ? &node->share->pages : NULL);
@@ -515,14 +515,14 @@ gpuagg_agg_input_drain(AggScanState *node)
 
 	if (node->spec->over_children)
 		all = take_children(node);
-	else if (node->reader == NULL && node->spec->over_window && gpuagg_agg_device_window(node))
+	else if (node->reader == NULL && node->spec->over_subquery && gpuagg_agg_device_window(node))
 		all = true;
 	else
 	{
 		if (node->reader == NULL)
 		{
 			open_rows(node);
-			if (node->share == NULL && !node->spec->over_window)
+			if (node->share == NULL && !node->spec->over_subquery)
 				take_device(node, &node->memory);
 		}
 		all = take_vectors(node);

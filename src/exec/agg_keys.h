@@ -79,6 +79,16 @@ gpuagg_key_unpack(PackedKey key, GpuaggVectorType type)
 										 : (int64) value;
 }
 
+static inline PackedKey
+gpuagg_key_of_integer(int64 value, GpuaggVectorType type)
+{
+	uint64 bits = type == GPUAGG_VECTOR_INT16	? (uint16) value
+				  : type == GPUAGG_VECTOR_INT32 ? (uint32) value
+												: (uint64) value;
+
+	return (PackedKey){.low = bits << 1, .high = bits >> 63};
+}
+
 /* The value of a row of a vector of integers up to 64 bits. */
 static inline int64
 gpuagg_key_integer(const GpuaggVector *vector, GpuaggVectorType type, int row)

@@ -140,6 +140,17 @@ grouping_of(const AggSet *set, const List *keys)
 	return bits;
 }
 
+Datum
+gpuagg_agg_result(const AggScanState *node, const AggSet *set, AggGroup *group, int call,
+				  bool *isnull)
+{
+	const AggCall *of = &node->spec->calls[call];
+	Accumulator *acc = gpuagg_group_state(&set->layout, group, node->call_state[call]);
+
+	*isnull = false;
+	return gpuagg_family_of(acc)->finish(acc, of->aggregate, of->result, isnull);
+}
+
 static void
 store_results(AggScanState *node, const AggSet *set, AggGroup *group, Datum *values, bool *isnull)
 {
@@ -147,13 +158,7 @@ store_results(AggScanState *node, const AggSet *set, AggGroup *group, Datum *val
 	ListCell *cell;
 
 	for (int i = 0; i < spec->ncalls; i++)
-	{
-		const AggCall *call = &spec->calls[i];
-		Accumulator *acc = gpuagg_group_state(&set->layout, group, node->call_state[i]);
-
-		isnull[i] = false;
-		values[i] = gpuagg_family_of(acc)->finish(acc, call->aggregate, call->result, &isnull[i]);
-	}
+		values[i] = gpuagg_agg_result(node, set, group, i, &isnull[i]);
 	foreach (cell, spec->groupings)
 	{
 		int i = spec->ncalls + foreach_current_index(cell);
@@ -223,8 +228,8 @@ gpuagg_agg_output_make_room(AggScanState *node)
 	return true;
 }
 
-static void
-clear_tuple(TupleTableSlot *slot)
+void
+gpuagg_agg_output_clear(TupleTableSlot *slot)
 {
 	ExecClearTuple(slot);
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
@@ -242,7 +247,7 @@ next_result(AggScanState *node, TupleTableSlot *slot)
 		CHECK_FOR_INTERRUPTS();
 		if (gpuagg_agg_held_has_results(node))
 		{
-			clear_tuple(slot);
+			gpuagg_agg_output_clear(slot);
 			if (gpuagg_agg_held_next_result(node, slot->tts_values, slot->tts_isnull))
 				return true;
 		}
@@ -257,7 +262,7 @@ next_result(AggScanState *node, TupleTableSlot *slot)
 		gpuagg_agg_sets_derive(node, set, group);
 		if (!set->given)
 			continue;
-		clear_tuple(slot);
+		gpuagg_agg_output_clear(slot);
 		gpuagg_agg_set_values(set, group, slot->tts_values, slot->tts_isnull);
 		store_results(node, set, group, slot->tts_values + node->nvalues,
 					  slot->tts_isnull + node->nvalues);
@@ -274,7 +279,7 @@ next_state(AggScanState *node, TupleTableSlot *slot)
 	bool *isnull = slot->tts_isnull;
 	AggGroup *group;
 
-	clear_tuple(slot);
+	gpuagg_agg_output_clear(slot);
 	for (; node->giving < node->ndistinct; node->giving++)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -19,6 +19,7 @@
 #include "exec/agg_scan.h"
 #include "exec/agg_spill.h"
 #include "exec/agg_state.h"
+#include "exec/agg_top.h"
 #include "exec/function_access.h"
 #include "exec/row_reader.h"
 #include "gpuagg.h"
@@ -60,11 +61,11 @@ find_rows(AggScanState *node)
 	const AggSpec *spec = node->spec;
 	int parent = (int) plan->scan.scanrelid;
 
-	if ((spec->over_children || spec->over_window) &&
+	if ((spec->over_children || spec->over_subquery) &&
 		!bms_get_singleton_member(plan->custom_relids, &parent))
 		elog(ERROR, "GpuAgg has no parent table or subquery");
 	node->varno = (Index) parent;
-	if (spec->over_window)
+	if (spec->over_subquery)
 	{
 		node->row_desc = gpuagg_row_reader_desc(linitial(node->css.custom_ps), spec->attributes,
 												spec->typmods);
@@ -137,20 +138,57 @@ gather(AggScanState *node)
 	node->drained = true;
 }
 
+/* At the first row of a query's, or at its first vector. */
+static void
+start(AggScanState *node)
+{
+	if (!node->begun && !IsParallelWorker() && node->spec->mode != AGG_PARTIAL)
+	{
+		for (int i = 0; i < node->spec->ncalls; i++)
+			gpuagg_stat_begin();
+		gpuagg_stat_reason(gpuagg_device == DEVICE_CPU ? GPUAGG_DISABLED : GPUAGG_NO_GAIN);
+		gpuagg_device_require();
+		gpuagg_node_log(AGG_NODE_NAME " used", NULL);
+		if (node->spec->mode == AGG_FINAL)
+			gpuagg_node_log(AGG_NODE_NAME " used with workers", NULL);
+	}
+	node->begun = true;
+}
+
+static void
+fill(AggScanState *node)
+{
+	start(node);
+	if (node->drained)
+		return;
+	if (node->spec->mode == AGG_WHOLE)
+		gpuagg_agg_input_drain(node);
+	else
+		gather(node);
+}
+
+/* The next group of those that `owner` has. */
+static bool
+next_result(AggScanState *node, AggScanState *owner, TupleTableSlot *slot)
+{
+	fill(node);
+	if (!node->top_begun)
+		node->top_found = gpuagg_agg_top_begin(node);
+	node->top_begun = true;
+	return node->top_found ? gpuagg_agg_top_next(node, slot)
+						   : gpuagg_agg_output_next(owner, true, slot);
+}
+
 static bool
 next_group(AggScanState *node, TupleTableSlot *slot)
 {
 	switch (node->spec->mode)
 	{
 		case AGG_WHOLE:
-			if (!node->drained)
-				gpuagg_agg_input_drain(node);
-			return gpuagg_agg_output_next(node, true, slot);
+			return next_result(node, node, slot);
 
 		case AGG_FINAL:
-			if (!node->drained)
-				gather(node);
-			return gpuagg_agg_output_next(node->partial, true, slot);
+			return next_result(node, node->partial, slot);
 
 		case AGG_PARTIAL:
 			if (node->leader)
@@ -182,20 +220,11 @@ next_tuple(ScanState *ss)
 	AggScanState *node = (AggScanState *) ss;
 	TupleTableSlot *slot = ss->ss_ScanTupleSlot;
 
-	if (!node->begun && !IsParallelWorker() && node->spec->mode != AGG_PARTIAL)
-	{
-		for (int i = 0; i < node->spec->ncalls; i++)
-			gpuagg_stat_begin();
-		gpuagg_stat_reason(gpuagg_device == DEVICE_CPU ? GPUAGG_DISABLED : GPUAGG_NO_GAIN);
-		gpuagg_device_require();
-		gpuagg_node_log(AGG_NODE_NAME " used", NULL);
-		if (node->spec->mode == AGG_FINAL)
-			gpuagg_node_log(AGG_NODE_NAME " used with workers", NULL);
-	}
-	node->begun = true;
+	start(node);
 	if (!next_group(node, slot))
 		return ExecClearTuple(slot);
-	node->given++;
+	if (!node->top_found)
+		node->given++;
 	return slot;
 }
 
@@ -234,6 +263,7 @@ rescan(CustomScanState *css)
 	{
 		node->drained = false;
 		node->emitting = false;
+		node->top_begun = false;
 		gpuagg_agg_input_rescan(node->spec->mode == AGG_FINAL ? node->partial : node);
 	}
 	if (child == NULL)
@@ -361,6 +391,7 @@ make_state(CustomScan *plan)
 	gpuagg_leader_check();
 	NodeSetTag(node, T_CustomScanState);
 	node->css.methods = &exec_methods;
+	node->fill = fill;
 	node->spec = gpuagg_agg_spec_read(plan->custom_private);
 	return (Node *) node;
 }

@@ -58,6 +58,8 @@ typedef struct AggSpill AggSpill;
 typedef struct AggChunk AggChunk;
 typedef struct AggDense AggDense;
 typedef struct AggRanges AggRanges;
+typedef struct AggResults AggResults;
+typedef struct AggTopRun AggTopRun;
 typedef struct AggCodes AggCodes;
 
 /* A value that a node's groups may keep: a key, an expression carried, or an argument with DISTINCT. */
@@ -187,12 +189,17 @@ typedef struct AggScanState
 	int *call_state;	   /* state of each call */
 	bool leader;		   /* partial: its groups are read and merged into by the final node */
 	bool begun;
-	bool drained;	   /* all input is in the groups */
-	bool emitting;	   /* partial, in a worker: gives out its groups */
-	bool counted;	   /* its counts are in the share */
-	int64 given;	   /* groups given out as results */
-	Size memory_limit; /* bytes of all sets' groups and values */
-	Size set_limit;	   /* of these, what a set may have in any case */
+	bool drained;							 /* all input is in the groups */
+	bool emitting;							 /* partial, in a worker: gives out its groups */
+	bool counted;							 /* its counts are in the share */
+	int64 given;							 /* groups given out as results */
+	void (*fill)(struct AggScanState *node); /* all input into the groups, of a node with results */
+	AggTopRun *top;		 /* groups that are wanted, once there was a look; or NULL */
+	bool top_begun;		 /* there was, in this run; */
+	bool top_found;		 /* and it has told which */
+	AggResults *results; /* groups that a node above takes as vectors; or NULL */
+	Size memory_limit;	 /* bytes of all sets' groups and values */
+	Size set_limit;		 /* of these, what a set may have in any case */
 	int64 spills;
 	int64 spilled_bytes;
 	TupleTableSlot *incoming; /* a worker's tuple that is being merged */
@@ -412,12 +419,22 @@ extern void gpuagg_agg_device_take(AggScanState *node);
  * agg_device_held.c: before other rows come, brings what is held among the node's groups; the next
  * group of those held, until that after it is asked for, NULL at the end; forgets them.  Where
  * these are results and has_results(), next_result() gives one in place of a group: the values of
- * the node and of its calls.
+ * the node and of its calls.  next_records(): up to a vector of them as records, until it is called
+ * again, 0 at the end; while there is a look(), which begins and ends at the first, they stay.  Of these a key, a call's result, or its n values' sum as an integer times
+ * 10^-scale, false if it is none.
  */
 extern void gpuagg_agg_held_settle(AggScanState *node);
 extern AggGroup *gpuagg_agg_held_next(AggScanState *node);
 extern bool gpuagg_agg_held_has_results(const AggScanState *node);
 extern bool gpuagg_agg_held_next_result(AggScanState *node, Datum *values, bool *isnull);
+extern bool gpuagg_agg_held_look(AggScanState *node, bool look);
+extern int gpuagg_agg_held_next_records(AggScanState *node, const uint32 **records);
+extern Datum gpuagg_agg_held_key(const AggScanState *node, const uint32 *record, int number,
+								 bool *isnull);
+extern Datum gpuagg_agg_held_result(const AggScanState *node, const uint32 *record, int call,
+									bool *isnull);
+extern bool gpuagg_agg_held_integer(const AggScanState *node, const uint32 *record, int call,
+									int scale, int64 *n, GpuaggInt128 *sum);
 extern void gpuagg_agg_held_end(AggScanState *node);
 
 /*
@@ -477,10 +494,13 @@ extern void gpuagg_agg_finish_groups(AggScanState *node);
 
 /*
  * agg_output.c: the next group as a scan tuple, with results or with states, false at the
- * end; a worker's tuple, or a row that a node below has computed, into the groups; room for
- * more groups, false if the worker has to give out what it has.
+ * end; a tuple of NULLs alone; the result of a call for a group; a worker's tuple, or a row that a node below has computed,
+ * into the groups; room for more groups, false if the worker has to give out what it has.
  */
 extern bool gpuagg_agg_output_next(AggScanState *node, bool results, TupleTableSlot *slot);
+extern void gpuagg_agg_output_clear(TupleTableSlot *slot);
+extern Datum gpuagg_agg_result(const AggScanState *node, const AggSet *set, AggGroup *group,
+							   int call, bool *isnull);
 extern void gpuagg_agg_output_merge(AggScanState *node, TupleTableSlot *slot);
 extern void gpuagg_agg_output_take(AggScanState *node, TupleTableSlot *slot);
 extern bool gpuagg_agg_output_make_room(AggScanState *node);

@@ -12,6 +12,7 @@
 
 #include "common/work.h"
 #include "engine/cpu.h"
+#include "exec/agg_results.h"
 #include "exec/row_reader.h"
 #include "exec/window_source.h"
 #include "exec/window_vectors.h"
@@ -33,6 +34,7 @@ typedef struct RowReader
 	MemoryContext batch; /* values of the current batch */
 	PlanState *plan;
 	PlanState *window; /* whose vectors are taken; or NULL */
+	PlanState *groups; /* whose groups are, as vectors; or NULL */
 	TupleDesc desc;
 	RowAttribute *attributes;
 	const PageColumn *columns;
@@ -69,31 +71,39 @@ gpuagg_row_reader_desc(PlanState *plan, const List *attributes, const List *typm
 
 /* ---- the plan ---- */
 
-/* The node whose vectors can be taken in place of the plan's rows; or NULL. */
-static PlanState *
-find_window(RowReader *reader)
+/* Finds what the plan's columns are of a node; false: some is computed. */
+static bool
+find_columns(RowReader *reader, const PlanState *node)
 {
-	PlanState *window = gpuagg_window_source_node(reader->plan);
-
-	for (int a = 0; a < reader->desc->natts && window != NULL; a++)
+	for (int a = 0; a < reader->desc->natts; a++)
 	{
 		RowAttribute *attribute = &reader->attributes[a];
 
 		if (attribute->column >= 0 &&
-			!gpuagg_window_source_find(reader->plan, window, attribute->column, &attribute->source))
-			return NULL;
+			!gpuagg_window_source_find(reader->plan, node, attribute->column, &attribute->source))
+			return false;
 	}
-	return window;
+	return true;
 }
 
 static void
-begin(RowReader *reader)
+begin_groups(RowReader *reader, PlanState *groups)
 {
-	PlanState *window = find_window(reader);
+	if (!find_columns(reader, groups))
+		return;
+	if (reader->plan != groups && reader->plan->chgParam != NULL)
+		ExecReScan(reader->plan);
+	if (gpuagg_agg_results_begin(groups))
+		reader->groups = groups;
+}
+
+static void
+begin_window(RowReader *reader, PlanState *window)
+{
 	bool *needed; /* columns of its scan tuple */
 	MemoryContext old;
 
-	if (window == NULL)
+	if (!find_columns(reader, window))
 		return;
 	needed = palloc0(list_length(((const CustomScan *) window->plan)->custom_scan_tlist) + 1);
 	for (int a = 0; a < reader->desc->natts; a++)
@@ -106,6 +116,18 @@ begin(RowReader *reader)
 	if (gpuagg_window_vectors_begin(window, needed))
 		reader->window = window;
 	MemoryContextSwitchTo(old);
+}
+
+static void
+begin(RowReader *reader)
+{
+	PlanState *window = gpuagg_window_source_node(reader->plan);
+	PlanState *groups = gpuagg_window_source_groups(reader->plan);
+
+	if (window != NULL)
+		begin_window(reader, window);
+	else if (groups != NULL)
+		begin_groups(reader, groups);
 }
 
 /* ---- rows ---- */
@@ -151,20 +173,20 @@ take_rows(RowReader *reader)
 }
 
 static void
-start_nodes(const RowReader *reader)
+start_nodes(const RowReader *reader, const PlanState *node)
 {
-	if (reader->window->instrument != NULL)
-		InstrStartNode(reader->window->instrument);
-	if (reader->plan != reader->window && reader->plan->instrument != NULL)
+	if (node->instrument != NULL)
+		InstrStartNode(node->instrument);
+	if (reader->plan != node && reader->plan->instrument != NULL)
 		InstrStartNode(reader->plan->instrument);
 }
 
 static void
-stop_nodes(const RowReader *reader, int n)
+stop_nodes(const RowReader *reader, const PlanState *node, int n)
 {
-	if (reader->window->instrument != NULL)
-		InstrStopNode(reader->window->instrument, n);
-	if (reader->plan != reader->window && reader->plan->instrument != NULL)
+	if (node->instrument != NULL)
+		InstrStopNode(node->instrument, n);
+	if (reader->plan != node && reader->plan->instrument != NULL)
 		InstrStopNode(reader->plan->instrument, n);
 }
 
@@ -177,14 +199,20 @@ next(PageReader *public)
 	MemoryContextReset(reader->batch);
 	memset(public->flagged, 0, sizeof(public->flagged));
 	public->any_flagged = false;
-	if (reader->window == NULL)
-		n = take_rows(reader);
-	else
+	if (reader->window != NULL)
 	{
-		start_nodes(reader);
+		start_nodes(reader, reader->window);
 		n = gpuagg_window_vectors_next(reader->window);
-		stop_nodes(reader, n);
+		stop_nodes(reader, reader->window, n);
 	}
+	else if (reader->groups != NULL)
+	{
+		start_nodes(reader, reader->groups);
+		n = gpuagg_agg_results_next(reader->groups);
+		stop_nodes(reader, reader->groups, n);
+	}
+	else
+		n = take_rows(reader);
 	public->nrows = n;
 	public->counts.rows += n;
 	return n > 0;
@@ -198,7 +226,7 @@ get(const RowReader *reader, int a, int row, bool *isnull)
 	MemoryContext old;
 	Datum value;
 
-	if (reader->window == NULL)
+	if (reader->values != NULL)
 	{
 		*isnull = reader->isnull[(Size) a * GPUAGG_VECTOR_ROWS + row];
 		return reader->values[(Size) a * GPUAGG_VECTOR_ROWS + row];
@@ -209,7 +237,9 @@ get(const RowReader *reader, int a, int row, bool *isnull)
 		return attribute->source.constant->constvalue;
 	}
 	old = MemoryContextSwitchTo(reader->batch);
-	value = gpuagg_window_vectors_datum(reader->window, attribute->source.scan, row, isnull);
+	value = reader->window != NULL
+				? gpuagg_window_vectors_datum(reader->window, attribute->source.scan, row, isnull)
+				: gpuagg_agg_results_datum(reader->groups, attribute->source.scan, row, isnull);
 	MemoryContextSwitchTo(old);
 	return value;
 }
@@ -222,7 +252,7 @@ set_valid(GpuaggVector *vector, int row)
 	vector->valid[row / 64] |= UINT64CONST(1) << row % 64;
 }
 
-/* Sums as an engine has left them; false: the column is none. */
+/* Sums as an engine or a group has left them; false: the column is none. */
 static bool
 load_sums(RowReader *reader, int c)
 {
@@ -232,9 +262,12 @@ load_sums(RowReader *reader, int c)
 	const uint8 *status;
 	int scale;
 
-	if (reader->window == NULL || attribute->source.scan < 0 ||
+	if (reader->values != NULL || attribute->source.scan < 0 ||
 		reader->forms[c].type != GPUAGG_VECTOR_INT128)
 		return false;
+	if (reader->groups != NULL)
+		return gpuagg_agg_results_integers(reader->groups, attribute->source.scan,
+										   reader->forms[c].scale, vector->values, vector->valid);
 	sums = gpuagg_window_vectors_sums(reader->window, attribute->source.scan, &scale, &status);
 	if (sums == NULL || scale != reader->forms[c].scale)
 		return false;
@@ -381,7 +414,7 @@ gpuagg_row_reader_open(PlanState *plan, const List *attributes, TupleDesc desc,
 		reader->attributes[lfirst_int(cell) - 1].column = foreach_current_index(cell);
 	make_vectors(reader, ncolumns);
 	begin(reader);
-	if (reader->window == NULL)
+	if (reader->window == NULL && reader->groups == NULL)
 	{
 		reader->values = MemoryContextAllocHuge(context, nvalues * sizeof(Datum));
 		reader->isnull = MemoryContextAllocHuge(context, nvalues * sizeof(bool));

@@ -20,7 +20,7 @@
 #include "gpuagg.h"
 #include "plan/agg_children.h"
 #include "plan/agg_match.h"
-#include "plan/agg_window.h"
+#include "plan/agg_subquery.h"
 #include "plan/qual_order.h"
 #include "spec/vector_compile.h"
 #include "spec/window_function.h"
@@ -45,8 +45,8 @@ match_table(PlannerInfo *root, const RelOptInfo *input, AggMatch *match)
 	const RangeTblEntry *rte;
 	char relkind;
 
-	match->window = gpuagg_agg_window(input);
-	if (match->window != NULL)
+	match->subquery = gpuagg_agg_subquery(input);
+	if (match->subquery != NULL)
 		return NULL;
 	if (input->reloptkind != RELOPT_BASEREL || input->rtekind != RTE_RELATION)
 		return "the input is not one table";

@@ -31,7 +31,7 @@ typedef struct AggMatch
 	List *references;	 /* of int: ressortgroupref of the keys */
 	List *quals;		 /* of the table, in the order of their tests */
 	List *children;		 /* AggChild: the tables that the input is made of; NIL: it is one table */
-	Path *window;		 /* of a subquery with windows that the input is; NULL: it is no such */
+	Path *subquery;		 /* that the input is, with windows or groups; NULL: it is no such */
 
 	/* the vector program */
 	List *attributes;		 /* of int: columns that it reads, the filter's first */

@@ -30,7 +30,8 @@
 #include "plan/agg_children.h"
 #include "plan/agg_cost.h"
 #include "plan/agg_path.h"
-#include "plan/agg_window.h"
+#include "plan/agg_subquery.h"
+#include "plan/agg_top.h"
 #include "plan/plan_reason.h"
 
 #define VALUE_GROUPS  3 /* groups that a value with DISTINCT costs, where groups are spilled */
@@ -344,11 +345,12 @@ static bool
 add_input(const AggPaths *paths, GpuAggPath *path, int workers, double processes, double groups,
 		  double values, Cost *cost)
 {
-	if (paths->match.window != NULL)
+	if (paths->match.subquery != NULL)
 	{
-		path->path.custom_paths = list_make1(paths->match.window);
-		*cost = gpuagg_agg_window_cost(paths->match.window, list_length(paths->match.key_inputs) +
-																list_length(paths->match.aggrefs));
+		path->path.custom_paths = list_make1(paths->match.subquery);
+		*cost = gpuagg_agg_subquery_cost(paths->match.subquery,
+										 list_length(paths->match.key_inputs) +
+											 list_length(paths->match.aggrefs));
 	}
 	else if (paths->match.children == NIL)
 		*cost = gpuagg_agg_table_cost(paths->root, paths->input, paths->input, &paths->match,
@@ -420,7 +422,7 @@ add_parallel_path(const AggPaths *paths)
 	Cost cost;
 
 	if (!root->glob->parallelModeOK || !input->consider_parallel || !output->consider_parallel ||
-		match->window != NULL)
+		match->subquery != NULL)
 		return;
 	workers = count_workers(paths);
 	if (workers <= 0)
@@ -551,6 +553,8 @@ create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 		previous_create_upper_paths_hook(root, stage, input, output, extra);
 	if (stage == UPPERREL_GROUP_AGG && gpuagg_enable_agg_scan && extra != NULL)
 		add_agg_paths(root, input, output, extra);
+	if (stage == UPPERREL_ORDERED && gpuagg_enable_agg_scan)
+		gpuagg_agg_top_note(root, output);
 }
 
 void

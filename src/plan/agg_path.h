@@ -16,6 +16,7 @@ typedef struct GpuAggPath
 	AggMode mode;
 	Index table;  /* range table index */
 	Node *having; /* of modes that give results */
+	AggTop top;
 } GpuAggPath;
 
 /* One table of several, for a GpuAgg node above it. */

@@ -12,7 +12,7 @@
 #include "nodes/nodeFuncs.h"
 
 #include "plan/agg_path.h"
-#include "plan/agg_window.h"
+#include "plan/agg_subquery.h"
 
 static bool
 collect_parameters(Node *node, void *context)
@@ -86,16 +86,17 @@ plan_agg(PlannerInfo *root, RelOptInfo *rel, CustomPath *custom, List *tlist, Li
 					.calls = match->calls,
 					.sets = match->sets,
 					.groupings = match->grouping_keys,
-					.nquals = list_length(quals)};
+					.nquals = list_length(quals),
+					.top = path->top};
 	List *entries;
 
-	if (match->window != NULL)
+	if (match->subquery != NULL)
 	{
 		const List *targets = ((const Plan *) linitial(plans))->targetlist;
 
-		spec.over_window = true;
-		spec.attributes = gpuagg_agg_window_attributes(targets);
-		spec.typmods = gpuagg_agg_window_typmods(match->window, targets);
+		spec.over_subquery = true;
+		spec.attributes = gpuagg_agg_subquery_attributes(targets);
+		spec.typmods = gpuagg_agg_subquery_typmods(match->subquery, targets);
 	}
 	entries = add_entries(NIL, match->keys, false, false);
 	entries = add_entries(entries, match->carried, false, false);
@@ -106,7 +107,7 @@ plan_agg(PlannerInfo *root, RelOptInfo *rel, CustomPath *custom, List *tlist, Li
 	entries = add_entries(entries, match->groupings, false, false);
 	entries = add_entries(entries, hide(quals), false, true);
 	plan->custom_scan_tlist = entries;
-	plan->scan.scanrelid = path->mode == AGG_FINAL || spec.over_children || spec.over_window
+	plan->scan.scanrelid = path->mode == AGG_FINAL || spec.over_children || spec.over_subquery
 							   ? 0
 							   : path->table;
 	plan->scan.plan.targetlist = tlist;

@@ -59,8 +59,12 @@ gpuagg_agg_spec_list(const AggSpec *spec)
 		calls = lappend_oid(calls, call->aggfnoid);
 		head = lappend_int(head, call->distinct);
 	}
-	return lappend(list_make5(head, equality, calls, spec->sets, spec->groupings),
-				   spec->over_window ? list_make2(spec->attributes, spec->typmods) : NIL);
+	return list_concat(
+		list_make5(head, equality, calls, spec->sets, spec->groupings),
+		list_make2(spec->over_subquery ? list_make2(spec->attributes, spec->typmods) : NIL,
+				   lappend_int(list_make5_int(spec->top.n, spec->top.column, spec->top.descending,
+											  spec->top.nulls_first, spec->top.scale),
+							   spec->top.only_key)));
 }
 
 static Oid *
@@ -79,6 +83,7 @@ gpuagg_agg_spec_read(const List *list)
 	const List *head = linitial(list);
 	const List *equality = lsecond(list);
 	const List *calls = lthird(list);
+	const List *top = list_nth(list, 6);
 	AggSpec *spec = palloc0(sizeof(AggSpec));
 
 	spec->mode = (AggMode) linitial_int(head);
@@ -103,11 +108,13 @@ gpuagg_agg_spec_read(const List *list)
 	}
 	spec->sets = lfourth(list);
 	spec->groupings = list_nth(list, 4);
-	spec->over_window = list_nth(list, 5) != NIL;
-	if (spec->over_window)
+	spec->over_subquery = list_nth(list, 5) != NIL;
+	if (spec->over_subquery)
 	{
 		spec->attributes = linitial(list_nth(list, 5));
 		spec->typmods = lsecond(list_nth(list, 5));
 	}
+	spec->top = (AggTop){linitial_int(top),		lsecond_int(top),	  lthird_int(top) != 0,
+						 lfourth_int(top) != 0, list_nth_int(top, 4), list_nth_int(top, 5) != 0};
 	return spec;
 }

@@ -14,7 +14,7 @@
  * have the keys, the ncarried expressions, and of each call its argument and its FILTER, as
  * far as it has these.  Quals are those of the parent, and all its expressions are over the
  * parent's columns; custom_relids has the parent alone, of a node GpuAgg Table the table, of a
- * node over windows the subquery.
+ * node over a subquery that one.
  *
  * custom_private has the spec as a List, which copyObject and nodeToString can handle.
  */
@@ -50,13 +50,25 @@ typedef struct AggCall
 	int distinct; /* number of its argument among those with DISTINCT; -1: all values count */
 } AggCall;
 
+/* What a sort and a LIMIT above want of the groups: the first n by a column, the sort's first key. */
+typedef struct AggTop
+{
+	int n;		/* 0: all groups */
+	int column; /* of the scan tuple */
+	bool descending;
+	bool nulls_first;
+	int scale;	   /* of numerics; -1: of others */
+	bool only_key; /* of those that are equal any will do */
+} AggTop;
+
 typedef struct AggSpec
 {
 	AggMode mode;
 	bool over_children; /* its tables are read by nodes below it */
-	bool over_window;	/* its rows are those of a subquery with windows, the plan below */
-	List *attributes;	/* of that: of each column of the plan the subquery's, */
-	List *typmods;		/* and its typmod, which of numerics may be more than the query knows */
+	bool
+		over_subquery; /* its rows are those of a subquery with windows or groups, the plan below */
+	List *attributes;  /* of that: of each column of the plan the subquery's, */
+	List *typmods;	   /* and its typmod, which of numerics may be more than the query knows */
 	int nkeys;
 	Oid *equality; /* operators of the keys */
 	int ncarried;
@@ -67,6 +79,7 @@ typedef struct AggSpec
 	List *sets; /* grouping sets: each the numbers of its keys, from 0; NIL: all keys are one */
 	List *groupings; /* the same of each grouping()'s arguments, in their order */
 	int nquals;
+	AggTop top;
 } AggSpec;
 
 /* The expression within a cast to its own type and collation, which expressions of a query never have. */

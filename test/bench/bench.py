@@ -117,11 +117,11 @@ def timed(contenders, runs, settings='', after="SELECT ''"):
     return {n: min(t[1:]) for n, t in times.items()}, results, told
 
 
-def grouped(key, values):
-    """A grouped query whose groups are all computed and none printed but the greatest."""
+def grouped(key, values, above=''):
+    """A grouped query whose groups are all computed and none printed but the greatest; above: before those aggregates' names."""
     columns = ', '.join(f'{value} AS s{i}' for i, value in enumerate(values))
-    outer = ', '.join(f'max(s{i})' for i in range(len(values)))
-    return f'SELECT count(*), {outer} FROM (SELECT {columns} FROM {{t}} GROUP BY {key}) q'
+    outer = ', '.join(f'{above}max(s{i})' for i in range(len(values)))
+    return f'SELECT {above}count(*), {outer} FROM (SELECT {columns} FROM {{t}} GROUP BY {key}) q'
 
 
 def leaves(name):
