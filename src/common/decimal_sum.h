@@ -148,6 +148,13 @@ gpuagg_decimal_count(const GpuaggDecimalSum *acc)
 	return acc->fast.n + (rare == NULL ? 0 : rare->n_nan + rare->n_pinf + rare->n_ninf);
 }
 
+/* Whether the fast part alone has the sum of the finite values. */
+static inline int
+gpuagg_decimal_is_fast(const GpuaggDecimalSum *acc)
+{
+	return acc->rare == NULL || acc->rare->sum.width == 0;
+}
+
 /*
  * The sum of the finite values, or of their squares: how many digits it may have at most,
  * and the sum, with its digits written to room for that many.  Its scale is acc's, for

@@ -8,11 +8,9 @@
  */
 #include "common/decimal_variance.h"
 
-#define LIMB_DIGITS 16
+#include "common/decimal_quotient.h"
 
-/* Core's: significant digits that a quotient has at least, decimal places at most. */
-#define MIN_DIGITS 16
-#define MAX_SCALE  1000
+#define LIMB_DIGITS 16
 
 /* n * squares - sum * sum. */
 static void
@@ -51,10 +49,7 @@ first_group(unsigned __int128 v, int *weight)
 	return (uint64_t) v;
 }
 
-/*
- * The scale of d / divisor: enough for MIN_DIGITS, as estimated from the first groups, at
- * least d's own `scale`, and at most MAX_SCALE.
- */
+/* The scale of d / divisor, where d has `scale`. */
 static int
 quotient_scale(const GpuaggLimbs *d, unsigned __int128 divisor, int scale)
 {
@@ -63,7 +58,6 @@ quotient_scale(const GpuaggLimbs *d, unsigned __int128 divisor, int scale)
 	int divisor_weight;
 	uint64_t first;
 	uint64_t divisor_first;
-	int digits;
 
 	while (gpuagg_int128_wide(d->limb[top]) == 0)
 		top--;
@@ -72,10 +66,7 @@ quotient_scale(const GpuaggLimbs *d, unsigned __int128 divisor, int scale)
 	weight += (d->first + top) * GPUAGG_LIMB_GROUPS - divisor_weight;
 	if (first <= divisor_first)
 		weight--;
-	digits = MIN_DIGITS - weight * 4;
-	if (digits < scale)
-		digits = scale;
-	return digits > MAX_SCALE ? MAX_SCALE : digits;
+	return gpuagg_quotient_scale(weight, scale);
 }
 
 /* Divides positive limbs down to limb number `lowest`; those below become 0. */

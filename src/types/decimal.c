@@ -4,6 +4,10 @@
  */
 #include "types/decimal.h"
 
+#include "utils/fmgrprotos.h"
+
+#include "common/decimal_quotient.h"
+
 /* Numerics hold four decimal digits in each of theirs: so many of these are cut off at a time. */
 #define CUT_GROUPS 4
 #define CUT		   UINT64CONST(10000000000000000)
@@ -17,10 +21,11 @@ cut_off(uint64 *words, int n)
 
 	for (int i = n - 1; i >= 0; i--)
 	{
-		unsigned __int128 above = (unsigned __int128) rest << 64 | words[i];
+		uint64 quotient = rest == 0 ? words[i] / CUT
+									: (uint64) (((unsigned __int128) rest << 64 | words[i]) / CUT);
 
-		words[i] = (uint64) (above / CUT);
-		rest = (uint64) (above % CUT);
+		rest = words[i] - quotient * CUT;
+		words[i] = quotient;
 	}
 	return rest;
 }
@@ -78,28 +83,56 @@ gpuagg_decimal_words(uint64 *words, int n, bool negative, int scale, int places)
 	return (Numeric) result;
 }
 
+/* The same of a number whose last digit is number `places` behind the point. */
+static Numeric
+from_magnitude(unsigned __int128 magnitude, bool negative, int places, int scale)
+{
+	static const uint64 powers[] = {1, 10, 100, 1000};
+	uint64 words[] = {(uint64) magnitude, (uint64) (magnitude >> 64), 0};
+	int groups = (places + 3) / 4;
+	int more = groups * 4 - places;
+	unsigned __int128 carry = 0;
+
+	for (int i = 0; i < lengthof(words) && more > 0; i++)
+	{
+		carry += (unsigned __int128) words[i] * powers[more];
+		words[i] = (uint64) carry;
+		carry >>= 64;
+	}
+	return gpuagg_decimal_words(words, lengthof(words), negative, scale, groups);
+}
+
+static unsigned __int128
+magnitude_of(GpuaggInt128 value)
+{
+	unsigned __int128 wide = (unsigned __int128) gpuagg_int128_wide(value);
+
+	return value.hi < 0 ? -wide : wide;
+}
+
+Numeric
+gpuagg_decimal_display(GpuaggInt128 value, int places, int scale)
+{
+	return from_magnitude(magnitude_of(value), value.hi < 0, places, scale);
+}
+
 Numeric
 gpuagg_decimal_to_numeric(GpuaggInt128 value, int scale)
 {
-	bool negative = value.hi < 0;
-	GpuaggInt128 magnitude = negative ? gpuagg_int128_neg(value) : value;
-	uint64 words[] = {magnitude.lo, (uint64) magnitude.hi, 0};
-	int places = (scale + 3) / 4; /* groups */
-	int n = 2;
-
 	Assert(scale >= 0 && scale <= NUMERIC_MAX_PRECISION);
-	if (places * 4 > scale)
-	{
-		static const uint64 powers[] = {1, 10, 100, 1000};
-		unsigned __int128 carry = 0;
+	return gpuagg_decimal_display(value, scale, scale);
+}
 
-		n = lengthof(words);
-		for (int i = 0; i < n; i++)
-		{
-			carry += (unsigned __int128) words[i] * powers[places * 4 - scale];
-			words[i] = (uint64) carry;
-			carry >>= 64;
-		}
-	}
-	return gpuagg_decimal_words(words, n, negative, scale, places);
+Numeric
+gpuagg_decimal_divide(GpuaggInt128 value, int places, int scale, int64 n)
+{
+	GpuaggQuotient quotient;
+
+	if (gpuagg_decimal_quotient(magnitude_of(value), places, scale, (uint64) n, &quotient))
+		/* a quotient other than 0 has digits before it is rounded */
+		return from_magnitude(quotient.value, value.hi < 0, quotient.scale, quotient.scale);
+	return DatumGetNumeric(
+		DirectFunctionCall2(numeric_div,
+							NumericGetDatum(gpuagg_decimal_display(value, places, scale)),
+							NumericGetDatum(int64_to_numeric(n))));
 }
