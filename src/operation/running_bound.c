@@ -4,6 +4,10 @@
  *
  * Sums of bigints and values of decimals are numerics that engines have as integers: a bound among
  * the numerics becomes one among the integers.
+ *
+ * An average is a quotient rounded at a scale that is not below that of these integers.  So it is on
+ * no other side of one of them than the quotient, and a row is dropped by its sum and count: where the
+ * quotient has reached the next integer that does not pass.
  */
 #include "postgres.h"
 
@@ -17,6 +21,8 @@
 #include "utils/numeric.h"
 
 #include "operation/running_bound.h"
+
+#define AVERAGE_MAX ((__int128) 1 << 63) /* of integers of 64 bits; counts are below 2^62 */
 
 static bool
 is_integer(Oid type)
@@ -39,7 +45,7 @@ is_time(Oid type)
 bool
 gpuagg_running_bound_exists(const RunningOperation *op, Oid type)
 {
-	if (op->kind == 0 || gpuagg_running_needs_counts(op))
+	if (op->kind == 0)
 		return false;
 	if (op->result == NUMERICOID)
 		return type == NUMERICOID &&
@@ -132,6 +138,12 @@ gpuagg_running_bound_make(const RunningOperation *op, int strategy, Oid type, Da
 		default:
 			return false;
 	}
+	if (gpuagg_running_needs_counts(op))
+	{
+		/* no average is beyond, and products with counts have up to 127 bits */
+		least = Max(least, -AVERAGE_MAX);
+		greatest = Min(greatest, AVERAGE_MAX);
+	}
 	bound->least = gpuagg_int128_narrow(least);
 	bound->greatest = gpuagg_int128_narrow(greatest);
 	return true;
@@ -168,7 +180,8 @@ passes(const RunningBound *bound, double value)
 
 void
 gpuagg_running_bound_drop(const RunningOperation *op, const RunningBound *bound,
-						  const void *results, const uint8 *status, int64 nrows, uint64 *dropped)
+						  const void *results, const uint8 *status, const int64 *counts,
+						  int64 nrows, uint64 *dropped)
 {
 	bool is_count = op->op == GPUAGG_COUNT;
 	__int128 least = gpuagg_int128_wide(bound->least);
@@ -178,6 +191,9 @@ gpuagg_running_bound_drop(const RunningOperation *op, const RunningBound *bound,
 		DROP(passes(bound, ((const float4 *) results)[i]))
 	else if (bound->floats)
 		DROP(passes(bound, ((const float8 *) results)[i]))
+	else if (gpuagg_running_needs_counts(op))
+		DROP(gpuagg_int128_wide(((const GpuaggInt128 *) results)[i]) > (least - 1) * counts[i] &&
+			 gpuagg_int128_wide(((const GpuaggInt128 *) results)[i]) < (greatest + 1) * counts[i])
 	else if (op->op == GPUAGG_SUM && op->kind == GPUAGG_INT64)
 		DROP(gpuagg_int128_wide(((const GpuaggInt128 *) results)[i]) >= least &&
 			 gpuagg_int128_wide(((const GpuaggInt128 *) results)[i]) <= greatest)

@@ -101,6 +101,8 @@ COLUMNS = {
     'int2': ('int2', lambda rng: str(rng.choice((-32768, 32767, 0, rng.randint(-9, 9), rng.randint(-32768, 32767))))),
     'int4': ('int4', lambda rng: str(rng.choice((-2 ** 31, 2 ** 31 - 1, 1, rng.randint(-99, 99), rng.randint(-2 ** 31, 2 ** 31 - 1))))),
     'int8': ('int8', lambda rng: str(rng.choice((-2 ** 63, 2 ** 63 - 1, 0, rng.randint(-9999, 9999), rng.randint(-2 ** 63, 2 ** 63 - 1))))),
+    'small': ('int4', lambda rng: str(rng.randint(-3, 3))),
+    'tenths': ('numeric(3,1)', lambda rng: '%.1f' % (rng.randint(-5, 5) / 10)),
     'cents': ('numeric(12,2)', lambda rng: '%.2f' % (rng.randint(-10 ** rng.randint(1, 11), 10 ** 11) / 100)),
     'tiny': ('numeric(18,18)', lambda rng: '%s0.%018d' % (rng.choice(('', '-')), rng.randrange(10 ** rng.randint(1, 18)))),
     'special': ('numeric(9,3)', lambda rng: 'NaN' if rng.random() < 0.01 else '%.3f' % rng.uniform(-999, 999)),
@@ -111,7 +113,10 @@ COLUMNS = {
 
 FRAMES = ('(PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING)', '(PARTITION BY g ORDER BY k)', '(PARTITION BY g)',
           '(ORDER BY i ROWS UNBOUNDED PRECEDING)', '(ORDER BY k)', '()', '(ORDER BY i ROWS BETWEEN 3 PRECEDING AND CURRENT ROW)')
-ABOVE = ('r < 0', 'r >= 0', 'r = 0', 'r <= -1', 'r > 0.5', "r <> 'NaN'", '2.5 > r', 'r < 1e20', 'r >= -9223372036854775808')
+ABOVE = ('r < 0', 'r >= 0', 'r = 0', 'r <= -1', 'r > 0.5', "r <> 'NaN'", '2.5 > r', 'r < 1e20', 'r >= -9223372036854775808',
+         'r >= 0.33333333333333333333', 'r < 0.33333333333333333333', 'r <= -0.66666666666666666667', 'r > -0.66666666666666666667',
+         'r = 0.33333333333333333333', 'r = 1', 'r <= 1', 'r > 1', '0.1 = r', 'r >= 0.05', 'r > -0.05', "r < 'NaN'", "r = 'Infinity'",
+         'r < 4611686018427387904', 'r > 4611686018427387903', 'r <= -4611686018427387905', 'r > 1e-18 AND r < 0.25')
 
 
 def tables(script, rng, rows):
@@ -130,7 +135,7 @@ def tables(script, rng, rows):
         for frame in FRAMES:
             window = 'SELECT i, {avg}(%s) OVER %s AS r FROM t' % (x, frame)
             pairs.append('SELECT i, r::text FROM (%s) q' % window)
-            pairs.append('SELECT i, r::text FROM (%s) q WHERE %s' % (window, rng.choice(ABOVE)))
+            pairs += ['SELECT i, r::text FROM (%s) q WHERE %s' % (window, above) for above in rng.sample(ABOVE, 3)]
             # of equal numerics with other display scales core's maximum is any
             pairs.append('SELECT 0, {max}(r), {min}(r), {count}(*) FROM (%s) q WHERE %s' % (window, rng.choice(ABOVE)))
             pairs.append('SELECT 0, {sum}(r)::text, {avg}(r)::text FROM (%s) q' % window)
