@@ -40,15 +40,6 @@ numerator(GpuaggDecimalSum *acc, const GpuaggMemory *memory, GpuaggLimbs *d)
 	gpuagg_limbs_free(memory, &sum);
 }
 
-/* The first group of four digits of v > 0; *weight: how many groups follow it. */
-static uint64_t
-first_group(unsigned __int128 v, int *weight)
-{
-	for (*weight = 0; v >= GPUAGG_DECIMAL_BASE; (*weight)++)
-		v /= GPUAGG_DECIMAL_BASE;
-	return (uint64_t) v;
-}
-
 /* The scale of d / divisor, where d has `scale`. */
 static int
 quotient_scale(const GpuaggLimbs *d, unsigned __int128 divisor, int scale)
@@ -61,8 +52,8 @@ quotient_scale(const GpuaggLimbs *d, unsigned __int128 divisor, int scale)
 
 	while (gpuagg_int128_wide(d->limb[top]) == 0)
 		top--;
-	first = first_group((unsigned __int128) gpuagg_int128_wide(d->limb[top]), &weight);
-	divisor_first = first_group(divisor, &divisor_weight);
+	first = gpuagg_first_group((unsigned __int128) gpuagg_int128_wide(d->limb[top]), &weight);
+	divisor_first = gpuagg_first_group(divisor, &divisor_weight);
 	weight += (d->first + top) * GPUAGG_LIMB_GROUPS - divisor_weight;
 	if (first <= divisor_first)
 		weight--;

@@ -11,6 +11,7 @@
 /* Numerics hold four decimal digits in each of theirs: so many of these are cut off at a time. */
 #define CUT_GROUPS 4
 #define CUT		   UINT64CONST(10000000000000000)
+#define CUT_HALF   100000000
 #define MAX_GROUPS 20 /* 2^256 has 78 digits */
 
 /* Divides the n words, least significant first, by CUT; returns the remainder. */
@@ -30,11 +31,21 @@ cut_off(uint64 *words, int n)
 	return rest;
 }
 
+/* Puts two groups, of v < 10^8, the lower one first; returns how many v has. */
+static inline int
+put_groups(uint32 v, uint16 *group)
+{
+	group[0] = (uint16) (v % 10000);
+	group[1] = (uint16) (v / 10000);
+	return group[1] != 0 ? 2 : group[0] != 0;
+}
+
 /* Groups of four digits of what n words hold, the lowest first; returns how many.  Spoils the words. */
 static int
 groups_of(uint64 *words, int n, uint16 *group)
 {
 	int count = 0;
+	uint64 rest;
 
 	for (;;)
 	{
@@ -45,12 +56,16 @@ groups_of(uint64 *words, int n, uint16 *group)
 		if (n == 1)
 			break;
 		low = cut_off(words, n);
-		for (int i = 0; i < CUT_GROUPS; i++, low /= 10000)
-			group[count++] = (uint16) (low % 10000);
+		(void) put_groups((uint32) (low % CUT_HALF), group + count);
+		(void) put_groups((uint32) (low / CUT_HALF), group + count + 2);
+		count += CUT_GROUPS;
 	}
-	for (uint64 rest = words[0]; rest > 0; rest /= 10000)
-		group[count++] = (uint16) (rest % 10000);
-	return count;
+	for (rest = words[0]; rest >= CUT_HALF; rest /= CUT_HALF)
+	{
+		(void) put_groups((uint32) (rest % CUT_HALF), group + count);
+		count += CUT_GROUPS / 2;
+	}
+	return count + put_groups((uint32) rest, group + count);
 }
 
 Numeric
