@@ -14,6 +14,7 @@ typedef struct RunningBound
 	double value;
 	GpuaggInt128 least; /* those that pass, these two among them; of others */
 	GpuaggInt128 greatest;
+	int64 factor; /* what sums are multiplied by, to be compared */
 } RunningBound;
 
 /* Whether bounds can be had for values of the operation's scans and constants of a type. */
