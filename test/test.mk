@@ -20,7 +20,8 @@ $(unit_tests): build/unit/%: build/unit/test/unit/%.o $(patsubst %.c,build/unit/
 test_modules = $(patsubst test/modules/%.c,build/modules/%.so,$(sort $(wildcard test/modules/*.c)))
 
 build/modules/gpuagg_test_vectors.so: \
-	$(patsubst %.c,%.o,$(sort $(wildcard src/spec/vector_*.c src/common/vector_*.c)) src/types/decimal.c)
+	$(patsubst %.c,%.o,$(sort $(wildcard src/spec/vector_*.c src/common/vector_*.c)) \
+		src/common/decimal_quotient.c src/types/decimal.c)
 
 # The page reader needs the whole extension.
 build/modules/gpuagg_test_pages.so: $(OBJS)

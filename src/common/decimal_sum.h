@@ -148,6 +148,13 @@ gpuagg_decimal_count(const GpuaggDecimalSum *acc)
 	return acc->fast.n + (rare == NULL ? 0 : rare->n_nan + rare->n_pinf + rare->n_ninf);
 }
 
+/* Whether the fast part alone has the sum of the finite values. */
+static inline int
+gpuagg_decimal_is_fast(const GpuaggDecimalSum *acc)
+{
+	return acc->rare == NULL || acc->rare->sum.width == 0;
+}
+
 /*
  * The sum of n finite values, times 10^scale, where that is the largest scale of them and the fast
  * part has all; 0: else.

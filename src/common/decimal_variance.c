@@ -8,11 +8,9 @@
  */
 #include "common/decimal_variance.h"
 
-#define LIMB_DIGITS 16
+#include "common/decimal_quotient.h"
 
-/* Core's: significant digits that a quotient has at least, decimal places at most. */
-#define MIN_DIGITS 16
-#define MAX_SCALE  1000
+#define LIMB_DIGITS 16
 
 /* n * squares - sum * sum. */
 static void
@@ -42,19 +40,7 @@ numerator(GpuaggDecimalSum *acc, const GpuaggMemory *memory, GpuaggLimbs *d)
 	gpuagg_limbs_free(memory, &sum);
 }
 
-/* The first group of four digits of v > 0; *weight: how many groups follow it. */
-static uint64_t
-first_group(unsigned __int128 v, int *weight)
-{
-	for (*weight = 0; v >= GPUAGG_DECIMAL_BASE; (*weight)++)
-		v /= GPUAGG_DECIMAL_BASE;
-	return (uint64_t) v;
-}
-
-/*
- * The scale of d / divisor: enough for MIN_DIGITS, as estimated from the first groups, at
- * least d's own `scale`, and at most MAX_SCALE.
- */
+/* The scale of d / divisor, where d has `scale`. */
 static int
 quotient_scale(const GpuaggLimbs *d, unsigned __int128 divisor, int scale)
 {
@@ -63,19 +49,15 @@ quotient_scale(const GpuaggLimbs *d, unsigned __int128 divisor, int scale)
 	int divisor_weight;
 	uint64_t first;
 	uint64_t divisor_first;
-	int digits;
 
 	while (gpuagg_int128_wide(d->limb[top]) == 0)
 		top--;
-	first = first_group((unsigned __int128) gpuagg_int128_wide(d->limb[top]), &weight);
-	divisor_first = first_group(divisor, &divisor_weight);
+	first = gpuagg_first_group((unsigned __int128) gpuagg_int128_wide(d->limb[top]), &weight);
+	divisor_first = gpuagg_first_group(divisor, &divisor_weight);
 	weight += (d->first + top) * GPUAGG_LIMB_GROUPS - divisor_weight;
 	if (first <= divisor_first)
 		weight--;
-	digits = MIN_DIGITS - weight * 4;
-	if (digits < scale)
-		digits = scale;
-	return digits > MAX_SCALE ? MAX_SCALE : digits;
+	return gpuagg_quotient_scale(weight, scale);
 }
 
 /* Divides positive limbs down to limb number `lowest`; those below become 0. */

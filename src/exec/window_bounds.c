@@ -116,11 +116,12 @@ gpuagg_window_bounds_drop(WindowScanState *node, WindowRows *rows)
 	for (int i = 0; i < node->spec->nabove; i++)
 	{
 		int f = node->spec->above[i].function;
-		const ColumnScan *scan = rows->columns[f].scan;
+		const WindowFunctionColumn *column = &rows->columns[f];
+		const Flight *flight = &column->scan->flight;
 
 		if (node->bounds[i].known)
 			gpuagg_running_bound_drop(node->functions[f].op, &node->bounds[i].bound,
-									  scan->flight.results, scan->flight.status, rows->nrows,
+									  flight->results, flight->status, column->counts, rows->nrows,
 									  rows->dropped);
 	}
 	for (int f = 0; f < node->nfunctions; f++)

@@ -7,6 +7,7 @@
 #include "catalog/pg_type.h"
 
 #include "operation/accumulators.h"
+#include "types/decimal.h"
 #include "types/value.h"
 
 static void
@@ -79,7 +80,7 @@ Datum
 gpuagg_int_value(Aggregate aggregate, Oid result, int64 n, GpuaggInt128 sum)
 {
 	if (aggregate == AGGREGATE_AVG)
-		return gpuagg_int_average(n, sum);
+		return NumericGetDatum(gpuagg_decimal_divide(sum, 0, 0, n));
 	if (result == NUMERICOID)
 		return NumericGetDatum(gpuagg_int128_to_numeric(sum));
 	if (result == MONEYOID)

@@ -2,8 +2,8 @@
  * numeric_family.c
  *	  Sums and squares of numerics.
  *
- * Results are made through the binary form that numeric_send() documents for
- * clients, as the stored form is core's own business.
+ * Results of any length are made through the binary form that numeric_send() documents
+ * for clients.
  */
 #include "compat.h"
 
@@ -15,6 +15,7 @@
 #include "common/decimal_variance.h"
 #include "operation/accumulators.h"
 #include "operation/numeric_read.h"
+#include "types/decimal.h"
 #include "types/value.h"
 
 #define SHORT_DIGITS  24 /* of results that need no other memory */
@@ -122,39 +123,40 @@ special_numeric(GpuaggDecimalSpecial special)
 	}
 }
 
+/* The sum of the finite values, by its digits. */
+static Numeric
+sum_of_digits(GpuaggDecimalSum *sums)
+{
+	uint16 *room = palloc(gpuagg_decimal_total_digits(sums, false) * sizeof(uint16));
+	GpuaggDecimal sum = gpuagg_decimal_total(sums, false, room);
+	Numeric result = decimal_numeric(&sum);
+
+	pfree(room);
+	return result;
+}
+
+/* The sum, or, with average, that divided by the number of values. */
 static Datum
-sum_value(GpuaggDecimalSum *sums, bool *isnull)
+sum_value(GpuaggDecimalSum *sums, bool average, bool *isnull)
 {
 	GpuaggDecimalSpecial special = gpuagg_decimal_special_sum(sums);
-	uint16 small[SHORT_DIGITS];
-	uint16 *room = small;
-	GpuaggDecimal sum;
-	Numeric result;
-	int most;
+	const GpuaggIntSum *fast = &sums->fast;
+	int places = sums->groups * 4;
 
 	*isnull = gpuagg_decimal_count(sums) <= 0;
 	if (*isnull)
 		return (Datum) 0;
 	if (special != GPUAGG_DECIMAL_FINITE)
 		return NumericGetDatum(special_numeric(special));
-	most = gpuagg_decimal_total_digits(sums, false);
-	if (most > SHORT_DIGITS)
-		room = palloc(most * sizeof(uint16));
-	sum = gpuagg_decimal_total(sums, false, room);
-	result = decimal_numeric(&sum);
-	if (room != small)
-		pfree(room);
-	return NumericGetDatum(result);
-}
-
-static Datum
-average_value(GpuaggDecimalSum *sums, bool *isnull)
-{
-	Datum sum = sum_value(sums, isnull);
-
-	if (*isnull || gpuagg_decimal_special_sum(sums) != GPUAGG_DECIMAL_FINITE)
-		return sum;
-	return DirectFunctionCall2(numeric_div, sum, NumericGetDatum(int64_to_numeric(sums->fast.n)));
+	/* counts of states that a stranger made add up to anything */
+	if (gpuagg_decimal_is_fast(sums) && fast->n > 0)
+		return NumericGetDatum(average
+								   ? gpuagg_decimal_divide(fast->sum, places, sums->scale, fast->n)
+								   : gpuagg_decimal_display(fast->sum, places, sums->scale));
+	if (average)
+		return DirectFunctionCall2(numeric_div, NumericGetDatum(sum_of_digits(sums)),
+								   NumericGetDatum(int64_to_numeric(fast->n)));
+	return NumericGetDatum(sum_of_digits(sums));
 }
 
 static Datum
@@ -258,9 +260,7 @@ numeric_finish(Accumulator *acc, Aggregate aggregate, Oid result, bool *isnull)
 
 	if (info->op == GPUAGG_MOMENTS)
 		return variance_value(sums_of(acc), info->sample, info->root, isnull);
-	if (aggregate == AGGREGATE_AVG)
-		return average_value(sums_of(acc), isnull);
-	return sum_value(sums_of(acc), isnull);
+	return sum_value(sums_of(acc), aggregate == AGGREGATE_AVG, isnull);
 }
 
 const StateFamily gpuagg_numeric_family = {

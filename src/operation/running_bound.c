@@ -4,6 +4,11 @@
  *
  * Sums of bigints and values of decimals are numerics that engines have as integers: a bound among
  * the numerics becomes one among the integers.
+ *
+ * An average is a quotient rounded at a scale.  That is not below the scale of these integers, which for
+ * averages is at least AVERAGE_PLACES, but for quotients above 10^16, which are far from all bounds.  So
+ * it is on no other side of one of them than the quotient, and a row is dropped by its sum and count:
+ * where the quotient has reached the next integer that does not pass.
  */
 #include "postgres.h"
 
@@ -17,6 +22,8 @@
 #include "utils/numeric.h"
 
 #include "operation/running_bound.h"
+
+#define AVERAGE_PLACES 4
 
 static bool
 is_integer(Oid type)
@@ -39,7 +46,7 @@ is_time(Oid type)
 bool
 gpuagg_running_bound_exists(const RunningOperation *op, Oid type)
 {
-	if (op->kind == 0 || gpuagg_running_needs_counts(op))
+	if (op->kind == 0)
 		return false;
 	if (op->result == NUMERICOID)
 		return type == NUMERICOID &&
@@ -98,6 +105,7 @@ gpuagg_running_bound_make(const RunningOperation *op, int strategy, Oid type, Da
 	__int128 least = -greatest - 1;
 	__int128 below;
 	__int128 above;
+	int scale = Max(op->scale, 0);
 
 	memset(bound, 0, sizeof(*bound));
 	bound->strategy = strategy;
@@ -107,9 +115,13 @@ gpuagg_running_bound_make(const RunningOperation *op, int strategy, Oid type, Da
 		bound->value = type == FLOAT4OID ? DatumGetFloat4(constant) : DatumGetFloat8(constant);
 		return !isnan(bound->value);
 	}
+	bound->factor = 1;
+	if (gpuagg_running_needs_counts(op))
+		for (; scale < AVERAGE_PLACES; scale++)
+			bound->factor *= 10;
 	if (type != NUMERICOID)
 		below = above = integer_of(type, constant);
-	else if (!integers_beside(constant, op->scale, &below, &above))
+	else if (!integers_beside(constant, scale, &below, &above))
 		return false;
 	switch (strategy)
 	{
@@ -131,6 +143,12 @@ gpuagg_running_bound_make(const RunningOperation *op, int strategy, Oid type, Da
 			break;
 		default:
 			return false;
+	}
+	if (gpuagg_running_needs_counts(op))
+	{
+		/* no average of 64 bits is beyond, and products with counts below 2^50 fit */
+		least = Max(least, -((__int128) bound->factor << 63));
+		greatest = Min(greatest, (__int128) bound->factor << 63);
 	}
 	bound->least = gpuagg_int128_narrow(least);
 	bound->greatest = gpuagg_int128_narrow(greatest);
@@ -168,7 +186,8 @@ passes(const RunningBound *bound, double value)
 
 void
 gpuagg_running_bound_drop(const RunningOperation *op, const RunningBound *bound,
-						  const void *results, const uint8 *status, int64 nrows, uint64 *dropped)
+						  const void *results, const uint8 *status, const int64 *counts,
+						  int64 nrows, uint64 *dropped)
 {
 	bool is_count = op->op == GPUAGG_COUNT;
 	__int128 least = gpuagg_int128_wide(bound->least);
@@ -178,6 +197,11 @@ gpuagg_running_bound_drop(const RunningOperation *op, const RunningBound *bound,
 		DROP(passes(bound, ((const float4 *) results)[i]))
 	else if (bound->floats)
 		DROP(passes(bound, ((const float8 *) results)[i]))
+	else if (gpuagg_running_needs_counts(op))
+		DROP(gpuagg_int128_wide(((const GpuaggInt128 *) results)[i]) * bound->factor >
+				 (least - 1) * counts[i] &&
+			 gpuagg_int128_wide(((const GpuaggInt128 *) results)[i]) * bound->factor <
+				 (greatest + 1) * counts[i])
 	else if (op->op == GPUAGG_SUM && op->kind == GPUAGG_INT64)
 		DROP(gpuagg_int128_wide(((const GpuaggInt128 *) results)[i]) >= least &&
 			 gpuagg_int128_wide(((const GpuaggInt128 *) results)[i]) <= greatest)

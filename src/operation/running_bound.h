@@ -14,6 +14,7 @@ typedef struct RunningBound
 	double value;
 	GpuaggInt128 least; /* those that pass, these two among them; of others */
 	GpuaggInt128 greatest;
+	int64 factor; /* what sums are multiplied by, to be compared */
 } RunningBound;
 
 /* Whether bounds can be had for values of the operation's scans and constants of a type. */
@@ -27,11 +28,11 @@ extern bool gpuagg_running_bound_make(const RunningOperation *op, int strategy, 
 									  Datum constant, RunningBound *bound);
 
 /*
- * Sets the bits of rows whose value, in a scan's results, does not pass.  Not of rows whose value
- * is an error.
+ * Sets the bits of rows whose value, in a scan's results, does not pass; of averages not of all of
+ * them.  Not of rows whose value is an error.  counts: as gpuagg_running_result() needs them.
  */
 extern void gpuagg_running_bound_drop(const RunningOperation *op, const RunningBound *bound,
-									  const void *results, const uint8 *status, int64 nrows,
-									  uint64 *dropped);
+									  const void *results, const uint8 *status, const int64 *counts,
+									  int64 nrows, uint64 *dropped);
 
 #endif /* GPUAGG_RUNNING_BOUND_H */

@@ -173,7 +173,7 @@ decimal_value(const RunningOperation *op, const void *results, int64 i, int64 n)
 							 : ((const GpuaggInt128 *) results)[i];
 
 	if (op->aggregate == AGGREGATE_AVG)
-		return gpuagg_decimal_average(n, value, op->scale);
+		return NumericGetDatum(gpuagg_decimal_divide(value, op->scale, op->scale, n));
 	return NumericGetDatum(gpuagg_decimal_to_numeric(value, op->scale));
 }
 

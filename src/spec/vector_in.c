@@ -9,6 +9,8 @@
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 
+#include "common/power_of_ten.h"
+
 /* The constants of an array as values that column a can have; others cannot be equal to it. */
 static bool
 set_of(const ArrayType *array, Oid type, const VectorValue *a, GpuaggVectorConstant **constants,

@@ -10,19 +10,9 @@
 
 #include "utils/numeric.h"
 
-#define INT64_DIGITS  18 /* any number of so many digits is an INT64 */
-#define INT128_DIGITS 38
+#include "common/power_of_ten.h"
 
-__int128
-gpuagg_power_of_ten(int n)
-{
-	__int128 power = 1;
-
-	Assert(n >= 0 && n <= INT128_DIGITS);
-	while (n-- > 0)
-		power *= 10;
-	return power;
-}
+#define INT64_DIGITS 18 /* any number of so many digits is an INT64 */
 
 static int
 digits_of_type(int type)
@@ -36,7 +26,7 @@ digits_of_type(int type)
 		case GPUAGG_VECTOR_INT64:
 			return INT64_DIGITS + 1;
 		default:
-			return INT128_DIGITS + 1;
+			return GPUAGG_INT128_DIGITS + 1;
 	}
 }
 
@@ -270,13 +260,13 @@ gpuagg_compile_rescale(VectorBuild *build, VectorValue *value, int scale)
 	Assert(more >= 0);
 	if (more == 0)
 		return true;
-	if (more > INT128_DIGITS)
+	if (more > GPUAGG_INT128_DIGITS)
 		return false;
 	type = type_for(build, value, value, precision);
 	if (type == GPUAGG_VECTOR_INT64 && more > INT64_DIGITS)
 		type = GPUAGG_VECTOR_INT128;
 	constant = gpuagg_build_is_constant(build, value->reg);
-	if (constant != NULL && (constant->isnull || precision <= INT128_DIGITS))
+	if (constant != NULL && (constant->isnull || precision <= GPUAGG_INT128_DIGITS))
 	{
 		GpuaggVectorConstant other = *constant;
 
@@ -370,7 +360,7 @@ gpuagg_rule_decimal_multiply(const VectorCall *call, VectorValue *value)
 		reg = two_digits(build, GPUAGG_VECTOR_MUL, type, a.reg, b.reg, precision);
 	}
 	decimal(value, reg, type, precision, a.scale + b.scale);
-	return a.scale + b.scale <= INT128_DIGITS;
+	return a.scale + b.scale <= GPUAGG_INT128_DIGITS;
 }
 
 bool
@@ -408,7 +398,7 @@ round_to(VectorBuild *build, VectorValue *value, int scale)
 	int precision = Max(value->precision - less + 1, 1);
 	uint16 divisor;
 
-	if (less > INT128_DIGITS)
+	if (less > GPUAGG_INT128_DIGITS)
 		return false;
 	if (less > INT64_DIGITS && value->type == GPUAGG_VECTOR_INT64)
 		gpuagg_compile_cast(build, value, GPUAGG_VECTOR_INT128);
@@ -474,7 +464,7 @@ gpuagg_rule_decimal_round(const VectorCall *call, VectorValue *value)
 
 	gpuagg_compile_argument(call, 0, value);
 	if (value->scale < 0 || !constant_integer(call, 1, &scale) || scale < 0 ||
-		scale > INT128_DIGITS)
+		scale > GPUAGG_INT128_DIGITS)
 		return false;
 	if (scale >= value->scale)
 		return gpuagg_compile_rescale(call->build, value, scale);

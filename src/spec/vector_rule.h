@@ -117,9 +117,6 @@ gpuagg_vector_is_integer(int type)
 /* The scale in a typmod of numeric, from -1000 to 1000. */
 extern int gpuagg_typmod_scale(int32 typmod);
 
-/* 10^n, n up to 38. */
-extern __int128 gpuagg_power_of_ten(int n);
-
 /* Whether equality of texts is that of their bytes, and order as well. */
 extern bool gpuagg_collation_is_bytes(Oid collation);
 extern bool gpuagg_collation_orders_bytes(Oid collation);

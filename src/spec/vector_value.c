@@ -18,12 +18,12 @@
 #include "utils/numeric.h"
 #include "utils/uuid.h"
 
+#include "common/power_of_ten.h"
 #include "operation/numeric_read.h"
 #include "spec/vector_rule.h"
 #include "types/decimal.h"
 
-#define INT64_DIGITS  18
-#define INT128_DIGITS 38
+#define INT64_DIGITS 18
 
 int
 gpuagg_typmod_scale(int32 typmod)
@@ -44,7 +44,7 @@ decimal_form(int32 typmod, VectorValue *value)
 
 	/* A negative scale is a number of zeros before the point. */
 	digits = ((typmod - VARHDRSZ) >> 16 & 0xffff) - Min(scale, 0);
-	if (digits > INT128_DIGITS)
+	if (digits > GPUAGG_INT128_DIGITS)
 		return;
 	value->type = digits <= INT64_DIGITS ? GPUAGG_VECTOR_INT64 : GPUAGG_VECTOR_INT128;
 	value->precision = digits;
@@ -128,7 +128,7 @@ read_decimal(Datum datum, int scale, __int128 *integer)
 	if (gpuagg_numeric_read(data, size, &x) != GPUAGG_DECIMAL_FINITE || x.scale != scale)
 		return false;
 	/* Groups of digits as one integer, times 10^power. */
-	if (x.ndigits > 0 && x.weight >= (INT128_DIGITS + 3) / 4)
+	if (x.ndigits > 0 && x.weight >= (GPUAGG_INT128_DIGITS + 3) / 4)
 		return false;
 	power = 4 * (x.weight + 1 - x.ndigits) + scale;
 	for (int i = 0; i < x.ndigits; i++)

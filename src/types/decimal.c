@@ -4,9 +4,14 @@
  */
 #include "types/decimal.h"
 
+#include "utils/fmgrprotos.h"
+
+#include "common/decimal_quotient.h"
+
 /* Numerics hold four decimal digits in each of theirs: so many of these are cut off at a time. */
 #define CUT_GROUPS 4
 #define CUT		   UINT64CONST(10000000000000000)
+#define CUT_HALF   100000000
 #define MAX_GROUPS 20 /* 2^256 has 78 digits */
 
 /* Divides the n words, least significant first, by CUT; returns the remainder. */
@@ -17,12 +22,22 @@ cut_off(uint64 *words, int n)
 
 	for (int i = n - 1; i >= 0; i--)
 	{
-		unsigned __int128 above = (unsigned __int128) rest << 64 | words[i];
+		uint64 quotient = rest == 0 ? words[i] / CUT
+									: (uint64) (((unsigned __int128) rest << 64 | words[i]) / CUT);
 
-		words[i] = (uint64) (above / CUT);
-		rest = (uint64) (above % CUT);
+		rest = words[i] - quotient * CUT;
+		words[i] = quotient;
 	}
 	return rest;
+}
+
+/* Puts two groups, of v < 10^8, the lower one first; returns how many v has. */
+static inline int
+put_groups(uint32 v, uint16 *group)
+{
+	group[0] = (uint16) (v % 10000);
+	group[1] = (uint16) (v / 10000);
+	return group[1] != 0 ? 2 : group[0] != 0;
 }
 
 /* Groups of four digits of what n words hold, the lowest first; returns how many.  Spoils the words. */
@@ -30,6 +45,7 @@ static int
 groups_of(uint64 *words, int n, uint16 *group)
 {
 	int count = 0;
+	uint64 rest;
 
 	for (;;)
 	{
@@ -40,12 +56,16 @@ groups_of(uint64 *words, int n, uint16 *group)
 		if (n == 1)
 			break;
 		low = cut_off(words, n);
-		for (int i = 0; i < CUT_GROUPS; i++, low /= 10000)
-			group[count++] = (uint16) (low % 10000);
+		(void) put_groups((uint32) (low % CUT_HALF), group + count);
+		(void) put_groups((uint32) (low / CUT_HALF), group + count + 2);
+		count += CUT_GROUPS;
 	}
-	for (uint64 rest = words[0]; rest > 0; rest /= 10000)
-		group[count++] = (uint16) (rest % 10000);
-	return count;
+	for (rest = words[0]; rest >= CUT_HALF; rest /= CUT_HALF)
+	{
+		(void) put_groups((uint32) (rest % CUT_HALF), group + count);
+		count += CUT_GROUPS / 2;
+	}
+	return count + put_groups((uint32) rest, group + count);
 }
 
 Numeric
@@ -78,28 +98,56 @@ gpuagg_decimal_words(uint64 *words, int n, bool negative, int scale, int places)
 	return (Numeric) result;
 }
 
+/* The same of a number whose last digit is number `places` behind the point. */
+static Numeric
+from_magnitude(unsigned __int128 magnitude, bool negative, int places, int scale)
+{
+	static const uint64 powers[] = {1, 10, 100, 1000};
+	uint64 words[] = {(uint64) magnitude, (uint64) (magnitude >> 64), 0};
+	int groups = (places + 3) / 4;
+	int more = groups * 4 - places;
+	unsigned __int128 carry = 0;
+
+	for (int i = 0; i < lengthof(words) && more > 0; i++)
+	{
+		carry += (unsigned __int128) words[i] * powers[more];
+		words[i] = (uint64) carry;
+		carry >>= 64;
+	}
+	return gpuagg_decimal_words(words, lengthof(words), negative, scale, groups);
+}
+
+static unsigned __int128
+magnitude_of(GpuaggInt128 value)
+{
+	unsigned __int128 wide = (unsigned __int128) gpuagg_int128_wide(value);
+
+	return value.hi < 0 ? -wide : wide;
+}
+
+Numeric
+gpuagg_decimal_display(GpuaggInt128 value, int places, int scale)
+{
+	return from_magnitude(magnitude_of(value), value.hi < 0, places, scale);
+}
+
 Numeric
 gpuagg_decimal_to_numeric(GpuaggInt128 value, int scale)
 {
-	bool negative = value.hi < 0;
-	GpuaggInt128 magnitude = negative ? gpuagg_int128_neg(value) : value;
-	uint64 words[] = {magnitude.lo, (uint64) magnitude.hi, 0};
-	int places = (scale + 3) / 4; /* groups */
-	int n = 2;
-
 	Assert(scale >= 0 && scale <= NUMERIC_MAX_PRECISION);
-	if (places * 4 > scale)
-	{
-		static const uint64 powers[] = {1, 10, 100, 1000};
-		unsigned __int128 carry = 0;
+	return gpuagg_decimal_display(value, scale, scale);
+}
 
-		n = lengthof(words);
-		for (int i = 0; i < n; i++)
-		{
-			carry += (unsigned __int128) words[i] * powers[places * 4 - scale];
-			words[i] = (uint64) carry;
-			carry >>= 64;
-		}
-	}
-	return gpuagg_decimal_words(words, n, negative, scale, places);
+Numeric
+gpuagg_decimal_divide(GpuaggInt128 value, int places, int scale, int64 n)
+{
+	GpuaggQuotient quotient;
+
+	if (gpuagg_decimal_quotient(magnitude_of(value), places, scale, (uint64) n, &quotient))
+		/* a quotient other than 0 has digits before it is rounded */
+		return from_magnitude(quotient.value, value.hi < 0, quotient.scale, quotient.scale);
+	return DatumGetNumeric(
+		DirectFunctionCall2(numeric_div,
+							NumericGetDatum(gpuagg_decimal_display(value, places, scale)),
+							NumericGetDatum(int64_to_numeric(n))));
 }

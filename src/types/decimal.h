@@ -14,6 +14,12 @@
 /* value / 10^scale as numeric of that display scale, 0 to 1000. */
 extern Numeric gpuagg_decimal_to_numeric(GpuaggInt128 value, int scale);
 
+/* value / 10^places, of any display scale behind which it has no digits. */
+extern Numeric gpuagg_decimal_display(GpuaggInt128 value, int places, int scale);
+
+/* The same divided by n > 0, as core's numeric_div() divides that by a bigint. */
+extern Numeric gpuagg_decimal_divide(GpuaggInt128 value, int places, int scale, int64 n);
+
 /*
  * The number that n <= 4 words hold, least significant first, which are spoilt, as numeric
  * (numeric_read.h), without the groups of zeros at its end.  Its last `places` groups of four

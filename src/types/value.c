@@ -82,19 +82,6 @@ gpuagg_money_value(GpuaggInt128 sum)
 	return CashGetDatum((Cash) sum.lo);
 }
 
-Datum
-gpuagg_decimal_average(int64 n, GpuaggInt128 sum, int scale)
-{
-	return DirectFunctionCall2(numeric_div, NumericGetDatum(gpuagg_decimal_to_numeric(sum, scale)),
-							   NumericGetDatum(int64_to_numeric(n)));
-}
-
-Datum
-gpuagg_int_average(int64 n, GpuaggInt128 sum)
-{
-	return gpuagg_decimal_average(n, sum, 0);
-}
-
 /* into = a * b, of na + nb words. */
 static void
 multiply(uint64 *into, const uint64 *a, int na, const uint64 *b, int nb)

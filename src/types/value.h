@@ -79,10 +79,6 @@ extern Numeric gpuagg_int128_to_numeric(GpuaggInt128 value);
 /* The sum as money; raises "money out of range" when it does not fit. */
 extern Datum gpuagg_money_value(GpuaggInt128 sum);
 
-/* The average of n > 0 integers, or of decimals (as above), with the digits of core's avg. */
-extern Datum gpuagg_int_average(int64 n, GpuaggInt128 sum);
-extern Datum gpuagg_decimal_average(int64 n, GpuaggInt128 sum, int scale);
-
 /*
  * The variance of the values in acc, of moments, over n or (sample) n - 1; root:
  * the standard deviation.  *isnull when there are too few of them.  Digits and

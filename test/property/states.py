@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'lib'))
 
 import psql  # noqa: E402
+import state_bytes  # noqa: E402
 
 SCHEMA = 'property_states'
 TYPES = {  # argument: types of sum, average and variance
@@ -32,15 +33,6 @@ TYPES = {  # argument: types of sum, average and variance
 VARIANCES = ('var_pop', 'var_samp', 'variance', 'stddev_pop', 'stddev_samp', 'stddev')
 # out of range, as numbers and as intervals; too many rows
 ALLOWED = ('22003', '22008', '54000')
-
-
-def crc32c(data):
-    crc = 0xffffffff
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
-    return crc ^ 0xffffffff
 
 
 def value(rng, kind):
@@ -115,8 +107,7 @@ def forge(rng, states):
         if not body:
             body = bytearray(1)
     data[5:-4] = body
-    data[-4:] = crc32c(data[:-4]).to_bytes(4, 'big')
-    return bytes(data)
+    return state_bytes.whole(bytes(data[:-4]))
 
 
 # All results of some states, or their errors, as one text.

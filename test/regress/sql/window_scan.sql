@@ -177,6 +177,8 @@ SELECT node_lines('SELECT i, gpu_running_sum(x4) OVER (PARTITION BY g ORDER BY i
 SELECT node_lines('SELECT i, gpu_running_sum(x4) OVER (PARTITION BY g ORDER BY i) AS r FROM wins WHERE upper(s) = ''ROW 7''');
 SELECT node_lines('SELECT * FROM (SELECT i, gpu_running_sum(x4) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING) AS r FROM wins) q
 				   WHERE r <= 100 AND 3 < r');
+SELECT node_lines('SELECT * FROM (SELECT i, gpu_avg(x4) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING) AS r FROM wins) q
+				   WHERE r <= 50 AND 12.5 < r');
 SELECT node_lines('SELECT * FROM (SELECT i, gpu_sum(x8) OVER (PARTITION BY g) AS r FROM wins) q WHERE r > 1e20');
 -- an expression over values, which could raise an error, is computed for all rows
 SELECT node_lines('SELECT * FROM (SELECT i, gpu_sum(x4) OVER (PARTITION BY g) / 2 AS h, gpu_sum(x4) OVER (PARTITION BY g) AS r FROM wins) q
