@@ -11,27 +11,39 @@
 
 struct WindowTable
 {
-	PlanState *append; /* NULL: the child is the scan */
+	PlanState *child; /* the only scan, or an Append of all */
 	int nscans;
 	ScanColumns **scans;
 };
 
-/* The scans of a child; NULL: it is something else. */
-static PlanState **
-find_scans(PlanState *child, PlanState **only, int *n)
+PlanState **
+gpuagg_window_table_scans(PlanState **child, int *n)
 {
-	const AppendState *append = (const AppendState *) child;
+	const AppendState *append = (const AppendState *) *child;
 
 	*n = 1;
-	*only = child;
-	if (!IsA(child, AppendState))
-		return only;
-	/* whose tables are all known, and read one after the other by this process */
-	if (child->plan->parallel_aware || append->as_nasyncplans > 0 ||
-		(append->as_prune_state != NULL && append->as_prune_state->do_exec_prune))
+	if (!IsA(append, AppendState))
+		return child;
+	/* whose tables are read one after the other by this process */
+	if (append->ps.plan->parallel_aware || append->as_nasyncplans > 0)
 		return NULL;
 	*n = append->as_nplans;
 	return append->appendplans;
+}
+
+void
+gpuagg_window_table_choose(PlanState *child, bool *chosen, int n)
+{
+	const AppendState *append = (const AppendState *) child;
+	const Bitmapset *plans;
+
+	memset(chosen, true, n * sizeof(bool));
+	if (!IsA(append, AppendState) || append->as_prune_state == NULL ||
+		!append->as_prune_state->do_exec_prune)
+		return;
+	plans = compat_find_matching_subplans(append->as_prune_state);
+	for (int i = 0; i < n; i++)
+		chosen[i] = bms_is_member(i, plans);
 }
 
 /* Computes an argument in no table or in all, and as the same. */
@@ -54,10 +66,9 @@ gpuagg_window_table_make(PlanState *child, PlanState *node, Expr *const *argumen
 	bool *other_computed = palloc0((n + 1) * sizeof(bool));
 	int *other_scales = palloc0((n + 1) * sizeof(int));
 	bool agrees = true;
-	PlanState *only;
-	PlanState **scans = find_scans(child, &only, &table->nscans);
+	PlanState **scans = gpuagg_window_table_scans(&child, &table->nscans);
 
-	table->append = IsA(child, AppendState) ? child : NULL;
+	table->child = child;
 	table->scans = palloc0((table->nscans + 1) * sizeof(ScanColumns *));
 	for (int i = 0; i < table->nscans && scans != NULL; i++)
 	{
@@ -98,15 +109,22 @@ gpuagg_window_table_compute_none(WindowTable *table)
 bool
 gpuagg_window_table_take(WindowTable *table, RowSort *sort, bool sends)
 {
-	Instrumentation *instrument = table->append != NULL ? table->append->instrument : NULL;
+	Instrumentation *instrument = IsA(table->child, AppendState) ? table->child->instrument : NULL;
+	PlanState **scans = gpuagg_window_table_scans(&table->child, &table->nscans);
+	bool *chosen = palloc((table->nscans + 1) * sizeof(bool));
 	int64 nrows = 0;
 	bool done = true;
 	int n;
 
 	if (instrument != NULL)
 		InstrStartNode(instrument);
+	gpuagg_window_table_choose(table->child, chosen, table->nscans);
 	for (n = 0; n < table->nscans && done; n++)
 	{
+		if (!chosen[n])
+			continue;
+		if (scans[n]->chgParam != NULL)
+			ExecReScan(scans[n]);
 		done = gpuagg_scan_columns_take(table->scans[n], sort, sends);
 		nrows += gpuagg_scan_columns_rows(table->scans[n]);
 	}
@@ -114,7 +132,9 @@ gpuagg_window_table_take(WindowTable *table, RowSort *sort, bool sends)
 		InstrStopNode(instrument, done ? (double) nrows : 0);
 	/* all rows come again */
 	for (int i = 0; i < n && !done; i++)
-		gpuagg_scan_columns_undo(table->scans[i]);
+		if (chosen[i])
+			gpuagg_scan_columns_undo(table->scans[i]);
+	pfree(chosen);
 	return done;
 }
 

@@ -13,6 +13,15 @@
 
 typedef struct WindowTable WindowTable;
 
+/*
+ * The scans below a node, whose child this is: it, or those of an Append, n of them.  NULL: it is
+ * something else.
+ */
+extern PlanState **gpuagg_window_table_scans(PlanState **child, int *n);
+
+/* Sets chosen[] for those of n scans that are read in this run, as parameters choose partitions. */
+extern void gpuagg_window_table_choose(PlanState *child, bool *chosen, int n);
+
 /* For a child of `node`, which is no other; NULL: its rows are to be asked for. */
 extern WindowTable *gpuagg_window_table_make(PlanState *child, PlanState *node,
 											 Expr *const *arguments, int n, bool *computed,
