@@ -79,21 +79,7 @@ find_summaries(PageReader *reader, uint32 chunk)
 }
 
 bool
-gpuagg_page_resident_is_done(PageReader *reader, uint32 chunk, uint32 nrows, bool whole)
-{
-	if (reader->chunk_done == NULL)
-		return false;
-	find_summaries(reader, chunk);
-	if (!reader->chunk_done(reader->owner, reader->resident->summary, nrows, whole))
-		return false;
-	reader->counts.skipped++;
-	reader->counts.rows += nrows;
-	return true;
-}
-
-/* The same of a chunk of which these pages come from memory. */
-static bool
-is_done(PageReader *reader, uint32 chunk, const ChunkUse *use)
+gpuagg_page_resident_is_done(PageReader *reader, uint32 chunk, const ChunkUse *use)
 {
 	const PageResident *resident = reader->resident;
 	uint32 nrows = 0;
@@ -113,7 +99,11 @@ is_done(PageReader *reader, uint32 chunk, const ChunkUse *use)
 		for (int p = chunk_next(&use->used, 0); p < CHUNK_PAGES; p = chunk_next(&use->used, p + 1))
 			nrows += column_block_page_rows(block, p);
 	}
-	return gpuagg_page_resident_is_done(reader, chunk, nrows, whole);
+	if (!reader->chunk_done(reader->owner, resident->summary, nrows, whole))
+		return false;
+	reader->counts.skipped++;
+	reader->counts.rows += nrows;
+	return true;
 }
 
 static void
@@ -225,7 +215,7 @@ gpuagg_page_resident_next_chunk(PageReader *reader)
 	while (take_chunk(reader, &chunk, &use))
 	{
 		bool any = !chunk_is_empty(&use.used);
-		bool done = any && is_done(reader, chunk, &use);
+		bool done = any && gpuagg_page_resident_is_done(reader, chunk, &use);
 
 		if (any && !done)
 		{

@@ -116,11 +116,10 @@ page_resident_ref(const PageResident *resident, int column, uint32 chunk)
 }
 
 /*
- * page_resident_chunks.c: whether summaries tell all that is wanted of the rows of a chunk that has
- * been decided about, where all pages of its blocks are used.
+ * page_resident_chunks.c: whether summaries tell all that is wanted of the rows of a chunk that come
+ * from memory, as has been decided.
  */
-extern bool gpuagg_page_resident_is_done(PageReader *reader, uint32 chunk, uint32 nrows,
-										 bool whole);
+extern bool gpuagg_page_resident_is_done(PageReader *reader, uint32 chunk, const ChunkUse *use);
 
 /* The same file: a chunk that has been decided about, and not given out, is taken. */
 extern void gpuagg_page_resident_take(PageReader *reader, uint32 chunk);
