@@ -6,23 +6,65 @@
 
 #include "executor/executor.h"
 #include "executor/execPartition.h"
+#include "nodes/makefuncs.h"
+#include "utils/memutils.h"
 
+#include "exec/scan_program.h"
 #include "exec/window_table.h"
 
 struct WindowTable
 {
-	PlanState *child; /* the only scan, or an Append of all */
+	PlanState *child;
 	int nscans;
 	ScanColumns **scans;
 };
 
+/* ---- the nodes ---- */
+
+#define MOST_ABOVE 2 /* nodes above the scans */
+
+/* Whether a child does nothing but compute columns of what an Append gives. */
+static bool
+projects(const PlanState *child)
+{
+	return IsA(child, ResultState) && outerPlanState(child) != NULL &&
+		   IsA(outerPlanState(child), AppendState) && child->qual == NULL &&
+		   ((const ResultState *) child)->resconstantqual == NULL;
+}
+
+/* The nodes above the scans; returns how many. */
+static int
+nodes_above(PlanState *child, PlanState **above)
+{
+	int n = 0;
+
+	if (projects(child))
+	{
+		above[n++] = child;
+		child = outerPlanState(child);
+	}
+	if (IsA(child, AppendState))
+		above[n++] = child;
+	return n;
+}
+
+/* The Append among them, or NULL. */
+static AppendState *
+append_of(PlanState *child)
+{
+	PlanState *above[MOST_ABOVE];
+	int n = nodes_above(child, above);
+
+	return n > 0 ? (AppendState *) above[n - 1] : NULL;
+}
+
 PlanState **
 gpuagg_window_table_scans(PlanState **child, int *n)
 {
-	const AppendState *append = (const AppendState *) *child;
+	const AppendState *append = append_of(*child);
 
 	*n = 1;
-	if (!IsA(append, AppendState))
+	if (append == NULL)
 		return child;
 	/* whose tables are read one after the other by this process */
 	if (append->ps.plan->parallel_aware || append->as_nasyncplans > 0)
@@ -31,20 +73,74 @@ gpuagg_window_table_scans(PlanState **child, int *n)
 	return append->appendplans;
 }
 
+List *
+gpuagg_window_table_targets(const PlanState *child, const PlanState *scan)
+{
+	List *targets = NIL;
+	ListCell *cell;
+
+	if (!projects(child))
+		return scan->plan->targetlist;
+	foreach (cell, child->plan->targetlist)
+	{
+		TargetEntry *entry = flatCopyTargetEntry(lfirst(cell));
+
+		entry->expr = gpuagg_scan_program_expr(scan->plan->targetlist, entry->expr);
+		targets = lappend(targets, entry);
+	}
+	return targets;
+}
+
 void
 gpuagg_window_table_choose(PlanState *child, bool *chosen, int n)
 {
-	const AppendState *append = (const AppendState *) child;
+	const AppendState *append = append_of(child);
 	const Bitmapset *plans;
 
 	memset(chosen, true, n * sizeof(bool));
-	if (!IsA(append, AppendState) || append->as_prune_state == NULL ||
-		!append->as_prune_state->do_exec_prune)
+	if (append == NULL || append->as_prune_state == NULL || !append->as_prune_state->do_exec_prune)
 		return;
 	plans = compat_find_matching_subplans(append->as_prune_state);
 	for (int i = 0; i < n; i++)
 		chosen[i] = bms_is_member(i, plans);
 }
+
+void
+gpuagg_window_table_begin_scan(PlanState *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->state->es_query_cxt);
+
+	if (scan->chgParam != NULL)
+		ExecReScan(scan);
+	MemoryContextSwitchTo(old);
+}
+
+void
+gpuagg_window_table_begin(PlanState *child)
+{
+	PlanState *above[MOST_ABOVE];
+	int n = nodes_above(child, above);
+
+	for (int i = 0; i < n; i++)
+	{
+		gpuagg_window_table_begin_scan(above[i]);
+		if (above[i]->instrument != NULL)
+			InstrStartNode(above[i]->instrument);
+	}
+}
+
+void
+gpuagg_window_table_end(PlanState *child, int64 nrows)
+{
+	PlanState *above[MOST_ABOVE];
+	int n = nodes_above(child, above);
+
+	for (int i = 0; i < n; i++)
+		if (above[i]->instrument != NULL)
+			InstrStopNode(above[i]->instrument, (double) nrows);
+}
+
+/* ---- their columns ---- */
 
 /* Computes an argument in no table or in all, and as the same. */
 static bool
@@ -72,9 +168,10 @@ gpuagg_window_table_make(PlanState *child, PlanState *node, Expr *const *argumen
 	table->scans = palloc0((table->nscans + 1) * sizeof(ScanColumns *));
 	for (int i = 0; i < table->nscans && scans != NULL; i++)
 	{
-		table->scans[i] = gpuagg_scan_columns_make(scans[i], node, arguments, n,
-												   i == 0 ? computed : other_computed,
-												   i == 0 ? scales : other_scales);
+		table->scans[i] =
+			gpuagg_scan_columns_make(scans[i], gpuagg_window_table_targets(child, scans[i]), node,
+									 arguments, n, i == 0 ? computed : other_computed,
+									 i == 0 ? scales : other_scales);
 		if (table->scans[i] == NULL)
 			scans = NULL;
 		else if (i > 0)
@@ -109,27 +206,23 @@ gpuagg_window_table_compute_none(WindowTable *table)
 bool
 gpuagg_window_table_take(WindowTable *table, RowSort *sort, bool sends)
 {
-	Instrumentation *instrument = IsA(table->child, AppendState) ? table->child->instrument : NULL;
 	PlanState **scans = gpuagg_window_table_scans(&table->child, &table->nscans);
 	bool *chosen = palloc((table->nscans + 1) * sizeof(bool));
 	int64 nrows = 0;
 	bool done = true;
 	int n;
 
-	if (instrument != NULL)
-		InstrStartNode(instrument);
+	gpuagg_window_table_begin(table->child);
 	gpuagg_window_table_choose(table->child, chosen, table->nscans);
 	for (n = 0; n < table->nscans && done; n++)
 	{
 		if (!chosen[n])
 			continue;
-		if (scans[n]->chgParam != NULL)
-			ExecReScan(scans[n]);
+		gpuagg_window_table_begin_scan(scans[n]);
 		done = gpuagg_scan_columns_take(table->scans[n], sort, sends);
 		nrows += gpuagg_scan_columns_rows(table->scans[n]);
 	}
-	if (instrument != NULL)
-		InstrStopNode(instrument, done ? (double) nrows : 0);
+	gpuagg_window_table_end(table->child, done ? nrows : 0);
 	/* all rows come again */
 	for (int i = 0; i < n && !done; i++)
 		if (chosen[i])
