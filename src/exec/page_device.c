@@ -93,7 +93,7 @@ add_chunk(PageReader *reader, PageDevice *device, uint32 chunk, const uint64 *bl
 		  const PlacedRows *placed)
 {
 	PageResident *resident = reader->resident;
-	const ChunkUse *use = &resident->decided[chunk];
+	ChunkUse *use = &resident->decided[chunk];
 	int ncolumns = resident->ncolumns;
 	uint32 n = device->nchunks;
 	uint32 nrows = placed->nrows;
@@ -103,6 +103,12 @@ add_chunk(PageReader *reader, PageDevice *device, uint32 chunk, const uint64 *bl
 	if (gpuagg_page_resident_is_done(reader, chunk, use))
 	{
 		gpuagg_page_resident_take(reader, chunk);
+		return;
+	}
+	if (use->partly)
+	{
+		/* its pages are read */
+		*use = (ChunkUse){{{0}}, 0, false, false, false};
 		return;
 	}
 	for (int i = 0; i < ncolumns; i++)
