@@ -110,11 +110,13 @@ class Table:
         self.between(script, rng)
         leaf = rng.choice(self.leaves())
         fill = 'fill'
+        evict = "SELECT gpuagg_evict('%s')" % leaf
         vacuum = 'VACUUM ' + leaf
         update = 'UPDATE %s SET v_int4 = v_int4 / 2 WHERE i %% 97 = %d' % (leaf, rng.randrange(97))
         delete = 'DELETE FROM %s WHERE i %% 89 = %d' % (leaf, rng.randrange(89))
         for statement in rng.choice(((), (fill,), (update,), (update, vacuum), (update, vacuum, fill), (delete, vacuum), (delete, vacuum, fill),
-                                     ('BEGIN', update, 'ROLLBACK', vacuum, fill), ("SELECT gpuagg_evict('%s')" % leaf,))):
+                                     ('BEGIN', update, 'ROLLBACK', vacuum, fill), (evict,),
+                                     (evict, "SELECT gpuagg_prefetch('%s', '{i,k_int4}')" % leaf if DEVICE else evict))):
             if statement != fill:
                 script.sql(statement)
             elif rng.random() < 0.7:

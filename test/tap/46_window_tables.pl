@@ -167,4 +167,23 @@ for my $from ('FROM b ', 'FROM b2 ')
 	like(asks("$from, which needs others", 0, $all), qr/Device Not Used: columns are not on the device/, 'and why');
 }
 
+# The same of columns that are not in memory, of chunks that others exclude.
+for my $from ('FROM b ', 'FROM b2 ')
+{
+	my $last = $query =~ s/FROM p /$from/r =~ s/i > 1000/i > 88000/r;
+	my ($pages) = split /\|/, $node->safe_psql('postgres', q(SELECT pg_relation_size('b2') / current_setting('block_size')::int));
+
+	$node->safe_psql('postgres', "SELECT gpuagg_evict('b1'); SELECT gpuagg_evict('b2'); "
+		  . "SELECT gpuagg_prefetch('b1', '{i}'); SELECT gpuagg_prefetch('b2', '{i}')");
+	$plan = asks("$from, with one column in memory", 0, $last);
+	my ($read) = $plan =~ /Pages Read: (\d+)/;
+	cmp_ok($read, '>', 0, 'some pages are read');
+	cmp_ok($read, '<', $pages - 128, 'and others are not');
+	ok(wait_until(sub { (run_query($node, "$explain " . $last =~ s/%s/gpu_/gr))[0] =~ /Computed with Aggregates/ }), 'which go to the device');
+	$plan = asks("$from, with columns of the chunks that are needed", 1, $last);
+	like($plan, qr/Chunks Skipped: [1-9]/, 'others are not in memory');
+	asks("$from, which needs others", 0, $last =~ s/i > 88000/i > 29999/r);
+	asks("$from, of one column", 0, "SELECT %scount(*), %smax(i) ${from}WHERE i > 40000 AND x < 77");
+}
+
 done_testing();
