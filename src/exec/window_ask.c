@@ -46,9 +46,12 @@ close_tables(DeviceTables *tables)
 			gpuagg_page_reader_close(tables->list[i].reader);
 }
 
-/* Rows in memory, or 0 where a table's columns are not; these are as of one table. */
+/*
+ * Rows in memory, or 0 where a table's columns are not, if its chunks may not all be excluded; these
+ * are as of one table.
+ */
 static uint64
-count_rows(const DeviceTables *tables, uint64 *bare, bool *there)
+count_rows(const WindowDevice *window, const DeviceTables *tables, uint64 *bare, bool *there)
 {
 	uint64 rows = 0;
 
@@ -56,14 +59,15 @@ count_rows(const DeviceTables *tables, uint64 *bare, bool *there)
 	*there = true;
 	for (int i = 0; i < tables->n; i++)
 	{
+		const PageReader *reader = tables->list[i].reader;
 		uint64 some_bare;
 		bool some_there;
 		uint64 some;
 
-		if (tables->list[i].reader == NULL)
+		if (reader == NULL)
 			continue;
-		some = gpuagg_page_device_rows(tables->list[i].reader, &some_bare, &some_there);
-		if (some == 0)
+		some = gpuagg_page_device_rows(reader, &some_bare, &some_there);
+		if (some == 0 && (window->chunks == NULL || reader->resident == NULL))
 			return 0;
 		rows += some;
 		*bare += some_bare;
@@ -206,7 +210,7 @@ ask_tables(WindowDevice *window, const WindowAsker *asker, DeviceTables *tables,
 {
 	bool there;
 	uint64 bare;
-	uint64 rows = count_rows(tables, &bare, &there);
+	uint64 rows = count_rows(window, tables, &bare, &there);
 	const char *reason = asker->refuse(asker->node, rows, bare);
 
 	if (reason != NULL)

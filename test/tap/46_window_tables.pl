@@ -183,7 +183,11 @@ for my $from ('FROM b ', 'FROM b2 ')
 	$plan = asks("$from, with columns of the chunks that are needed", 1, $last);
 	like($plan, qr/Chunks Skipped: [1-9]/, 'others are not in memory');
 	asks("$from, which needs others", 0, $last =~ s/i > 88000/i > 29999/r);
-	asks("$from, of one column", 0, "SELECT %scount(*), %smax(i) ${from}WHERE i > 40000 AND x < 77");
+	my $aggregates = "SELECT %scount(*), %smax(i), %ssum(x) ${from}WHERE i > 40000 AND x < 77";
+
+	$node->safe_psql('postgres', "SELECT gpuagg_evict('b2'); SELECT gpuagg_prefetch('b2', '{i}')");
+	is($node->safe_psql('postgres', $aggregates =~ s/%s/gpu_/gr), $node->safe_psql('postgres', $aggregates =~ s/%s//gr),
+		"$from, aggregates without a window");
 }
 
 done_testing();
