@@ -20,8 +20,8 @@ import psql  # noqa: E402
 SCHEMA = 'property_windows_device'
 ON_DEVICE = 40  # the least percentage of queries that the device does, where there is one
 FILTERED = 40  # and of those whose rows it filters
-SEVERAL_ON_DEVICE = 40  # the same of tables that are made of several
-SEVERAL_FILTERED = 30
+SEVERAL_ON_DEVICE = 30  # the same of tables that are made of several
+SEVERAL_FILTERED = 20
 
 # Columns made of a row's number i, or of a number n of few values.
 KEYS = {
@@ -110,13 +110,14 @@ class Table:
         self.between(script, rng)
         leaf = rng.choice(self.leaves())
         fill = 'fill'
-        evict = "SELECT gpuagg_evict('%s')" % leaf
+        evict = ("SELECT gpuagg_evict('%s')" % leaf,)
+        if DEVICE and rng.random() < 0.5:
+            evict += ("SELECT gpuagg_prefetch('%s', '{i,k_int4}')" % leaf,)
         vacuum = 'VACUUM ' + leaf
         update = 'UPDATE %s SET v_int4 = v_int4 / 2 WHERE i %% 97 = %d' % (leaf, rng.randrange(97))
         delete = 'DELETE FROM %s WHERE i %% 89 = %d' % (leaf, rng.randrange(89))
         for statement in rng.choice(((), (fill,), (update,), (update, vacuum), (update, vacuum, fill), (delete, vacuum), (delete, vacuum, fill),
-                                     ('BEGIN', update, 'ROLLBACK', vacuum, fill), (evict,),
-                                     (evict, "SELECT gpuagg_prefetch('%s', '{i,k_int4}')" % leaf if DEVICE else evict))):
+                                     ('BEGIN', update, 'ROLLBACK', vacuum, fill), evict)):
             if statement != fill:
                 script.sql(statement)
             elif rng.random() < 0.7:
@@ -424,7 +425,7 @@ def others(script, table, counts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--seed', type=int, default=20261125)
-    parser.add_argument('--tables', type=int, default=6)
+    parser.add_argument('--tables', type=int, default=9)
     parser.add_argument('--queries', type=int, default=25, help='over each table')
     options = parser.parse_args()
     print('seed %d, %d tables' % (options.seed, options.tables))
@@ -439,7 +440,7 @@ def main():
     filter_counts = (Counts(), Counts())
     for number in range(options.tables):
         rng = random.Random('%d %d' % (options.seed, number))
-        several = number % 2
+        several = number % 3 == 2
         table = (Table, Several)[several](rng, number, rng.choice((1, 40, 1024, 3000, 5000)))
         script = psql.Script()
         script.sql("LOAD 'gpuagg'; SET gpuagg.min_table_pages = 0; SET gpuagg.resident = on; SET gpuagg.device_min_rows = 0; "

@@ -190,4 +190,12 @@ for my $from ('FROM b ', 'FROM b2 ')
 		"$from, aggregates without a window");
 }
 
+# A chunk that was excluded gets a row that is not.
+$node->safe_psql('postgres', $_)
+  for 'DELETE FROM b2 WHERE i BETWEEN 31000 AND 31500', 'VACUUM b2', q(SELECT gpuagg_evict('b2')), q(SELECT gpuagg_prefetch('b2', '{i}')),
+  'INSERT INTO b2 (x, i, k, c, f) VALUES (-5000, 95000, 3, 1, 1)', 'VACUUM b2';
+cmp_ok($node->safe_psql('postgres', q{SELECT trim('()' FROM split_part(ctid::text, ',', 1))::int FROM b2 WHERE i = 95000}), '<', 128,
+	'the row is in the first chunk');
+asks('a row in a chunk that was excluded', 0, $query =~ s/FROM p /FROM b2 /r =~ s/i > 1000/i > 88000/r);
+
 done_testing();
