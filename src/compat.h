@@ -21,6 +21,7 @@
 #include "catalog/pg_proc.h"
 #include "commands/explain.h"
 #include "datatype/timestamp.h"
+#include "executor/execPartition.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "nodes/pathnodes.h"
@@ -348,6 +349,17 @@ compat_adjust_to_child(PlannerInfo *root, Node *node, RelOptInfo *child, RelOptI
 	return adjust_appendrel_attrs_multilevel(root, node, child, parent);
 #else
 	return adjust_appendrel_attrs_multilevel(root, node, child->relids, parent->relids);
+#endif
+}
+
+/* 18 can tell the relations of an Append's plans that are left, too. */
+static inline Bitmapset *
+compat_find_matching_subplans(PartitionPruneState *state)
+{
+#if PG_VERSION_NUM >= 180000
+	return ExecFindMatchingSubPlans(state, false, NULL);
+#else
+	return ExecFindMatchingSubPlans(state, false);
 #endif
 }
 

@@ -262,8 +262,7 @@ take_totals(AggScanState *node, BlobQuery *query)
 static bool
 is_answered(const AggQuestion *question, const uint8 *status)
 {
-	return question->window == NULL ||
-		   gpuagg_page_device_whole(question->reader, question->device, status);
+	return question->window == NULL || gpuagg_device_tables_whole(question->tables, status);
 }
 
 /*
@@ -273,10 +272,11 @@ is_answered(const AggQuestion *question, const uint8 *status)
 static int64
 take_chunks(const AggQuestion *question, const uint8 *status)
 {
-	int64 rows = gpuagg_page_device_taken(question->reader, question->device, question->columns,
-										  question->ncolumns, status);
-
-	return question->window != NULL ? question->nrows : rows;
+	if (question->window == NULL)
+		return gpuagg_page_device_taken(question->reader, question->device, question->columns,
+										question->ncolumns, status);
+	gpuagg_device_tables_taken(question->tables, status);
+	return question->nrows;
 }
 
 /* ---- the request ---- */
@@ -592,8 +592,10 @@ gpuagg_agg_device_take(AggScanState *node)
 			node->device_reason = gpuagg_page_device_few(device->rows, device->bare, AUTO_ROWS);
 		if (device->nchunks > 0 && node->device_reason == NULL)
 		{
-			AggQuestion question = {node->reader, node->columns,
-									(int) node->compiler->program.ncolumns, device};
+			AggQuestion question = {.device = device,
+									.ncolumns = (int) node->compiler->program.ncolumns,
+									.reader = node->reader,
+									.columns = node->columns};
 
 			gpuagg_agg_device_ask(node, &question, alone);
 		}

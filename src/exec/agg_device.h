@@ -6,19 +6,23 @@
 #define GPUAGG_AGG_DEVICE_H
 
 #include "exec/agg_device_codes.h"
-#include "exec/page_device.h"
+#include "exec/device_tables.h"
 
 /* What the device is asked for. */
 typedef struct AggQuestion
 {
-	PageReader *reader; /* of the table whose chunks they are */
-	const PageColumn *columns;
+	const PageDevice *device; /* the chunks */
 	int ncolumns;
-	const PageDevice *device;
+
+	/* of the one table whose chunks they are */
+	PageReader *reader;
+	const PageColumn *columns;
+
 	const AggDeviceProgram *program; /* whose registers aggregates and keys are */
 
-	/* where rows go through a window first; or NULL */
-	const GpuaggVectorProgram *below; /* over the table */
+	/* where rows go through a window first, there may be several tables; or NULL */
+	const DeviceTables *tables;
+	const GpuaggVectorProgram *below; /* over a table, each of them */
 	const GpuaggWindow *window;
 	int64 nrows; /* set by the answer: of these, that passed the filter below it */
 } AggQuestion;

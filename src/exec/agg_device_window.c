@@ -89,14 +89,13 @@ refuse(const void *node, uint64 rows, uint64 bare)
 }
 
 static const char *
-ask(void *above, PageReader *reader, const PageDevice *device, int64 *npassed)
+ask(void *above, const DeviceTables *tables, int64 *npassed)
 {
 	AggScanState *node = above;
 	WindowDevice *window = node->window;
-	AggQuestion question = {.reader = reader,
-							.columns = window->columns,
-							.ncolumns = (int) window->program.ncolumns,
-							.device = device,
+	AggQuestion question = {.device = &tables->all,
+							.ncolumns = tables->ncolumns,
+							.tables = tables,
 							.below = &window->program,
 							.window = &window->window};
 
@@ -106,17 +105,14 @@ ask(void *above, PageReader *reader, const PageDevice *device, int64 *npassed)
 	return node->device_reason;
 }
 
-/* Whether columns of the table can be in memory at all. */
+/* Whether columns of the tables can be in memory at all. */
 static bool
 may_look(AggScanState *node)
 {
-	EState *estate = node->css.ss.ps.state;
-	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+	MemoryContext old = MemoryContextSwitchTo(node->css.ss.ps.state->es_query_cxt);
 
 	if (!node->memory.known)
-		node->memory.reason = gpuagg_page_memory_refusal(node->window->relation,
-														 estate->es_snapshot, node->window->columns,
-														 (int) node->window->program.ncolumns);
+		node->memory.reason = gpuagg_window_device_refusal(node->window);
 	node->memory.known = true;
 	if (node->memory.reason != NULL)
 		node->memory.mode = PAGE_MEMORY_NONE;

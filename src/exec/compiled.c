@@ -50,6 +50,44 @@ gpuagg_compiled_for_device(const GpuaggVectorProgram *program, bool strings)
 	return true;
 }
 
+static bool
+same_program(const GpuaggVectorProgram *a, const GpuaggVectorProgram *b)
+{
+	return a->ninstructions == b->ninstructions && a->nfilter == b->nfilter &&
+		   a->filter == b->filter && a->nregisters == b->nregisters &&
+		   a->nconstants == b->nconstants && a->ncolumns == b->ncolumns && a->nrows == b->nrows &&
+		   memcmp(a->instructions, b->instructions,
+				  a->ninstructions * sizeof(GpuaggVectorInstruction)) == 0 &&
+		   memcmp(a->columns, b->columns, a->ncolumns) == 0;
+}
+
+static bool
+same_parameter(const VectorParameter *a, const VectorParameter *b)
+{
+	return a->constant == b->constant && a->conversion == b->conversion && a->filter == b->filter &&
+		   a->early == b->early && a->value.type == b->value.type &&
+		   a->value.scale == b->value.scale && a->value.width == b->value.width &&
+		   equal(a->expr, b->expr);
+}
+
+bool
+gpuagg_compiled_same(const VectorCompiler *a, const VectorCompiler *b)
+{
+	ListCell *cell_a;
+	ListCell *cell_b;
+
+	if (!same_program(&a->program, &b->program) ||
+		list_length(a->parameters) != list_length(b->parameters))
+		return false;
+	for (uint32 i = 0; i < a->program.nconstants; i++)
+		if (!gpuagg_vector_same_constant(&a->program.constants[i], &b->program.constants[i]))
+			return false;
+	forboth (cell_a, a->parameters, cell_b, b->parameters)
+		if (!same_parameter(lfirst(cell_a), lfirst(cell_b)))
+			return false;
+	return true;
+}
+
 List *
 gpuagg_compiled_states(const VectorCompiler *compiler, PlanState *parent)
 {

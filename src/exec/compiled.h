@@ -26,6 +26,12 @@ extern GpuaggVectorRunner *gpuagg_compiled_runner(const GpuaggVectorProgram *pro
  */
 extern bool gpuagg_compiled_for_device(const GpuaggVectorProgram *program, bool strings);
 
+/*
+ * Whether two programs without ROW instructions, and their parameters, are the same but for their
+ * attributes' numbers.
+ */
+extern bool gpuagg_compiled_same(const VectorCompiler *a, const VectorCompiler *b);
+
 /* What computes the parameters, by number, for gpuagg_compiled_parameters(). */
 extern List *gpuagg_compiled_states(const VectorCompiler *compiler, PlanState *parent);
 

@@ -93,13 +93,24 @@ add_chunk(PageReader *reader, PageDevice *device, uint32 chunk, const uint64 *bl
 		  const PlacedRows *placed)
 {
 	PageResident *resident = reader->resident;
-	const ChunkUse *use = &resident->decided[chunk];
+	ChunkUse *use = &resident->decided[chunk];
 	int ncolumns = resident->ncolumns;
 	uint32 n = device->nchunks;
 	uint32 nrows = placed->nrows;
 	bool there = use->same;
 	const uint64 *rows = NULL;
 
+	if (gpuagg_page_resident_is_done(reader, chunk, use))
+	{
+		gpuagg_page_resident_take(reader, chunk);
+		return;
+	}
+	if (use->partly)
+	{
+		/* its pages are read */
+		*use = (ChunkUse){{{0}}, 0, false, false, false};
+		return;
+	}
 	for (int i = 0; i < ncolumns; i++)
 		there &= blobs[i] != 0;
 	if (!there)
@@ -114,7 +125,7 @@ add_chunk(PageReader *reader, PageDevice *device, uint32 chunk, const uint64 *bl
 		rows = rows_of(block, &use->used);
 		nrows = (uint32) gpuagg_bits_count(rows, 0, block->nrows);
 	}
-	if (nrows == 0 || gpuagg_page_resident_is_done(reader, chunk, nrows, rows == NULL))
+	if (nrows == 0)
 	{
 		gpuagg_page_resident_take(reader, chunk);
 		return;

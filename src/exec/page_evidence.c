@@ -175,16 +175,51 @@ confirm(PageReader *reader, uint32 chunk, const MapImage *image, ChunkPages page
 	return pages;
 }
 
+static const ChunkUse none;
+
+/* Of these pages, those that are confirmed at level 1. */
+static ChunkPages
+confirmed(const ChunkState *state, const MapImage *image, ChunkPages pages)
+{
+	return RULE(map_lsn, state->map_lsn == image->lsn) ? chunk_both(pages, state->confirmed)
+													   : (ChunkPages){0};
+}
+
+/*
+ * Of a chunk of which some columns have no block: pages that may be used by those whose blocks
+ * chunk_done() looks at, if all these blocks are of the same pages' rows.
+ */
+static ChunkUse
+decide_partly(PageReader *reader, uint32 chunk, const MapImage *image, ChunkPages pages)
+{
+	const PageResident *resident = reader->resident;
+
+	gpuagg_page_resident_find_looked_at(reader);
+	for (int k = 0; k < resident->nlooked_at; k++)
+	{
+		int i = resident->looked_at[k];
+		const ChunkState *state = state_of(resident, i, chunk);
+
+		if (state->block == 0 || resident->dictionaries[i] != NULL ||
+			state->records != state_of(resident, 0, chunk)->records ||
+			gpuagg_column_block(state->block) == NULL)
+			return none;
+		pages = confirmed(state, image, pages);
+	}
+	return resident->nlooked_at > 0 ? (ChunkUse){pages, 0, true, false, true} : none;
+}
+
 /* Of a chunk's visible pages, those that may be used; `ahead` as of find_states(). */
 static ChunkUse
 decide(PageReader *reader, uint32 chunk, uint32 ahead, const MapImage *image, ChunkPages visible)
 {
-	static const ChunkUse none = {{{0}}, 0, false, false};
 	PageResident *resident = reader->resident;
 	ChunkPages used = RULE_VALUE(map_bit, visible, chunk_range(CHUNK_PAGES));
+	ChunkPages all = used;
 	ChunkPages others;
 	bool same = true;
 	bool bare = false;
+	bool missing = false;
 
 	find_states(resident, chunk, ahead);
 	for (int i = 0; i < resident->ncolumns; i++)
@@ -193,12 +228,12 @@ decide(PageReader *reader, uint32 chunk, uint32 ahead, const MapImage *image, Ch
 
 		*page_resident_ref(resident, i, chunk) = state->block;
 		bare |= column_block_is_bare(state->block);
-		if (state->block == 0)
-			return none;
-		used = RULE(map_lsn, state->map_lsn == image->lsn) ? chunk_both(used, state->confirmed)
-														   : (ChunkPages){0};
+		missing |= state->block == 0;
+		used = confirmed(state, image, used);
 		same &= state->records == state_of(resident, 0, chunk)->records;
 	}
+	if (missing)
+		return decide_partly(reader, chunk, image, all);
 	if (chunk_is_empty(&visible) || !gpuagg_page_evidence_blocks(resident, chunk))
 		return none;
 	if (!same)
@@ -211,7 +246,7 @@ decide(PageReader *reader, uint32 chunk, uint32 ahead, const MapImage *image, Ch
 	}
 	return (ChunkUse){RULE_VALUE(by_page, used,
 								 chunk_size(&used) > 0 ? resident->blocks[0]->pages : used),
-					  chunk_size(&others), same, bare};
+					  chunk_size(&others), same, bare, false};
 }
 
 /* Whether a chunk whose blocks have been found has a bare one. */
@@ -241,7 +276,7 @@ decide_together(PageReader *reader, uint32 first, uint32 n, ChunkUse *decided)
 		CHECK_FOR_INTERRUPTS();
 		/* the table may have got more pages, in its last chunk, since it was opened */
 		if (odd[i] == 0 && first + i + 1 < resident->nchunks)
-			decided[i] = (ChunkUse){visible[i], 0, true, has_bare(resident, first + i)};
+			decided[i] = (ChunkUse){visible[i], 0, true, has_bare(resident, first + i), false};
 		else
 			decided[i] =
 				decide(reader, first + i, n - i, image,

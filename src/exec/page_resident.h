@@ -24,7 +24,8 @@
  * 4. Level 2: the bit is set, and the heap page's LSN, in its buffer, is the one that its rows
  *	  had: no row has changed.  It is confirmed under the image's LSN, which was read before; under
  *	  a later one its bit need not be set.
- * 5. All other pages are read.
+ * 5. All other pages are read.  By rule 3 alone pages of a chunk are used that only some columns have,
+ *	  if these tell that no row of it has to be looked at.
  * 6. For what is filled see column_fill.c.
  */
 #ifndef GPUAGG_PAGE_RESIDENT_H

@@ -15,12 +15,14 @@
 #include "resident/column_memory.h"
 #include "resident/rules.h"
 
-/* Finds out which columns' blocks chunk_done() looks at; we do at the first's, for numbers of rows. */
-static void
-find_looked_at(PageReader *reader)
+/* We look at the first's, for numbers of rows. */
+void
+gpuagg_page_resident_find_looked_at(PageReader *reader)
 {
 	PageResident *resident = reader->resident;
 
+	if (resident->looked_at != NULL || reader->chunk_done == NULL)
+		return;
 	resident->summaries = MemoryContextAlloc(resident->context, (Size) resident->ncolumns *
 																	MAP_PAGE_CHUNKS *
 																	sizeof(BlockSummary));
@@ -48,8 +50,7 @@ find_summaries(PageReader *reader, uint32 chunk)
 {
 	PageResident *resident = reader->resident;
 
-	if (resident->summaries == NULL)
-		find_looked_at(reader);
+	gpuagg_page_resident_find_looked_at(reader);
 	if (chunk < resident->first_summary || chunk >= resident->first_summary + resident->nsummaries)
 	{
 		uint32 end = (chunk / MAP_PAGE_CHUNKS + 1) * MAP_PAGE_CHUNKS;
@@ -79,21 +80,7 @@ find_summaries(PageReader *reader, uint32 chunk)
 }
 
 bool
-gpuagg_page_resident_is_done(PageReader *reader, uint32 chunk, uint32 nrows, bool whole)
-{
-	if (reader->chunk_done == NULL)
-		return false;
-	find_summaries(reader, chunk);
-	if (!reader->chunk_done(reader->owner, reader->resident->summary, nrows, whole))
-		return false;
-	reader->counts.skipped++;
-	reader->counts.rows += nrows;
-	return true;
-}
-
-/* The same of a chunk of which these pages come from memory. */
-static bool
-is_done(PageReader *reader, uint32 chunk, const ChunkUse *use)
+gpuagg_page_resident_is_done(PageReader *reader, uint32 chunk, const ChunkUse *use)
 {
 	const PageResident *resident = reader->resident;
 	uint32 nrows = 0;
@@ -113,7 +100,11 @@ is_done(PageReader *reader, uint32 chunk, const ChunkUse *use)
 		for (int p = chunk_next(&use->used, 0); p < CHUNK_PAGES; p = chunk_next(&use->used, p + 1))
 			nrows += column_block_page_rows(block, p);
 	}
-	return gpuagg_page_resident_is_done(reader, chunk, nrows, whole);
+	if (!reader->chunk_done(reader->owner, resident->summary, nrows, whole))
+		return false;
+	reader->counts.skipped++;
+	reader->counts.rows += nrows;
+	return true;
 }
 
 static void
@@ -225,17 +216,17 @@ gpuagg_page_resident_next_chunk(PageReader *reader)
 	while (take_chunk(reader, &chunk, &use))
 	{
 		bool any = !chunk_is_empty(&use.used);
-		bool done = any && is_done(reader, chunk, &use);
+		bool done = any && gpuagg_page_resident_is_done(reader, chunk, &use);
 
-		if (any && !done)
+		if (any && !done && !use.partly)
 		{
 			if (!gpuagg_page_evidence_blocks(resident, chunk))
 				elog(ERROR, "block of chunk %u is not there any more", chunk);
 			offer(resident, chunk);
 		}
 		/* the device has not taken it, and there are no values here: all its pages are read */
-		if (use.bare && !done && reader->scan->ncolumns > 0)
-			use = (ChunkUse){{{0}}, 0, false, true};
+		if ((use.partly || (use.bare && reader->scan->ncolumns > 0)) && !done)
+			use = (ChunkUse){{{0}}, 0, false, true, false};
 		tell(reader, chunk, &use);
 		if (done || chunk_is_empty(&use.used))
 			continue;

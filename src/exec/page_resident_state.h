@@ -34,6 +34,7 @@ typedef struct ChunkUse
 	uint32 confirmed; /* so many of them at level 2 */
 	bool same;		  /* all columns' blocks have the same pages, as they were at the same LSNs */
 	bool bare;		  /* some of the blocks: their rows are the device's, or are read */
+	bool partly; /* some columns have no block: the rows are read, unless the others tell all */
 } ChunkUse;
 
 typedef struct PageResident
@@ -116,11 +117,13 @@ page_resident_ref(const PageResident *resident, int column, uint32 chunk)
 }
 
 /*
- * page_resident_chunks.c: whether summaries tell all that is wanted of the rows of a chunk that has
- * been decided about, where all pages of its blocks are used.
+ * page_resident_chunks.c: whether summaries tell all that is wanted of the rows of a chunk that come
+ * from memory, as has been decided.
  */
-extern bool gpuagg_page_resident_is_done(PageReader *reader, uint32 chunk, uint32 nrows,
-										 bool whole);
+extern bool gpuagg_page_resident_is_done(PageReader *reader, uint32 chunk, const ChunkUse *use);
+
+/* The same file: finds the columns whose blocks chunk_done() looks at, and the first one. */
+extern void gpuagg_page_resident_find_looked_at(PageReader *reader);
 
 /* The same file: a chunk that has been decided about, and not given out, is taken. */
 extern void gpuagg_page_resident_take(PageReader *reader, uint32 chunk);

@@ -20,6 +20,7 @@
 struct ScanColumns
 {
 	SeqScanState *scan;
+	List *targets; /* columns of its rows, over the table */
 	PlanState *node;
 	Relation relation;
 	ExprContext *econtext; /* of the node */
@@ -63,13 +64,20 @@ struct ScanColumns
 
 /* ---- start ---- */
 
+/* The attribute that a column of the scan's rows is, or 0. */
+static AttrNumber
+attribute_of(const ScanColumns *table, int i)
+{
+	return gpuagg_scan_program_attribute((const SeqScan *) table->scan->ss.ps.plan, table->targets,
+										 i);
+}
+
 /* Whether the columns that are kept can be read or computed. */
 static bool
 has_columns(const ScanColumns *table, const bool *kept)
 {
 	for (int i = 0; i < table->nscan; i++)
-		if (kept[i] && table->exprs[i] == NULL &&
-			gpuagg_scan_program_attribute((const SeqScan *) table->scan->ss.ps.plan, i) == 0)
+		if (kept[i] && table->exprs[i] == NULL && attribute_of(table, i) == 0)
 			return false;
 	return true;
 }
@@ -132,17 +140,13 @@ compile(const ScanColumns *table, List *quals, Expr *const *exprs, int n, int *r
 static Expr *
 value_of(const ScanColumns *table, Expr *const *arguments, int i)
 {
-	const SeqScan *plan = (const SeqScan *) table->scan->ss.ps.plan;
-	List *targets = plan->scan.plan.targetlist;
 	Expr *expr;
 
 	if (i >= table->nscan)
-		return gpuagg_scan_program_expr(plan, arguments[i - table->nscan]);
-	expr = ((TargetEntry *) list_nth(targets, i))->expr;
+		return gpuagg_scan_program_expr(table->targets, arguments[i - table->nscan]);
+	expr = ((TargetEntry *) list_nth(table->targets, i))->expr;
 	/* a column of rows is not scaled */
-	return gpuagg_scan_program_attribute(plan, i) > 0 || exprType((Node *) expr) == NUMERICOID
-			   ? NULL
-			   : expr;
+	return attribute_of(table, i) > 0 || exprType((Node *) expr) == NUMERICOID ? NULL : expr;
 }
 
 /* Finds the values that can be computed; they are if the filter is, too. */
@@ -151,7 +155,7 @@ init_values(ScanColumns *table, Expr *const *arguments, int n, bool *computed, i
 {
 	int *all_scales;
 
-	table->nscan = list_length(table->scan->ss.ps.plan->targetlist);
+	table->nscan = list_length(table->targets);
 	table->nvalues = table->nscan + n;
 	table->exprs = palloc0((table->nvalues + 1) * sizeof(Expr *));
 	table->register_of = palloc0((table->nvalues + 1) * sizeof(int));
@@ -240,7 +244,6 @@ find_column(ScanColumns *table, AttrNumber attno)
 static void
 init_columns(ScanColumns *table, const bool *kept)
 {
-	const SeqScan *plan = (const SeqScan *) table->scan->ss.ps.plan;
 	int nprogram = table->compiler != NULL ? (int) table->compiler->program.ncolumns : 0;
 
 	table->columns = palloc0((nprogram + table->nscan + 1) * sizeof(PageColumn));
@@ -254,7 +257,7 @@ init_columns(ScanColumns *table, const bool *kept)
 		table->column_of[i] = -1;
 		if (!kept[i] || table->exprs[i] != NULL)
 			continue;
-		table->column_of[i] = find_column(table, gpuagg_scan_program_attribute(plan, i));
+		table->column_of[i] = find_column(table, attribute_of(table, i));
 		table->is_datum[i] = table->columns[table->column_of[i]].form == PAGE_COLUMN_DATUM;
 	}
 }
@@ -271,8 +274,8 @@ init_chunks(ScanColumns *table)
 }
 
 ScanColumns *
-gpuagg_scan_columns_make(PlanState *scan, PlanState *node, Expr *const *arguments, int n,
-						 bool *computed, int *scales)
+gpuagg_scan_columns_make(PlanState *scan, List *targets, PlanState *node, Expr *const *arguments,
+						 int n, bool *computed, int *scales)
 {
 	MemoryContext old;
 	ScanColumns *table;
@@ -282,6 +285,7 @@ gpuagg_scan_columns_make(PlanState *scan, PlanState *node, Expr *const *argument
 	old = MemoryContextSwitchTo(scan->state->es_query_cxt);
 	table = palloc0(sizeof(ScanColumns));
 	table->scan = (SeqScanState *) scan;
+	table->targets = targets;
 	table->node = node;
 	table->relation = table->scan->ss.ss_currentRelation;
 	table->econtext = node->ps_ExprContext;

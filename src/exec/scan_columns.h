@@ -17,11 +17,12 @@ typedef struct ScanColumns ScanColumns;
 
 /*
  * For a node `scan` below `node`; NULL: it is no such scan, and its rows are to be asked for.  In
- * the per-query memory context.  arguments: n expressions over columns of the scan, as of node's
- * scan tuple, or NULL; of those that are computed[] the values come as columns behind the scan's.
+ * the per-query memory context.  targets: TargetEntrys over its table, the scan's own, or others that
+ * a node between computes of these: the columns of its rows.  arguments: n expressions over these, as
+ * of node's scan tuple, or NULL; of those that are computed[] the values come as columns behind them.
  * scales: of decimals, which come as bigints, times 10^-scale; -1 of others.
  */
-extern ScanColumns *gpuagg_scan_columns_make(PlanState *scan, PlanState *node,
+extern ScanColumns *gpuagg_scan_columns_make(PlanState *scan, List *targets, PlanState *node,
 											 Expr *const *arguments, int n, bool *computed,
 											 int *scales);
 

@@ -36,10 +36,9 @@ gpuagg_scan_program_attributes(const List *exprs, Index varno, int all)
 }
 
 AttrNumber
-gpuagg_scan_program_attribute(const SeqScan *plan, int i)
+gpuagg_scan_program_attribute(const SeqScan *plan, const List *targets, int i)
 {
-	const Var *var =
-		(const Var *) ((const TargetEntry *) list_nth(plan->scan.plan.targetlist, i))->expr;
+	const Var *var = (const Var *) ((const TargetEntry *) list_nth(targets, i))->expr;
 
 	return IsA(var, Var) && var->varno == plan->scan.scanrelid && var->varattno > 0 ? var->varattno
 																					: 0;
@@ -67,16 +66,16 @@ replace_columns(Node *node, void *child)
 
 	if (node == NULL)
 		return NULL;
-	if (IsA(node, Var) && ((Var *) node)->varno == INDEX_VAR)
+	if (IsA(node, Var) && IS_SPECIAL_VARNO(((Var *) node)->varno))
 		return copyObject(
 			(Node *) ((TargetEntry *) list_nth(targets, ((Var *) node)->varattno - 1))->expr);
 	return expression_tree_mutator(node, replace_columns, child);
 }
 
 Expr *
-gpuagg_scan_program_expr(const SeqScan *plan, const Expr *expr)
+gpuagg_scan_program_expr(const List *targets, const Expr *expr)
 {
-	return (Expr *) replace_columns((Node *) expr, plan->scan.plan.targetlist);
+	return (Expr *) replace_columns((Node *) expr, unconstify(List *, targets));
 }
 
 VectorCompiler *

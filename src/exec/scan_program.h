@@ -15,11 +15,11 @@ extern bool gpuagg_scan_program_possible(PlanState *scan);
 /* Attributes that the expressions have, up to the last one; -1: also what a slot has not. */
 extern int gpuagg_scan_program_attributes(const List *exprs, Index varno, int all);
 
-/* The attribute that a column of the scan is, or 0. */
-extern AttrNumber gpuagg_scan_program_attribute(const SeqScan *plan, int i);
+/* The attribute that a column of those above the scan's table is, by number, or 0. */
+extern AttrNumber gpuagg_scan_program_attribute(const SeqScan *plan, const List *targets, int i);
 
-/* An expression over columns of the scan, as of the scan tuple above it, over its table. */
-extern Expr *gpuagg_scan_program_expr(const SeqScan *plan, const Expr *expr);
+/* An expression over such columns, as of an outer plan or a custom scan's tuple, over the table. */
+extern Expr *gpuagg_scan_program_expr(const List *targets, const Expr *expr);
 
 /*
  * The program of the filter and of those of n expressions over the table that are not NULL, with

@@ -11,6 +11,144 @@
 #include "exec/window_ask.h"
 #include "exec/window_state.h"
 
+/* ---- tables ---- */
+
+/* Opens readers of tables that are read and have pages. */
+static DeviceTables *
+open_tables(WindowDevice *window)
+{
+	Snapshot snapshot = window->node->css.ss.ps.state->es_snapshot;
+	DeviceTables *tables = palloc0(sizeof(DeviceTables));
+
+	tables->n = window->ntables;
+	tables->list = palloc0(tables->n * sizeof(DeviceTable));
+	tables->ncolumns = (int) window->program.ncolumns;
+	for (int i = 0; i < tables->n; i++)
+	{
+		WindowDeviceTable *of = &window->tables[i];
+		DeviceTable *table = &tables->list[i];
+
+		if (!window->chosen[i] || RelationGetNumberOfBlocks(of->relation) == 0)
+			continue;
+		table->columns = of->columns;
+		table->reader = gpuagg_page_reader_open(of->relation, snapshot, of->columns,
+												tables->ncolumns, PAGE_MEMORY_LOOK, NULL);
+		gpuagg_window_device_read(of, table->reader);
+	}
+	return tables;
+}
+
+static void
+close_tables(DeviceTables *tables)
+{
+	for (int i = 0; i < tables->n; i++)
+		if (tables->list[i].reader != NULL)
+			gpuagg_page_reader_close(tables->list[i].reader);
+}
+
+/*
+ * Rows in memory, or 0 where a table's columns are not, if its chunks may not all be excluded; these
+ * are as of one table.
+ */
+static uint64
+count_rows(const WindowDevice *window, const DeviceTables *tables, uint64 *bare, bool *there)
+{
+	uint64 rows = 0;
+
+	*bare = 0;
+	*there = true;
+	for (int i = 0; i < tables->n; i++)
+	{
+		const PageReader *reader = tables->list[i].reader;
+		uint64 some_bare;
+		bool some_there;
+		uint64 some;
+
+		if (reader == NULL)
+			continue;
+		some = gpuagg_page_device_rows(reader, &some_bare, &some_there);
+		if (some == 0 && (window->chunks == NULL || reader->resident == NULL))
+			return 0;
+		rows += some;
+		*bare += some_bare;
+		*there &= some_there;
+	}
+	return rows;
+}
+
+/* Finds all chunks whose rows may pass; false: some rows are not in memory. */
+static bool
+find_chunks(DeviceTables *tables)
+{
+	for (int i = 0; i < tables->n; i++)
+	{
+		DeviceTable *table = &tables->list[i];
+
+		if (table->reader == NULL)
+			continue;
+		table->device = gpuagg_page_device_find(table->reader);
+		if (!gpuagg_page_device_rest_is_new(table->reader))
+			return false;
+	}
+	return true;
+}
+
+/* ---- how many rows of each table pass ---- */
+
+/* What the filter leaves of a table; why that is not known, or NULL. */
+static const char *
+count_table(const WindowDevice *window, const DeviceTable *table, int64 *npassed)
+{
+	GpuaggQueryAggregate count = {GPUAGG_COUNT, {0}, GPUAGG_VECTOR_NONE, GPUAGG_VECTOR_NONE};
+	BlobQuery *query = palloc0(sizeof(BlobQuery));
+	const char *reason = NULL;
+	GpuaggQueryTotal total;
+	GpuaggReason failure;
+
+	query->query.program = window->program;
+	query->query.program.ninstructions = window->program.nfilter;
+	query->query.aggregates = &count;
+	query->query.naggregates = 1;
+	query->query.parts = 1;
+	query->query.nchunks = table->device->nchunks;
+	query->chunks = table->device->chunks;
+	query->numbers = table->device->blobs;
+	query->epoch = table->device->epoch;
+	failure = gpuagg_blob_query(query);
+	if (failure != GPUAGG_OK)
+		reason = gpuagg_reason_text(failure);
+	else if (!gpuagg_page_device_whole(table->reader, table->device, query->status))
+		reason = gpuagg_page_device_missing;
+	else if (!gpuagg_query_total_read(&query->totals, GPUAGG_COUNT, 0, &total))
+		reason = gpuagg_reason_text(GPUAGG_DEVICE_ERROR);
+	else
+		*npassed = (int64) total.reduced.n;
+	gpuagg_blob_query_end(query);
+	return reason;
+}
+
+/* Sets what was asked for of each table, and, where someone wants to know, what passes. */
+static const char *
+count_tables(WindowDevice *window, const DeviceTables *tables)
+{
+	bool counts = gpuagg_window_device_counts(window);
+	const char *reason = NULL;
+
+	for (int i = 0; i < tables->n && reason == NULL; i++)
+	{
+		const DeviceTable *table = &tables->list[i];
+
+		if (table->device == NULL)
+			continue;
+		window->tables[i].nrows = window->tables[i].npassed = (int64) table->device->rows;
+		if (counts && table->device->nchunks > 0)
+			reason = count_table(window, table, &window->tables[i].npassed);
+	}
+	return reason;
+}
+
+/* ---- the request ---- */
+
 /* The rows' places on the device. */
 static uint64
 places_of(const PageDevice *device)
@@ -22,52 +160,69 @@ places_of(const PageDevice *device)
 	return places;
 }
 
-/* Asks for the rows of chunks that have all of the table's that pass the filter. */
-static const char *
-ask(WindowDevice *window, const WindowAsker *asker, PageReader *reader, const PageDevice *device,
-	int64 *npassed)
+/* All columns have been used, as if the scans had read them. */
+static void
+use(const WindowDevice *window, const DeviceTables *tables)
 {
-	const char *reason;
 	const char *unused;
 
-	window->window.places = places_of(device);
-	if (window->window.places > GPUAGG_WINDOW_PLACES || device->rows > GPUAGG_GROUP_ROWS)
+	for (int i = 0; i < tables->n; i++)
+	{
+		const DeviceTable *table = &tables->list[i];
+
+		if (table->reader == NULL)
+			continue;
+		gpuagg_page_device_use(table->reader);
+		(void) gpuagg_page_memory(window->tables[i].relation,
+								  window->node->css.ss.ps.state->es_snapshot, table->columns,
+								  tables->ncolumns, &unused);
+	}
+}
+
+/* Asks for the rows of chunks that have all of the tables' that pass the filter. */
+static const char *
+ask(WindowDevice *window, const WindowAsker *asker, const DeviceTables *tables, int64 *npassed)
+{
+	const char *reason;
+
+	window->window.places = places_of(&tables->all);
+	if (window->window.places > GPUAGG_WINDOW_PLACES || tables->all.rows > GPUAGG_GROUP_ROWS)
 		return "there are too many rows";
-	reason = asker->ask(asker->node, reader, device, npassed);
+	reason = count_tables(window, tables);
+	if (reason == NULL)
+		reason = asker->ask(asker->node, tables, npassed);
 	if (reason != NULL)
 	{
 		/* what has gone there since */
 		gpuagg_window_device_send(window);
 		return reason;
 	}
-	gpuagg_page_device_use(reader);
-	(void) gpuagg_page_memory(window->relation, window->node->css.ss.ps.state->es_snapshot,
-							  window->columns, (int) window->program.ncolumns, &unused);
-	gpuagg_window_device_end(window, (int64) device->rows, *npassed);
+	if (window->ntables == 1)
+		window->tables[0].npassed = *npassed;
+	use(window, tables);
+	gpuagg_window_device_end(window);
 	return NULL;
 }
 
-/* The same of the table as a reader finds it. */
+/* The same of the tables as readers find them. */
 static const char *
-ask_table(WindowDevice *window, const WindowAsker *asker, PageReader *reader, int64 *npassed)
+ask_tables(WindowDevice *window, const WindowAsker *asker, DeviceTables *tables, int64 *npassed)
 {
-	const PageDevice *device;
 	bool there;
 	uint64 bare;
-	uint64 rows = gpuagg_page_device_rows(reader, &bare, &there);
+	uint64 rows = count_rows(window, tables, &bare, &there);
 	const char *reason = asker->refuse(asker->node, rows, bare);
 
 	if (reason != NULL)
 		return reason;
-	if (there)
+	if (there || window->chunks != NULL)
 	{
 		gpuagg_device_announce();
-		device = gpuagg_page_device_find(reader);
-		if (!gpuagg_page_device_rest_is_new(reader))
+		if (!find_chunks(tables))
 			return "some pages are not in memory";
-		if (device->nhost == 0)
-			return device->nchunks > 0 ? ask(window, asker, reader, device, npassed)
-									   : "no row passes the filter below the window";
+		if (gpuagg_device_tables_join(tables) && tables->all.nhost == 0)
+			return tables->all.nchunks > 0 ? ask(window, asker, tables, npassed)
+										   : "no row passes the filter below the window";
 	}
 	gpuagg_window_device_send(window);
 	return gpuagg_page_device_missing;
@@ -79,17 +234,13 @@ gpuagg_window_ask(WindowDevice *window, const WindowAsker *asker, PageCounts *co
 {
 	MemoryContext context = gpuagg_kept_memory_take();
 	MemoryContext old = MemoryContextSwitchTo(context);
-	PageReader *reader = gpuagg_page_reader_open(window->relation,
-												 window->node->css.ss.ps.state->es_snapshot,
-												 window->columns, (int) window->program.ncolumns,
-												 PAGE_MEMORY_LOOK, NULL);
-	const char *reason;
+	DeviceTables *tables = open_tables(window);
+	const char *reason = ask_tables(window, asker, tables, npassed);
 
-	gpuagg_window_device_read(window, reader);
-	reason = ask_table(window, asker, reader, npassed);
-	if (reason == NULL)
-		gpuagg_page_counts_add(counts, &reader->counts);
-	gpuagg_page_reader_close(reader);
+	for (int i = 0; i < tables->n && reason == NULL; i++)
+		if (tables->list[i].reader != NULL)
+			gpuagg_page_counts_add(counts, &tables->list[i].reader->counts);
+	close_tables(tables);
 	MemoryContextSwitchTo(old);
 	gpuagg_kept_memory_leave(context);
 	return reason;

@@ -2,13 +2,13 @@
  * window_ask.h
  *	  Asks the device for what is made of a window's rows: for all of it, in one request, or nothing.
  *
- * All of the window's table has to be on the device: a row that is not there could change the
- * function's value of any other.  What is asked for leaves out chunks whose rows cannot pass.
+ * All of the window's tables have to be on the device, but for chunks that have no row which passes the
+ * filter: a row that is not there could change the function's value of any other.
  */
 #ifndef GPUAGG_WINDOW_ASK_H
 #define GPUAGG_WINDOW_ASK_H
 
-#include "exec/page_device.h"
+#include "exec/device_tables.h"
 #include "exec/window_device.h"
 
 /* In mode auto, rows for which the device is asked: each takes the CPU some 100 ns. */
@@ -23,15 +23,15 @@ typedef struct WindowAsker
 	const char *(*refuse)(const void *node, uint64 rows, uint64 bare);
 
 	/*
-	 * Asks for the rows of these chunks, which have all that pass, and takes the answer.  Why there
+	 * Asks for the rows of all chunks, which have all that pass, and takes the answer.  Why there
 	 * is none; or NULL, and how many rows passed the filter below the window.
 	 */
-	const char *(*ask)(void *node, PageReader *reader, const PageDevice *device, int64 *npassed);
+	const char *(*ask)(void *node, const DeviceTables *tables, int64 *npassed);
 } WindowAsker;
 
 /*
- * Asks for the table as it is on the device, in a run that has begun.  Why the CPU has to do it; or
- * NULL: it is done, without the scan below the window, and these are the reader's counts to add.
+ * Asks for the tables as they are on the device, in a run that has begun.  Why the CPU has to do it;
+ * or NULL: it is done, without the scans below the window, and the readers' counts are added.
  */
 extern const char *gpuagg_window_ask(WindowDevice *window, const WindowAsker *asker,
 									 PageCounts *counts, int64 *npassed);

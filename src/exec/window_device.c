@@ -15,6 +15,7 @@
 #include "exec/scan_program.h"
 #include "exec/window_device.h"
 #include "exec/window_state.h"
+#include "exec/window_table.h"
 #include "types/sort_key.h"
 
 StaticAssertDecl(SORT_MAX_KEYS <= GPUAGG_WINDOW_KEYS, "a window has all keys of a sort");
@@ -26,7 +27,7 @@ StaticAssertDecl(SORT_MAX_KEYS <= GPUAGG_WINDOW_KEYS, "a window has all keys of 
 typedef struct Maker
 {
 	WindowScanState *node;
-	const SeqScan *scan;
+	const List *targets; /* the child's columns, over the table whose program is being made */
 	WindowDevice *device;
 	int nexprs;
 	Expr *exprs[MAX_EXPRS]; /* over the table; NULL: none */
@@ -36,13 +37,27 @@ typedef struct Maker
 
 /* ---- what it cannot do ---- */
 
+/* Whether the rows below are those of tables. */
+static bool
+has_tables(const WindowScanState *node)
+{
+	PlanState *child = node->input.child;
+	int n;
+	PlanState **scans = gpuagg_window_table_scans(&child, &n);
+
+	for (int i = 0; scans != NULL && i < n; i++)
+		if (!gpuagg_scan_program_possible(scans[i]))
+			return false;
+	return scans != NULL && n > 0;
+}
+
 static const char *
 find_refusal(const WindowScanState *node, int ncolumns)
 {
 	const WindowSpec *spec = node->spec;
 
-	if (!gpuagg_scan_program_possible(node->input.child))
-		return "rows below the window are not those of one table";
+	if (!has_tables(node))
+		return "rows below the window are not those of plain scans of tables";
 	if (!spec->sort)
 		return "rows below the window come in order";
 	if (node->run.condition != NULL || node->css.ss.ps.qual != NULL)
@@ -69,7 +84,7 @@ find_refusal(const WindowScanState *node, int ncolumns)
 static Expr *
 child_expr(const Maker *maker, int column)
 {
-	return ((TargetEntry *) list_nth(maker->scan->scan.plan.targetlist, column))->expr;
+	return ((TargetEntry *) list_nth(maker->targets, column))->expr;
 }
 
 /* A key as a number that sorts as it does. */
@@ -106,10 +121,10 @@ add_exprs(Maker *maker, const WindowSource *sources, int n)
 	for (int k = 0; k < spec->npartition + spec->norder; k++)
 		add_expr(maker, key_expr(maker, key_of(spec, k)->attno - 1));
 	for (int f = 0; f < spec->nfunctions; f++)
-		add_expr(maker,
-				 maker->node->functions[f].every_row
-					 ? NULL
-					 : gpuagg_scan_program_expr(maker->scan, list_nth(plan->custom_exprs, 2 * f)));
+		add_expr(maker, maker->node->functions[f].every_row
+							? NULL
+							: gpuagg_scan_program_expr(maker->targets,
+													   list_nth(plan->custom_exprs, 2 * f)));
 	for (int i = 0; i < n; i++)
 		add_expr(maker, sources[i].scan < 0				 ? (Expr *) sources[i].constant
 						: sources[i].scan < spec->nchild ? child_expr(maker, sources[i].scan)
@@ -251,14 +266,64 @@ is_complete(const WindowDevice *device, int n)
 		   gpuagg_window_check(&device->window, types, columns, (uint32) n);
 }
 
+/* Makes the program of a table, with the values. */
+static VectorCompiler *
+make_program(Maker *maker, const WindowDeviceTable *table, const WindowSource *sources, int n,
+			 VectorValue *values)
+{
+	const SeqScan *plan = (const SeqScan *) table->scan->ss.ps.plan;
+
+	maker->targets = gpuagg_window_table_targets(maker->node->input.child, &table->scan->ss.ps);
+	maker->nexprs = 0;
+	add_exprs(maker, sources, n);
+	return gpuagg_scan_program_make(plan, plan->scan.plan.qual, maker->exprs, maker->nexprs,
+									values);
+}
+
+static void
+find_table_columns(WindowDeviceTable *table, const VectorCompiler *compiler)
+{
+	table->columns = palloc0((compiler->program.ncolumns + 1) * sizeof(PageColumn));
+	gpuagg_compiled_columns(compiler, RelationGetDescr(table->relation), table->columns);
+}
+
+static bool
+same_values(const VectorValue *a, const VectorValue *b, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (a[i].reg != b[i].reg || a[i].type != b[i].type || a[i].scale != b[i].scale ||
+			a[i].precision != b[i].precision || a[i].width != b[i].width)
+			return false;
+	return true;
+}
+
+/* Finds the columns of all tables; false: the program is not that of each. */
+static bool
+add_tables(Maker *maker, const WindowSource *sources, int n)
+{
+	WindowDevice *device = maker->device;
+
+	find_table_columns(&device->tables[0], device->compiler);
+	for (int i = 1; i < device->ntables; i++)
+	{
+		WindowDeviceTable *table = &device->tables[i];
+		VectorValue values[MAX_EXPRS] = {0};
+		const VectorCompiler *compiler = make_program(maker, table, sources, n, values);
+
+		if (compiler == NULL || !gpuagg_compiled_same(compiler, device->compiler) ||
+			!same_values(values, maker->values, maker->nexprs))
+			return false;
+		find_table_columns(table, compiler);
+	}
+	return true;
+}
+
 static const char *
 make(Maker *maker, const WindowSource *sources, int n)
 {
 	WindowDevice *device = maker->device;
 
-	add_exprs(maker, sources, n);
-	device->compiler = gpuagg_scan_program_make(maker->scan, maker->scan->scan.plan.qual,
-												maker->exprs, maker->nexprs, maker->values);
+	device->compiler = make_program(maker, &device->tables[0], sources, n, maker->values);
 	if (device->compiler == NULL || !gpuagg_compiled_for_device(&device->compiler->program, false))
 		return "an expression below the window is the CPU's";
 	device->program = device->compiler->program;
@@ -267,7 +332,26 @@ make(Maker *maker, const WindowSource *sources, int n)
 	add_columns(maker, sources, n);
 	if (maker->full || !is_complete(device, n))
 		return "a column of the window is the CPU's";
-	return NULL;
+	return add_tables(maker, sources, n)
+			   ? NULL
+			   : "filters or columns below the window differ from table to table";
+}
+
+static void
+init_tables(WindowDevice *device)
+{
+	PlanState *child = device->node->input.child;
+	PlanState **scans = gpuagg_window_table_scans(&child, &device->ntables);
+
+	device->tables = palloc0(device->ntables * sizeof(WindowDeviceTable));
+	for (int i = 0; i < device->ntables; i++)
+	{
+		WindowDeviceTable *table = &device->tables[i];
+
+		table->device = device;
+		table->scan = (SeqScanState *) scans[i];
+		table->relation = table->scan->ss.ss_currentRelation;
+	}
 }
 
 WindowDevice *
@@ -286,17 +370,12 @@ gpuagg_window_device_make(PlanState *window, const WindowSource *sources, int n,
 	maker = palloc0(sizeof(Maker));
 	device = palloc0(sizeof(WindowDevice));
 	device->node = maker->node = node;
-	device->scan = (SeqScanState *) node->input.child;
-	device->relation = device->scan->ss.ss_currentRelation;
-	maker->scan = (const SeqScan *) node->input.child->plan;
 	maker->device = device;
+	init_tables(device);
 	*refusal = make(maker, sources, n);
 	if (*refusal == NULL)
 	{
 		device->parameter_states = gpuagg_compiled_states(device->compiler, window);
-		device->columns = palloc0((device->program.ncolumns + 1) * sizeof(PageColumn));
-		gpuagg_compiled_columns(device->compiler, RelationGetDescr(device->relation),
-								device->columns);
 		gpuagg_filter_conditions(device->compiler, &device->conditions);
 		device->chunks = gpuagg_chunk_filter_make(&device->conditions, device->program.columns,
 												  (int) device->program.ncolumns);
@@ -308,46 +387,81 @@ gpuagg_window_device_make(PlanState *window, const WindowSource *sources, int n,
 
 /* ---- a run ---- */
 
-bool
-gpuagg_window_device_begin(WindowDevice *device)
+const char *
+gpuagg_window_device_refusal(const WindowDevice *device)
 {
-	PlanState *node = &device->node->css.ss.ps;
+	Snapshot snapshot = device->node->css.ss.ps.state->es_snapshot;
+	const char *reason = NULL;
+
+	for (int i = 0; i < device->ntables && reason == NULL; i++)
+		reason = gpuagg_page_memory_refusal(device->tables[i].relation, snapshot,
+											device->tables[i].columns,
+											(int) device->program.ncolumns);
+	return reason;
+}
+
+/* Sets constants, in the current memory context; false: they cannot be known. */
+static bool
+know_constants(WindowDevice *device)
+{
 	GpuaggVectorRunner *runner;
 
-	gpuagg_window_prepare(device->node);
-	for (uint32 f = 0; f < device->window.nfunctions; f++)
-		device->window.functions[f].exclusive = device->node->functions[f].exclusive;
 	if (device->compiler->parameters == NIL)
 		return true;
 	runner = gpuagg_compiled_runner(&device->compiler->program);
 	device->program.constants = runner->constants;
-	return gpuagg_compiled_parameters_early(device->compiler, device->parameter_states, node,
-											runner);
+	return gpuagg_compiled_parameters_early(device->compiler, device->parameter_states,
+											&device->node->css.ss.ps, runner);
+}
+
+bool
+gpuagg_window_device_begin(WindowDevice *device)
+{
+	gpuagg_window_prepare(device->node);
+	for (uint32 f = 0; f < device->window.nfunctions; f++)
+		device->window.functions[f].exclusive = device->node->functions[f].exclusive;
+	if (!know_constants(device))
+		return false;
+	device->chosen = palloc(device->ntables * sizeof(bool));
+	gpuagg_window_table_choose(device->node->input.child, device->chosen, device->ntables);
+	for (int i = 0; i < device->ntables; i++)
+		device->tables[i].nexcluded = device->tables[i].nrows = device->tables[i].npassed = 0;
+	/* constants are known before there are rows */
+	if (device->chunks != NULL)
+		gpuagg_chunk_filter_reset(device->chunks);
+	return true;
 }
 
 /* A PageChunkDone. */
 static bool
 is_done(void *owner, const BlockSummary *const *blocks, uint32 nrows, bool whole)
 {
-	WindowDevice *device = owner;
+	WindowDeviceTable *table = owner;
 
-	if (!gpuagg_chunk_filter_excludes(device->chunks, device->program.constants, blocks))
+	if (!gpuagg_chunk_filter_excludes(table->device->chunks, table->device->program.constants,
+									  blocks))
 		return false;
-	device->nexcluded += nrows;
+	table->nexcluded += nrows;
 	return true;
 }
 
 void
-gpuagg_window_device_read(WindowDevice *device, PageReader *reader)
+gpuagg_window_device_read(WindowDeviceTable *table, PageReader *reader)
 {
-	device->nexcluded = 0;
+	const WindowDevice *device = table->device;
+
 	if (device->chunks == NULL)
 		return;
-	/* which are known before there are rows */
-	gpuagg_chunk_filter_reset(device->chunks);
 	reader->chunk_done = is_done;
 	reader->summed_up = gpuagg_chunk_filter_columns(device->chunks);
-	reader->owner = device;
+	reader->owner = table;
+}
+
+bool
+gpuagg_window_device_counts(const WindowDevice *device)
+{
+	return device->ntables > 1 && device->program.filter != GPUAGG_VECTOR_NONE &&
+		   device->node->input.child->instrument != NULL;
 }
 
 /* As if a node had given its rows. */
@@ -361,14 +475,25 @@ count_rows(PlanState *node, int64 n)
 }
 
 void
-gpuagg_window_device_end(WindowDevice *device, int64 nrows, int64 npassed)
+gpuagg_window_device_end(WindowDevice *device)
 {
-	PlanState *scan = &device->scan->ss.ps;
+	PlanState *child = device->node->input.child;
+	int64 npassed = 0;
 
-	if (scan->chgParam != NULL)
-		ExecReScan(scan);
-	count_rows(scan, npassed);
-	InstrCountFiltered1(scan, device->nexcluded + nrows - npassed);
+	gpuagg_window_table_begin(child);
+	for (int i = 0; i < device->ntables; i++)
+	{
+		const WindowDeviceTable *table = &device->tables[i];
+		PlanState *scan = &table->scan->ss.ps;
+
+		if (!device->chosen[i])
+			continue;
+		gpuagg_window_table_begin_scan(scan);
+		count_rows(scan, table->npassed);
+		InstrCountFiltered1(scan, table->nexcluded + table->nrows - table->npassed);
+		npassed += table->npassed;
+	}
+	gpuagg_window_table_end(child, npassed);
 }
 
 void

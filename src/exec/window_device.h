@@ -2,9 +2,10 @@
  * window_device.h
  *	  What the device can do of a GpuWindow node, for what is above it.
  *
- * The table's rows that pass the scan's filter, its sort keys, its functions' arguments and other
+ * The rows that pass the filter of a table's scan, the sort keys, the functions' arguments and other
  * columns become values of a query with a window (query_window.h), whose second program is that of
- * aggregates above, or of conditions.
+ * aggregates above, or of conditions.  Where an Append has several tables, their programs have to be
+ * the same but for the numbers of attributes.
  */
 #ifndef GPUAGG_WINDOW_DEVICE_H
 #define GPUAGG_WINDOW_DEVICE_H
@@ -19,22 +20,36 @@
 #include "spec/vector_compile.h"
 #include "types/page_column.h"
 
-typedef struct WindowDevice
+typedef struct WindowDevice WindowDevice;
+
+typedef struct WindowDeviceTable
 {
-	struct WindowScanState *node;
+	WindowDevice *device;
 	SeqScanState *scan;
 	Relation relation;
-	VectorCompiler *compiler; /* filter and values, over the table */
+	PageColumn *columns; /* by number of the program's columns */
+
+	/* in this run */
+	int64 nexcluded; /* rows of chunks that are not asked for */
+	int64 nrows;	 /* that are asked for, and of these */
+	int64 npassed;	 /* those that pass the filter; both set by who asks */
+} WindowDeviceTable;
+
+struct WindowDevice
+{
+	struct WindowScanState *node;
+	int ntables;
+	WindowDeviceTable *tables;
+	bool *chosen;			  /* by table: it is read in this run */
+	VectorCompiler *compiler; /* filter and values, over the first table */
 	List *parameter_states;
-	PageColumn *columns; /* of the table, by number of the program's columns */
 	GpuaggVectorProgram program;
 	FilterConditions conditions;
 	ChunkFilter *chunks; /* those that it excludes are not asked for; NULL: none */
-	int64 nexcluded;	 /* rows of these, in this run */
 	GpuaggWindow window; /* but for places, and rows asked for */
 	const RunningOperation *ops[GPUAGG_WINDOW_FUNCTIONS]; /* of functions, as values come there */
 	VectorValue forms[GPUAGG_WINDOW_COLUMNS];			  /* of its columns; reg is not set */
-} WindowDevice;
+};
 
 /*
  * For a node GpuWindow that runs, of which the n columns `sources` are needed; in the per-query
@@ -43,17 +58,23 @@ typedef struct WindowDevice
 extern WindowDevice *gpuagg_window_device_make(PlanState *window, const WindowSource *sources,
 											   int n, const char **refusal);
 
+/* Why columns of its tables cannot be in memory at all, in the current context; NULL: they can. */
+extern const char *gpuagg_window_device_refusal(const WindowDevice *device);
+
 /*
- * Begins a run: constants are set, in the current memory context, where they stay.  False: they
- * cannot be known before there are rows.
+ * Begins a run: constants are set and tables chosen, in the current memory context, where that
+ * stays.  False: they cannot be known before there are rows.
  */
 extern bool gpuagg_window_device_begin(WindowDevice *device);
 
-/* Leaves out chunks that have no row which passes the filter. */
-extern void gpuagg_window_device_read(WindowDevice *device, PageReader *reader);
+/* A reader of a table leaves out chunks that have no row which passes the filter. */
+extern void gpuagg_window_device_read(WindowDeviceTable *table, PageReader *reader);
 
-/* The run is done, without the scan: of so many rows of other chunks so many passed the filter. */
-extern void gpuagg_window_device_end(WindowDevice *device, int64 nrows, int64 npassed);
+/* Whether someone wants to know how many rows of each table, of more than one, pass the filter. */
+extern bool gpuagg_window_device_counts(const WindowDevice *device);
+
+/* The run is done, without the scans. */
+extern void gpuagg_window_device_end(WindowDevice *device);
 
 /* So is what is above, of so many rows, without the node and the plan that chooses its columns. */
 extern void gpuagg_window_device_above(WindowDevice *device, PlanState *plan, int64 nrows);

@@ -338,22 +338,21 @@ copy_rows(WindowPassed *passed, const BlobQuery *query)
 
 /* Takes an answer; why it is none, or NULL. */
 static const char *
-take(WindowPassed *passed, PageReader *reader, const PageDevice *device, const BlobQuery *query)
+take(WindowPassed *passed, const DeviceTables *tables, const BlobQuery *query)
 {
-	const WindowDevice *window = passed->device;
+	uint64 nrows = tables->all.rows;
 
-	if (!gpuagg_page_device_whole(reader, device, query->status))
+	if (!gpuagg_device_tables_whole(tables, query->status))
 		return gpuagg_page_device_missing;
 	if (query->incomplete ||
-		(query->ngroups <= device->rows && rows_bytes(passed, query->ngroups) > most_bytes()))
+		(query->ngroups <= nrows && rows_bytes(passed, query->ngroups) > most_bytes()))
 	{
 		passed->never = true;
 		return "too many rows pass the conditions above";
 	}
-	if (query->ngroups > device->rows || !copy_rows(passed, query))
+	if (query->ngroups > nrows || !copy_rows(passed, query))
 		return gpuagg_reason_text(GPUAGG_DEVICE_ERROR);
-	(void) gpuagg_page_device_taken(reader, device, window->columns, (int) window->program.ncolumns,
-									query->status);
+	gpuagg_device_tables_taken(tables, query->status);
 	return NULL;
 }
 
@@ -366,9 +365,10 @@ refuse(const void *node, uint64 rows, uint64 bare)
 }
 
 static const char *
-ask(void *window, PageReader *reader, const PageDevice *device, int64 *npassed)
+ask(void *window, const DeviceTables *tables, int64 *npassed)
 {
 	WindowPassed *passed = ((WindowScanState *) window)->passed;
+	const PageDevice *device = &tables->all;
 	BlobQuery *query = palloc0(sizeof(BlobQuery));
 	const char *reason;
 	GpuaggReason failure;
@@ -385,7 +385,7 @@ ask(void *window, PageReader *reader, const PageDevice *device, int64 *npassed)
 						passed->nout * ROUNDING;
 	failure = gpuagg_blob_query(query);
 	if (failure == GPUAGG_OK)
-		reason = take(passed, reader, device, query);
+		reason = take(passed, tables, query);
 	else if (failure == GPUAGG_CPU_ONLY)
 	{
 		/* values that are in the table are no trouble to count */
@@ -416,8 +416,7 @@ prepare(WindowScanState *node)
 	bool known;
 
 	MemoryContextReset(passed->run);
-	reason = gpuagg_page_memory_refusal(device->relation, node->css.ss.ps.state->es_snapshot,
-										device->columns, (int) device->program.ncolumns);
+	reason = gpuagg_window_device_refusal(device);
 	known = gpuagg_window_device_begin(passed->device);
 	MemoryContextSwitchTo(old);
 	if (reason != NULL)
@@ -457,21 +456,31 @@ ask_device(WindowScanState *node)
 	return NULL;
 }
 
-/* Whether the table can be on the device and is large enough, before anything is made for it. */
+/* Whether the tables can be on the device and are large enough, before anything is made for it. */
 static bool
 is_eligible(const WindowScanState *node)
 {
 	PlanState *child = node->input.child;
-	Relation relation;
-	uint64 most;
+	uint64 most = 0;
+	int n;
+	PlanState **scans = gpuagg_window_table_scans(&child, &n);
 
-	if (!IsA(child, SeqScanState))
-		return true; /* the reason is said */
-	relation = ((SeqScanState *) child)->ss.ss_currentRelation;
-	most = (uint64) RelationGetNumberOfBlocks(relation) * MaxHeapTuplesPerPage;
+	for (int i = 0; i < n; i++)
+	{
+		Relation relation;
+		BlockNumber nblocks;
+
+		if (scans == NULL || !IsA(scans[i], SeqScanState))
+			return true; /* the reason is said */
+		relation = ((SeqScanState *) scans[i])->ss.ss_currentRelation;
+		nblocks = RelationGetNumberOfBlocks(relation);
+		if (nblocks > 0 &&
+			gpuagg_page_memory_refusal(relation, child->state->es_snapshot, NULL, 0) != NULL)
+			return false;
+		most += (uint64) nblocks * MaxHeapTuplesPerPage;
+	}
 	return most >= (uint64) gpuagg_device_min_rows &&
-		   gpuagg_page_device_few(most, most, WINDOW_ASK_ROWS) == NULL &&
-		   gpuagg_page_memory_refusal(relation, child->state->es_snapshot, NULL, 0) == NULL;
+		   gpuagg_page_device_few(most, most, WINDOW_ASK_ROWS) == NULL;
 }
 
 bool

@@ -6,33 +6,141 @@
 
 #include "executor/executor.h"
 #include "executor/execPartition.h"
+#include "nodes/makefuncs.h"
+#include "utils/memutils.h"
 
+#include "exec/scan_program.h"
 #include "exec/window_table.h"
 
 struct WindowTable
 {
-	PlanState *append; /* NULL: the child is the scan */
+	PlanState *child;
 	int nscans;
 	ScanColumns **scans;
 };
 
-/* The scans of a child; NULL: it is something else. */
-static PlanState **
-find_scans(PlanState *child, PlanState **only, int *n)
+/* ---- the nodes ---- */
+
+#define MOST_ABOVE 2 /* nodes above the scans */
+
+/* Whether a child does nothing but compute columns of what an Append gives. */
+static bool
+projects(const PlanState *child)
 {
-	const AppendState *append = (const AppendState *) child;
+	return IsA(child, ResultState) && outerPlanState(child) != NULL &&
+		   IsA(outerPlanState(child), AppendState) && child->qual == NULL &&
+		   ((const ResultState *) child)->resconstantqual == NULL;
+}
+
+/* The nodes above the scans; returns how many. */
+static int
+nodes_above(PlanState *child, PlanState **above)
+{
+	int n = 0;
+
+	if (projects(child))
+	{
+		above[n++] = child;
+		child = outerPlanState(child);
+	}
+	if (IsA(child, AppendState))
+		above[n++] = child;
+	return n;
+}
+
+/* The Append among them, or NULL. */
+static AppendState *
+append_of(PlanState *child)
+{
+	PlanState *above[MOST_ABOVE];
+	int n = nodes_above(child, above);
+
+	return n > 0 ? (AppendState *) above[n - 1] : NULL;
+}
+
+PlanState **
+gpuagg_window_table_scans(PlanState **child, int *n)
+{
+	const AppendState *append = append_of(*child);
 
 	*n = 1;
-	*only = child;
-	if (!IsA(child, AppendState))
-		return only;
-	/* whose tables are all known, and read one after the other by this process */
-	if (child->plan->parallel_aware || append->as_nasyncplans > 0 ||
-		(append->as_prune_state != NULL && append->as_prune_state->do_exec_prune))
+	if (append == NULL)
+		return child;
+	/* whose tables are read one after the other by this process */
+	if (append->ps.plan->parallel_aware || append->as_nasyncplans > 0)
 		return NULL;
 	*n = append->as_nplans;
 	return append->appendplans;
 }
+
+List *
+gpuagg_window_table_targets(const PlanState *child, const PlanState *scan)
+{
+	List *targets = NIL;
+	ListCell *cell;
+
+	if (!projects(child))
+		return scan->plan->targetlist;
+	foreach (cell, child->plan->targetlist)
+	{
+		TargetEntry *entry = flatCopyTargetEntry(lfirst(cell));
+
+		entry->expr = gpuagg_scan_program_expr(scan->plan->targetlist, entry->expr);
+		targets = lappend(targets, entry);
+	}
+	return targets;
+}
+
+void
+gpuagg_window_table_choose(PlanState *child, bool *chosen, int n)
+{
+	const AppendState *append = append_of(child);
+	const Bitmapset *plans;
+
+	memset(chosen, true, n * sizeof(bool));
+	if (append == NULL || append->as_prune_state == NULL || !append->as_prune_state->do_exec_prune)
+		return;
+	plans = compat_find_matching_subplans(append->as_prune_state);
+	for (int i = 0; i < n; i++)
+		chosen[i] = bms_is_member(i, plans);
+}
+
+void
+gpuagg_window_table_begin_scan(PlanState *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->state->es_query_cxt);
+
+	if (scan->chgParam != NULL)
+		ExecReScan(scan);
+	MemoryContextSwitchTo(old);
+}
+
+void
+gpuagg_window_table_begin(PlanState *child)
+{
+	PlanState *above[MOST_ABOVE];
+	int n = nodes_above(child, above);
+
+	for (int i = 0; i < n; i++)
+	{
+		gpuagg_window_table_begin_scan(above[i]);
+		if (above[i]->instrument != NULL)
+			InstrStartNode(above[i]->instrument);
+	}
+}
+
+void
+gpuagg_window_table_end(PlanState *child, int64 nrows)
+{
+	PlanState *above[MOST_ABOVE];
+	int n = nodes_above(child, above);
+
+	for (int i = 0; i < n; i++)
+		if (above[i]->instrument != NULL)
+			InstrStopNode(above[i]->instrument, (double) nrows);
+}
+
+/* ---- their columns ---- */
 
 /* Computes an argument in no table or in all, and as the same. */
 static bool
@@ -54,16 +162,16 @@ gpuagg_window_table_make(PlanState *child, PlanState *node, Expr *const *argumen
 	bool *other_computed = palloc0((n + 1) * sizeof(bool));
 	int *other_scales = palloc0((n + 1) * sizeof(int));
 	bool agrees = true;
-	PlanState *only;
-	PlanState **scans = find_scans(child, &only, &table->nscans);
+	PlanState **scans = gpuagg_window_table_scans(&child, &table->nscans);
 
-	table->append = IsA(child, AppendState) ? child : NULL;
+	table->child = child;
 	table->scans = palloc0((table->nscans + 1) * sizeof(ScanColumns *));
 	for (int i = 0; i < table->nscans && scans != NULL; i++)
 	{
-		table->scans[i] = gpuagg_scan_columns_make(scans[i], node, arguments, n,
-												   i == 0 ? computed : other_computed,
-												   i == 0 ? scales : other_scales);
+		table->scans[i] =
+			gpuagg_scan_columns_make(scans[i], gpuagg_window_table_targets(child, scans[i]), node,
+									 arguments, n, i == 0 ? computed : other_computed,
+									 i == 0 ? scales : other_scales);
 		if (table->scans[i] == NULL)
 			scans = NULL;
 		else if (i > 0)
@@ -98,23 +206,28 @@ gpuagg_window_table_compute_none(WindowTable *table)
 bool
 gpuagg_window_table_take(WindowTable *table, RowSort *sort, bool sends)
 {
-	Instrumentation *instrument = table->append != NULL ? table->append->instrument : NULL;
+	PlanState **scans = gpuagg_window_table_scans(&table->child, &table->nscans);
+	bool *chosen = palloc((table->nscans + 1) * sizeof(bool));
 	int64 nrows = 0;
 	bool done = true;
 	int n;
 
-	if (instrument != NULL)
-		InstrStartNode(instrument);
+	gpuagg_window_table_begin(table->child);
+	gpuagg_window_table_choose(table->child, chosen, table->nscans);
 	for (n = 0; n < table->nscans && done; n++)
 	{
+		if (!chosen[n])
+			continue;
+		gpuagg_window_table_begin_scan(scans[n]);
 		done = gpuagg_scan_columns_take(table->scans[n], sort, sends);
 		nrows += gpuagg_scan_columns_rows(table->scans[n]);
 	}
-	if (instrument != NULL)
-		InstrStopNode(instrument, done ? (double) nrows : 0);
+	gpuagg_window_table_end(table->child, done ? nrows : 0);
 	/* all rows come again */
 	for (int i = 0; i < n && !done; i++)
-		gpuagg_scan_columns_undo(table->scans[i]);
+		if (chosen[i])
+			gpuagg_scan_columns_undo(table->scans[i]);
+	pfree(chosen);
 	return done;
 }
 

@@ -190,27 +190,6 @@ gpuagg_build_source(VectorBuild *build, GpuaggVectorOp op, GpuaggVectorType type
 
 /* ---- constants ---- */
 
-static bool
-equal_constants(const GpuaggVectorConstant *x, const GpuaggVectorConstant *y)
-{
-	if (x->type != y->type || x->isnull != y->isnull)
-		return false;
-	if (x->isnull)
-		return true;
-	switch (x->type)
-	{
-		case GPUAGG_VECTOR_FLOAT32:
-			return memcmp(&x->u.float32, &y->u.float32, sizeof(x->u.float32)) == 0;
-		case GPUAGG_VECTOR_FLOAT64:
-			return memcmp(&x->u.float64, &y->u.float64, sizeof(x->u.float64)) == 0;
-		case GPUAGG_VECTOR_BYTES:
-			return x->u.bytes.size == y->u.bytes.size &&
-				   memcmp(x->u.bytes.data, y->u.bytes.data, x->u.bytes.size) == 0;
-		default:
-			return x->u.integer.lo == y->u.integer.lo && x->u.integer.hi == y->u.integer.hi;
-	}
-}
-
 static int
 add_constant(VectorBuild *build, const GpuaggVectorConstant *constant, bool is_parameter)
 {
@@ -236,7 +215,7 @@ gpuagg_build_constants(VectorBuild *build, const GpuaggVectorConstant *constants
 		int k = 0;
 
 		while (k < n && !build->is_parameter[i + k] &&
-			   equal_constants(&build->constants[i + k], &constants[k]))
+			   gpuagg_vector_same_constant(&build->constants[i + k], &constants[k]))
 			k++;
 		if (k == n)
 			return i;

@@ -111,7 +111,11 @@ extern void gpuagg_vector_form(Oid type, int32 typmod, VectorValue *value);
 extern bool gpuagg_vector_set_constant(GpuaggVectorConstant *constant, const VectorValue *value,
 									   Oid type, Datum datum, bool isnull);
 
-/* The same of all of a parameter's constants, from its first on. */
+/* Whether a constant is another, to the bit. */
+extern bool gpuagg_vector_same_constant(const GpuaggVectorConstant *x,
+										const GpuaggVectorConstant *y);
+
+/* Sets all of a parameter's constants, from its first on. */
 extern bool gpuagg_vector_set_parameter(GpuaggVectorConstant *constants,
 										const VectorParameter *parameter, Datum datum, bool isnull);
 

@@ -261,6 +261,27 @@ gpuagg_vector_set_constant(GpuaggVectorConstant *constant, const VectorValue *va
 }
 
 bool
+gpuagg_vector_same_constant(const GpuaggVectorConstant *x, const GpuaggVectorConstant *y)
+{
+	if (x->type != y->type || x->isnull != y->isnull)
+		return false;
+	if (x->isnull)
+		return true;
+	switch (x->type)
+	{
+		case GPUAGG_VECTOR_FLOAT32:
+			return memcmp(&x->u.float32, &y->u.float32, sizeof(x->u.float32)) == 0;
+		case GPUAGG_VECTOR_FLOAT64:
+			return memcmp(&x->u.float64, &y->u.float64, sizeof(x->u.float64)) == 0;
+		case GPUAGG_VECTOR_BYTES:
+			return x->u.bytes.size == y->u.bytes.size &&
+				   memcmp(x->u.bytes.data, y->u.bytes.data, x->u.bytes.size) == 0;
+		default:
+			return x->u.integer.lo == y->u.integer.lo && x->u.integer.hi == y->u.integer.hi;
+	}
+}
+
+bool
 gpuagg_vector_set_parameter(GpuaggVectorConstant *constants, const VectorParameter *parameter,
 							Datum datum, bool isnull)
 {

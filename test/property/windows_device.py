@@ -2,6 +2,7 @@
 """windows_device.py: windows of tables whose columns are on the device, with aggregates or conditions above, beside core's.
 
 Tables change between queries, so that their columns are on the device, in memory alone, or not all there.
+Some are made of several: partitions, children, a view.  What EXPLAIN counts of their scans is core's, too.
 Arguments are chosen so that core is exact; orders under ROWS are total.  Where there is a device, it
 does a part of all queries at least.  Seeded.  Connection: the environment's.
 """
@@ -19,6 +20,8 @@ import psql  # noqa: E402
 SCHEMA = 'property_windows_device'
 ON_DEVICE = 40  # the least percentage of queries that the device does, where there is one
 FILTERED = 40  # and of those whose rows it filters
+SEVERAL_ON_DEVICE = 30  # the same of tables that are made of several
+SEVERAL_FILTERED = 20
 
 # Columns made of a row's number i, or of a number n of few values.
 KEYS = {
@@ -79,22 +82,105 @@ class Table:
                 parts.append('(%s)::%s AS %s_%s' % (text, TYPES.get(kind, kind), prefix, kind))
         return ', '.join(parts)
 
+    def leaves(self):
+        """The tables that have its rows."""
+        return [self.name]
+
+    def rows_of(self, first, last, order='*'):
+        return ("WITH (autovacuum_enabled = off) AS SELECT {0} FROM (SELECT i, {1}, repeat('p', {2}) AS pad FROM generate_series({3}, {4}) i) q "
+                'ORDER BY hashint4(i)'.format(order, self.columns(), self.pad, first, last))
+
     def create(self, script):
-        script.sql("CREATE TABLE {0} WITH (autovacuum_enabled = off) AS SELECT i, {1}, repeat('p', {2}) AS pad FROM generate_series(1, {3}) i "
-                   'ORDER BY hashint4(i)'.format(self.name, self.columns(), self.pad, self.rows))
-        script.sql('VACUUM (FREEZE, ANALYZE) ' + self.name)
+        script.sql('CREATE TABLE %s %s' % (self.name, self.rows_of(1, self.rows)))
+
+    def between(self, script, rng):
+        """What may happen to all of it."""
+
+    def prefetch(self, script):
+        """All of it is on the device, if there is one."""
+        for leaf in self.leaves() if DEVICE else ():
+            script.sql("SELECT gpuagg_prefetch('%s')" % leaf)
+
+    def vacuum(self, script):
+        for leaf in self.leaves():
+            script.sql('VACUUM (FREEZE, ANALYZE) ' + leaf)
 
     def change(self, script, rng):
         """What happens between queries."""
-        fill = 'SELECT gpuagg_prefetch(\'%s\')' % self.name
-        vacuum = 'VACUUM ' + self.name
-        update = 'UPDATE %s SET v_int4 = v_int4 / 2 WHERE i %% 97 = %d' % (self.name, rng.randrange(97))
-        delete = 'DELETE FROM %s WHERE i %% 89 = %d' % (self.name, rng.randrange(89))
+        self.between(script, rng)
+        leaf = rng.choice(self.leaves())
+        fill = 'fill'
+        evict = ("SELECT gpuagg_evict('%s')" % leaf,)
+        if DEVICE and rng.random() < 0.5:
+            evict += ("SELECT gpuagg_prefetch('%s', '{i,k_int4}')" % leaf,)
+        vacuum = 'VACUUM ' + leaf
+        update = 'UPDATE %s SET v_int4 = v_int4 / 2 WHERE i %% 97 = %d' % (leaf, rng.randrange(97))
+        delete = 'DELETE FROM %s WHERE i %% 89 = %d' % (leaf, rng.randrange(89))
         for statement in rng.choice(((), (fill,), (update,), (update, vacuum), (update, vacuum, fill), (delete, vacuum), (delete, vacuum, fill),
-                                     ('BEGIN', update, 'ROLLBACK', vacuum, fill), ("SELECT gpuagg_evict('%s')" % self.name,))):
-            if statement == fill and not DEVICE:
-                continue
-            script.sql(statement)
+                                     ('BEGIN', update, 'ROLLBACK', vacuum, fill), evict)):
+            if statement != fill:
+                script.sql(statement)
+            elif rng.random() < 0.7:
+                self.prefetch(script)
+            elif DEVICE:
+                script.sql("SELECT gpuagg_prefetch('%s')" % leaf)
+
+
+class Several(Table):
+    """One that is made of several, which have their columns in other orders, and some that are dropped."""
+
+    def __init__(self, rng, number, rows):
+        Table.__init__(self, rng, number, rows)
+        self.kind = rng.choice(('partitions', 'partitions', 'children', 'view'))
+        ends = sorted(rng.sample(range(1, rows), min(rng.choice((1, 2, 4)), rows - 1))) if rows > 1 else []
+        # the last has no rows
+        self.ranges = list(zip([0] + ends + [rows], ends + [rows, rows + 9]))
+        self.seed = rng.randrange(1 << 30)
+        self.detached = None
+
+    def leaf(self, number):
+        return '%s_%d' % (self.name, number)
+
+    def leaves(self):
+        return [self.leaf(number) for number in range(len(self.ranges))]
+
+    def attach(self, script, number):
+        first, last = self.ranges[number]
+        script.sql('ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%d) TO (%d)' % (self.name, self.leaf(number), first + 1, last + 1)
+                   if self.kind == 'partitions' else 'ALTER TABLE %s INHERIT %s' % (self.leaf(number), self.name))
+
+    def create_leaf(self, script, number):
+        rng = random.Random('%d %d' % (self.seed, number))
+        columns = ['i', 'pad'] + ['k_' + kind for kind in KEYS] + ['v_' + kind for kind in VALUES]
+        if self.kind != 'view':
+            columns += ['i + %d AS junk%d' % (n, n) for n in range(rng.choice((0, 1, 3)))]
+            rng.shuffle(columns)
+        script.sql('CREATE TABLE %s %s' % (self.leaf(number), self.rows_of(self.ranges[number][0] + 1, self.ranges[number][1], ', '.join(columns))))
+        for column in columns:
+            if ' AS junk' in column:
+                script.sql('ALTER TABLE %s DROP COLUMN %s' % (self.leaf(number), column.split(' AS ')[1]))
+
+    def create(self, script):
+        for number in range(len(self.ranges)):
+            self.create_leaf(script, number)
+        if self.kind == 'view':
+            script.sql('CREATE VIEW %s AS %s' % (self.name, ' UNION ALL '.join('SELECT * FROM ' + leaf for leaf in self.leaves())))
+            return
+        script.sql('CREATE TABLE %s (LIKE %s)%s' % (self.name, self.leaf(0), ' PARTITION BY RANGE (i)' if self.kind == 'partitions' else ''))
+        for number in range(len(self.ranges)):
+            self.attach(script, number)
+
+    def between(self, script, rng):
+        """A part of it comes and goes."""
+        if self.kind == 'view':
+            return
+        if self.detached is not None:
+            self.attach(script, self.detached)
+            self.detached = None
+        elif rng.random() < 0.2:
+            self.detached = rng.randrange(len(self.ranges))
+            script.sql('ALTER TABLE %s DETACH PARTITION %s' % (self.name, self.leaf(self.detached)) if self.kind == 'partitions'
+                       else 'ALTER TABLE %s NO INHERIT %s' % (self.leaf(self.detached), self.name))
 
 
 DEVICE = []  # not empty: there is one
@@ -226,6 +312,32 @@ def beside(script, label, ours, core, counts, in_order=False):
     script.check(label, "SELECT engine LIKE '%device%' FROM gpuagg_last_query()", counts.take)
 
 
+def scanned(rows):
+    """What EXPLAIN says of the scans of tables and of what brings them together."""
+    said = []
+    scan = False
+    for row in rows:
+        node = re.search(r'->  (Append|Seq Scan on \S+).*(\(.*\))', row)
+        if node:
+            said.append(re.sub(r'^.*->  ', '', row))
+        elif '->  ' in row:
+            scan = False
+        elif scan and 'Rows Removed by Filter' in row:
+            said.append(row.strip())
+        scan = bool(node) or scan
+    return said
+
+
+def counted(script, label, text):
+    """EXPLAIN counts the rows of each scan as core does."""
+    kept = []
+    script.check((label, 'counts'), 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' + text, kept.append)
+    script.sql('SET gpuagg.enable_window_scan = off; SET gpuagg.enable_agg_scan = off')
+    script.check((label, 'counts, core: ' + text), 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' + text,
+                 lambda rows: None if scanned(rows) == scanned(kept[0]) else '%s, core %s' % (scanned(kept[0]), scanned(rows)))
+    script.sql('RESET gpuagg.enable_window_scan; RESET gpuagg.enable_agg_scan')
+
+
 def again(text):
     """The same, asked for each of three rows."""
     bound = ' b WHERE i > o * 100'
@@ -251,8 +363,10 @@ def queries(script, rng, table, number, counts, filter_counts):
         ours, core, once = query(rng, table)
         for time in range(rng.choice((1, 2))):
             beside(script, '%s, step %d, time %d' % (table.name, step, time), ours, core, counts)
+        counted(script, '%s, step %d' % (table.name, step), ours)
         if once and rng.random() < 0.4:
             beside(script, '%s, step %d, again' % (table.name, step), again(ours), again(core), counts)
+            counted(script, '%s, step %d, again' % (table.name, step), again(ours))
 
 
 def wide_extremes(script, table):
@@ -260,8 +374,8 @@ def wide_extremes(script, table):
     sums = ('SELECT k_int2, {0}max(r), {0}min(r), {0}count(r) FROM (SELECT k_int2, {0}sum(v_int8) OVER (PARTITION BY k_int4 ORDER BY i '
             'ROWS UNBOUNDED PRECEDING) AS r FROM %s) q GROUP BY k_int2' % table.name)
     columns = 'SELECT k_int2, {0}max(v_wide), {0}min(v_wide * 1000000000000000), {0}count(*) FROM %s GROUP BY k_int2' % table.name
-    script.sql('VACUUM ' + table.name)
-    script.sql("SELECT gpuagg_prefetch('%s')" % table.name)
+    table.vacuum(script)
+    table.prefetch(script)
     for text in (sums, columns):
         beside(script, 'wide extremes', text.format('gpu_'), text.format(''), Counts())
         script.check('wide extremes', 'SELECT engine FROM gpuagg_last_query()',
@@ -272,8 +386,7 @@ def others(script, table, counts):
     """Parameters, cursors, errors, memory limits."""
     text = ('SELECT {1}count(*), {1}max(r), {1}sum(r) FROM (SELECT {1}sum(v_int4) OVER (PARTITION BY k_int4 ORDER BY i ROWS UNBOUNDED PRECEDING) '
             'AS r, i FROM %s b WHERE i > {2}) q WHERE r < {3} AND i < (SELECT 100000)' % table.name)
-    if DEVICE:
-        script.sql("SELECT gpuagg_prefetch('%s')" % table.name)
+    table.prefetch(script)
     script.sql('SET plan_cache_mode = force_generic_plan')
     for name, prefix in (('ours', 'gpu_'), ('core', '')):
         script.sql('PREPARE %s (int4, int8) AS %s' % (name, text.format(None, prefix, '$1', '$2').replace(' AND i < (SELECT 100000)', '')))
@@ -284,7 +397,7 @@ def others(script, table, counts):
     script.sql('BEGIN')
     script.sql('DECLARE c CURSOR FOR ' + text.format(None, 'gpu_', '-1', '99999999999999').replace('SELECT gpu_count(*)', 'SELECT i % 3, gpu_count(*)', 1) + ' GROUP BY i % 3')
     script.check('cursor', 'FETCH 1 FROM c', lambda rows: None if len(rows) == 1 else '%d rows' % len(rows))
-    script.sql('UPDATE %s SET v_int4 = 0 WHERE i = 17' % table.name)
+    script.sql('UPDATE %s SET v_int4 = 0 WHERE i = 17' % table.leaves()[0])
     script.check('cursor', 'FETCH ALL FROM c', lambda rows: None if len(rows) == 2 else '%d rows' % len(rows))
     script.sql('ROLLBACK')
     rows = ('SELECT i, r FROM (SELECT {1}sum(v_int8) OVER (PARTITION BY k_int4 ORDER BY i ROWS UNBOUNDED PRECEDING) AS r, i FROM %s b WHERE i > {2}) q '
@@ -301,7 +414,7 @@ def others(script, table, counts):
     kept = []
     script.check('cursor of rows, core', rows.format(None, '', '-1', '0.5'), kept.append)
     script.check('cursor of rows', 'FETCH 2 FROM c', lambda rows: None if rows == kept[0][:2] else str(rows))
-    script.sql('UPDATE %s SET v_int8 = 0 WHERE i %% 17 = 3' % table.name)
+    script.sql('UPDATE %s SET v_int8 = 0 WHERE i %% 17 = 3' % table.leaves()[0])
     script.check('cursor of rows', 'FETCH ALL FROM c', lambda rows: None if rows == kept[0][2:] else str(len(rows)))
     script.sql('ROLLBACK')
     for argument, state in (('1000 / (i % 2)', '22012'), ('v_int8 * 999999', '22003'), ('v_int4 * 99999', '22003')):
@@ -312,7 +425,7 @@ def others(script, table, counts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--seed', type=int, default=20261125)
-    parser.add_argument('--tables', type=int, default=6)
+    parser.add_argument('--tables', type=int, default=9)
     parser.add_argument('--queries', type=int, default=25, help='over each table')
     options = parser.parse_args()
     print('seed %d, %d tables' % (options.seed, options.tables))
@@ -322,30 +435,30 @@ def main():
                'DROP SCHEMA IF EXISTS %s CASCADE; CREATE SCHEMA %s' % (SCHEMA, SCHEMA))
     if psql.query("LOAD 'gpuagg'; SHOW gpuagg.device") != ['cpu']:
         DEVICE.append(True)
-    counts = Counts()
-    filter_counts = Counts()
+    # of one table, and of several
+    counts = (Counts(), Counts())
+    filter_counts = (Counts(), Counts())
     for number in range(options.tables):
         rng = random.Random('%d %d' % (options.seed, number))
-        table = Table(rng, number, rng.choice((1, 40, 1024, 3000, 5000)))
+        several = number % 3 == 2
+        table = (Table, Several)[several](rng, number, rng.choice((1, 40, 1024, 3000, 5000)))
         script = psql.Script()
         script.sql("LOAD 'gpuagg'; SET gpuagg.min_table_pages = 0; SET gpuagg.resident = on; SET gpuagg.device_min_rows = 0; "
                    'SET max_parallel_workers_per_gather = 0')
         table.create(script)
-        if DEVICE:
-            script.sql("SELECT gpuagg_prefetch('%s')" % table.name)
-        queries(script, rng, table, options.queries, counts, filter_counts)
+        table.vacuum(script)
+        table.prefetch(script)
+        queries(script, rng, table, options.queries, counts[several], filter_counts[several])
         if table.rows > 1000:
-            others(script, table, counts)
+            others(script, table, counts[several])
             wide_extremes(script, table)
         tally.add(script.run())
     psql.query('SET client_min_messages = warning; DROP SCHEMA %s CASCADE' % SCHEMA)
-    on_device = 100 * counts.on_device / max(counts.all, 1)
-    print('%d of %d queries on the device' % (counts.on_device, counts.all))
-    filtered_on_device = 100 * filter_counts.on_device / max(filter_counts.all, 1)
-    print('%d of %d filtered there' % (filter_counts.on_device, filter_counts.all))
-    if DEVICE:
-        tally.truth('queries filtered on the device', filtered_on_device >= FILTERED)
-        tally.truth('queries on the device', on_device >= ON_DEVICE)
+    for what, of, done, least in (('of one table', 0, counts, ON_DEVICE), ('of several', 1, counts, SEVERAL_ON_DEVICE),
+                                  ('of one table, filtered', 0, filter_counts, FILTERED), ('of several, filtered', 1, filter_counts, SEVERAL_FILTERED)):
+        print('%d of %d queries on the device, %s' % (done[of].on_device, done[of].all, what))
+        if DEVICE and done[of].all:
+            tally.truth('queries on the device, ' + what, 100 * done[of].on_device / done[of].all >= least)
     tally.finish()
 
 

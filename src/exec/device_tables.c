@@ -1,0 +1,96 @@
+/*
+ * device_tables.c
+ *	  Chunks of several tables that the device can take, for one request.
+ */
+#include "compat.h"
+
+#include "exec/device_tables.h"
+
+#include "utils/memutils.h"
+
+static void
+count_all(DeviceTables *tables)
+{
+	PageDevice *all = &tables->all;
+
+	memset(all, 0, sizeof(*all));
+	for (int i = 0; i < tables->n; i++)
+	{
+		const PageDevice *device = tables->list[i].device;
+
+		if (device == NULL)
+			continue;
+		all->nchunks += device->nchunks;
+		all->rows += device->rows;
+		all->bare += device->bare;
+		all->nhost += device->nhost;
+	}
+}
+
+/* Adds a table's chunks to the first n of all. */
+static void
+add_chunks(DeviceTables *tables, const PageDevice *device, uint32 n)
+{
+	PageDevice *all = &tables->all;
+
+	memcpy(all->chunks + n, device->chunks, device->nchunks * sizeof(BlobQueryChunk));
+	memcpy(all->blobs + (Size) n * tables->ncolumns, device->blobs,
+		   (Size) device->nchunks * tables->ncolumns * sizeof(uint64));
+	all->epoch = device->epoch;
+}
+
+bool
+gpuagg_device_tables_join(DeviceTables *tables)
+{
+	PageDevice *all = &tables->all;
+	uint32 n = 0;
+
+	count_all(tables);
+	all->chunks = palloc_extended(all->nchunks * sizeof(BlobQueryChunk), MCXT_ALLOC_HUGE);
+	all->blobs = palloc_extended((Size) all->nchunks * tables->ncolumns * sizeof(uint64),
+								 MCXT_ALLOC_HUGE);
+	for (int i = 0; i < tables->n; i++)
+	{
+		const PageDevice *device = tables->list[i].device;
+
+		if (device == NULL || device->nchunks == 0)
+			continue;
+		if (n > 0 && device->epoch != all->epoch)
+			return false;
+		add_chunks(tables, device, n);
+		n += device->nchunks;
+	}
+	return true;
+}
+
+bool
+gpuagg_device_tables_whole(const DeviceTables *tables, const uint8 *status)
+{
+	bool whole = true;
+
+	for (int i = 0; i < tables->n; i++)
+	{
+		const DeviceTable *table = &tables->list[i];
+
+		if (table->device == NULL)
+			continue;
+		whole &= gpuagg_page_device_whole(table->reader, table->device, status);
+		status += table->device->nchunks;
+	}
+	return whole;
+}
+
+void
+gpuagg_device_tables_taken(const DeviceTables *tables, const uint8 *status)
+{
+	for (int i = 0; i < tables->n; i++)
+	{
+		const DeviceTable *table = &tables->list[i];
+
+		if (table->device == NULL || table->device->nchunks == 0)
+			continue;
+		(void) gpuagg_page_device_taken(table->reader, table->device, table->columns,
+										tables->ncolumns, status);
+		status += table->device->nchunks;
+	}
+}

@@ -1,0 +1,33 @@
+/*
+ * device_tables.h
+ *	  Chunks of several tables that the device can take, for one request.
+ */
+#ifndef GPUAGG_DEVICE_TABLES_H
+#define GPUAGG_DEVICE_TABLES_H
+
+#include "exec/page_device.h"
+
+typedef struct DeviceTable
+{
+	PageReader *reader;
+	const PageColumn *columns;
+	const PageDevice *device; /* of the reader; NULL: the table has no pages */
+} DeviceTable;
+
+typedef struct DeviceTables
+{
+	int n;
+	DeviceTable *list;
+	int ncolumns; /* of each */
+	PageDevice
+		all; /* chunks and blobs, one table's after the other's; numbers and nrows are not set */
+} DeviceTables;
+
+/* Sets `all`, in the current memory context; false: some chunks went to an earlier device. */
+extern bool gpuagg_device_tables_join(DeviceTables *tables);
+
+/* These are as of one table's, for an answer about all chunks. */
+extern bool gpuagg_device_tables_whole(const DeviceTables *tables, const uint8 *status);
+extern void gpuagg_device_tables_taken(const DeviceTables *tables, const uint8 *status);
+
+#endif /* GPUAGG_DEVICE_TABLES_H */
