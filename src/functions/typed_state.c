@@ -19,7 +19,6 @@
 
 #include "functions/aggregate_group.h"
 #include "operation/call.h"
-#include "operation/wire.h"
 
 #define OBJECTS "gpuagg states"
 
@@ -33,9 +32,14 @@ typedef struct TypedState
 {
 	ExpandedObjectHeader head;
 	AggregateGroup *group;
-	bytea *flat; /* between the two calls that flatten it */
+	bytea *flat;	 /* between the two calls that flatten it */
+	ReportForm form; /* of its last flat bytes */
 } TypedState;
 
+/*
+ * Aggregates that share a state have it flattened once each, after its size has been told
+ * to all of them: the work report is in the first alone, but its room in the others, too.
+ */
 static Size
 flat_size(ExpandedObjectHeader *head)
 {
@@ -45,7 +49,7 @@ flat_size(ExpandedObjectHeader *head)
 	{
 		MemoryContext old = MemoryContextSwitchTo(head->eoh_context);
 
-		state->flat = gpuagg_group_write(state->group, true);
+		state->flat = gpuagg_group_write(state->group, &state->form);
 		MemoryContextSwitchTo(old);
 	}
 	return VARSIZE(state->flat);
@@ -132,7 +136,7 @@ own_state(MemoryContext context, Datum datum)
 	if (VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(datum)))
 		return datum;
 	if (is_expanded(datum))
-		datum = PointerGetDatum(gpuagg_group_write(state_at(datum)->group, false));
+		datum = PointerGetDatum(gpuagg_group_write(state_at(datum)->group, NULL));
 	old = MemoryContextSwitchTo(context);
 	group = group_at(datum);
 	MemoryContextSwitchTo(old);
@@ -219,7 +223,7 @@ checked(Datum bytes)
 static Datum
 sent(Datum state)
 {
-	return PointerGetDatum(gpuagg_group_write(group_at(state), false));
+	return PointerGetDatum(gpuagg_group_write(group_at(state), NULL));
 }
 
 Datum
