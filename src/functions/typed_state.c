@@ -2,11 +2,12 @@
  * typed_state.c
  *	  The type gpu_state: states of aggregates over values, in databases with Citus.
  *
- * Citus carries states from server to server as text, which `internal` has none of.  A
- * gpu_state lies flat, as the bytes of a group (wire.h), or in an aggregate as an expanded
- * object with the group.  Each function of these aggregates is the one over `internal`,
- * with the group of such an object.  Objects of an aggregate's memory context share one
- * below it, as a context for each would be larger than most states; none is freed alone.
+ * Citus carries states from server to server as text or, from 14 on, in binary form, and
+ * `internal` has neither.  A gpu_state lies flat, as the bytes of a group (wire.h), or in
+ * an aggregate as an expanded object with the group.  Each function of these aggregates is
+ * the one over `internal`, with the group of such an object.  Objects of an aggregate's
+ * memory context share one below it, as a context for each would be larger than most
+ * states; none is freed alone.
  *
  * Users can call these functions, and make aggregates of them: a state is taken for what
  * it says it is, and refused where another is due.
