@@ -1347,8 +1347,8 @@ CREATE AGGREGATE gpu_stddev_merge(bytea, anyelement) (STYPE = internal, SSPACE =
 COMMENT ON AGGREGATE gpu_stddev_merge(bytea, anyelement) IS
 	'sample standard deviation over all rows of all states that gpu_var_state made, of the second argument''s type';
 
--- Citus combines what workers compute where a state has a type that can be sent as text.  Elsewhere states
--- are internal, which takes less memory for each group.
+-- Citus combines what workers compute where a state has a type that can be sent.  Elsewhere states are
+-- internal, which takes less memory for each group.
 DO $$
 DECLARE
 	path text := pg_catalog.current_setting('search_path');

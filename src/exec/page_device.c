@@ -72,7 +72,7 @@ gpuagg_page_device_send(PageReader *reader)
 	if (resident == NULL || resident->fill == NULL || resident->upload != NULL)
 		return;
 	old = MemoryContextSwitchTo(resident->context);
-	resident->upload = gpuagg_upload_open(resident->before);
+	resident->upload = gpuagg_upload_open(resident->before, false);
 	MemoryContextSwitchTo(old);
 }
 

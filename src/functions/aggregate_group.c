@@ -6,7 +6,6 @@
 
 #include "functions/aggregate_group.h"
 #include "operation/call.h"
-#include "operation/wire.h"
 
 #define BEFORE (offsetof(AggregateGroup, acc))
 
@@ -85,14 +84,14 @@ gpuagg_group_combine(FunctionCallInfo fcinfo)
 }
 
 bytea *
-gpuagg_group_write(AggregateGroup *group, bool report)
+gpuagg_group_write(AggregateGroup *group, ReportForm *form)
 {
 	StringInfoData buf;
 
 	gpuagg_group_gather(group);
 	gpuagg_wire_begin(&buf, WIRE_STATE);
 	gpuagg_accumulator_write(&group->acc, &buf);
-	return gpuagg_wire_end(&buf, report);
+	return gpuagg_wire_end(&buf, form);
 }
 
 AggregateGroup *
@@ -111,9 +110,10 @@ Datum
 gpuagg_group_serialize(FunctionCallInfo fcinfo)
 {
 	bool window;
+	ReportForm form = REPORT_NONE;
 
 	(void) gpuagg_aggregate_context(fcinfo, &window);
-	PG_RETURN_BYTEA_P(gpuagg_group_write((AggregateGroup *) PG_GETARG_POINTER(0), true));
+	PG_RETURN_BYTEA_P(gpuagg_group_write((AggregateGroup *) PG_GETARG_POINTER(0), &form));
 }
 
 Datum

@@ -8,6 +8,7 @@
 
 #include "operation/family.h"
 #include "operation/group_reduction.h"
+#include "operation/wire.h"
 
 typedef struct AggregateGroup
 {
@@ -34,10 +35,10 @@ gpuagg_group_of(FunctionCallInfo fcinfo, SqlFamily family, GpuaggOp op, GpuaggKi
 extern void gpuagg_group_gather(AggregateGroup *group);
 
 /*
- * A group, its reduction ended, as bytes (wire.h), with this process's work report if
- * `report`; and such bytes as a group in the current context, where any bytes are safe.
+ * A group, its reduction ended, as bytes (wire.h), with this process's work report unless
+ * `form` is NULL; and such bytes as a group in the current context, where any bytes are safe.
  */
-extern bytea *gpuagg_group_write(AggregateGroup *group, bool report);
+extern bytea *gpuagg_group_write(AggregateGroup *group, ReportForm *form);
 extern AggregateGroup *gpuagg_group_read(bytea *bytes, bool report);
 
 /* Bodies of inverse transition functions; NULL: cannot, and core starts the frame anew. */

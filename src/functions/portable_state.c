@@ -16,7 +16,6 @@
 
 #include "functions/aggregate_group.h"
 #include "operation/call.h"
-#include "operation/wire.h"
 
 PG_FUNCTION_INFO_V1(gpuagg_merge_combine);
 PG_FUNCTION_INFO_V1(gpuagg_merge_serialize);
@@ -247,6 +246,7 @@ gpuagg_merge_serialize(PG_FUNCTION_ARGS)
 	bool window;
 	MergeState *merged = (MergeState *) PG_GETARG_POINTER(0);
 	StringInfoData buf;
+	ReportForm form = REPORT_NONE;
 
 	(void) gpuagg_aggregate_context(fcinfo, &window);
 	gpuagg_wire_begin(&buf, WIRE_MERGE);
@@ -254,7 +254,7 @@ gpuagg_merge_serialize(PG_FUNCTION_ARGS)
 	pq_sendbyte(&buf, merged->type == NULL ? 0 : merged->type->state);
 	if (merged->type != NULL)
 		gpuagg_accumulator_write(merged->acc, &buf);
-	PG_RETURN_BYTEA_P(gpuagg_wire_end(&buf, true));
+	PG_RETURN_BYTEA_P(gpuagg_wire_end(&buf, &form));
 }
 
 Datum

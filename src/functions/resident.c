@@ -387,7 +387,7 @@ send_relation(Oid oid, const Wanted *wanted)
 			!is_wanted(wanted, get_attname(oid, list[i].key.attno, false)) ||
 			!gpuagg_column_pin(&list[i].key, oid, false, &pin))
 			continue;
-		upload = gpuagg_upload_open(list[i].last);
+		upload = gpuagg_upload_open(list[i].last, true);
 		if (upload != NULL)
 		{
 			gpuagg_upload_column(upload, pin.column);

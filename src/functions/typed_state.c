@@ -2,11 +2,12 @@
  * typed_state.c
  *	  The type gpu_state: states of aggregates over values, in databases with Citus.
  *
- * Citus carries states from server to server as text, which `internal` has none of.  A
- * gpu_state lies flat, as the bytes of a group (wire.h), or in an aggregate as an expanded
- * object with the group.  Each function of these aggregates is the one over `internal`,
- * with the group of such an object.  Objects of an aggregate's memory context share one
- * below it, as a context for each would be larger than most states; none is freed alone.
+ * Citus carries states from server to server as text or, from 14 on, in binary form, and
+ * `internal` has neither.  A gpu_state lies flat, as the bytes of a group (wire.h), or in
+ * an aggregate as an expanded object with the group.  Each function of these aggregates is
+ * the one over `internal`, with the group of such an object.  Objects of an aggregate's
+ * memory context share one below it, as a context for each would be larger than most
+ * states; none is freed alone.
  *
  * Users can call these functions, and make aggregates of them: a state is taken for what
  * it says it is, and refused where another is due.
@@ -19,7 +20,6 @@
 
 #include "functions/aggregate_group.h"
 #include "operation/call.h"
-#include "operation/wire.h"
 
 #define OBJECTS "gpuagg states"
 
@@ -33,9 +33,14 @@ typedef struct TypedState
 {
 	ExpandedObjectHeader head;
 	AggregateGroup *group;
-	bytea *flat; /* between the two calls that flatten it */
+	bytea *flat;	 /* between the two calls that flatten it */
+	ReportForm form; /* of its last flat bytes */
 } TypedState;
 
+/*
+ * Aggregates that share a state have it flattened once each, after its size has been told
+ * to all of them: the work report is in the first alone, but its room in the others, too.
+ */
 static Size
 flat_size(ExpandedObjectHeader *head)
 {
@@ -45,7 +50,7 @@ flat_size(ExpandedObjectHeader *head)
 	{
 		MemoryContext old = MemoryContextSwitchTo(head->eoh_context);
 
-		state->flat = gpuagg_group_write(state->group, true);
+		state->flat = gpuagg_group_write(state->group, &state->form);
 		MemoryContextSwitchTo(old);
 	}
 	return VARSIZE(state->flat);
@@ -132,7 +137,7 @@ own_state(MemoryContext context, Datum datum)
 	if (VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(datum)))
 		return datum;
 	if (is_expanded(datum))
-		datum = PointerGetDatum(gpuagg_group_write(state_at(datum)->group, false));
+		datum = PointerGetDatum(gpuagg_group_write(state_at(datum)->group, NULL));
 	old = MemoryContextSwitchTo(context);
 	group = group_at(datum);
 	MemoryContextSwitchTo(old);
@@ -219,7 +224,7 @@ checked(Datum bytes)
 static Datum
 sent(Datum state)
 {
-	return PointerGetDatum(gpuagg_group_write(group_at(state), false));
+	return PointerGetDatum(gpuagg_group_write(group_at(state), NULL));
 }
 
 Datum

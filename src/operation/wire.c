@@ -9,13 +9,6 @@
 
 #define WIRE_VERSION 1
 
-typedef enum ReportForm
-{
-	REPORT_NONE,
-	REPORT_ROWS, /* rows and bytes of the CPU engine, NULLs */
-	REPORT_WHOLE
-} ReportForm;
-
 void
 gpuagg_wire_begin(StringInfo buf, WireTag tag)
 {
@@ -43,20 +36,22 @@ report_form(const WorkReport *report)
 }
 
 bytea *
-gpuagg_wire_end(StringInfo buf, bool report)
+gpuagg_wire_end(StringInfo buf, ReportForm *form)
 {
 	WorkReport work;
-	ReportForm form = REPORT_NONE;
+	ReportForm none = REPORT_NONE;
 
-	if (report)
+	if (form == NULL)
+		form = &none;
+	else
 	{
 		gpuagg_stat_take(&work);
-		form = report_form(&work);
+		*form = Max(*form, report_form(&work));
 	}
-	pq_sendbyte(buf, form);
-	if (form == REPORT_WHOLE)
+	pq_sendbyte(buf, *form);
+	if (*form == REPORT_WHOLE)
 		pq_sendbytes(buf, (char *) &work, sizeof(work));
-	else if (form == REPORT_ROWS)
+	else if (*form == REPORT_ROWS)
 	{
 		pq_sendint64(buf, (uint64) work.rows[ENGINE_CPU]);
 		pq_sendint64(buf, (uint64) work.bytes[ENGINE_CPU]);

@@ -22,10 +22,20 @@ typedef enum WireTag
 	WIRE_MERGE	/* of an aggregate over states between servers */
 } WireTag;
 
+typedef enum ReportForm
+{
+	REPORT_NONE,
+	REPORT_ROWS, /* rows and bytes of the CPU engine, NULLs */
+	REPORT_WHOLE
+} ReportForm;
+
 extern void gpuagg_wire_begin(StringInfo buf, WireTag tag);
 
-/* Appends this process's work report, if `report`, and returns the finished bytea. */
-extern bytea *gpuagg_wire_end(StringInfo buf, bool report);
+/*
+ * Appends this process's work report, unless `form` is NULL, and returns the finished
+ * bytea.  The report has no shorter form than `*form`, which becomes the one that it has.
+ */
+extern bytea *gpuagg_wire_end(StringInfo buf, ReportForm *form);
 
 /* Opens a serialized state; raises an error when it is not one of this tag. */
 extern void gpuagg_wire_open(StringInfo buf, bytea *state, WireTag tag);

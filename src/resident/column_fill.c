@@ -663,7 +663,7 @@ send_block(ColumnFill *fill, ResidentColumn *column, uint32 chunk, MemoryRef ref
 	{
 		MemoryContext old = MemoryContextSwitchTo(fill->context);
 
-		fill->upload = gpuagg_upload_open(fill->before);
+		fill->upload = gpuagg_upload_open(fill->before, fill->patient);
 		MemoryContextSwitchTo(old);
 	}
 	fill->sends = false;

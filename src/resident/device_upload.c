@@ -17,7 +17,7 @@
 
 #define SLOTS	   GPUAGG_MAX_INFLIGHT
 #define SLOT_BYTES (GPUAGG_SEGMENT_BYTES / SLOTS)
-#define ATTEMPTS   50 /* of one block, by who waits for gpuaggd to get memory for it */
+#define ATTEMPTS   50 /* of one block or lease, by who waits for gpuaggd to get memory for it */
 #define PAUSE_MS   10 /* between them */
 
 typedef struct UploadSlot
@@ -210,7 +210,7 @@ land(FlightOwner *owner)
 }
 
 DeviceUpload *
-gpuagg_upload_open(uint64 before)
+gpuagg_upload_open(uint64 before, bool patient)
 {
 	DeviceUpload *upload;
 
@@ -220,6 +220,11 @@ gpuagg_upload_open(uint64 before)
 	upload = palloc0(sizeof(DeviceUpload));
 	upload->before = before;
 	upload->lease = gpuagg_flight_lease(GPUAGG_SEGMENT_BYTES, 1, CurrentMemoryContext);
+	for (int i = 0; patient && upload->lease == NULL && i < ATTEMPTS && gpuagg_device_ready(); i++)
+	{
+		gpuagg_wait_tick(PAUSE_MS);
+		upload->lease = gpuagg_flight_lease(GPUAGG_SEGMENT_BYTES, 1, CurrentMemoryContext);
+	}
 	if (upload->lease == NULL)
 	{
 		pfree(upload);

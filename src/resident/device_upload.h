@@ -16,9 +16,9 @@ typedef struct DeviceUpload DeviceUpload;
 
 /*
  * For columns that the caller has pinned until close(); NULL: there is no device now.  before: as of
- * gpuagg_column_allocate().  In the current memory context.
+ * gpuagg_column_allocate().  patient: waits for gpuaggd to get memory.  In the current memory context.
  */
-extern DeviceUpload *gpuagg_upload_open(uint64 before);
+extern DeviceUpload *gpuagg_upload_open(uint64 before, bool patient);
 
 /*
  * A block of a chunk of the column.  wait: for replies about those before; else it is left out

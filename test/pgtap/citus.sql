@@ -176,6 +176,26 @@ SELECT results_eq('SELECT begun(i8) FROM numbers WHERE g = 2', 'SELECT gpu_sum(i
 SELECT throws_ok('SELECT astray(i8) FROM numbers', '22P03', NULL, 'the beginning of another kind');
 SELECT throws_ok('SELECT mixed(i8) OVER (ORDER BY i8 ROWS 1 PRECEDING) FROM numbers', '22P03', NULL, 'functions of two aggregates');
 
+-- Aggregates that share a state, flattened by a worker: both copies are as long as they have been said to be.
+CREATE AGGREGATE one_of(bigint) (STYPE = gpu_state, SFUNC = gpuagg_typed_int8_accum, PARALLEL = safe);
+CREATE AGGREGATE other_of(bigint) (STYPE = gpu_state, SFUNC = gpuagg_typed_int8_accum, PARALLEL = safe);
+CREATE TYPE two_states AS (a gpu_state, b gpu_state);
+CREATE FUNCTION two_states() RETURNS text LANGUAGE sql AS $$
+    SELECT 'SELECT pg_column_size((r).a) AS a, pg_column_size((r).b) AS b, gpuagg_typed_int_sum_numeric((r).b) AS sum
+        FROM (SELECT ROW(one_of(i8), other_of(i8))::two_states AS r FROM numbers GROUP BY g) q'
+$$;
+SELECT name AS in_a_worker FROM pg_settings WHERE name IN ('debug_parallel_query', 'force_parallel_mode') \gset
+RESET min_parallel_table_scan_size;
+SET LOCAL :in_a_worker = on;
+SET LOCAL max_parallel_workers_per_gather = 2;
+SELECT matches(plan_of(two_states()), '"Single Copy": true', 'a worker that has all rows');
+SELECT 'CREATE TEMP TABLE pairs AS ' || two_states() AS make_pairs \gset
+:make_pairs;
+SET LOCAL max_parallel_workers_per_gather = 0;
+SET LOCAL :in_a_worker = off;
+SELECT is_empty('SELECT * FROM pairs WHERE a <> b', 'copies of one size');
+SELECT results_eq('SELECT sum(sum) FROM pairs', 'SELECT sum(i8)::numeric FROM numbers', 'the second is whole');
+
 -- Whatever bytes: a state, or an error.
 CREATE FUNCTION damaged(whole bytea) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
