@@ -34,6 +34,7 @@ typedef struct HeldAnswer
 	Size record;	   /* bytes */
 	uint64 next;	   /* number of a record */
 	SpillFiles *files; /* where those from the next one on are; NULL: in the answer */
+	bool look;		   /* the next one is the next that is looked at, and all are left */
 } HeldAnswer;
 
 struct AggHeld
@@ -56,6 +57,8 @@ leave(void *reader)
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(answer));
 
 	answer->files = gpuagg_spill_files_make();
+	if (answer->look)
+		answer->next = 0;
 	gpuagg_spill_files_write(answer->files, 0,
 							 (const char *) answer->query->records + answer->next * answer->record,
 							 (answer->query->ngroups - answer->next) * answer->record);
@@ -252,16 +255,21 @@ bool
 gpuagg_agg_held_look(AggScanState *node, bool look)
 {
 	AggHeld *held = node->held;
+	bool all = true;
 	ListCell *cell;
 
 	foreach (cell, held->answers)
-		if (((const HeldAnswer *) lfirst(cell))->files != NULL)
-			return false;
-	foreach (cell, held->answers)
-		((HeldAnswer *) lfirst(cell))->next = 0;
+	{
+		HeldAnswer *answer = lfirst(cell);
+
+		/* what has gone to a file has not been read there */
+		all &= answer->files == NULL;
+		answer->next = 0;
+		answer->look = look;
+	}
 	held->look = look;
 	held->looked = 0;
-	return true;
+	return all;
 }
 
 /* An answer has been looked at, or given out. */
@@ -283,9 +291,12 @@ gpuagg_agg_held_next_records(AggScanState *node, const uint32 **records)
 	{
 		HeldAnswer *answer = list_nth(held->answers, held->looked);
 		const GpuaggGroupPacking *packing = &answer->query->packing;
-		const uint32 *packed = next_record(held, answer);
+		const uint32 *packed;
 		int n = 1;
 
+		if (held->look && answer->files != NULL)
+			return 0;
+		packed = next_record(held, answer);
 		if (packed == NULL)
 			continue;
 		if (answer->files == NULL)

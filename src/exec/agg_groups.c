@@ -444,18 +444,21 @@ widen_index(AggGroups *groups)
 	return true;
 }
 
-/* Keeps an index over all keys, if it can; false: it lacks this one. */
-static bool
-index_group(AggGroups *groups, int64 key, AggGroup *group)
+/* Keeps an index over all keys, if it can, of a group that is in the table. */
+static void
+index_group(AggGroups *groups, PackedKey packed, AggGroup *group)
 {
 	DirectIndex *index = &groups->direct;
+	int64 key = gpuagg_key_unpack(packed, groups->layout->keys[0].type);
 
+	if (gpuagg_key_packs_null(packed))
+		return;
 	index->least = Min(index->least, key);
 	index->greatest = Max(index->greatest, key);
-	if ((uint64) key - (uint64) index->first >= index->n && !widen_index(groups))
-		return false;
-	index->groups[(uint64) key - (uint64) index->first] = group;
-	return true;
+	if ((uint64) key - (uint64) index->first < index->n || widen_index(groups))
+		index->groups[(uint64) key - (uint64) index->first] = group;
+	else
+		index->all = false;
 }
 
 /* Groups of rows whose keys are in the index; the places of the others in `missing`. */
@@ -487,7 +490,6 @@ find_in_table(AggGroups *groups, const GpuaggVector *vector, const uint16 *rows,
 	AggGroup *some[GPUAGG_VECTOR_ROWS];
 	uint16 their_rows[GPUAGG_VECTOR_ROWS];
 	int64 before = groups->ngroups;
-	bool all = true;
 
 	for (int i = 0; i < n; i++)
 		their_rows[i] = rows[missing[i]];
@@ -496,9 +498,7 @@ find_in_table(AggGroups *groups, const GpuaggVector *vector, const uint16 *rows,
 	for (int i = 0; i < n; i++)
 		found[missing[i]] = some[i];
 	for (int i = 0; i < n && groups->ngroups > before; i++)
-		if (!gpuagg_key_packs_null(keys[i]))
-			all &= index_group(groups, gpuagg_key_unpack(keys[i], form->type), some[i]);
-	groups->direct.all &= all;
+		index_group(groups, keys[i], some[i]);
 }
 
 /*
@@ -602,10 +602,8 @@ enter_pending(AggGroups *groups)
 
 		packed_insert(table, pending->key, &there)->group = pending->group;
 		groups->npending--;
-		if (is_one_integer(layout) && !gpuagg_key_packs_null(pending->key))
-			groups->direct.all &= index_group(groups,
-											  gpuagg_key_unpack(pending->key, layout->keys[0].type),
-											  pending->group);
+		if (is_one_integer(layout))
+			index_group(groups, pending->key, pending->group);
 	}
 	pfree(groups->pending);
 	groups->pending = NULL;

@@ -63,11 +63,9 @@ gpuagg_agg_results_look(PlanState *ps, bool look)
 	AggScanState *owner = owner_of(node);
 	AggSet *set = gpuagg_agg_main(owner);
 
-	if (node->results->held && !gpuagg_agg_held_look(owner, look))
-		return false;
 	memset(&set->position, 0, sizeof(set->position));
 	node->results->look = look;
-	return true;
+	return !node->results->held || gpuagg_agg_held_look(owner, look);
 }
 
 /* ---- values ---- */
@@ -140,39 +138,35 @@ gpuagg_agg_results_integers(PlanState *ps, int column, int scale, GpuaggInt128 *
 
 /* ---- the next ones ---- */
 
-/* Leaves those that pass HAVING. */
-static void
-filter(AggScanState *node)
+bool
+gpuagg_agg_results_passes(PlanState *ps, int row)
 {
-	AggResults *results = node->results;
-	PlanState *ps = &node->css.ss.ps;
+	AggScanState *node = (AggScanState *) ps;
 	ExprContext *econtext = ps->ps_ExprContext;
 	TupleTableSlot *slot = node->css.ss.ss_ScanTupleSlot;
-	int before = results->n;
-	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	MemoryContext old;
+	bool passes;
 
-	results->n = 0;
-	for (int i = 0; i < before; i++)
-	{
-		ResetExprContext(econtext);
-		gpuagg_agg_output_clear(slot);
-		for (int c = 0; c < node->ncolumns; c++)
-			slot->tts_values[c] = gpuagg_agg_results_datum(ps, c, i, &slot->tts_isnull[c]);
-		econtext->ecxt_scantuple = ExecStoreVirtualTuple(slot);
-		if (ExecQual(ps->qual, econtext))
-			results->of.groups[results->n++] = results->of.groups[i];
-	}
-	ExecClearTuple(slot);
+	if (ps->qual == NULL)
+		return true;
 	ResetExprContext(econtext);
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	gpuagg_agg_output_clear(slot);
+	for (int c = 0; c < node->ncolumns; c++)
+		slot->tts_values[c] = gpuagg_agg_results_datum(ps, c, row, &slot->tts_isnull[c]);
+	econtext->ecxt_scantuple = ExecStoreVirtualTuple(slot);
 	MemoryContextSwitchTo(old);
-	if (!results->look)
-		InstrCountFiltered1(ps, before - results->n);
+	passes = ExecQual(ps->qual, econtext);
+	ExecClearTuple(slot);
+	if (!passes)
+		InstrCountFiltered1(ps, 1);
+	return passes;
 }
 
-/* False: there is none. */
-static bool
-find_next(AggScanState *node)
+int
+gpuagg_agg_results_next_any(PlanState *ps)
 {
+	AggScanState *node = (AggScanState *) ps;
 	AggScanState *owner = owner_of(node);
 	AggSet *set = gpuagg_agg_main(owner);
 	AggResults *results = node->results;
@@ -195,20 +189,25 @@ find_next(AggScanState *node)
 	}
 	if (!results->look)
 		node->given += results->n;
-	return results->n > 0;
+	return results->n;
 }
 
 int
 gpuagg_agg_results_next(PlanState *ps)
 {
-	AggScanState *node = (AggScanState *) ps;
+	AggResults *results = ((AggScanState *) ps)->results;
+	int n;
 
-	while (find_next(node))
+	while (n = gpuagg_agg_results_next_any(ps), n > 0)
 	{
-		if (ps->qual != NULL)
-			filter(node);
-		if (node->results->n > 0)
-			return node->results->n;
+		if (ps->qual == NULL)
+			return n;
+		results->n = 0;
+		for (int i = 0; i < n; i++)
+			if (gpuagg_agg_results_passes(ps, i))
+				results->of.groups[results->n++] = results->of.groups[i];
+		if (results->n > 0)
+			return results->n;
 	}
 	return 0;
 }

@@ -19,13 +19,20 @@
 extern bool gpuagg_agg_results_begin(PlanState *node);
 
 /*
- * Begins, or ends, a look at the groups, after which they are there again from the first one on;
- * false: this cannot be had.
+ * Begins a look at the groups, or ends it: then they are there again from the first one on.  False:
+ * not all can be, or could be, looked at.
  */
 extern bool gpuagg_agg_results_look(PlanState *node, bool look);
 
-/* Goes to the next groups; returns how many, up to GPUAGG_VECTOR_ROWS, 0 at the end. */
+/*
+ * Goes to the next groups; returns how many, up to GPUAGG_VECTOR_ROWS, 0 at the end.  The first: of
+ * those that pass HAVING; the second: of all.
+ */
 extern int gpuagg_agg_results_next(PlanState *node);
+extern int gpuagg_agg_results_next_any(PlanState *node);
+
+/* Whether one of these passes HAVING. */
+extern bool gpuagg_agg_results_passes(PlanState *node, int row);
 
 /* A value of one of these, in the current memory context or the node's until it goes on. */
 extern Datum gpuagg_agg_results_datum(PlanState *node, int column, int row, bool *isnull);

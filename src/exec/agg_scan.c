@@ -172,11 +172,7 @@ static bool
 next_result(AggScanState *node, AggScanState *owner, TupleTableSlot *slot)
 {
 	fill(node);
-	if (!node->top_begun)
-		node->top_found = gpuagg_agg_top_begin(node);
-	node->top_begun = true;
-	return node->top_found ? gpuagg_agg_top_next(node, slot)
-						   : gpuagg_agg_output_next(owner, true, slot);
+	return gpuagg_agg_output_next(owner, true, slot);
 }
 
 static bool
@@ -223,8 +219,7 @@ next_tuple(ScanState *ss)
 	start(node);
 	if (!next_group(node, slot))
 		return ExecClearTuple(slot);
-	if (!node->top_found)
-		node->given++;
+	node->given++;
 	return slot;
 }
 
@@ -234,9 +229,39 @@ recheck(ScanState *ss, TupleTableSlot *slot)
 	return true;
 }
 
+/* Whether the groups that a sort and a LIMIT above want are known: once a run. */
+static bool
+find_top(AggScanState *node)
+{
+	if (!node->top_begun)
+	{
+		fill(node);
+		node->top_found = gpuagg_agg_top_begin(node);
+	}
+	node->top_begun = true;
+	return node->top_found;
+}
+
+/* The next of these; HAVING has been tested. */
+static TupleTableSlot *
+next_top(AggScanState *node)
+{
+	PlanState *ps = &node->css.ss.ps;
+	TupleTableSlot *slot = node->css.ss.ss_ScanTupleSlot;
+
+	if (!gpuagg_agg_top_next(node, slot))
+		return NULL;
+	ps->ps_ExprContext->ecxt_scantuple = slot;
+	return ps->ps_ProjInfo != NULL ? ExecProject(ps->ps_ProjInfo) : slot;
+}
+
 static TupleTableSlot *
 exec(CustomScanState *css)
 {
+	AggScanState *node = (AggScanState *) css;
+
+	if (node->spec->top.n > 0 && find_top(node))
+		return next_top(node);
 	return ExecScan(&css->ss, next_tuple, recheck);
 }
 

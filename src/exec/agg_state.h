@@ -420,8 +420,8 @@ extern void gpuagg_agg_device_take(AggScanState *node);
  * group of those held, until that after it is asked for, NULL at the end; forgets them.  Where
  * these are results and has_results(), next_result() gives one in place of a group: the values of
  * the node and of its calls.  next_records(): up to a vector of them as records, until it is called
- * again, 0 at the end; while there is a look(), which begins and ends at the first, they stay.  Of these a key, a call's result, or its n values' sum as an integer times
- * 10^-scale, false if it is none.
+ * again, 0 at the end; during a look(), which begins and ends at the first, they stay.  Of a record
+ * a key, a call's result, or its n values' sum as an integer times 10^-scale, false if it is none.
  */
 extern void gpuagg_agg_held_settle(AggScanState *node);
 extern AggGroup *gpuagg_agg_held_next(AggScanState *node);

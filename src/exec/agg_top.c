@@ -2,8 +2,9 @@
  * agg_top.c
  *	  The groups of a GpuAgg node that a sort and a LIMIT above may want.
  *
- * A first run over all groups makes a word of each one's first sort key, in the order of the sort,
- * and keeps the least of them in a heap; a second one gives out the groups whose words are not behind.
+ * A look at all groups tests HAVING, makes a word of each one's first sort key, in the order of the
+ * sort, and keeps the least of them in a heap; then the groups whose words are not behind are given
+ * out.
  * Numerics beyond 64 bits and NULLs have the words of the ends, which may be equal where they are not.
  */
 #include "compat.h"
@@ -14,6 +15,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "engine/cpu.h"
 #include "exec/agg_results.h"
 #include "exec/agg_top.h"
 #include "types/sort_key.h"
@@ -21,9 +23,10 @@
 struct AggTopRun
 {
 	MemoryContext context;
-	uint64 *words; /* of all groups that pass HAVING */
+	uint64 *words;	/* of all groups */
+	uint64 *passed; /* bits of those that pass HAVING */
 	int64 n;
-	int64 room;
+	int64 room;	 /* a multiple of a vector's rows */
 	uint64 last; /* the greatest word that is wanted, */
 	int64 equal; /* and so many of the groups that have it */
 	int64 next;	 /* of the words: that of the next group */
@@ -42,18 +45,25 @@ compare_words(Datum a, Datum b, void *unused)
 
 /* ---- words ---- */
 
-static uint64 *
-add_words(AggTopRun *run, int n)
+static void *
+enlarge(const AggTopRun *run, void *array, Size bytes)
 {
-	if (run->n + n > run->room)
-	{
-		run->room = Max(2 * run->room, 16 * GPUAGG_VECTOR_ROWS);
-		run->words = run->words == NULL
-						 ? MemoryContextAllocHuge(run->context, run->room * sizeof(uint64))
-						 : repalloc_huge(run->words, run->room * sizeof(uint64));
-	}
-	run->n += n;
-	return run->words + run->n - n;
+	return array == NULL ? MemoryContextAllocHuge(run->context, bytes)
+						 : repalloc_huge(array, bytes);
+}
+
+/* Room for a vector; false: they take more memory than groups may. */
+static bool
+make_room(AggTopRun *run)
+{
+	if (run->n + GPUAGG_VECTOR_ROWS <= run->room)
+		return true;
+	run->room = Max(2 * run->room, 16 * GPUAGG_VECTOR_ROWS);
+	if (run->room * sizeof(uint64) > get_hash_memory_limit())
+		return false;
+	run->words = enlarge(run, run->words, run->room * sizeof(uint64));
+	run->passed = enlarge(run, run->passed, run->room / 64 * sizeof(uint64));
+	return true;
 }
 
 static uint64
@@ -96,6 +106,24 @@ make_words(PlanState *ps, const AggTop *top, SqlForm form, int n, uint64 *words)
 	}
 }
 
+static void
+set_bit(uint64 *bits, int64 i, bool value)
+{
+	uint64 bit = UINT64CONST(1) << i % 64;
+
+	bits[i / 64] = value ? bits[i / 64] | bit : bits[i / 64] & ~bit;
+}
+
+/* Among the n least. */
+static void
+keep_word(binaryheap *heap, int n, uint64 word)
+{
+	if (heap->bh_size < n)
+		binaryheap_add(heap, UInt64GetDatum(word));
+	else if (word < DatumGetUInt64(binaryheap_first(heap)))
+		binaryheap_replace_first(heap, UInt64GetDatum(word));
+}
+
 /* heap: the least words, or all. */
 static void
 set_last(const AggTop *top, AggTopRun *run, binaryheap *heap)
@@ -124,19 +152,26 @@ find_last(AggScanState *node, AggTopRun *run)
 	binaryheap *heap = binaryheap_allocate(top->n, compare_words, NULL);
 	int n;
 
-	while ((n = gpuagg_agg_results_next(ps)) > 0)
+	while (n = gpuagg_agg_results_next_any(ps), n > 0)
 	{
-		uint64 *words = add_words(run, n);
+		uint64 *words;
 
+		if (!make_room(run))
+			return false;
+		words = run->words + run->n;
 		if (top->scale < 0)
 			make_words(ps, top, form, n, words);
 		else if (!make_numeric_words(ps, top, n, words))
 			return false;
 		for (int i = 0; i < n; i++)
-			if (heap->bh_size < top->n)
-				binaryheap_add(heap, UInt64GetDatum(words[i]));
-			else if (words[i] < DatumGetUInt64(binaryheap_first(heap)))
-				binaryheap_replace_first(heap, UInt64GetDatum(words[i]));
+		{
+			bool passes = gpuagg_agg_results_passes(ps, i);
+
+			set_bit(run->passed, run->n + i, passes);
+			if (passes)
+				keep_word(heap, top->n, words[i]);
+		}
+		run->n += n;
 	}
 	set_last(top, run, heap);
 	return true;
@@ -166,7 +201,9 @@ gpuagg_agg_top_begin(AggScanState *node)
 	old = MemoryContextSwitchTo(run->context);
 	found = find_last(node, run);
 	MemoryContextSwitchTo(old);
-	(void) gpuagg_agg_results_look(ps, false);
+	found &= gpuagg_agg_results_look(ps, false);
+	if (!found)
+		MemoryContextReset(run->context);
 	return found;
 }
 
@@ -174,20 +211,21 @@ gpuagg_agg_top_begin(AggScanState *node)
 static bool
 find_next(AggScanState *node, AggTopRun *run, int *row)
 {
-	uint64 word;
-
 	for (;;)
 	{
+		int64 i = run->next;
+
 		if (run->row == run->nrows)
 		{
-			run->nrows = gpuagg_agg_results_next(&node->css.ss.ps);
+			run->nrows = i < run->n ? gpuagg_agg_results_next_any(&node->css.ss.ps) : 0;
 			run->row = 0;
 			if (run->nrows == 0)
 				return false;
 		}
 		*row = run->row++;
-		word = run->words[run->next++];
-		if (word < run->last || (word == run->last && run->equal-- > 0))
+		run->next++;
+		if (gpuagg_bit(run->passed, i) &&
+			(run->words[i] < run->last || (run->words[i] == run->last && run->equal-- > 0)))
 			return true;
 	}
 }

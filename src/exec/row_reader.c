@@ -87,14 +87,34 @@ find_columns(RowReader *reader, const PlanState *node)
 }
 
 static void
+start_nodes(const RowReader *reader, const PlanState *node)
+{
+	if (node->instrument != NULL)
+		InstrStartNode(node->instrument);
+	if (reader->plan != node && reader->plan->instrument != NULL)
+		InstrStartNode(reader->plan->instrument);
+}
+
+static void
+stop_nodes(const RowReader *reader, const PlanState *node, int n)
+{
+	if (node->instrument != NULL)
+		InstrStopNode(node->instrument, n);
+	if (reader->plan != node && reader->plan->instrument != NULL)
+		InstrStopNode(reader->plan->instrument, n);
+}
+
+static void
 begin_groups(RowReader *reader, PlanState *groups)
 {
 	if (!find_columns(reader, groups))
 		return;
+	start_nodes(reader, groups);
 	if (reader->plan != groups && reader->plan->chgParam != NULL)
 		ExecReScan(reader->plan);
 	if (gpuagg_agg_results_begin(groups))
 		reader->groups = groups;
+	stop_nodes(reader, groups, 0);
 }
 
 static void
@@ -170,24 +190,6 @@ take_rows(RowReader *reader)
 		MemoryContextSwitchTo(old);
 	}
 	return n;
-}
-
-static void
-start_nodes(const RowReader *reader, const PlanState *node)
-{
-	if (node->instrument != NULL)
-		InstrStartNode(node->instrument);
-	if (reader->plan != node && reader->plan->instrument != NULL)
-		InstrStartNode(reader->plan->instrument);
-}
-
-static void
-stop_nodes(const RowReader *reader, const PlanState *node, int n)
-{
-	if (node->instrument != NULL)
-		InstrStopNode(node->instrument, n);
-	if (reader->plan != node && reader->plan->instrument != NULL)
-		InstrStopNode(reader->plan->instrument, n);
 }
 
 static bool

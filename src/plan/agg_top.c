@@ -91,18 +91,28 @@ find_order(const AggMatch *match, const SortGroupClause *clause, const Expr *exp
 	return top->scale >= 0 && (top->descending || clause->sortop == entry->lt_opr);
 }
 
+static const Path *
+without_projection(const Path *path)
+{
+	while (IsA(path, ProjectionPath))
+		path = ((const ProjectionPath *) path)->subpath;
+	return path;
+}
+
 static void
-note(const PlannerInfo *root, const SortPath *sort, int64 wanted)
+note(const PlannerInfo *root, const Path *path, int64 wanted)
 {
 	const SortGroupClause *clause = linitial(root->parse->sortClause);
 	const Expr *expr =
 		get_sortgroupclause_tle((SortGroupClause *) clause, root->processed_tlist)->expr;
-	GpuAggPath *agg = (GpuAggPath *) sort->subpath;
+	GpuAggPath *agg;
 	AggTop top = {.n = (int) wanted, .only_key = list_length(root->parse->sortClause) == 1};
 	int call;
 
-	while (IsA(agg, ProjectionPath))
-		agg = (GpuAggPath *) ((ProjectionPath *) agg)->subpath;
+	path = without_projection(path);
+	if (!IsA(path, SortPath))
+		return;
+	agg = (GpuAggPath *) without_projection(((const SortPath *) path)->subpath);
 	if (!IsA(agg, CustomPath) || agg->path.methods != &gpuagg_agg_path_methods ||
 		agg->mode == AGG_PARTIAL || agg->match.sets != NIL || agg->match.distinct != NIL)
 		return;
@@ -120,6 +130,5 @@ gpuagg_agg_top_note(const PlannerInfo *root, const RelOptInfo *ordered)
 	if (wanted < 0 || root->parse->groupClause == NIL || root->parse->sortClause == NIL)
 		return;
 	foreach (cell, ordered->pathlist)
-		if (IsA(lfirst(cell), SortPath))
-			note(root, lfirst(cell), wanted);
+		note(root, lfirst(cell), wanted);
 }
