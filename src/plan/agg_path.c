@@ -31,7 +31,7 @@
 #include "plan/agg_cost.h"
 #include "plan/agg_path.h"
 #include "plan/agg_subquery.h"
-#include "plan/agg_top.h"
+#include "plan/agg_limit.h"
 #include "plan/plan_reason.h"
 
 #define VALUE_GROUPS  3 /* groups that a value with DISTINCT costs, where groups are spilled */
@@ -554,7 +554,7 @@ create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 	if (stage == UPPERREL_GROUP_AGG && gpuagg_enable_agg_scan && extra != NULL)
 		add_agg_paths(root, input, output, extra);
 	if (stage == UPPERREL_ORDERED && gpuagg_enable_agg_scan)
-		gpuagg_agg_top_note(root, output);
+		gpuagg_agg_limit_note(root, output);
 }
 
 void

@@ -1,5 +1,5 @@
 /*
- * agg_top.c
+ * agg_limit.c
  *	  Groups of a GpuAgg node of which a sort and a LIMIT above want the first few alone.
  *
  * The node leaves out groups that are behind so many others by the first key of the sort.  The sort
@@ -14,7 +14,7 @@
 
 #include "plan/agg_path.h"
 #include "plan/agg_subquery.h"
-#include "plan/agg_top.h"
+#include "plan/agg_limit.h"
 #include "spec/vector_rule.h"
 #include "types/sort_key.h"
 
@@ -122,7 +122,7 @@ note(const PlannerInfo *root, const Path *path, int64 wanted)
 }
 
 void
-gpuagg_agg_top_note(const PlannerInfo *root, const RelOptInfo *ordered)
+gpuagg_agg_limit_note(const PlannerInfo *root, const RelOptInfo *ordered)
 {
 	int64 wanted = count_wanted(root->parse);
 	ListCell *cell;
