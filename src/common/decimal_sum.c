@@ -4,6 +4,8 @@
  */
 #include "common/decimal_sum.h"
 
+#include "common/power_of_ten.h"
+
 #define FAST_BITS	 58 /* of the high word: sums below 2^122, squares below 2^186 */
 #define SHORT_LIMBS	 16 /* a number of so many limbs is squared without allocating */
 #define WORDS_GROUPS 16 /* groups of four digits: 2^191 has 58 digits */
@@ -399,7 +401,7 @@ int
 gpuagg_decimal_integer(const GpuaggDecimalSum *acc, int scale, int64_t *n, GpuaggInt128 *sum)
 {
 	int more = 4 * acc->groups - scale; /* digits that the sum has, all 0 */
-	int64_t power = 1;
+	int64_t power;
 
 	*n = acc->fast.n;
 	*sum = acc->fast.sum;
@@ -407,8 +409,7 @@ gpuagg_decimal_integer(const GpuaggDecimalSum *acc, int scale, int64_t *n, Gpuag
 		return 1;
 	if (acc->rare != NULL || acc->scale != scale || more < 0)
 		return 0;
-	for (; more > 0; more--)
-		power *= 10;
+	power = (int64_t) gpuagg_power_of_ten(more);
 	*sum = gpuagg_int128_is_int64(*sum) ? gpuagg_int128_from((int64_t) sum->lo / power)
 										: gpuagg_int128_narrow(gpuagg_int128_wide(*sum) / power);
 	return 1;

@@ -30,11 +30,11 @@ typedef enum HeldResult
 
 typedef struct HeldAnswer
 {
+	const AggHeld *held;
 	BlobQuery *query;
 	Size record;	   /* bytes */
 	uint64 next;	   /* number of a record */
 	SpillFiles *files; /* where those from the next one on are; NULL: in the answer */
-	bool look;		   /* the next one is the next that is looked at, and all are left */
 } HeldAnswer;
 
 struct AggHeld
@@ -57,7 +57,8 @@ leave(void *reader)
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(answer));
 
 	answer->files = gpuagg_spill_files_make();
-	if (answer->look)
+	/* what is looked at is left, too */
+	if (answer->held->look)
 		answer->next = 0;
 	gpuagg_spill_files_write(answer->files, 0,
 							 (const char *) answer->query->records + answer->next * answer->record,
@@ -184,7 +185,8 @@ gpuagg_agg_device_hold(AggScanState *node, const AggDeviceGroups *groups, BlobQu
 		return false;
 	held = held_of(node, groups);
 	answer = MemoryContextAlloc(GetMemoryChunkContext(query), sizeof(HeldAnswer));
-	*answer = (HeldAnswer){.query = query, .record = query->packing.words * sizeof(uint32)};
+	*answer =
+		(HeldAnswer){.held = held, .query = query, .record = query->packing.words * sizeof(uint32)};
 	query->reader = answer;
 	query->leaving = leave;
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(held));
@@ -265,7 +267,6 @@ gpuagg_agg_held_look(AggScanState *node, bool look)
 		/* what has gone to a file has not been read there */
 		all &= answer->files == NULL;
 		answer->next = 0;
-		answer->look = look;
 	}
 	held->look = look;
 	held->looked = 0;

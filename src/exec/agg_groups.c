@@ -524,10 +524,10 @@ make_in_index(AggGroups *groups, const GpuaggVector *vector, const uint16 *rows,
 			missing[left++] = missing[i];
 			continue;
 		}
+		index->least = Min(index->least, key);
+		index->greatest = Max(index->greatest, key);
 		if (at >= index->n)
 		{
-			index->least = Min(index->least, key);
-			index->greatest = Max(index->greatest, key);
 			if (!widen_index(groups))
 			{
 				enter_indexed(groups);
@@ -537,12 +537,8 @@ make_in_index(AggGroups *groups, const GpuaggVector *vector, const uint16 *rows,
 			at = (uint64) key - (uint64) index->first;
 		}
 		if (index->groups[at] == NULL)
-		{
 			index->groups[at] = new_group(groups, gpuagg_key_hash(gpuagg_key_of_integer(key, type)),
 										  fill, owner, row);
-			index->least = Min(index->least, key);
-			index->greatest = Max(index->greatest, key);
-		}
 		found[missing[i]] = index->groups[at];
 	}
 	return left;

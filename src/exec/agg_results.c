@@ -93,6 +93,17 @@ gpuagg_agg_results_datum(PlanState *ps, int column, int row, bool *isnull)
 	return gpuagg_agg_result(owner, &owner->sets[0], group, column - owner->nvalues, isnull);
 }
 
+void
+gpuagg_agg_results_store(PlanState *ps, int row, TupleTableSlot *slot)
+{
+	int ncolumns = ((AggScanState *) ps)->ncolumns;
+
+	gpuagg_agg_output_clear(slot);
+	for (int c = 0; c < ncolumns; c++)
+		slot->tts_values[c] = gpuagg_agg_results_datum(ps, c, row, &slot->tts_isnull[c]);
+	ExecStoreVirtualTuple(slot);
+}
+
 /* Of n > 0 values with this sum. */
 static bool
 integer_of_group(const AggScanState *owner, AggGroup *group, int state, int scale, int64 *n,
@@ -141,9 +152,8 @@ gpuagg_agg_results_integers(PlanState *ps, int column, int scale, GpuaggInt128 *
 bool
 gpuagg_agg_results_passes(PlanState *ps, int row)
 {
-	AggScanState *node = (AggScanState *) ps;
 	ExprContext *econtext = ps->ps_ExprContext;
-	TupleTableSlot *slot = node->css.ss.ss_ScanTupleSlot;
+	TupleTableSlot *slot = ((ScanState *) ps)->ss_ScanTupleSlot;
 	MemoryContext old;
 	bool passes;
 
@@ -151,10 +161,8 @@ gpuagg_agg_results_passes(PlanState *ps, int row)
 		return true;
 	ResetExprContext(econtext);
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	gpuagg_agg_output_clear(slot);
-	for (int c = 0; c < node->ncolumns; c++)
-		slot->tts_values[c] = gpuagg_agg_results_datum(ps, c, row, &slot->tts_isnull[c]);
-	econtext->ecxt_scantuple = ExecStoreVirtualTuple(slot);
+	gpuagg_agg_results_store(ps, row, slot);
+	econtext->ecxt_scantuple = slot;
 	MemoryContextSwitchTo(old);
 	passes = ExecQual(ps->qual, econtext);
 	ExecClearTuple(slot);

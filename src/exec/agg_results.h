@@ -37,6 +37,9 @@ extern bool gpuagg_agg_results_passes(PlanState *node, int row);
 /* A value of one of these, in the current memory context or the node's until it goes on. */
 extern Datum gpuagg_agg_results_datum(PlanState *node, int column, int row, bool *isnull);
 
+/* One of these as the slot's tuple, whose values are as those of datum(). */
+extern void gpuagg_agg_results_store(PlanState *node, int row, TupleTableSlot *slot);
+
 /*
  * A column of sums that are numeric as integers, times 10^-scale; sets the bits of those that are
  * not NULL.  False: some is no such integer, or has another display scale.

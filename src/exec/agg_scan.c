@@ -234,10 +234,7 @@ static bool
 find_top(AggScanState *node)
 {
 	if (!node->top_begun)
-	{
-		fill(node);
 		node->top_found = gpuagg_agg_top_begin(node);
-	}
 	node->top_begun = true;
 	return node->top_found;
 }

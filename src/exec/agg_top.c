@@ -89,7 +89,7 @@ make_numeric_words(PlanState *ps, const AggTop *top, int n, uint64 *words)
 					  : values[i].hi < 0				? PG_INT64_MIN
 														: PG_INT64_MAX;
 
-		words[i] = word_of(top, gpuagg_key_word(value), (valid[i / 64] >> i % 64 & 1) == 0);
+		words[i] = word_of(top, gpuagg_key_word(value), !gpuagg_bit(valid, i));
 	}
 	return true;
 }
@@ -187,8 +187,7 @@ gpuagg_agg_top_begin(AggScanState *node)
 	MemoryContext old;
 	bool found;
 
-	if (node->spec->top.n == 0 || !gpuagg_agg_results_begin(ps) ||
-		!gpuagg_agg_results_look(ps, true))
+	if (!gpuagg_agg_results_begin(ps) || !gpuagg_agg_results_look(ps, true))
 		return false;
 	if (run == NULL)
 	{
@@ -241,11 +240,7 @@ gpuagg_agg_top_next(AggScanState *node, TupleTableSlot *slot)
 		return false;
 	ResetExprContext(econtext);
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	gpuagg_agg_output_clear(slot);
-	for (int c = 0; c < node->ncolumns; c++)
-		slot->tts_values[c] = gpuagg_agg_results_datum(&node->css.ss.ps, c, row,
-													   &slot->tts_isnull[c]);
+	gpuagg_agg_results_store(&node->css.ss.ps, row, slot);
 	MemoryContextSwitchTo(old);
-	ExecStoreVirtualTuple(slot);
 	return true;
 }

@@ -8,8 +8,8 @@
 #include "exec/agg_state.h"
 
 /*
- * Looks for them when all groups are there, before the first is asked for; false: all have to be
- * given out.
+ * Makes all groups and looks for those, of a node whose spec wants some, before the first is asked
+ * for; false: all have to be given out.
  */
 extern bool gpuagg_agg_top_begin(AggScanState *node);
 

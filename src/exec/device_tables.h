@@ -18,9 +18,8 @@ typedef struct DeviceTables
 {
 	int n;
 	DeviceTable *list;
-	int ncolumns; /* of each */
-	PageDevice
-		all; /* chunks and blobs, one table's after the other's; numbers and nrows are not set */
+	int ncolumns;	/* of each */
+	PageDevice all; /* one table's chunks after the other's; numbers and nrows are not set */
 } DeviceTables;
 
 /* Sets `all`, in the current memory context; false: some chunks went to an earlier device. */

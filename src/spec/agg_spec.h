@@ -65,10 +65,9 @@ typedef struct AggSpec
 {
 	AggMode mode;
 	bool over_children; /* its tables are read by nodes below it */
-	bool
-		over_subquery; /* its rows are those of a subquery with windows or groups, the plan below */
-	List *attributes;  /* of that: of each column of the plan the subquery's, */
-	List *typmods;	   /* and its typmod, which of numerics may be more than the query knows */
+	bool over_subquery; /* its rows are those of a subquery, the plan below: of windows or groups */
+	List *attributes;	/* of that: of each column of the plan the subquery's, */
+	List *typmods;		/* and its typmod, which of numerics may be more than the query knows */
 	int nkeys;
 	Oid *equality; /* operators of the keys */
 	int ncarried;
