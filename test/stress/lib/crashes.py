@@ -63,6 +63,19 @@ def children(parent):
     return found
 
 
+def device_programs(folder):
+    """The device program, if there is one."""
+    found = []
+    for launcher in children(postmaster(folder)):
+        for pid in children(launcher):
+            try:
+                if os.path.basename(os.readlink('/proc/%d/exe' % pid)).startswith('gpuaggd'):
+                    found.append(pid)
+            except OSError:
+                pass
+    return found
+
+
 class Crashes:
     """A thread that crashes the server every few seconds."""
 
@@ -115,14 +128,12 @@ class Crashes:
 
     def kill_device(self):
         """The device program, if there is one: the launcher starts another."""
-        for launcher in children(postmaster(self.folder)):
-            for pid in children(launcher):
-                try:
-                    if os.path.basename(os.readlink('/proc/%d/exe' % pid)).startswith('gpuaggd'):
-                        os.kill(pid, signal.SIGKILL)
-                        self.note('kills of the device program')
-                except OSError:
-                    pass
+        for pid in device_programs(self.folder):
+            try:
+                os.kill(pid, signal.SIGKILL)
+                self.note('kills of the device program')
+            except OSError:
+                pass
 
     def restart(self):
         self.note('immediate restarts')
