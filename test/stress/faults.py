@@ -45,7 +45,7 @@ QUERIES = [
 ]
 SETTINGS = ("LOAD 'gpuagg'", 'SET gpuagg.resident = on', 'SET gpuagg.device = auto', 'SET gpuagg.device_min_rows = 0',
             'SET gpuagg.min_table_pages = 0', 'SET max_parallel_workers_per_gather = 0', "SET gpuagg.device_timeout = '2s'")
-LAST = 'SELECT engine, fallbacks FROM gpuagg_last_query()'
+LAST = 'SELECT device_batches, fallbacks FROM gpuagg_last_query()'
 SMALL = (('gpuagg.device_memory', '1MB'), ('gpuagg.total_staging_memory', '32MB'))
 BACK = 120  # seconds in which columns are on the device again
 SETTLED = 30  # seconds in which what is being given back has been
@@ -81,11 +81,12 @@ class Faults:
             with self.run.lock:
                 self.counts['wrong'] += 1
             self.run.fail('%s gave %s, core %s' % (ours(query), rows, self.answers[query]))
-        engine, fallbacks = self.ask(session, LAST)[0].split('|')
+        batches, fallbacks = (int(number) for number in self.ask(session, LAST)[0].split('|'))
+        by_device = batches > 0 and fallbacks == 0
         with self.run.lock:
-            self.counts['by the device'] += engine == 'device' and fallbacks == '0'
-            self.counts['fallbacks'] += int(fallbacks)
-        return engine == 'device' and fallbacks == '0'
+            self.counts['by the device'] += by_device
+            self.counts['fallbacks'] += fallbacks
+        return by_device
 
     def make(self):
         self.owner.open()
@@ -276,7 +277,7 @@ class Faults:
         if self.arguments.queries:
             self.leaks()
             self.calm()
-        for line in log.bad(False):
+        for line in log.bad(True):
             self.run.fail('the server log has: ' + line)
         self.owner.close()
         return self.run.failures
