@@ -163,11 +163,23 @@ is_done(void *owner, const BlockSummary *const *blocks, uint32 nrows, bool whole
 	return true;
 }
 
+/* A PageChunkKey. */
+static bool
+find_key(void *owner, const int64 **numbers, int *n)
+{
+	const AggScanState *node = owner;
+	const AggChunk *chunk = node->chunk;
+
+	return !node->by_row && !chunk->answers && gpuagg_agg_conditions_known(node) &&
+		   gpuagg_chunk_filter_key(chunk->filter, node->runner->constants, numbers, n);
+}
+
 void
 gpuagg_agg_chunk_ask(AggScanState *node)
 {
 	if (node->chunk != NULL && node->chunk->filter != NULL)
 		gpuagg_chunk_filter_reset(node->chunk->filter);
 	node->reader->chunk_done = node->chunk != NULL ? is_done : NULL;
+	node->reader->chunk_key = node->chunk != NULL ? find_key : NULL;
 	node->reader->summed_up = node->chunk != NULL ? node->chunk->summed_up : NULL;
 }

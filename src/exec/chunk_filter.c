@@ -30,6 +30,7 @@ struct ChunkFilter
 	ChunkRange *ranges;
 	int nothers;
 	const FilterCondition **others;
+	int64 *key; /* of gpuagg_chunk_filter_key() */
 };
 
 ChunkFilter *
@@ -47,6 +48,7 @@ gpuagg_chunk_filter_make(const FilterConditions *conditions, const uint8 *types,
 		filter->columns[conditions->list[i].column] = true;
 	filter->ranges = palloc(conditions->n * sizeof(ChunkRange));
 	filter->others = palloc(conditions->n * sizeof(FilterCondition *));
+	filter->key = palloc((conditions->n * 3 + 1) * sizeof(int64));
 	return filter;
 }
 
@@ -242,6 +244,44 @@ make_ranges(ChunkFilter *filter, const GpuaggVectorConstant *constants)
 		else
 			filter->others[filter->nothers++] = condition;
 	}
+}
+
+/* Whether blocks' extremes are looked at for such a condition; else only whether there are values. */
+static bool
+has_extremes(const ChunkFilter *filter, const FilterCondition *condition)
+{
+	uint8 type = filter->types[condition->column];
+
+	return type >= GPUAGG_VECTOR_INT16 && type <= GPUAGG_VECTOR_FLOAT64;
+}
+
+bool
+gpuagg_chunk_filter_key(ChunkFilter *filter, const GpuaggVectorConstant *constants,
+						const int64 **numbers, int *n)
+{
+	int64 *key = filter->key;
+
+	if (!filter->ready)
+		make_ranges(filter, constants);
+	*key++ = filter->nranges;
+	for (int i = 0; i < filter->nranges; i++)
+	{
+		*key++ = filter->ranges[i].column;
+		*key++ = filter->ranges[i].from;
+		*key++ = filter->ranges[i].to;
+	}
+	for (int i = 0; i < filter->nothers; i++)
+	{
+		const FilterCondition *condition = filter->others[i];
+
+		if (has_extremes(filter, condition))
+			return false;
+		*key++ = condition->column;
+		*key++ = constants[condition->constant].isnull;
+	}
+	*numbers = filter->key;
+	*n = (int) (key - filter->key);
+	return true;
 }
 
 bool

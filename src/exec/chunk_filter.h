@@ -26,6 +26,13 @@ extern const bool *gpuagg_chunk_filter_columns(const ChunkFilter *filter);
 /* Constants may have other values from now on. */
 extern void gpuagg_chunk_filter_reset(ChunkFilter *filter);
 
+/*
+ * All that an answer depends on but the blocks, as *n numbers; false: it is not numbers.  Constants as
+ * below; the numbers are the filter's.
+ */
+extern bool gpuagg_chunk_filter_key(ChunkFilter *filter, const GpuaggVectorConstant *constants,
+									const int64 **numbers, int *n);
+
 /* Whether no row of a chunk passes: its blocks by column; constants as they are until a reset. */
 extern bool gpuagg_chunk_filter_excludes(ChunkFilter *filter, const GpuaggVectorConstant *constants,
 										 const BlockSummary *const *blocks);

@@ -5,6 +5,7 @@
 #include "compat.h"
 
 #include "exec/page_device.h"
+#include "exec/page_known.h"
 #include "exec/page_resident_state.h"
 
 #include "miscadmin.h"
@@ -141,8 +142,9 @@ add_chunk(PageReader *reader, PageDevice *device, uint32 chunk, const uint64 *bl
 	device->nchunks++;
 }
 
-PageDevice *
-gpuagg_page_device_find(PageReader *reader)
+/* Decides about all chunks that have not been decided about. */
+static PageDevice *
+find(PageReader *reader)
 {
 	PageResident *resident = reader->resident;
 	PageDevice *device = palloc0(sizeof(PageDevice));
@@ -150,7 +152,6 @@ gpuagg_page_device_find(PageReader *reader)
 	uint32 first;
 	PlacedRows *placed;
 
-	gpuagg_page_evidence_keep(resident);
 	while (resident->ndecided < n)
 	{
 		uint32 some = Min(CHUNKS_AHEAD, n - resident->ndecided);
@@ -180,6 +181,22 @@ gpuagg_page_device_find(PageReader *reader)
 					  &placed[chunk - first]);
 	}
 	pfree(placed);
+	return device;
+}
+
+PageDevice *
+gpuagg_page_device_find(PageReader *reader)
+{
+	PageResident *resident = reader->resident;
+	PageKnown known;
+	PageDevice *device;
+
+	gpuagg_page_evidence_keep(resident);
+	device = gpuagg_page_known_find(reader, &known);
+	if (device != NULL)
+		return device;
+	device = find(reader);
+	gpuagg_page_known_keep(reader, &known, device);
 	/* the chunk that is being given out goes on */
 	if (resident->open && !gpuagg_page_evidence_blocks(resident, resident->chunk))
 		elog(ERROR, "block of chunk %u is not there any more", resident->chunk);

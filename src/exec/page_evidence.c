@@ -19,7 +19,11 @@ image_of(PageReader *reader, uint32 chunk)
 								 &gpuagg_rules_kept_image);
 
 	if (!image->read || image->number != chunk / MAP_PAGE_CHUNKS)
+	{
 		gpuagg_map_image_read(image, reader->scan->relation, chunk);
+		if (reader->resident->images != NULL)
+			reader->resident->images[image->number] = *image;
+	}
 	return image;
 }
 

@@ -65,6 +65,12 @@ typedef bool (*PageChunkDone)(void *owner, const BlockSummary *const *blocks, ui
 							  bool whole);
 
 /*
+ * Numbers that say, of given blocks, for which chunks chunk_done() is false; false: they do not, or it
+ * may be true.  They stay until the constants change.
+ */
+typedef bool (*PageChunkKey)(void *owner, const int64 **numbers, int *n);
+
+/*
  * Asked before a chunk comes from memory, between begin_memory() and end_memory(): whether none
  * shall any more.  done: the part of the table's chunks that has come.
  */
@@ -114,8 +120,9 @@ struct PageReader
 	bool takes_codes;			   /* the same: else there are strings at once, and no codes */
 	PageChunkDone chunk_done;	   /* set by the caller; or NULL */
 	const bool *summed_up;	  /* the same, by column: whether chunk_done() looks at its blocks */
+	PageChunkKey chunk_key;	  /* the same, with chunk_done() */
 	PageChunkStop chunk_stop; /* the same */
-	void *owner;			  /* of chunk_done(), chunk_stop() */
+	void *owner;			  /* of these three */
 };
 
 /* Whether the relation's pages are those of a heap, which alone the reader knows. */

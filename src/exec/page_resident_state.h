@@ -44,6 +44,7 @@ typedef struct PageResident
 	ColumnPin *pins;
 	bool pinned; /* all columns are in the directory */
 	MapImage image;
+	MapImage *images; /* all that have been read, by number; or NULL: they are not kept */
 
 	/* states of chunks, by column: of nstates, at most STATES_AHEAD, from first_state on */
 	ChunkState *states;

@@ -152,6 +152,7 @@ gpuagg_place_leave(ResidentColumn *column, ChunkGroup *group, int number, bool t
 	if (blob == 0 || group->device_epoch != column->device_epoch ||
 		group->device_epoch != pg_atomic_read_u64(&gpuagg_columns_shared->places.epoch))
 		return;
+	column_changed(column);
 	group->device[number] = 0;
 	count_placed(&column->device, &group->totals[number], false);
 	if (column_block_is_bare(group->marks[number].block))
@@ -215,6 +216,7 @@ gpuagg_column_place(ResidentColumn *column, uint64 epoch, uint32 chunk, MemoryRe
 		if (group->device[number] == 0)
 		{
 			blob = pg_atomic_add_fetch_u64(&gpuagg_columns_shared->places.numbers, 1);
+			column_changed(column);
 			group->device[number] = blob;
 			count_placed(&column->device, &group->totals[number], true);
 		}

@@ -71,6 +71,7 @@ init_shared(void *p)
 	shared->layout = COLUMNS_SHARED_LAYOUT;
 	shared->tranche = LWLockNewTrancheId();
 	pg_atomic_init_u64(&shared->clock, 0);
+	pg_atomic_init_u64(&shared->changes, 0);
 	LWLockInitialize(&shared->lock, shared->tranche);
 	gpuagg_column_memory_init(&shared->memory, shared->tranche);
 	/* greater than those of servers before, so that their blobs are not taken for this one's */
@@ -306,6 +307,7 @@ make_column(const ColumnKey *key, Oid relation, ColumnRefusal refusal)
 	gpuagg_dictionary_init(&column->dictionary, gpuagg_columns_shared->tranche);
 	LWLockInitialize(&column->lock, gpuagg_columns_shared->tranche);
 	column->groups = InvalidDsaPointer;
+	column_changed(column);
 	return pointer;
 }
 

@@ -145,6 +145,12 @@ typedef struct ColumnInfo
 
 extern ColumnInfo gpuagg_column_info(ResidentColumn *column);
 
+/*
+ * Another number, which no column has had before, after each change of its chunks' blocks, of their
+ * evidence, and of their blobs in an epoch.
+ */
+extern uint64 gpuagg_column_changes(ResidentColumn *column);
+
 /* Chunks that it may have blocks of. */
 extern uint32 gpuagg_column_chunks(ResidentColumn *column);
 

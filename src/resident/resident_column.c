@@ -76,13 +76,15 @@ get_state(const ChunkGroup *group, uint32 chunk)
 }
 
 static void
-set_evidence(ChunkGroup *group, uint32 chunk, XLogRecPtr map_lsn, ChunkPages confirmed)
+set_evidence(ResidentColumn *column, ChunkGroup *group, uint32 chunk, XLogRecPtr map_lsn,
+			 ChunkPages confirmed)
 {
 	int number = chunk % MAP_PAGE_CHUNKS;
 	uint64 bit = UINT64CONST(1) << number % 64;
 	ChunkPages missing = chunk_without(chunk_range(chunk_npages(number, MAP_PAGE_BLOCKS)),
 									   confirmed);
 
+	column_changed(column);
 	group->evidence[number] = (ChunkEvidence){map_lsn, confirmed};
 	if (map_lsn > group->map_lsn)
 	{
@@ -95,7 +97,8 @@ set_evidence(ChunkGroup *group, uint32 chunk, XLogRecPtr map_lsn, ChunkPages con
 }
 
 static void
-set_state(ChunkGroup *group, uint32 chunk, const ChunkState *state, const BlockSummary *summary)
+set_state(ResidentColumn *column, ChunkGroup *group, uint32 chunk, const ChunkState *state,
+		  const BlockSummary *summary)
 {
 	int number = chunk % MAP_PAGE_CHUNKS;
 
@@ -103,7 +106,7 @@ set_state(ChunkGroup *group, uint32 chunk, const ChunkState *state, const BlockS
 	group->totals[number] = (ChunkTotals){state->bytes, state->values, state->nrows, state->npages,
 										  summary->nvalid};
 	group->extremes[number] = (ChunkExtremes){summary->minimum, summary->maximum};
-	set_evidence(group, chunk, state->map_lsn, state->confirmed);
+	set_evidence(column, group, chunk, state->map_lsn, state->confirmed);
 }
 
 /* Memory for a chunk's group; false: there is no room. */
@@ -330,9 +333,9 @@ gpuagg_column_confirm(ResidentColumn *column, uint32 chunk, MemoryRef block, XLo
 		ChunkState state = get_state(group, chunk);
 
 		if (state.block == block && state.map_lsn == map_lsn)
-			set_evidence(group, chunk, map_lsn, chunk_either(state.confirmed, pages));
+			set_evidence(column, group, chunk, map_lsn, chunk_either(state.confirmed, pages));
 		else if (state.block == block && state.map_lsn < map_lsn)
-			set_evidence(group, chunk, map_lsn, pages);
+			set_evidence(column, group, chunk, map_lsn, pages);
 	}
 	LWLockRelease(&column->lock);
 }
@@ -381,7 +384,7 @@ gpuagg_column_retire(ResidentColumn *column, ChunkGroup *group, uint32 chunk)
 	if (!put_out(column, &state))
 		return false;
 	gpuagg_place_leave(column, group, chunk % MAP_PAGE_CHUNKS, true);
-	set_state(group, chunk, &(ChunkState){0}, &(BlockSummary){{0}});
+	set_state(column, group, chunk, &(ChunkState){0}, &(BlockSummary){{0}});
 	return true;
 }
 
@@ -400,6 +403,7 @@ gpuagg_column_exchange(ResidentColumn *column, ChunkGroup *group, uint32 chunk, 
 		gpuagg_place_count_bare(column, group, number, false);
 	state.block = block;
 	state.bytes = (uint32) bytes;
+	column_changed(column);
 	group->marks[number].block = state.block;
 	group->totals[number].bytes = state.bytes;
 	count(column, &state, true);
@@ -423,7 +427,7 @@ gpuagg_column_publish(ResidentColumn *column, uint32 chunk, MemoryRef old, const
 		if (!column->dead && group->marks[chunk % MAP_PAGE_CHUNKS].block == old &&
 			gpuagg_column_retire(column, group, chunk))
 		{
-			set_state(group, chunk, state, summary);
+			set_state(column, group, chunk, state, summary);
 			count(column, state, true);
 			taken = true;
 		}
@@ -479,6 +483,17 @@ gpuagg_column_version(ResidentColumn *column)
 	version = column->version;
 	LWLockRelease(&column->lock);
 	return version;
+}
+
+uint64
+gpuagg_column_changes(ResidentColumn *column)
+{
+	uint64 changes;
+
+	LWLockAcquire(&column->lock, LW_SHARED);
+	changes = column->changes;
+	LWLockRelease(&column->lock);
+	return changes;
 }
 
 int

@@ -100,6 +100,7 @@ struct ResidentColumn
 	LWLock lock; /* of all below */
 	bool dead;	 /* out of the directory: freed with its last pin */
 	uint64 version;
+	uint64 changes; /* see gpuagg_column_changes() */
 	uint32 ngroups;
 	dsa_pointer groups; /* dsa_pointer[ngroups]; each: a ChunkGroup, or invalid */
 	uint32 nchunks;		/* with a block that is not bare */
@@ -129,7 +130,7 @@ typedef struct SeenColumn
 	TimestampTz last;
 } SeenColumn;
 
-#define COLUMNS_SHARED_LAYOUT 5
+#define COLUMNS_SHARED_LAYOUT 6
 
 /* A blob that gpuaggd is to drop. */
 typedef struct DroppedBlob
@@ -162,7 +163,8 @@ typedef struct ColumnsShared
 {
 	uint32 layout;
 	int tranche;
-	pg_atomic_uint64 clock; /* counts uses of columns */
+	pg_atomic_uint64 clock;	  /* counts uses of columns */
+	pg_atomic_uint64 changes; /* of all columns */
 	ColumnMemory memory;
 	DevicePlaces places;
 
@@ -181,6 +183,13 @@ extern dsa_area *gpuagg_columns_area;
 
 /* column_pin.c: the owner's hold on a column that cannot go at this moment; false: there is no slot */
 extern bool gpuagg_pin_take(ResidentColumn *column, ResourceOwner owner, ColumnPin *pin);
+
+/* Under the column's lock, or before it is in the directory: something about its chunks is new. */
+static inline void
+column_changed(ResidentColumn *column)
+{
+	column->changes = pg_atomic_add_fetch_u64(&gpuagg_columns_shared->changes, 1);
+}
 
 /* resident_column.c: under the column's lock, the group of a chunk; NULL: there is none */
 extern ChunkGroup *gpuagg_column_group(ResidentColumn *column, uint32 chunk);

@@ -32,6 +32,12 @@ gpuagg_rules_broken(const char *name)
 	return strstr(broken_rule, name) != NULL;
 }
 
+bool
+gpuagg_rules_hold(void)
+{
+	return broken_rule[0] == '\0';
+}
+
 XLogRecPtr
 gpuagg_rules_map_lsn(Relation relation, uint32 chunk)
 {

@@ -20,6 +20,7 @@
 
 extern void gpuagg_rules_define(void);
 extern bool gpuagg_rules_broken(const char *name);
+extern bool gpuagg_rules_hold(void);
 extern void gpuagg_rules_pause(const char *point);
 
 /* An image of the visibility map that stays from statement to statement. */
@@ -27,6 +28,9 @@ extern MapImage gpuagg_rules_kept_image;
 
 /* The present LSN of the visibility map's page about a chunk. */
 extern XLogRecPtr gpuagg_rules_map_lsn(Relation relation, uint32 chunk);
+
+/* Whether all hold. */
+#define RULES_HOLD() gpuagg_rules_hold()
 
 /* A condition, of which a test can do without. */
 #define RULE(name, condition) (gpuagg_rules_broken(#name) || (condition))
@@ -39,6 +43,7 @@ extern XLogRecPtr gpuagg_rules_map_lsn(Relation relation, uint32 chunk);
 #else
 
 #define gpuagg_rules_define()		   ((void) 0)
+#define RULES_HOLD()				   true
 #define RULE(name, condition)		   (condition)
 #define RULE_VALUE(name, value, wrong) (value)
 #define RULES_PAUSE(point)			   ((void) 0)

@@ -66,6 +66,9 @@ class Reader:
                 if not self.do('PREPARE p%d AS %s' % (slot, checks.statement(rng, ground.TABLES, rng.choice((1, 1, 2, 3))))):
                     return False
                 self.made.add(slot)
+            # what a session has found of a table's chunks it keeps from the second time on
+            for _ in range(rng.choice((0, 0, 0, 3))):
+                checks.judge(self.run, self.session, self.session.do('EXECUTE p%d' % slot), kind)
             outcome = self.session.do('EXECUTE p%d' % slot)
         checks.judge(self.run, self.session, outcome, kind)
         return outcome.done
