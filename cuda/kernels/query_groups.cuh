@@ -227,6 +227,53 @@ template <class Machine> struct QueryGroups : QueryGroupTables<Machine>
 		});
 	}
 
+	/* The same of 128 bits, whose upper halves are often 0. */
+	__device__ __forceinline__ void add_wide_squares(const Lanes &a, uint32_t rows,
+													 uint32_t word) const
+	{
+		uint64_t low[V];
+		uint64_t high[V];
+
+		UNROLL
+		for (int k = 0; k < V; k++)
+		{
+			low[k] = a.low[k];
+			high[k] = a.high[k];
+		}
+		ROLLED
+		for (int k = 0; k < V; k++, Machine::turn(low), Machine::turn(high))
+		{
+			uint32_t place = places()[k * blockDim.x];
+			uint64_t square[4];
+
+			if ((rows >> k & 1) == 0)
+				continue;
+			query_square(QueryType<Wide>::from(low[0], high[0]), square);
+			if (of_grid() >> k & 1)
+			{
+				uint64_t *digit = (uint64_t *) (record(place) + word);
+
+				UNROLL
+				for (int i = 0; i < 8; i++)
+					query_add_digit(digit + i,
+									(int64_t) (uint32_t) (square[i / 2] >> 32 * (i % 2)));
+			}
+			else
+			{
+				uint32_t *half = local_word(word) + place;
+
+				UNROLL
+				for (int i = 0; i < 16; i++, half += local_stride())
+				{
+					uint32_t v = (uint32_t) (square[i / 4] >> 16 * (i % 4)) & 0xffff;
+
+					if (v != 0)
+						atomic_add(half, v);
+				}
+			}
+		}
+	}
+
 	/* Order keys plus 2^63; of MIN the complement. */
 	template <class T>
 	__device__ __forceinline__ void add_extremes(const GpuaggGroupField &field, const Lanes &a,
@@ -517,6 +564,13 @@ template <class Machine> struct QueryGroups : QueryGroupTables<Machine>
 			case QUERY_AGGREGATE_CODE(GPUAGG_SUM, QUERY_INT128):
 				if constexpr (WIDE)
 					add_integers<Wide>(a, rows, field.value);
+				break;
+			case QUERY_AGGREGATE_CODE(GPUAGG_MOMENTS, QUERY_INT128):
+				if constexpr (WIDE)
+				{
+					add_integers<Wide>(a, rows, field.value);
+					add_wide_squares(a, rows, field.squares);
+				}
 				break;
 			case QUERY_AGGREGATE_CODE(GPUAGG_MIN, QUERY_INT128):
 			case QUERY_AGGREGATE_CODE(GPUAGG_MAX, QUERY_INT128):

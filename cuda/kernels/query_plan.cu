@@ -643,7 +643,7 @@ words_of(int op, int of)
 		case GPUAGG_SUM:
 			return of == QUERY_INT32 ? 2 : of == QUERY_INT128 ? 4 : 3;
 		default:
-			return of == QUERY_INT32 ? 4 : 6;
+			return of == QUERY_INT32 ? 4 : of == QUERY_INT128 ? 9 : 6;
 	}
 }
 
@@ -699,7 +699,7 @@ add_aggregate(Planner &p, int at)
 			total.floats = p.plan->nfloats++;
 	}
 	p.plan->heavy |= op == GPUAGG_MOMENTS;
-	p.plan->squares |= op == GPUAGG_MOMENTS && of == QUERY_FLOAT64;
+	p.plan->squares |= op == GPUAGG_MOMENTS && (of == QUERY_FLOAT64 || of == QUERY_INT128);
 	p.plan->wide |= of == QUERY_INT128;
 	return true;
 }
@@ -767,11 +767,8 @@ aggregates_are_right(const GpuQueryAggregate *aggregates, int n, const uint8_t *
 			case GPUAGG_SUM:
 			case GPUAGG_MIN:
 			case GPUAGG_MAX:
-				if (!is_type(type) || type == GPUAGG_VECTOR_BOOL)
-					return false;
-				break;
 			case GPUAGG_MOMENTS:
-				if (!is_type(type) || type == GPUAGG_VECTOR_BOOL || type == GPUAGG_VECTOR_INT128)
+				if (!is_type(type) || type == GPUAGG_VECTOR_BOOL)
 					return false;
 				break;
 			default:

@@ -10,6 +10,7 @@ extern "C" {
 #include "common/calendar.h"
 #include "common/float_squares.h"
 #include "common/narrow.h"
+#include "common/query_total.h"
 #include "common/reduced.h"
 #include "common/vector_run.h"
 }
@@ -24,6 +25,7 @@ extern "C" {
 #include <string.h>
 
 #include "cuda/kernels/query_fused.h"
+#include "test/unit/square_oracle.h"
 #include "test/unit/vector_random.h"
 
 namespace
@@ -249,19 +251,17 @@ add_value(Total &total, const GpuQueryAggregate &aggregate, int type, const Gpua
 		return;
 	}
 
-	unsigned __int128 low = (unsigned __int128) gpuagg_int128_wide(r.sum) + (unsigned __int128) v;
+	uint64_t value[GPUAGG_SUM_WORDS] = {(uint64_t) v, (uint64_t) (v >> 64), v < 0 ? UINT64_MAX : 0};
+	uint64_t square[GPUAGG_SQUARE_WORDS];
+	uint64_t sum[GPUAGG_SUM_WORDS];
+	uint64_t squares[GPUAGG_SQUARE_WORDS];
 
-	total.result.high += (v < 0 ? -1 : 0) + (low < (unsigned __int128) v);
-	r.sum = gpuagg_int128_narrow((__int128) low);
+	gpuagg_query_total_words(&total.result, sum, squares);
+	gpuagg_words_add(sum, value, GPUAGG_SUM_WORDS);
+	square_words(v, square);
 	if (aggregate.op == GPUAGG_MOMENTS)
-	{
-		unsigned __int128 square = (unsigned __int128) (v * v);
-		unsigned __int128 sum = ((unsigned __int128) r.squares[1] << 64 | r.squares[0]) + square;
-
-		r.squares[2] += sum < square;
-		r.squares[0] = (uint64_t) sum;
-		r.squares[1] = (uint64_t) (sum >> 64);
-	}
+		gpuagg_words_add(squares, square, GPUAGG_SQUARE_WORDS);
+	gpuagg_query_total_set_words(&total.result, sum, squares);
 }
 
 /* Whether a row counts for an aggregate. */
@@ -597,8 +597,6 @@ any_aggregate(const Trial &t)
 		aggregate.op = (uint8_t) (1 + next() % GPUAGG_MOMENTS);
 		if (type == GPUAGG_VECTOR_BOOL)
 			aggregate.op = GPUAGG_COUNT;
-		else if (aggregate.op == GPUAGG_MOMENTS && type == GPUAGG_VECTOR_INT128)
-			aggregate.op = GPUAGG_SUM;
 	}
 	return aggregate;
 }
@@ -1550,8 +1548,8 @@ wide_value(int place, uint32_t row)
 }
 
 /*
- * Extremes of 128 bits, of few groups that many threads add to, and of many.  Where a warp or two
- * add to one place once, what they do at the same time decides.
+ * Extremes and squares of 128 bits, of few groups that many threads add to, and of many.  Where a
+ * warp or two add to one place once, what they do at the same time decides.
  */
 void
 wide_extremes(const Options &options)
@@ -1601,6 +1599,18 @@ wide_extremes(const Options &options)
 					  {GPUAGG_MAX, {}, 9, 1},
 					  {GPUAGG_MIN, {}, 9, 1}},
 					 keys, method, "of wide extremes");
+		method.local = next() % 3 == 0 ? UINT32_MAX : 0;
+		check_groups(t, chunks,
+					 {{GPUAGG_MOMENTS, {}, 8, NONE},
+					  {GPUAGG_MOMENTS, {}, 9, 1},
+					  {GPUAGG_MAX, {}, 9, NONE}},
+					 keys, method, "of wide squares");
+		check_program(t, chunks,
+					  {{GPUAGG_MOMENTS, {}, 8, NONE},
+					   {GPUAGG_MOMENTS, {}, 9, 1},
+					   {GPUAGG_MOMENTS, {}, 12, NONE},
+					   {GPUAGG_MAX, {}, 9, NONE}},
+					  any_method(), "of wide squares");
 	}
 	few = false;
 }
@@ -1635,6 +1645,7 @@ extreme_groups(const Options &options)
 		}
 		aggregates.push_back({GPUAGG_MOMENTS, {}, 4, NONE});
 		aggregates.push_back({GPUAGG_MOMENTS, {}, 6, NONE});
+		aggregates.push_back({GPUAGG_MOMENTS, {}, 8, NONE});
 		aggregates.push_back({GPUAGG_MOMENTS, {}, 12, NONE});
 		method.blocks = 1;
 		method.hashed = round / 8;

@@ -42,11 +42,19 @@ CREATE TABLE word (s text, c char(4), v varchar(20), x int, n numeric(9,2)) WITH
 INSERT INTO word SELECT nullif('w' || i % 13, 'w7'), (ARRAY['a', 'b  ', 'c', ''])[1 + i % 4], 'name ' || i % 300, i % 100, i / 100.0
 FROM generate_series(1, $rows) i;
 VACUUM word;
+CREATE TABLE vast (
+	i int, g int, p numeric(15,2), a numeric(38,10), b numeric(30,4), c numeric(38,20), d numeric(18,17), e numeric(20,0), m numeric(38,0))
+	WITH (autovacuum_enabled = off);
+INSERT INTO vast SELECT i, i % 13, i / 100.0 - 300, (i % 997 - 500) * (i % 7) * 10::numeric ^ (i % 22) + i / 3.0, (i % 50) * 123456789012345678.0123,
+	(i % 101 - 50) * 10::numeric ^ (i % 16 - 12) + 1e-20::numeric, (i % 89 - 44) / 9.0, CASE WHEN i % 3 > 0 THEN 99999999999999999999 - i END,
+	CASE i % 2 WHEN 0 THEN 99999999999999999999999999999999999999 ELSE -99999999999999999999999999999999999990 END - i % 5
+FROM generate_series(1, $rows) i;
+VACUUM vast;
 END
 
 sub prefetch
 {
-	$node->safe_psql('postgres', "SELECT gpuagg_prefetch('$_')") for 't', 'odd', 'word';
+	$node->safe_psql('postgres', "SELECT gpuagg_prefetch('$_')") for 't', 'odd', 'word', 'vast';
 	return;
 }
 
@@ -107,6 +115,23 @@ asks('of more groups than a block has', 1, 'SELECT %scount(*), %ssum(v) FROM (SE
 asks('more words than a group has', 0,
 	sprintf('SELECT small, %%ssum(k), %s FROM t GROUP BY small ORDER BY 1', join(', ', map { "gpu_variance(f + $_)" } 1 .. 8)), floats => 1);
 asks('DISTINCT', 0, 'SELECT small, %scount(DISTINCT z) FROM t GROUP BY small ORDER BY 1');
+
+# ---- sums and squares of decimals that need more than 128 bits ----
+
+for my $x ('a', 'b', 'c', 'd', 'e', 'm', 'p * p', 'p * p * b', 'c * 2 - 1', 'a + b', '-e')
+{
+	my $results = "%svar_pop($x), %sstddev($x), %ssum($x), %savg($x), %svar_samp($x) FILTER (WHERE g > 3), %smax($x)";
+
+	asks("$x in all", 1, "SELECT $results FROM vast");
+	asks("$x in groups", 1, "SELECT g, $results FROM vast GROUP BY g ORDER BY g");
+	asks("$x in many groups", 1, "SELECT i % 5000, $results FROM vast WHERE p > -200 GROUP BY 1 ORDER BY 1" =~ s/i % 5/i %% 5/r);
+}
+for my $n (0, 1, 2, 31 .. 33, 255 .. 257, 1023 .. 1025)
+{
+	asks("of $n rows", $n > 0 ? 1 : 0, "SELECT %svar_samp(m), %sstddev_pop(c), %ssum(m), %svariance(p * p * b), %savg(e), %scount(e) FROM vast WHERE i <= $n");
+	asks("of $n rows in groups", $n > 0 ? 1 : 0,
+		"SELECT g, %svar_samp(m), %sstddev_pop(c), %ssum(m), %svariance(p * p * b), %savg(e), %scount(e) FROM vast WHERE i <= $n GROUP BY g ORDER BY g");
+}
 
 # ---- strings: keys and conditions by their codes ----
 

@@ -455,6 +455,14 @@ extremes_by_key(Builder &b)
 	b.aggregate(GPUAGG_MAX, value);
 }
 
+template <int TYPE, int WIDTH>
+void
+moments_by_key(Builder &b)
+{
+	b.keys.push_back(b.column({INT32, 4, 0, false}));
+	b.aggregate(GPUAGG_MOMENTS, b.column({TYPE, WIDTH, WIDTH == 16 ? 0 : UINT64_MAX, false}));
+}
+
 /* Shares of R are the project's targets where there are any. */
 const QueryCase cases[] = {
 	{"sum(int64)", "8 bytes", 0.95, false, one_column<INT64, 8, GPUAGG_SUM, false>},
@@ -470,6 +478,8 @@ const QueryCase cases[] = {
 	{"sum(float64)", "ordinary, NULLs", 0, false, one_column<FLOAT64, 8, GPUAGG_SUM, true>},
 	{"sum(float32)", "ordinary", 0, false, one_column<FLOAT32, 4, GPUAGG_SUM, false>},
 	{"moments(int64)", "8 bytes", 0, false, one_column<INT64, 8, GPUAGG_MOMENTS, false>},
+	{"moments(int128)", "8 bytes", 0, false, one_column<INT128, 8, GPUAGG_MOMENTS, false>},
+	{"moments(int128)", "16 bytes", 0, false, one_column<INT128, 16, GPUAGG_MOMENTS, false>},
 	{"max(int64)", "8 bytes", 0, false, one_column<INT64, 8, GPUAGG_MAX, false>},
 	{"min(float64)", "ordinary", 0, false, one_column<FLOAT64, 8, GPUAGG_MIN, false>},
 	{"sum(int64) where int32 < c", "8 + 4 bytes", 0.85, false, sum_where<INT64, 8>},
@@ -496,6 +506,11 @@ const QueryCase cases[] = {
 	{"two sums by 100,000 keys", "int64, int64", 0, false, by_key<INT64, 4>, false, 100000},
 	{"two sums by 1,000,000 keys", "int64, int64", 0, false, by_key<INT64, 4>, false, 1000000},
 	{"two sums by 1,000,000 keys", "int64, float64", 0, false, by_key<FLOAT64, 8>, false, 1000000},
+	{"moments by 4 keys", "int64, 8 bytes", 0, false, moments_by_key<INT64, 8>, false, 4},
+	{"moments by 4 keys", "int128, 16 bytes", 0, false, moments_by_key<INT128, 16>, false, 4},
+	{"moments by 1,000 keys", "int64, 8 bytes", 0, false, moments_by_key<INT64, 8>, false, 1000},
+	{"moments by 1,000 keys", "int128, 16 bytes", 0, false, moments_by_key<INT128, 16>, false,
+	 1000},
 	{"extremes by 4 keys", "int64, 8 bytes", 0, false, extremes_by_key<INT64, 8>, false, 4},
 	{"extremes by 4 keys", "int128, 4 bytes", 0, false, extremes_by_key<INT128, 4>, false, 4},
 	{"extremes by 4 keys", "int128, 8 bytes", 0, false, extremes_by_key<INT128, 8>, false, 4},
