@@ -1,12 +1,17 @@
 /*
  * query_fused_narrow_groups.cu
- *	  Few groups by integers of small known ranges: sums of columns and products, in columns of at most 32 bits.
+ *	  Few groups by integers of small known ranges: sums and extremes of columns and products, in columns of at
+ *	  most 32 bits.
  *
  * Every thread has the sums and counts of all groups to itself, in shared memory, so that nothing is
  * atomic; at the end a warp adds up those of a group and adds them to the grid's.  What
- * launches these kernels makes sure that a thread's sums fit in 64 bits, and that no value is NULL.
+ * launches these kernels makes sure that a thread's sums fit in 64 bits.
  * The groups are numbered by their keys' values; behind them all there is a place for rows that do
  * not count.  A row whose key is outside its range is added to the grid's at once.
+ *
+ * A thread has a word for each sum, or an extreme's order key as records have it, and one more for
+ * the rows where a product is NULL if any can be.  The kernel for sums without NULLs does without
+ * all else.
  */
 #include "kernels/query_fused_narrow.cuh"
 #include "kernels/query_fused_outside.cuh"
@@ -31,7 +36,9 @@ struct NarrowProduct
 {
 	uint32_t nfactors;
 	uint32_t number; /* of the aggregate */
-	uint32_t known;	 /* factors, the first: they are the product before */
+	uint32_t known;	 /* factors, the first: they are the product before; of COUNT all */
+	uint16_t op;	 /* COUNT, SUM, MIN, MAX */
+	uint16_t has_null;
 	NarrowFactor factor[FUSED_FACTORS];
 };
 
@@ -39,9 +46,11 @@ struct NarrowGroupLaunch
 {
 	QueryLaunch query;
 	uint32_t ncolumns;
+	uint32_t nread; /* of them; the others are only counted */
 	uint32_t nranges;
 	uint32_t nkeys;
 	uint32_t nproducts;
+	uint32_t words;	 /* of a thread for a group */
 	uint32_t places; /* groups */
 	uint32_t sums;	 /* where they begin in shared memory; before them are counts */
 	uint32_t column[NARROW_COLUMNS];
@@ -118,8 +127,8 @@ narrow_stored(const NarrowChunk &chunk, const NarrowRaw &raw, uint32_t number,
 /* Warps of a block: as many as leave registers enough. */
 template <class Factor> constexpr unsigned MOST_WARPS = sizeof(Factor) > 4 ? 12 : 16;
 
-/* Factor: of which the values of all factors are. */
-template <class Factor>
+/* Factor: of which the values of all factors are; ALL: not only sums without NULLs. */
+template <class Factor, bool ALL>
 struct NarrowGroupSums : QueryGroups<QueryMachine<NARROW_ROWS, false, false>>
 {
 	typedef typename FusedBits<sizeof(Factor)>::Type Bits;
@@ -236,8 +245,61 @@ struct NarrowGroupSums : QueryGroups<QueryMachine<NARROW_ROWS, false, false>>
 		return outside;
 	}
 
+	/* The bits of a lane's rows where a product is not NULL. */
+	__device__ __forceinline__ uint32_t valid_rows(const NarrowProduct &product, uint32_t row) const
+	{
+		uint32_t valid = ALL_ROWS<NARROW_ROWS>;
+
+		ROLLED
+		for (uint32_t f = 0; product.has_null != 0 && f < product.nfactors; f++)
+			valid &= chunk.column[product.factor[f].column].valid_rows(row);
+		return valid;
+	}
+
+	/* What is not a sum of products that are all there; the next words of the groups. */
+	__device__ __forceinline__ void add_others(const NarrowProduct &product, uint32_t row,
+											   const uint64_t (&value)[NARROW_ROWS], char *first,
+											   uint32_t stride, uint32_t (&at)[NARROW_ROWS]) const
+	{
+		uint32_t valid = valid_rows(product, row);
+
+		if (product.op == GPUAGG_SUM)
+		{
+			UNROLL
+			for (int k = 0; k < NARROW_ROWS; k++)
+			{
+				*(uint64_t *) (first + at[k]) += valid >> k & 1 ? value[k] : 0;
+				at[k] += stride;
+			}
+		}
+		else if (product.op != GPUAGG_COUNT)
+		{
+			uint64_t flip = query_extreme_flip(product.op);
+
+			UNROLL
+			for (int k = 0; k < NARROW_ROWS; k++)
+			{
+				uint64_t *best = (uint64_t *) (first + at[k]);
+				uint64_t key = valid >> k & 1 ? value[k] ^ flip : 0;
+
+				*best = key > *best ? key : *best;
+				at[k] += stride;
+			}
+		}
+		if (product.has_null != 0)
+		{
+			UNROLL
+			for (int k = 0; k < NARROW_ROWS; k++)
+			{
+				if ((valid >> k & 1) == 0)
+					++*(uint64_t *) (first + at[k]);
+				at[k] += stride;
+			}
+		}
+	}
+
 	/* Adds the products of all rows to what this thread has of their groups. */
-	__device__ __forceinline__ void add(const NarrowRaw &raw,
+	__device__ __forceinline__ void add(const NarrowRaw &raw, uint32_t row,
 										const uint32_t (&place)[NARROW_ROWS]) const
 	{
 		uint32_t stride = blockDim.x * (uint32_t) sizeof(uint64_t); /* between products */
@@ -249,7 +311,7 @@ struct NarrowGroupSums : QueryGroups<QueryMachine<NARROW_ROWS, false, false>>
 		for (int k = 0; k < NARROW_ROWS; k++)
 		{
 			counts()[place[k] * blockDim.x + threadIdx.x]++;
-			at[k] = place[k] * narrow.nproducts * stride;
+			at[k] = place[k] * narrow.words * stride;
 		}
 		ROLLED
 		for (uint32_t p = 0; p < narrow.nproducts; p++)
@@ -278,11 +340,16 @@ struct NarrowGroupSums : QueryGroups<QueryMachine<NARROW_ROWS, false, false>>
 						value[k] *= (uint64_t) (int64_t) (Factor) (addend + (stored[k] ^ sign));
 				}
 			}
-			UNROLL
-			for (int k = 0; k < NARROW_ROWS; k++)
+			if constexpr (ALL)
+				add_others(product, row, value, first, stride, at);
+			else
 			{
-				*(uint64_t *) (first + at[k]) += value[k];
-				at[k] += stride;
+				UNROLL
+				for (int k = 0; k < NARROW_ROWS; k++)
+				{
+					*(uint64_t *) (first + at[k]) += value[k];
+					at[k] += stride;
+				}
 			}
 		}
 	}
@@ -317,17 +384,30 @@ struct NarrowGroupSums : QueryGroups<QueryMachine<NARROW_ROWS, false, false>>
 			const NarrowProduct &product = narrow.product[p];
 			const GpuaggGroupField &field = plan.groups.field[product.number];
 			int64_t value = 1;
+			bool valid = true;
 
 			ROLLED
 			for (uint32_t f = 0; f < product.nfactors; f++)
 			{
 				const NarrowFactor &factor = product.factor[f];
 				uint32_t column = narrow.column[factor.column];
+
+				if (ALL)
+					valid = valid && is_valid(blocks[column], row);
+				if (ALL && product.op == GPUAGG_COUNT)
+					continue;
+
 				int64_t stored = stored_value(blocks[column], plan.type[column], row);
 
 				value *= factor.negative ? factor.constant - stored : factor.constant + stored;
 			}
-			add_outside_value((uint64_t *) (record(at) + field.value), field.words == 2, value);
+			if (ALL && !valid)
+				atomic_add(record(at) + field.missing, (uint32_t) 1);
+			else if (!ALL || product.op == GPUAGG_SUM)
+				add_outside_value((uint64_t *) (record(at) + field.value), field.words == 2, value);
+			else if (product.op != GPUAGG_COUNT)
+				atomic_max((uint64_t *) (record(at) + field.value),
+						   (uint64_t) value ^ query_extreme_flip(product.op));
 		}
 	}
 
@@ -343,7 +423,7 @@ struct NarrowGroupSums : QueryGroups<QueryMachine<NARROW_ROWS, false, false>>
 
 		UNROLL
 		for (uint32_t c = 0; c < NARROW_COLUMNS; c++)
-			if (c < narrow.ncolumns)
+			if (c < narrow.nread)
 				narrow_load(chunk.column[c], at, raw[c]);
 		if (mask != nullptr)
 			live &= *global_memory((const uint8_t *) mask + at / NARROW_ROWS);
@@ -364,7 +444,7 @@ struct NarrowGroupSums : QueryGroups<QueryMachine<NARROW_ROWS, false, false>>
 		if (!__any_sync(FULL_MASK, live != 0))
 			return;
 		outside = find_places(raw, at, live, place);
-		add(raw, place);
+		add(raw, at, place);
 		while (outside != 0)
 		{
 			add_outside(blocks, row + (uint32_t) bit_count((outside & -outside) - 1));
@@ -397,12 +477,64 @@ struct NarrowGroupSums : QueryGroups<QueryMachine<NARROW_ROWS, false, false>>
 		return v;
 	}
 
+	/* What all threads have of a word, to a group of the grid's: a sum, */
+	__device__ __forceinline__ static void flush_sum(const uint64_t *sum, uint64_t *digit,
+													 bool is_one)
+	{
+		uint64_t low = 0;
+		uint64_t high = 0;
+
+		for (uint32_t i = (uint32_t) lane_id(); i < blockDim.x; i += WARP_SIZE)
+		{
+			low += (uint32_t) sum[i];
+			high += (uint64_t) ((int64_t) sum[i] >> 32);
+		}
+		low = over_lanes(low);
+		high = over_lanes(high);
+		if (lane_id() == 0)
+		{
+			query_add_digit(digit, (int64_t) (is_one ? low + (high << 32) : low));
+			if (!is_one)
+				query_add_digit(digit + 1, (int64_t) high);
+		}
+	}
+
+	/* an extreme, */
+	__device__ __forceinline__ static void flush_extreme(const uint64_t *keys, uint64_t *best)
+	{
+		uint64_t most = 0;
+
+		for (uint32_t i = (uint32_t) lane_id(); i < blockDim.x; i += WARP_SIZE)
+			most = keys[i] > most ? keys[i] : most;
+		ROLLED
+		for (int bit = 1; bit < WARP_SIZE; bit *= 2)
+		{
+			uint64_t other = warp_shfl_xor(most, bit);
+
+			most = other > most ? other : most;
+		}
+		if (lane_id() == 0 && most > load_relaxed(best))
+			atomic_max(best, most);
+	}
+
+	/* or rows that do not count. */
+	__device__ __forceinline__ static void flush_missing(const uint64_t *counts, uint32_t *missing)
+	{
+		uint64_t n = 0;
+
+		for (uint32_t i = (uint32_t) lane_id(); i < blockDim.x; i += WARP_SIZE)
+			n += counts[i];
+		n = over_lanes(n);
+		if (lane_id() == 0 && n > 0)
+			atomic_add(missing, (uint32_t) n);
+	}
+
 	/* A warp adds a group to the grid's. */
 	__device__ __forceinline__ void flush(uint32_t place) const
 	{
 		uint32_t lane = (uint32_t) lane_id();
 		const uint32_t *count = counts() + place * blockDim.x;
-		const uint64_t *sum = sums() + place * narrow.nproducts * blockDim.x;
+		const uint64_t *sum = sums() + place * narrow.words * blockDim.x;
 		uint64_t key[2];
 		uint64_t rows = 0;
 		uint32_t at = PLACE_NONE;
@@ -420,32 +552,27 @@ struct NarrowGroupSums : QueryGroups<QueryMachine<NARROW_ROWS, false, false>>
 				atomic_add(record(at) + launch.plan.groups.rows, (uint32_t) rows);
 		}
 		at = warp_shfl(at, 0);
-		for (uint32_t p = 0; p < narrow.nproducts && at != PLACE_NONE; p++, sum += blockDim.x)
+		for (uint32_t p = 0; p < narrow.nproducts && at != PLACE_NONE; p++)
 		{
-			const GpuaggGroupField &field = launch.plan.groups.field[narrow.product[p].number];
-			uint64_t low = 0;
-			uint64_t high = 0;
+			const NarrowProduct &product = narrow.product[p];
+			const GpuaggGroupField &field = launch.plan.groups.field[product.number];
 
-			for (uint32_t i = lane; i < blockDim.x; i += WARP_SIZE)
+			if (!ALL || product.op == GPUAGG_SUM)
+				flush_sum(sum, (uint64_t *) (record(at) + field.value), field.words == 2);
+			else if (product.op != GPUAGG_COUNT)
+				flush_extreme(sum, (uint64_t *) (record(at) + field.value));
+			if (!ALL || product.op != GPUAGG_COUNT)
+				sum += blockDim.x;
+			if (ALL && product.has_null != 0)
 			{
-				low += (uint32_t) sum[i];
-				high += (uint64_t) ((int64_t) sum[i] >> 32);
-			}
-			low = over_lanes(low);
-			high = over_lanes(high);
-			if (lane == 0)
-			{
-				uint64_t *digit = (uint64_t *) (record(at) + field.value);
-
-				query_add_digit(digit, (int64_t) (field.words == 2 ? low + (high << 32) : low));
-				if (field.words > 2)
-					query_add_digit(digit + 1, (int64_t) high);
+				flush_missing(sum, record(at) + field.missing);
+				sum += blockDim.x;
 			}
 		}
 	}
 };
 
-template <class Factor>
+template <class Factor, bool ALL>
 static __global__ void
 __launch_bounds__(MOST_WARPS<Factor> *WARP_SIZE, RESIDENT(1))
 	query_narrow_groups(const GRID_CONSTANT NarrowGroupLaunch launch)
@@ -453,7 +580,7 @@ __launch_bounds__(MOST_WARPS<Factor> *WARP_SIZE, RESIDENT(1))
 	SHARED_BYTES(shared);
 	const QueryLaunch &query = launch.query;
 	QueryScratch *scratch = (QueryScratch *) query.scratch;
-	NarrowGroupSums<Factor> sums(launch, shared);
+	NarrowGroupSums<Factor, ALL> sums(launch, shared);
 	uint64_t nwarps = blockDim.x / WARP_SIZE;
 	uint64_t warps = gridDim.x * nwarps;
 	uint64_t warp = blockIdx.x * nwarps + (uint64_t) warp_id();
@@ -545,31 +672,50 @@ is_begin(const NarrowProduct &a, const NarrowProduct &b)
 	return same;
 }
 
+/* A product's columns and words. */
+static bool
+put_product(const GpuQuery &query, const FusedProduct &from, NarrowProduct &product,
+			NarrowGroupLaunch *launch)
+{
+	for (uint32_t f = 0; f < from.nfactors; f++)
+	{
+		product.has_null |= query.shape.has_null[from.factor[f].column];
+		if (!put_column(launch, from.factor[f].column, &product.factor[f].column))
+			return false;
+	}
+	if (launch->nproducts == NARROW_PRODUCTS)
+		return false;
+	launch->words += (product.op != GPUAGG_COUNT) + product.has_null;
+	launch->product[launch->nproducts++] = product;
+	return true;
+}
+
+/* A column that is counted, which is as many as there are rows if none is NULL. */
+static bool
+find_count(const GpuQuery &query, const FusedProduct &from, NarrowGroupLaunch *launch)
+{
+	NarrowProduct product = {from.nfactors, from.number, from.nfactors, from.op, 0, {}};
+
+	return query.shape.has_null[from.factor[0].column] == 0 ||
+		   put_product(query, from, product, launch);
+}
+
 /* A product that is computed; widens the limits. */
 static bool
 find_product(const GpuQuery &query, const FusedProduct &from, NarrowGroupLaunch *launch,
 			 NarrowLimits *limits)
 {
 	uint32_t n = launch->nproducts;
-	NarrowProduct product = {from.nfactors, from.number, 0, {}};
+	NarrowProduct product = {from.nfactors, from.number, 0, from.op, 0, {}};
 
-	for (uint32_t f = 0; f < from.nfactors && from.number != FUSED_NONE; f++)
-		if (query.shape.has_null[from.factor[f].column])
-			return false;
-	if (from.class_of == QUERY_BOOL)
-		return true;
 	if (!find_factors(query, from.factor, from.nfactors, from.class_of, product.factor, limits))
 		return false;
 	if (from.number == FUSED_NONE)
 		return true;
-	for (uint32_t f = 0; f < from.nfactors; f++)
-		if (!put_column(launch, product.factor[f].column, &product.factor[f].column))
-			return false;
-	if (n == NARROW_PRODUCTS)
+	if (!put_product(query, from, product, launch))
 		return false;
-	if (n > 0 && is_begin(launch->product[n - 1], product))
-		product.known = launch->product[n - 1].nfactors;
-	launch->product[launch->nproducts++] = product;
+	if (n > 0 && is_begin(launch->product[n - 1], launch->product[n]))
+		launch->product[n].known = launch->product[n - 1].nfactors;
 	return true;
 }
 
@@ -585,7 +731,12 @@ find_all(const GpuQuery &query, const FusedProducts &fused, NarrowGroupLaunch *l
 		if (!put_column(launch, launch->range[i].column, &launch->range[i].column))
 			return false;
 	for (uint32_t i = 0; i < fused.nproducts; i++)
-		if (!find_product(query, fused.product[i], launch, limits))
+		if (fused.product[i].op != GPUAGG_COUNT &&
+			!find_product(query, fused.product[i], launch, limits))
+			return false;
+	launch->nread = launch->ncolumns;
+	for (uint32_t i = 0; i < fused.nproducts; i++)
+		if (fused.product[i].op == GPUAGG_COUNT && !find_count(query, fused.product[i], launch))
 			return false;
 	return true;
 }
@@ -600,7 +751,7 @@ lay_out(NarrowGroupLaunch *launch, unsigned warps)
 	layout.walk = 0;
 	layout.sums = warps * (uint32_t) sizeof(NarrowChunk);
 	launch->sums = layout.sums + places * 4;
-	layout.bytes = launch->sums + places * launch->nproducts * 8;
+	layout.bytes = launch->sums + places * launch->words * 8;
 }
 
 bool
@@ -612,13 +763,13 @@ query_has_narrow_groups(const GpuQuery &query, const FusedProducts &fused)
 	return find_all(query, fused, &launch, &limits);
 }
 
-template <class Factor>
+template <class Factor, bool ALL>
 static GpuaggReason
 launch_narrow_groups(const GpuQuery &query, NarrowGroupLaunch &launch, double product,
 					 const GpuQueryMethod &method, GpuStreamRef stream)
 {
 	static thread_local QueryResident latest;
-	uint32_t most = large_shared<query_narrow_groups<Factor>>() ? LARGE_SHARED : SMALL_SHARED;
+	uint32_t most = large_shared<query_narrow_groups<Factor, ALL>>() ? LARGE_SHARED : SMALL_SHARED;
 	unsigned warps = method.warps > 0 ? method.warps : MOST_WARPS<Factor>;
 	unsigned least = method.warps > 0 ? method.warps : LEAST_WARPS;
 	uint64_t units;
@@ -633,15 +784,36 @@ launch_narrow_groups(const GpuQuery &query, NarrowGroupLaunch &launch, double pr
 			return GPUAGG_REFUSED;
 	}
 	blocks = query_blocks(method,
-						  query_resident(latest, query_narrow_groups<Factor>, warps,
+						  query_resident(latest, query_narrow_groups<Factor, ALL>, warps,
 										 launch.query.layout.bytes, most),
 						  divide_up(query.shape.nunits, (uint64_t) warps * UNITS_OF_WARP));
 	units = divide_up(query.shape.nunits, (uint64_t) blocks * warps);
 	if ((double) (units * NARROW_ROWS) * product > (double) (UINT64_C(1) << SUM_BITS))
 		return GPUAGG_REFUSED;
-	LAUNCH_LARGE(query_narrow_groups<Factor>, blocks, warps * WARP_SIZE, launch.query.layout.bytes,
-				 stream, launch);
+	LAUNCH_LARGE((query_narrow_groups<Factor, ALL>), blocks, warps * WARP_SIZE,
+				 launch.query.layout.bytes, stream, launch);
 	return gpu_launch_status();
+}
+
+template <bool ALL>
+static GpuaggReason
+launch_by_factor(const GpuQuery &query, NarrowGroupLaunch &launch, const NarrowLimits &limits,
+				 const GpuQueryMethod &method, GpuStreamRef stream)
+{
+	return limits.factor <= INT32_MAX
+			   ? launch_narrow_groups<int32_t, ALL>(query, launch, limits.product, method, stream)
+			   : launch_narrow_groups<int64_t, ALL>(query, launch, limits.product, method, stream);
+}
+
+/* Whether there is anything but sums without NULLs. */
+static bool
+has_others(const NarrowGroupLaunch &launch)
+{
+	bool others = false;
+
+	for (uint32_t i = 0; i < launch.nproducts; i++)
+		others |= launch.product[i].op != GPUAGG_SUM || launch.product[i].has_null;
+	return others;
 }
 
 GpuaggReason
@@ -655,7 +827,6 @@ query_run_narrow_groups(const GpuQuery &query, const FusedProducts &fused,
 		return GPUAGG_REFUSED;
 	launch.query = query_launch(query);
 	launch.query.table = *query.table;
-	return limits.factor <= INT32_MAX
-			   ? launch_narrow_groups<int32_t>(query, launch, limits.product, method, stream)
-			   : launch_narrow_groups<int64_t>(query, launch, limits.product, method, stream);
+	return has_others(launch) ? launch_by_factor<true>(query, launch, limits, method, stream)
+							  : launch_by_factor<false>(query, launch, limits, method, stream);
 }

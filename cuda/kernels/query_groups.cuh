@@ -30,6 +30,13 @@ query_add_digit(uint64_t *digit, int64_t value)
 		atomic_add(digit, (uint64_t) value);
 }
 
+/* An extreme's key, as records have it, is the order key's bits with these changed. */
+static __device__ __forceinline__ uint64_t
+query_extreme_flip(int op)
+{
+	return (op == GPUAGG_MIN ? UINT64_MAX : 0) ^ UINT64_C(1) << 63;
+}
+
 /*
  * The greatest of keys of 128 bits, in memory of the block or the grid: no atomic has as many, so who
  * has a greater one takes a lock, and gives it back before anyone of its warp goes on.
@@ -279,7 +286,7 @@ template <class Machine> struct QueryGroups : QueryGroupTables<Machine>
 	__device__ __forceinline__ void add_extremes(const GpuaggGroupField &field, const Lanes &a,
 												 uint32_t rows) const
 	{
-		uint64_t flip = (field.op == GPUAGG_MIN ? UINT64_MAX : 0) ^ UINT64_C(1) << 63;
+		uint64_t flip = query_extreme_flip(field.op);
 		auto key_of = [&](int k) {
 			return (uint64_t) query_order_key(Machine::template value<T>(a, k)) ^ flip;
 		};
