@@ -67,7 +67,7 @@ struct QueryStoreKind : QueryKind<ROWS, IS_WIDE, false, IS_HEAVY, 2>
 typedef QueryKind<16, false, false, false, 2> QueryLight;
 typedef QueryKind<8, false, true, true, 2> QueryHeavy;		  /* also quotients, squares, floats */
 typedef QueryKind<4, true, true, true, 2> QueryAll;			  /* also 128 bits */
-typedef QueryKind<4, true, true, true, 2, true> QuerySquares; /* also squares of floats */
+typedef QueryKind<4, true, true, true, 2, true> QuerySquares; /* also their squares */
 typedef QueryGroupKind<8, false, false> QueryGroupsLight;
 typedef QueryGroupKind<8, false, true> QueryGroupsHeavy;
 typedef QueryGroupKind<4, true, true> QueryGroupsAll;

@@ -221,7 +221,7 @@ widen(Fuser &f, const GpuQueryStep &step, int from, int to)
 
 /* A product among all that are computed; false: there are too many. */
 bool
-put_product(FusedProducts &fused, const Term &term, uint8_t number)
+put_product(FusedProducts &fused, const Term &term, uint8_t number, int op)
 {
 	FusedProduct &product = fused.product[fused.nproducts];
 
@@ -231,6 +231,7 @@ put_product(FusedProducts &fused, const Term &term, uint8_t number)
 	product.class_of = (uint8_t) term.class_of;
 	product.nfactors = (uint8_t) term.nfactors;
 	product.number = number;
+	product.op = (uint8_t) op;
 	memcpy(product.factor, term.factor, sizeof(term.factor));
 	return true;
 }
@@ -250,9 +251,9 @@ aggregate_of_products(Fuser &f, const GpuQueryStep &step, int op)
 		a.nfactors = 1;
 		a.factor[0].column = (uint8_t) QUERY_SOURCE_NUMBER(step.a);
 	}
-	else if (op != GPUAGG_SUM || a.kind != PRODUCT || a.ready)
+	else if (op > GPUAGG_MAX || a.kind != PRODUCT || a.ready || a.class_of > QUERY_INT64)
 		return false;
-	return put_product(*f.products, a, (uint8_t) step.arg);
+	return put_product(*f.products, a, (uint8_t) step.arg, op);
 }
 
 bool
@@ -323,7 +324,7 @@ follow(Fuser &f, const GpuQueryStep &step)
 			a = widen(f, step, op - QUERY_CASTS, of);
 	}
 	if (a.kind == UNKNOWN || (computes && f.filters && !f.filtered) ||
-		(computes && f.products != nullptr && !put_product(*f.products, a, FUSED_NONE)))
+		(computes && f.products != nullptr && !put_product(*f.products, a, FUSED_NONE, GPUAGG_SUM)))
 		return false;
 	f.steps += computes;
 	f.accumulator = a;
@@ -417,9 +418,10 @@ query_fuse_groups(FusedGroups *fused, const FusedProducts &products, const GpuQu
 
 		/* a column as it is; what is a step towards others is none */
 		if (product.number == FUSED_NONE || product.nfactors != 1 || factor.how != FUSED_COLUMN ||
-			factor.widened || product.class_of > QUERY_INT64)
+			factor.widened)
 			return false;
-		fused->value[fused->nvalues++] = {factor.column, product.class_of, product.number, 0};
+		fused->value[fused->nvalues++] = {factor.column, product.class_of, product.number,
+										  product.op};
 	}
 	return true;
 }

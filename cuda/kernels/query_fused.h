@@ -7,8 +7,9 @@
  * product of up to three factors: columns, or the sum or difference of one and a constant.
  *
  * With groups it has one key, an integer column of which a small range is known, and any number of
- * COUNT(*), COUNT and SUM of integer columns, of the same rows.  Or it has any keys that are columns,
- * and its SUMs are of such products, of integers that are stored in at most 32 bits.
+ * COUNT(*), COUNT, SUM, MIN and MAX of integer columns, of the same rows.  Or it has any keys that
+ * are columns, and its SUMs and extremes are of such products, of integers that are stored in at
+ * most 32 bits.
  */
 #ifndef GPUAGG_QUERY_FUSED_H
 #define GPUAGG_QUERY_FUSED_H
@@ -68,13 +69,13 @@ typedef struct FusedPlan
 	FusedCondition condition[FUSED_CONDITIONS];
 } FusedPlan;
 
-/* A column that is counted or, if it has a class, added up. */
+/* A column of an aggregate. */
 typedef struct FusedValue
 {
 	uint8_t column;
 	uint8_t class_of; /* QUERY_BOOL: is only counted */
 	uint8_t number;	  /* of the aggregate */
-	uint8_t spare;
+	uint8_t op;
 } FusedValue;
 
 typedef struct FusedGroups
@@ -85,13 +86,14 @@ typedef struct FusedGroups
 	FusedValue value[GPU_QUERY_AGGREGATES];
 } FusedGroups;
 
-/* A product that is added up by group, or is a step towards others. */
+/* A product of an aggregate by group, or a step towards others. */
 typedef struct FusedProduct
 {
 	uint8_t class_of; /* QUERY_BOOL: the only factor is a column that is counted */
 	uint8_t nfactors;
 	uint8_t number; /* of the aggregate, or FUSED_NONE */
-	uint8_t spare[5];
+	uint8_t op;		/* COUNT, SUM, MIN, MAX */
+	uint8_t spare[4];
 	FusedFactor factor[FUSED_FACTORS];
 } FusedProduct;
 

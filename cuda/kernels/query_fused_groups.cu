@@ -2,7 +2,7 @@
  * query_fused_groups.cu
  *	  Groups by an integer of a small known range: one kernel, without an interpreter.
  *
- * A block has the sums of all groups of the range in shared memory, laid out, carried and added to the
+ * A block has the sums and extremes of all groups of the range in shared memory, laid out, carried and added to the
  * grid's as those of the query machine are (query_groups.cuh).  Its warps go through ranges of
  * their own as those of query_fused.cu do, in rounds, after each of which sums that could overflow
  * are carried.  A row whose key is outside the range is added to the grid's at once.
@@ -32,7 +32,8 @@ static constexpr int V = 4;
 static constexpr int G = 4;
 
 /* Of a block that has a multiprocessor's memory: with as many registers as there are then. */
-template <bool CONDITIONS> constexpr unsigned MOST_THREADS = CONDITIONS ? 768 : 1024;
+template <bool CONDITIONS, bool EXTREMES>
+constexpr unsigned MOST_THREADS = CONDITIONS || EXTREMES ? 768 : 1024;
 
 typedef QueryMachine<V, false, false> GroupMachine;
 typedef FusedRows<V, G> GroupRows;
@@ -46,7 +47,8 @@ struct FusedGroupChunk
 	uint32_t row_end;
 };
 
-struct FusedGroupSums : QueryGroups<GroupMachine>
+/* EXTREMES: there are some. */
+template <bool EXTREMES> struct FusedGroupSums : QueryGroups<GroupMachine>
 {
 	const FusedGroups &plan;
 
@@ -113,6 +115,22 @@ struct FusedGroupSums : QueryGroups<GroupMachine>
 	}
 
 	template <class T>
+	__device__ __forceinline__ void add_extremes(const T (&v)[V], const uint32_t (&place)[V],
+												 uint32_t valid, uint32_t word, uint64_t flip) const
+	{
+		UNROLL
+		for (int k = 0; k < V; k++)
+		{
+			uint64_t *best = (uint64_t *) local_word(word) +
+							 (valid >> k & 1 ? place[k] : nowhere());
+			uint64_t key = (uint64_t) (int64_t) v[k] ^ flip;
+
+			if (key > load_shared(best))
+				atomic_max(best, key);
+		}
+	}
+
+	template <class T>
 	__device__ __forceinline__ void add_column(const GroupRows &rows, const GpuQueryBlock &block,
 											   const FusedValue &value, const uint32_t (&place)[V],
 											   uint32_t valid) const
@@ -126,6 +144,11 @@ struct FusedGroupSums : QueryGroups<GroupMachine>
 		rows.template values<T>(raw, mode, block.base.lo, [&](const T(&v)[V]) {
 			uint64_t used = 0; /* bits that differ from the sign, or above these */
 
+			if (EXTREMES && value.op != GPUAGG_SUM)
+			{
+				add_extremes(v, place, valid, word, query_extreme_flip(value.op));
+				return;
+			}
 			UNROLL
 			for (int k = 0; k < V; k++)
 				used |= (uint64_t) (v[k] ^ v[k] >> (8 * sizeof(T) - 1));
@@ -174,7 +197,11 @@ struct FusedGroupSums : QueryGroups<GroupMachine>
 			if (of.class_of == QUERY_BOOL)
 				continue;
 			v = stored_value(blocks[of.column], types[of.column], row);
-			add_outside_value((uint64_t *) (to + field.value), of.class_of == QUERY_INT32, v);
+			if (EXTREMES && of.op != GPUAGG_SUM)
+				atomic_max((uint64_t *) (to + field.value),
+						   (uint64_t) v ^ query_extreme_flip(of.op));
+			else
+				add_outside_value((uint64_t *) (to + field.value), of.class_of == QUERY_INT32, v);
 		}
 	}
 
@@ -220,10 +247,9 @@ struct FusedGroupSums : QueryGroups<GroupMachine>
 	}
 };
 
-template <bool CONDITIONS>
+template <bool CONDITIONS, class Sums>
 static __device__ __forceinline__ void
-take_window(const FusedGroupLaunch &launch, const FusedGroupChunk &chunk,
-			const FusedGroupSums &sums)
+take_window(const FusedGroupLaunch &launch, const FusedGroupChunk &chunk, const Sums &sums)
 {
 	GroupRows rows;
 	uint32_t live = rows.begin(chunk.row, chunk.row_end);
@@ -237,8 +263,9 @@ take_window(const FusedGroupLaunch &launch, const FusedGroupChunk &chunk,
 }
 
 /* Before sums could overflow; all threads. */
+template <class Sums>
 static __device__ __forceinline__ void
-settle(const FusedGroupLaunch &launch, const FusedGroupSums &sums)
+settle(const FusedGroupLaunch &launch, const Sums &sums)
 {
 	const QueryGroupPlaces &groups = launch.query.groups;
 	const uint32_t *counts = sums.local_word(launch.query.plan.groups.rows);
@@ -259,9 +286,9 @@ settle(const FusedGroupLaunch &launch, const FusedGroupSums &sums)
 	}
 }
 
-template <bool CONDITIONS>
+template <bool CONDITIONS, bool EXTREMES>
 static __global__ void
-__launch_bounds__(MOST_THREADS<CONDITIONS>, RESIDENT(1))
+__launch_bounds__(MOST_THREADS<CONDITIONS, EXTREMES>, RESIDENT(1))
 	query_fused_groups(const GRID_CONSTANT FusedGroupLaunch launch)
 {
 	SHARED_BYTES(shared);
@@ -269,7 +296,7 @@ __launch_bounds__(MOST_THREADS<CONDITIONS>, RESIDENT(1))
 	QueryScratch *scratch = (QueryScratch *) query.scratch;
 	FusedGroupBlock *block = (FusedGroupBlock *) shared;
 	QueryWalk &kept = ((QueryWalk *) (shared + query.layout.walk))[warp_id()];
-	FusedGroupSums sums(launch, shared);
+	FusedGroupSums<EXTREMES> sums(launch, shared);
 	uint64_t warps = (uint64_t) gridDim.x * (blockDim.x / WARP_SIZE);
 	uint64_t warp = (uint64_t) blockIdx.x * (blockDim.x / WARP_SIZE) + (uint64_t) warp_id();
 
@@ -337,18 +364,20 @@ lay_out(const GpuQuery &query, const QueryGroupPlaces &groups, uint32_t warps)
 	return layout;
 }
 
-template <bool CONDITIONS>
+template <bool CONDITIONS, bool EXTREMES>
 static GpuaggReason
 launch_fused_groups(const GpuQuery &query, const FusedGroups &fused, const GpuQueryMethod &method,
 					GpuStreamRef stream)
 {
-	constexpr auto KERNEL = query_fused_groups<CONDITIONS>;
+	constexpr auto KERNEL = query_fused_groups<CONDITIONS, EXTREMES>;
+	constexpr unsigned MOST = MOST_THREADS<CONDITIONS, EXTREMES>;
 	static thread_local QueryResident latest;
-	uint32_t most = large_shared<query_fused_groups<CONDITIONS>>() ? LARGE_SHARED : SMALL_SHARED;
+	uint32_t most = large_shared<query_fused_groups<CONDITIONS, EXTREMES>>() ? LARGE_SHARED
+																			 : SMALL_SHARED;
 	FusedGroupLaunch launch = {};
 	QueryGroupPlaces &groups = launch.query.groups;
 	QueryLayout &layout = launch.query.layout;
-	unsigned warps = method.warps > 0 ? method.warps : MOST_THREADS<CONDITIONS> / 2 / WARP_SIZE;
+	unsigned warps = method.warps > 0 ? method.warps : MOST / 2 / WARP_SIZE;
 	unsigned blocks;
 
 	launch.query = query_launch(query);
@@ -359,7 +388,7 @@ launch_fused_groups(const GpuQuery &query, const FusedGroups &fused, const GpuQu
 	layout = lay_out(query, groups, warps);
 	if (layout.bytes > HALF_SHARED && method.warps == 0)
 	{
-		warps = MOST_THREADS<CONDITIONS> / WARP_SIZE;
+		warps = MOST / WARP_SIZE;
 		layout = lay_out(query, groups, warps);
 	}
 	if (layout.bytes > most)
@@ -383,8 +412,8 @@ launch_fused_groups(const GpuQuery &query, const FusedGroups &fused, const GpuQu
 	launch.plan = fused;
 	blocks = query_blocks(method, query_resident(latest, KERNEL, warps, layout.bytes, most),
 						  divide_up(query.shape.nunits * GPU_QUERY_UNIT, (uint64_t) ROUND_ROWS));
-	LAUNCH_LARGE(query_fused_groups<CONDITIONS>, blocks, warps * WARP_SIZE, layout.bytes, stream,
-				 launch);
+	LAUNCH_LARGE((query_fused_groups<CONDITIONS, EXTREMES>), blocks, warps * WARP_SIZE,
+				 layout.bytes, stream, launch);
 	return gpu_launch_status();
 }
 
@@ -392,6 +421,15 @@ GpuaggReason
 query_run_fused_groups(const GpuQuery &query, const FusedGroups &fused,
 					   const GpuQueryMethod &method, GpuStreamRef stream)
 {
-	return fused.where.ncolumns > 0 ? launch_fused_groups<true>(query, fused, method, stream)
-									: launch_fused_groups<false>(query, fused, method, stream);
+	bool extremes = false;
+
+	for (uint32_t i = 0; i < fused.nvalues; i++)
+		extremes |= fused.value[i].op == GPUAGG_MIN || fused.value[i].op == GPUAGG_MAX;
+	if (extremes)
+		return fused.where.ncolumns > 0
+				   ? launch_fused_groups<true, true>(query, fused, method, stream)
+				   : launch_fused_groups<false, true>(query, fused, method, stream);
+	return fused.where.ncolumns > 0
+			   ? launch_fused_groups<true, false>(query, fused, method, stream)
+			   : launch_fused_groups<false, false>(query, fused, method, stream);
 }

@@ -1,451 +1,16 @@
 /*
  * query_fused_narrow_groups.cu
- *	  Few groups by integers of small known ranges: sums of columns and products, in columns of at most 32 bits.
+ *	  Few groups by integers of small known ranges: the kernel, and when it is one for a query.
  *
- * Every thread has the sums and counts of all groups to itself, in shared memory, so that nothing is
- * atomic; at the end a warp adds up those of a group and adds them to the grid's.  What
- * launches these kernels makes sure that a thread's sums fit in 64 bits, and that no value is NULL.
- * The groups are numbered by their keys' values; behind them all there is a place for rows that do
- * not count.  A row whose key is outside its range is added to the grid's at once.
+ * What launches it makes sure that a thread's sums fit in 64 bits.
  */
-#include "kernels/query_fused_narrow.cuh"
-#include "kernels/query_fused_outside.cuh"
+#include "kernels/query_fused_narrow_groups.cuh"
 
-#define NARROW_COLUMNS	8
-#define NARROW_KEYS		4
-#define NARROW_PRODUCTS 8
-#define LEAST_WARPS		4
-#define UNITS_OF_WARP	8  /* at least; a block begins with clearing its sums */
-#define SUM_BITS		62 /* of a thread's sum */
+#define LEAST_WARPS	  4
+#define UNITS_OF_WARP 8	 /* at least; a block begins with clearing its sums */
+#define SUM_BITS	  62 /* of a thread's sum */
 
-struct NarrowKey
-{
-	uint32_t column; /* among the launch's */
-	uint32_t count;	 /* of the range */
-	uint32_t digits; /* with that of NULL, if there is any */
-	uint32_t stride;
-	int64_t least;
-};
-
-struct NarrowProduct
-{
-	uint32_t nfactors;
-	uint32_t number; /* of the aggregate */
-	uint32_t known;	 /* factors, the first: they are the product before */
-	NarrowFactor factor[FUSED_FACTORS];
-};
-
-struct NarrowGroupLaunch
-{
-	QueryLaunch query;
-	uint32_t ncolumns;
-	uint32_t nranges;
-	uint32_t nkeys;
-	uint32_t nproducts;
-	uint32_t places; /* groups */
-	uint32_t sums;	 /* where they begin in shared memory; before them are counts */
-	uint32_t column[NARROW_COLUMNS];
-	NarrowRange range[MOST_RANGES]; /* columns here and below are among the launch's */
-	NarrowKey key[NARROW_KEYS];
-	NarrowProduct product[NARROW_PRODUCTS];
-};
-
-/* What a warp knows of its chunk. */
-struct NarrowChunk
-{
-	NarrowColumn column[NARROW_COLUMNS];
-	NarrowBounds bounds[MOST_RANGES];
-	NarrowBounds keys[NARROW_KEYS];
-	uint32_t above[NARROW_KEYS]; /* of a stored value 0 above the key's least */
-	bool no_key[NARROW_KEYS];	 /* is in its range */
-	int64_t addend[NARROW_PRODUCTS * FUSED_FACTORS];
-};
-
-typedef uint32_t NarrowRaw[NARROW_COLUMNS][NARROW_ROWS];
-
-/* Stored values of a column of that width. */
-template <int WIDTH>
-static __device__ __forceinline__ void
-narrow_stored_in(const NarrowRaw &raw, uint32_t number, uint32_t (&stored)[NARROW_ROWS])
-{
-	constexpr int WORDS = NARROW_ROWS * WIDTH / 4;
-	uint32_t words[NARROW_ROWS] = {};
-
-	/* registers have no numbers */
-	switch (number)
-	{
-#define COLUMN_OF(N)                    \
-	case N:                             \
-		UNROLL                          \
-		for (int i = 0; i < WORDS; i++) \
-			words[i] = raw[N][i];       \
-		break
-		COLUMN_OF(0);
-		COLUMN_OF(1);
-		COLUMN_OF(2);
-		COLUMN_OF(3);
-		COLUMN_OF(4);
-		COLUMN_OF(5);
-		COLUMN_OF(6);
-#undef COLUMN_OF
-		default:
-			UNROLL
-			for (int i = 0; i < WORDS; i++)
-				words[i] = raw[NARROW_COLUMNS - 1][i];
-	}
-	narrow_each<WIDTH>(words, [&](int k, uint32_t value) {
-		stored[k] = value;
-	});
-}
-
-static __device__ __forceinline__ void
-narrow_stored(const NarrowChunk &chunk, const NarrowRaw &raw, uint32_t number,
-			  uint32_t (&stored)[NARROW_ROWS])
-{
-	switch (chunk.column[number].width)
-	{
-		case 1:
-			narrow_stored_in<1>(raw, number, stored);
-			break;
-		case 2:
-			narrow_stored_in<2>(raw, number, stored);
-			break;
-		default:
-			narrow_stored_in<4>(raw, number, stored);
-	}
-}
-
-/* Warps of a block: as many as leave registers enough. */
-template <class Factor> constexpr unsigned MOST_WARPS = sizeof(Factor) > 4 ? 12 : 16;
-
-/* Factor: of which the values of all factors are. */
-template <class Factor>
-struct NarrowGroupSums : QueryGroups<QueryMachine<NARROW_ROWS, false, false>>
-{
-	typedef typename FusedBits<sizeof(Factor)>::Type Bits;
-	typedef QueryGroups<QueryMachine<NARROW_ROWS, false, false>> Groups;
-
-	using Groups::direct_key;
-	using Groups::find_of_grid;
-	using Groups::hash_of;
-	using Groups::launch;
-	using Groups::record;
-	using Groups::shared;
-
-	const NarrowGroupLaunch &narrow;
-	NarrowChunk &chunk;
-
-	__device__ __forceinline__ NarrowGroupSums(const NarrowGroupLaunch &of, unsigned char *memory)
-		: Groups(of.query, memory), narrow(of),
-		  chunk(((NarrowChunk *) (memory + of.query.layout.walk))[warp_id()])
-	{
-	}
-
-	/* Of all groups and the place behind them, a thread's beside another's. */
-	__device__ __forceinline__ uint32_t *counts() const
-	{
-		return (uint32_t *) (shared + launch.layout.sums);
-	}
-
-	__device__ __forceinline__ uint64_t *sums() const
-	{
-		return (uint64_t *) (shared + narrow.sums);
-	}
-
-	__device__ __forceinline__ void clear() const
-	{
-		uint32_t words = (launch.layout.bytes - launch.layout.sums) / 4;
-
-		for (uint32_t i = threadIdx.x; i < words; i += blockDim.x)
-			counts()[i] = 0;
-	}
-
-	/* The lanes of a warp describe a chunk; false: no row of it is in all ranges. */
-	__device__ __forceinline__ bool enter(const GpuQueryBlock *blocks) const
-	{
-		uint32_t lane = (uint32_t) lane_id();
-		bool none = false;
-
-		__syncwarp(FULL_MASK);
-		if (lane < narrow.ncolumns)
-			chunk.column[lane] = NarrowColumn(blocks[narrow.column[lane]]);
-		if (lane < narrow.nranges)
-		{
-			const NarrowRange &range = narrow.range[lane];
-
-			none = !narrow_bounds(range, blocks[narrow.column[range.column]], &chunk.bounds[lane]);
-		}
-		if (lane < narrow.nkeys)
-		{
-			const NarrowKey &key = narrow.key[lane];
-
-			const GpuQueryBlock &block = blocks[narrow.column[key.column]];
-			NarrowRange range = {0, key.least, key.least + (int64_t) key.count - 1};
-
-			chunk.above[lane] = (uint32_t) (block.base.lo - (uint64_t) key.least);
-			chunk.no_key[lane] = !narrow_bounds(range, block, &chunk.keys[lane]);
-		}
-		if (lane < narrow.nproducts * FUSED_FACTORS)
-		{
-			const NarrowProduct &product = narrow.product[lane / FUSED_FACTORS];
-			const NarrowFactor &factor = product.factor[lane % FUSED_FACTORS];
-
-			if (lane % FUSED_FACTORS < product.nfactors)
-				chunk.addend[lane] = narrow_addend(factor, blocks[narrow.column[factor.column]]);
-		}
-		none = __any_sync(FULL_MASK, none);
-		__syncwarp(FULL_MASK);
-		return !none;
-	}
-
-	/* The numbers of the rows' groups; returns those of the rows whose keys are outside the ranges. */
-	__device__ __forceinline__ uint32_t find_places(const NarrowRaw &raw, uint32_t at,
-													uint32_t live,
-													uint32_t (&place)[NARROW_ROWS]) const
-	{
-		uint32_t outside = 0;
-
-		UNROLL
-		for (int k = 0; k < NARROW_ROWS; k++)
-			place[k] = 0;
-		ROLLED
-		for (uint32_t i = 0; i < narrow.nkeys; i++)
-		{
-			const NarrowKey &key = narrow.key[i];
-			NarrowBounds bounds = chunk.keys[i];
-			uint32_t valid = chunk.column[key.column].valid_rows(at);
-			uint32_t above = chunk.above[i];
-			uint32_t stride = key.stride;
-			uint32_t met = 0;
-			uint32_t stored[NARROW_ROWS];
-
-			narrow_stored(chunk, raw, key.column, stored);
-			UNROLL
-			for (int k = 0; k < NARROW_ROWS; k++)
-			{
-				met |= (uint32_t) bounds.have(stored[k]) << k;
-				place[k] += (valid >> k & 1 ? above + stored[k] : key.count) * stride;
-			}
-			outside |= (chunk.no_key[i] ? valid : valid & ~met);
-		}
-		outside &= live;
-		live &= ~outside;
-		UNROLL
-		for (int k = 0; k < NARROW_ROWS; k++)
-			place[k] = live >> k & 1 ? place[k] : narrow.places;
-		return outside;
-	}
-
-	/* Adds the products of all rows to what this thread has of their groups. */
-	__device__ __forceinline__ void add(const NarrowRaw &raw,
-										const uint32_t (&place)[NARROW_ROWS]) const
-	{
-		uint32_t stride = blockDim.x * (uint32_t) sizeof(uint64_t); /* between products */
-		char *first = (char *) (sums() + threadIdx.x);
-		uint32_t at[NARROW_ROWS];
-		uint64_t value[NARROW_ROWS] = {};
-
-		UNROLL
-		for (int k = 0; k < NARROW_ROWS; k++)
-		{
-			counts()[place[k] * blockDim.x + threadIdx.x]++;
-			at[k] = place[k] * narrow.nproducts * stride;
-		}
-		ROLLED
-		for (uint32_t p = 0; p < narrow.nproducts; p++)
-		{
-			const NarrowProduct &product = narrow.product[p];
-
-			ROLLED
-			for (uint32_t f = product.known; f < product.nfactors; f++)
-			{
-				/* the complement of a number is one less than its contrary */
-				Bits sign = product.factor[f].negative != 0 ? ~(Bits) 0 : 0;
-				Bits addend = (Bits) chunk.addend[p * FUSED_FACTORS + f] - sign;
-				uint32_t stored[NARROW_ROWS];
-
-				narrow_stored(chunk, raw, product.factor[f].column, stored);
-				if (f == 0)
-				{
-					UNROLL
-					for (int k = 0; k < NARROW_ROWS; k++)
-						value[k] = (uint64_t) (int64_t) (Factor) (addend + (stored[k] ^ sign));
-				}
-				else
-				{
-					UNROLL
-					for (int k = 0; k < NARROW_ROWS; k++)
-						value[k] *= (uint64_t) (int64_t) (Factor) (addend + (stored[k] ^ sign));
-				}
-			}
-			UNROLL
-			for (int k = 0; k < NARROW_ROWS; k++)
-			{
-				*(uint64_t *) (first + at[k]) += value[k];
-				at[k] += stride;
-			}
-		}
-	}
-
-	/* Adds a row to the grid's groups. */
-	__device__ void add_outside(const GpuQueryBlock *blocks, uint32_t row) const
-	{
-		const GpuQueryPlan &plan = launch.plan;
-		WideBits bits = 0;
-		uint32_t at;
-
-		ROLLED
-		for (uint32_t i = 0; i < plan.groups.nkeys; i++)
-		{
-			uint32_t column = QUERY_SOURCE_NUMBER(plan.key[i]);
-			int64_t stored = stored_value(blocks[column], plan.type[column], row);
-			uint64_t value = Groups::key_bits(plan.groups.key_type[i], (uint64_t) stored);
-
-			bits |= (is_valid(blocks[column], row) ? (WideBits) value << 1 : (WideBits) 1)
-					<< plan.groups.key_at[i];
-		}
-
-		uint64_t key[2] = {(uint64_t) bits << 1 | 1, (uint64_t) (bits >> 63) << 1 | 1};
-
-		at = find_of_grid(key, hash_of(key));
-		if (at == PLACE_NONE)
-			return;
-		atomic_add(record(at) + plan.groups.rows, (uint32_t) 1);
-		ROLLED
-		for (uint32_t p = 0; p < narrow.nproducts; p++)
-		{
-			const NarrowProduct &product = narrow.product[p];
-			const GpuaggGroupField &field = plan.groups.field[product.number];
-			int64_t value = 1;
-
-			ROLLED
-			for (uint32_t f = 0; f < product.nfactors; f++)
-			{
-				const NarrowFactor &factor = product.factor[f];
-				uint32_t column = narrow.column[factor.column];
-				int64_t stored = stored_value(blocks[column], plan.type[column], row);
-
-				value *= factor.negative ? factor.constant - stored : factor.constant + stored;
-			}
-			add_outside_value((uint64_t *) (record(at) + field.value), field.words == 2, value);
-		}
-	}
-
-	__device__ __forceinline__ void take_window(const GpuQueryBlock *blocks, const uint64_t *mask,
-												uint32_t first, uint32_t end) const
-	{
-		uint32_t row = first + (uint32_t) lane_id() * NARROW_ROWS;
-		uint32_t at = narrow_at(row, end);
-		uint32_t live = narrow_rows(row, end);
-		uint32_t place[NARROW_ROWS];
-		uint32_t outside;
-		NarrowRaw raw;
-
-		UNROLL
-		for (uint32_t c = 0; c < NARROW_COLUMNS; c++)
-			if (c < narrow.ncolumns)
-				narrow_load(chunk.column[c], at, raw[c]);
-		if (mask != nullptr)
-			live &= *global_memory((const uint8_t *) mask + at / NARROW_ROWS);
-		ROLLED
-		for (uint32_t i = 0; i < narrow.nranges; i++)
-		{
-			NarrowBounds bounds = chunk.bounds[i];
-			uint32_t column = narrow.range[i].column;
-			uint32_t met = 0;
-			uint32_t stored[NARROW_ROWS];
-
-			narrow_stored(chunk, raw, column, stored);
-			UNROLL
-			for (int k = 0; k < NARROW_ROWS; k++)
-				met |= (uint32_t) bounds.have(stored[k]) << k;
-			live &= met & chunk.column[column].valid_rows(at);
-		}
-		if (!__any_sync(FULL_MASK, live != 0))
-			return;
-		outside = find_places(raw, at, live, place);
-		add(raw, place);
-		while (outside != 0)
-		{
-			add_outside(blocks, row + (uint32_t) bit_count((outside & -outside) - 1));
-			outside &= outside - 1;
-		}
-		__syncwarp(FULL_MASK);
-	}
-
-	/* The number of a group among all that the ranges leave (query_group_tables.cuh). */
-	__device__ __forceinline__ uint32_t number_of(uint32_t place) const
-	{
-		uint32_t number = 0;
-		uint32_t stride = 1;
-
-		ROLLED
-		for (uint32_t i = 0; i < narrow.nkeys; i++)
-		{
-			number += place / narrow.key[i].stride % narrow.key[i].digits * stride;
-			stride *= narrow.key[i].count + 1;
-		}
-		return number;
-	}
-
-	/* The sum over the lanes, in all of them. */
-	__device__ __forceinline__ static uint64_t over_lanes(uint64_t v)
-	{
-		ROLLED
-		for (int bit = 1; bit < WARP_SIZE; bit *= 2)
-			v += warp_shfl_xor(v, bit);
-		return v;
-	}
-
-	/* A warp adds a group to the grid's. */
-	__device__ __forceinline__ void flush(uint32_t place) const
-	{
-		uint32_t lane = (uint32_t) lane_id();
-		const uint32_t *count = counts() + place * blockDim.x;
-		const uint64_t *sum = sums() + place * narrow.nproducts * blockDim.x;
-		uint64_t key[2];
-		uint64_t rows = 0;
-		uint32_t at = PLACE_NONE;
-
-		for (uint32_t i = lane; i < blockDim.x; i += WARP_SIZE)
-			rows += count[i];
-		rows = over_lanes(rows);
-		if (rows == 0)
-			return;
-		if (lane == 0)
-		{
-			direct_key(number_of(place), key);
-			at = find_of_grid(key, hash_of(key));
-			if (at != PLACE_NONE)
-				atomic_add(record(at) + launch.plan.groups.rows, (uint32_t) rows);
-		}
-		at = warp_shfl(at, 0);
-		for (uint32_t p = 0; p < narrow.nproducts && at != PLACE_NONE; p++, sum += blockDim.x)
-		{
-			const GpuaggGroupField &field = launch.plan.groups.field[narrow.product[p].number];
-			uint64_t low = 0;
-			uint64_t high = 0;
-
-			for (uint32_t i = lane; i < blockDim.x; i += WARP_SIZE)
-			{
-				low += (uint32_t) sum[i];
-				high += (uint64_t) ((int64_t) sum[i] >> 32);
-			}
-			low = over_lanes(low);
-			high = over_lanes(high);
-			if (lane == 0)
-			{
-				uint64_t *digit = (uint64_t *) (record(at) + field.value);
-
-				query_add_digit(digit, (int64_t) (field.words == 2 ? low + (high << 32) : low));
-				if (field.words > 2)
-					query_add_digit(digit + 1, (int64_t) high);
-			}
-		}
-	}
-};
-
-template <class Factor>
+template <class Factor, bool ALL>
 static __global__ void
 __launch_bounds__(MOST_WARPS<Factor> *WARP_SIZE, RESIDENT(1))
 	query_narrow_groups(const GRID_CONSTANT NarrowGroupLaunch launch)
@@ -453,7 +18,7 @@ __launch_bounds__(MOST_WARPS<Factor> *WARP_SIZE, RESIDENT(1))
 	SHARED_BYTES(shared);
 	const QueryLaunch &query = launch.query;
 	QueryScratch *scratch = (QueryScratch *) query.scratch;
-	NarrowGroupSums<Factor> sums(launch, shared);
+	NarrowGroupSums<Factor, ALL> sums(launch, shared);
 	uint64_t nwarps = blockDim.x / WARP_SIZE;
 	uint64_t warps = gridDim.x * nwarps;
 	uint64_t warp = blockIdx.x * nwarps + (uint64_t) warp_id();
@@ -545,31 +110,50 @@ is_begin(const NarrowProduct &a, const NarrowProduct &b)
 	return same;
 }
 
+/* A product's columns and words. */
+static bool
+put_product(const GpuQuery &query, const FusedProduct &from, NarrowProduct &product,
+			NarrowGroupLaunch *launch)
+{
+	for (uint32_t f = 0; f < from.nfactors; f++)
+	{
+		product.has_null |= query.shape.has_null[from.factor[f].column];
+		if (!put_column(launch, from.factor[f].column, &product.factor[f].column))
+			return false;
+	}
+	if (launch->nproducts == NARROW_PRODUCTS)
+		return false;
+	launch->words += (product.op != GPUAGG_COUNT) + product.has_null;
+	launch->product[launch->nproducts++] = product;
+	return true;
+}
+
+/* A column that is counted, which is as many as there are rows if none is NULL. */
+static bool
+find_count(const GpuQuery &query, const FusedProduct &from, NarrowGroupLaunch *launch)
+{
+	NarrowProduct product = {from.nfactors, from.number, from.nfactors, from.op, 0, {}};
+
+	return query.shape.has_null[from.factor[0].column] == 0 ||
+		   put_product(query, from, product, launch);
+}
+
 /* A product that is computed; widens the limits. */
 static bool
 find_product(const GpuQuery &query, const FusedProduct &from, NarrowGroupLaunch *launch,
 			 NarrowLimits *limits)
 {
 	uint32_t n = launch->nproducts;
-	NarrowProduct product = {from.nfactors, from.number, 0, {}};
+	NarrowProduct product = {from.nfactors, from.number, 0, from.op, 0, {}};
 
-	for (uint32_t f = 0; f < from.nfactors && from.number != FUSED_NONE; f++)
-		if (query.shape.has_null[from.factor[f].column])
-			return false;
-	if (from.class_of == QUERY_BOOL)
-		return true;
 	if (!find_factors(query, from.factor, from.nfactors, from.class_of, product.factor, limits))
 		return false;
 	if (from.number == FUSED_NONE)
 		return true;
-	for (uint32_t f = 0; f < from.nfactors; f++)
-		if (!put_column(launch, product.factor[f].column, &product.factor[f].column))
-			return false;
-	if (n == NARROW_PRODUCTS)
+	if (!put_product(query, from, product, launch))
 		return false;
-	if (n > 0 && is_begin(launch->product[n - 1], product))
-		product.known = launch->product[n - 1].nfactors;
-	launch->product[launch->nproducts++] = product;
+	if (n > 0 && is_begin(launch->product[n - 1], launch->product[n]))
+		launch->product[n].known = launch->product[n - 1].nfactors;
 	return true;
 }
 
@@ -585,7 +169,12 @@ find_all(const GpuQuery &query, const FusedProducts &fused, NarrowGroupLaunch *l
 		if (!put_column(launch, launch->range[i].column, &launch->range[i].column))
 			return false;
 	for (uint32_t i = 0; i < fused.nproducts; i++)
-		if (!find_product(query, fused.product[i], launch, limits))
+		if (fused.product[i].op != GPUAGG_COUNT &&
+			!find_product(query, fused.product[i], launch, limits))
+			return false;
+	launch->nread = launch->ncolumns;
+	for (uint32_t i = 0; i < fused.nproducts; i++)
+		if (fused.product[i].op == GPUAGG_COUNT && !find_count(query, fused.product[i], launch))
 			return false;
 	return true;
 }
@@ -600,7 +189,7 @@ lay_out(NarrowGroupLaunch *launch, unsigned warps)
 	layout.walk = 0;
 	layout.sums = warps * (uint32_t) sizeof(NarrowChunk);
 	launch->sums = layout.sums + places * 4;
-	layout.bytes = launch->sums + places * launch->nproducts * 8;
+	layout.bytes = launch->sums + places * launch->words * 8;
 }
 
 bool
@@ -612,13 +201,13 @@ query_has_narrow_groups(const GpuQuery &query, const FusedProducts &fused)
 	return find_all(query, fused, &launch, &limits);
 }
 
-template <class Factor>
+template <class Factor, bool ALL>
 static GpuaggReason
 launch_narrow_groups(const GpuQuery &query, NarrowGroupLaunch &launch, double product,
 					 const GpuQueryMethod &method, GpuStreamRef stream)
 {
 	static thread_local QueryResident latest;
-	uint32_t most = large_shared<query_narrow_groups<Factor>>() ? LARGE_SHARED : SMALL_SHARED;
+	uint32_t most = large_shared<query_narrow_groups<Factor, ALL>>() ? LARGE_SHARED : SMALL_SHARED;
 	unsigned warps = method.warps > 0 ? method.warps : MOST_WARPS<Factor>;
 	unsigned least = method.warps > 0 ? method.warps : LEAST_WARPS;
 	uint64_t units;
@@ -633,15 +222,36 @@ launch_narrow_groups(const GpuQuery &query, NarrowGroupLaunch &launch, double pr
 			return GPUAGG_REFUSED;
 	}
 	blocks = query_blocks(method,
-						  query_resident(latest, query_narrow_groups<Factor>, warps,
+						  query_resident(latest, query_narrow_groups<Factor, ALL>, warps,
 										 launch.query.layout.bytes, most),
 						  divide_up(query.shape.nunits, (uint64_t) warps * UNITS_OF_WARP));
 	units = divide_up(query.shape.nunits, (uint64_t) blocks * warps);
 	if ((double) (units * NARROW_ROWS) * product > (double) (UINT64_C(1) << SUM_BITS))
 		return GPUAGG_REFUSED;
-	LAUNCH_LARGE(query_narrow_groups<Factor>, blocks, warps * WARP_SIZE, launch.query.layout.bytes,
-				 stream, launch);
+	LAUNCH_LARGE((query_narrow_groups<Factor, ALL>), blocks, warps * WARP_SIZE,
+				 launch.query.layout.bytes, stream, launch);
 	return gpu_launch_status();
+}
+
+template <bool ALL>
+static GpuaggReason
+launch_by_factor(const GpuQuery &query, NarrowGroupLaunch &launch, const NarrowLimits &limits,
+				 const GpuQueryMethod &method, GpuStreamRef stream)
+{
+	return limits.factor <= INT32_MAX
+			   ? launch_narrow_groups<int32_t, ALL>(query, launch, limits.product, method, stream)
+			   : launch_narrow_groups<int64_t, ALL>(query, launch, limits.product, method, stream);
+}
+
+/* Whether there is anything but sums without NULLs. */
+static bool
+has_others(const NarrowGroupLaunch &launch)
+{
+	bool others = false;
+
+	for (uint32_t i = 0; i < launch.nproducts; i++)
+		others |= launch.product[i].op != GPUAGG_SUM || launch.product[i].has_null;
+	return others;
 }
 
 GpuaggReason
@@ -655,7 +265,6 @@ query_run_narrow_groups(const GpuQuery &query, const FusedProducts &fused,
 		return GPUAGG_REFUSED;
 	launch.query = query_launch(query);
 	launch.query.table = *query.table;
-	return limits.factor <= INT32_MAX
-			   ? launch_narrow_groups<int32_t>(query, launch, limits.product, method, stream)
-			   : launch_narrow_groups<int64_t>(query, launch, limits.product, method, stream);
+	return has_others(launch) ? launch_by_factor<true>(query, launch, limits, method, stream)
+							  : launch_by_factor<false>(query, launch, limits, method, stream);
 }

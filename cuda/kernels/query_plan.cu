@@ -5,9 +5,10 @@
  * Registers become values first: a register that is written again is another value, and
  * a column or constant is a value that needs no step.  What nothing needs and what cannot flag
  * a row is left out.  Then values are placed: one that is needed only while it is still in the
- * accumulator goes nowhere else, others to temporaries, which are used again.
+ * accumulator goes nowhere else, others to temporaries, which are used again.  Steps come last
+ * (query_plan_steps.cu).
  */
-#include "kernels/query.h"
+#include "kernels/query_planner.h"
 
 extern "C" {
 #include "common/vector_narrow.h"
@@ -16,82 +17,8 @@ extern "C" {
 namespace
 {
 
-constexpr int NOTHING = -1;
-constexpr int MAX_VALUES = GPUAGG_VECTOR_INSTRUCTIONS + 1;
-constexpr int MAX_NODES = GPU_QUERY_STEPS;
 constexpr int MAX_TEMPORARIES = 64;
 constexpr int LONGEST = 1 << 15; /* bytes of temporaries */
-
-enum Kind
-{
-	COLUMN,
-	CONSTANT,
-	COMPUTED
-};
-
-/* What a register holds at some time. */
-struct Value
-{
-	Kind kind;
-	int type;
-	int number;	 /* of the column or constant in the program */
-	int needed;	 /* last node that needs it; NOTHING: none */
-	bool placed; /* in a temporary */
-	uint32_t source;
-};
-
-/* An instruction, the filter, an aggregate, or the keys of groups; operands are values. */
-struct Node
-{
-	const GpuaggVectorInstruction *in; /* NULL: not an instruction */
-	int aggregate;					   /* NOTHING: none */
-	bool group;						   /* its operands are the planner's keys */
-	int a, b, c, mask, out;
-	bool swapped;
-	bool a_held; /* a is in the accumulator */
-};
-
-struct Planner
-{
-	GpuQueryPlan *plan;
-	const GpuaggVectorProgram *program;
-	const GpuQueryAggregate *aggregates;
-	int naggregates;
-	const uint16_t *key_registers;
-	int nkeys;
-	int keys[GPUAGG_GROUP_KEYS]; /* values */
-	int nvalues;
-	int nnodes;
-	int nconstants;
-	uint32_t
-		zone; /* the program's constant that begins the zone which was added last; UINT32_MAX: none */
-	uint16_t zone_count; /* its pieces */
-	uint16_t zone_place;
-	int registers[GPUAGG_VECTOR_REGISTERS]; /* values */
-	Value values[MAX_VALUES];
-	Node nodes[MAX_NODES];
-};
-
-int
-class_of(int type)
-{
-	switch (type)
-	{
-		case GPUAGG_VECTOR_INT16:
-		case GPUAGG_VECTOR_INT32:
-			return QUERY_INT32;
-		case GPUAGG_VECTOR_INT64:
-			return QUERY_INT64;
-		case GPUAGG_VECTOR_INT128:
-			return QUERY_INT128;
-		case GPUAGG_VECTOR_FLOAT32:
-			return QUERY_FLOAT32;
-		case GPUAGG_VECTOR_FLOAT64:
-			return QUERY_FLOAT64;
-		default:
-			return QUERY_BOOL;
-	}
-}
 
 bool
 is_type(int type)
@@ -121,34 +48,34 @@ commutes(int op)
 }
 
 int
-operand(const Planner &p, uint16_t number)
+operand(const QueryPlanner &p, uint16_t number)
 {
-	return number == GPUAGG_VECTOR_NONE ? NOTHING : p.registers[number];
+	return number == GPUAGG_VECTOR_NONE ? PLAN_NOTHING : p.registers[number];
 }
 
 int
-add_value(Planner &p, Kind kind, int type, uint32_t number)
+add_value(QueryPlanner &p, PlanKind kind, int type, uint32_t number)
 {
-	Value &value = p.values[p.nvalues];
+	PlanValue &value = p.values[p.nvalues];
 
-	value = {kind, type, (int) number, NOTHING, false, 0};
+	value = {kind, type, (int) number, PLAN_NOTHING, false, 0};
 	return p.nvalues++;
 }
 
-Node *
-add_node(Planner &p)
+PlanNode *
+add_node(QueryPlanner &p)
 {
-	Node *node = p.nnodes < MAX_NODES ? &p.nodes[p.nnodes++] : nullptr;
+	PlanNode *node = p.nnodes < PLAN_NODES ? &p.nodes[p.nnodes++] : nullptr;
 
 	if (node != nullptr)
-		*node = {nullptr, NOTHING, false,	NOTHING, NOTHING,
-				 NOTHING, NOTHING, NOTHING, false,	 false};
+		*node = {nullptr,	   PLAN_NOTHING, false,		   PLAN_NOTHING, PLAN_NOTHING,
+				 PLAN_NOTHING, PLAN_NOTHING, PLAN_NOTHING, false,		 false};
 	return node;
 }
 
 /* The instruction behind which a register has what it has at the end, `at` or a later one. */
 uint32_t
-written_at(const Planner &p, uint16_t number, uint32_t at)
+written_at(const QueryPlanner &p, uint16_t number, uint32_t at)
 {
 	for (uint32_t i = at; i < p.program->ninstructions; i++)
 		if (p.program->instructions[i].out == number)
@@ -158,7 +85,7 @@ written_at(const Planner &p, uint16_t number, uint32_t at)
 
 /* The instruction behind which groups can be found. */
 uint32_t
-groups_at(const Planner &p)
+groups_at(const QueryPlanner &p)
 {
 	uint32_t at = p.program->nfilter;
 
@@ -169,16 +96,16 @@ groups_at(const Planner &p)
 
 /* The instruction behind which an aggregate can be: all that it needs has been written. */
 uint32_t
-ready_at(const Planner &p, const GpuQueryAggregate &aggregate)
+ready_at(const QueryPlanner &p, const GpuQueryAggregate &aggregate)
 {
 	return written_at(p, aggregate.filter, written_at(p, aggregate.value, groups_at(p)));
 }
 
 /* What finds the groups, when their keys have been written. */
 bool
-add_group(Planner &p, uint32_t at)
+add_group(QueryPlanner &p, uint32_t at)
 {
-	Node *node;
+	PlanNode *node;
 
 	if (p.nkeys == 0 || groups_at(p) != at)
 		return true;
@@ -192,11 +119,11 @@ add_group(Planner &p, uint32_t at)
 }
 
 bool
-add_aggregates(Planner &p, uint32_t at)
+add_aggregates(QueryPlanner &p, uint32_t at)
 {
 	for (int k = 0; k < p.naggregates; k++)
 	{
-		Node *node;
+		PlanNode *node;
 
 		if (ready_at(p, p.aggregates[k]) != at)
 			continue;
@@ -212,14 +139,14 @@ add_aggregates(Planner &p, uint32_t at)
 
 /* Values and nodes of the program; false: too large, or has what a kernel cannot do. */
 bool
-make_nodes(Planner &p)
+make_nodes(QueryPlanner &p)
 {
 	const GpuaggVectorProgram *program = p.program;
 
 	for (uint32_t i = 0; i <= program->ninstructions; i++)
 	{
 		const GpuaggVectorInstruction *in = &program->instructions[i];
-		Node *node;
+		PlanNode *node;
 
 		if (i == program->nfilter && program->filter != GPUAGG_VECTOR_NONE)
 		{
@@ -236,8 +163,9 @@ make_nodes(Planner &p)
 			return false;
 		if (in->op == GPUAGG_VECTOR_COLUMN || in->op == GPUAGG_VECTOR_CONSTANT)
 		{
-			p.registers[in->out] = add_value(p, in->op == GPUAGG_VECTOR_COLUMN ? COLUMN : CONSTANT,
-											 in->type, in->arg);
+			p.registers[in->out] =
+				add_value(p, in->op == GPUAGG_VECTOR_COLUMN ? PLAN_COLUMN : PLAN_CONSTANT, in->type,
+						  in->arg);
 			continue;
 		}
 		if (in->op == GPUAGG_VECTOR_COALESCE && operand(p, in->a) == operand(p, in->b))
@@ -253,7 +181,7 @@ make_nodes(Planner &p)
 		node->b = operand(p, in->b);
 		node->c = operand(p, in->c);
 		node->mask = operand(p, in->mask);
-		node->out = add_value(p, COMPUTED, gpuagg_vector_result(in), 0);
+		node->out = add_value(p, PLAN_COMPUTED, gpuagg_vector_result(in), 0);
 		p.registers[in->out] = node->out;
 	}
 	return true;
@@ -261,20 +189,20 @@ make_nodes(Planner &p)
 
 /* Leaves out what cannot flag a row and nothing needs. */
 void
-drop_nodes(Planner &p)
+drop_nodes(QueryPlanner &p)
 {
-	bool used[MAX_VALUES] = {};
-	bool keeps[MAX_NODES] = {};
+	bool used[PLAN_VALUES] = {};
+	bool keeps[PLAN_NODES] = {};
 	int kept = 0;
 
 	for (int i = p.nnodes - 1; i >= 0; i--)
 	{
-		const Node &node = p.nodes[i];
+		const PlanNode &node = p.nodes[i];
 		const int operands[] = {node.a, node.b, node.c, node.mask};
 
 		keeps[i] = node.in == nullptr || used[node.out] || may_flag(node.in->op);
 		for (int operand : operands)
-			if (keeps[i] && operand != NOTHING)
+			if (keeps[i] && operand != PLAN_NOTHING)
 				used[operand] = true;
 		for (int k = 0; k < p.nkeys && node.group; k++)
 			used[p.keys[k]] = true;
@@ -287,13 +215,13 @@ drop_nodes(Planner &p)
 
 /* Which operands are in the accumulator, and how long the other values are needed. */
 void
-trace_accumulator(Planner &p)
+trace_accumulator(QueryPlanner &p)
 {
-	int held = NOTHING;
+	int held = PLAN_NOTHING;
 
 	for (int i = 0; i < p.nnodes; i++)
 	{
-		Node &node = p.nodes[i];
+		PlanNode &node = p.nodes[i];
 
 		if (node.in != nullptr && held == node.b && held != node.a && commutes(node.in->op))
 		{
@@ -304,24 +232,24 @@ trace_accumulator(Planner &p)
 
 		const int others[] = {node.b, node.c, node.mask};
 
-		node.a_held = node.a != NOTHING && node.a == held;
-		if (node.a != NOTHING && !node.a_held)
+		node.a_held = node.a != PLAN_NOTHING && node.a == held;
+		if (node.a != PLAN_NOTHING && !node.a_held)
 			p.values[node.a].needed = i;
 		for (int operand : others)
-			if (operand != NOTHING)
+			if (operand != PLAN_NOTHING)
 				p.values[operand].needed = i;
 		for (int k = 0; k < p.nkeys && node.group; k++)
 			p.values[p.keys[k]].needed = i;
 		if (node.in != nullptr)
 			held = node.out;
 		else if (node.group)
-			held = NOTHING;
-		else if (node.a != NOTHING)
+			held = PLAN_NOTHING;
+		else if (node.a != PLAN_NOTHING)
 			held = node.a;
 		/* sums of FLOAT32 are of what is cast there */
-		if (node.aggregate != NOTHING && held != NOTHING &&
+		if (node.aggregate != PLAN_NOTHING && held != PLAN_NOTHING &&
 			p.values[held].type == GPUAGG_VECTOR_FLOAT32)
-			held = NOTHING;
+			held = PLAN_NOTHING;
 	}
 }
 
@@ -357,25 +285,26 @@ find_place(const Temporary *taken, int n, int bytes, int node)
 
 /* Temporaries for values that are needed when they are no longer in the accumulator. */
 bool
-place_values(Planner &p)
+place_values(QueryPlanner &p)
 {
-	Temporary values[MAX_NODES];
-	Temporary slots[MAX_NODES];
+	Temporary values[PLAN_NODES];
+	Temporary slots[PLAN_NODES];
 	int nvalues = 0;
 	int nslots = 0;
 
 	for (int i = 0; i < p.nnodes; i++)
 	{
-		Value *value = p.nodes[i].out != NOTHING ? &p.values[p.nodes[i].out] : nullptr;
+		PlanValue *value = p.nodes[i].out != PLAN_NOTHING ? &p.values[p.nodes[i].out] : nullptr;
 		int bytes;
 		int at = 0;
 		int slot;
 
-		if (value == nullptr || value->needed == NOTHING)
+		if (value == nullptr || value->needed == PLAN_NOTHING)
 			continue;
-		bytes = value->type == GPUAGG_VECTOR_BOOL	   ? 0
-				: class_of(value->type) == QUERY_INT32 ? 4
-													   : (int) gpuagg_vector_type_size(value->type);
+		bytes = value->type == GPUAGG_VECTOR_BOOL ? 0
+				: query_class_of(value->type) == QUERY_INT32
+					? 4
+					: (int) gpuagg_vector_type_size(value->type);
 		if (bytes > 0)
 		{
 			at = find_place(values, nvalues, bytes, i);
@@ -395,349 +324,6 @@ place_values(Planner &p)
 									 : bytes == 8 ? QUERY_TEMPORARY8
 												  : QUERY_TEMPORARY16,
 									 slot << 16 | at);
-	}
-	return true;
-}
-
-/* A place among the plan's constants; NOTHING: there is none. */
-int
-add_constant(Planner &p, GpuaggInt128 value)
-{
-	if (p.nconstants == GPU_QUERY_CONSTANTS)
-		return NOTHING;
-	p.plan->constants[p.nconstants] = value;
-	return p.nconstants++;
-}
-
-GpuaggInt128
-constant_bits(const GpuaggVectorConstant &constant)
-{
-	GpuaggInt128 bits = {0, 0};
-
-	if (constant.isnull)
-		return bits;
-	switch (constant.type)
-	{
-		case GPUAGG_VECTOR_BOOL:
-			bits.lo = constant.u.integer.lo & 1;
-			return bits;
-		case GPUAGG_VECTOR_INT16:
-			return gpuagg_int128_from((int16_t) constant.u.integer.lo);
-		case GPUAGG_VECTOR_INT32:
-			return gpuagg_int128_from((int32_t) constant.u.integer.lo);
-		case GPUAGG_VECTOR_INT64:
-			return gpuagg_int128_from((int64_t) constant.u.integer.lo);
-		case GPUAGG_VECTOR_INT128:
-			return constant.u.integer;
-		default:
-			memcpy(&bits.lo, &constant.u, gpuagg_vector_type_size(constant.type));
-			return bits;
-	}
-}
-
-/* Where a value is found; false: there are too many. */
-bool
-source_of(Planner &p, int number, uint32_t *source)
-{
-	Value *value;
-	uint32_t at = 0;
-
-	*source = QUERY_SOURCE(QUERY_NONE, 0);
-	if (number == NOTHING)
-		return true;
-	value = &p.values[number];
-	if (!value->placed && value->kind == COLUMN)
-	{
-		while (at < p.plan->ncolumns && p.plan->column[at] != value->number)
-			at++;
-		if (at == GPU_QUERY_COLUMNS)
-			return false;
-		if (at == p.plan->ncolumns)
-		{
-			p.plan->column[at] = (uint16_t) value->number;
-			p.plan->type[at] = (uint8_t) value->type;
-			p.plan->ncolumns++;
-		}
-		value->source = QUERY_SOURCE(QUERY_COLUMN, at);
-	}
-	else if (!value->placed && value->kind == CONSTANT)
-	{
-		const GpuaggVectorConstant &constant = p.program->constants[value->number];
-		int place = add_constant(p, constant_bits(constant));
-
-		if (place == NOTHING)
-			return false;
-		value->source = QUERY_SOURCE(constant.isnull ? QUERY_NULL : QUERY_CONSTANT, place);
-	}
-	value->placed = true;
-	*source = value->source;
-	return true;
-}
-
-GpuQueryStep *
-add_step(Planner &p, int code)
-{
-	GpuQueryStep *step;
-
-	if (p.plan->nsteps == GPU_QUERY_STEPS)
-		return nullptr;
-	step = &p.plan->steps[p.plan->nsteps++];
-	memset(step, 0, sizeof(*step));
-	step->code = (uint16_t) code;
-	step->a = QUERY_SOURCE(QUERY_ACCUMULATOR, 0);
-	return step;
-}
-
-/* Constants of a set, as the CPU has them: a NULL is a zero, and all rows are flagged. */
-bool
-add_set(Planner &p, const GpuaggVectorInstruction *in, GpuQueryStep *step)
-{
-	int count = in->op == GPUAGG_VECTOR_IN ? in->count : 2;
-
-	step->arg = (uint16_t) p.nconstants;
-	step->count = (uint16_t) count;
-	for (int k = 0; k < count; k++)
-	{
-		const GpuaggVectorConstant &constant = p.program->constants[in->arg + (uint32_t) k];
-
-		step->inverted |= constant.isnull;
-		if (add_constant(p, constant_bits(constant)) == NOTHING)
-			return false;
-	}
-	return true;
-}
-
-/* Pieces of a zone, two to a constant; those at its end that are equal are one. */
-bool
-add_zone(Planner &p, const GpuaggVectorInstruction *in, GpuQueryStep *step)
-{
-	const GpuaggVectorConstant *pieces = &p.program->constants[in->arg];
-	int count = in->count;
-	bool added = true;
-
-	for (int k = 0; k < in->count; k++)
-		step->inverted |= pieces[k].isnull;
-	while (count > 2 && constant_bits(pieces[count - 1]).lo == constant_bits(pieces[count - 2]).lo)
-		count--;
-	step->count = (uint16_t) count;
-	if (p.zone != in->arg || p.zone_count != in->count)
-	{
-		p.zone = in->arg;
-		p.zone_count = in->count;
-		p.zone_place = (uint16_t) p.nconstants;
-		added = false;
-	}
-	step->arg = p.zone_place;
-	for (int k = 0; k < count && !added; k += 2)
-	{
-		GpuaggInt128 two = constant_bits(pieces[k]);
-
-		two.hi = k + 1 < count ? (int64_t) constant_bits(pieces[k + 1]).lo : 0;
-		if (add_constant(p, two) == NOTHING)
-			return false;
-	}
-	return true;
-}
-
-/* The power of ten by which DECIMAL_TO_FLOAT divides, 0 for one that is no double. */
-bool
-add_power(Planner &p, uint32_t scale, GpuQueryStep *step)
-{
-	double power = 1;
-	GpuaggInt128 bits = {0, 0};
-	int place;
-
-	for (uint32_t i = 0; i < scale && i <= 22; i++)
-		power *= 10; /* exact up to 10^22 */
-	if (scale > 22)
-		power = 0;
-	memcpy(&bits.lo, &power, sizeof(power));
-	place = add_constant(p, bits);
-	step->b = QUERY_SOURCE(QUERY_CONSTANT, place);
-	return place != NOTHING;
-}
-
-int
-code_of(const GpuaggVectorInstruction *in, int op, bool *inverted)
-{
-	int of = class_of(in->type);
-
-	switch (op)
-	{
-		case GPUAGG_VECTOR_NE:
-			*inverted = true;
-			return QUERY_CODE(GPUAGG_VECTOR_EQ, of);
-		case GPUAGG_VECTOR_GE:
-			*inverted = true;
-			return QUERY_CODE(GPUAGG_VECTOR_LT, of);
-		case GPUAGG_VECTOR_LE:
-			*inverted = true;
-			return QUERY_CODE(GPUAGG_VECTOR_GT, of);
-		case GPUAGG_VECTOR_CAST:
-			return QUERY_CAST(of, in->to == GPUAGG_VECTOR_INT16 ? QUERY_INT16 : class_of(in->to));
-		default:
-			return QUERY_CODE(op, of);
-	}
-}
-
-/* Whether the result of an INT16 instruction, computed in 32 bits, may not be one. */
-bool
-may_leave_int16(int op)
-{
-	return (op >= GPUAGG_VECTOR_ADD && op <= GPUAGG_VECTOR_ABS) || op == GPUAGG_VECTOR_DIV_FLOOR ||
-		   op == GPUAGG_VECTOR_DIV_ROUND;
-}
-
-bool
-add_instruction(Planner &p, const Node &node)
-{
-	const GpuaggVectorInstruction *in = node.in;
-	int op = node.swapped ? (int) gpuagg_vector_commuted((GpuaggVectorOp) in->op) : in->op;
-	bool inverted = false;
-	GpuQueryStep *step = add_step(p, code_of(in, op, &inverted));
-
-	if (step == nullptr)
-		return false;
-	step->inverted = inverted;
-	if ((!node.a_held && !source_of(p, node.a, &step->a)) || !source_of(p, node.b, &step->b) ||
-		!source_of(p, node.c, &step->c) || !source_of(p, node.mask, &step->mask))
-		return false;
-	if ((op == GPUAGG_VECTOR_IN || op == GPUAGG_VECTOR_IN_RANGE) && !add_set(p, in, step))
-		return false;
-	if ((op == GPUAGG_VECTOR_TIME_TO_LOCAL || op == GPUAGG_VECTOR_TIME_FROM_LOCAL) &&
-		!add_zone(p, in, step))
-		return false;
-	if (op == GPUAGG_VECTOR_DECIMAL_TO_FLOAT && !add_power(p, in->arg, step))
-		return false;
-	if (op == GPUAGG_VECTOR_TIME_TRUNC || op == GPUAGG_VECTOR_TIME_FIELD)
-		step->arg = (uint16_t) in->arg;
-	if (in->type == GPUAGG_VECTOR_INT16 && may_leave_int16(op))
-	{
-		uint32_t mask = step->mask;
-
-		step = add_step(p, QUERY_CODE(QUERY_FIT16, QUERY_INT32));
-		if (step == nullptr)
-			return false;
-		step->mask = mask;
-	}
-	if (p.values[node.out].placed)
-		step->out = p.values[node.out].source;
-	p.plan->heavy |= op == GPUAGG_VECTOR_DIV || op == GPUAGG_VECTOR_MOD ||
-					 op == GPUAGG_VECTOR_DIV_FLOOR || op == GPUAGG_VECTOR_DIV_ROUND ||
-					 op >= GPUAGG_VECTOR_DECIMAL_TO_FLOAT;
-	p.plan->wide |= class_of(in->type) == QUERY_INT128 ||
-					class_of(gpuagg_vector_result(in)) == QUERY_INT128;
-	return true;
-}
-
-int
-words_of(int op, int of)
-{
-	switch (op)
-	{
-		case GPUAGG_COUNT:
-			return 1;
-		case GPUAGG_MIN:
-		case GPUAGG_MAX:
-			return of == QUERY_INT128 ? 3 : 2;
-		case GPUAGG_SUM:
-			return of == QUERY_INT32 ? 2 : of == QUERY_INT128 ? 4 : 3;
-		default:
-			return of == QUERY_INT32 ? 4 : 6;
-	}
-}
-
-/* Whether a later node takes the value out of the accumulator. */
-bool
-held_later(const Planner &p, int at)
-{
-	for (int i = at + 1; i < p.nnodes; i++)
-		if (p.nodes[i].a_held && p.nodes[i].a == p.nodes[at].a)
-			return true;
-	return false;
-}
-
-bool
-add_aggregate(Planner &p, int at)
-{
-	const Node &node = p.nodes[at];
-	GpuQueryTotal &total = p.plan->totals[node.aggregate];
-	int op = p.aggregates[node.aggregate].op;
-	int type = node.a != NOTHING ? p.values[node.a].type : GPUAGG_VECTOR_BOOL;
-	int of = op == GPUAGG_COUNT ? QUERY_BOOL : class_of(type);
-	bool widens = (op == GPUAGG_SUM || op == GPUAGG_MOMENTS) && of == QUERY_FLOAT32;
-	uint32_t a = QUERY_SOURCE(QUERY_ACCUMULATOR, 0);
-	GpuQueryStep *step;
-
-	if (!node.a_held && !source_of(p, node.a, &a))
-		return false;
-	if (widens)
-	{
-		step = add_step(p, QUERY_CAST(QUERY_FLOAT32, QUERY_FLOAT64));
-		if (step == nullptr)
-			return false;
-		step->a = a;
-		a = QUERY_SOURCE(QUERY_ACCUMULATOR, 0);
-		of = QUERY_FLOAT64;
-	}
-	step = add_step(p, QUERY_AGGREGATE_CODE(op, of));
-	if (step == nullptr || !source_of(p, node.c, &step->c))
-		return false;
-	step->a = a;
-	step->in_place = QUERY_SOURCE_KIND(a) == QUERY_COLUMN && node.c == NOTHING && p.nkeys == 0 &&
-					 op == GPUAGG_SUM && (of == QUERY_INT32 || of == QUERY_INT64) &&
-					 type != GPUAGG_VECTOR_INT16 && !held_later(p, at);
-	step->arg = (uint16_t) node.aggregate;
-	total.op = (uint8_t) op;
-	total.class_of = (uint8_t) of;
-	if (p.nkeys == 0)
-	{
-		total.words = (uint16_t) words_of(op, of);
-		total.first = (uint16_t) p.plan->words;
-		p.plan->words += total.words;
-		if ((op == GPUAGG_SUM || op == GPUAGG_MOMENTS) && of == QUERY_FLOAT64)
-			total.floats = p.plan->nfloats++;
-	}
-	p.plan->heavy |= op == GPUAGG_MOMENTS;
-	p.plan->squares |= op == GPUAGG_MOMENTS && of == QUERY_FLOAT64;
-	p.plan->wide |= of == QUERY_INT128;
-	return true;
-}
-
-bool
-add_steps(Planner &p)
-{
-	for (int i = 0; i < p.nnodes; i++)
-	{
-		const Node &node = p.nodes[i];
-		GpuQueryStep *step;
-
-		if (node.in != nullptr)
-		{
-			if (!add_instruction(p, node))
-				return false;
-		}
-		else if (node.aggregate != NOTHING)
-		{
-			if (!add_aggregate(p, i))
-				return false;
-		}
-		else if (node.group)
-		{
-			step = add_step(p, QUERY_CODE(QUERY_GROUP, QUERY_BOOL));
-			if (step == nullptr)
-				return false;
-			step->a = QUERY_SOURCE(QUERY_NONE, 0);
-			for (int k = 0; k < p.nkeys; k++)
-				if (!source_of(p, p.keys[k], &p.plan->key[k]))
-					return false;
-		}
-		else
-		{
-			step = add_step(p, QUERY_CODE(QUERY_FILTER, QUERY_BOOL));
-			if (step == nullptr || (!node.a_held && !source_of(p, node.a, &step->a)))
-				return false;
-		}
 	}
 	return true;
 }
@@ -767,11 +353,8 @@ aggregates_are_right(const GpuQueryAggregate *aggregates, int n, const uint8_t *
 			case GPUAGG_SUM:
 			case GPUAGG_MIN:
 			case GPUAGG_MAX:
-				if (!is_type(type) || type == GPUAGG_VECTOR_BOOL)
-					return false;
-				break;
 			case GPUAGG_MOMENTS:
-				if (!is_type(type) || type == GPUAGG_VECTOR_BOOL || type == GPUAGG_VECTOR_INT128)
+				if (!is_type(type) || type == GPUAGG_VECTOR_BOOL)
 					return false;
 				break;
 			default:
@@ -810,7 +393,7 @@ gpu_query_plan_groups(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
 					  int nkeys)
 {
 	uint8_t types[GPUAGG_VECTOR_REGISTERS];
-	Planner p;
+	QueryPlanner p;
 
 	memset(plan, 0, sizeof(*plan));
 	if (naggregates < 0 || naggregates > GPU_QUERY_AGGREGATES || nkeys < 0 ||
@@ -827,13 +410,13 @@ gpu_query_plan_groups(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
 	p.key_registers = keys;
 	p.nkeys = nkeys;
 	p.nvalues = p.nnodes = p.nconstants = 0;
-	p.zone = UINT32_MAX;
+	p.zone = {};
 	plan->naggregates = (uint32_t) naggregates;
 	if (!make_nodes(p))
 		return GPUAGG_REFUSED;
 	drop_nodes(p);
 	trace_accumulator(p);
-	if (!place_values(p) || !add_steps(p))
+	if (!place_values(p) || !query_plan_steps(p))
 		return GPUAGG_REFUSED;
 	for (uint32_t i = 0; i < plan->ncolumns; i++)
 		plan->wide |= plan->type[i] == GPUAGG_VECTOR_INT128;

@@ -108,7 +108,7 @@ typedef struct GpuQueryPlan
 	uint8_t wide;	/* some value is INT128 */
 	uint8_t nfloats;
 	uint8_t heavy;	 /* has quotients, parts of times or sums of squares */
-	uint8_t squares; /* has sums of squares of floats */
+	uint8_t squares; /* has sums of squares of floats, or of INT128 */
 	uint8_t spare[4];
 	uint16_t column[GPU_QUERY_COLUMNS]; /* number in the program */
 	uint8_t type[GPU_QUERY_COLUMNS];	/* GpuaggVectorType */

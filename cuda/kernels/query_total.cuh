@@ -1,13 +1,14 @@
 /*
  * query_total.cuh
- *	  Aggregates of the query machine: what threads, blocks and the grid add up.
+ *	  Aggregates of the query machine: what threads and blocks add up.
  *
  * A thread's totals are words in shared memory, of each aggregate the count first:
  *
  *		COUNT		-
  *		SUM			INT32 64 bits; INT64 its low halves and its high halves, each in 64 bits
  *					(2^31 rows of a thread cannot overflow); INT128 192 bits; floats bins
- *		MOMENTS		as SUM, and squares of 128 bits for INT32, of 192 for INT64; floats bins
+ *		MOMENTS		as SUM, and squares of 128 bits for INT32, of 192 for INT64, of 320 for INT128;
+ *					floats bins
  *		MIN, MAX	the order key; of INT128 two words
  *
  * When its range is done a block makes parts of them, one an aggregate, and leaves them in
@@ -17,115 +18,7 @@
 #ifndef GPUAGG_QUERY_TOTAL_CUH
 #define GPUAGG_QUERY_TOTAL_CUH
 
-#include "kernels/query_step.cuh"
-#include "kernels/reduce_bin_sums.cuh"
-
-#define QUERY_MAX_BLOCKS 1056
-#define QUERY_STRIPES	 8
-#define QUERY_WORDS		 WORD_SQUARE /* of a result without squares of floats */
-
-/* Sums are in two's complement, least word first; MIN and MAX have a key of 128 bits in sum. */
-struct QueryPart
-{
-	uint64_t n;
-	uint64_t sum[3];
-	uint64_t squares[3];
-};
-
-struct QueryScratch
-{
-	uint32_t ticket;
-	uint32_t unused;
-	uint64_t nflagged;
-	uint64_t float_words[GPU_QUERY_AGGREGATES][QUERY_STRIPES][RESULT_WORDS];
-	QueryPart part[GPU_QUERY_AGGREGATES][QUERY_MAX_BLOCKS];
-};
-
-/*
- * A block's sum of floats, and where the kernel has sums of squares, too, room for these; bins but
- * for the near ones, which are words of a thread.
- */
-template <bool SQUARES> struct QueryFloatsOf
-{
-	SplitWord word[SQUARES ? RESULT_WORDS : QUERY_WORDS];
-	union
-	{
-		FarBins<2> far;
-		FarBins<SQUARES ? 3 : 2> all;
-	};
-	struct
-	{
-		int top;
-		float limit;
-		uint32_t groups;
-		uint32_t far_groups;
-		int misses;
-	} warp[QUERY_THREADS / WARP_SIZE];
-};
-
-typedef QueryFloatsOf<false> QueryFloats;
-
-/* Adds to an integer of N words. */
-template <int N>
-static __device__ __forceinline__ void
-query_add(uint64_t (&into)[N], const uint64_t (&from)[N])
-{
-	uint64_t carry = 0;
-
-	UNROLL
-	for (int i = 0; i < N; i++)
-	{
-		uint64_t sum = into[i] + carry;
-
-		carry = sum < carry;
-		into[i] = sum + from[i];
-		carry += into[i] < from[i];
-	}
-}
-
-static __device__ __forceinline__ void
-query_add_wide(uint64_t (&into)[3], Wide v)
-{
-	uint64_t from[3] = {(uint64_t) v, (uint64_t) ((WideBits) v >> 64), v < 0 ? UINT64_MAX : 0};
-
-	query_add(into, from);
-}
-
-static __device__ __forceinline__ Wide
-query_key(const QueryPart &part)
-{
-	return QueryType<Wide>::from(part.sum[0], part.sum[1]);
-}
-
-static __device__ __forceinline__ void
-query_combine(QueryPart &into, const QueryPart &from, int op)
-{
-	if (op == GPUAGG_MIN || op == GPUAGG_MAX)
-	{
-		bool less = query_key(from) < query_key(into);
-
-		if (from.n > 0 && (into.n == 0 || less == (op == GPUAGG_MIN)))
-		{
-			into.sum[0] = from.sum[0];
-			into.sum[1] = from.sum[1];
-		}
-	}
-	else
-	{
-		query_add(into.sum, from.sum);
-		query_add(into.squares, from.squares);
-	}
-	into.n += from.n;
-}
-
-/* Combination over the warp, in every lane. */
-static __device__ __forceinline__ void
-query_combine_warp(QueryPart &part, int op)
-{
-	ROLLED
-	for (int bit = 1; bit < WARP_SIZE; bit *= 2)
-		query_combine(part, warp_shfl_xor(part, bit), op);
-}
+#include "kernels/query_part.cuh"
 
 template <class Machine, bool FLOATS, bool SQUARES = false> struct QueryTotals
 {
@@ -137,6 +30,7 @@ template <class Machine, bool FLOATS, bool SQUARES = false> struct QueryTotals
 	typedef BinSums<double, false, V / 2> Bins;
 	typedef BinSums<double, true, V / 2> Moments;
 	typedef QueryFloatsOf<SQUARES> Floats;
+	typedef QueryPart<SQUARES> Part;
 
 	static constexpr int WORDS = SQUARES ? RESULT_WORDS : QUERY_WORDS;
 
@@ -305,6 +199,54 @@ template <class Machine, bool FLOATS, bool SQUARES = false> struct QueryTotals
 		word(total.first + 2) = (uint64_t) ((WideBits) best >> 64);
 	}
 
+	__device__ __forceinline__ void add_wide(const GpuQueryTotal &total, const Lanes &a,
+											 uint32_t rows) const
+	{
+		uint64_t sum[3];
+
+		UNROLL
+		for (uint32_t i = 0; i < 3; i++)
+			sum[i] = word(total.first + 1 + i);
+		UNROLL
+		for (int k = 0; k < V; k++)
+			query_add_wide(sum, rows >> k & 1 ? Machine::template value<Wide>(a, k) : 0);
+		UNROLL
+		for (uint32_t i = 0; i < 3; i++)
+			word(total.first + 1 + i) = sum[i];
+	}
+
+	__device__ __forceinline__ void add_wide_squares(const GpuQueryTotal &total, const Lanes &a,
+													 uint32_t rows) const
+	{
+		uint64_t squares[5];
+		uint64_t low[V];
+		uint64_t high[V];
+
+		UNROLL
+		for (uint32_t i = 0; i < 5; i++)
+			squares[i] = word(total.first + 4 + i);
+		UNROLL
+		for (int k = 0; k < V; k++)
+		{
+			low[k] = rows >> k & 1 ? a.low[k] : 0;
+			high[k] = rows >> k & 1 ? a.high[k] : 0;
+		}
+		ROLLED
+		for (int k = 0; k < V; k++, Machine::turn(low), Machine::turn(high))
+		{
+			uint64_t square[4];
+
+			query_square(QueryType<Wide>::from(low[0], high[0]), square);
+
+			uint64_t from[5] = {square[0], square[1], square[2], square[3], 0};
+
+			query_add(squares, from);
+		}
+		UNROLL
+		for (uint32_t i = 0; i < 5; i++)
+			word(total.first + 4 + i) = squares[i];
+	}
+
 	/* Adds the values of those rows to an aggregate. */
 	__device__ __forceinline__ void add(const GpuQueryStep &step, const Lanes &a,
 										uint32_t rows) const
@@ -380,19 +322,13 @@ template <class Machine, bool FLOATS, bool SQUARES = false> struct QueryTotals
 			}
 			case QUERY_AGGREGATE_CODE(GPUAGG_SUM, QUERY_INT128):
 				if constexpr (WIDE)
+					add_wide(total, a, rows);
+				break;
+			case QUERY_AGGREGATE_CODE(GPUAGG_MOMENTS, QUERY_INT128):
+				if constexpr (WIDE && SQUARES)
 				{
-					uint64_t sum[3];
-
-					UNROLL
-					for (uint32_t i = 0; i < 3; i++)
-						sum[i] = word(total.first + 1 + i);
-					UNROLL
-					for (int k = 0; k < V; k++)
-						query_add_wide(sum,
-									   rows >> k & 1 ? Machine::template value<Wide>(a, k) : 0);
-					UNROLL
-					for (uint32_t i = 0; i < 3; i++)
-						word(total.first + 1 + i) = sum[i];
+					add_wide(total, a, rows);
+					add_wide_squares(total, a, rows);
 				}
 				break;
 			case QUERY_AGGREGATE_CODE(GPUAGG_SUM, QUERY_FLOAT64):
@@ -529,13 +465,14 @@ template <class Machine, bool FLOATS, bool SQUARES = false> struct QueryTotals
 	}
 
 	/* What this thread has of an aggregate. */
-	__device__ __forceinline__ QueryPart part_of(const GpuQueryTotal &total) const
+	__device__ __forceinline__ Part part_of(const GpuQueryTotal &total) const
 	{
-		QueryPart part = {};
+		constexpr uint32_t MOST = SQUARES ? 9 : 6;
+		Part part = {};
 		bool moments = total.op == GPUAGG_MOMENTS;
-		uint64_t w[6] = {};
+		uint64_t w[MOST] = {};
 
-		for (uint32_t i = 0; i < 6; i++)
+		for (uint32_t i = 0; i < MOST; i++)
 			w[i] = i < total.words ? word(total.first + i) : 0;
 		part.n = w[0];
 		if (total.op == GPUAGG_COUNT || sums_floats(total))
@@ -545,6 +482,9 @@ template <class Machine, bool FLOATS, bool SQUARES = false> struct QueryTotals
 			part.sum[0] = w[1];
 			part.sum[1] = w[2];
 			part.sum[2] = w[3];
+			UNROLL
+			for (uint32_t i = 0; SQUARES && i < 5; i++)
+				part.squares[SQUARES ? i : 0] = w[SQUARES ? 4 + i : 0];
 		}
 		else if (total.class_of == QUERY_INT64 && (moments || total.op == GPUAGG_SUM))
 		{
@@ -562,10 +502,19 @@ template <class Machine, bool FLOATS, bool SQUARES = false> struct QueryTotals
 		if (!moments)
 		{
 			UNROLL
-			for (int i = 0; i < 3; i++)
+			for (int i = 0; i < (SQUARES ? 5 : 3); i++)
 				part.squares[i] = 0;
 		}
 		return part;
+	}
+
+	__device__ __forceinline__ static Part &part_of_block(QueryScratch *scratch, uint32_t number,
+														  unsigned block)
+	{
+		if constexpr (SQUARES)
+			return scratch->wide_part[number][block];
+		else
+			return scratch->part[number][block];
 	}
 
 	/* All threads: leaves the block's parts in scratch, and adds its sums of floats to it. */
@@ -577,7 +526,7 @@ template <class Machine, bool FLOATS, bool SQUARES = false> struct QueryTotals
 		for (uint32_t i = 0; i < plan.naggregates; i++)
 		{
 			const GpuQueryTotal &total = plan.totals[i];
-			QueryPart part = part_of(total);
+			Part part = part_of(total);
 
 			query_combine_warp(part, total.op);
 			__syncwarp(FULL_MASK);
@@ -603,7 +552,7 @@ template <class Machine, bool FLOATS, bool SQUARES = false> struct QueryTotals
 			__syncwarp(FULL_MASK);
 			/* into the warp's words of the count */
 			if (lane_id() == 0)
-				*(QueryPart *) &word(total.first) = part;
+				*(Part *) &word(total.first) = part;
 		}
 		__syncthreads();
 		for (uint32_t i = threadIdx.x; i < plan.naggregates; i += blockDim.x)
@@ -611,11 +560,11 @@ template <class Machine, bool FLOATS, bool SQUARES = false> struct QueryTotals
 			const GpuQueryTotal &total = plan.totals[i];
 			const uint64_t *first = (const uint64_t *) (words - threadIdx.x) +
 									total.first * blockDim.x;
-			QueryPart part = *(const QueryPart *) first;
+			Part part = *(const Part *) first;
 
 			for (unsigned w = 1; w < warps; w++)
-				query_combine(part, *(const QueryPart *) (first + w * WARP_SIZE), total.op);
-			scratch->part[i][blockIdx.x] = part;
+				query_combine(part, *(const Part *) (first + w * WARP_SIZE), total.op);
+			part_of_block(scratch, i, blockIdx.x) = part;
 		}
 		for (uint32_t i = threadIdx.x; FLOATS && i < plan.nfloats; i += blockDim.x)
 			carry(floats[i].word);
@@ -655,10 +604,10 @@ template <class Machine, bool FLOATS, bool SQUARES = false> struct QueryTotals
 		for (uint32_t i = (uint32_t) warp_id(); i < plan.naggregates; i += warps)
 		{
 			GpuaggReduced &reduced = launch.results->of[i].reduced;
-			QueryPart part = {};
+			Part part = {};
 
 			for (unsigned b = (unsigned) lane_id(); b < gridDim.x; b += WARP_SIZE)
-				query_combine(part, scratch->part[i][b], plan.totals[i].op);
+				query_combine(part, part_of_block(scratch, i, b), plan.totals[i].op);
 			query_combine_warp(part, plan.totals[i].op);
 			if (lane_id() == 0)
 			{
@@ -670,6 +619,10 @@ template <class Machine, bool FLOATS, bool SQUARES = false> struct QueryTotals
 				for (int k = 0; k < 3; k++)
 					reduced.squares[k] = part.squares[k];
 				launch.results->of[i].high = extreme ? 0 : (int64_t) part.sum[2];
+				for (int k = 0; k < 2; k++)
+					launch.results->of[i].more_squares[k] = SQUARES
+																? part.squares[SQUARES ? 3 + k : 0]
+																: 0;
 			}
 			for (int k = INTEGER_WORDS + lane_id(); k < RESULT_WORDS; k += WARP_SIZE)
 				((uint64_t *) &reduced)[k] = k == WORD_SHAPE ? SHAPE_FULL : 0;

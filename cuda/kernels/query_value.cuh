@@ -190,6 +190,24 @@ template <> struct QueryMul<Wide>
 	}
 };
 
+/* Words of the square, least first. */
+static __device__ __forceinline__ void
+query_square(Wide v, uint64_t (&square)[4])
+{
+	WideBits size = v < 0 ? -(WideBits) v : (WideBits) v;
+	uint64_t low = (uint64_t) size;
+	uint64_t high = (uint64_t) (size >> 64); /* at most 2^63 */
+	WideBits least = (WideBits) low * low;
+	WideBits twice = (WideBits) low * high << 1;
+	WideBits middle = (least >> 64) + (uint64_t) twice;
+	WideBits most = (WideBits) high * high + (twice >> 64) + (middle >> 64);
+
+	square[0] = (uint64_t) least;
+	square[1] = (uint64_t) middle;
+	square[2] = (uint64_t) most;
+	square[3] = (uint64_t) (most >> 64);
+}
+
 struct QueryMulWide
 {
 	static constexpr bool HEAVY = false;

@@ -4,16 +4,18 @@
  */
 #include "common/decimal_sum.h"
 
+#include "common/int_words.h"
 #include "common/power_of_ten.h"
 
 #define FAST_BITS	 58 /* of the high word: sums below 2^122, squares below 2^186 */
 #define SHORT_LIMBS	 16 /* a number of so many limbs is squared without allocating */
 #define WORDS_GROUPS 16 /* groups of four digits: 2^191 has 58 digits */
+#define WIDE_WORDS	 (GPUAGG_SQUARE_WORDS + 1)
+#define WIDE_GROUPS	 32 /* 2^383 has 116 */
 
 typedef __int128 int128_t;
-typedef unsigned __int128 uint128_t;
 
-/* ---- integers of 192 bits ---- */
+/* ---- integers of words ---- */
 
 static void
 words_of(const GpuaggDecimalSum *acc, int squares, uint64_t *words)
@@ -28,64 +30,13 @@ words_of(const GpuaggDecimalSum *acc, int squares, uint64_t *words)
 	}
 }
 
-/* Replaces words by their absolute value; returns whether they were negative. */
-static int
-words_absolute(uint64_t *words)
-{
-	static const uint64_t one[GPUAGG_INT192_WORDS] = {1, 0, 0};
-
-	if ((int64_t) words[2] >= 0)
-		return 0;
-	for (int i = 0; i < GPUAGG_INT192_WORDS; i++)
-		words[i] = ~words[i];
-	gpuagg_int192_add(words, one);
-	return 1;
-}
-
-/* Divides; returns the remainder. */
-static uint64_t
-words_divide(uint64_t *words, uint64_t by)
-{
-	uint64_t rest = 0;
-
-	for (int i = GPUAGG_INT192_WORDS - 1; i >= 0; i--)
-	{
-		uint128_t v = (uint128_t) rest << 64 | words[i];
-
-		if (v <= UINT64_MAX)
-		{
-			rest = words[i] % by;
-			words[i] /= by;
-		}
-		else
-		{
-			words[i] = (uint64_t) (v / by);
-			rest = (uint64_t) (v % by);
-		}
-	}
-	return rest;
-}
-
+/* Divides positive words into groups of four digits, the last at room[groups - 1]. */
 static void
-words_multiply(uint64_t *words, uint64_t by)
+words_digits(uint64_t *words, int n, uint16_t *room, int groups)
 {
-	uint128_t carry = 0;
-
-	for (int i = 0; i < GPUAGG_INT192_WORDS; i++)
+	for (int i = groups; i > 0; i -= GPUAGG_LIMB_GROUPS)
 	{
-		carry += (uint128_t) words[i] * by;
-		words[i] = (uint64_t) carry;
-		carry >>= 64;
-	}
-}
-
-/* The absolute value as groups of four digits, the last at room[WORDS_GROUPS - 1]. */
-static void
-words_digits(uint64_t *words, uint16_t *room)
-{
-	for (int i = WORDS_GROUPS; i > 0; i -= GPUAGG_LIMB_GROUPS)
-	{
-		uint64_t limb = words_divide(words, GPUAGG_LIMB);
+		uint64_t limb = gpuagg_words_divide(words, n, GPUAGG_LIMB);
 
 		for (int j = 1; j <= GPUAGG_LIMB_GROUPS; j++)
 		{
@@ -93,6 +44,27 @@ words_digits(uint64_t *words, uint16_t *room)
 			limb /= GPUAGG_DECIMAL_BASE;
 		}
 	}
+}
+
+/* Adds an integer of n words, at most WIDE_WORDS - 1, times 10^-scale. */
+static void
+words_to_limbs(const GpuaggMemory *memory, GpuaggLimbs *limbs, const uint64_t *words, int n,
+			   int scale)
+{
+	int places = (scale + 3) / 4; /* groups after the point */
+	uint64_t wide[WIDE_WORDS];
+	uint16_t room[WIDE_GROUPS];
+	int negative;
+	GpuaggDecimal x;
+
+	for (int i = 0; i < WIDE_WORDS; i++)
+		wide[i] = i < n ? words[i] : (int64_t) words[n - 1] < 0 ? UINT64_MAX : 0;
+	negative = gpuagg_words_absolute(wide, WIDE_WORDS);
+	gpuagg_words_multiply(wide, WIDE_WORDS, gpuagg_power_of_ten(4 * places - scale));
+	words_digits(wide, WIDE_WORDS, room, WIDE_GROUPS);
+	x = gpuagg_decimal_trimmed(room, WIDE_GROUPS, WIDE_GROUPS - 1 - places, negative);
+	if (x.ndigits > 0)
+		gpuagg_limbs_add_decimal(memory, limbs, &x, 1);
 }
 
 /* ---- the two parts ---- */
@@ -116,8 +88,8 @@ fast_total(const GpuaggDecimalSum *acc, int squares, uint16_t *room)
 	int negative;
 
 	words_of(acc, squares, words);
-	negative = words_absolute(words);
-	words_digits(words, room);
+	negative = gpuagg_words_absolute(words, GPUAGG_INT192_WORDS);
+	words_digits(words, GPUAGG_INT192_WORDS, room, WORDS_GROUPS);
 	return gpuagg_decimal_trimmed(room, WORDS_GROUPS,
 								  WORDS_GROUPS - 1 - acc->groups * (squares ? 2 : 1), negative);
 }
@@ -215,8 +187,8 @@ gpuagg_decimal_rescale(GpuaggDecimalSum *acc, int groups)
 	fast->sum = gpuagg_int128_narrow(gpuagg_int128_wide(fast->sum) * (int128_t) factor);
 	if (fast->moments)
 	{
-		words_multiply(fast->squares, factor);
-		words_multiply(fast->squares, factor);
+		gpuagg_words_multiply(fast->squares, GPUAGG_INT192_WORDS, factor);
+		gpuagg_words_multiply(fast->squares, GPUAGG_INT192_WORDS, factor);
 	}
 	acc->groups = groups;
 }
@@ -259,7 +231,7 @@ gpuagg_decimal_add(GpuaggDecimalSum *acc, const GpuaggDecimal *x)
 		gpuagg_int_sum_add(&acc->fast, value, (int) acc->fast.moments);
 	else
 		deposit(acc, x, 1);
-	gpuagg_decimal_add_scale(acc, x->scale);
+	gpuagg_decimal_add_scale(acc, x->scale, 1);
 }
 
 /* Resets what finite values have changed, when none of them is left. */
@@ -343,6 +315,18 @@ gpuagg_decimal_add_fast(GpuaggDecimalSum *acc, const GpuaggIntSum *sum)
 {
 	gpuagg_int_sum_merge(&acc->fast, sum);
 	settle(acc);
+}
+
+void
+gpuagg_decimal_add_words(GpuaggDecimalSum *acc, int64_t n, int scale, const uint64_t *sum,
+						 const uint64_t *squares)
+{
+	GpuaggDecimalRare *rare = rare_of(acc);
+
+	acc->fast.n += n;
+	words_to_limbs(&acc->memory, &rare->sum, sum, GPUAGG_SUM_WORDS, scale);
+	if (acc->fast.moments)
+		words_to_limbs(&acc->memory, &rare->squares, squares, GPUAGG_SQUARE_WORDS, 2 * scale);
 }
 
 static int64_t

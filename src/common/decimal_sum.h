@@ -88,9 +88,9 @@ gpuagg_decimal_int64(const GpuaggDecimal *x, int groups, int64_t *value)
 	return 1;
 }
 
-/* Notes the scale of a value that is being added. */
+/* Notes the scale of n values that are being added. */
 static inline void
-gpuagg_decimal_add_scale(GpuaggDecimalSum *acc, int scale)
+gpuagg_decimal_add_scale(GpuaggDecimalSum *acc, int scale, int64_t n)
 {
 	if (scale > acc->scale)
 	{
@@ -98,7 +98,7 @@ gpuagg_decimal_add_scale(GpuaggDecimalSum *acc, int scale)
 		acc->n_scale = 0;
 	}
 	if (scale == acc->scale)
-		acc->n_scale++;
+		acc->n_scale += n;
 }
 
 extern void gpuagg_decimal_init(GpuaggDecimalSum *acc, int moments, GpuaggMemory memory);
@@ -129,6 +129,13 @@ extern void gpuagg_decimal_special(GpuaggDecimalSum *acc, GpuaggDecimalSpecial s
 
 /* Adds the sum and squares of values of the fast part, as its batch delivers them. */
 extern void gpuagg_decimal_add_fast(GpuaggDecimalSum *acc, const GpuaggIntSum *sum);
+
+/*
+ * Adds n finite values, integers times 10^-scale, by the words (int_words.h) of the sum of these
+ * integers and, if acc has squares, of that of their squares.
+ */
+extern void gpuagg_decimal_add_words(GpuaggDecimalSum *acc, int64_t n, int scale,
+									 const uint64_t *sum, const uint64_t *squares);
 
 /*
  * Adds what `from` has; if into has squares, from must have them too.  The value of

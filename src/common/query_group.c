@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "common/int_words.h"
 #include "common/vector.h"
 
 #define FLOAT_WORDS	 5 /* of a packed sum, expected: 53 bits, and some 60 by which values differ */
@@ -67,8 +68,6 @@ add_field(GpuaggGroupLayout *layout, GpuaggGroupField *field, int has_filter)
 			return 1;
 		case GPUAGG_SUM:
 		case GPUAGG_MOMENTS:
-			if (field->op == GPUAGG_MOMENTS && field->type == GPUAGG_VECTOR_INT128)
-				return 0;
 			digits = is_float(field->type) ? GPUAGG_GROUP_FLOAT_DIGITS : (uint32_t) bits / 32;
 			field->words = (uint16_t) (2 * digits);
 			field->value = take_digits(&layout->common, digits);
@@ -262,13 +261,13 @@ gpuagg_group_key(const GpuaggGroupLayout *layout, const uint64_t *words, uint32_
 	return *isnull ? 0 : value;
 }
 
-/* A sum of digits, of so many words, in 192 bits. */
+/* A sum of digits, of so many words, in `size` words of 64 bits. */
 static void
-read_digits(const uint32_t *word, uint32_t n, uint64_t *wide)
+read_digits(const uint32_t *word, uint32_t n, uint64_t *wide, uint32_t size)
 {
 	__int128 carry = 0;
 
-	for (uint32_t i = 0; i < 6; i++)
+	for (uint32_t i = 0; i < 2 * size; i++)
 	{
 		int64_t digit = 0;
 
@@ -391,7 +390,8 @@ gpuagg_group_total(const GpuaggGroupLayout *layout, const uint32_t *record, uint
 	GpuaggReduced *reduced = &total->reduced;
 	uint32_t rows = record[layout->rows];
 	uint32_t missing = field->missing != GPUAGG_GROUP_NONE ? record[field->missing] : 0;
-	uint64_t wide[3];
+	uint64_t sum[GPUAGG_SUM_WORDS];
+	uint64_t squares[GPUAGG_SQUARE_WORDS] = {0};
 
 	gpuagg_query_total_init(total);
 	if (rows == 0 || missing > rows)
@@ -411,11 +411,9 @@ gpuagg_group_total(const GpuaggGroupLayout *layout, const uint32_t *record, uint
 			read_squares(field, record, reduced->f_squares);
 		return read_float(layout, record, number, reduced);
 	}
-	read_digits(record + field->value, field->words, wide);
-	reduced->sum.lo = wide[0];
-	reduced->sum.hi = (int64_t) wide[1];
-	total->high = (int64_t) wide[2];
+	read_digits(record + field->value, field->words, sum, GPUAGG_SUM_WORDS);
 	if (field->op == GPUAGG_MOMENTS)
-		read_digits(record + field->squares, field->square_words, reduced->squares);
+		read_digits(record + field->squares, field->square_words, squares, GPUAGG_SQUARE_WORDS);
+	gpuagg_query_total_set_words(total, sum, squares);
 	return 1;
 }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "common/int192.h"
+#include "common/int_words.h"
 #include "common/vector.h"
 
 static bool
@@ -28,11 +28,39 @@ sums_integers(int op, int type)
 	return (op == GPUAGG_SUM || op == GPUAGG_MOMENTS) && !is_float(type);
 }
 
+/* Words of squares that values of the type can have. */
+static int
+square_words(int type)
+{
+	return type == GPUAGG_VECTOR_INT128 ? GPUAGG_SQUARE_WORDS : 3;
+}
+
 void
 gpuagg_query_total_init(GpuaggQueryTotal *total)
 {
 	gpuagg_reduced_init(&total->reduced);
 	total->high = 0;
+	memset(total->more_squares, 0, sizeof(total->more_squares));
+}
+
+void
+gpuagg_query_total_words(const GpuaggQueryTotal *total, uint64_t *sum, uint64_t *squares)
+{
+	sum[0] = total->reduced.sum.lo;
+	sum[1] = (uint64_t) total->reduced.sum.hi;
+	sum[2] = (uint64_t) total->high;
+	memcpy(squares, total->reduced.squares, sizeof(total->reduced.squares));
+	memcpy(squares + 3, total->more_squares, sizeof(total->more_squares));
+}
+
+void
+gpuagg_query_total_set_words(GpuaggQueryTotal *total, const uint64_t *sum, const uint64_t *squares)
+{
+	total->reduced.sum.lo = sum[0];
+	total->reduced.sum.hi = (int64_t) sum[1];
+	total->high = (int64_t) sum[2];
+	memcpy(total->reduced.squares, squares, sizeof(total->reduced.squares));
+	memcpy(total->more_squares, squares + 3, sizeof(total->more_squares));
 }
 
 void
@@ -40,13 +68,18 @@ gpuagg_query_total_merge(GpuaggQueryTotal *into, const GpuaggQueryTotal *from, i
 {
 	if (sums_integers(op, type))
 	{
-		GpuaggInt128 a = into->reduced.sum;
-		uint64_t words[GPUAGG_INT192_WORDS] = {a.lo, (uint64_t) a.hi, (uint64_t) into->high};
-		GpuaggInt128 b = from->reduced.sum;
-		uint64_t more[GPUAGG_INT192_WORDS] = {b.lo, (uint64_t) b.hi, (uint64_t) from->high};
+		uint64_t sum[GPUAGG_SUM_WORDS];
+		uint64_t squares[GPUAGG_SQUARE_WORDS];
+		uint64_t more[GPUAGG_SUM_WORDS];
+		uint64_t more_squares[GPUAGG_SQUARE_WORDS];
 
-		gpuagg_int192_add(words, more);
-		into->high = (int64_t) words[2];
+		gpuagg_query_total_words(into, sum, squares);
+		gpuagg_query_total_words(from, more, more_squares);
+		gpuagg_words_add(sum, more, GPUAGG_SUM_WORDS);
+		gpuagg_words_add(squares, more_squares, GPUAGG_SQUARE_WORDS);
+		gpuagg_query_total_set_words(into, sum, squares);
+		into->reduced.n += from->reduced.n;
+		return;
 	}
 	gpuagg_reduced_merge(&into->reduced, &from->reduced,
 						 is_float(type) ? GPUAGG_FLOAT64 : GPUAGG_INT64, op);
@@ -63,10 +96,14 @@ gpuagg_query_total_write(const GpuaggQueryTotal *total, int op, int type, uint8_
 		gpuagg_put_int128(&w, reduced->sum);
 	else if (sums_integers(op, type))
 	{
-		gpuagg_put(&w, (uint64_t) total->high, 8);
-		gpuagg_put_int128(&w, reduced->sum);
-		for (int i = GPUAGG_INT192_WORDS - 1; i >= 0 && op == GPUAGG_MOMENTS; i--)
-			gpuagg_put(&w, reduced->squares[i], 8);
+		uint64_t sum[GPUAGG_SUM_WORDS];
+		uint64_t squares[GPUAGG_SQUARE_WORDS];
+
+		gpuagg_query_total_words(total, sum, squares);
+		for (int i = GPUAGG_SUM_WORDS - 1; i >= 0; i--)
+			gpuagg_put(&w, sum[i], 8);
+		for (int i = square_words(type) - 1; i >= 0 && op == GPUAGG_MOMENTS; i--)
+			gpuagg_put(&w, squares[i], 8);
 	}
 	else if (op == GPUAGG_SUM)
 		w.next += gpuagg_float_encode((const GpuaggFloatSum *) &reduced->f, NULL, w.next);
@@ -82,15 +119,16 @@ gpuagg_query_total_write(const GpuaggQueryTotal *total, int op, int type, uint8_
 	return (size_t) (w.next - room);
 }
 
-/* Whether n integers of the type can have this sum. */
+/* Whether n integers of the type can have these sums; squares are at most 2^254 or 2^126. */
 static bool
-is_sum(const GpuaggQueryTotal *total, int64_t n, int type)
+are_sums(const GpuaggQueryTotal *total, int64_t n, int type)
 {
 	GpuaggInt128 sum = total->reduced.sum;
 
 	if (type == GPUAGG_VECTOR_INT128)
-		return total->high >= -(n / 2) - 1 && total->high <= n / 2;
-	return total->high == (sum.hi < 0 ? -1 : 0) &&
+		return total->more_squares[1] <= (uint64_t) n / 4 && total->high >= -(n / 2) - 1 &&
+			   total->high <= n / 2;
+	return total->high == (sum.hi < 0 ? -1 : 0) && total->reduced.squares[2] <= (uint64_t) n / 4 &&
 		   gpuagg_int128_is_sum(sum, n, 8 * (int) gpuagg_vector_type_size(type));
 }
 
@@ -122,11 +160,15 @@ gpuagg_query_total_read(GpuaggReader *reader, int op, int type, GpuaggQueryTotal
 		reduced->sum = gpuagg_get_int128(reader);
 	else if (sums_integers(op, type))
 	{
-		total->high = (int64_t) gpuagg_get(reader, 8);
-		reduced->sum = gpuagg_get_int128(reader);
-		for (int i = GPUAGG_INT192_WORDS - 1; i >= 0 && op == GPUAGG_MOMENTS; i--)
-			reduced->squares[i] = gpuagg_get(reader, 8);
-		if (!is_sum(total, n, type) || reduced->squares[2] > (uint64_t) n / 4)
+		uint64_t sum[GPUAGG_SUM_WORDS];
+		uint64_t squares[GPUAGG_SQUARE_WORDS] = {0};
+
+		for (int i = GPUAGG_SUM_WORDS - 1; i >= 0; i--)
+			sum[i] = gpuagg_get(reader, 8);
+		for (int i = square_words(type) - 1; i >= 0 && op == GPUAGG_MOMENTS; i--)
+			squares[i] = gpuagg_get(reader, 8);
+		gpuagg_query_total_set_words(total, sum, squares);
+		if (!are_sums(total, n, type))
 			return 0;
 	}
 	else if ((op == GPUAGG_SUM || op == GPUAGG_MOMENTS) &&

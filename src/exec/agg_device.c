@@ -11,6 +11,7 @@
 #include "executor/executor.h"
 #include "utils/memutils.h"
 
+#include "common/int_words.h"
 #include "device/client.h"
 #include "exec/agg_device.h"
 #include "exec/agg_device_held.h"
@@ -49,6 +50,22 @@ static bool
 is_number(int type)
 {
 	return type >= GPUAGG_VECTOR_INT16 && type <= GPUAGG_VECTOR_FLOAT64;
+}
+
+static bool
+is_extreme(int op)
+{
+	return op == GPUAGG_MIN || op == GPUAGG_MAX;
+}
+
+/* Whether a state is of sums of decimals, with or without squares. */
+static bool
+sums_decimals(const AggScanState *node, int number)
+{
+	const AggGroupState *state = &node->states[number];
+
+	return state->family == SQL_FAMILY_NUMERIC && node->inputs[number].value.scale >= 0 &&
+		   (state->op == GPUAGG_SUM || state->op == GPUAGG_MOMENTS);
 }
 
 /* Why there is no kernel for the program; NULL: there is. */
@@ -90,13 +107,11 @@ state_refusal(const AggScanState *node, int number, GpuaggQueryAggregate *aggreg
 			return NULL;
 		case FEED_NUMBERS:
 		case FEED_DECIMAL:
-			if (op == GPUAGG_MOMENTS && type == GPUAGG_VECTOR_INT128)
-				return "a variance is the CPU's";
 			break;
 		case FEED_DATUM:
 			if (input->value.type == GPUAGG_VECTOR_BYTES)
 				return "strings are the CPU's";
-			if ((op != GPUAGG_MIN && op != GPUAGG_MAX) || type >= GPUAGG_VECTOR_FLOAT32)
+			if (type >= GPUAGG_VECTOR_FLOAT32 || (!is_extreme(op) && !sums_decimals(node, number)))
 				return "an aggregate is the CPU's";
 			break;
 		case FEED_DISTINCT:
@@ -177,15 +192,6 @@ know_parameters(AggScanState *node)
 
 /* ---- the answer ---- */
 
-bool
-gpuagg_agg_device_fits(const GpuaggQueryTotal *total)
-{
-	int64 most = PG_INT64_MAX / 1024;
-
-	return total->high == (total->reduced.sum.hi < 0 ? -1 : 0) && total->reduced.sum.hi <= most &&
-		   total->reduced.sum.hi >= -most;
-}
-
 /* The totals without keys, by state; false: the answer is none. */
 static bool
 read_totals(const AggDevice *device, BlobQuery *query, GpuaggQueryTotal *totals)
@@ -221,20 +227,33 @@ deposit_extreme(AggScanState *node, int number, AggGroup *group, const GpuaggRed
 	ResetExprContext(econtext);
 }
 
-bool
+/* Whether decimals' sums, times a factor of up to 1,000, leave room in a state's fast part. */
+static bool
+is_fast(const GpuaggQueryTotal *total)
+{
+	const GpuaggReduced *reduced = &total->reduced;
+	int64 most = INT64CONST(1) << 48;
+
+	return total->high == (reduced->sum.hi < 0 ? -1 : 0) && reduced->sum.hi < most &&
+		   reduced->sum.hi >= -most && total->more_squares[0] == 0 && total->more_squares[1] == 0 &&
+		   reduced->squares[2] < UINT64CONST(1) << 38;
+}
+
+void
 gpuagg_agg_device_total(AggScanState *node, int number, AggGroup *group, GpuaggQueryTotal *total)
 {
-	const AggInput *input = &node->inputs[number];
-	GpuaggOp op = (GpuaggOp) node->device->aggregates[number].op;
+	if (sums_decimals(node, number) && !is_fast(total))
+	{
+		uint64 sum[GPUAGG_SUM_WORDS];
+		uint64 squares[GPUAGG_SQUARE_WORDS];
 
-	if ((op == GPUAGG_SUM || op == GPUAGG_MOMENTS) &&
-		node->device->types[number] <= GPUAGG_VECTOR_INT128 && !gpuagg_agg_device_fits(total))
-		return false;
-	if (input->feed == FEED_DATUM)
+		gpuagg_query_total_words(total, sum, squares);
+		gpuagg_agg_sink_words(node, number, group, (int64) total->reduced.n, sum, squares);
+	}
+	else if (is_extreme(node->states[number].op) && node->inputs[number].feed == FEED_DATUM)
 		deposit_extreme(node, number, group, &total->reduced);
 	else
 		gpuagg_agg_sink_total(node, number, group, &total->reduced);
-	return true;
 }
 
 static bool
@@ -245,14 +264,8 @@ take_totals(AggScanState *node, BlobQuery *query)
 
 	if (query->ngroups != 1 || !read_totals(node->device, query, totals))
 		return false;
-	/* none is taken if one does not fit */
 	for (int i = 0; i < node->nstates; i++)
-		if (node->device->types[i] <= GPUAGG_VECTOR_INT128 &&
-			node->device->aggregates[i].op != GPUAGG_MIN &&
-			node->device->aggregates[i].op != GPUAGG_MAX && !gpuagg_agg_device_fits(&totals[i]))
-			return false;
-	for (int i = 0; i < node->nstates; i++)
-		(void) gpuagg_agg_device_total(node, i, group, &totals[i]);
+		gpuagg_agg_device_total(node, i, group, &totals[i]);
 	if ((int) query->query.naggregates > node->nstates)
 		node->counts.removed -= (int64) totals[node->nstates].reduced.n;
 	return true;
@@ -424,8 +437,6 @@ ask_part(AggScanState *node, AskedGroups *asked, uint32 part, bool *incomplete)
 			reason = GPUAGG_BUSY;
 		else if (!is_answered(asked->question, query->status))
 			node->device_reason = gpuagg_page_device_missing;
-		else if (!gpuagg_agg_device_groups_fit(query))
-			reason = GPUAGG_CPU_ONLY;
 		else
 		{
 			asked->taken = true;

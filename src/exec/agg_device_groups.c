@@ -173,9 +173,9 @@ take_total(AggScanState *node, const GpuaggGroupLayout *layout, const uint32 *re
 	}
 	if (field->op != GPUAGG_SUM || field->type >= GPUAGG_VECTOR_INT128)
 	{
-		if (!gpuagg_group_total(layout, record, (uint32) number, &total) ||
-			!gpuagg_agg_device_total(node, number, group, &total))
+		if (!gpuagg_group_total(layout, record, (uint32) number, &total))
 			elog(ERROR, "unexpected total of a group on the device");
+		gpuagg_agg_device_total(node, number, group, &total);
 		return;
 	}
 	sum = gpuagg_group_integer(field, record, record[layout->rows], &n);
@@ -262,32 +262,6 @@ take_records(AggDeviceRecords *keys, const GpuaggGroupPacking *packing, const ui
 		take_record(keys, record_of(keys, i), found[i]);
 }
 
-bool
-gpuagg_agg_device_groups_fit(const BlobQuery *query)
-{
-	const GpuaggGroupLayout *layout = query->layout;
-	uint64 record[GPUAGG_GROUP_WORDS / 2] = {0};
-
-	for (uint32_t a = 0; a < layout->naggregates; a++)
-	{
-		const GpuaggGroupField *field = &layout->field[a];
-
-		if (field->op != GPUAGG_SUM || field->type != GPUAGG_VECTOR_INT128)
-			continue;
-		for (uint64 i = 0; i < query->ngroups; i++)
-		{
-			GpuaggQueryTotal total;
-
-			gpuagg_group_unpack(&query->packing, query->records + i * query->packing.words,
-								(uint32 *) record);
-			if (!gpuagg_group_total(layout, (uint32 *) record, a, &total) ||
-				!gpuagg_agg_device_fits(&total))
-				return false;
-		}
-	}
-	return true;
-}
-
 /* A float that is listed apart. */
 static void
 take_far(AggDeviceRecords *keys, const GpuaggGroupFar *far)
@@ -307,7 +281,7 @@ take_far(AggDeviceRecords *keys, const GpuaggGroupFar *far)
 	total.reduced.n = 1;
 	gpuagg_reduced_add_float(&total.reduced, far->value,
 							 keys->groups->layout.field[far->aggregate].op);
-	(void) gpuagg_agg_device_total(node, (int) far->aggregate, group, &total);
+	gpuagg_agg_device_total(node, (int) far->aggregate, group, &total);
 }
 
 AggDeviceRecords *

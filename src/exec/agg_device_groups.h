@@ -26,9 +26,6 @@ extern const char *gpuagg_agg_device_groups_init(const AggScanState *node, AggDe
 /* How many groups the plan expects, of so many rows. */
 extern uint64 gpuagg_agg_device_groups_expected(const AggScanState *node, uint64 rows);
 
-/* Whether states can take all sums of an answer. */
-extern bool gpuagg_agg_device_groups_fit(const BlobQuery *query);
-
 /* Makes groups of packed records; the program has the strings of keys, NULL: there are none. */
 typedef struct AggDeviceRecords AggDeviceRecords;
 extern AggDeviceRecords *gpuagg_agg_device_records(AggScanState *node,

@@ -11,6 +11,7 @@
 #include "port/pg_bitutils.h"
 
 #include "common/int192.h"
+#include "common/int_words.h"
 #include "engine/cpu.h"
 #include "exec/agg_dense.h"
 #include "operation/accumulators.h"
@@ -97,7 +98,7 @@ take_decimal(AggScanState *node, const AggInput *input, const GpuaggVector *vect
 		sums->groups == (input->value.scale + 3) / 4)
 	{
 		gpuagg_int_sum_add(&sums->fast, fast, acc->op == GPUAGG_MOMENTS);
-		gpuagg_decimal_add_scale(sums, input->value.scale);
+		gpuagg_decimal_add_scale(sums, input->value.scale, 1);
 	}
 	else
 		deposit_datum(node, input, acc, row);
@@ -110,13 +111,7 @@ add_decimals(const AggInput *input, Accumulator *acc, const GpuaggReduced *total
 	GpuaggDecimalSum *sums = &((NumericAccumulator *) acc)->sums;
 
 	gpuagg_families[SQL_FAMILY_NUMERIC]->add_reduced(acc, NULL, total);
-	if (input->value.scale > sums->scale)
-	{
-		sums->scale = input->value.scale;
-		sums->n_scale = 0;
-	}
-	if (input->value.scale == sums->scale)
-		sums->n_scale += n;
+	gpuagg_decimal_add_scale(sums, input->value.scale, n);
 }
 
 /*
@@ -436,18 +431,30 @@ merge_decimals(AggScanState *node, int number, Accumulator *acc, const GpuaggRed
 	pfree(from);
 }
 
-/* Times 10^n, at most 1,000. */
-static void
-multiply_squares(uint64 *squares, uint64 factor)
+void
+gpuagg_agg_sink_words(AggScanState *node, int number, AggGroup *group, int64 n, const uint64 *sum,
+					  const uint64 *squares)
 {
-	unsigned __int128 carry = 0;
+	int scale = node->inputs[number].value.scale;
+	Accumulator *acc = gpuagg_group_state(&gpuagg_agg_main(node)->layout, group, number);
+	GpuaggDecimalSum *sums = &((NumericAccumulator *) acc)->sums;
 
-	for (int i = 0; i < GPUAGG_INT192_WORDS; i++)
-	{
-		carry += (unsigned __int128) squares[i] * factor;
-		squares[i] = (uint64) carry;
-		carry >>= 64;
-	}
+	if (n == 0)
+		return;
+	gpuagg_decimal_add_words(sums, n, scale, sum, squares);
+	gpuagg_decimal_add_scale(sums, scale, n);
+}
+
+/* The same of a total of integers of up to 64 bits. */
+static void
+sink_decimals(AggScanState *node, int number, AggGroup *group, const GpuaggReduced *total)
+{
+	uint64 sum[GPUAGG_SUM_WORDS] = {total->sum.lo, (uint64) total->sum.hi,
+									total->sum.hi < 0 ? PG_UINT64_MAX : 0};
+	uint64 squares[GPUAGG_SQUARE_WORDS] = {0};
+
+	memcpy(squares, total->squares, sizeof(total->squares));
+	gpuagg_agg_sink_words(node, number, group, (int64) total->n, sum, squares);
 }
 
 void
@@ -460,7 +467,8 @@ gpuagg_agg_sink_total(AggScanState *node, int number, AggGroup *group, GpuaggRed
 	if (input->feed == FEED_DECIMAL)
 	{
 		total->sum = gpuagg_int128_narrow(gpuagg_int128_wide(total->sum) * input->factor);
-		multiply_squares(total->squares, (uint64) (input->factor * input->factor));
+		gpuagg_words_multiply(total->squares, GPUAGG_INT192_WORDS,
+							  (uint64) (input->factor * input->factor));
 		if (((NumericAccumulator *) acc)->sums.groups == state->groups)
 			add_decimals(input, acc, total, (int64) total->n);
 		else
@@ -468,6 +476,8 @@ gpuagg_agg_sink_total(AggScanState *node, int number, AggGroup *group, GpuaggRed
 	}
 	else if (input->feed == FEED_NUMBERS)
 		gpuagg_family_of(acc)->add_reduced(acc, gpuagg_agg_owner(node), total);
+	else if (input->feed == FEED_DATUM)
+		sink_decimals(node, number, group, total);
 	else
 		((CountAccumulator *) acc)->n += (int64) total->n;
 }

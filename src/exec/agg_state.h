@@ -338,8 +338,10 @@ extern void gpuagg_agg_rows_take(AggScanState *node);
 /*
  * agg_sink.c: the live rows of the vector into one group, or each into its own but for the
  * states that have `taken` them, if it is not NULL; n > 0 values of an input with that sum into a
- * group; what a reduction of an input's values gave, which is changed; and the row in the slot, whose expressions are evaluated singly, or whose values a node
- * below has computed.  finish() brings all into the states.
+ * group; what a reduction of an input's values gave, which is changed; n decimals of any size by
+ * the words of their sum and that of their squares (decimal_sum.h); and the row in the slot, whose
+ * expressions are evaluated singly, or whose values a node below has computed.  finish() brings all
+ * into the states.
  */
 extern void gpuagg_agg_sink_all(AggScanState *node, AggGroup *group, int nlive);
 extern void gpuagg_agg_sink_grouped(AggScanState *node, AggGroup *const *found, const uint16 *rows,
@@ -348,6 +350,8 @@ extern void gpuagg_agg_sink_sum(AggScanState *node, int number, AggGroup *group,
 								__int128 sum);
 extern void gpuagg_agg_sink_total(AggScanState *node, int number, AggGroup *group,
 								  GpuaggReduced *total);
+extern void gpuagg_agg_sink_words(AggScanState *node, int number, AggGroup *group, int64 n,
+								  const uint64 *sum, const uint64 *squares);
 extern void gpuagg_agg_sink_row(AggScanState *node, AggGroup *group, ExprContext *econtext);
 extern void gpuagg_agg_sink_values(AggScanState *node, AggGroup *group, const TupleTableSlot *slot);
 
@@ -443,12 +447,8 @@ extern void gpuagg_agg_held_end(AggScanState *node);
  */
 extern bool gpuagg_agg_device_window(AggScanState *node);
 
-/*
- * Whether a sum of integers stays within 128 bits, by a decimal's factor too; adds what the
- * device has found of an input to its state in a group, false: it does not fit.
- */
-extern bool gpuagg_agg_device_fits(const GpuaggQueryTotal *total);
-extern bool gpuagg_agg_device_total(AggScanState *node, int number, AggGroup *group,
+/* Adds what the device has found of an input to its state in a group. */
+extern void gpuagg_agg_device_total(AggScanState *node, int number, AggGroup *group,
 									GpuaggQueryTotal *total);
 
 /* agg_layout.c: which values and states there are, and in which sets */

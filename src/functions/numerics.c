@@ -83,7 +83,7 @@ transition(FunctionCallInfo fcinfo, GpuaggOp op)
 	}
 	else
 		*place = fast;
-	gpuagg_decimal_add_scale(sums, x.scale);
+	gpuagg_decimal_add_scale(sums, x.scale, 1);
 	PG_RETURN_POINTER(group);
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "test/unit/square_oracle.h"
 #include "test/unit/vector_random.h"
 
 #include "common/column.h"
@@ -255,8 +256,6 @@ question_make(Question *question, int length)
 			op = (int) (1 + next() % GPUAGG_MOMENTS);
 			if (t->types[value] == GPUAGG_VECTOR_BOOL)
 				op = GPUAGG_COUNT;
-			else if (op == GPUAGG_MOMENTS && t->types[value] == GPUAGG_VECTOR_INT128)
-				op = GPUAGG_SUM;
 		}
 		add_aggregate(question, op, value, filter);
 	}
@@ -461,10 +460,11 @@ add_value(GpuaggQueryTotal *total, int op, int type, const GpuaggVector *vector,
 	}
 	if (op == GPUAGG_MOMENTS)
 	{
-		unsigned __int128 square = (unsigned __int128) (v * v);
+		uint64_t square[GPUAGG_SQUARE_WORDS];
 
-		r->squares[0] = (uint64_t) square;
-		r->squares[1] = (uint64_t) (square >> 64);
+		square_words(v, square);
+		memcpy(r->squares, square, sizeof(r->squares));
+		memcpy(one.more_squares, square + 3, sizeof(one.more_squares));
 	}
 	gpuagg_query_total_merge(total, &one, op, type);
 }

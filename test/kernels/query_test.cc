@@ -10,6 +10,7 @@ extern "C" {
 #include "common/calendar.h"
 #include "common/float_squares.h"
 #include "common/narrow.h"
+#include "common/query_total.h"
 #include "common/reduced.h"
 #include "common/vector_run.h"
 }
@@ -24,6 +25,7 @@ extern "C" {
 #include <string.h>
 
 #include "cuda/kernels/query_fused.h"
+#include "test/unit/square_oracle.h"
 #include "test/unit/vector_random.h"
 
 namespace
@@ -99,7 +101,8 @@ put_integer(int type, __int128 base, int bits, void *values, uint64_t i)
 }
 
 bool slim; /* integers of few bits, and constants like them */
-bool few;  /* and INT16 of a few values, and others seldom NULL */
+bool few;  /* and INT16 of a few values, and others seldom NULL, */
+bool gaps; /* or as often as not */
 
 Column
 make_column(int type, uint32_t nrows)
@@ -126,7 +129,7 @@ make_column(int type, uint32_t nrows)
 	else if (few && next() % 16)
 	{
 		bits = next() % 8 ? bits % 10 + 1 : bits;
-		nulls = 0;
+		nulls = gaps ? nulls : 0;
 	}
 
 	if (type == GPUAGG_VECTOR_BOOL || is_float_type(type) || bits >= 8 * (int) size_of(type))
@@ -249,19 +252,17 @@ add_value(Total &total, const GpuQueryAggregate &aggregate, int type, const Gpua
 		return;
 	}
 
-	unsigned __int128 low = (unsigned __int128) gpuagg_int128_wide(r.sum) + (unsigned __int128) v;
+	uint64_t value[GPUAGG_SUM_WORDS] = {(uint64_t) v, (uint64_t) (v >> 64), v < 0 ? UINT64_MAX : 0};
+	uint64_t square[GPUAGG_SQUARE_WORDS];
+	uint64_t sum[GPUAGG_SUM_WORDS];
+	uint64_t squares[GPUAGG_SQUARE_WORDS];
 
-	total.result.high += (v < 0 ? -1 : 0) + (low < (unsigned __int128) v);
-	r.sum = gpuagg_int128_narrow((__int128) low);
+	gpuagg_query_total_words(&total.result, sum, squares);
+	gpuagg_words_add(sum, value, GPUAGG_SUM_WORDS);
+	square_words(v, square);
 	if (aggregate.op == GPUAGG_MOMENTS)
-	{
-		unsigned __int128 square = (unsigned __int128) (v * v);
-		unsigned __int128 sum = ((unsigned __int128) r.squares[1] << 64 | r.squares[0]) + square;
-
-		r.squares[2] += sum < square;
-		r.squares[0] = (uint64_t) sum;
-		r.squares[1] = (uint64_t) (sum >> 64);
-	}
+		gpuagg_words_add(squares, square, GPUAGG_SQUARE_WORDS);
+	gpuagg_query_total_set_words(&total.result, sum, squares);
 }
 
 /* Whether a row counts for an aggregate. */
@@ -438,6 +439,7 @@ struct Device
 };
 
 long nlaunches, nnarrow, nrefused, nflagged_chunks, nchunks_run, nrows_run;
+long nothers; /* narrow ones with NULLs or extremes */
 long op_uses[GPUAGG_VECTOR_OPS];
 
 /* A query, launched again without its flagged chunks; compared with the CPU's. */
@@ -597,8 +599,6 @@ any_aggregate(const Trial &t)
 		aggregate.op = (uint8_t) (1 + next() % GPUAGG_MOMENTS);
 		if (type == GPUAGG_VECTOR_BOOL)
 			aggregate.op = GPUAGG_COUNT;
-		else if (aggregate.op == GPUAGG_MOMENTS && type == GPUAGG_VECTOR_INT128)
-			aggregate.op = GPUAGG_SUM;
 	}
 	return aggregate;
 }
@@ -1216,8 +1216,18 @@ groups_agree(const GpuQueryPlan &plan, std::vector<Chunk> &chunks,
 	table.table.expected = next() % 2 ? (uint32_t) expected.size() : (uint32_t) (next() % 700);
 	if (next() % 2 || few)
 		set_ranges(plan, expected, table.table);
-	nnarrow += !method.interpreted && !method.broad && parts == 1 &&
-			   query_fuse_products(&products, &plan) && query_has_narrow_groups(query, products);
+	if (!method.interpreted && !method.broad && parts == 1 &&
+		query_fuse_products(&products, &plan) && query_has_narrow_groups(query, products))
+	{
+		bool others = false;
+
+		for (const GpuQueryAggregate &aggregate : aggregates)
+			others |= aggregate.op == GPUAGG_MIN || aggregate.op == GPUAGG_MAX;
+		for (uint32_t k = 0; k < plan.ncolumns; k++)
+			others |= query.shape.has_null[k] != 0;
+		nnarrow++;
+		nothers += others;
+	}
 	must(gpu_memset(device.flagged->p, 0, device.flagged->bytes, stream), "gpu_memset");
 	for (uint32_t part = 0; part < parts && right; part++)
 	{
@@ -1379,7 +1389,7 @@ group_shapes(const Options &options)
 		begin_shape(t, (int) (next() % 2 * (next() % 4)));
 		keys.push_back(add_column(t, types[next() % 3]));
 		for (int i = (int) (next() % 4); i >= 0; i--)
-			aggregates.push_back({(uint8_t) (next() % 4 ? GPUAGG_SUM : GPUAGG_COUNT),
+			aggregates.push_back({(uint8_t) (GPUAGG_SUM + next() % 2 * (next() % 4)),
 								  {},
 								  add_column(t, types[next() % 3]),
 								  NONE});
@@ -1399,7 +1409,7 @@ group_shapes(const Options &options)
 	report(nfused >= programs * 9 / 10, text("query: %ld of %d groupings fused", nfused, programs));
 }
 
-/* A sum of a column or a product, or how many values a column has. */
+/* A sum or an extreme of a column or a product, or how many values a column has. */
 GpuQueryAggregate
 product_aggregate(Trial &t)
 {
@@ -1411,10 +1421,13 @@ product_aggregate(Trial &t)
 		return {GPUAGG_COUNT, {}, add_column(t, type), NONE};
 	value = next() % 3 ? add_factor(t, type) : add_column(t, type);
 	value = multiply(t, type, value, (int) (next() % 3));
-	return {GPUAGG_SUM, {}, value, NONE};
+	return {(uint8_t) (next() % 3 ? (int) GPUAGG_SUM : GPUAGG_MIN + (int) (next() % 2)),
+			{},
+			value,
+			NONE};
 }
 
-/* Groups of few, by one to three keys, of sums of products in narrow columns. */
+/* Groups of few, by one to three keys, of sums and extremes of products in narrow columns. */
 void
 narrow_group_shapes(const Options &options)
 {
@@ -1422,7 +1435,7 @@ narrow_group_shapes(const Options &options)
 	int programs = options.small ? 120 : options.simulated ? 250 : 2000;
 
 	slim = few = true;
-	nnarrow = 0;
+	nnarrow = nothers = 0;
 	for (int round = 0; round < programs; round++)
 	{
 		static Trial t;
@@ -1433,6 +1446,7 @@ narrow_group_shapes(const Options &options)
 		uint64_t of_trial = seed;
 
 		tame = true;
+		gaps = round % 3 == 0;
 		for (int i = (int) (next() % 4); i >= 0; i--)
 			chunks.push_back(make_chunk(sizes[next() % 9], round % 4 == 3));
 		begin_shape(t, (int) (next() % 2 * (next() % 4)));
@@ -1461,7 +1475,8 @@ narrow_group_shapes(const Options &options)
 	}
 	report(nnarrow >= programs / 30,
 		   text("query: %ld launches for few groups of narrow columns", nnarrow));
-	slim = few = false;
+	report(nothers >= programs / 60, text("query: %ld of them with NULLs or extremes", nothers));
+	slim = few = gaps = false;
 }
 
 /*
@@ -1550,8 +1565,8 @@ wide_value(int place, uint32_t row)
 }
 
 /*
- * Extremes of 128 bits, of few groups that many threads add to, and of many.  Where a warp or two
- * add to one place once, what they do at the same time decides.
+ * Extremes and squares of 128 bits, of few groups that many threads add to, and of many.  Where a
+ * warp or two add to one place once, what they do at the same time decides.
  */
 void
 wide_extremes(const Options &options)
@@ -1601,6 +1616,18 @@ wide_extremes(const Options &options)
 					  {GPUAGG_MAX, {}, 9, 1},
 					  {GPUAGG_MIN, {}, 9, 1}},
 					 keys, method, "of wide extremes");
+		method.local = next() % 3 == 0 ? UINT32_MAX : 0;
+		check_groups(t, chunks,
+					 {{GPUAGG_MOMENTS, {}, 8, NONE},
+					  {GPUAGG_MOMENTS, {}, 9, 1},
+					  {GPUAGG_MAX, {}, 9, NONE}},
+					 keys, method, "of wide squares");
+		check_program(t, chunks,
+					  {{GPUAGG_MOMENTS, {}, 8, NONE},
+					   {GPUAGG_MOMENTS, {}, 9, 1},
+					   {GPUAGG_MOMENTS, {}, 12, NONE},
+					   {GPUAGG_MAX, {}, 9, NONE}},
+					  any_method(), "of wide squares");
 	}
 	few = false;
 }
@@ -1635,6 +1662,7 @@ extreme_groups(const Options &options)
 		}
 		aggregates.push_back({GPUAGG_MOMENTS, {}, 4, NONE});
 		aggregates.push_back({GPUAGG_MOMENTS, {}, 6, NONE});
+		aggregates.push_back({GPUAGG_MOMENTS, {}, 8, NONE});
 		aggregates.push_back({GPUAGG_MOMENTS, {}, 12, NONE});
 		method.blocks = 1;
 		method.hashed = round / 8;

@@ -42,7 +42,7 @@ INTEGERS = {
     'timestamptz': ("timestamptz '2000-01-01 UTC' + ((%s)::text || ' microseconds')::interval", -2 * 10**17, 9 * 10**18),
     'money': ('((%s)::numeric * 0.01)::money', -2**50, 2**50),
 }
-DECIMALS = ((4, 2), (3, 5), (9, 0), (15, 2), (18, 6), (19, 4), (38, 5), (20, -2))
+DECIMALS = ((4, 2), (3, 5), (9, 0), (15, 2), (18, 6), (19, 4), (38, 5), (38, 20), (18, 17), (20, -2))
 FLOATS = ('float4', 'float8')
 STRINGS = ('text', 'varchar(20)', 'char(5)', 'char(300)', 'bytea', 'uuid', 'name')
 ICU = 'text COLLATE any_case'  # equal strings may have other bytes; where there is ICU

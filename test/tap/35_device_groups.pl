@@ -42,11 +42,25 @@ CREATE TABLE word (s text, c char(4), v varchar(20), x int, n numeric(9,2)) WITH
 INSERT INTO word SELECT nullif('w' || i % 13, 'w7'), (ARRAY['a', 'b  ', 'c', ''])[1 + i % 4], 'name ' || i % 300, i % 100, i / 100.0
 FROM generate_series(1, $rows) i;
 VACUUM word;
+CREATE TABLE vast (
+	i int, g int, p numeric(15,2), a numeric(38,10), b numeric(30,4), c numeric(38,20), d numeric(18,17), e numeric(20,0), m numeric(38,0))
+	WITH (autovacuum_enabled = off);
+INSERT INTO vast SELECT i, i % 13, i / 100.0 - 300, (i % 997 - 500) * (i % 7) * 10::numeric ^ (i % 22) + i / 3.0, (i % 50) * 123456789012345678.0123,
+	(i % 101 - 50) * 10::numeric ^ (i % 16 - 12) + 1e-20::numeric, (i % 89 - 44) / 9.0, CASE WHEN i % 3 > 0 THEN 99999999999999999999 - i END,
+	CASE i % 2 WHEN 0 THEN 99999999999999999999999999999999999999 ELSE -99999999999999999999999999999999999990 END - i % 5
+FROM generate_series(1, $rows) i;
+VACUUM vast;
+CREATE TABLE slim (i int, g int, h int2, x int, y int8, d date, n numeric(9,2), t timestamp, big int8) WITH (autovacuum_enabled = off);
+INSERT INTO slim SELECT i, nullif(i % 6, 4), nullif(i / 7 % 3, 1), nullif(i * 7 % 211, 5) - 100, CASE WHEN i % 11 > 2 THEN i % 30000 END,
+	CASE WHEN i % 6 <> 2 THEN date '1999-12-25' + i % 50 END, nullif(i % 1000, 500) / 100.0, timestamp '2020-01-01' + nullif(i % 9, 3) * interval '1 day',
+	CASE WHEN i % 5 > 0 THEN i * 100000000000007 END
+FROM generate_series(1, $rows) i;
+VACUUM slim;
 END
 
 sub prefetch
 {
-	$node->safe_psql('postgres', "SELECT gpuagg_prefetch('$_')") for 't', 'odd', 'word';
+	$node->safe_psql('postgres', "SELECT gpuagg_prefetch('$_')") for 't', 'odd', 'word', 'vast', 'slim';
 	return;
 }
 
@@ -107,6 +121,40 @@ asks('of more groups than a block has', 1, 'SELECT %scount(*), %ssum(v) FROM (SE
 asks('more words than a group has', 0,
 	sprintf('SELECT small, %%ssum(k), %s FROM t GROUP BY small ORDER BY 1', join(', ', map { "gpu_variance(f + $_)" } 1 .. 8)), floats => 1);
 asks('DISTINCT', 0, 'SELECT small, %scount(DISTINCT z) FROM t GROUP BY small ORDER BY 1');
+
+# ---- few groups, with NULLs and extremes ----
+
+for my $key ('g', 'h', 'g, h', 'h, x')
+{
+	for my $of ('%ssum(x), %smin(x), %smax(y), %scount(y), %savg(n), %smin(n)', '%smin(d), %smax(d), %scount(d), %ssum(y * (x + 3)), %smax(y * x), %scount(*)',
+		'%smax(t), %smin(t), %ssum(big), %smax(big), %scount(x), %smin(i)', '%smax(n * (1 - n)), %ssum(n * y), %ssum(n * y * (2 + n)), %scount(n), %smin(y), %smin(h)')
+	{
+		asks("$of by $key", 1, "SELECT $key, $of FROM slim GROUP BY $key ORDER BY $key");
+		asks("$of by $key, some", 1, "SELECT $key, $of FROM slim WHERE d < '2000-01-20' AND x >= -90 GROUP BY $key ORDER BY $key");
+	}
+}
+for my $n (0, 1, 2, 31 .. 33, 255 .. 257, 1023 .. 1025)
+{
+	asks("few groups of $n rows", $n > 0 ? 1 : 0,
+		"SELECT g, %ssum(x), %smin(d), %smax(y * x), %scount(y), %smin(x), %smax(n) FROM slim WHERE i <= $n GROUP BY g ORDER BY g");
+}
+
+# ---- sums and squares of decimals that need more than 128 bits ----
+
+for my $x ('a', 'b', 'c', 'd', 'e', 'm', 'p * p', 'p * p * b', 'c * 2 - 1', 'a + b', '-e')
+{
+	my $results = "%svar_pop($x), %sstddev($x), %ssum($x), %savg($x), %svar_samp($x) FILTER (WHERE g > 3), %smax($x)";
+
+	asks("$x in all", 1, "SELECT $results FROM vast");
+	asks("$x in groups", 1, "SELECT g, $results FROM vast GROUP BY g ORDER BY g");
+	asks("$x in many groups", 1, "SELECT i % 5000, $results FROM vast WHERE p > -200 GROUP BY 1 ORDER BY 1" =~ s/i % 5/i %% 5/r);
+}
+for my $n (0, 1, 2, 31 .. 33, 255 .. 257, 1023 .. 1025)
+{
+	asks("of $n rows", $n > 0 ? 1 : 0, "SELECT %svar_samp(m), %sstddev_pop(c), %ssum(m), %svariance(p * p * b), %savg(e), %scount(e) FROM vast WHERE i <= $n");
+	asks("of $n rows in groups", $n > 0 ? 1 : 0,
+		"SELECT g, %svar_samp(m), %sstddev_pop(c), %ssum(m), %svariance(p * p * b), %savg(e), %scount(e) FROM vast WHERE i <= $n GROUP BY g ORDER BY g");
+}
 
 # ---- strings: keys and conditions by their codes ----
 

@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "random.h"
+#include "square_oracle.h"
 
 #define NUMBERS	   200
 #define MAX_GROUPS 70
@@ -310,6 +311,73 @@ test_any_bytes(void)
 	CHECK(allocated == 0);
 }
 
+/* The number v * 10^-scale, its digits in groups around the point. */
+static void
+make_integer(Number *number, __int128 v, int scale)
+{
+	int places = (scale + 3) / 4;
+	int pad = 4 * places - scale;
+	unsigned __int128 size = v < 0 ? -(unsigned __int128) v : (unsigned __int128) v;
+	unsigned power = pad == 0 ? 1 : pad == 1 ? 10 : pad == 2 ? 100 : 1000;
+	unsigned rest = GPUAGG_DECIMAL_BASE / power; /* of the lowest group */
+	uint16_t groups[MAX_GROUPS] = {0};
+	int n = MAX_GROUPS;
+
+	groups[--n] = (uint16_t) ((unsigned) (size % rest) * power);
+	for (size /= rest; size > 0; size /= GPUAGG_DECIMAL_BASE)
+		groups[--n] = (uint16_t) (size % GPUAGG_DECIMAL_BASE);
+	number->x = gpuagg_decimal_trimmed(groups, MAX_GROUPS, MAX_GROUPS - 1 - places, v < 0);
+	memcpy(number->digits, number->x.digits, 2 * (size_t) number->x.ndigits);
+	number->x.digits = (const char *) number->digits;
+	number->x.scale = scale;
+}
+
+/* Sums of integers of 128 bits, in words, beside those of the same numbers. */
+static void
+test_words(int moments, int scale)
+{
+	const __int128 most = (__int128) (UINT64_MAX >> 1) << 64 | UINT64_MAX;
+	GpuaggDecimalSum one_by_one;
+	GpuaggDecimalSum by_words;
+	uint64_t sum[GPUAGG_SUM_WORDS] = {0};
+	uint64_t squares[GPUAGG_SQUARE_WORDS] = {0};
+	int n = 1 + (int) (next() % 40);
+	int kind = (int) (next() % 4);
+	int waiting = 0;
+
+	gpuagg_decimal_init(&one_by_one, moments, memory);
+	gpuagg_decimal_init(&by_words, moments, memory);
+	for (int i = 0; i < n; i++)
+	{
+		__int128 v = (__int128) ((unsigned __int128) next() << 64 | next()) >> next() % 127;
+		uint64_t word[GPUAGG_SUM_WORDS];
+		uint64_t square[GPUAGG_SQUARE_WORDS];
+		Number number;
+
+		v = kind == 0 ? most : kind == 1 ? -most - 1 : kind == 2 && next() % 2 ? 0 : v;
+		word[0] = (uint64_t) v;
+		word[1] = (uint64_t) (v >> 64);
+		word[2] = v < 0 ? UINT64_MAX : 0;
+		square_words(v, square);
+		gpuagg_words_add(sum, word, GPUAGG_SUM_WORDS);
+		gpuagg_words_add(squares, square, GPUAGG_SQUARE_WORDS);
+		make_integer(&number, v, scale);
+		add(&one_by_one, &number);
+		waiting++;
+		if (i == n / 2 || i == n - 1)
+		{
+			gpuagg_decimal_add_words(&by_words, waiting, scale, sum, squares);
+			gpuagg_decimal_add_scale(&by_words, scale, waiting);
+			memset(sum, 0, sizeof(sum));
+			memset(squares, 0, sizeof(squares));
+			waiting = 0;
+		}
+	}
+	CHECK(same(&one_by_one, &by_words));
+	gpuagg_decimal_free(&one_by_one);
+	gpuagg_decimal_free(&by_words);
+}
+
 int
 main(void)
 {
@@ -321,6 +389,9 @@ main(void)
 				test_parts(shape, moments);
 				test_frames(shape, moments);
 			}
+	for (int scale = 0; scale < 45; scale++)
+		for (int round = 0; round < 20; round++)
+			test_words(round % 2, scale);
 	test_carries();
 	test_any_bytes();
 	return check_summary();

@@ -9,6 +9,7 @@
 #include "check.h"
 #include "common/vector.h"
 #include "random.h"
+#include "square_oracle.h"
 
 #define VALUES 40
 
@@ -26,6 +27,7 @@ static const struct
 	{GPUAGG_MAX, GPUAGG_VECTOR_FLOAT32},
 	{GPUAGG_MOMENTS, GPUAGG_VECTOR_INT32},
 	{GPUAGG_MOMENTS, GPUAGG_VECTOR_INT64},
+	{GPUAGG_MOMENTS, GPUAGG_VECTOR_INT128},
 	{GPUAGG_MOMENTS, GPUAGG_VECTOR_FLOAT64},
 };
 
@@ -69,15 +71,16 @@ make_one(GpuaggQueryTotal *total, int op, int type)
 	else
 	{
 		__int128 v = any_value(type);
-		unsigned __int128 square = (unsigned __int128) v * (unsigned __int128) v;
+		uint64_t square[GPUAGG_SQUARE_WORDS];
 
 		total->reduced.sum = gpuagg_int128_narrow(v);
 		if (op == GPUAGG_SUM || op == GPUAGG_MOMENTS)
 			total->high = v < 0 ? -1 : 0;
 		if (op == GPUAGG_MOMENTS)
 		{
-			total->reduced.squares[0] = (uint64_t) square;
-			total->reduced.squares[1] = (uint64_t) (square >> 64);
+			square_words(v, square);
+			memcpy(total->reduced.squares, square, sizeof(total->reduced.squares));
+			memcpy(total->more_squares, square + 3, sizeof(total->more_squares));
 		}
 	}
 }
@@ -165,6 +168,28 @@ test_wide(void)
 	total.high = -4;
 	n = gpuagg_query_total_write(&total, GPUAGG_SUM, GPUAGG_VECTOR_INT128, room);
 	CHECK(!readable(room, n, GPUAGG_SUM, GPUAGG_VECTOR_INT128, &back));
+
+	/* squares: 5 * 2^254 is 1 * 2^256 + 2^254 */
+	gpuagg_query_total_init(&total);
+	for (int i = 0; i < 5; i++)
+	{
+		GpuaggQueryTotal one;
+
+		gpuagg_query_total_init(&one);
+		one.reduced.n = 1;
+		one.reduced.sum.hi = INT64_MIN;
+		one.high = -1;
+		one.more_squares[0] = UINT64_C(1) << 62;
+		gpuagg_query_total_merge(&total, &one, GPUAGG_MOMENTS, GPUAGG_VECTOR_INT128);
+	}
+	CHECK(total.more_squares[1] == 1 && total.more_squares[0] == UINT64_C(1) << 62);
+	n = gpuagg_query_total_write(&total, GPUAGG_MOMENTS, GPUAGG_VECTOR_INT128, room);
+	CHECK(n == 8 + 24 + 40 && readable(room, n, GPUAGG_MOMENTS, GPUAGG_VECTOR_INT128, &back) &&
+		  back.more_squares[1] == 1 && back.more_squares[0] == UINT64_C(1) << 62);
+	total.more_squares[1] = 2;
+	n = gpuagg_query_total_write(&total, GPUAGG_MOMENTS, GPUAGG_VECTOR_INT128, room);
+	CHECK(!readable(room, n, GPUAGG_MOMENTS, GPUAGG_VECTOR_INT128, &back));
+
 	gpuagg_query_total_init(&total);
 	total.reduced.n = 2;
 	total.reduced.sum.lo = 65535;

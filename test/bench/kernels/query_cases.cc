@@ -393,6 +393,7 @@ charge(Builder &b)
 }
 
 /* The aggregates of a pricing summary, without its groups. */
+template <bool NULLS>
 void
 summary(Builder &b)
 {
@@ -400,10 +401,10 @@ summary(Builder &b)
 	uint16_t q, p, d, t, hundred, less, price, more, total;
 
 	b.where(b.compare(GPUAGG_VECTOR_LE, INT32, date, 2430));
-	q = b.column({INT64, 1, 50, false});
-	p = b.column({INT64, 4, 10000000, false});
-	d = b.column({INT64, 1, 11, false});
-	t = b.column({INT64, 1, 9, false});
+	q = b.column({INT64, 1, 50, NULLS});
+	p = b.column({INT64, 4, 10000000, NULLS});
+	d = b.column({INT64, 1, 11, NULLS});
+	t = b.column({INT64, 1, 9, NULLS});
 	hundred = b.constant(INT64, 100);
 	less = b.add(GPUAGG_VECTOR_SUB, INT64, hundred, d, 0);
 	price = b.add(GPUAGG_VECTOR_MUL, INT64, p, less, 0);
@@ -414,11 +415,29 @@ summary(Builder &b)
 	b.aggregate(GPUAGG_COUNT, NONE);
 }
 
+template <bool NULLS>
 void
 summary_by_key(Builder &b)
 {
 	b.keys.push_back(b.column({INT32, 1, 0, false}));
-	summary(b);
+	summary<NULLS>(b);
+}
+
+/* Sums and both extremes of two columns by a key. */
+template <bool NULLS, int KEY_WIDTH>
+void
+ends_by_key(Builder &b)
+{
+	b.keys.push_back(b.column({INT32, KEY_WIDTH, 0, false}));
+	for (ColumnForm form :
+		 {ColumnForm{INT64, 4, 10000000, NULLS}, ColumnForm{INT32, 2, 2557, NULLS}})
+	{
+		uint16_t value = b.column(form);
+
+		for (int op : {GPUAGG_SUM, GPUAGG_MIN, GPUAGG_MAX})
+			b.aggregate(op, value);
+	}
+	b.aggregate(GPUAGG_COUNT, NONE);
 }
 
 void
@@ -455,6 +474,14 @@ extremes_by_key(Builder &b)
 	b.aggregate(GPUAGG_MAX, value);
 }
 
+template <int TYPE, int WIDTH>
+void
+moments_by_key(Builder &b)
+{
+	b.keys.push_back(b.column({INT32, 4, 0, false}));
+	b.aggregate(GPUAGG_MOMENTS, b.column({TYPE, WIDTH, WIDTH == 16 ? 0 : UINT64_MAX, false}));
+}
+
 /* Shares of R are the project's targets where there are any. */
 const QueryCase cases[] = {
 	{"sum(int64)", "8 bytes", 0.95, false, one_column<INT64, 8, GPUAGG_SUM, false>},
@@ -470,6 +497,8 @@ const QueryCase cases[] = {
 	{"sum(float64)", "ordinary, NULLs", 0, false, one_column<FLOAT64, 8, GPUAGG_SUM, true>},
 	{"sum(float32)", "ordinary", 0, false, one_column<FLOAT32, 4, GPUAGG_SUM, false>},
 	{"moments(int64)", "8 bytes", 0, false, one_column<INT64, 8, GPUAGG_MOMENTS, false>},
+	{"moments(int128)", "8 bytes", 0, false, one_column<INT128, 8, GPUAGG_MOMENTS, false>},
+	{"moments(int128)", "16 bytes", 0, false, one_column<INT128, 16, GPUAGG_MOMENTS, false>},
 	{"max(int64)", "8 bytes", 0, false, one_column<INT64, 8, GPUAGG_MAX, false>},
 	{"min(float64)", "ordinary", 0, false, one_column<FLOAT64, 8, GPUAGG_MIN, false>},
 	{"sum(int64) where int32 < c", "8 + 4 bytes", 0.85, false, sum_where<INT64, 8>},
@@ -481,9 +510,25 @@ const QueryCase cases[] = {
 	{"sum(p * d) where five comparisons", "8 bytes", 0, false, revenue<true>},
 	{"sum(p * (100 - d) * (100 + t))", "24 bytes", 0.80, false, charge<false>},
 	{"sum(p * (100 - d) * (100 + t))", "6 bytes", 0, false, charge<true>},
-	{"five sums and a count", "9 bytes", 0, false, summary},
-	{"five sums and a count by 6 keys", "10 bytes", 0, false, summary_by_key, false, 6},
-	{"five sums and a count by 6 keys", "10 bytes, steps", 0, false, summary_by_key, true, 6},
+	{"five sums and a count", "9 bytes", 0, false, summary<false>},
+	{"five sums and a count by 6 keys", "10 bytes", 0, false, summary_by_key<false>, false, 6},
+	{"five sums and a count by 6 keys", "10 bytes, steps", 0, false, summary_by_key<false>, true,
+	 6},
+	{"five sums and a count by 6 keys", "10 bytes, NULLs", 0, false, summary_by_key<true>, false,
+	 6},
+	{"five sums and a count by 6 keys", "10 bytes, NULLs, steps", 0, false, summary_by_key<true>,
+	 true, 6},
+	{"two sums and four extremes by 6 keys", "7 bytes", 0, false, ends_by_key<false, 1>, false, 6},
+	{"two sums and four extremes by 6 keys", "7 bytes, steps", 0, false, ends_by_key<false, 1>,
+	 true, 6},
+	{"two sums and four extremes by 6 keys", "7 bytes, NULLs", 0, false, ends_by_key<true, 1>,
+	 false, 6},
+	{"two sums and four extremes by 6 keys", "7 bytes, NULLs, steps", 0, false,
+	 ends_by_key<true, 1>, true, 6},
+	{"two sums and four extremes by 1,000 keys", "10 bytes", 0, false, ends_by_key<false, 4>, false,
+	 1000},
+	{"two sums and four extremes by 1,000 keys", "10 bytes, steps", 0, false, ends_by_key<false, 4>,
+	 true, 1000},
 	{"two sums by 4 keys", "int64, int64", 0, false, by_key<INT64, 4>, false, 4},
 	{"two sums by 16 keys", "int64, int64", 0, false, by_key<INT64, 4>, false, 16},
 	{"two sums by 1,000 keys", "int64, int64", 0, false, by_key<INT64, 4>, false, 1000},
@@ -496,6 +541,11 @@ const QueryCase cases[] = {
 	{"two sums by 100,000 keys", "int64, int64", 0, false, by_key<INT64, 4>, false, 100000},
 	{"two sums by 1,000,000 keys", "int64, int64", 0, false, by_key<INT64, 4>, false, 1000000},
 	{"two sums by 1,000,000 keys", "int64, float64", 0, false, by_key<FLOAT64, 8>, false, 1000000},
+	{"moments by 4 keys", "int64, 8 bytes", 0, false, moments_by_key<INT64, 8>, false, 4},
+	{"moments by 4 keys", "int128, 16 bytes", 0, false, moments_by_key<INT128, 16>, false, 4},
+	{"moments by 1,000 keys", "int64, 8 bytes", 0, false, moments_by_key<INT64, 8>, false, 1000},
+	{"moments by 1,000 keys", "int128, 16 bytes", 0, false, moments_by_key<INT128, 16>, false,
+	 1000},
 	{"extremes by 4 keys", "int64, 8 bytes", 0, false, extremes_by_key<INT64, 8>, false, 4},
 	{"extremes by 4 keys", "int128, 4 bytes", 0, false, extremes_by_key<INT128, 4>, false, 4},
 	{"extremes by 4 keys", "int128, 8 bytes", 0, false, extremes_by_key<INT128, 8>, false, 4},
