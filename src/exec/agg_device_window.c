@@ -40,7 +40,8 @@ static bool
 has_forms(const WindowDevice *window, const VectorValue *forms, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (window->forms[i].type != forms[i].type || window->forms[i].scale != forms[i].scale)
+		if (window->counts[i] >= 0 || window->forms[i].type != forms[i].type ||
+			window->forms[i].scale != forms[i].scale)
 			return false;
 	return true;
 }

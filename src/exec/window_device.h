@@ -49,6 +49,15 @@ struct WindowDevice
 	GpuaggWindow window; /* but for places, and rows asked for */
 	const RunningOperation *ops[GPUAGG_WINDOW_FUNCTIONS]; /* of functions, as values come there */
 	VectorValue forms[GPUAGG_WINDOW_COLUMNS];			  /* of its columns; reg is not set */
+
+	/*
+	 * Averages that are numeric are sums there, with numbers of values beside them: by column the
+	 * column that has these, behind those that are wanted; -1: it is no such average.
+	 */
+	int ncolumns;
+	int counts[GPUAGG_WINDOW_COLUMNS];
+	uint16
+		counters[GPUAGG_WINDOW_FUNCTIONS]; /* by function: that which counts its values; or NONE */
 };
 
 /*

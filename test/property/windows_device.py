@@ -52,6 +52,9 @@ NUMBERS = ('{r} < 0', '{r} >= 3', '{r} <= 1000 OR i < 9', '{r} BETWEEN -1000 AND
 AGGREGATES = ('@count(*)', '@count({r})', '@max({r})', '@min({r})', '@count(*) FILTER (WHERE {r} IS NULL)', '@max(i)', '@sum(v_int4)',
               '@min(v_cents)', '@sum(v_float8) FILTER (WHERE i % 3 = 0)')
 OF_NUMBERS = AGGREGATES + ('@sum({r})', '@sum({r}) FILTER (WHERE i % 3 = 0)', '@max(-{r})', '@sum({r}) FILTER (WHERE {r} > 0)')
+# core's sums of quotients are rounded; equal numerics may be shown with other scales
+OF_AVERAGES = AGGREGATES + ('@max(-{r})', '@count(*) FILTER (WHERE {r} > 0)')
+OF_QUOTIENTS = ('@count(*)', '@count({r})', '@count(*) FILTER (WHERE {r} IS NULL)', '@count(*) FILTER (WHERE {r} < 2.5)', '@max(i)', '@sum({r})')
 # Conditions on a function's value, by the kind of it; those of others are no bounds.
 INTEGERS = ('{r} < 0', '{r} >= -3', '{r} = {number}', '{r} > 3000000000', '{r} < -99999999999', '{r} BETWEEN -1000 AND 200000', '700 > {r}', '{r} <= 4::int2')
 NUMERICS = ('{r} < 0', '{r} >= -3.75', '{r} > 1e40', '{r} > -1e40', "{r} < 'NaN'", '{r} <= 12.005', '{r} = 0.5', '{r} BETWEEN -1000.001 AND 3000')
@@ -104,6 +107,13 @@ class Table:
     def vacuum(self, script):
         for leaf in self.leaves():
             script.sql('VACUUM (FREEZE, ANALYZE) ' + leaf)
+
+    def renew(self, script):
+        """All of it is on the device, from pages that are all there: of a table that became shorter columns may be longer."""
+        self.vacuum(script)
+        for leaf in self.leaves():
+            script.sql("SELECT gpuagg_evict('%s')" % leaf)
+        self.prefetch(script)
 
     def change(self, script, rng):
         """What happens between queries."""
@@ -204,16 +214,16 @@ def window(rng, frame):
 
 
 def call(rng, frame, over, first):
-    """Ours, core's, and whether its values are numbers that can be added; the first is one of ours alone."""
+    """Ours, core's, and what of its values is core's, too; the first is one of ours alone."""
     pick = rng.random() + first
     if pick < 0.12:
-        return 'gpu_count(*) OVER ' + over, 'count(*) OVER ' + over, True
+        return 'gpu_count(*) OVER ' + over, 'count(*) OVER ' + over, OF_NUMBERS
     total = ' i ' in over.replace(')', ' )').replace(',', ' ,')
     if pick < 0.3 and (frame == 'peers' or (frame == 'rows' and total)):
         text = rng.choice(('rank()', 'dense_rank()') if frame == 'peers' else ('row_number()',)) + ' OVER ' + over
-        return text, text, True
-    function = rng.choice(('sum', 'sum', 'sum', 'min', 'max', 'count'))
-    kind = rng.choice(SUMMED if function == 'sum' else tuple(VALUES))
+        return text, text, OF_NUMBERS
+    function = rng.choice(('sum', 'sum', 'sum', 'avg', 'avg', 'min', 'max', 'count'))
+    kind = rng.choice(SUMMED if function in ('sum', 'avg') else tuple(VALUES))
     if kind == 'wide' and rng.random() < 0.7:
         kind = 'cents'
     if kind == 'int2' and function in ('min', 'max'):
@@ -227,8 +237,10 @@ def call(rng, frame, over, first):
     if ours == 'gpu_running_' and frame == 'rows' and rng.random() < 0.3:
         text = '%s%s(%s, true) OVER %s' % (ours, function, argument, over)
         core = core.replace('ROWS UNBOUNDED PRECEDING', 'ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING')
+    if function == 'avg':
+        return text, core, OF_AVERAGES if kind.startswith('float') else OF_QUOTIENTS
     # core adds float4 up in float4
-    return text, core, function == 'count' or (kind in SUMMED and kind != 'float4')
+    return text, core, OF_NUMBERS if function == 'count' or (kind in SUMMED and kind != 'float4') else AGGREGATES
 
 
 def query(rng, table):
@@ -237,9 +249,9 @@ def query(rng, table):
     over = window(rng, frame)
     calls = [call(rng, frame, over, n == 0) for n in range(rng.choice((1, 1, 2, 3)))]
     results = []
-    for n, (_, _, numbers) in enumerate(calls):
-        results += [text.format(r='r%d' % n) for text in rng.sample(OF_NUMBERS if numbers else AGGREGATES, rng.choice((1, 2, 3)))]
-    above = rng.choice(('', '', rng.choice(ABOVE).format(r='r0'), rng.choice(NUMBERS if calls[0][2] else ABOVE).format(r='r0')))
+    for n, (_, _, aggregates) in enumerate(calls):
+        results += [text.format(r='r%d' % n) for text in rng.sample(aggregates, rng.choice((1, 2, 3)))]
+    above = rng.choice(('', '', rng.choice(ABOVE).format(r='r0'), rng.choice(ABOVE if calls[0][2] is AGGREGATES else NUMBERS).format(r='r0')))
     groups = rng.choice(GROUPS)
     where = rng.choice(('', '', rng.choice(WHERE)))
     texts = []
@@ -254,6 +266,8 @@ def query(rng, table):
 def kind_of(text):
     """The kind of a function's values, as of COMPARED."""
     function, kind = re.match(r'gpu_(?:running_)?(\w+)\(.*?v_([a-z0-9]+)', text).groups()
+    if function == 'avg':
+        return 'float8' if kind.startswith('float') else 'cents'
     return 'int8' if function == 'count' else {'int2': 'int4', 'int8': 'wide'}.get(kind, kind) if function == 'sum' else kind
 
 
@@ -370,13 +384,31 @@ def queries(script, rng, table, number, counts, filter_counts):
             counted(script, '%s, step %d, again' % (table.name, step), again(ours))
 
 
+def averages(script, table):
+    """Averages of floats that are rounded at each row: the device's are the CPU's."""
+    calls = ('gpu_avg(v_float8 / 3) OVER (PARTITION BY k_int4 ORDER BY i ROWS UNBOUNDED PRECEDING)',
+             'gpu_running_avg(v_float4 / 3, true) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING)', 'gpu_avg(v_float8 / 7) OVER (PARTITION BY k_int8)',
+             'gpu_avg(v_float4 * 1.1::float4) OVER (PARTITION BY k_int2 ORDER BY k_date)', "gpu_avg(CASE WHEN i = 20 THEN 'Infinity' ELSE v_float8 / 9 END) OVER (ORDER BY i)",
+             "gpu_avg(CASE WHEN i < 9 THEN -0.0 WHEN i = 900 THEN 'NaN' ELSE v_float8 / 3e200 END) OVER (PARTITION BY i % 5 ORDER BY i DESC)")
+    table.renew(script)
+    for call in calls:
+        rows = 'SELECT i, r FROM (SELECT i, %s AS r FROM %s) q WHERE r < 1000' % (call, table.name)
+        of_all = 'SELECT i % 7, gpu_sum(r), gpu_max(r), gpu_min(r), gpu_count(r) FROM (SELECT i, {} AS r FROM {}) q GROUP BY i % 7'.format(call, table.name)
+        for text in (rows, of_all):
+            kept = []
+            script.sql('SET gpuagg.device = cpu')
+            script.check(('averages, cpu', call), text, kept.append)
+            script.sql('RESET gpuagg.device')
+            script.check(('averages', call), text, same(kept))
+            script.check((table.name, table.rows, 'averages'), 'SELECT engine, reason FROM gpuagg_last_query()', lambda rows: None if not DEVICE or rows[0].startswith('device|') else str(rows))
+
+
 def wide_extremes(script, table):
     """In groups, extremes of sums beyond 64 bits, and of numerics of more than 18 digits: all on the device."""
     sums = ('SELECT k_int2, {0}max(r), {0}min(r), {0}count(r) FROM (SELECT k_int2, {0}sum(v_int8) OVER (PARTITION BY k_int4 ORDER BY i '
             'ROWS UNBOUNDED PRECEDING) AS r FROM %s) q GROUP BY k_int2' % table.name)
     columns = 'SELECT k_int2, {0}max(v_wide), {0}min(v_wide * 1000000000000000), {0}count(*) FROM %s GROUP BY k_int2' % table.name
-    table.vacuum(script)
-    table.prefetch(script)
+    table.renew(script)
     for text in (sums, columns):
         beside(script, 'wide extremes', text.format('gpu_'), text.format(''), Counts())
         script.check('wide extremes', 'SELECT engine FROM gpuagg_last_query()',
@@ -453,6 +485,7 @@ def main():
         if table.rows > 1000:
             others(script, table, counts[several])
             wide_extremes(script, table)
+            averages(script, table)
         tally.add(script.run())
     psql.query('SET client_min_messages = warning; DROP SCHEMA %s CASCADE' % SCHEMA)
     for what, of, done, least in (('of one table', 0, counts, ON_DEVICE), ('of several', 1, counts, SEVERAL_ON_DEVICE),
