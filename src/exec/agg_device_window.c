@@ -97,7 +97,7 @@ ask(void *above, const DeviceTables *tables, int64 *npassed)
 	AggQuestion question = {.device = &tables->all,
 							.ncolumns = tables->ncolumns,
 							.tables = tables,
-							.below = &window->program,
+							.below = &window->asked.program,
 							.window = &window->window};
 
 	node->device_reason = NULL;

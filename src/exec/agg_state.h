@@ -391,10 +391,8 @@ extern void gpuagg_agg_chunk_ask(AggScanState *node);
 
 /*
  * agg_codes.c: strings and verdicts as of the program's runner; forget() when constants change;
- * follow() makes the strings of a register; column() is the column of strings that a register
- * has at the end, or -1.
+ * follow() makes the strings of a register.
  */
-extern int gpuagg_agg_codes_column(const AggScanState *node, int reg);
 extern void gpuagg_agg_codes_init(AggScanState *node);
 extern void gpuagg_agg_codes_strings(void *owner, int column);
 extern uint8 *gpuagg_agg_codes_verdicts(void *owner, int instruction,

@@ -88,9 +88,9 @@ child_expr(const Maker *maker, int column)
 	return ((TargetEntry *) list_nth(maker->targets, column))->expr;
 }
 
-/* A key as a number that sorts as it does. */
+/* The same as a number, where it is a boolean: one that sorts as it does. */
 static Expr *
-key_expr(const Maker *maker, int column)
+number_expr(const Maker *maker, int column)
 {
 	Expr *expr = child_expr(maker, column);
 
@@ -138,12 +138,12 @@ add_exprs(Maker *maker, const WindowSource *sources, int n)
 	const WindowSpec *spec = maker->node->spec;
 
 	for (int k = 0; k < spec->npartition + spec->norder; k++)
-		add_expr(maker, key_expr(maker, key_of(spec, k)->attno - 1));
+		add_expr(maker, number_expr(maker, key_of(spec, k)->attno - 1));
 	for (int f = 0; f < spec->nfunctions; f++)
 		add_expr(maker, maker->node->functions[f].every_row ? NULL : argument_expr(maker, f));
 	for (int i = 0; i < n; i++)
 		add_expr(maker, sources[i].scan < 0				 ? (Expr *) sources[i].constant
-						: sources[i].scan < spec->nchild ? child_expr(maker, sources[i].scan)
+						: sources[i].scan < spec->nchild ? number_expr(maker, sources[i].scan)
 														 : NULL);
 }
 
@@ -325,10 +325,13 @@ is_complete(const WindowDevice *device)
 	uint8 types[GPUAGG_VECTOR_REGISTERS] = {0};
 	uint8 columns[GPUAGG_WINDOW_COLUMNS];
 
+	if (gpuagg_vector_check(&device->program, types) >= 0)
+		return false;
+	for (uint32 i = 0; i < device->program.nregisters; i++)
+		types[i] = (uint8) gpuagg_device_type(types[i]);
 	for (int i = 0; i < device->ncolumns; i++)
-		columns[i] = (uint8) device->forms[i].type;
-	return gpuagg_vector_check(&device->program, types) < 0 &&
-		   gpuagg_window_check(&device->window, types, columns, (uint32) device->ncolumns);
+		columns[i] = (uint8) gpuagg_device_type(device->forms[i].type);
+	return gpuagg_window_check(&device->window, types, columns, (uint32) device->ncolumns);
 }
 
 /* Makes the program of a table, with the values. */
@@ -389,7 +392,10 @@ make(Maker *maker, const WindowSource *sources, int n)
 	WindowDevice *device = maker->device;
 
 	device->compiler = make_program(maker, &device->tables[0], sources, n, maker->values);
-	if (device->compiler == NULL || !gpuagg_compiled_for_device(&device->compiler->program, false))
+	/* each table has codes of its own */
+	if (device->compiler == NULL ||
+		!gpuagg_compiled_for_device(&device->compiler->program, device->ntables == 1) ||
+		gpuagg_device_codes_refusal(&device->compiler->program) != NULL)
 		return "an expression below the window is the CPU's";
 	device->program = device->compiler->program;
 	add_keys(maker);

@@ -6,6 +6,7 @@
 
 #include "access/htup_details.h"
 #include "access/stratnum.h"
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -13,6 +14,7 @@
 
 #include "device/client.h"
 #include "engine/cpu.h"
+#include "exec/compiled.h"
 #include "exec/window_ask.h"
 #include "exec/window_passed.h"
 #include "gpuagg.h"
@@ -52,6 +54,7 @@ struct WindowPassed
 	int64 nrows;
 	int64 ndropped; /* rows that did not pass */
 	int64 next_row;
+	Datum *strings[GPUAGG_WINDOW_VALUES]; /* by code, of those that rows have; or NULL */
 	const char *values[GPUAGG_WINDOW_VALUES];
 	const uint64 *valid[GPUAGG_WINDOW_VALUES];
 };
@@ -332,7 +335,7 @@ make_above(const WindowScanState *node, WindowPassed *passed)
 										  .columns = passed->types};
 	for (int i = 0; i < device->ncolumns; i++)
 	{
-		passed->types[i] = (uint8) device->forms[i].type;
+		passed->types[i] = (uint8) gpuagg_device_type(device->forms[i].type);
 		passed->loaded[i] = GPUAGG_VECTOR_NONE;
 	}
 	/* where there is no room for one, it is left out */
@@ -407,10 +410,52 @@ copy_rows(WindowPassed *passed, const BlobQuery *query)
 	return true;
 }
 
+/* Makes the strings that a column's rows have; false: some code is none. */
+static bool
+make_strings(const WindowScanState *node, WindowPassed *passed, int i)
+{
+	const WindowDevice *device = passed->device;
+	const VectorValue *form = &device->forms[passed->out[i]];
+	TupleDesc desc = node->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor;
+	Oid type = TupleDescAttr(desc, passed->sources[passed->out[i]].scan)->atttypid;
+	int column = gpuagg_compiled_strings(&device->program, form->reg);
+	GpuaggVector entries = {unconstify(GpuaggVectorBytes *, device->asked.entries[column]), NULL};
+	uint32 n = device->asked.nentries[column];
+	const int32 *codes = (const int32 *) passed->values[i];
+	MemoryContext old = MemoryContextSwitchTo(passed->answer);
+	Datum *strings = palloc0((n + 1) * sizeof(Datum));
+	bool isnull;
+	bool known = true;
+
+	for (int64 row = 0; row < passed->nrows && known; row++)
+	{
+		if (!gpuagg_bit(passed->valid[i], row))
+			continue;
+		known = (uint32) codes[row] < n;
+		if (known && strings[codes[row]] == 0)
+			strings[codes[row]] = gpuagg_vector_datum(&entries, form, type, codes[row], &isnull);
+	}
+	MemoryContextSwitchTo(old);
+	passed->strings[i] = strings;
+	return known;
+}
+
+static bool
+make_all_strings(const WindowScanState *node, WindowPassed *passed)
+{
+	bool known = true;
+
+	for (int i = 0; i < passed->ngiven && known; i++)
+		if (passed->device->forms[passed->out[i]].type == GPUAGG_VECTOR_BYTES)
+			known = make_strings(node, passed, i);
+	return known;
+}
+
 /* Takes an answer; why it is none, or NULL. */
 static const char *
-take(WindowPassed *passed, const DeviceTables *tables, const BlobQuery *query)
+take(const WindowScanState *node, const DeviceTables *tables, const BlobQuery *query)
 {
+	WindowPassed *passed = node->passed;
 	uint64 nrows = tables->all.rows;
 
 	if (!gpuagg_device_tables_whole(tables, query->status))
@@ -421,7 +466,7 @@ take(WindowPassed *passed, const DeviceTables *tables, const BlobQuery *query)
 		passed->never = true;
 		return "too many rows pass the conditions above";
 	}
-	if (query->ngroups > nrows || !copy_rows(passed, query))
+	if (query->ngroups > nrows || !copy_rows(passed, query) || !make_all_strings(node, passed))
 		return gpuagg_reason_text(GPUAGG_DEVICE_ERROR);
 	gpuagg_device_tables_taken(tables, query->status);
 	return NULL;
@@ -444,7 +489,7 @@ ask(void *window, const DeviceTables *tables, int64 *npassed)
 	const char *reason;
 	GpuaggReason failure;
 
-	query->query.program = passed->device->program;
+	query->query.program = passed->device->asked.program;
 	query->query.window = &passed->device->window;
 	query->query.above = passed->above;
 	query->query.parts = 1;
@@ -456,7 +501,7 @@ ask(void *window, const DeviceTables *tables, int64 *npassed)
 						passed->nout * ROUNDING;
 	failure = gpuagg_blob_query(query);
 	if (failure == GPUAGG_OK)
-		reason = take(passed, tables, query);
+		reason = take(window, tables, query);
 	else if (failure == GPUAGG_CPU_ONLY)
 	{
 		/* values that are in the table are no trouble to count */
@@ -607,6 +652,10 @@ value_at(const WindowScanState *node, int i, int64 row, bool *isnull)
 	*isnull = status == GPUAGG_ROW_NULL;
 	if (*isnull)
 		return (Datum) 0;
+	if (passed->device->forms[column].type == GPUAGG_VECTOR_BYTES)
+		return passed->strings[i][*(const int32 *) at];
+	if (TupleDescAttr(desc, scan)->atttypid == BOOLOID)
+		return BoolGetDatum(*(const int32 *) at != 0);
 	/* an INT16's bytes are the first of its four */
 	return gpuagg_vector_datum(&vector, &passed->device->forms[column],
 							   TupleDescAttr(desc, scan)->atttypid, 0, isnull);
