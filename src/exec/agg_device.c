@@ -14,6 +14,7 @@
 #include "common/int_words.h"
 #include "device/client.h"
 #include "exec/agg_device.h"
+#include "exec/agg_device_between.h"
 #include "exec/agg_device_held.h"
 #include "exec/compiled.h"
 #include "exec/kept_memory.h"
@@ -546,6 +547,8 @@ gpuagg_agg_device_ask(AggScanState *node, AggQuestion *question, bool alone)
 	GpuaggReason reason;
 
 	from.constants = node->runner->constants;
+	if (question->window != NULL && node->between != NULL)
+		from = gpuagg_agg_between_program(node, node->between);
 	if (!gpuagg_device_codes_program(&from, node->reader, &program))
 	{
 		node->device_reason = "conditions hold for too many strings";

@@ -221,14 +221,15 @@ typedef struct AggScanState
 	FilterConditions conditions;
 	AggChunk *chunk; /* what is asked of blocks in memory */
 	struct WindowDevice
-		*window;	   /* of the window below, on the device; NULL: not made, or not to be done */
-	AggDevice *device; /* NULL: nothing, whatever rows there are */
-	AggHeld *held;	   /* or NULL */
-	const char *device_reason; /* why the device did not do all from memory; or NULL */
-	AggRanges *ranges;		   /* the filter as ranges of columns in memory; or NULL */
-	AggCodes *codes;		   /* what is done with strings' codes */
-	bool columns_only;		   /* rows are never evaluated by the executor, but for flagged ones */
-	AggInput *inputs;		   /* one for each state */
+		*window; /* of the window below, on the device; NULL: not made, or not to be done */
+	struct AggBetween *between; /* what is made between the two; NULL: nothing */
+	AggDevice *device;			/* NULL: nothing, whatever rows there are */
+	AggHeld *held;				/* or NULL */
+	const char *device_reason;	/* why the device did not do all from memory; or NULL */
+	AggRanges *ranges;			/* the filter as ranges of columns in memory; or NULL */
+	AggCodes *codes;			/* what is done with strings' codes */
+	bool columns_only;			/* rows are never evaluated by the executor, but for flagged ones */
+	AggInput *inputs;			/* one for each state */
 	ExprState *qual;
 	ExprState **row_exprs; /* of ROW instructions */
 	TupleTableSlot *row_slot;

@@ -52,7 +52,7 @@ WHERE = ('i % 3 > 0', 'k_int4 IS NOT NULL', 'i > 40', 'v_int4 > 0 OR v_cents < 0
          'v_float8 BETWEEN -100 AND 200', 'i < 2000 AND v_int8 <> 0', 'length(pad) > 3', '1000 / (i + 7) > 2')
 # the device has no strings of several tables
 OF_STRINGS = ("s_text <> 's3'", "s_text LIKE 's%' AND s_char IN ('c', 'ccc')", 's_uuid IS NULL OR i % 3 = 0', "s_name < 'n4'", "s_bytea > '\\x0007'")
-ABOVE = ('{r} IS NOT NULL', 'i > 50', 'k_int4 IS NOT NULL AND i % 2 = 0', '{r} IS NULL OR i % 5 < 3')
+ABOVE = ('{r} IS NOT NULL', 'k_bool', 'k_bool IS NOT TRUE OR i < 90', 'i > 50', 'k_int4 IS NOT NULL AND i % 2 = 0', '{r} IS NULL OR i % 5 < 3')
 NUMBERS = ('{r} < 0', '{r} >= 3', '{r} <= 1000 OR i < 9', '{r} BETWEEN -1000 AND 20000')
 AGGREGATES = ('@count(*)', '@count({r})', '@max({r})', '@min({r})', '@count(*) FILTER (WHERE {r} IS NULL)', '@max(i)', '@sum(v_int4)',
               '@min(v_cents)', '@sum(v_float8) FILTER (WHERE i % 3 = 0)')
@@ -253,6 +253,20 @@ def call(rng, frame, over, first):
     return text, core, OF_NUMBERS if function == 'count' or (kind in SUMMED and kind != 'float4') else AGGREGATES
 
 
+def between(rng, call):
+    """The same with an expression over its values, or without."""
+    ours, core, aggregates = call
+    texts = ['CASE WHEN i % 3 > 0 THEN {0} END']
+    if aggregates is OF_NUMBERS:
+        texts.append('coalesce({0}, 7)')
+    if aggregates is OF_AVERAGES:
+        texts += ['{0} * 2', 'coalesce({0}, 1.5)']
+    if re.match(r'gpu_count|rank|dense_rank|row_number|gpu_(running_)?(sum|max)\(v_int2', ours):
+        texts += ['{0} * 2 + i', '-{0}', '{0} % 5', 'abs({0} - 100)']
+    text = rng.choice(texts) if rng.random() < 0.3 else '{0}'
+    return text.format(ours), text.format(core), aggregates
+
+
 def query(rng, table):
     """(ours, core's), with @ before aggregates' names; and whether it can be asked for each row of another query."""
     frame = rng.choice(('rows', 'rows', 'rows', 'peers', 'peers', 'whole'))
@@ -261,6 +275,7 @@ def query(rng, table):
     while rng.random() < 0.8 and any(aggregates is OF_QUOTIENTS for _, _, aggregates in calls):
         # which is the CPU's
         calls = [call(rng, frame, over, n == 0) for n in range(len(calls))]
+    calls = [between(rng, pair) for pair in calls]
     results = []
     for n, (_, _, aggregates) in enumerate(calls):
         results += [text.format(r='r%d' % n) for text in rng.sample(aggregates, rng.choice((1, 2, 3)))]

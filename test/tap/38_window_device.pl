@@ -69,6 +69,13 @@ asks('decimals and floats', 1, "SELECT %smax(r), %ssum(q) FROM (SELECT %smin(c) 
 asks('averages of floats', 1, "SELECT %smax(r), %scount(*) FILTER (WHERE q < 3), %smin(q), %scount(r) FROM (SELECT %savg(f) $running AS r, "
 	  . "%savg(f::float4 * 3) $running AS q FROM t) q WHERE r > -40");
 asks('averages of peers', 1, 'SELECT s, %smax(r), %smin(r) FROM (SELECT s, %savg(f) OVER (PARTITION BY s ORDER BY k) AS r FROM t) q GROUP BY s ORDER BY s');
+asks('expressions between', 1, "SELECT %smax(r), %scount(*) FILTER (WHERE y), %smin(a), %ssum(n), %scount(c) FROM (SELECT %ssum(x) $running + 1 AS r, "
+	  . "%sum(c) $running AS c, x - %smin(x) $running AS a, abs(%smax(f) $running) * 2 AS n, %ssum(x) $running < i AS y FROM t) q WHERE r % 7 <> 3" =~ s/%sum/%ssum/r);
+asks('booleans of the table', 1, "SELECT y, %scount(*), %smax(r) FROM (SELECT i < 9999 AS y, %ssum(x) $running AS r FROM t) q WHERE y OR r > 0 GROUP BY y ORDER BY y");
+asks('expressions by groups', 1, "SELECT k, %smax(r * 2), %scount(*) FROM (SELECT k * 3 AS k, CASE WHEN s > 3 THEN %ssum(x) $running END AS r, i FROM t) q "
+	  . 'WHERE i % 2 = 1 GROUP BY k ORDER BY k');
+is(($node->psql('postgres', "SELECT gpu_max(r) FROM (SELECT 100 / (gpu_sum(x) $running - 81) AS r FROM t WHERE i < 3000) q"))[0],
+	($node->psql('postgres', "SELECT max(r) FROM (SELECT 100 / (sum(x) $running - 81) AS r FROM t WHERE i < 3000) q"))[0], 'errors of expressions between');
 asks('conditions on strings below', 1, "SELECT %smax(r), %scount(*), %scount(n) FROM (SELECT %ssum(x) $running AS r, %scount(z) $running AS n FROM t "
 	  . "WHERE z <> 't3' AND z LIKE 't%') q");
 $plan = asks('rescans', 1, "SELECT * FROM generate_series(1, 3) o, LATERAL ($query) s" =~ s/i > 1000/i > o * 1000/r);
