@@ -126,6 +126,8 @@ place_function(QueryOrder *order, uint32_t f, size_t *end)
 	}
 	if (function->reach != GPUAGG_REACH_ROW)
 		of->reached = gpud_place(end, rows * of->bytes);
+	if (function->average)
+		of->counts = gpud_place(end, rows * sizeof(int64_t));
 }
 
 /* Scratch of sorts, whatever the keys will be like. */
@@ -385,6 +387,18 @@ make_levels(const QueryOrder *order, const Lane *lane)
 	return reason;
 }
 
+/* Counts the values that a scan of an average takes. */
+static GpuaggReason
+count_values(const QueryOrder *order, const Lane *lane, GpuScan scan, uint32_t f)
+{
+	scan.kind = GPUAGG_INT32;
+	scan.op = GPUAGG_COUNT;
+	scan.results = lane->block + order->functions[f].counts;
+	scan.status = NULL;
+	scan.state_out = NULL;
+	return gpu_scan(&scan, lane->stream);
+}
+
 static GpuaggReason
 scan_rows(const QueryOrder *order, const Lane *lane, uint32_t f)
 {
@@ -413,6 +427,14 @@ scan_rows(const QueryOrder *order, const Lane *lane, uint32_t f)
 		scan.window = sum_window(order, function->value);
 	if (of->status > 0)
 		scan.status = (uint8_t *) (lane->block + of->status);
+	if (function->average)
+	{
+		GpuaggReason reason = count_values(order, lane, scan, f);
+
+		if (reason != GPUAGG_OK)
+			return reason;
+		scan.counts = (const int64_t *) (lane->block + of->counts);
+	}
 	return gpu_scan(&scan, lane->stream);
 }
 

@@ -30,6 +30,7 @@ typedef struct OrderedFunction
 	size_t results;
 	size_t status;	/* 0: all are values */
 	size_t reached; /* its values, where they are not the results */
+	size_t counts;	/* of an average: numbers of values */
 	size_t valid;
 } OrderedFunction;
 

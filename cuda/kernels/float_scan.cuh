@@ -30,8 +30,9 @@ template <class T> struct FloatColumn
 	bool exclusive;
 	bool wide; /* always the wide way */
 	T *results;
-	uint8_t *status;	 /* or NULL */
-	uint64_t *nsegments; /* FLOAT_SEGMENTS */
+	const int64_t *counts; /* FLOAT_AVERAGES: values up to each row */
+	uint8_t *status;	   /* or NULL */
+	uint64_t *nsegments;   /* FLOAT_SEGMENTS */
 	const GpuScanState *state_in;
 	GpuScanState *state_out;
 	void *scratch;
@@ -58,6 +59,7 @@ template <class P> struct FloatPipeline
 
 	static constexpr bool MARKED = P::MODE != FLOAT_PLAIN;
 	static constexpr bool SEGMENTS = P::MODE == FLOAT_SEGMENTS;
+	static constexpr bool AVERAGES = P::MODE == FLOAT_AVERAGES;
 	static constexpr uint32_t ALL = (uint32_t) ((UINT64_C(1) << P::ITEMS) - 1);
 
 	const FloatColumn<T> &column;
@@ -237,12 +239,51 @@ template <class P> struct FloatPipeline
 		return overflows;
 	}
 
+	/* The bits of an average of what round_with_tail() rounds. */
+	static __device__ NOINLINE uint64_t average_with_tail(Bins sum, const Sum256 *before, int shift,
+														  int first_chunk, uint32_t n)
+	{
+		Sum256 tail = sum256_low_bits(*before, shift);
+
+		return average_bits(sum256_add(tail, bins_to_sum256(sum, shift)), n, first_chunk);
+	}
+
+	/* Averages in place of the thread's values; the rest as before.  None overflows. */
+	__device__ __forceinline__ void average_rows(T *row, const ThreadRows &rows,
+												 const FloatWay &way, Bins sum, double tail,
+												 const int64_t *counts) const
+	{
+		const BinsPlace at = way.at;
+		const int shift = way.place - 32 * column.first_chunk;
+		double waiting = 0;
+
+		bins_lower(sum);
+		for (int i = 0; i < P::ITEMS; i++)
+		{
+			double v = (double) row[i];
+			uint32_t n = Wide::count_at(rows, counts, i);
+			uint64_t bits;
+
+			if (rows.heads >> i & 1)
+			{
+				sum = bins_zero();
+				tail = 0;
+				waiting = 0;
+			}
+			bins_deposit(sum, column.exclusive ? waiting : v, at);
+			waiting = v;
+			if (tail != 0)
+				bits = average_with_tail(sum, &shared.before.state.sum, shift, column.first_chunk,
+										 n);
+			else
+				bits = average_bits(bins_to_sum256(sum, shift), n, column.first_chunk);
+			row[i] = float_result(bits, T());
+		}
+	}
+
 	__device__ __forceinline__ T round_wide(Bins sum, int place) const
 	{
-		/* undo bins_lift() */
-		UNROLL
-		for (int i = 1; i < NBINS; i++)
-			sum.bin[i] -= BIN_HALF;
+		bins_lower(sum);
 		return float_result(round_with_tail(sum, &shared.before.state.sum,
 											place - 32 * column.first_chunk, column.first_chunk,
 											sizeof(T) < sizeof(double)),
@@ -291,11 +332,14 @@ template <class P> struct FloatPipeline
 	}
 
 	/* All threads: a tile's results in place of its values, its statuses in shared.status. */
-	__device__ __forceinline__ void results(int stage, int slot, const ThreadRows &rows)
+	__device__ __forceinline__ void results(int stage, int slot, uint64_t tile,
+											const ThreadRows &rows)
 	{
 		T *row = shared.row[stage] + threadIdx.x * P::ITEMS;
+		const int64_t *counts = AVERAGES ? column.counts + tile * P::ROWS + threadIdx.x * P::ITEMS
+										 : nullptr;
 		const FloatWay &way = shared.way[slot];
-		uint32_t overflows;
+		uint32_t overflows = 0;
 		bool seen;
 
 		if (way.bins)
@@ -305,15 +349,18 @@ template <class P> struct FloatPipeline
 			Bins sum = first_sum(slot, &marks, &tail);
 
 			seen = (marks & SEEN_VALUE) != 0;
-			overflows = shared.before.tail != 0 ? scan_rows<true>(row, rows, way, sum, tail)
-												: scan_rows<false>(row, rows, way, sum, 0);
+			if constexpr (AVERAGES)
+				average_rows(row, rows, way, sum, tail, counts);
+			else
+				overflows = shared.before.tail != 0 ? scan_rows<true>(row, rows, way, sum, tail)
+													: scan_rows<false>(row, rows, way, sum, 0);
 		}
 		else
 		{
 			FloatState s = Wide::before(shared, row, rows, column.first_chunk);
 
 			seen = (s.seen & SEEN_VALUE) != 0;
-			overflows = Wide::results(row, rows, s, column.first_chunk, column.exclusive);
+			overflows = Wide::results(row, rows, s, column.first_chunk, column.exclusive, counts);
 		}
 		overflows &= rows.present;
 		overflowed |= overflows != 0;
@@ -463,7 +510,7 @@ template <class P> struct FloatPipeline
 		}
 		else
 		{
-			results(stage, slot, rows);
+			results(stage, slot, tile, rows);
 			copy_out_fence();
 			__syncthreads();
 			store(stage, tile);

@@ -165,6 +165,23 @@ float_state_result(FloatState s, int first_chunk, bool *overflow)
 	return result;
 }
 
+static __device__ NOINLINE uint64_t
+average_bits(Sum256 w, uint32_t n, int first_chunk)
+{
+	return n == 0 ? 0 : sum256_average(w, n, first_chunk);
+}
+
+/* The sum by n, of finite values. */
+static __device__ inline double
+float_state_average(FloatState s, uint32_t n, int first_chunk)
+{
+	bool overflow;
+
+	if (!float_state_plain(s.seen))
+		return float_state_result<double>(s, first_chunk, &overflow);
+	return double_of(average_bits(s.sum, n, first_chunk));
+}
+
 /* The state in a GpuScanState of any content. */
 static __device__ NOINLINE void
 float_state_from_carry(const GpuScanState *in, int first_chunk, FloatState *s)

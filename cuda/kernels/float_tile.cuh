@@ -26,9 +26,10 @@
 
 enum FloatMode
 {
-	FLOAT_PLAIN,   /* a result a row; no bitmaps */
-	FLOAT_MARKED,  /* a result a row */
-	FLOAT_SEGMENTS /* a result a segment */
+	FLOAT_PLAIN,	/* a result a row; no bitmaps */
+	FLOAT_MARKED,	/* a result a row */
+	FLOAT_AVERAGES, /* the same, by the number of values */
+	FLOAT_SEGMENTS	/* a result a segment */
 };
 
 /* A thread's rows: bit i is about row i of them. */

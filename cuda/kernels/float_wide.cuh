@@ -68,9 +68,17 @@ template <class P> struct FloatWide
 		return FloatOp::combine(shared.before.state, s);
 	}
 
-	/* Results in place of the values; returns which rows overflow. */
+	/* The number of values of a thread's row. */
+	static __device__ __forceinline__ uint32_t count_at(const ThreadRows &rows,
+														const int64_t *counts, int i)
+	{
+		return rows.present >> i & 1 ? (uint32_t) counts[i] : 0;
+	}
+
+	/* Results in place of the values; returns which rows overflow.  counts: of averages. */
 	static __device__ NOINLINE uint32_t results(T *row, ThreadRows rows, FloatState s,
-												int first_chunk, bool exclusive)
+												int first_chunk, bool exclusive,
+												const int64_t *counts)
 	{
 		uint32_t overflows = 0;
 
@@ -78,7 +86,7 @@ template <class P> struct FloatWide
 		{
 			double v = (double) row[i];
 			FloatState at;
-			bool overflow;
+			bool overflow = false;
 
 			if (rows.heads >> i & 1)
 				s = FloatOp::identity();
@@ -87,7 +95,10 @@ template <class P> struct FloatWide
 				s = FloatOp::combine(s, float_state_of(v, first_chunk));
 			if (!exclusive)
 				at = s;
-			row[i] = float_state_result<T>(at, first_chunk, &overflow);
+			if constexpr (P::MODE == FLOAT_AVERAGES)
+				row[i] = float_state_average(at, count_at(rows, counts, i), first_chunk);
+			else
+				row[i] = float_state_result<T>(at, first_chunk, &overflow);
 			overflows |= (uint32_t) overflow << i;
 		}
 		return overflows;

@@ -80,6 +80,9 @@ typedef struct GpuScanState
  * identity: 0; for MIN the greatest, for MAX the least value of the type (NaN and
  * -infinity for floats).
  *
+ * With counts a sum of FLOAT64 is divided by them before it is rounded: `counts` are
+ * what COUNT gives for the same rows, below 2^32, those of state_in among them.
+ *
  * Sums of floats work in 256 bits that start at chunk `window` (float_sum.h).  If a
  * value or the carry does not fit (it has bits below these, or in the top 33),
  * state_out->out_of_window is 1 and the results are meaningless.
@@ -95,6 +98,7 @@ typedef struct GpuScan
 	const uint64_t *validity;	  /* NULL: all rows are valid */
 	const uint64_t *heads;		  /* NULL: one segment */
 	const GpuScanState *state_in; /* NULL: nothing so far */
+	const int64_t *counts;		  /* averages of FLOAT64, below 2^32 rows; NULL: sums */
 	void *results;				  /* may be values, where the sizes agree */
 	uint8_t *status;			  /* GPUAGG_ROW_* of each row; NULL: not wanted */
 	GpuScanState *state_out;	  /* NULL: not wanted; may be state_in */

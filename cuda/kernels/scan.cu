@@ -56,7 +56,8 @@ gpu_scan(const GpuScan *scan, GpuStreamRef stream)
 		return GPUAGG_REFUSED;
 	if (scan->op == GPUAGG_SUM && gpuagg_kind_is_float(scan->kind))
 	{
-		if (scan->window < 0 || scan->window >= GPUAGG_CHUNKS)
+		if (scan->window < 0 || scan->window >= GPUAGG_CHUNKS ||
+			(scan->counts != nullptr && (scan->kind != GPUAGG_FLOAT64 || scan->nrows > UINT32_MAX)))
 			return GPUAGG_REFUSED;
 		return gpu_scan_float(scan, stream);
 	}

@@ -98,6 +98,15 @@ bins_lift(Bins &s)
 		s.bin[i] += BIN_HALF;
 }
 
+/* Takes that out again. */
+static GPUAGG_HD inline void
+bins_lower(Bins &s)
+{
+	UNROLL
+	for (int i = 1; i < NBINS; i++)
+		s.bin[i] -= BIN_HALF;
+}
+
 /*
  * Two doubles whose sum, rounded to nearest once more, is the rounded sum of the
  * bins, which have been lifted.  `tail`, half a unit of the last bin or 0, stands

@@ -1,6 +1,6 @@
 /*
  * scan_float.cu
- *	  Running sums of floats, exact, rounded once at each row: one pass.
+ *	  Running sums of floats, exact, rounded once at each row, and averages: one pass.
  */
 #include "kernels/float_scan.cuh"
 
@@ -22,10 +22,14 @@ scan_values(const GpuScan *scan, GpuStreamRef stream)
 	column.exclusive = (scan->flags & GPUAGG_SCAN_EXCLUSIVE) != 0;
 	column.wide = gpu_scan_float_wide;
 	column.results = (T *) scan->results;
+	column.counts = scan->counts;
 	column.status = scan->status;
 	column.state_in = scan->state_in;
 	column.state_out = scan->state_out;
 	column.scratch = scan->scratch;
+	if constexpr (sizeof(T) == sizeof(double))
+		if (scan->counts != nullptr)
+			return float_launch<Plan<T, FLOAT_AVERAGES>>(column, stream);
 	if (scan->validity != nullptr || scan->heads != nullptr)
 		return float_launch<Plan<T, FLOAT_MARKED>>(column, stream);
 	return float_launch<Plan<T, FLOAT_PLAIN>>(column, stream);

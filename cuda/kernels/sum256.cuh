@@ -308,4 +308,70 @@ sum256_round(Sum256 w, int first_chunk, bool odd)
 	return result | sign;
 }
 
+/*
+ * The bits of the double nearest to the sum by n, ties to even.  n is not 0; zero is +0, unless a
+ * sum below 0 becomes it.  The sum's 128 leading bits by n have 96 at least, of which 53 are the
+ * result's: what is below them is 0 or not.
+ */
+static GPUAGG_HD inline uint64_t
+sum256_average(Sum256 w, uint32_t n, int first_chunk)
+{
+	uint64_t sign = w.limb[SUM256_LIMBS - 1] & SIGN_BIT;
+	uint64_t limb[3] = {0, 0, 0}; /* the top limb that is not 0, and those below it */
+	uint64_t rest = 0;			  /* all below that, or-ed */
+	int below = 0;				  /* bits below the top limb */
+	uint64_t quotient[4];		  /* 32 bits each, the most significant first */
+	uint64_t left = 0;
+
+	if (sign)
+		w = sum256_negate(w);
+	UNROLL
+	for (int i = SUM256_LIMBS - 1; i >= 0; i--)
+	{
+		if (limb[0] == 0)
+		{
+			limb[0] = w.limb[i];
+			below = 64 * i;
+		}
+		else if (below == 64 * (i + 1))
+			limb[1] = w.limb[i];
+		else if (below == 64 * (i + 2))
+			limb[2] = w.limb[i];
+		else
+			rest |= w.limb[i];
+	}
+	if (limb[0] == 0)
+		return 0;
+
+	int top = bit_length(limb[0]);
+	int place = 32 * first_chunk + below + top - 1; /* of the top bit, above 2^-1074 */
+	int up = 64 - top;
+	uint64_t high = up > 0 ? limb[0] << up | limb[1] >> top : limb[0];
+	uint64_t low = up > 0 ? limb[1] << up | limb[2] >> top : limb[1];
+
+	rest |= limb[2] << up;
+	UNROLL
+	for (int i = 0; i < 4; i++)
+	{
+		left = left << 32 | (uint32_t) ((i < 2 ? high : low) >> (i % 2 == 0 ? 32 : 0));
+		quotient[i] = left / n;
+		left %= n;
+	}
+
+	unsigned __int128 all = (unsigned __int128) (quotient[0] << 32 | quotient[1]) << 64 |
+							(quotient[2] << 32 | quotient[3]);
+	int cut = 64 + bit_length((uint64_t) (all >> 64)) - 53; /* bits below the mantissa */
+
+	if (cut < 127 - place)
+		cut = 127 - place; /* subnormal */
+
+	uint64_t mantissa = (uint64_t) (all >> cut);
+	uint64_t half = (uint64_t) (all >> (cut - 1)) & 1;
+	bool sticky = (all & (((unsigned __int128) 1 << (cut - 1)) - 1)) != 0 || left != 0 || rest != 0;
+
+	mantissa += half & (sticky || (mantissa & 1));
+	/* may carry into the exponent */
+	return (((uint64_t) (place - 127 + cut) << 52) + mantissa) | sign;
+}
+
 #endif /* GPUAGG_SUM256_CUH */

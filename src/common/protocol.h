@@ -28,7 +28,7 @@
 #include "common/work.h"
 
 #define GPUAGG_VERSION_STRING	 "0.2.0"
-#define GPUAGG_PROTOCOL_VERSION	 9
+#define GPUAGG_PROTOCOL_VERSION	 10
 #define GPUAGG_MAGIC			 0x47414747u /* "GGAG" */
 #define GPUAGG_MAX_INFLIGHT		 8
 #define GPUAGG_BENCH_REPETITIONS 101

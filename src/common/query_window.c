@@ -57,7 +57,9 @@ check_function(const GpuaggWindow *window, const GpuaggWindowFunction *function,
 			   const uint8_t *types)
 {
 	if (function->exclusive > 1 || function->reach > GPUAGG_REACH_PARTITION ||
-		function->heads > 1 || gpuagg_window_result(function) == 0)
+		function->heads > 1 || function->average > 1 || gpuagg_window_result(function) == 0)
+		return false;
+	if (function->average && (function->op != GPUAGG_SUM || function->kind != GPUAGG_FLOAT64))
 		return false;
 	if (function->value == GPUAGG_WINDOW_NONE)
 		return function->op == GPUAGG_COUNT;

@@ -42,7 +42,7 @@ typedef enum GpuaggWindowReach
 	GPUAGG_REACH_PARTITION /* its last row */
 } GpuaggWindowReach;
 
-/* A running sum, minimum, maximum or count, as kernels.h has it. */
+/* A running sum, minimum, maximum or count, as kernels.h has it, or an average. */
 typedef struct GpuaggWindowFunction
 {
 	uint8_t kind; /* GpuaggKind; COUNT: any */
@@ -50,7 +50,8 @@ typedef struct GpuaggWindowFunction
 	uint8_t exclusive;
 	uint8_t reach;
 	uint16_t value; /* of integers up to 64 bits, and floats; COUNT: any, or NONE: all rows count */
-	uint16_t heads; /* COUNT of all rows: not 0: only the first of each row's peers counts */
+	uint8_t heads;	/* COUNT of all rows: 1: only the first of each row's peers counts */
+	uint8_t average; /* SUM of FLOAT64: 1: by the number of values */
 } GpuaggWindowFunction;
 
 /* A column of the second program: one of the two, the other is NONE. */

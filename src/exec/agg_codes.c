@@ -13,6 +13,7 @@
 
 #include "engine/cpu.h"
 #include "exec/agg_state.h"
+#include "exec/compiled.h"
 
 #define PLACES (128 * 1024) /* of an index, at most */
 
@@ -43,24 +44,6 @@ struct AggCodes
 	CodeIndex *indexes; /* by set */
 };
 
-/* ---- strings ---- */
-
-int
-gpuagg_agg_codes_column(const AggScanState *node, int reg)
-{
-	const GpuaggVectorProgram *program = &node->compiler->program;
-
-	for (uint32 i = program->ninstructions; i-- > 0;)
-	{
-		const GpuaggVectorInstruction *in = &program->instructions[i];
-
-		if (in->out == reg)
-			return in->op == GPUAGG_VECTOR_COLUMN && in->type == GPUAGG_VECTOR_BYTES ? (int) in->arg
-																					 : -1;
-	}
-	return -1;
-}
-
 void
 gpuagg_agg_codes_init(AggScanState *node)
 {
@@ -81,7 +64,8 @@ gpuagg_agg_codes_init(AggScanState *node)
 		index->usable = layout->nkeys > 0 && node->sets[s].from < 0;
 		for (int i = 0; i < layout->nkeys; i++)
 		{
-			index->columns[i] = gpuagg_agg_codes_column(node, layout->keys[i].reg);
+			index->columns[i] = gpuagg_compiled_strings(&node->compiler->program,
+														layout->keys[i].reg);
 			index->usable &= index->columns[i] >= 0;
 		}
 	}
@@ -103,7 +87,7 @@ gpuagg_agg_codes_follow(AggScanState *node, int reg)
 
 	if (node->reader->codes == NULL)
 		return;
-	column = gpuagg_agg_codes_column(node, reg);
+	column = gpuagg_compiled_strings(&node->compiler->program, reg);
 	if (column >= 0)
 		gpuagg_page_reader_strings(node->reader, column);
 }

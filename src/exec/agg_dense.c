@@ -24,6 +24,7 @@
 #include "engine/cpu.h"
 #include "exec/agg_dense.h"
 #include "exec/agg_keys.h"
+#include "exec/compiled.h"
 #include "operation/accumulators.h"
 
 #define LOW_BITS	 32
@@ -111,7 +112,7 @@ gpuagg_dense_make(const AggScanState *node)
 		return NULL;
 	for (int i = 0; i < layout->nkeys; i++)
 		if (!is_integer(layout->keys[i].type) &&
-			gpuagg_agg_codes_column(node, layout->keys[i].reg) < 0)
+			gpuagg_compiled_strings(&node->compiler->program, layout->keys[i].reg) < 0)
 			return NULL;
 	dense = palloc0(offsetof(AggDense, keys) + layout->nkeys * sizeof(DenseKey));
 	dense->nkeys = layout->nkeys;
@@ -119,7 +120,7 @@ gpuagg_dense_make(const AggScanState *node)
 	{
 		DenseKey *key = &dense->keys[i];
 
-		key->column = gpuagg_agg_codes_column(node, layout->keys[i].reg);
+		key->column = gpuagg_compiled_strings(&node->compiler->program, layout->keys[i].reg);
 		key->type = key->column < 0 ? layout->keys[i].type : GPUAGG_VECTOR_INT32;
 	}
 	dense->codes = palloc0(layout->nkeys * sizeof(GpuaggVector));

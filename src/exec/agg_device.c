@@ -14,6 +14,7 @@
 #include "common/int_words.h"
 #include "device/client.h"
 #include "exec/agg_device.h"
+#include "exec/agg_device_between.h"
 #include "exec/agg_device_held.h"
 #include "exec/compiled.h"
 #include "exec/kept_memory.h"
@@ -82,7 +83,7 @@ program_refusal(const AggScanState *node)
 		return "too many columns are needed";
 	if (!gpuagg_compiled_for_device(program, !over_subquery))
 		return "an expression is the CPU's";
-	return gpuagg_agg_device_program_refusal(node);
+	return gpuagg_device_codes_refusal(program);
 }
 
 /* The same of a state, whose aggregate it is, over values of that type. */
@@ -91,7 +92,7 @@ state_refusal(const AggScanState *node, int number, GpuaggQueryAggregate *aggreg
 {
 	const AggInput *input = &node->inputs[number];
 	int op = node->states[number].op;
-	int type = input->argument != NULL ? (int) gpuagg_agg_device_type(input->value.type) : 0;
+	int type = input->argument != NULL ? (int) gpuagg_device_type(input->value.type) : 0;
 
 	*aggregate = (GpuaggQueryAggregate){.op = (uint8) op,
 										.value = input->argument != NULL ? input->value.reg
@@ -541,10 +542,14 @@ void
 gpuagg_agg_device_ask(AggScanState *node, AggQuestion *question, bool alone)
 {
 	instr_time start = gpuagg_agg_timing_start(node);
-	AggDeviceProgram program;
+	GpuaggVectorProgram from = node->compiler->program;
+	DeviceProgram program;
 	GpuaggReason reason;
 
-	if (!gpuagg_agg_device_program(node, &program))
+	from.constants = node->runner->constants;
+	if (question->window != NULL && node->between != NULL)
+		from = gpuagg_agg_between_program(node, node->between);
+	if (!gpuagg_device_codes_program(&from, node->reader, &program))
 	{
 		node->device_reason = "conditions hold for too many strings";
 		return;

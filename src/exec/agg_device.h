@@ -5,7 +5,8 @@
 #ifndef GPUAGG_AGG_DEVICE_H
 #define GPUAGG_AGG_DEVICE_H
 
-#include "exec/agg_device_codes.h"
+#include "exec/agg_state.h"
+#include "exec/device_codes.h"
 #include "exec/device_tables.h"
 
 /* What the device is asked for. */
@@ -18,7 +19,7 @@ typedef struct AggQuestion
 	PageReader *reader;
 	const PageColumn *columns;
 
-	const AggDeviceProgram *program; /* whose registers aggregates and keys are */
+	const DeviceProgram *program; /* whose registers aggregates and keys are */
 
 	/* where rows go through a window first, there may be several tables; or NULL */
 	const DeviceTables *tables;

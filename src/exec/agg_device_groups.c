@@ -12,6 +12,7 @@
 #include "utils/memutils.h"
 
 #include "exec/agg_device_groups.h"
+#include "exec/compiled.h"
 
 /* Keys of a vector of groups. */
 struct AggDeviceRecords
@@ -42,9 +43,9 @@ gpuagg_agg_device_groups_init(const AggScanState *node, AggDeviceGroups *groups,
 	for (int i = 0; i < layout->nkeys; i++)
 	{
 		groups->keys[i] = layout->keys[i].reg;
-		key_types[i] = (uint8) gpuagg_agg_device_type(layout->keys[i].type);
+		key_types[i] = (uint8) gpuagg_device_type(layout->keys[i].type);
 		if (layout->keys[i].type == GPUAGG_VECTOR_BYTES &&
-			gpuagg_agg_codes_column(node, layout->keys[i].reg) < 0)
+			gpuagg_compiled_strings(&node->compiler->program, layout->keys[i].reg) < 0)
 			return "strings are the CPU's";
 	}
 	return gpuagg_group_layout(&groups->layout, key_types, (uint32) layout->nkeys, aggregates,
@@ -89,14 +90,15 @@ store_key(AggDeviceRecords *keys, int number, int row, const uint64 *words)
 
 /* The strings of keys that are codes. */
 static void
-find_entries(AggDeviceRecords *keys, const AggDeviceProgram *program)
+find_entries(AggDeviceRecords *keys, const DeviceProgram *program)
 {
 	const GroupLayout *layout = &gpuagg_agg_main(keys->node)->layout;
 
 	for (int i = 0; i < layout->nkeys; i++)
 	{
 		int column = layout->keys[i].type == GPUAGG_VECTOR_BYTES
-						 ? gpuagg_agg_codes_column(keys->node, layout->keys[i].reg)
+						 ? gpuagg_compiled_strings(&keys->node->compiler->program,
+												   layout->keys[i].reg)
 						 : -1;
 
 		keys->entries[i] = column >= 0 ? program->entries[column] : NULL;
@@ -286,7 +288,7 @@ take_far(AggDeviceRecords *keys, const GpuaggGroupFar *far)
 
 AggDeviceRecords *
 gpuagg_agg_device_records(AggScanState *node, const AggDeviceGroups *groups,
-						  const AggDeviceProgram *program)
+						  const DeviceProgram *program)
 {
 	AggDeviceRecords *keys = palloc(sizeof(AggDeviceRecords));
 

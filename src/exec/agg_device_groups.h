@@ -6,7 +6,8 @@
 #define GPUAGG_AGG_DEVICE_GROUPS_H
 
 #include "engine/blob_query.h"
-#include "exec/agg_device_codes.h"
+#include "exec/agg_state.h"
+#include "exec/device_codes.h"
 
 /* The keys of a node's groups, as a query has them. */
 typedef struct AggDeviceGroups
@@ -30,7 +31,7 @@ extern uint64 gpuagg_agg_device_groups_expected(const AggScanState *node, uint64
 typedef struct AggDeviceRecords AggDeviceRecords;
 extern AggDeviceRecords *gpuagg_agg_device_records(AggScanState *node,
 												   const AggDeviceGroups *groups,
-												   const AggDeviceProgram *program);
+												   const DeviceProgram *program);
 
 /*
  * Adds the groups of an answer to the node's, which may be spilled meanwhile.  appends: all these

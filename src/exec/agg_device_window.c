@@ -8,11 +8,18 @@
 #include "utils/memutils.h"
 
 #include "exec/agg_device.h"
+#include "exec/agg_device_between.h"
 #include "exec/compiled.h"
 #include "exec/window_ask.h"
 #include "gpuagg.h"
 
-/* Where the columns of the node's program come from; false: some is computed between the two. */
+static bool
+has_booleans(const GpuaggVectorProgram *program)
+{
+	return memchr(program->columns, GPUAGG_VECTOR_BOOL, program->ncolumns) != NULL;
+}
+
+/* Where the columns of the node's program come from; false: some is made between the two. */
 static bool
 find_sources(const AggScanState *node, const PlanState *window, WindowSource *sources,
 			 VectorValue *forms)
@@ -20,6 +27,8 @@ find_sources(const AggScanState *node, const PlanState *window, WindowSource *so
 	const PlanState *plan = linitial(node->css.custom_ps);
 	ListCell *cell;
 
+	if (has_booleans(&node->compiler->program))
+		return false;
 	foreach (cell, node->compiler->attributes)
 	{
 		int i = foreach_current_index(cell);
@@ -40,7 +49,8 @@ static bool
 has_forms(const WindowDevice *window, const VectorValue *forms, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (window->forms[i].type != forms[i].type || window->forms[i].scale != forms[i].scale)
+		if (window->counts[i] >= 0 || window->forms[i].type != forms[i].type ||
+			window->forms[i].scale != forms[i].scale)
 			return false;
 	return true;
 }
@@ -50,16 +60,23 @@ static WindowDevice *
 find_window(AggScanState *node, PlanState *window)
 {
 	int n = (int) node->compiler->program.ncolumns;
+	bool plain;
 	WindowSource sources[GPUAGG_WINDOW_COLUMNS];
 	VectorValue forms[GPUAGG_WINDOW_COLUMNS];
 
 	if (node->window != NULL)
 		return node->window;
-	if (window == NULL || !find_sources(node, window, sources, forms))
-		node->device_reason = "an expression between window and aggregates is the CPU's";
-	else
+	plain = find_sources(node, window, sources, forms);
+	if (!plain)
+		node->between = gpuagg_agg_between_make(node, window);
+	if (node->between != NULL)
+		n = gpuagg_agg_between_sources(node->between, sources);
+	if (plain || node->between != NULL)
 		node->window = gpuagg_window_device_make(window, sources, n, &node->device_reason);
-	if (node->window != NULL && !has_forms(node->window, forms, n))
+	else
+		node->device_reason = "an expression between window and aggregates is the CPU's";
+	if (node->window != NULL && !(plain ? has_forms(node->window, forms, n)
+										: gpuagg_agg_between_fits(node->between, node->window)))
 	{
 		node->device_reason = "a column of the window is the CPU's";
 		node->window = NULL;
@@ -96,7 +113,7 @@ ask(void *above, const DeviceTables *tables, int64 *npassed)
 	AggQuestion question = {.device = &tables->all,
 							.ncolumns = tables->ncolumns,
 							.tables = tables,
-							.below = &window->program,
+							.below = &window->asked.program,
 							.window = &window->window};
 
 	node->device_reason = NULL;

@@ -221,14 +221,15 @@ typedef struct AggScanState
 	FilterConditions conditions;
 	AggChunk *chunk; /* what is asked of blocks in memory */
 	struct WindowDevice
-		*window;	   /* of the window below, on the device; NULL: not made, or not to be done */
-	AggDevice *device; /* NULL: nothing, whatever rows there are */
-	AggHeld *held;	   /* or NULL */
-	const char *device_reason; /* why the device did not do all from memory; or NULL */
-	AggRanges *ranges;		   /* the filter as ranges of columns in memory; or NULL */
-	AggCodes *codes;		   /* what is done with strings' codes */
-	bool columns_only;		   /* rows are never evaluated by the executor, but for flagged ones */
-	AggInput *inputs;		   /* one for each state */
+		*window; /* of the window below, on the device; NULL: not made, or not to be done */
+	struct AggBetween *between; /* what is made between the two; NULL: nothing */
+	AggDevice *device;			/* NULL: nothing, whatever rows there are */
+	AggHeld *held;				/* or NULL */
+	const char *device_reason;	/* why the device did not do all from memory; or NULL */
+	AggRanges *ranges;			/* the filter as ranges of columns in memory; or NULL */
+	AggCodes *codes;			/* what is done with strings' codes */
+	bool columns_only;			/* rows are never evaluated by the executor, but for flagged ones */
+	AggInput *inputs;			/* one for each state */
 	ExprState *qual;
 	ExprState **row_exprs; /* of ROW instructions */
 	TupleTableSlot *row_slot;
@@ -391,10 +392,8 @@ extern void gpuagg_agg_chunk_ask(AggScanState *node);
 
 /*
  * agg_codes.c: strings and verdicts as of the program's runner; forget() when constants change;
- * follow() makes the strings of a register; column() is the column of strings that a register
- * has at the end, or -1.
+ * follow() makes the strings of a register.
  */
-extern int gpuagg_agg_codes_column(const AggScanState *node, int reg);
 extern void gpuagg_agg_codes_init(AggScanState *node);
 extern void gpuagg_agg_codes_strings(void *owner, int column);
 extern uint8 *gpuagg_agg_codes_verdicts(void *owner, int instruction,

@@ -50,6 +50,20 @@ gpuagg_compiled_for_device(const GpuaggVectorProgram *program, bool strings)
 	return true;
 }
 
+int
+gpuagg_compiled_strings(const GpuaggVectorProgram *program, int reg)
+{
+	for (uint32 i = program->ninstructions; i-- > 0;)
+	{
+		const GpuaggVectorInstruction *in = &program->instructions[i];
+
+		if (in->out == reg)
+			return in->op == GPUAGG_VECTOR_COLUMN && in->type == GPUAGG_VECTOR_BYTES ? (int) in->arg
+																					 : -1;
+	}
+	return -1;
+}
+
 static bool
 same_program(const GpuaggVectorProgram *a, const GpuaggVectorProgram *b)
 {

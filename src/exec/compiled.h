@@ -26,6 +26,9 @@ extern GpuaggVectorRunner *gpuagg_compiled_runner(const GpuaggVectorProgram *pro
  */
 extern bool gpuagg_compiled_for_device(const GpuaggVectorProgram *program, bool strings);
 
+/* The column whose strings a register holds at a program's end; -1: it holds none, or they are computed. */
+extern int gpuagg_compiled_strings(const GpuaggVectorProgram *program, int reg);
+
 /*
  * Whether two programs without ROW instructions, and their parameters, are the same but for their
  * attributes' numbers.

@@ -105,8 +105,8 @@ count_table(const WindowDevice *window, const DeviceTable *table, int64 *npassed
 	GpuaggQueryTotal total;
 	GpuaggReason failure;
 
-	query->query.program = window->program;
-	query->query.program.ninstructions = window->program.nfilter;
+	query->query.program = window->asked.program;
+	query->query.program.ninstructions = window->asked.program.nfilter;
 	query->query.aggregates = &count;
 	query->query.naggregates = 1;
 	query->query.parts = 1;
@@ -188,6 +188,8 @@ ask(WindowDevice *window, const WindowAsker *asker, const DeviceTables *tables, 
 	window->window.places = places_of(&tables->all);
 	if (window->window.places > GPUAGG_WINDOW_PLACES || tables->all.rows > GPUAGG_GROUP_ROWS)
 		return "there are too many rows";
+	if (!gpuagg_device_codes_program(&window->program, tables->list[0].reader, &window->asked))
+		return "conditions hold for too many strings";
 	reason = count_tables(window, tables);
 	if (reason == NULL)
 		reason = asker->ask(asker->node, tables, npassed);

@@ -32,7 +32,7 @@ typedef struct Maker
 	int nexprs;
 	Expr *exprs[MAX_EXPRS]; /* over the table; NULL: none */
 	VectorValue values[MAX_EXPRS];
-	bool full; /* there are more values than a window has */
+	bool full; /* there are more values, functions or columns than a window has */
 } Maker;
 
 /* ---- what it cannot do ---- */
@@ -69,6 +69,7 @@ find_refusal(const WindowScanState *node, int ncolumns)
 		{
 			case AGGREGATE_COUNT:
 			case AGGREGATE_SUM:
+			case AGGREGATE_AVG:
 			case AGGREGATE_MIN:
 			case AGGREGATE_MAX:
 				break;
@@ -87,9 +88,9 @@ child_expr(const Maker *maker, int column)
 	return ((TargetEntry *) list_nth(maker->targets, column))->expr;
 }
 
-/* A key as a number that sorts as it does. */
+/* The same as a number, where it is a boolean: one that sorts as it does. */
 static Expr *
-key_expr(const Maker *maker, int column)
+number_expr(const Maker *maker, int column)
 {
 	Expr *expr = child_expr(maker, column);
 
@@ -97,6 +98,25 @@ key_expr(const Maker *maker, int column)
 		return expr;
 	return (Expr *) makeFuncExpr(F_INT4_BOOL, INT4OID, list_make1(expr), InvalidOid, InvalidOid,
 								 COERCE_EXPLICIT_CALL);
+}
+
+/* A function's argument, for an average as what its sum is made of: a bigint, a double or a decimal. */
+static Expr *
+argument_expr(const Maker *maker, int f)
+{
+	const CustomScan *plan = (const CustomScan *) maker->node->css.ss.ps.plan;
+	const WindowFunctionState *state = &maker->node->functions[f];
+	Expr *expr = gpuagg_scan_program_expr(maker->targets, list_nth(plan->custom_exprs, 2 * f));
+	Oid type = exprType((const Node *) expr);
+	Oid cast = type == INT2OID	   ? F_INT8_INT2
+			   : type == INT4OID   ? F_INT8_INT4
+			   : type == FLOAT4OID ? F_FLOAT8_FLOAT4
+								   : InvalidOid;
+
+	if (state->plain->aggregate != AGGREGATE_AVG || cast == InvalidOid)
+		return expr;
+	return (Expr *) makeFuncExpr(cast, type == FLOAT4OID ? FLOAT8OID : INT8OID, list_make1(expr),
+								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 }
 
 static const WindowColumn *
@@ -116,18 +136,14 @@ static void
 add_exprs(Maker *maker, const WindowSource *sources, int n)
 {
 	const WindowSpec *spec = maker->node->spec;
-	const CustomScan *plan = (const CustomScan *) maker->node->css.ss.ps.plan;
 
 	for (int k = 0; k < spec->npartition + spec->norder; k++)
-		add_expr(maker, key_expr(maker, key_of(spec, k)->attno - 1));
+		add_expr(maker, number_expr(maker, key_of(spec, k)->attno - 1));
 	for (int f = 0; f < spec->nfunctions; f++)
-		add_expr(maker, maker->node->functions[f].every_row
-							? NULL
-							: gpuagg_scan_program_expr(maker->targets,
-													   list_nth(plan->custom_exprs, 2 * f)));
+		add_expr(maker, maker->node->functions[f].every_row ? NULL : argument_expr(maker, f));
 	for (int i = 0; i < n; i++)
 		add_expr(maker, sources[i].scan < 0				 ? (Expr *) sources[i].constant
-						: sources[i].scan < spec->nchild ? child_expr(maker, sources[i].scan)
+						: sources[i].scan < spec->nchild ? number_expr(maker, sources[i].scan)
 														 : NULL);
 }
 
@@ -196,17 +212,22 @@ add_functions(Maker *maker)
 		const WindowFunctionState *state = &maker->node->functions[f];
 		const VectorValue *value = &maker->values[first + f];
 		bool decimal = !state->every_row && value->scale >= 0;
+		bool averages = gpuagg_running_averages_floats(state->plain);
 
 		maker->device->ops[f] = decimal && state->plain->kind == 0
 									? gpuagg_running_decimal(state->plain->aggregate, value->scale)
 									: state->plain;
 		window->functions[f] = (GpuaggWindowFunction){
-			.kind = (uint8) (decimal ? GPUAGG_INT64 : state->plain->kind),
+			.kind = (uint8) (decimal	? GPUAGG_INT64
+							 : averages ? GPUAGG_FLOAT64
+										: state->plain->kind),
 			.op = (uint8) state->plain->op,
 			.reach = (uint8) reach_of(spec->frame, state->number),
 			.value = state->every_row ? GPUAGG_WINDOW_NONE : value_of(maker, value->reg),
 			.heads = state->number == WINDOW_DENSE_RANK,
+			.average = averages,
 		};
+		maker->device->counters[f] = GPUAGG_WINDOW_NONE;
 	}
 }
 
@@ -223,12 +244,53 @@ function_scale(const Maker *maker, int f)
 	return state->plain->result == NUMERICOID ? Max(value->scale, 0) : -1;
 }
 
-/* Finds the columns, as they come. */
+/* The function that counts another one's values. */
+static uint16
+counter_of(Maker *maker, int f)
+{
+	WindowDevice *device = maker->device;
+	GpuaggWindow *window = &device->window;
+
+	if (device->counters[f] != GPUAGG_WINDOW_NONE)
+		return device->counters[f];
+	maker->full |= window->nfunctions == GPUAGG_WINDOW_FUNCTIONS;
+	if (maker->full)
+		return GPUAGG_WINDOW_NONE;
+	device->counters[f] = (uint16) window->nfunctions;
+	window->functions[window->nfunctions] = window->functions[f];
+	window->functions[window->nfunctions].kind = GPUAGG_INT32;
+	window->functions[window->nfunctions].op = GPUAGG_COUNT;
+	return (uint16) window->nfunctions++;
+}
+
+static void
+add_counts(Maker *maker, int column)
+{
+	WindowDevice *device = maker->device;
+	uint16 f = device->window.columns[column].function;
+
+	device->counts[column] = -1;
+	if (f == GPUAGG_WINDOW_NONE || !gpuagg_running_needs_counts(device->ops[f]))
+		return;
+	f = counter_of(maker, f);
+	maker->full |= device->ncolumns == GPUAGG_WINDOW_COLUMNS;
+	if (maker->full)
+		return;
+	device->counts[column] = device->ncolumns;
+	device->window.columns[device->ncolumns] = (GpuaggWindowColumn){GPUAGG_WINDOW_NONE, f};
+	device->forms[device->ncolumns++] = (VectorValue){
+		.type = GPUAGG_VECTOR_INT64,
+		.scale = -1,
+		.width = -1,
+	};
+}
+
+/* Finds the columns, as they come, and counts behind them. */
 static void
 add_columns(Maker *maker, const WindowSource *sources, int n)
 {
 	WindowDevice *device = maker->device;
-	int first = (int) (device->window.nkeys + device->window.nfunctions);
+	int first = (int) device->window.nkeys + maker->node->spec->nfunctions;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -251,19 +313,25 @@ add_columns(Maker *maker, const WindowSource *sources, int n)
 		}
 		device->window.columns[i] = column;
 	}
+	device->ncolumns = n;
+	for (int i = 0; i < n; i++)
+		add_counts(maker, i);
 }
 
 /* Whether all is there, and of types that fit. */
 static bool
-is_complete(const WindowDevice *device, int n)
+is_complete(const WindowDevice *device)
 {
 	uint8 types[GPUAGG_VECTOR_REGISTERS] = {0};
 	uint8 columns[GPUAGG_WINDOW_COLUMNS];
 
-	for (int i = 0; i < n; i++)
-		columns[i] = (uint8) device->forms[i].type;
-	return gpuagg_vector_check(&device->program, types) < 0 &&
-		   gpuagg_window_check(&device->window, types, columns, (uint32) n);
+	if (gpuagg_vector_check(&device->program, types) >= 0)
+		return false;
+	for (uint32 i = 0; i < device->program.nregisters; i++)
+		types[i] = (uint8) gpuagg_device_type(types[i]);
+	for (int i = 0; i < device->ncolumns; i++)
+		columns[i] = (uint8) gpuagg_device_type(device->forms[i].type);
+	return gpuagg_window_check(&device->window, types, columns, (uint32) device->ncolumns);
 }
 
 /* Makes the program of a table, with the values. */
@@ -324,13 +392,16 @@ make(Maker *maker, const WindowSource *sources, int n)
 	WindowDevice *device = maker->device;
 
 	device->compiler = make_program(maker, &device->tables[0], sources, n, maker->values);
-	if (device->compiler == NULL || !gpuagg_compiled_for_device(&device->compiler->program, false))
+	/* each table has codes of its own */
+	if (device->compiler == NULL ||
+		!gpuagg_compiled_for_device(&device->compiler->program, device->ntables == 1) ||
+		gpuagg_device_codes_refusal(&device->compiler->program) != NULL)
 		return "an expression below the window is the CPU's";
 	device->program = device->compiler->program;
 	add_keys(maker);
 	add_functions(maker);
 	add_columns(maker, sources, n);
-	if (maker->full || !is_complete(device, n))
+	if (maker->full || !is_complete(device))
 		return "a column of the window is the CPU's";
 	return add_tables(maker, sources, n)
 			   ? NULL
@@ -418,8 +489,14 @@ bool
 gpuagg_window_device_begin(WindowDevice *device)
 {
 	gpuagg_window_prepare(device->node);
-	for (uint32 f = 0; f < device->window.nfunctions; f++)
-		device->window.functions[f].exclusive = device->node->functions[f].exclusive;
+	for (int f = 0; f < device->node->nfunctions; f++)
+	{
+		bool exclusive = device->node->functions[f].exclusive;
+
+		device->window.functions[f].exclusive = exclusive;
+		if (device->counters[f] != GPUAGG_WINDOW_NONE)
+			device->window.functions[device->counters[f]].exclusive = exclusive;
+	}
 	if (!know_constants(device))
 		return false;
 	device->chosen = palloc(device->ntables * sizeof(bool));

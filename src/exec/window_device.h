@@ -14,6 +14,7 @@
 
 #include "common/query_window.h"
 #include "exec/chunk_filter.h"
+#include "exec/device_codes.h"
 #include "exec/page_reader.h"
 #include "exec/window_source.h"
 #include "operation/running_operation.h"
@@ -44,11 +45,22 @@ struct WindowDevice
 	VectorCompiler *compiler; /* filter and values, over the first table */
 	List *parameter_states;
 	GpuaggVectorProgram program;
+	DeviceProgram asked; /* the same with codes of strings, when it is asked */
 	FilterConditions conditions;
 	ChunkFilter *chunks; /* those that it excludes are not asked for; NULL: none */
 	GpuaggWindow window; /* but for places, and rows asked for */
 	const RunningOperation *ops[GPUAGG_WINDOW_FUNCTIONS]; /* of functions, as values come there */
-	VectorValue forms[GPUAGG_WINDOW_COLUMNS];			  /* of its columns; reg is not set */
+	/* of its columns, as `program` has them: strings are codes there; booleans are integers */
+	VectorValue forms[GPUAGG_WINDOW_COLUMNS];
+
+	/*
+	 * Averages that are numeric are sums there, with numbers of values beside them: by column the
+	 * column that has these, behind those that are wanted; -1: it is no such average.
+	 */
+	int ncolumns;
+	int counts[GPUAGG_WINDOW_COLUMNS];
+	uint16
+		counters[GPUAGG_WINDOW_FUNCTIONS]; /* by function: that which counts its values; or NONE */
 };
 
 /*

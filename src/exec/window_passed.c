@@ -6,6 +6,7 @@
 
 #include "access/htup_details.h"
 #include "access/stratnum.h"
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -13,12 +14,13 @@
 
 #include "device/client.h"
 #include "engine/cpu.h"
+#include "exec/compiled.h"
 #include "exec/window_ask.h"
 #include "exec/window_passed.h"
 #include "gpuagg.h"
 
 #define CONDITIONS	 24					   /* comparisons in the program, at most */
-#define INSTRUCTIONS (4 * CONDITIONS + 32) /* four for each, and the columns */
+#define INSTRUCTIONS (4 * CONDITIONS + 32) /* four for each, and the columns and casts */
 #define ROUNDING	 192				   /* bytes that a register's rows may take beside */
 
 StaticAssertDecl(GPUAGG_WINDOW_COLUMNS <= 32, "there are instructions for all columns");
@@ -34,8 +36,10 @@ struct WindowPassed
 	/* columns of the program above: those of the scan tuple that bounds and the result need */
 	int ncolumns;
 	WindowSource sources[GPUAGG_WINDOW_COLUMNS];
-	int nout; /* so many of them are given */
+	int ngiven; /* so many of them are given, */
+	int nout;	/* and so many come: those, and behind them counts of averages */
 	int out[GPUAGG_WINDOW_VALUES];
+	int counters[GPUAGG_WINDOW_VALUES]; /* by number of those: of an average, that of its count */
 
 	/* the program above, made for each run */
 	GpuaggVectorProgram above;
@@ -50,6 +54,7 @@ struct WindowPassed
 	int64 nrows;
 	int64 ndropped; /* rows that did not pass */
 	int64 next_row;
+	Datum *strings[GPUAGG_WINDOW_VALUES]; /* by code, of those that rows have; or NULL */
 	const char *values[GPUAGG_WINDOW_VALUES];
 	const uint64 *valid[GPUAGG_WINDOW_VALUES];
 };
@@ -76,12 +81,12 @@ add_out(WindowPassed *passed, int scan)
 {
 	int column = find_column(passed, scan);
 
-	for (int i = 0; i < passed->nout; i++)
+	for (int i = 0; i < passed->ngiven; i++)
 		if (passed->out[i] == column)
 			return true;
-	if (column < 0 || passed->nout == GPUAGG_WINDOW_VALUES)
+	if (column < 0 || passed->ngiven == GPUAGG_WINDOW_VALUES)
 		return false;
-	passed->out[passed->nout++] = column;
+	passed->out[passed->ngiven++] = column;
 	return true;
 }
 
@@ -104,7 +109,26 @@ find_columns(const WindowScanState *node, WindowPassed *passed)
 		if (!IsA(var, Var) || var->varattno <= 0 || !add_out(passed, var->varattno - 1))
 			return false;
 	}
-	return passed->nout > 0;
+	return passed->ngiven > 0;
+}
+
+/* Finds the counts of averages that are given; false: there are too many columns. */
+static bool
+find_counts(WindowPassed *passed)
+{
+	passed->nout = passed->ngiven;
+	for (int i = 0; i < passed->ngiven; i++)
+	{
+		int column = passed->device->counts[passed->out[i]];
+
+		if (column < 0)
+			continue;
+		if (passed->nout == GPUAGG_WINDOW_VALUES)
+			return false;
+		passed->counters[i] = passed->nout;
+		passed->out[passed->nout++] = column;
+	}
+	return true;
 }
 
 /* Makes what is the same in all runs; sets never if the device can do nothing. */
@@ -122,6 +146,11 @@ make(WindowScanState *node)
 												   passed->ncolumns, &passed->reason);
 	else
 		passed->reason = "a column of the window is the CPU's";
+	if (passed->device != NULL && !find_counts(passed))
+	{
+		passed->device = NULL;
+		passed->reason = "the window has too many columns";
+	}
 	passed->never = passed->device == NULL;
 	MemoryContextSwitchTo(old);
 }
@@ -155,33 +184,53 @@ load(WindowPassed *passed, int column)
 	return passed->loaded[column];
 }
 
-/* A condition to be met beside those before; where there is no room for it, it is left out. */
-static void
-add_condition(WindowPassed *passed, GpuaggVectorOp op, uint16 reg, GpuaggVectorConstant constant)
+/* A constant's register. */
+static uint16
+add_constant(WindowPassed *passed, GpuaggVectorConstant constant)
 {
 	GpuaggVectorProgram *above = &passed->above;
-	uint16 with;
 
-	if (above->nconstants == CONDITIONS)
-		return;
 	passed->constants[above->nconstants] = constant;
-	with = add(passed, (GpuaggVectorInstruction){
+	return add(passed, (GpuaggVectorInstruction){
 						   .op = GPUAGG_VECTOR_CONSTANT,
 						   .type = constant.type,
 						   .a = GPUAGG_VECTOR_NONE,
 						   .b = GPUAGG_VECTOR_NONE,
 						   .arg = above->nconstants++,
 					   });
-	with = add(passed, (GpuaggVectorInstruction){.op = (uint8) op,
-												 .type = constant.type,
-												 .a = reg,
-												 .b = with});
+}
+
+/* A comparison that has to hold beside those before. */
+static void
+add_comparison(WindowPassed *passed, GpuaggVectorOp op, int type, uint16 a, uint16 b)
+{
+	GpuaggVectorProgram *above = &passed->above;
+	uint16 with =
+		add(passed,
+			(GpuaggVectorInstruction){.op = (uint8) op, .type = (uint8) type, .a = a, .b = b});
+
 	if (above->filter != GPUAGG_VECTOR_NONE)
 		with = add(passed, (GpuaggVectorInstruction){.op = GPUAGG_VECTOR_AND,
 													 .type = GPUAGG_VECTOR_BOOL,
 													 .a = (uint16) above->filter,
 													 .b = with});
 	above->filter = with;
+}
+
+static void
+add_condition(WindowPassed *passed, GpuaggVectorOp op, uint16 reg, GpuaggVectorConstant constant)
+{
+	add_comparison(passed, op, constant.type, reg, add_constant(passed, constant));
+}
+
+static uint16
+add_cast(WindowPassed *passed, int type, int to, uint16 reg)
+{
+	return add(passed, (GpuaggVectorInstruction){.op = GPUAGG_VECTOR_CAST,
+												 .type = (uint8) type,
+												 .to = (uint8) to,
+												 .a = reg,
+												 .b = GPUAGG_VECTOR_NONE});
 }
 
 static GpuaggVectorOp
@@ -240,13 +289,35 @@ add_floats(WindowPassed *passed, const RunningBound *bound, int column)
 	uint16 reg = load(passed, column);
 
 	if (passed->types[column] == GPUAGG_VECTOR_FLOAT32)
-		reg = add(passed, (GpuaggVectorInstruction){.op = GPUAGG_VECTOR_CAST,
-													.type = GPUAGG_VECTOR_FLOAT32,
-													.to = GPUAGG_VECTOR_FLOAT64,
-													.a = reg,
-													.b = GPUAGG_VECTOR_NONE});
+		reg = add_cast(passed, GPUAGG_VECTOR_FLOAT32, GPUAGG_VECTOR_FLOAT64, reg);
 	add_condition(passed, comparison(bound->strategy), reg,
 				  (GpuaggVectorConstant){.type = GPUAGG_VECTOR_FLOAT64, .u.float64 = bound->value});
+}
+
+/* A register times an integer of 128 bits. */
+static uint16
+add_product(WindowPassed *passed, uint16 reg, __int128 factor)
+{
+	uint16 with = add_constant(passed, integer(GPUAGG_VECTOR_INT128, factor));
+
+	return add(passed, (GpuaggVectorInstruction){.op = GPUAGG_VECTOR_MUL,
+												 .type = GPUAGG_VECTOR_INT128,
+												 .a = reg,
+												 .b = with});
+}
+
+/* Sums times the factor between products of these integers and counts, as rows are dropped. */
+static void
+add_quotients(WindowPassed *passed, const RunningBound *bound, int column)
+{
+	uint16 sum = add_product(passed, load(passed, column), bound->factor);
+	uint16 count = add_cast(passed, GPUAGG_VECTOR_INT64, GPUAGG_VECTOR_INT128,
+							load(passed, passed->device->counts[column]));
+
+	add_comparison(passed, GPUAGG_VECTOR_GT, GPUAGG_VECTOR_INT128, sum,
+				   add_product(passed, count, gpuagg_int128_wide(bound->least) - 1));
+	add_comparison(passed, GPUAGG_VECTOR_LT, GPUAGG_VECTOR_INT128, sum,
+				   add_product(passed, count, gpuagg_int128_wide(bound->greatest) + 1));
 }
 
 /* Makes the program of this run's bounds; false: it is none. */
@@ -258,22 +329,25 @@ make_above(const WindowScanState *node, WindowPassed *passed)
 	uint8 types[GPUAGG_VECTOR_REGISTERS] = {0};
 
 	passed->above = (GpuaggVectorProgram){.filter = GPUAGG_VECTOR_NONE,
-										  .ncolumns = (uint32) passed->ncolumns,
+										  .ncolumns = (uint32) device->ncolumns,
 										  .instructions = passed->instructions,
 										  .constants = passed->constants,
 										  .columns = passed->types};
-	for (int i = 0; i < passed->ncolumns; i++)
+	for (int i = 0; i < device->ncolumns; i++)
 	{
-		passed->types[i] = (uint8) device->forms[i].type;
+		passed->types[i] = (uint8) gpuagg_device_type(device->forms[i].type);
 		passed->loaded[i] = GPUAGG_VECTOR_NONE;
 	}
-	for (int i = 0; i < spec->nabove && passed->above.nconstants + 2 <= CONDITIONS; i++)
+	/* where there is no room for one, it is left out */
+	for (int i = 0; i < spec->nabove && passed->above.nconstants + 3 <= CONDITIONS; i++)
 	{
 		const WindowBound *bound = &node->bounds[i];
 		int column = find_column(passed, spec->nchild + spec->above[i].function);
 
 		if (bound->known && bound->bound.floats)
 			add_floats(passed, &bound->bound, column);
+		else if (bound->known && device->counts[column] >= 0)
+			add_quotients(passed, &bound->bound, column);
 		else if (bound->known)
 			add_integers(passed, &bound->bound, column);
 	}
@@ -336,10 +410,52 @@ copy_rows(WindowPassed *passed, const BlobQuery *query)
 	return true;
 }
 
+/* Makes the strings that a column's rows have; false: some code is none. */
+static bool
+make_strings(const WindowScanState *node, WindowPassed *passed, int i)
+{
+	const WindowDevice *device = passed->device;
+	const VectorValue *form = &device->forms[passed->out[i]];
+	TupleDesc desc = node->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor;
+	Oid type = TupleDescAttr(desc, passed->sources[passed->out[i]].scan)->atttypid;
+	int column = gpuagg_compiled_strings(&device->program, form->reg);
+	GpuaggVector entries = {unconstify(GpuaggVectorBytes *, device->asked.entries[column]), NULL};
+	uint32 n = device->asked.nentries[column];
+	const int32 *codes = (const int32 *) passed->values[i];
+	MemoryContext old = MemoryContextSwitchTo(passed->answer);
+	Datum *strings = palloc0((n + 1) * sizeof(Datum));
+	bool isnull;
+	bool known = true;
+
+	for (int64 row = 0; row < passed->nrows && known; row++)
+	{
+		if (!gpuagg_bit(passed->valid[i], row))
+			continue;
+		known = (uint32) codes[row] < n;
+		if (known && strings[codes[row]] == 0)
+			strings[codes[row]] = gpuagg_vector_datum(&entries, form, type, codes[row], &isnull);
+	}
+	MemoryContextSwitchTo(old);
+	passed->strings[i] = strings;
+	return known;
+}
+
+static bool
+make_all_strings(const WindowScanState *node, WindowPassed *passed)
+{
+	bool known = true;
+
+	for (int i = 0; i < passed->ngiven && known; i++)
+		if (passed->device->forms[passed->out[i]].type == GPUAGG_VECTOR_BYTES)
+			known = make_strings(node, passed, i);
+	return known;
+}
+
 /* Takes an answer; why it is none, or NULL. */
 static const char *
-take(WindowPassed *passed, const DeviceTables *tables, const BlobQuery *query)
+take(const WindowScanState *node, const DeviceTables *tables, const BlobQuery *query)
 {
+	WindowPassed *passed = node->passed;
 	uint64 nrows = tables->all.rows;
 
 	if (!gpuagg_device_tables_whole(tables, query->status))
@@ -350,7 +466,7 @@ take(WindowPassed *passed, const DeviceTables *tables, const BlobQuery *query)
 		passed->never = true;
 		return "too many rows pass the conditions above";
 	}
-	if (query->ngroups > nrows || !copy_rows(passed, query))
+	if (query->ngroups > nrows || !copy_rows(passed, query) || !make_all_strings(node, passed))
 		return gpuagg_reason_text(GPUAGG_DEVICE_ERROR);
 	gpuagg_device_tables_taken(tables, query->status);
 	return NULL;
@@ -373,7 +489,7 @@ ask(void *window, const DeviceTables *tables, int64 *npassed)
 	const char *reason;
 	GpuaggReason failure;
 
-	query->query.program = passed->device->program;
+	query->query.program = passed->device->asked.program;
 	query->query.window = &passed->device->window;
 	query->query.above = passed->above;
 	query->query.parts = 1;
@@ -385,7 +501,7 @@ ask(void *window, const DeviceTables *tables, int64 *npassed)
 						passed->nout * ROUNDING;
 	failure = gpuagg_blob_query(query);
 	if (failure == GPUAGG_OK)
-		reason = take(passed, tables, query);
+		reason = take(window, tables, query);
 	else if (failure == GPUAGG_CPU_ONLY)
 	{
 		/* values that are in the table are no trouble to count */
@@ -525,10 +641,21 @@ value_at(const WindowScanState *node, int i, int64 row, bool *isnull)
 	TupleDesc desc = node->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor;
 
 	if (f >= 0)
-		return gpuagg_running_result(passed->device->ops[f], at, &status, 0, 0, isnull);
+	{
+		const RunningOperation *op = passed->device->ops[f];
+		int64 n = gpuagg_running_needs_counts(op)
+					  ? ((const int64 *) passed->values[passed->counters[i]])[row]
+					  : 0;
+
+		return gpuagg_running_result(op, at, &status, 0, n, isnull);
+	}
 	*isnull = status == GPUAGG_ROW_NULL;
 	if (*isnull)
 		return (Datum) 0;
+	if (passed->device->forms[column].type == GPUAGG_VECTOR_BYTES)
+		return passed->strings[i][*(const int32 *) at];
+	if (TupleDescAttr(desc, scan)->atttypid == BOOLOID)
+		return BoolGetDatum(*(const int32 *) at != 0);
 	/* an INT16's bytes are the first of its four */
 	return gpuagg_vector_datum(&vector, &passed->device->forms[column],
 							   TupleDescAttr(desc, scan)->atttypid, 0, isnull);
@@ -545,7 +672,7 @@ gpuagg_window_passed_next(WindowScanState *node)
 	MemoryContextReset(node->group_context);
 	old = MemoryContextSwitchTo(node->group_context);
 	memset(node->isnull, true, (node->spec->nchild + node->spec->nfunctions) * sizeof(bool));
-	for (int i = 0; i < passed->nout; i++)
+	for (int i = 0; i < passed->ngiven; i++)
 	{
 		int scan = passed->sources[passed->out[i]].scan;
 

@@ -202,8 +202,10 @@ random_function(GpuaggWindowFunction *function)
 	if (function->op == GPUAGG_COUNT && next(2))
 	{
 		function->value = GPUAGG_WINDOW_NONE;
-		function->heads = (uint16_t) next(2);
+		function->heads = (uint8_t) next(2);
 	}
+	if (function->op == GPUAGG_SUM && function->kind == GPUAGG_FLOAT64)
+		function->average = (uint8_t) next(2);
 }
 
 static void
@@ -440,6 +442,7 @@ run_function(const GpuaggWindowFunction *function, Row *rows, uint64_t n, double
 	bool counts = function->op == GPUAGG_COUNT;
 	double value = 0;
 	bool any = false;
+	double number = 0;
 
 	for (uint64_t i = 0; i < n; i++)
 	{
@@ -451,10 +454,11 @@ run_function(const GpuaggWindowFunction *function, Row *rows, uint64_t n, double
 
 		if (head)
 		{
-			value = 0;
+			value = number = 0;
 			any = false;
 		}
-		values[i] = value;
+		/* sums are small, and so exact */
+		values[i] = function->average && any ? value / number : value;
 		isnull[i] = !any && !counts;
 		if (takes)
 		{
@@ -464,10 +468,11 @@ run_function(const GpuaggWindowFunction *function, Row *rows, uint64_t n, double
 					: (function->op == GPUAGG_MIN) == (x < value) ? x
 																  : value;
 			any = true;
+			number++;
 		}
 		if (!function->exclusive)
 		{
-			values[i] = value;
+			values[i] = function->average && any ? value / number : value;
 			isnull[i] = !any && !counts;
 		}
 	}
@@ -656,10 +661,10 @@ print_window(const Windowed *w)
 			   w->window.keys[k].nulls_first ? " nulls first" : "");
 	printf(", partition %u; functions", w->window.npartition);
 	for (int f = 0; f < FUNCTIONS; f++)
-		printf(" %u(%u) kind %u reach %u exclusive %u heads %u", w->window.functions[f].op,
-			   w->window.functions[f].value, w->window.functions[f].kind,
+		printf(" %u(%u) kind %u reach %u exclusive %u heads %u average %u",
+			   w->window.functions[f].op, w->window.functions[f].value, w->window.functions[f].kind,
 			   w->window.functions[f].reach, w->window.functions[f].exclusive,
-			   w->window.functions[f].heads);
+			   w->window.functions[f].heads, w->window.functions[f].average);
 	printf("; %u keys of groups%s%s\n", w->question.query.nkeys, w->filtered ? ", filtered" : "",
 		   w->filtered_above ? ", filtered above" : "");
 	printf("%s", w->asks_rows ? "rows\n" : "");
@@ -795,6 +800,13 @@ test_refusals(const char *program)
 	REFUSED_WITH(wrong.window.functions[0].reach = 4);
 	REFUSED_WITH(wrong.window.functions[0].value = VALUES);
 	REFUSED_WITH((wrong.window.functions[0].op = GPUAGG_SUM, wrong.window.functions[0].kind = 9));
+	REFUSED_WITH(
+		(wrong.window.functions[0].op = GPUAGG_SUM, wrong.window.functions[0].average = 2));
+	REFUSED_WITH(
+		(wrong.window.functions[0].op = GPUAGG_MIN, wrong.window.functions[0].average = 1));
+	REFUSED_WITH((wrong.window.functions[0] = (GpuaggWindowFunction){GPUAGG_FLOAT32, GPUAGG_SUM, 0,
+																	 0, V_FLOAT, 0, 1},
+				  wrong.above_columns[0] = GPUAGG_VECTOR_FLOAT32));
 	REFUSED_WITH(wrong.window.nout = GPUAGG_WINDOW_VALUES + 1);
 	REFUSED_WITH(
 		(wrong.window.nout = 1, wrong.window.out[0] = 2, wrong.question.query.naggregates = 0));
@@ -822,7 +834,7 @@ test_refusals(const char *program)
 	wrong.question.query.program.filter = NONE;
 	wrong.question.query.program.nfilter = 0;
 	wrong.window.functions[0] = (GpuaggWindowFunction){GPUAGG_FLOAT64, GPUAGG_SUM, 0, 0,
-													   V_DOUBLE,	   0};
+													   V_DOUBLE,	   0,		   0};
 	wrong.window.nfunctions = 1;
 	wrong.question.query.naggregates = wrong.question.query.nkeys = wrong.window.nout = 0;
 	wrong.question.query.above.ncolumns = wrong.question.query.above.ninstructions = 0;

@@ -38,6 +38,25 @@ empty_state()
 	return s;
 }
 
+/* Values up to each row, or before it, those of the carry among them. */
+static std::vector<int64_t>
+counts_of(const Case &c)
+{
+	std::vector<int64_t> counts;
+	int64_t n = c.has_carry ? c.carry.state.f.counts.n : 0;
+
+	for (uint64_t i = 0; i < c.values.size(); i++)
+	{
+		bool valid = bit(c.validity, i, true);
+
+		if (bit(c.heads, i, false))
+			n = 0;
+		counts.push_back(c.exclusive ? n : n + valid);
+		n += valid;
+	}
+	return counts;
+}
+
 static Output
 run_once(const Case &c, int byte, bool in_place)
 {
@@ -50,6 +69,7 @@ run_once(const Case &c, int byte, bool in_place)
 	DeviceMemory heads(words * 8 + 8);
 	DeviceMemory separate(shift + n * size + PAD);
 	DeviceMemory status(n + PAD);
+	DeviceMemory counts(n * 8 + 8);
 	DeviceMemory in(sizeof(GpuScanState));
 	DeviceMemory out(sizeof(GpuScanState));
 	DeviceMemory scratch(gpu_scan_scratch(n));
@@ -76,6 +96,8 @@ run_once(const Case &c, int byte, bool in_place)
 	if (!c.heads.empty())
 		must(gpu_copy_in(heads.p, c.heads.data(), words * 8, stream), "gpu_copy_in");
 	must(gpu_copy_in(in.p, &c.carry, sizeof(c.carry), stream), "gpu_copy_in");
+	if (c.averages && n > 0)
+		must(gpu_copy_in(counts.p, counts_of(c).data(), n * 8, stream), "gpu_copy_in");
 
 	GpuScan scan = {};
 
@@ -88,6 +110,7 @@ run_once(const Case &c, int byte, bool in_place)
 	scan.validity = c.validity.empty() ? nullptr : (const uint64_t *) validity.p;
 	scan.heads = c.heads.empty() ? nullptr : (const uint64_t *) heads.p;
 	scan.state_in = c.has_carry ? (const GpuScanState *) in.p : nullptr;
+	scan.counts = c.averages ? (const int64_t *) counts.p : nullptr;
 	scan.results = (char *) results.p + shift;
 	scan.status = c.want_status ? (uint8_t *) status.p : nullptr;
 	scan.state_out = state_out;
@@ -231,11 +254,11 @@ choose_window(const Case &c)
 static int
 expected_row(const Case &c, const Oracle &oracle, unsigned char *result)
 {
-	bool overflow;
+	bool overflow = false;
 
 	if (c.kind == GPUAGG_FLOAT64)
 	{
-		uint64_t bits = oracle_result(&oracle, &overflow);
+		uint64_t bits = c.averages ? oracle_average(&oracle) : oracle_result(&oracle, &overflow);
 
 		memcpy(result, &bits, sizeof(bits));
 	}

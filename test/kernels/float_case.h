@@ -34,6 +34,7 @@ struct Case
 {
 	int kind;
 	bool exclusive;
+	bool averages;
 	int window;
 	std::vector<double> values; /* floats are converted */
 	Bitmap validity;			/* empty: none is given */

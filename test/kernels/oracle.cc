@@ -117,9 +117,9 @@ double_extent(double x, int *lowest, int *highest)
 	*lowest = exponent - 53 + __builtin_ctzll(mantissa) + 1074;
 }
 
-/* To so many bits, but none below the place of the least subnormal. */
+/* To so many bits, but none below the place `least`; that of 1 is `unit`. */
 static double
-round_to(const Big *sum, int bits, int least)
+round_to(const Big *sum, int bits, int least, int unit = 1074)
 {
 	Big abs;
 	bool negative;
@@ -139,7 +139,7 @@ round_to(const Big *sum, int bits, int least)
 		kept = kept << 1 | (uint64_t) big_bit(&abs, place);
 	if (big_bit(&abs, last - 1) && (lowest < last - 1 || (kept & 1)))
 		kept++;
-	result = ldexp((double) kept, last - 1074);
+	result = ldexp((double) kept, last - unit);
 	return negative ? -result : result;
 }
 
@@ -153,6 +153,28 @@ float
 big_round_float(const Big *sum)
 {
 	return (float) round_to(sum, 24, 1074 - 149);
+}
+
+/* With 64 more bits, of which the lowest says whether there is a remainder. */
+double
+big_average(const Big *sum, uint32_t n)
+{
+	Big abs;
+	Big quotient;
+	bool negative = magnitude(sum, &abs);
+	uint64_t left = 0;
+	double result;
+
+	for (int i = BIG_WORDS - 1; i >= 0; i--)
+	{
+		left = left << 32 | (i < 2 ? 0 : abs.word[i - 2]);
+		quotient.word[i] = (uint32_t) (left / n);
+		left %= n;
+	}
+	if (left != 0)
+		quotient.word[0] |= 1;
+	result = round_to(&quotient, 53, 64, 1074 + 64);
+	return negative ? -result : result;
 }
 
 void
@@ -244,6 +266,18 @@ oracle_result(const Oracle *oracle, bool *overflow)
 		value = big_round(&oracle->sum);
 		*overflow = isinf(value);
 	}
+	memcpy(&bits, &value, sizeof(bits));
+	return isnan(value) ? UINT64_C(0x7ff8000000000000) : bits;
+}
+
+uint64_t
+oracle_average(const Oracle *oracle)
+{
+	double value = 0;
+	uint64_t bits;
+
+	if (oracle->n > 0 && !special_result(oracle, &value))
+		value = big_average(&oracle->sum, (uint32_t) oracle->n);
 	memcpy(&bits, &value, sizeof(bits));
 	return isnan(value) ? UINT64_C(0x7ff8000000000000) : bits;
 }

@@ -28,6 +28,9 @@ extern double big_round(const Big *sum);
 /* The same with the nearest float. */
 extern float big_round_float(const Big *sum);
 
+/* The double nearest to the sum by n. */
+extern double big_average(const Big *sum, uint32_t n);
+
 /* Places of the lowest and the highest bit of |x| above 2^-1074; x finite, not 0. */
 extern void double_extent(double x, int *lowest, int *highest);
 extern void big_extent(const Big *sum, int *lowest, int *highest);
@@ -62,5 +65,8 @@ extern uint64_t oracle_result(const Oracle *oracle, bool *overflow);
 
 /* The same as a float's bits. */
 extern uint32_t oracle_result_float(const Oracle *oracle, bool *overflow);
+
+/* The bits of the sum by the number of inputs. */
+extern uint64_t oracle_average(const Oracle *oracle);
 
 #endif /* GPUAGG_TEST_ORACLE_H */

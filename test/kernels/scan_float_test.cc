@@ -1,8 +1,8 @@
 /*
  * scan_float_test.cc
  *	  gpu_scan and gpu_segmented_reduce of floats: every row against the oracle,
- *	  NULLs, heads, carried states, batches, windows, both ways of summing, ties
- *	  by construction.
+ *	  averages too, NULLs, heads, carried states, batches, windows, both ways of
+ *	  summing, ties by construction.
  */
 #include "float_case.h"
 
@@ -119,7 +119,7 @@ make_carry(Carry carry, double like, Random &random)
 	return state_of(oracle);
 }
 
-/* Completes a case, scans and checks it, sometimes in batches too. */
+/* Completes a case, scans and checks it, sums sometimes in batches too. */
 void
 test_column(Case c, Nulls nulls, Heads heads, Carry carry, int window_off, Random &random,
 			const std::string &what)
@@ -136,14 +136,16 @@ test_column(Case c, Nulls nulls, Heads heads, Carry carry, int window_off, Rando
 	c.carry = make_carry(carry, n > 10 ? c.values[10] : 3, random);
 	window = choose_window(c) + window_off;
 	c.window = window < 0 ? 0 : window >= GPUAGG_CHUNKS ? GPUAGG_CHUNKS - 1 : window;
-	c.what = text("scan kind %d, %s, %llu rows, nulls %d, heads %d%s, carry %d, window %d%+d%s",
-				  c.kind, what.c_str(), (unsigned long long) n, nulls, heads,
-				  c.exclusive ? ", exclusive" : "", carry, c.window - window_off, window_off,
-				  c.want_status ? "" : ", no status");
+	c.what = text("scan kind %d%s, %s, %llu rows, nulls %d, heads %d%s, carry %d, window %d%+d%s",
+				  c.kind, c.averages ? " averages" : "", what.c_str(), (unsigned long long) n,
+				  nulls, heads, c.exclusive ? ", exclusive" : "", carry, c.window - window_off,
+				  window_off, c.want_status ? "" : ", no status");
 
 	Output output = run_scan(c);
 
 	check(c, output);
+	if (c.averages)
+		return;
 	if (n == 0 || !c.heads.empty())
 		check_segments(c, output.state);
 	if (n > 40 && n < 20000 && random.below(4) == 0 && output.state.out_of_window == 0)
@@ -160,6 +162,7 @@ test_somehow(const std::vector<double> &values, const std::string &what, bool pl
 	Carry carry = (Carry) random.below(NCARRIES);
 
 	c.kind = random.below(3) ? GPUAGG_FLOAT64 : GPUAGG_FLOAT32;
+	c.averages = c.kind == GPUAGG_FLOAT64 && random.below(2);
 	c.exclusive = random.below(2);
 	c.want_status = random.below(4) != 0;
 	c.offset = (int) random.below(3);
@@ -276,6 +279,55 @@ large_then_small(uint64_t n, int down, Random &random)
 	return values;
 }
 
+/*
+ * Averages that are half way between two doubles, or beside that: of one partition for each, whose
+ * first value is such a point times the number of its values, the others zeros, or small and opposite.
+ */
+void
+test_average_ties(Random &random)
+{
+	for (int exponent : {0, -300, -1022, -1040, 300})
+	{
+		Case c = {};
+		uint64_t heads = 0;
+
+		while (c.values.size() < 2 * TILE)
+		{
+			uint64_t count = 2 + 2 * random.below(20);
+			/* 53 bits and a half, of fewer below the least normal number */
+			int bits = exponent < -1022 ? 53 + exponent + 1022 : 53;
+			uint64_t mantissa = (random.next() >> (64 - bits) | UINT64_C(1) << (bits - 1)) * 2 + 1;
+			double sign = random.below(2) ? 1 : -1;
+			uint64_t sum = mantissa * (count / 2);
+			uint64_t low = sum & 0xffffffff;
+			double least = sign * ldexp(1, exponent - bits + 1);
+
+			while (c.heads.size() * 64 <= c.values.size())
+				c.heads.push_back(0);
+			set_bit(c.heads, c.values.size());
+			heads++;
+			for (uint64_t i = 0; i < count; i++)
+				c.values.push_back(0);
+
+			double *values = &c.values[c.values.size() - count];
+
+			values[0] = (double) (sum - low) * least;
+			values[1] = (double) low * least;
+			if (random.below(3) == 0 && exponent > -900 && count > 2)
+				values[2] = ldexp(random.below(2) ? 1 : -1, exponent - 120);
+		}
+		while (c.heads.size() * 64 < c.values.size())
+			c.heads.push_back(0);
+		c.kind = GPUAGG_FLOAT64;
+		c.averages = true;
+		c.want_status = true;
+		c.window = choose_window(c);
+		c.what = text("averages half way, 2^%d, %llu partitions", exponent,
+					  (unsigned long long) heads);
+		check(c, run_scan(c));
+	}
+}
+
 void
 test_constructed(uint64_t n, Random &random)
 {
@@ -368,6 +420,7 @@ scan_float_tests(const Options &options)
 
 	test_window_edges();
 	test_misfit_segment(random);
+	test_average_ties(random);
 	for (uint64_t n : sizes)
 	{
 		test_families(n, random);

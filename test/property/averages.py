@@ -4,7 +4,7 @@
 Sums and counts are those of states that no table could make: at powers of ten and of two and beside them,
 where the sum's first four digits are below, at and above the count's, where the last digit is a tie, and
 where 128 bits end.  The same of tables: in groups, and in windows of each frame, over integers, declared
-and other numerics, NaN and infinities; conditions and aggregates above the windows.
+and other numerics, NaN and infinities; conditions and aggregates above the windows, on a device where there is one.
 Seeded.  Connection: the environment's.
 """
 import argparse
@@ -128,7 +128,7 @@ def tables(script, rng, rows):
     script.copy('t', ['\t'.join([str(i), str(rng.randrange(1 + rows // 40)), str(i // rng.randint(1, 4))] +
                                 ['\\N' if rng.random() < missing else column[1](rng) for column in COLUMNS.values()])
                       for i in range(rows)])
-    script.sql('VACUUM ANALYZE t')
+    script.sql("VACUUM ANALYZE t; SELECT gpuagg_prefetch('t')")
     for name in COLUMNS:
         x = 'x_' + name
         pairs = [('SELECT g, {avg}(%s)::text AS r, {sum}(%s)::text FROM t GROUP BY g' % (x, x)), 'SELECT 0, {avg}(%s)::text FROM t' % x,
@@ -159,7 +159,8 @@ def main():
                'CREATE TABLE s (n int, state bytea)' % (SCHEMA, SCHEMA, SCHEMA))
     quotients(script, rng, args.quotients)
     for _ in range(args.tables):
-        script.sql('SET gpuagg.device = %s; SET gpuagg.device_min_rows = 0; SET gpuagg.core_aggregates = %s; SET gpuagg.enable_window_scan = %s'
+        script.sql('SET gpuagg.device = %s; SET gpuagg.device_min_rows = 0; SET gpuagg.min_table_pages = 0; SET gpuagg.resident = on; '
+                   'SET gpuagg.core_aggregates = %s; SET gpuagg.enable_window_scan = %s'
                    % (rng.choice(('cpu', 'auto')), 'off', rng.choice(('on', 'on', 'off'))))
         tables(script, rng, rng.choice((1, 33, 1025, 2500)))
     script.sql('DROP SCHEMA %s CASCADE' % SCHEMA)

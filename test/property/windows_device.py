@@ -41,17 +41,25 @@ VALUES = {
     'wide': '((i * 7919::int8 % 800000 - 400000) / 100.0)::numeric(30,2)', 'money': '(i * 7919::int8 % 1000000 - 500000)::money / 100',
     'date': "'2000-01-01'::date + (i * 7919 % 9999 - 5000)", 'timestamp': "'2000-01-01'::timestamp + i * 7919 * '1 s'::interval",
 }
-TYPES = {'cents': 'numeric(12,2)', 'wide': 'numeric(30,2)'}
+TYPES = {'cents': 'numeric(12,2)', 'wide': 'numeric(30,2)', 'char': 'char(9)'}
+# Columns that are given out, and tested, below windows and above.
+STRINGS = {'text': "'s' || i % 7", 'char': "repeat('c', i % 4)", 'bytea': "decode(lpad((i % 19)::text, 4, '0'), 'hex')",
+           'uuid': "md5((i % 5)::text)::uuid", 'name': "'n' || i"}
 SUMMED = ('int2', 'int4', 'int8', 'float4', 'float8', 'cents', 'wide')
 ARGUMENTS = {'int4': ('{0} / 2', 'CASE WHEN i % 3 = 0 THEN {0} END', 'coalesce({0}, -1)', 'abs({0} / 3)'),
              'int8': ('{0} / 4 + i', '-{0}'), 'float8': ('{0} * 2', '{0} - i'), 'cents': ('{0}',)}
 WHERE = ('i % 3 > 0', 'k_int4 IS NOT NULL', 'i > 40', 'v_int4 > 0 OR v_cents < 0', "k_date >= date '2000-01-02'", 'false',
          'v_float8 BETWEEN -100 AND 200', 'i < 2000 AND v_int8 <> 0', 'length(pad) > 3', '1000 / (i + 7) > 2')
-ABOVE = ('{r} IS NOT NULL', 'i > 50', 'k_int4 IS NOT NULL AND i % 2 = 0', '{r} IS NULL OR i % 5 < 3')
+# the device has no strings of several tables
+OF_STRINGS = ("s_text <> 's3'", "s_text LIKE 's%' AND s_char IN ('c', 'ccc')", 's_uuid IS NULL OR i % 3 = 0', "s_name < 'n4'", "s_bytea > '\\x0007'")
+ABOVE = ('{r} IS NOT NULL', 'k_bool', 'k_bool IS NOT TRUE OR i < 90', 'i > 50', 'k_int4 IS NOT NULL AND i % 2 = 0', '{r} IS NULL OR i % 5 < 3')
 NUMBERS = ('{r} < 0', '{r} >= 3', '{r} <= 1000 OR i < 9', '{r} BETWEEN -1000 AND 20000')
 AGGREGATES = ('@count(*)', '@count({r})', '@max({r})', '@min({r})', '@count(*) FILTER (WHERE {r} IS NULL)', '@max(i)', '@sum(v_int4)',
               '@min(v_cents)', '@sum(v_float8) FILTER (WHERE i % 3 = 0)')
 OF_NUMBERS = AGGREGATES + ('@sum({r})', '@sum({r}) FILTER (WHERE i % 3 = 0)', '@max(-{r})', '@sum({r}) FILTER (WHERE {r} > 0)')
+# core's sums of quotients are rounded; equal numerics may be shown with other scales
+OF_AVERAGES = AGGREGATES + ('@max(-{r})', '@count(*) FILTER (WHERE {r} > 0)')
+OF_QUOTIENTS = ('@count(*)', '@count({r})', '@count(*) FILTER (WHERE {r} IS NULL)', '@count(*) FILTER (WHERE {r} < 2.5)', '@max(i)', '@sum({r})')
 # Conditions on a function's value, by the kind of it; those of others are no bounds.
 INTEGERS = ('{r} < 0', '{r} >= -3', '{r} = {number}', '{r} > 3000000000', '{r} < -99999999999', '{r} BETWEEN -1000 AND 200000', '700 > {r}', '{r} <= 4::int2')
 NUMERICS = ('{r} < 0', '{r} >= -3.75', '{r} > 1e40', '{r} > -1e40', "{r} < 'NaN'", '{r} <= 12.005', '{r} = 0.5', '{r} BETWEEN -1000.001 AND 3000')
@@ -74,7 +82,7 @@ class Table:
 
     def columns(self):
         parts = []
-        for prefix, kinds in (('k', KEYS), ('v', VALUES)):
+        for prefix, kinds in (('k', KEYS), ('v', VALUES), ('s', STRINGS)):
             for number, (kind, text) in enumerate(kinds.items()):
                 text = text.format(n='((i * %d) %% %d)' % (17 + number, self.few))
                 if self.nulls:
@@ -104,6 +112,13 @@ class Table:
     def vacuum(self, script):
         for leaf in self.leaves():
             script.sql('VACUUM (FREEZE, ANALYZE) ' + leaf)
+
+    def renew(self, script):
+        """All of it is on the device, from pages that are all there: of a table that became shorter columns may be longer."""
+        self.vacuum(script)
+        for leaf in self.leaves():
+            script.sql("SELECT gpuagg_evict('%s')" % leaf)
+        self.prefetch(script)
 
     def change(self, script, rng):
         """What happens between queries."""
@@ -151,7 +166,7 @@ class Several(Table):
 
     def create_leaf(self, script, number):
         rng = random.Random('%d %d' % (self.seed, number))
-        columns = ['i', 'pad'] + ['k_' + kind for kind in KEYS] + ['v_' + kind for kind in VALUES]
+        columns = ['i', 'pad'] + ['k_' + kind for kind in KEYS] + ['v_' + kind for kind in VALUES] + ['s_' + kind for kind in STRINGS]
         if self.kind != 'view':
             columns += ['i + %d AS junk%d' % (n, n) for n in range(rng.choice((0, 1, 3)))]
             rng.shuffle(columns)
@@ -186,6 +201,11 @@ class Several(Table):
 DEVICE = []  # not empty: there is one
 
 
+def condition(rng, table):
+    """One on a table's rows."""
+    return rng.choice(WHERE + OF_STRINGS if len(table.leaves()) == 1 or rng.random() < 0.2 else WHERE)
+
+
 def window(rng, frame):
     kinds = tuple(KEYS)
     part = [rng.choice(('k_%s', 'k_%s', '%s')) for _ in range(rng.choice((0, 1, 1, 2)))]
@@ -204,16 +224,16 @@ def window(rng, frame):
 
 
 def call(rng, frame, over, first):
-    """Ours, core's, and whether its values are numbers that can be added; the first is one of ours alone."""
+    """Ours, core's, and what of its values is core's, too; the first is one of ours alone."""
     pick = rng.random() + first
     if pick < 0.12:
-        return 'gpu_count(*) OVER ' + over, 'count(*) OVER ' + over, True
+        return 'gpu_count(*) OVER ' + over, 'count(*) OVER ' + over, OF_NUMBERS
     total = ' i ' in over.replace(')', ' )').replace(',', ' ,')
     if pick < 0.3 and (frame == 'peers' or (frame == 'rows' and total)):
         text = rng.choice(('rank()', 'dense_rank()') if frame == 'peers' else ('row_number()',)) + ' OVER ' + over
-        return text, text, True
-    function = rng.choice(('sum', 'sum', 'sum', 'min', 'max', 'count'))
-    kind = rng.choice(SUMMED if function == 'sum' else tuple(VALUES))
+        return text, text, OF_NUMBERS
+    function = rng.choice(('sum', 'sum', 'sum', 'avg', 'avg', 'min', 'max', 'count'))
+    kind = rng.choice(SUMMED if function in ('sum', 'avg') else tuple(VALUES))
     if kind == 'wide' and rng.random() < 0.7:
         kind = 'cents'
     if kind == 'int2' and function in ('min', 'max'):
@@ -227,8 +247,24 @@ def call(rng, frame, over, first):
     if ours == 'gpu_running_' and frame == 'rows' and rng.random() < 0.3:
         text = '%s%s(%s, true) OVER %s' % (ours, function, argument, over)
         core = core.replace('ROWS UNBOUNDED PRECEDING', 'ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING')
+    if function == 'avg':
+        return text, core, OF_AVERAGES if kind.startswith('float') else OF_QUOTIENTS
     # core adds float4 up in float4
-    return text, core, function == 'count' or (kind in SUMMED and kind != 'float4')
+    return text, core, OF_NUMBERS if function == 'count' or (kind in SUMMED and kind != 'float4') else AGGREGATES
+
+
+def between(rng, call):
+    """The same with an expression over its values, or without."""
+    ours, core, aggregates = call
+    texts = ['CASE WHEN i % 3 > 0 THEN {0} END']
+    if aggregates is OF_NUMBERS:
+        texts.append('coalesce({0}, 7)')
+    if aggregates is OF_AVERAGES:
+        texts += ['{0} * 2', 'coalesce({0}, 1.5)']
+    if re.match(r'gpu_count|rank|dense_rank|row_number|gpu_(running_)?(sum|max)\(v_int2', ours):
+        texts += ['{0} * 2 + i', '-{0}', '{0} % 5', 'abs({0} - 100)']
+    text = rng.choice(texts) if rng.random() < 0.3 else '{0}'
+    return text.format(ours), text.format(core), aggregates
 
 
 def query(rng, table):
@@ -236,12 +272,16 @@ def query(rng, table):
     frame = rng.choice(('rows', 'rows', 'rows', 'peers', 'peers', 'whole'))
     over = window(rng, frame)
     calls = [call(rng, frame, over, n == 0) for n in range(rng.choice((1, 1, 2, 3)))]
+    while rng.random() < 0.8 and any(aggregates is OF_QUOTIENTS for _, _, aggregates in calls):
+        # which is the CPU's
+        calls = [call(rng, frame, over, n == 0) for n in range(len(calls))]
+    calls = [between(rng, pair) for pair in calls]
     results = []
-    for n, (_, _, numbers) in enumerate(calls):
-        results += [text.format(r='r%d' % n) for text in rng.sample(OF_NUMBERS if numbers else AGGREGATES, rng.choice((1, 2, 3)))]
-    above = rng.choice(('', '', rng.choice(ABOVE).format(r='r0'), rng.choice(NUMBERS if calls[0][2] else ABOVE).format(r='r0')))
+    for n, (_, _, aggregates) in enumerate(calls):
+        results += [text.format(r='r%d' % n) for text in rng.sample(aggregates, rng.choice((1, 2, 3)))]
+    above = rng.choice(('', '', rng.choice(ABOVE).format(r='r0'), rng.choice(ABOVE if calls[0][2] is AGGREGATES else NUMBERS).format(r='r0')))
     groups = rng.choice(GROUPS)
-    where = rng.choice(('', '', rng.choice(WHERE)))
+    where = rng.choice(('', '', condition(rng, table)))
     texts = []
     for side in (0, 1):
         texts.append('SELECT %s%s FROM (SELECT *, %s FROM %s b%s) q%s%s%s' % (
@@ -254,6 +294,8 @@ def query(rng, table):
 def kind_of(text):
     """The kind of a function's values, as of COMPARED."""
     function, kind = re.match(r'gpu_(?:running_)?(\w+)\(.*?v_([a-z0-9]+)', text).groups()
+    if function == 'avg':
+        return 'float8' if kind.startswith('float') else 'cents'
     return 'int8' if function == 'count' else {'int2': 'int4', 'int8': 'wide'}.get(kind, kind) if function == 'sum' else kind
 
 
@@ -270,11 +312,13 @@ def filtered(rng, table):
     conditions = [rng.choice(COMPARED[kind_of(ours)]).format(r='r%d' % n, number=rng.choice((0, 5, -7))) for n, (ours, _) in enumerate(calls)]
     if rng.random() < 0.3:
         conditions.insert(rng.randrange(2), rng.choice(('i % 3 > 0', 'k_int4 IS NOT NULL', 'r0 IS NOT NULL')))
-    columns = ['k_' + kind for kind in KEYS if kind != 'bool' or rng.random() < 0.05] + ['v_' + kind for kind in VALUES]
+    columns = ['k_' + kind for kind in KEYS] + ['v_' + kind for kind in VALUES]
+    if rng.random() < (0.4 if len(table.leaves()) == 1 else 0.1):
+        columns += 2 * ['s_' + kind for kind in STRINGS]
     columns = ['r%d' % n for n in range(len(calls))] + ['i'] + rng.sample(columns, rng.choice((0, 1, 2, 4)))
     rng.shuffle(columns)
     columns = columns[:rng.choice((1, 2, 9))]
-    where = rng.choice(('', '', ' WHERE ' + rng.choice(WHERE)))
+    where = rng.choice(('', '', ' WHERE ' + condition(rng, table)))
     limit = ' LIMIT 7' if frame == 'rows' and rng.random() < 0.2 else ''
     texts = ['SELECT %s FROM (SELECT *, %s FROM %s b%s) q WHERE %s%s' % (
         ', '.join(columns), ', '.join('%s AS r%d' % (pair[side], n) for n, pair in enumerate(calls)), table.name, where,
@@ -370,17 +414,35 @@ def queries(script, rng, table, number, counts, filter_counts):
             counted(script, '%s, step %d, again' % (table.name, step), again(ours))
 
 
+def averages(script, table):
+    """Averages of floats that are rounded at each row: the device's are the CPU's."""
+    calls = ('gpu_avg(v_float8 / 3) OVER (PARTITION BY k_int4 ORDER BY i ROWS UNBOUNDED PRECEDING)',
+             'gpu_running_avg(v_float4 / 3, true) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING)', 'gpu_avg(v_float8 / 7) OVER (PARTITION BY k_int8)',
+             'gpu_avg(v_float4 * 1.1::float4) OVER (PARTITION BY k_bool ORDER BY k_date)', "gpu_avg(CASE WHEN i = 20 THEN 'Infinity' ELSE v_float8 / 9 END) OVER (ORDER BY i)",
+             "gpu_avg(CASE WHEN i < 9 THEN -0.0 WHEN i = 900 THEN 'NaN' ELSE v_float8 / 3e200 END) OVER (PARTITION BY i > 100 ORDER BY i DESC)")
+    table.renew(script)
+    for call in calls:
+        rows = 'SELECT i, r FROM (SELECT i, %s AS r FROM %s) q WHERE r < 1000' % (call, table.name)
+        of_all = 'SELECT i % 7, gpu_sum(r), gpu_max(r), gpu_min(r), gpu_count(r) FROM (SELECT i, {} AS r FROM {}) q GROUP BY i % 7'.format(call, table.name)
+        for text in (rows, of_all):
+            kept = []
+            script.sql('SET gpuagg.device = cpu')
+            script.check(('averages, cpu', call), text, kept.append)
+            script.sql('RESET gpuagg.device')
+            script.check(('averages', call), text, same(kept))
+            script.check((table.name, table.rows, 'averages'), 'SELECT engine, reason FROM gpuagg_last_query()', lambda rows: None if not DEVICE or rows[0].startswith('device|') else str(rows))
+
+
 def wide_extremes(script, table):
     """In groups, extremes of sums beyond 64 bits, and of numerics of more than 18 digits: all on the device."""
     sums = ('SELECT k_int2, {0}max(r), {0}min(r), {0}count(r) FROM (SELECT k_int2, {0}sum(v_int8) OVER (PARTITION BY k_int4 ORDER BY i '
             'ROWS UNBOUNDED PRECEDING) AS r FROM %s) q GROUP BY k_int2' % table.name)
     columns = 'SELECT k_int2, {0}max(v_wide), {0}min(v_wide * 1000000000000000), {0}count(*) FROM %s GROUP BY k_int2' % table.name
-    table.vacuum(script)
-    table.prefetch(script)
+    table.renew(script)
     for text in (sums, columns):
         beside(script, 'wide extremes', text.format('gpu_'), text.format(''), Counts())
-        script.check('wide extremes', 'SELECT engine FROM gpuagg_last_query()',
-                     lambda rows: None if not DEVICE or rows == ['device'] else str(rows))
+        script.check(('wide extremes', text[:40]), 'SELECT engine, reason FROM gpuagg_last_query()',
+                     lambda rows: None if not DEVICE or rows[0].startswith('device|') else str(rows))
 
 
 def others(script, table, counts):
@@ -453,6 +515,7 @@ def main():
         if table.rows > 1000:
             others(script, table, counts[several])
             wide_extremes(script, table)
+            averages(script, table)
         tally.add(script.run())
     psql.query('SET client_min_messages = warning; DROP SCHEMA %s CASCADE' % SCHEMA)
     for what, of, done, least in (('of one table', 0, counts, ON_DEVICE), ('of several', 1, counts, SEVERAL_ON_DEVICE),

@@ -17,7 +17,8 @@ my $rows = 60_000;
 $node->safe_psql('postgres', 'CREATE EXTENSION gpuagg;'
 	  . 'CREATE TABLE t WITH (autovacuum_enabled = off) AS SELECT i, nullif(i * 7 % 100, 0) AS k, (i * 31 % 2001 - 1000)::int AS x, '
 	  . 'i * 1000003::int8 AS b, (i % 999 / 100.0)::numeric(12,2) AS c, (i % 800 - 400) / 8.0::float8 AS f, (i % 50)::int2 AS s, '
-	  . "'t' || i % 9 AS z, (i % 77)::int8::money AS m FROM generate_series(1, $rows) i;"
+	  . "'t' || i % 9 AS z, (i % 77)::int8::money AS m, nullif('u' || i % 3, 'u1')::char(7) AS u, nullif(i % 11, 4)::text::bytea AS v, "
+	  . "md5((i % 99)::text)::uuid AS w FROM generate_series(1, $rows) i;"
 	  . 'CREATE TABLE other (LIKE t)');
 $node->safe_psql('postgres', 'VACUUM ANALYZE t');
 ok(wait_device($node), 'the device is there');
@@ -65,6 +66,18 @@ asks('a boolean key', 1, 'SELECT %smax(r), %ssum(r) FROM (SELECT %ssum(x) OVER (
 	  . 'ROWS UNBOUNDED PRECEDING) AS r FROM t) q');
 asks('all rows as peers', 1, 'SELECT %smax(r), %scount(*) FILTER (WHERE x < r) FROM (SELECT x, %ssum(x) OVER () AS r FROM t WHERE i > 10) q');
 asks('decimals and floats', 1, "SELECT %smax(r), %ssum(q) FROM (SELECT %smin(c) $running AS r, %ssum(f) $running AS q FROM t) q");
+asks('averages of floats', 1, "SELECT %smax(r), %scount(*) FILTER (WHERE q < 3), %smin(q), %scount(r) FROM (SELECT %savg(f) $running AS r, "
+	  . "%savg(f::float4 * 3) $running AS q FROM t) q WHERE r > -40");
+asks('averages of peers', 1, 'SELECT s, %smax(r), %smin(r) FROM (SELECT s, %savg(f) OVER (PARTITION BY s ORDER BY k) AS r FROM t) q GROUP BY s ORDER BY s');
+asks('expressions between', 1, "SELECT %smax(r), %scount(*) FILTER (WHERE y), %smin(a), %ssum(n), %scount(c) FROM (SELECT %ssum(x) $running + 1 AS r, "
+	  . "%sum(c) $running AS c, x - %smin(x) $running AS a, abs(%smax(f) $running) * 2 AS n, %ssum(x) $running < i AS y FROM t) q WHERE r % 7 <> 3" =~ s/%sum/%ssum/r);
+asks('booleans of the table', 1, "SELECT y, %scount(*), %smax(r) FROM (SELECT i < 9999 AS y, %ssum(x) $running AS r FROM t) q WHERE y OR r > 0 GROUP BY y ORDER BY y");
+asks('expressions by groups', 1, "SELECT k, %smax(r * 2), %scount(*) FROM (SELECT k * 3 AS k, CASE WHEN s > 3 THEN %ssum(x) $running END AS r, i FROM t) q "
+	  . 'WHERE i % 2 = 1 GROUP BY k ORDER BY k');
+is(($node->psql('postgres', "SELECT gpu_max(r) FROM (SELECT 100 / (gpu_sum(x) $running - 81) AS r FROM t WHERE i < 3000) q"))[0],
+	($node->psql('postgres', "SELECT max(r) FROM (SELECT 100 / (sum(x) $running - 81) AS r FROM t WHERE i < 3000) q"))[0], 'errors of expressions between');
+asks('conditions on strings below', 1, "SELECT %smax(r), %scount(*), %scount(n) FROM (SELECT %ssum(x) $running AS r, %scount(z) $running AS n FROM t "
+	  . "WHERE z <> 't3' AND z LIKE 't%') q");
 $plan = asks('rescans', 1, "SELECT * FROM generate_series(1, 3) o, LATERAL ($query) s" =~ s/i > 1000/i > o * 1000/r);
 like($plan, qr/GpuWindow\) \(actual rows=58000(\.00)? loops=3\)/, 'rows of the window in each');
 
@@ -142,6 +155,15 @@ unlike($filtered, qr/Not Filtered on Device|Sort Method/, 'no reason why not');
 filters('which is not all known to it', 1, $filter . ' AND s % 7 < 3');
 filters('of two functions', 1, "SELECT i, a, b, m FROM (SELECT i, m, %smax(c) $running AS a, %ssum(b) $running AS b FROM t) q "
 	  . 'WHERE a <= 4.005 AND 90000000.5 > b');
+filters('of averages', 1, "SELECT i, a, b, c, d FROM (SELECT i, %savg(x) $running AS a, %savg(b) $running AS b, %savg(c) $running AS c, %savg(f) $running AS d "
+	  . 'FROM t) q WHERE a < 0.5 AND c >= 4.25 AND d <= 1');
+filters('of averages that peers have', 1, 'SELECT i, a, c FROM (SELECT i, %savg(s) OVER (PARTITION BY k ORDER BY x) AS a, '
+	  . '%savg(c * 2) OVER (PARTITION BY k ORDER BY x) AS c FROM t) q WHERE a BETWEEN 24 AND 24.3333333333333333 ORDER BY i');
+filters('of averages of partitions', 1, 'SELECT i, a FROM (SELECT i, %savg(x) OVER (PARTITION BY k) AS a FROM t) q WHERE a > 1.5 ORDER BY i');
+filters('with strings', 1, "SELECT z, i, u, v, r, w FROM (SELECT *, %ssum(x) $running AS r FROM t WHERE z <> 't4') q WHERE r < -600");
+filters('with booleans', 1, "SELECT y, i, r FROM (SELECT i, s, y, %ssum(x) OVER (PARTITION BY y, s ORDER BY i ROWS UNBOUNDED PRECEDING) AS r "
+	  . 'FROM (SELECT *, nullif(i % 5 = 2, i % 7 = 1) AS y FROM t) t) q WHERE r < -900 ORDER BY i');
+filters('with strings alone', 1, "SELECT z FROM (SELECT z, %ssum(x) $running AS r FROM t) q WHERE r < -900");
 filters('by values of peers', 1, 'SELECT s, r FROM (SELECT s, %smin(f) OVER (PARTITION BY k ORDER BY s) AS r FROM t) q WHERE r > 25 ORDER BY s, r');
 filters('under a limit', 1, "$filter LIMIT 5");
 filters('in mode auto', 1, $filter, set => ['gpuagg.device = auto']);
@@ -158,9 +180,7 @@ my %unfiltered = (
 	'too many rows, again and again' => ['too many rows pass the conditions above',
 		"SELECT o, r FROM generate_series(1, 3) o, LATERAL ($filter) s" =~ s/-900/900000/r =~ s/i > 1000/i > o * 10000/r, set => ['work_mem = 64']],
 	'condition' => ['no condition above is known', "SELECT i, r FROM (SELECT i, %ssum(b) $running AS r FROM t) q WHERE r < 1e50 AND r + 0 < 4000000000"],
-	'string' => ['an expression below the window is the CPU\'s', $filter =~ s/s, c/z, c/gr],
-	'bool' => ['a column of the window is the CPU\'s', "SELECT i, y, r FROM (SELECT i, y, %ssum(x) $running AS r FROM (SELECT *, i < 9 AS y FROM t) t) q WHERE r < -900"],
-	'average' => ['a window function is the CPU\'s', "SELECT i, r FROM (SELECT i, %savg(f) $running AS r FROM t) q WHERE r < 0"],
+	'computed string' => ['an expression below the window is the CPU\'s', "SELECT i, z, r FROM (SELECT i, z, %ssum(x) $running AS r FROM t WHERE length(z) > 1) q WHERE r < -900"],
 	'subquery' => ['constants are not known before the rows', $filter =~ s/i > 1000/i > (SELECT 1000)/r],
 	'row' => ['a row or a result is the CPU\'s', $filter =~ s/i > 1000/c * 10000000000000000.0 > 5/r],
 );
@@ -178,10 +198,10 @@ unlike((filters('CPU', 0, $filter, set => ['gpuagg.device = cpu']))[0], qr/Filte
 my %refused = (
 	'CPU' => ['"gpuagg.device" is "cpu"', $query, set => ['gpuagg.device = cpu']],
 	'few rows' => ['so few rows take the CPU no longer', $query, set => ['gpuagg.device = auto', 'gpuagg.device_min_rows = 1']],
-	'average' => ['a window function is the CPU\'s', "SELECT %smax(r) FROM (SELECT %savg(f) $running AS r FROM t) q"],
+	'average' => ['an expression is the CPU\'s', "SELECT %scount(r) FROM (SELECT %savg(x) $running AS r FROM t) q"],
 	'smallint' => ['a column of the window is the CPU\'s', "SELECT %smax(r) FROM (SELECT %smin(s) $running AS r FROM t) q"],
 	'money' => ['a column of the window is the CPU\'s', "SELECT %smax(r) FROM (SELECT %ssum(m) $running AS r FROM t) q"],
-	'strings' => ['an expression below the window is the CPU\'s', "SELECT %smax(r) FROM (SELECT %ssum(x) $running AS r FROM t WHERE z <> 't3') q"],
+	'strings' => ['an expression below the window is the CPU\'s', "SELECT %smax(r) FROM (SELECT %ssum(x) $running AS r FROM t WHERE z || 'a' <> 't3a') q"],
 	'join' => ['rows below the window are not those of plain scans of tables',
 		"SELECT %smax(r) FROM (SELECT %ssum(x) $running AS r FROM t LEFT JOIN other USING (i)) q" =~ s/BY k ORDER BY i/BY t.k ORDER BY i/r =~ s/\(x\)/(t.x)/r],
 	'run condition' => ['the window ends early', 'SELECT %smax(r) FROM (SELECT %ssum(x) OVER w AS r, %scount(*) OVER w AS n, row_number() OVER w AS p FROM t '

@@ -1,5 +1,5 @@
 /*
- * agg_device_codes.c
+ * device_codes.c
  *	  Strings in a program for the device: their codes instead of them.
  *
  * A condition on strings of a column is decided here for each entry of the column's dictionary,
@@ -8,8 +8,7 @@
  */
 #include "compat.h"
 
-#include "exec/agg_device_codes.h"
-#include "exec/page_device.h"
+#include "exec/device_codes.h"
 
 /* Codes that a condition names, at most. */
 #define MAX_CODES 48
@@ -24,10 +23,8 @@ typedef struct Strings
 /* A program that is being made; the registers of the old one, and one more. */
 typedef struct Maker
 {
-	const AggScanState *node; /* NULL: only to see whether there is one */
 	const GpuaggVectorProgram *from;
-	const GpuaggVectorConstant *constants;
-	AggDeviceProgram *made;
+	DeviceProgram *made; /* NULL: only to see whether there is one */
 	GpuaggVectorInstruction *instructions;
 	GpuaggVectorConstant *new_constants;
 	uint8 *columns;
@@ -102,7 +99,7 @@ make_condition(const Maker *maker, const GpuaggVectorInstruction *in,
 									 .nconstants = maker->from->nconstants,
 									 .ncolumns = 1,
 									 .instructions = instructions,
-									 .constants = maker->constants,
+									 .constants = maker->from->constants,
 									 .columns = columns};
 }
 
@@ -237,10 +234,10 @@ take_strings(Maker *maker, GpuaggVectorInstruction in)
 				return false;
 			break;
 		default:
-			return is_condition(maker, &in) && (maker->node == NULL || add_condition(maker, &in));
+			return is_condition(maker, &in) && (maker->made == NULL || add_condition(maker, &in));
 	}
 	in.type = GPUAGG_VECTOR_INT32;
-	if (maker->node != NULL)
+	if (maker->made != NULL)
 		add_instruction(maker, in);
 	return true;
 }
@@ -252,7 +249,7 @@ take_instructions(Maker *maker)
 	{
 		const GpuaggVectorInstruction *in = &maker->from->instructions[i];
 
-		if (maker->node != NULL && i == maker->from->nfilter)
+		if (maker->made != NULL && i == maker->from->nfilter)
 			maker->made->program.nfilter = maker->made->program.ninstructions;
 		if (in->type == GPUAGG_VECTOR_BYTES)
 		{
@@ -261,21 +258,21 @@ take_instructions(Maker *maker)
 			if (gpuagg_vector_result(in) == GPUAGG_VECTOR_BYTES)
 				continue;
 		}
-		else if (maker->node != NULL)
+		else if (maker->made != NULL)
 			add_instruction(maker, *in);
 		if (in->out != GPUAGG_VECTOR_NONE)
 			maker->registers[in->out] = (Strings){-1, -1};
 	}
-	if (maker->node != NULL && maker->from->nfilter == maker->from->ninstructions)
+	if (maker->made != NULL && maker->from->nfilter == maker->from->ninstructions)
 		maker->made->program.nfilter = maker->made->program.ninstructions;
 	return true;
 }
 
 static void
-begin(Maker *maker, const AggScanState *node)
+begin(Maker *maker, const GpuaggVectorProgram *from)
 {
 	memset(maker, 0, sizeof(Maker));
-	maker->from = &node->compiler->program;
+	maker->from = from;
 	for (int i = 0; i < GPUAGG_VECTOR_REGISTERS; i++)
 		maker->registers[i] = (Strings){-1, -1};
 }
@@ -290,35 +287,32 @@ has_strings(const GpuaggVectorProgram *program)
 }
 
 const char *
-gpuagg_agg_device_program_refusal(const AggScanState *node)
+gpuagg_device_codes_refusal(const GpuaggVectorProgram *from)
 {
 	Maker *maker = palloc(sizeof(Maker));
 	const char *refusal = NULL;
 
-	begin(maker, node);
-	if (has_strings(maker->from) &&
-		(maker->from->nregisters >= GPUAGG_VECTOR_REGISTERS ||
-		 maker->from->ninstructions > GPUAGG_VECTOR_INSTRUCTIONS / 2 || !take_instructions(maker)))
+	begin(maker, from);
+	if (has_strings(from) &&
+		(from->nregisters >= GPUAGG_VECTOR_REGISTERS ||
+		 from->ninstructions > GPUAGG_VECTOR_INSTRUCTIONS / 2 || !take_instructions(maker)))
 		refusal = "an expression of strings is the CPU's";
 	pfree(maker);
 	return refusal;
 }
 
 bool
-gpuagg_agg_device_program(const AggScanState *node, AggDeviceProgram *made)
+gpuagg_device_codes_program(const GpuaggVectorProgram *from, const PageReader *reader,
+							DeviceProgram *made)
 {
-	const GpuaggVectorProgram *from = &node->compiler->program;
 	Maker *maker;
 
-	memset(made, 0, sizeof(AggDeviceProgram));
+	memset(made, 0, sizeof(DeviceProgram));
 	made->program = *from;
-	made->program.constants = node->runner->constants;
 	if (!has_strings(from))
 		return true;
 	maker = palloc(sizeof(Maker));
-	begin(maker, node);
-	maker->node = node;
-	maker->constants = node->runner->constants;
+	begin(maker, from);
 	maker->made = made;
 	maker->instructions = palloc(2 * from->ninstructions * sizeof(GpuaggVectorInstruction));
 	maker->new_constants = palloc0(GPUAGG_VECTOR_CONSTANTS * sizeof(GpuaggVectorConstant));
@@ -332,15 +326,15 @@ gpuagg_agg_device_program(const AggScanState *node, AggDeviceProgram *made)
 	made->program.columns = maker->columns;
 	for (uint32 i = 0; i < from->nconstants; i++)
 		if (from->constants[i].type != GPUAGG_VECTOR_BYTES)
-			maker->new_constants[i] = maker->constants[i];
+			maker->new_constants[i] = from->constants[i];
 		else
 			maker->new_constants[i].type = GPUAGG_VECTOR_INT32; /* nothing has it */
 	for (uint32 i = 0; i < from->ncolumns; i++)
 	{
-		maker->columns[i] = (uint8) gpuagg_agg_device_type(from->columns[i]);
+		maker->columns[i] = (uint8) gpuagg_device_type(from->columns[i]);
 		if (from->columns[i] != GPUAGG_VECTOR_BYTES)
 			continue;
-		made->entries[i] = gpuagg_page_device_strings(node->reader, (int) i, &made->nentries[i]);
+		made->entries[i] = gpuagg_page_device_strings(reader, (int) i, &made->nentries[i]);
 		if (made->entries[i] == NULL)
 			return false;
 	}

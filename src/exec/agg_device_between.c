@@ -1,0 +1,345 @@
+/*
+ * agg_device_between.c
+ *	  What a subquery computes between a window and aggregates above, in a program for the device.
+ */
+#include "compat.h"
+
+#include "nodes/nodeFuncs.h"
+
+#include "exec/agg_device_between.h"
+#include "exec/compiled.h"
+
+struct AggBetween
+{
+	VectorCompiler *compiler; /* over the window's scan tuple */
+	VectorValue *values;	  /* by column of the node's program */
+	VectorValue *forms;		  /* of the columns that it reads */
+	int nbooleans;			  /* among them */
+	int nscan;				  /* columns of the window's scan tuple, */
+	int32 *typmods;			  /* and those that aggregates know them by; -1: their own */
+};
+
+/* ---- the expressions ---- */
+
+/* Where a column of the scan tuple has its typmod; NULL: the expression is none. */
+static int32 *
+typmod_of(const AggBetween *between, const Node *expr)
+{
+	const Var *var = (const Var *) expr;
+
+	return IsA(var, Var) && var->varno == INDEX_VAR && var->varattno > 0 &&
+				   var->varattno <= between->nscan
+			   ? &between->typmods[var->varattno - 1]
+			   : NULL;
+}
+
+static Node *
+set_typmods(Node *node, void *between)
+{
+	const int32 *typmod;
+
+	if (node == NULL)
+		return NULL;
+	typmod = typmod_of(between, node);
+	if (typmod != NULL && *typmod >= 0)
+	{
+		Var *var = copyObject((Var *) node);
+
+		var->vartypmod = *typmod;
+		return (Node *) var;
+	}
+	return expression_tree_mutator(node, set_typmods, between);
+}
+
+/* What a column of the subquery is, over the window's scan tuple; NULL: it is none. */
+static Expr *
+column_expr(const PlanState *plan, const PlanState *window, int column)
+{
+	const TargetEntry *entry = list_nth(plan->plan->targetlist, column);
+	const Var *var = (const Var *) entry->expr;
+
+	if (plan == window)
+		return entry->expr;
+	if (!IsA(var, Var) || var->varattno <= 0)
+		return NULL;
+	entry = list_nth(window->plan->targetlist, var->varattno - 1);
+	return entry->expr;
+}
+
+/* The expressions of the program's columns; NIL: there are none, or some cannot be had. */
+static List *
+find_exprs(const AggScanState *node, const PlanState *window, AggBetween *between)
+{
+	const PlanState *plan = linitial(node->css.custom_ps);
+	List *exprs = NIL;
+	ListCell *cell;
+
+	between->nscan = list_length(((const CustomScan *) window->plan)->custom_scan_tlist);
+	between->typmods = palloc((between->nscan + 1) * sizeof(int32));
+	memset(between->typmods, -1, between->nscan * sizeof(int32));
+	foreach (cell, node->compiler->attributes)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(node->row_desc, lfirst_int(cell) - 1);
+		int column = 0;
+		Expr *expr;
+		int32 *typmod;
+
+		while (list_nth_int(node->spec->attributes, column) != lfirst_int(cell))
+			column++;
+		expr = column_expr(plan, window, column);
+		if (expr == NULL || !gpuagg_compile_possible((Node *) expr))
+			return NIL;
+		typmod = typmod_of(between, (Node *) expr);
+		if (typmod != NULL)
+			*typmod = attribute->atttypmod;
+		exprs = lappend(exprs, expr);
+	}
+	return (List *) set_typmods((Node *) exprs, between);
+}
+
+/* Whether the program's columns are what the expressions give. */
+static bool
+has_columns(const AggScanState *node, const AggBetween *between)
+{
+	ListCell *cell;
+
+	foreach (cell, node->compiler->attributes)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(node->row_desc, lfirst_int(cell) - 1);
+		const VectorValue *value = &between->values[foreach_current_index(cell)];
+		VectorValue form;
+
+		gpuagg_vector_form(attribute->atttypid, attribute->atttypmod, &form);
+		if (value->type != form.type || value->scale != form.scale)
+			return false;
+	}
+	return true;
+}
+
+static void
+find_forms(AggBetween *between, const PlanState *window)
+{
+	const List *columns = ((const CustomScan *) window->plan)->custom_scan_tlist;
+	ListCell *cell;
+
+	between->forms = palloc0((between->compiler->program.ncolumns + 1) * sizeof(VectorValue));
+	foreach (cell, between->compiler->attributes)
+	{
+		VectorValue *form = &between->forms[foreach_current_index(cell)];
+		int column = lfirst_int(cell) - 1;
+		const Node *expr = (const Node *) ((TargetEntry *) list_nth(columns, column))->expr;
+		int32 typmod = between->typmods[column];
+
+		gpuagg_vector_form(exprType(expr), typmod >= 0 ? typmod : exprTypmod(expr), form);
+		between->nbooleans += form->type == GPUAGG_VECTOR_BOOL;
+	}
+}
+
+/* Whether both programs, and what makes booleans, are no more than one may be. */
+static bool
+has_room(const AggScanState *node, const AggBetween *between)
+{
+	const GpuaggVectorProgram *above = &node->compiler->program;
+	const GpuaggVectorProgram *below = &between->compiler->program;
+
+	return above->nregisters + below->nregisters + 2 <= GPUAGG_VECTOR_REGISTERS &&
+		   above->nconstants + below->nconstants + 1 <= GPUAGG_VECTOR_CONSTANTS &&
+		   above->ninstructions + below->ninstructions + 2 * between->nbooleans + 1 <=
+			   GPUAGG_VECTOR_INSTRUCTIONS &&
+		   below->ncolumns <= GPUAGG_WINDOW_COLUMNS;
+}
+
+static AggBetween *
+make(const AggScanState *node, const PlanState *window)
+{
+	AggBetween *between = palloc0(sizeof(AggBetween));
+	List *exprs = find_exprs(node, window, between);
+	ListCell *cell;
+
+	if (exprs == NIL)
+		return NULL;
+	between->compiler = gpuagg_compiler_make(INDEX_VAR);
+	between->values = palloc0(list_length(exprs) * sizeof(VectorValue));
+	foreach (cell, exprs)
+		between->values[foreach_current_index(cell)] = gpuagg_compile_value(between->compiler,
+																			lfirst(cell), NULL);
+	if (!gpuagg_compile_finish(between->compiler) || between->compiler->user_function ||
+		between->compiler->rows != NIL || between->compiler->parameters != NIL ||
+		!gpuagg_compiled_for_device(&between->compiler->program, false) ||
+		!has_columns(node, between))
+		return NULL;
+	find_forms(between, window);
+	return has_room(node, between) ? between : NULL;
+}
+
+AggBetween *
+gpuagg_agg_between_make(const AggScanState *node, const PlanState *window)
+{
+	MemoryContext old = MemoryContextSwitchTo(node->css.ss.ps.state->es_query_cxt);
+	AggBetween *between = make(node, window);
+
+	MemoryContextSwitchTo(old);
+	return between;
+}
+
+int
+gpuagg_agg_between_sources(const AggBetween *between, WindowSource *sources)
+{
+	ListCell *cell;
+
+	foreach (cell, between->compiler->attributes)
+		sources[foreach_current_index(cell)] = (WindowSource){lfirst_int(cell) - 1, NULL};
+	return list_length(between->compiler->attributes);
+}
+
+/* The type that the device gives a column in. */
+static GpuaggVectorType
+given_type(GpuaggVectorType type)
+{
+	return type == GPUAGG_VECTOR_BOOL ? GPUAGG_VECTOR_INT32 : type;
+}
+
+bool
+gpuagg_agg_between_fits(const AggBetween *between, const WindowDevice *window)
+{
+	for (uint32 i = 0; i < between->compiler->program.ncolumns; i++)
+		if (window->counts[i] >= 0 ||
+			window->forms[i].type !=
+				given_type((GpuaggVectorType) between->compiler->program.columns[i]) ||
+			window->forms[i].scale != between->forms[i].scale)
+			return false;
+	return true;
+}
+
+/* ---- the program ---- */
+
+/* A program that is being made of two. */
+typedef struct Joiner
+{
+	GpuaggVectorProgram *program;
+	GpuaggVectorInstruction *instructions;
+	uint16 first_register; /* of the program below */
+	uint32 first_constant;
+	uint16 zero; /* registers of what makes booleans */
+	uint16 number;
+} Joiner;
+
+static GpuaggVectorInstruction
+make_instruction(GpuaggVectorOp op, GpuaggVectorType type, uint16 out, uint16 a, uint16 b,
+				 uint32 arg)
+{
+	return (GpuaggVectorInstruction){.op = (uint8) op,
+									 .type = (uint8) type,
+									 .out = out,
+									 .a = a,
+									 .b = b,
+									 .c = GPUAGG_VECTOR_NONE,
+									 .mask = GPUAGG_VECTOR_NONE,
+									 .arg = arg};
+}
+
+static void
+add(Joiner *joiner, GpuaggVectorInstruction in)
+{
+	joiner->instructions[joiner->program->ninstructions++] = in;
+}
+
+static uint16
+moved(const Joiner *joiner, uint16 reg)
+{
+	return reg == GPUAGG_VECTOR_NONE ? reg : (uint16) (reg + joiner->first_register);
+}
+
+/* Whether arg is the number of a constant. */
+static bool
+has_constants(GpuaggVectorOp op)
+{
+	return op == GPUAGG_VECTOR_CONSTANT || op == GPUAGG_VECTOR_IN || op == GPUAGG_VECTOR_LIKE ||
+		   op == GPUAGG_VECTOR_IN_RANGE || op == GPUAGG_VECTOR_TIME_TO_LOCAL ||
+		   op == GPUAGG_VECTOR_TIME_FROM_LOCAL;
+}
+
+/* An instruction of the program below. */
+static void
+add_below(Joiner *joiner, GpuaggVectorInstruction in)
+{
+	in.out = moved(joiner, in.out);
+	in.a = moved(joiner, in.a);
+	in.b = moved(joiner, in.b);
+	in.c = moved(joiner, in.c);
+	in.mask = moved(joiner, in.mask);
+	if (has_constants((GpuaggVectorOp) in.op))
+		in.arg += joiner->first_constant;
+	if (in.op == GPUAGG_VECTOR_COLUMN && in.type == GPUAGG_VECTOR_BOOL)
+	{
+		add(joiner, make_instruction(GPUAGG_VECTOR_COLUMN, GPUAGG_VECTOR_INT32, joiner->number,
+									 GPUAGG_VECTOR_NONE, GPUAGG_VECTOR_NONE, in.arg));
+		in = make_instruction(GPUAGG_VECTOR_NE, GPUAGG_VECTOR_INT32, in.out, joiner->number,
+							  joiner->zero, 0);
+	}
+	add(joiner, in);
+}
+
+/* One of the node's: its columns are copies of registers. */
+static void
+add_above(Joiner *joiner, const AggBetween *between, GpuaggVectorInstruction in)
+{
+	if (in.op == GPUAGG_VECTOR_COLUMN)
+	{
+		uint16 value = moved(joiner, between->values[in.arg].reg);
+
+		in = make_instruction(GPUAGG_VECTOR_COALESCE, (GpuaggVectorType) in.type, in.out, value,
+							  value, 0);
+	}
+	add(joiner, in);
+}
+
+/* The node's constants, those of the program below, and 0. */
+static const GpuaggVectorConstant *
+join_constants(const AggScanState *node, const GpuaggVectorProgram *below)
+{
+	uint32 n = node->compiler->program.nconstants;
+	GpuaggVectorConstant *constants = palloc0((n + below->nconstants + 1) *
+											  sizeof(GpuaggVectorConstant));
+
+	memcpy(constants, node->runner->constants, n * sizeof(GpuaggVectorConstant));
+	memcpy(constants + n, below->constants, below->nconstants * sizeof(GpuaggVectorConstant));
+	constants[n + below->nconstants].type = GPUAGG_VECTOR_INT32;
+	return constants;
+}
+
+GpuaggVectorProgram
+gpuagg_agg_between_program(const AggScanState *node, const AggBetween *between)
+{
+	const GpuaggVectorProgram *above = &node->compiler->program;
+	const GpuaggVectorProgram *below = &between->compiler->program;
+	uint32 nregisters = above->nregisters + below->nregisters;
+	GpuaggVectorProgram program = {.filter = above->filter,
+								   .nregisters = nregisters + 2,
+								   .nconstants = above->nconstants + below->nconstants + 1,
+								   .ncolumns = below->ncolumns};
+	uint8 *columns = palloc(below->ncolumns + 1);
+	Joiner joiner = {.program = &program,
+					 .first_register = (uint16) above->nregisters,
+					 .first_constant = above->nconstants,
+					 .zero = (uint16) nregisters,
+					 .number = (uint16) (nregisters + 1)};
+
+	joiner.instructions = palloc(
+		(above->ninstructions + below->ninstructions + 2 * between->nbooleans + 1) *
+		sizeof(GpuaggVectorInstruction));
+	add(&joiner, make_instruction(GPUAGG_VECTOR_CONSTANT, GPUAGG_VECTOR_INT32, joiner.zero,
+								  GPUAGG_VECTOR_NONE, GPUAGG_VECTOR_NONE, program.nconstants - 1));
+	for (uint32 i = 0; i < below->ninstructions; i++)
+		add_below(&joiner, below->instructions[i]);
+	if (above->filter != GPUAGG_VECTOR_NONE)
+		program.nfilter = program.ninstructions + above->nfilter;
+	for (uint32 i = 0; i < above->ninstructions; i++)
+		add_above(&joiner, between, above->instructions[i]);
+	for (uint32 i = 0; i < below->ncolumns; i++)
+		columns[i] = (uint8) given_type((GpuaggVectorType) below->columns[i]);
+	program.instructions = joiner.instructions;
+	program.constants = join_constants(node, below);
+	program.columns = columns;
+	return program;
+}
