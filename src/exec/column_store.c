@@ -19,20 +19,20 @@
 
 #define FIRST_BLOCK	 (8 * 1024)
 #define LAST_BLOCK	 (1024 * 1024)
-#define NULLS_BYTES	 (STORE_ROWS / 8)
 
 #define INTEGER_ROWS 128
 
 /* An empty store whose columns are those of `below` that are their sources, or its own. */
 static ColumnStore *
-make_store(TupleDesc desc, const bool *kept, const ColumnStore *below, const StoreSource *sources,
-		   MemoryContext parent)
+make_store(TupleDesc desc, const bool *kept, const int *scales, int piece_rows,
+		   const ColumnStore *below, const StoreSource *sources, MemoryContext parent)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "gpuagg columns", ALLOCSET_DEFAULT_SIZES);
 	ColumnStore *store = MemoryContextAllocZero(context, sizeof(ColumnStore));
 
 	store->context = context;
 	store->desc = desc;
+	store->piece_rows = piece_rows;
 	store->columns = MemoryContextAllocZero(context, Max(desc->natts, 1) * sizeof(StoreColumn));
 	store->next_block = FIRST_BLOCK;
 	for (int i = 0; i < desc->natts; i++)
@@ -51,6 +51,8 @@ make_store(TupleDesc desc, const bool *kept, const ColumnStore *below, const Sto
 		}
 		if (below != NULL)
 			column->scale = sources[i].scale;
+		else if (scales != NULL)
+			column->scale = scales[i];
 		column->by_value = attribute->attbyval;
 		column->length = attribute->attlen;
 		column->width = attribute->attbyval ? attribute->attlen : sizeof(char *);
@@ -59,23 +61,24 @@ make_store(TupleDesc desc, const bool *kept, const ColumnStore *below, const Sto
 		if (!column->kept)
 			continue;
 		column->values = store->piece_bytes;
-		column->nulls = column->values + STORE_ROWS * column->width;
-		store->piece_bytes = column->nulls + NULLS_BYTES;
+		column->nulls = column->values + piece_rows * column->width;
+		store->piece_bytes = column->nulls + piece_rows / 8;
 	}
 	return store;
 }
 
 ColumnStore *
-gpuagg_column_store_make(TupleDesc desc, const bool *kept, MemoryContext parent)
+gpuagg_column_store_make(TupleDesc desc, const bool *kept, const int *scales, int piece_rows,
+						 MemoryContext parent)
 {
-	return make_store(desc, kept, NULL, NULL, parent);
+	return make_store(desc, kept, scales, piece_rows, NULL, NULL, parent);
 }
 
 ColumnStore *
 gpuagg_column_store_make_over(TupleDesc desc, const bool *kept, const ColumnStore *below,
 							  const StoreSource *sources, MemoryContext parent)
 {
-	ColumnStore *store = make_store(desc, kept, below, sources, parent);
+	ColumnStore *store = make_store(desc, kept, NULL, STORE_ROWS, below, sources, parent);
 
 	store->nrows = below->nrows;
 	return store;
@@ -97,7 +100,7 @@ make_piece(ColumnStore *store, int64 piece)
 	store->bytes += store->piece_bytes;
 	for (int i = 0; i < store->desc->natts; i++)
 		if (store->columns[i].kept && store->columns[i].store == store)
-			memset(store->pieces[piece] + store->columns[i].nulls, 0, NULLS_BYTES);
+			memset(store->pieces[piece] + store->columns[i].nulls, 0, STORE_ROWS / 8);
 	return store->pieces[piece];
 }
 
@@ -306,6 +309,96 @@ gpuagg_column_store_put_vectors(ColumnStore *store, const GpuaggVector *const *c
 	}
 }
 
+/* The integers of n rows from number `first` of the input on; NULLs are set beside them. */
+static void
+put_integers(StoreColumn *column, char *piece, int row, const StoreInput *input, int64 first, int n)
+{
+	GpuaggInt128 *to = (GpuaggInt128 *) (piece + column->values) + row;
+
+	for (int k = 0; k < n; k++)
+	{
+		int64 i = (first + k) * input->stride;
+
+		to[k] = input->integers[i];
+		if (input->status[i] != GPUAGG_ROW_VALUE)
+			set_null(column, piece, row + k);
+	}
+}
+
+#define PUT(Type)               \
+	for (int k = 0; k < n; k++) \
+		((Type *) to)[k] = (Type) values[k * stride];
+
+/* Values as wide as they are kept. */
+static void
+put_plain(char *to, const StoreColumn *column, const Datum *values, Size stride, int n)
+{
+	switch (column->width)
+	{
+		case 1:
+			PUT(uint8)
+			break;
+		case 2:
+			PUT(uint16)
+			break;
+		case 4:
+			PUT(uint32)
+			break;
+		default:
+			PUT(uint64)
+			break;
+	}
+}
+
+/* The same of others. */
+static void
+put_values(ColumnStore *store, StoreColumn *column, char *piece, int row, const StoreInput *input,
+		   int64 first, int n)
+{
+	char *to = piece + column->values + row * column->width;
+	const Datum *values = input->values + first * input->stride;
+	const bool *isnull = input->isnull + first * input->stride;
+
+	for (int k = 0; k < n; k++)
+		if (isnull[k * input->stride])
+			set_null(column, piece, row + k);
+	if (column->by_value)
+	{
+		put_plain(to, column, values, input->stride, n);
+		return;
+	}
+	for (int k = 0; k < n; k++)
+		put_value(to, column, k,
+				  isnull[k * input->stride] ? (Datum) 0
+											: copy_value(store, column, values[k * input->stride]));
+}
+
+void
+gpuagg_column_store_put_columns(ColumnStore *store, const StoreInput *inputs, int64 first, int64 n)
+{
+	while (n > 0)
+	{
+		char *piece = open_piece(store);
+		int row = (int) (store->nrows % STORE_ROWS);
+		int some = (int) Min(n, STORE_ROWS - row);
+
+		for (int c = 0; c < store->desc->natts; c++)
+		{
+			StoreColumn *column = &store->columns[c];
+
+			if (!column->kept)
+				continue;
+			if (column->scale >= 0)
+				put_integers(column, piece, row, &inputs[c], first, some);
+			else
+				put_values(store, column, piece, row, &inputs[c], first, some);
+		}
+		store->nrows += some;
+		first += some;
+		n -= some;
+	}
+}
+
 /* Of each row its piece, and where it is in that. */
 #define PIECE_OF(Number) pieces[(Number) / STORE_ROWS]
 #define ROW_OF(Number)	 ((Number) % STORE_ROWS)
@@ -502,122 +595,5 @@ gpuagg_column_store_gather(const ColumnStore *store, const bool *wanted, const u
 			gather_integers(&store->columns[c], numbers, step, n, values + c, isnull + c, stride);
 		else
 			gather_values(&store->columns[c], numbers, step, n, values + c, stride);
-	}
-}
-
-/* ---- images ---- */
-
-StoreImage *
-gpuagg_column_store_image(const ColumnStore *store)
-{
-	StoreImage *image = palloc0(sizeof(StoreImage));
-
-	image->context = CurrentMemoryContext;
-	image->piece = palloc0(Max(store->piece_bytes, 1));
-	return image;
-}
-
-/* Appends a value by reference; returns where it is. */
-static Size
-append_value(StoreImage *image, const StoreColumn *column, Datum value)
-{
-	Size size = datumGetSize(value, false, column->length);
-	Size at = image->bytes;
-
-	image->bytes += MAXALIGN(size);
-	if (image->bytes > image->room)
-	{
-		image->room = Max(image->bytes, 2 * image->room);
-		image->data = image->data == NULL ? MemoryContextAllocHuge(image->context, image->room)
-										  : repalloc_huge(image->data, image->room);
-	}
-	memcpy(image->data + at, DatumGetPointer(value), size);
-	memset(image->data + at + size, 0, image->bytes - at - size);
-	return at;
-}
-
-/* Copies values by reference of the n rows behind the image's own, until it is full; how many rows. */
-static int
-take_values(const ColumnStore *store, StoreImage *image, int n)
-{
-	for (int row = image->nrows; row < image->nrows + n; row++)
-	{
-		if (image->bytes >= STORE_IMAGE_BYTES)
-			return row - image->nrows;
-		for (int c = 0; c < store->desc->natts; c++)
-		{
-			const StoreColumn *column = &store->columns[c];
-			Datum *values = (Datum *) (image->piece + column->values);
-
-			if (column->kept && !column->by_value &&
-				!gpuagg_bit((const uint64 *) (image->piece + column->nulls), row))
-				values[row] = append_value(image, column, values[row]);
-		}
-	}
-	return n;
-}
-
-#define COPY(Type)                                                                               \
-	for (int i = 0; i < n; i++)                                                                  \
-	{                                                                                            \
-		uint64 number = numbers[i * step];                                                       \
-                                                                                                 \
-		((Type *) to)[i] = ((const Type *) (PIECE_OF(number) + column->values))[ROW_OF(number)]; \
-	}
-
-static void
-copy_column(const StoreColumn *column, const uint64 *numbers, Size step, int n, StoreImage *image)
-{
-	char *const *pieces = column->store->pieces;
-	uint64 *nulls = (uint64 *) (image->piece + column->nulls);
-	char *to = image->piece + column->values + image->nrows * column->width;
-
-	if (column->width == 1)
-		COPY(uint8)
-	else if (column->width == 2)
-		COPY(uint16)
-	else if (column->width == 4)
-		COPY(uint32)
-	else
-		COPY(uint64)
-	if (image->nrows == 0)
-		memset(nulls, 0, NULLS_BYTES);
-	for (int i = 0; i < n && column->has_nulls; i++)
-	{
-		uint64 number = numbers[i * step];
-		int row = image->nrows + i;
-		uint64 bit = UINT64CONST(1) << row % 64;
-
-		/* rows that did not fit before may have left theirs */
-		nulls[row / 64] &= ~bit;
-		if (gpuagg_bit((const uint64 *) (PIECE_OF(number) + column->nulls), ROW_OF(number)))
-			nulls[row / 64] |= bit;
-	}
-}
-
-int
-gpuagg_column_store_copy(const ColumnStore *store, const uint64 *numbers, Size step, int64 n,
-						 StoreImage *image)
-{
-	int some = (int) Min(n, STORE_ROWS - image->nrows);
-
-	for (int c = 0; c < store->desc->natts && some > 0; c++)
-		if (store->columns[c].kept)
-			copy_column(&store->columns[c], numbers, step, some, image);
-	some = take_values(store, image, some);
-	image->nrows += some;
-	return some;
-}
-
-void
-gpuagg_column_store_point(const ColumnStore *store, char *piece, int n, char *data)
-{
-	for (int c = 0; c < store->desc->natts; c++)
-	{
-		const StoreColumn *column = &store->columns[c];
-		Datum *values = (Datum *) (piece + column->values);
-
-		for (int i = 0; i < n && column->kept && !column->by_value; i++)
-			values[i] = PointerGetDatum(data + values[i]);
 	}
 }

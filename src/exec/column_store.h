@@ -34,6 +34,7 @@ typedef struct ColumnStore
 	MemoryContext context; /* its own */
 	TupleDesc desc;
 	StoreColumn *columns; /* one for each attribute */
+	int piece_rows;		  /* of which a piece has room; numbers of rows go by STORE_ROWS */
 	uint32 piece_bytes;
 	int64 nrows;
 	char **pieces;
@@ -44,9 +45,13 @@ typedef struct ColumnStore
 	int64 bytes;	 /* of all memory */
 } ColumnStore;
 
-/* An empty store of rows of this descriptor, which must outlive it, in a child of `context`. */
-extern ColumnStore *gpuagg_column_store_make(TupleDesc desc, const bool *kept,
-											 MemoryContext context);
+/*
+ * An empty store of rows of this descriptor, which must outlive it, in a child of `context`.  scales:
+ * of numerics that are kept as integers, as below; or NULL.  A store whose pieces have room for less
+ * than STORE_ROWS rows, a multiple of 64, gets them as blocks (store_image.h).
+ */
+extern ColumnStore *gpuagg_column_store_make(TupleDesc desc, const bool *kept, const int *scales,
+											 int piece_rows, MemoryContext context);
 
 /* Of a column of a store over another one. */
 typedef struct StoreSource
@@ -91,6 +96,21 @@ extern void gpuagg_column_store_put(ColumnStore *store, TupleTableSlot *slot);
 extern void gpuagg_column_store_put_vectors(ColumnStore *store, const GpuaggVector *const *columns,
 											const bool *is_datum, const uint16 *rows, int n);
 
+/* A column of rows to add, of which each is `stride` places after the one before; 0: all have the same. */
+typedef struct StoreInput
+{
+	const Datum *values;
+	const bool *isnull;
+	/* of one that is kept as integers; NULL where the status is not GPUAGG_ROW_VALUE */
+	const GpuaggInt128 *integers;
+	const uint8 *status;
+	Size stride;
+} StoreInput;
+
+/* Adds copies of n rows from number `first` of the inputs on, of which there is one for each attribute. */
+extern void gpuagg_column_store_put_columns(ColumnStore *store, const StoreInput *inputs,
+											int64 first, int64 n);
+
 /*
  * The columns that are `wanted`, which are kept, of n rows whose numbers are `step` words apart;
  * each row `stride` places after the one before.  Values by reference are the store's, but numerics
@@ -100,35 +120,15 @@ extern void gpuagg_column_store_gather(const ColumnStore *store, const bool *wan
 									   const uint64 *numbers, Size step, int64 n, Datum *values,
 									   bool *isnull, Size stride);
 
-/* A piece without pointers: the values by reference are places in `data`. */
-typedef struct StoreImage
-{
-	MemoryContext context;
-	int nrows;
-	char *piece; /* store->piece_bytes */
-	char *data;
-	Size bytes;
-	Size room;
-} StoreImage;
-
-/* From so many bytes of data on an image is full. */
-#define STORE_IMAGE_BYTES (64 * 1024)
-
-/* An empty image of rows of such a store, in the current memory context. */
-extern StoreImage *gpuagg_column_store_image(const ColumnStore *store);
-
-/*
- * Copies the first of n rows, as above, behind those of the image; returns how many: 0 where it is
- * full.  It is empty again with nrows and bytes 0.
- */
-extern int gpuagg_column_store_copy(const ColumnStore *store, const uint64 *numbers, Size step,
-									int64 n, StoreImage *image);
-
-/* Makes an image's piece of n rows one of a store, in place; `data` is where its data are now. */
-extern void gpuagg_column_store_point(const ColumnStore *store, char *piece, int n, char *data);
-
 /* Frees it, and whatever was gathered from it. */
 extern void gpuagg_column_store_free(ColumnStore *store);
+
+/* Whether its values are pointers. */
+static inline bool
+gpuagg_store_column_points(const StoreColumn *column)
+{
+	return column->kept && !column->by_value && column->scale < 0;
+}
 
 static inline int64
 gpuagg_column_store_pieces(const ColumnStore *store)

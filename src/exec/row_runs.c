@@ -10,28 +10,19 @@
  */
 #include "exec/row_runs.h"
 
-#include "commands/tablespace.h"
 #include "lib/binaryheap.h"
 #include "miscadmin.h"
-#include "storage/buffile.h"
 #include "utils/memutils.h"
+
+#include "exec/block_file.h"
 
 /* Runs that are merged at once, at least; and as many as so much memory holds. */
 #define LEAST_MERGE		  2
 #define LEAST_MERGE_BYTES (256 * 1024)
 
-/* Before each block. */
-typedef struct BlockHead
-{
-	uint64 nrows;
-	uint64 bytes; /* of values by reference */
-} BlockHead;
-
-typedef struct FilePlace
-{
-	int file;
-	off_t offset;
-} FilePlace;
+/* Blocks have fewer rows where otherwise not so many runs could be merged at once; but so many. */
+#define GOOD_MERGE		 128
+#define LEAST_BLOCK_ROWS 64
 
 typedef struct Run
 {
@@ -55,12 +46,10 @@ struct RowRuns
 {
 	MemoryContext context;
 	int64 limit;
-	BufFile *file; /* to write to, and but for a pass to read from */
-	BufFile *from; /* to read from */
-	FilePlace end; /* of what has been written to `file` */
-	int64 bytes;   /* of that */
-	int64 merged;  /* of a pass: bytes of `from` */
-	int64 most;	   /* bytes of both files, at any time */
+	BlockFile *file; /* to write to, and but for a pass to read from */
+	BlockFile *from; /* to read from */
+	int64 merged;	 /* of a pass: bytes of `from` */
+	int64 most;		 /* bytes of both files, at any time */
 	int nruns;
 	int room;
 	Run *runs;
@@ -75,23 +64,33 @@ struct RowRuns
 	int empty;		  /* that run's next block is to be read; -1: none */
 };
 
-/* A file to write to. */
-static BufFile *
+static BlockFile *
 make_file(RowRuns *runs)
 {
 	MemoryContext old = MemoryContextSwitchTo(runs->context);
-	BufFile *file;
+	BlockFile *file = gpuagg_block_file_make();
 
-	PrepareTempTablespaces();
-	file = BufFileCreateTemp(false);
 	MemoryContextSwitchTo(old);
-	runs->end = (FilePlace){0, 0};
-	runs->bytes = 0;
 	return file;
 }
 
+/* Rows of a block, a multiple of 64. */
+static int
+block_rows(const RowRuns *runs, TupleDesc desc, const bool *kept)
+{
+	Size row_bytes = 2 * sizeof(uint64); /* at least, of its item */
+	int64 rows;
+
+	for (int i = 0; i < desc->natts; i++)
+		if (kept[i])
+			row_bytes += sizeof(Datum);
+	rows = runs->limit / GOOD_MERGE / (int64) row_bytes;
+	return (int) Min(Max(TYPEALIGN_DOWN(64, rows), LEAST_BLOCK_ROWS), STORE_ROWS);
+}
+
 RowRuns *
-gpuagg_row_runs_make(TupleDesc desc, const bool *kept, int64 limit, MemoryContext parent)
+gpuagg_row_runs_make(TupleDesc desc, const bool *kept, const int *scales, int64 limit,
+					 MemoryContext parent)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "gpuagg runs", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
@@ -99,9 +98,10 @@ gpuagg_row_runs_make(TupleDesc desc, const bool *kept, int64 limit, MemoryContex
 
 	runs->context = context;
 	runs->merge = AllocSetContextCreate(context, "gpuagg merge", ALLOCSET_DEFAULT_SIZES);
-	runs->limit = limit;
-	runs->store = gpuagg_column_store_make(desc, kept, context);
-	runs->image = gpuagg_column_store_image(runs->store);
+	runs->limit = Max(limit, LEAST_MERGE_BYTES);
+	runs->store = gpuagg_column_store_make(desc, kept, scales, block_rows(runs, desc, kept),
+										   context);
+	runs->image = gpuagg_store_image_make(runs->store);
 	runs->file = runs->from = make_file(runs);
 	MemoryContextSwitchTo(old);
 	return runs;
@@ -111,8 +111,8 @@ void
 gpuagg_row_runs_end(RowRuns *runs)
 {
 	if (runs->from != runs->file)
-		BufFileClose(runs->from);
-	BufFileClose(runs->file);
+		gpuagg_block_file_close(runs->from);
+	gpuagg_block_file_close(runs->file);
 	MemoryContextDelete(runs->context);
 }
 
@@ -130,64 +130,18 @@ gpuagg_row_runs_store(const RowRuns *runs)
 
 /* ---- the file ---- */
 
-static void
-seek(BufFile *file, const FilePlace *place)
-{
-	if (BufFileSeek(file, place->file, place->offset, SEEK_SET) != 0)
-		ereport(ERROR, (errcode_for_file_access(), errmsg("could not seek in temporary file: %m")));
-}
-
-static void
-read_bytes(RowRuns *runs, void *to, Size size)
-{
-	if (BufFileRead(runs->from, to, size) != size)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED), errmsg("unexpected end of temporary file")));
-}
-
-static void
-write_bytes(RowRuns *runs, void *from, Size size)
-{
-	BufFileWrite(runs->file, from, size);
-	runs->bytes += size;
-}
-
-/* What a piece has of n rows of a column. */
-static void
-write_column(RowRuns *runs, char *piece, const StoreColumn *column, int n)
-{
-	write_bytes(runs, piece + column->values, n * column->width);
-	write_bytes(runs, piece + column->nulls, (n + 63) / 64 * sizeof(uint64));
-}
-
-static void
-read_column(RowRuns *runs, char *piece, const StoreColumn *column, int n)
-{
-	read_bytes(runs, piece + column->values, n * column->width);
-	read_bytes(runs, piece + column->nulls, (n + 63) / 64 * sizeof(uint64));
-}
-
 /* Writes the image as a run's next block; it is empty then. */
 static void
 write_block(RowRuns *runs, Run *run)
 {
 	StoreImage *image = runs->image;
-	BlockHead head = {image->nrows, image->bytes};
 
 	if (image->nrows == 0)
 		return;
-	seek(runs->file, &runs->end);
-	write_bytes(runs, &head, sizeof(head));
-	for (int c = 0; c < runs->store->desc->natts; c++)
-		if (runs->store->columns[c].kept)
-			write_column(runs, image->piece, &runs->store->columns[c], image->nrows);
-	write_bytes(runs, image->data, image->bytes);
-	BufFileTell(runs->file, &runs->end.file, &runs->end.offset);
-	runs->most = Max(runs->most, runs->bytes + runs->merged);
 	run->nrows += image->nrows;
 	run->most_bytes = Max(run->most_bytes, image->bytes);
-	image->nrows = 0;
-	image->bytes = 0;
+	gpuagg_block_file_write(runs->file, runs->store, image);
+	runs->most = Max(runs->most, runs->file->bytes + runs->merged);
 }
 
 /* Writes the rows of n items behind a run's. */
@@ -199,7 +153,7 @@ write_rows(RowRuns *runs, Run *run, const RowKeys *keys, const ColumnStore *stor
 
 	while (n > 0)
 	{
-		int some = gpuagg_column_store_copy(store, items + keys->words, step, n, runs->image);
+		int some = gpuagg_store_image_copy(runs->image, store, items + keys->words, step, n);
 
 		CHECK_FOR_INTERRUPTS();
 		if (some == 0)
@@ -223,7 +177,7 @@ gpuagg_row_runs_add(RowRuns *runs, const RowKeys *keys, const ColumnStore *store
 						 : repalloc(runs->runs, runs->room * sizeof(Run));
 	}
 	run = &runs->runs[runs->nruns++];
-	*run = (Run){runs->end, 0, 0};
+	*run = (Run){runs->file->end, 0, 0};
 	for (int c = 0; c < store->desc->natts; c++)
 		runs->store->columns[c].has_nulls |= store->columns[c].has_nulls;
 	write_rows(runs, run, keys, store, items, n);
@@ -238,20 +192,18 @@ read_block(RowRuns *runs, int number)
 {
 	OpenRun *open = &runs->open[number];
 	char *piece = runs->store->pieces[number];
-	BlockHead head;
 
-	seek(runs->from, &open->place);
-	read_bytes(runs, &head, sizeof(head));
-	open->nrows = (int) head.nrows;
-	for (int c = 0; c < runs->store->desc->natts; c++)
-		if (runs->store->columns[c].kept)
-			read_column(runs, piece, &runs->store->columns[c], open->nrows);
-	read_bytes(runs, open->data, head.bytes);
-	BufFileTell(runs->from, &open->place.file, &open->place.offset);
-	gpuagg_column_store_point(runs->store, piece, open->nrows, open->data);
+	open->nrows = gpuagg_block_file_read(runs->from, &open->place, runs->store, piece, open->data);
 	gpuagg_row_keys_pack(runs->keys, runs->store, number, open->nrows, open->items);
 	open->row = 0;
 	open->left -= open->nrows;
+}
+
+/* Bytes of the items of a block. */
+static Size
+items_bytes_of(const RowRuns *runs)
+{
+	return runs->store->piece_rows * gpuagg_row_keys_step(runs->keys) * sizeof(uint64);
 }
 
 static inline const uint64 *
@@ -280,7 +232,7 @@ compare_runs(Datum a, Datum b, void *arg)
 static void
 open_runs(RowRuns *runs, int first, int n)
 {
-	Size items_bytes = STORE_ROWS * gpuagg_row_keys_step(runs->keys) * sizeof(uint64);
+	Size items_bytes = items_bytes_of(runs);
 	MemoryContext old;
 
 	MemoryContextReset(runs->merge);
@@ -312,21 +264,21 @@ open_runs(RowRuns *runs, int first, int n)
 static int
 merge_order(const RowRuns *runs)
 {
-	Size items_bytes = STORE_ROWS * gpuagg_row_keys_step(runs->keys) * sizeof(uint64);
+	Size items_bytes = items_bytes_of(runs);
 	Size most_bytes = 0;
 	int64 run_bytes;
 
 	for (int i = 0; i < runs->nruns; i++)
 		most_bytes = Max(most_bytes, runs->runs[i].most_bytes);
 	run_bytes = (int64) (runs->store->piece_bytes + items_bytes + most_bytes);
-	return (int) Max(Max(runs->limit, LEAST_MERGE_BYTES) / run_bytes, LEAST_MERGE);
+	return (int) Max(runs->limit / run_bytes, LEAST_MERGE);
 }
 
 /* Merges n runs from number `first` on into one, at the end of the file to write to. */
 static Run
 merge_runs(RowRuns *runs, int first, int n)
 {
-	Run run = {runs->end, 0, 0};
+	Run run = {runs->file->end, 0, 0};
 	uint64 *items;
 	int64 nitems;
 
@@ -348,12 +300,12 @@ merge_pass(RowRuns *runs)
 	int nmerged = 0;
 
 	n = Max(n, LEAST_MERGE);
-	runs->merged = runs->bytes;
+	runs->merged = runs->file->bytes;
 	runs->file = make_file(runs);
 	for (int first = 0; first < runs->nruns; first += n)
 		runs->runs[nmerged++] = merge_runs(runs, first, Min(n, runs->nruns - first));
 	runs->nruns = nmerged;
-	BufFileClose(runs->from);
+	gpuagg_block_file_close(runs->from);
 	runs->from = runs->file;
 	runs->merged = 0;
 }
@@ -365,6 +317,12 @@ gpuagg_row_runs_begin(RowRuns *runs, const RowKeys *keys)
 	while (runs->nruns > merge_order(runs))
 		merge_pass(runs);
 	open_runs(runs, 0, runs->nruns);
+}
+
+void
+gpuagg_row_runs_rest(RowRuns *runs)
+{
+	MemoryContextReset(runs->merge);
 }
 
 int64

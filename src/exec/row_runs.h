@@ -15,8 +15,8 @@ typedef struct RowRuns RowRuns;
  * No runs, in a child of `parent`, of rows of stores made of the same descriptor and columns.
  * `limit` is in bytes, of memory.  The file belongs to the current resource owner.
  */
-extern RowRuns *gpuagg_row_runs_make(TupleDesc desc, const bool *kept, int64 limit,
-									 MemoryContext parent);
+extern RowRuns *gpuagg_row_runs_make(TupleDesc desc, const bool *kept, const int *scales,
+									 int64 limit, MemoryContext parent);
 
 /* Writes a run: the rows of n items, which are sorted, of a store. */
 extern void gpuagg_row_runs_add(RowRuns *runs, const RowKeys *keys, const ColumnStore *store,
@@ -35,6 +35,9 @@ extern void gpuagg_row_runs_begin(RowRuns *runs, const RowKeys *keys);
  */
 extern int64 gpuagg_row_runs_next(RowRuns *runs, uint64 *items, int64 most);
 extern const ColumnStore *gpuagg_row_runs_store(const RowRuns *runs);
+
+/* Frees the merge's memory, until it begins again. */
+extern void gpuagg_row_runs_rest(RowRuns *runs);
 
 /* Bytes that have been written. */
 extern int64 gpuagg_row_runs_bytes(const RowRuns *runs);

@@ -40,10 +40,11 @@ struct RowSort
 	int ngiven; /* columns of rows that are given out */
 	int64 limit;
 	AttrNumber last_attno; /* of all columns that are kept */
-	bool by_reference;	   /* one of them at least */
+	bool by_reference;	   /* one of them at least, and its values are pointers */
 	RowKeys keys;
 	bool *kept;	  /* columns of rows */
 	bool *wanted; /* of these, those of the rows that are given out */
+	int *scales;  /* by column: of numerics that are kept as integers; -1: as they are */
 	RowColumns *all;
 
 	ColumnStore *store; /* NULL: all rows are in runs */
@@ -65,6 +66,12 @@ struct RowSort
 	RowSortReport report; /* of the rows that were forgotten last */
 };
 
+static ColumnStore *
+make_store(const RowSort *sort)
+{
+	return gpuagg_column_store_make(sort->desc, sort->kept, sort->scales, STORE_ROWS, sort->data);
+}
+
 /* Starts without rows. */
 static void
 start(RowSort *sort)
@@ -73,7 +80,7 @@ start(RowSort *sort)
 		gpuagg_row_runs_end(sort->runs);
 	sort->runs = NULL;
 	MemoryContextReset(sort->data);
-	sort->store = gpuagg_column_store_make(sort->desc, sort->kept, sort->data);
+	sort->store = make_store(sort);
 	sort->nranged = 0;
 	sort->shares = false;
 	sort->nrows = 0;
@@ -96,6 +103,24 @@ make_ahead(RowsAhead *ahead, int ncolumns)
 	memset(ahead->isnull, true, AHEAD_ROWS * Max(ncolumns, 1) * sizeof(bool));
 }
 
+static void
+find_references(RowSort *sort)
+{
+	sort->by_reference = false;
+	for (int i = 0; i < sort->desc->natts; i++)
+		sort->by_reference |= sort->kept[i] && sort->scales[i] < 0 &&
+							  !TupleDescAttr(sort->desc, i)->attbyval;
+}
+
+/* Keeps numerics as they are. */
+static void
+keep_values(RowSort *sort)
+{
+	for (int i = 0; i < sort->desc->natts; i++)
+		sort->scales[i] = -1;
+	find_references(sort);
+}
+
 RowSort *
 gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted, int ngiven,
 					  int64 limit, MemoryContext parent)
@@ -112,18 +137,16 @@ gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted
 	gpuagg_row_keys_init(&sort->keys, desc, spec);
 	sort->kept = palloc(Max(desc->natts, 1) * sizeof(bool));
 	sort->wanted = palloc(Max(desc->natts, 1) * sizeof(bool));
+	sort->scales = palloc(Max(desc->natts, 1) * sizeof(int));
 	memcpy(sort->kept, wanted, desc->natts * sizeof(bool));
 	memcpy(sort->wanted, wanted, desc->natts * sizeof(bool));
 	for (int k = 0; k < sort->keys.nkeys; k++)
 		sort->kept[sort->keys.keys[k].attno - 1] = true;
 	sort->all = gpuagg_row_sort_select(sort, wanted);
 	for (int i = 0; i < desc->natts; i++)
-	{
-		if (!sort->kept[i])
-			continue;
-		sort->last_attno = i + 1;
-		sort->by_reference |= !TupleDescAttr(desc, i)->attbyval;
-	}
+		if (sort->kept[i])
+			sort->last_attno = i + 1;
+	keep_values(sort);
 	make_ahead(&sort->next, desc->natts);
 	make_ahead(&sort->row, desc->natts);
 	sort->slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
@@ -151,6 +174,12 @@ gpuagg_row_sort_select(const RowSort *sort, const bool *columns)
 		selected->unpacked[i] = true;
 	}
 	return selected;
+}
+
+TupleDesc
+gpuagg_row_sort_desc(const RowSort *sort)
+{
+	return sort->desc;
 }
 
 const bool *
@@ -205,7 +234,8 @@ write_run(RowSort *sort)
 	MemoryContext caller = MemoryContextSwitchTo(sort->data);
 
 	if (sort->runs == NULL)
-		sort->runs = gpuagg_row_runs_make(sort->desc, sort->kept, sort->limit, sort->data);
+		sort->runs = gpuagg_row_runs_make(sort->desc, sort->kept, sort->scales, sort->limit,
+										  sort->data);
 	widen_all(sort, false);
 	sort_items(sort);
 	gpuagg_row_runs_add(sort->runs, &sort->keys, sort->store, sort->items, sort->store->nrows);
@@ -233,7 +263,7 @@ make_room(RowSort *sort)
 	if (!is_full(sort, STORE_ROWS))
 		return;
 	write_run(sort);
-	sort->store = gpuagg_column_store_make(sort->desc, sort->kept, sort->data);
+	sort->store = make_store(sort);
 }
 
 void
@@ -257,6 +287,30 @@ gpuagg_row_sort_put_vectors(RowSort *sort, const GpuaggVector *const *columns, c
 		gpuagg_column_store_put_vectors(sort->store, columns, is_datum, rows + first,
 										Min(most, n - first));
 		make_room(sort);
+	}
+}
+
+void
+gpuagg_row_sort_keep_integers(RowSort *sort, const int *scales)
+{
+	Assert(sort->runs == NULL && sort->store->nrows == 0);
+	memcpy(sort->scales, scales, sort->desc->natts * sizeof(int));
+	find_references(sort);
+	start(sort);
+}
+
+void
+gpuagg_row_sort_put_columns(RowSort *sort, const StoreInput *inputs, int64 first, int64 n)
+{
+	int64 most = sort->by_reference ? COPY_ROWS : STORE_ROWS;
+
+	for (int64 end = first + n; first < end; first += most)
+	{
+		int64 npieces = sort->store->nrows / STORE_ROWS;
+
+		gpuagg_column_store_put_columns(sort->store, inputs, first, Min(most, end - first));
+		if (sort->store->nrows / STORE_ROWS > npieces || sort->store->bytes > sort->limit)
+			make_room(sort);
 	}
 }
 
@@ -320,6 +374,8 @@ gpuagg_row_sort_rest(RowSort *sort)
 	if (sort->items != NULL)
 		pfree(sort->items);
 	sort->items = NULL;
+	if (sort->runs != NULL)
+		gpuagg_row_runs_rest(sort->runs);
 }
 
 /* Begins to merge the runs. */
@@ -495,6 +551,12 @@ gpuagg_row_sort_is_done(const RowSort *sort)
 }
 
 bool
+gpuagg_row_sort_makes(const RowSort *sort, int column)
+{
+	return sort->scales[column] >= 0;
+}
+
+bool
 gpuagg_row_sort_in_memory(const RowSort *sort)
 {
 	return sort->runs == NULL;
@@ -535,6 +597,7 @@ void
 gpuagg_row_sort_clear(RowSort *sort)
 {
 	gpuagg_row_sort_report(sort, &sort->report);
+	keep_values(sort);
 	start(sort);
 }
 

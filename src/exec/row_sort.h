@@ -42,6 +42,8 @@ typedef struct RowSortReport
 extern RowSort *gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted,
 									  int ngiven, int64 limit, MemoryContext parent);
 
+extern TupleDesc gpuagg_row_sort_desc(const RowSort *sort);
+
 /* Columns that it needs: those that are wanted, and keys. */
 extern const bool *gpuagg_row_sort_kept(const RowSort *sort);
 
@@ -51,6 +53,16 @@ extern void gpuagg_row_sort_put(RowSort *sort, TupleTableSlot *slot);
 /* Adds n rows, 1 to STORE_ROWS, as gpuagg_column_store_put_vectors(). */
 extern void gpuagg_row_sort_put_vectors(RowSort *sort, const GpuaggVector *const *columns,
 										const bool *is_datum, const uint16 *rows, int n);
+
+/*
+ * Before any put, until it is cleared: numerics of columns with a scale of 0 or more are kept as
+ * integers of that scale.
+ */
+extern void gpuagg_row_sort_keep_integers(RowSort *sort, const int *scales);
+
+/* Adds copies of n rows from number `first` of the inputs on, as gpuagg_column_store_put_columns(). */
+extern void gpuagg_row_sort_put_columns(RowSort *sort, const StoreInput *inputs, int64 first,
+										int64 n);
 
 /*
  * In place of puts, where none has been: its rows are those of `below`, whose number they keep.  A
@@ -75,7 +87,7 @@ extern void gpuagg_row_sort_set_integers(RowSort *sort, int column, const RowSor
 /* Whether it has more memory than it may. */
 extern bool gpuagg_row_sort_is_full(const RowSort *sort);
 
-/* Frees what it needs to give rows out, until it is rewound; in memory. */
+/* Frees what it needs to give rows out, until it is rewound. */
 extern void gpuagg_row_sort_rest(RowSort *sort);
 
 /* Sorts; to be called once, after the last put and before the first get. */
@@ -109,6 +121,9 @@ extern bool gpuagg_row_sort_is_done(const RowSort *sort);
 
 /* Makes the first row the next to get. */
 extern void gpuagg_row_sort_rewind(RowSort *sort);
+
+/* Whether it makes a column's values, in the current memory context, as they are kept as integers. */
+extern bool gpuagg_row_sort_makes(const RowSort *sort, int column);
 
 extern bool gpuagg_row_sort_in_memory(const RowSort *sort);
 

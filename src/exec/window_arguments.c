@@ -7,13 +7,9 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/lsyscache.h"
 
 #include "exec/window_arguments.h"
 #include "exec/window_source.h"
-
-#define KEY_BYTES	   32 /* of a row, in the sort and in its scratch memory, as most keys are */
-#define ARGUMENT_BYTES 8
 
 /* From the scan tuple above to that below. */
 typedef struct Mapping
@@ -85,53 +81,6 @@ find_needed(const WindowInput *above, Expr *const *mapped)
 	return needed;
 }
 
-/* Whether the node keeps the column itself, and not a node below. */
-static bool
-keeps_column(const WindowInput *below, int column)
-{
-	const WindowScanState *child = (const WindowScanState *) below->child;
-	const TargetEntry *entry;
-
-	if (gpuagg_window_source_node(below->child) != below->child)
-		return true;
-	entry = list_nth(below->child->plan->targetlist, column);
-	return IsA(entry->expr, Var) && ((const Var *) entry->expr)->varattno > child->spec->nchild;
-}
-
-static int
-column_bytes(const WindowInput *below, int column)
-{
-	Form_pg_attribute attribute = TupleDescAttr(ExecGetResultType(below->child), column);
-
-	if (!keeps_column(below, column))
-		return 0;
-	if (attribute->attbyval)
-		return attribute->attlen;
-	return sizeof(char *) + get_typavgwidth(attribute->atttypid, attribute->atttypmod);
-}
-
-/* Whether its rows with these fit its memory, as far as the planner knows. */
-static bool
-will_fit(const WindowInput *below, const bool *needed, Expr *const *mapped, int narguments)
-{
-	bool computes = gpuagg_window_source_node(below->child) != below->child;
-	double bytes = KEY_BYTES + (computes ? below->nfunctions * ARGUMENT_BYTES : 0);
-	ListCell *cell;
-
-	foreach (cell, below->node->plan->targetlist)
-	{
-		const Var *var = (const Var *) ((const TargetEntry *) lfirst(cell))->expr;
-
-		if (needed[foreach_current_index(cell)] && IsA(var, Var) && var->varattno > 0 &&
-			var->varattno <= below->spec->nchild)
-			bytes += column_bytes(below, var->varattno - 1);
-	}
-	for (int i = 0; i < narguments; i++)
-		if (mapped[i] != NULL && computes)
-			bytes += ARGUMENT_BYTES;
-	return below->node->plan->plan_rows * bytes < work_mem * 1024.0;
-}
-
 void
 gpuagg_window_arguments_ask(const WindowInput *above, WindowInput *below)
 {
@@ -144,8 +93,6 @@ gpuagg_window_arguments_ask(const WindowInput *above, WindowInput *below)
 		return;
 	mapped = map_arguments(above, below);
 	needed = find_needed(above, mapped);
-	if (!will_fit(below, needed, mapped, above->narguments))
-		return;
 	below->needed = needed;
 	below->asked = true;
 	below->narguments = narguments;

@@ -10,65 +10,8 @@
 #include "engine/cpu.h"
 #include "exec/window_arguments.h"
 #include "exec/window_below.h"
-#include "exec/window_pipeline.h"
+#include "exec/window_giving.h"
 #include "exec/window_source.h"
-
-/* How the node below gives what the sort above keeps. */
-typedef struct Giving
-{
-	WindowScanState *below;
-	RowSort *from; /* the node's own */
-	RowSort *to;
-	int narguments;		  /* the last columns of `to` */
-	StoreSource *sources; /* by column of `to` */
-	int nvalues;		  /* these are functions' values: */
-	int *columns;		  /* of `to` */
-	int *functions;
-} Giving;
-
-/* Finds where the columns come from; false: some are computed. */
-static bool
-find_sources(Giving *giving)
-{
-	const PlanState *plan = &giving->below->css.ss.ps;
-	const bool *kept = gpuagg_row_sort_kept(giving->to);
-	int ncolumns = list_length(plan->plan->targetlist);
-	int nchild = giving->below->spec->nchild;
-
-	giving->sources = palloc((ncolumns + giving->narguments + 1) * sizeof(StoreSource));
-	giving->columns = palloc((ncolumns + 1) * sizeof(int));
-	giving->functions = palloc((ncolumns + 1) * sizeof(int));
-	for (int c = 0; c < ncolumns; c++)
-	{
-		WindowSource source;
-
-		giving->sources[c] = (StoreSource){-1, -1};
-		if (!kept[c])
-			continue;
-		if (!gpuagg_window_source_find(plan, plan, c, &source) || source.scan < 0)
-			return false;
-		if (source.scan < nchild)
-		{
-			giving->sources[c].column = source.scan;
-			continue;
-		}
-		giving->columns[giving->nvalues] = c;
-		giving->functions[giving->nvalues++] = source.scan - nchild;
-	}
-	/* arguments that it computes are behind its own */
-	for (int i = 0; i < giving->narguments; i++)
-		giving->sources[ncolumns + i] = (StoreSource){nchild + giving->below->nfunctions + i, -1};
-	return true;
-}
-
-/* Sums that scans have as integers are kept as such. */
-static void
-choose_integers(Giving *giving)
-{
-	for (int i = 0; i < giving->nvalues; i++)
-		giving->sources[giving->columns[i]].scale = gpuagg_window_sums_scale(giving->below,
-																			 giving->functions[i]);
-}
 
 static void
 give(const Giving *giving, int i, int64 first, int64 n, const Datum *values, const bool *isnull,
@@ -80,24 +23,12 @@ give(const Giving *giving, int i, int64 first, int64 n, const Datum *values, con
 
 /* ---- under a ROWS frame ---- */
 
-static bool
-is_kept_as_integers(const Giving *giving, int i)
-{
-	return giving->sources[giving->columns[i]].scale >= 0;
-}
-
 static void
 give_integers(const Giving *giving, int i, int64 first, int64 n, const void *results,
 			  const uint8 *status, Size stride)
 {
 	gpuagg_row_sort_set_integers(giving->to, giving->columns[i], giving->from, first, n, results,
 								 status, stride);
-}
-
-static const Flight *
-flight_of(const Giving *giving, int i, const WindowRows *rows)
-{
-	return &rows->columns[giving->functions[i]].scan->flight;
 }
 
 /* Of n rows of the current set from this one on values that are in all of them, or in this one. */
@@ -111,11 +42,12 @@ give_set(const Giving *giving, const WindowRows *rows, bool has_values, int64 ro
 		int f = giving->functions[i];
 		Size place = gpuagg_window_place(below, row, below->spec->nchild + f);
 
-		if (is_kept_as_integers(giving, i))
+		if (gpuagg_window_giving_integers(giving, i))
 		{
 			if (has_values)
-				give_integers(giving, i, rows->first + row, n, flight_of(giving, i, rows)->results,
-							  flight_of(giving, i, rows)->status, 1);
+				give_integers(giving, i, rows->first + row, n,
+							  gpuagg_window_giving_flight(giving, i, rows)->results,
+							  gpuagg_window_giving_flight(giving, i, rows)->status, 1);
 		}
 		else if (rows->columns[f].has_values == has_values)
 			give(giving, i, rows->first + row, n, rows->values + place, rows->isnull + place,
@@ -133,11 +65,8 @@ give_singles(const Giving *giving)
 	while (gpuagg_window_pipeline_advance(below))
 	{
 		const WindowRows *rows = p->current;
-		bool complete = true;
+		bool complete = gpuagg_window_giving_is_complete(giving, rows);
 
-		for (int i = 0; i < giving->nvalues; i++)
-			complete &= is_kept_as_integers(giving, i) ||
-						rows->columns[giving->functions[i]].has_values;
 		for (int64 row = 0; row < rows->nrows && !complete; row++)
 		{
 			gpuagg_window_settle_single(below, row);
@@ -154,77 +83,23 @@ give_singles(const Giving *giving)
 
 /* ---- under other frames, where engines compute all functions ---- */
 
-/* Whether no function is one of the others, or numbers rows. */
-static bool
-has_scans_alone(const WindowScanState *below)
-{
-	for (int f = 0; f < below->nfunctions; f++)
-		if (below->functions[f].op->kind == 0 || below->functions[f].number != WINDOW_AGGREGATE)
-			return false;
-	return true;
-}
-
-/* Gives n rows the value of that row of the current set, or, if that is -1, the last one before it. */
-static void
-give_value(const Giving *giving, int i, int64 first, int64 n, int64 row)
-{
-	int f = giving->functions[i];
-	const WindowFunctionState *function = &giving->below->functions[f];
-
-	gpuagg_window_find_value(giving->below, f, row);
-	give(giving, i, first, n, &function->value, &function->isnull, 0);
-}
-
 /* Gives rows before the current set, which are a group's last ones, the last results before it. */
 static void
 give_last(const Giving *giving, int64 first, int64 n)
 {
-	const WindowScanState *below = giving->below;
-
 	for (int i = 0; i < giving->nvalues && n > 0; i++)
 	{
-		const LastResult *last = &below->pipeline->last[giving->functions[i]];
+		const LastResult *last = &giving->below->pipeline->last[giving->functions[i]];
+		const WindowFunctionState *function;
 
-		if (is_kept_as_integers(giving, i))
+		if (gpuagg_window_giving_integers(giving, i))
 		{
 			give_integers(giving, i, first, n, last->result, &last->status, 0);
 			continue;
 		}
-		give_value(giving, i, first, n, -1);
-	}
-}
-
-/* What the macro gives each of n rows is what the last row of its group has. */
-#define SPREAD(copy)                                 \
-	for (int64 row = n - 2; row >= 0; row--)         \
-		if (!gpuagg_bit(rows->group_heads, row + 1)) \
-			copy;
-
-static void
-spread_integers(const WindowRows *rows, int64 n, GpuaggInt128 *results, uint8 *status)
-{
-	SPREAD((results[row] = results[row + 1], status[row] = status[row + 1]))
-}
-
-static void
-spread_values(const WindowRows *rows, int64 n, Datum *values, bool *isnull, Size stride)
-{
-	SPREAD((values[row * stride] = values[(row + 1) * stride],
-			isnull[row * stride] = isnull[(row + 1) * stride]))
-}
-
-/* Gives each of these groups its value, as give_ended() does. */
-static void
-give_each(const Giving *giving, int i, const WindowRows *rows, int64 n, int64 earlier)
-{
-	int64 first = -earlier;
-
-	for (int64 row = 0; row < n; row++)
-	{
-		if (row + 1 < n && !gpuagg_bit(rows->group_heads, row + 1))
-			continue;
-		give_value(giving, i, rows->first + first, row + 1 - first, row);
-		first = row + 1;
+		gpuagg_window_find_value(giving->below, giving->functions[i], -1);
+		function = &giving->below->functions[giving->functions[i]];
+		give(giving, i, first, n, &function->value, &function->isnull, 0);
 	}
 }
 
@@ -238,30 +113,22 @@ give_ended(const Giving *giving, WindowRows *rows, int64 n, int64 earlier)
 	const WindowScanState *below = giving->below;
 	Size stride = below->pipeline->stride;
 
+	gpuagg_window_giving_spread(giving, rows, n);
 	for (int i = 0; i < giving->nvalues; i++)
 	{
-		int f = giving->functions[i];
-		const Flight *flight = flight_of(giving, i, rows);
-		Size place = gpuagg_window_place(below, 0, below->spec->nchild + f);
-		Datum *values = rows->values + place;
-		bool *isnull = rows->isnull + place;
+		Size place = gpuagg_window_place(below, 0, below->spec->nchild + giving->functions[i]);
+		const Flight *flight = gpuagg_window_giving_flight(giving, i, rows);
 
-		if (is_kept_as_integers(giving, i))
+		if (gpuagg_window_giving_integers(giving, i))
 		{
-			spread_integers(rows, n, (GpuaggInt128 *) flight->results, flight->status);
 			give_integers(giving, i, rows->first - earlier, earlier, flight->results,
 						  flight->status, 0);
 			give_integers(giving, i, rows->first, n, flight->results, flight->status, 1);
+			continue;
 		}
-		else if (gpuagg_running_result_column(below->functions[f].op, flight->results,
-											  flight->status, n, values, isnull, stride))
-		{
-			spread_values(rows, n, values, isnull, stride);
-			give(giving, i, rows->first - earlier, earlier, values, isnull, 0);
-			give(giving, i, rows->first, n, values, isnull, stride);
-		}
-		else
-			give_each(giving, i, rows, n, earlier);
+		give(giving, i, rows->first - earlier, earlier, rows->values + place, rows->isnull + place,
+			 0);
+		give(giving, i, rows->first, n, rows->values + place, rows->isnull + place, stride);
 	}
 }
 
@@ -275,15 +142,13 @@ give_scans(const Giving *giving)
 	while (gpuagg_window_pipeline_advance(below))
 	{
 		WindowRows *rows = p->current;
-		int64 open = rows->nrows - 1; /* the last row that starts a group, or the first one */
+		int64 open = gpuagg_window_closed_rows(rows);
 
 		if (pending > 0 && gpuagg_bit(rows->group_heads, 0))
 		{
 			give_last(giving, rows->first - pending, pending);
 			pending = 0;
 		}
-		while (open > 0 && !gpuagg_bit(rows->group_heads, open))
-			open--;
 		gpuagg_window_keep_last(below);
 		if (open > 0)
 		{
@@ -322,7 +187,7 @@ give_groups(const Giving *giving)
 	WindowScanState *below = giving->below;
 	int64 n;
 
-	while (n = gpuagg_window_next_group(below), n > 0)
+	while (n = gpuagg_window_next_group(below, NULL), n > 0)
 	{
 		int64 first = below->waiting.nemitted - n;
 
@@ -395,10 +260,7 @@ gpuagg_window_below_begin(WindowInput *above)
 	gpuagg_window_begin(below);
 	done = below->pipeline != NULL;
 	if (done)
-	{
 		gpuagg_window_input_sort(&below->input);
-		done = below->input.keeps_rows;
-	}
 	stop_below(below, 0);
 	if (!done && below->input.asked)
 		begin_rows(below);
@@ -406,39 +268,56 @@ gpuagg_window_below_begin(WindowInput *above)
 	return done;
 }
 
+/* The sort above is one of the rows where the node has them; false: that takes too much memory. */
 static bool
-take(Giving *giving)
+share(const Giving *giving)
 {
 	WindowScanState *below = giving->below;
-	bool in_sets = below->spec->frame == WINDOW_ROWS || has_scans_alone(below);
-	MemoryContext old = MemoryContextSwitchTo(below->pipeline->context);
-	bool done = find_sources(giving);
+	MemoryContext old;
+	bool done;
 
+	if (!below->input.keeps_rows ||
+		!gpuagg_row_sort_share(giving->to, giving->from, giving->sources))
+		return false;
 	/* of the rows its functions' arguments alone */
+	old = MemoryContextSwitchTo(below->pipeline->context);
 	below->pipeline->needed = palloc0(below->pipeline->stride * sizeof(bool));
 	MemoryContextSwitchTo(old);
-	if (done && in_sets)
-		choose_integers(giving);
-	if (!done || !gpuagg_row_sort_share(giving->to, giving->from, giving->sources))
-	{
-		below->pipeline->needed = NULL; /* its rows are asked for with all columns */
-		return false;
-	}
-	if (!in_sets)
+	if (!gpuagg_window_giving_in_sets(giving))
 		done = give_groups(giving);
 	else
 		done = below->spec->frame == WINDOW_ROWS ? give_singles(giving) : give_scans(giving);
-	gpuagg_window_pipeline_drop(below);
 	if (done)
-		gpuagg_row_sort_rest(giving->from);
-	return done;
+		return true;
+	/* its functions are computed again */
+	gpuagg_row_sort_clear(giving->to);
+	below->css.methods->ReScanCustomScan(&below->css);
+	gpuagg_window_begin(below);
+	return false;
+}
+
+static bool
+take(WindowInput *above, Giving *giving)
+{
+	if (!gpuagg_window_giving_begin(giving))
+		return false;
+	above->shares = share(giving);
+	above->moves = !above->shares;
+	if (above->moves)
+		gpuagg_window_giving_move(giving);
+	gpuagg_window_pipeline_drop(giving->below);
+	gpuagg_row_sort_rest(giving->from);
+	return true;
 }
 
 bool
 gpuagg_window_below_take(WindowInput *above)
 {
 	WindowScanState *below = find_below(above);
-	MemoryContext old = MemoryContextSwitchTo(above->child->state->es_query_cxt);
+	MemoryContext context = AllocSetContextCreate(above->child->state->es_query_cxt,
+												  "GpuWindow rows from below",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
 	Giving giving = {
 		.below = below,
 		.from = below->input.sort,
@@ -448,10 +327,12 @@ gpuagg_window_below_take(WindowInput *above)
 	bool done;
 
 	start_below(below);
-	done = take(&giving);
+	done = take(above, &giving);
 	stop_below(below, done ? (double) below->waiting.nemitted : 0);
+	MemoryContextSwitchTo(above->child->state->es_query_cxt);
 	if (!done)
 		begin_rows(below);
 	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
 	return done;
 }

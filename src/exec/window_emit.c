@@ -175,7 +175,7 @@ pass_rows(WindowScanState *node, int64 n)
 	WindowPipeline *p = node->pipeline;
 	int64 earlier = Min(p->earlier_rows, n);
 
-	for (int64 i = 0; i < earlier && !node->input.keeps_rows; i++)
+	for (int64 i = 0; i < earlier && gpuagg_window_stores_rows(node); i++)
 		gpuagg_row_store_fetch(node->waiting.store, node->tuple_slot);
 	p->earlier_rows -= earlier;
 	p->next_emitted += n - earlier;
@@ -211,6 +211,16 @@ gpuagg_window_next_bit(const uint64 *bitmap, bool set, int64 i, int64 n)
 		i = (i / 64 + 1) * 64;
 	}
 	return n;
+}
+
+int64
+gpuagg_window_closed_rows(const WindowRows *rows)
+{
+	int64 i = rows->nrows - 1;
+
+	while (i > 0 && !gpuagg_bit(rows->group_heads, i))
+		i--;
+	return i;
 }
 
 /*
@@ -333,10 +343,12 @@ next_of_groups(WindowScanState *node)
 }
 
 int64
-gpuagg_window_next_group(WindowScanState *node)
+gpuagg_window_next_group(WindowScanState *node, int64 *earlier)
 {
 	int64 n = find_ready(node) ? node->waiting.ready : 0;
 
+	if (earlier != NULL)
+		*earlier = Min(node->pipeline->earlier_rows, n);
 	pass_rows(node, n);
 	node->waiting.ready = 0;
 	return n;

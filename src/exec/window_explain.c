@@ -200,6 +200,7 @@ show_work(WindowScanState *node, bool sorted_on_device, ExplainState *es)
 {
 	const WorkReport *report = &node->work.report;
 	const RowStore *store = node->waiting.store;
+	int64 spilled = node->work.spilled;
 	List *fallbacks = NIL;
 	bool device = report->batches[ENGINE_DEVICE] > 0 || node->work.above;
 	bool cpu = report->rows[ENGINE_CPU] > 0;
@@ -217,8 +218,10 @@ show_work(WindowScanState *node, bool sorted_on_device, ExplainState *es)
 		if (report->fallbacks[r] > 0)
 			fallbacks = lappend(fallbacks, psprintf(INT64_FORMAT " %s", report->fallbacks[r],
 													gpuagg_reason_name(r)));
-	if (store != NULL && gpuagg_row_store_spilled(store) > 0)
-		ExplainPropertyInteger("Spilled Rows", NULL, gpuagg_row_store_spilled(store), es);
+	if (store != NULL)
+		spilled += gpuagg_row_store_spilled(store);
+	if (spilled > 0)
+		ExplainPropertyInteger("Spilled Rows", NULL, spilled, es);
 	if (fallbacks != NIL)
 		ExplainPropertyList("Fallbacks", fallbacks, es);
 	/* that the settings keep windows to the CPU is no news */
@@ -248,6 +251,8 @@ gpuagg_window_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 		show_table(node, es);
 		if (node->input.shares)
 			ExplainPropertyBool("Shares Rows of Window Below", true, es);
+		if (node->input.moves)
+			ExplainPropertyBool("Takes Columns of Window Below", true, es);
 		if (node->nbounds > 0)
 			ExplainPropertyInteger("Rows Removed for Filter Above", NULL, node->dropped, es);
 		gpuagg_window_passed_explain(node, es);

@@ -174,17 +174,6 @@ leave_open(WindowScanState *node)
 	p->next_row = p->next_emitted = rows->nrows;
 }
 
-/* Rows before the last group that begins in the set. */
-static int64
-closed_rows(const WindowRows *rows)
-{
-	int64 i = rows->nrows - 1;
-
-	while (i > 0 && !gpuagg_bit(rows->group_heads, i))
-		i--;
-	return i;
-}
-
 /* Goes on to the next set; false: there are no more rows. */
 static bool
 go_on(WindowScanState *node)
@@ -205,7 +194,7 @@ go_on(WindowScanState *node)
 		return groups->ready > 0;
 	}
 	rows = p->current;
-	groups->closed = closed_rows(rows);
+	groups->closed = gpuagg_window_closed_rows(rows);
 	if (groups->open == 0)
 		return true;
 	end = gpuagg_window_next_bit(rows->group_heads, true, 0, rows->nrows);

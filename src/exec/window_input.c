@@ -101,7 +101,7 @@ begin_sort(WindowInput *input)
 
 	input->wanted = gpuagg_window_input_wanted(input, input->computed);
 	input->sort = gpuagg_row_sort_begin(make_desc(input), input->spec, input->wanted,
-										input->spec->nchild + input->nfunctions,
+										input->spec->nchild + input->narguments,
 										work_mem * INT64CONST(1024), CurrentMemoryContext);
 	if (input->table != NULL &&
 		!gpuagg_window_table_keep(input->table, gpuagg_row_sort_kept(input->sort)))
@@ -174,6 +174,7 @@ prepare_shared(WindowInput *input)
 static void
 prepare(WindowInput *input)
 {
+	input->moves = false;
 	input->shares = gpuagg_window_below_begin(input);
 	if (input->shares)
 	{

@@ -36,7 +36,8 @@ typedef struct WindowInput
 	bool *wanted;		/* columns of rows that are looked at behind it */
 	WindowTable *table; /* whose columns are read, and not the child's rows; or NULL */
 	bool shares;		/* a GpuWindow's rows are sorted where that one has them (window_below.h) */
-	bool asked;			/* so does a node above with this one's, as window_arguments.h has it */
+	bool moves;			/* they come from there as columns */
+	bool asked;			/* a node above does so with this one's, as window_arguments.h has it */
 	bool refuses;		/* no node does */
 	const bool *needed; /* by such a node, of the columns that the plan gives; NULL: all */
 	bool sends;			/* columns that come from memory go to the device, too, in this run */

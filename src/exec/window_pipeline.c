@@ -63,7 +63,7 @@ gpuagg_window_pipeline_make(WindowScanState *node, int64 device_from)
 
 	node->pipeline = p;
 	p->context = context;
-	p->stride = node->spec->nchild + node->nfunctions;
+	p->stride = node->spec->nchild + node->input.narguments;
 	p->all_by_value = true;
 	for (int i = 0; i < desc->natts; i++)
 		if (!TupleDescAttr(desc, i)->attbyval)
@@ -82,8 +82,25 @@ gpuagg_window_pipeline_drop(WindowScanState *node)
 {
 	if (node->pipeline == NULL)
 		return;
+	if (node->pipeline->queue != NULL)
+	{
+		node->work.spilled += gpuagg_column_queue_spilled(node->pipeline->queue);
+		gpuagg_column_queue_end(node->pipeline->queue);
+	}
 	MemoryContextDelete(node->pipeline->context);
 	node->pipeline = NULL;
+}
+
+ColumnQueue *
+gpuagg_window_pipeline_queue(WindowScanState *node, const bool *kept)
+{
+	WindowPipeline *p = node->pipeline;
+	TupleDesc desc = gpuagg_row_sort_desc(node->input.sort);
+	bool *columns = MemoryContextAlloc(p->context, desc->natts * sizeof(bool));
+
+	memcpy(columns, kept, desc->natts * sizeof(bool));
+	p->queue = gpuagg_column_queue_make(desc, columns, work_mem * INT64CONST(1024), p->context);
+	return p->queue;
 }
 
 /* ---- filling ---- */
@@ -265,6 +282,34 @@ put_rows(WindowScanState *node, WindowRows *rows, int64 capacity)
 								 rows->nrows, rows->partition_heads, rows->group_heads);
 }
 
+/* Copies values of n rows from this place on like this. */
+static void
+copy_values(const WindowScanState *node, WindowRows *rows, Size place, int64 n, int16 length)
+{
+	Size stride = node->pipeline->stride;
+	Datum *values = rows->values + place;
+	const bool *isnull = rows->isnull + place;
+	Size bytes = 0;
+	char *to;
+
+	for (int64 i = 0; i < n; i++)
+		if (!isnull[i * stride])
+			bytes += MAXALIGN(datumGetSize(values[i * stride], false, length));
+	to = MemoryContextAllocHuge(rows->copied, Max(bytes, 1));
+	for (int64 i = 0; i < n; i++)
+	{
+		Size size;
+
+		if (isnull[i * stride])
+			continue;
+		size = datumGetSize(values[i * stride], false, length);
+		memcpy(to, DatumGetPointer(values[i * stride]), size);
+		values[i * stride] = PointerGetDatum(to);
+		to += MAXALIGN(size);
+	}
+	rows->copied_bytes += bytes;
+}
+
 /* Completes rows from number `first` on, which the sort does not keep. */
 static void
 settle_rows(WindowScanState *node, WindowRows *rows, int64 first)
@@ -274,16 +319,13 @@ settle_rows(WindowScanState *node, WindowRows *rows, int64 first)
 	for (int c = 0; c < node->spec->nchild; c++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, c);
+		Size place = gpuagg_window_place(node, first, c);
 
-		for (int64 i = first; i < rows->nrows; i++)
-		{
-			Size place = gpuagg_window_place(node, i, c);
-
-			if (!node->input.wanted[c])
-				rows->isnull[place] = true;
-			else if (!attribute->attbyval && !rows->isnull[place])
-				rows->values[place] = copy_value(rows, rows->values[place], attribute->attlen);
-		}
+		for (int64 i = 0; i < rows->nrows - first && !node->input.wanted[c]; i++)
+			rows->isnull[place + i * node->pipeline->stride] = true;
+		if (node->input.wanted[c] && !attribute->attbyval &&
+			!gpuagg_row_sort_makes(node->input.sort, c))
+			copy_values(node, rows, place, rows->nrows - first, attribute->attlen);
 	}
 }
 
@@ -517,7 +559,7 @@ finish(WindowScanState *node, WindowRows *rows)
 		gpuagg_window_bounds_drop(node, rows);
 }
 
-/* Moves the rows of the current set that have not been emitted to the store, if none keeps them. */
+/* Moves the rows of the current set that have not been emitted to the store or queue, if none keeps them. */
 static void
 leave_current(WindowScanState *node)
 {
@@ -526,7 +568,14 @@ leave_current(WindowScanState *node)
 
 	if (p->current == NULL)
 		return;
-	for (int64 i = p->next_emitted; i < p->current->nrows && !node->input.keeps_rows; i++)
+	if (p->queue != NULL)
+	{
+		Size place = gpuagg_window_place(node, p->next_emitted, 0);
+
+		gpuagg_column_queue_put(p->queue, p->current->values + place, p->current->isnull + place,
+								p->stride, p->current->nrows - p->next_emitted);
+	}
+	for (int64 i = p->next_emitted; i < p->current->nrows && gpuagg_window_stores_rows(node); i++)
 	{
 		Size place = gpuagg_window_place(node, i, 0);
 

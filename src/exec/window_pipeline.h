@@ -9,6 +9,7 @@
 #define GPUAGG_WINDOW_PIPELINE_H
 
 #include "engine/scan.h"
+#include "exec/column_queue.h"
 #include "exec/row_blocks.h"
 #include "exec/window_state.h"
 
@@ -85,8 +86,10 @@ typedef struct WindowPipeline
 	WindowRows *submitted; /* the set after it, or NULL */
 	int64 next_row;		   /* of current: the first that is neither ready nor pending */
 	int64 next_emitted;	   /* of current: the first that has not been emitted */
-	int64 earlier_rows;	   /* that wait before that one, in the store or the input */
+	int64 earlier_rows;	   /* that wait before that one, in the store, the queue or the input */
 	LastResult *last;	   /* of the row before current, when it belongs to the open group */
+
+	ColumnQueue *queue; /* where rows wait as columns, for who takes them so; or NULL */
 
 	GpuaggScanState carry; /* of one function, between its state and its scan */
 } WindowPipeline;
@@ -96,6 +99,16 @@ extern void gpuagg_window_pipeline_make(WindowScanState *node, int64 device_from
 
 /* Drops it, if there is one, with all its rows. */
 extern void gpuagg_window_pipeline_drop(WindowScanState *node);
+
+/* Has the input's rows wait in a queue, which it makes: of these columns of its sort. */
+extern ColumnQueue *gpuagg_window_pipeline_queue(WindowScanState *node, const bool *kept);
+
+/* Whether rows that wait are in the store. */
+static inline bool
+gpuagg_window_stores_rows(const WindowScanState *node)
+{
+	return !node->input.keeps_rows && node->pipeline->queue == NULL;
+}
 
 /*
  * Makes the next set the current one; false when there is none.  Rows of the set before
@@ -115,6 +128,9 @@ extern void gpuagg_window_pipeline_complete(WindowScanState *node, int64 first, 
  */
 extern Datum gpuagg_window_function_result(const WindowScanState *node, int f, int64 i,
 										   bool *isnull);
+
+/* How many rows of a set are of groups that end in it, as far as that is known. */
+extern int64 gpuagg_window_closed_rows(const WindowRows *rows);
 
 /* The first bit from i on that is `set`, or not, or n. */
 extern int64 gpuagg_window_next_bit(const uint64 *bitmap, bool set, int64 i, int64 n);

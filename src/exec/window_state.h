@@ -62,6 +62,7 @@ typedef struct WindowWork
 	bool begun;		 /* the statement's statistics have */
 	bool above;		 /* the device computed rows for the node above, in some run */
 	int64 uncounted; /* rows taken one by one, not yet among the counters */
+	int64 spilled;	 /* rows that waited on disk as columns, of earlier runs */
 	WorkReport report;
 } WindowWork;
 
@@ -235,8 +236,10 @@ extern void gpuagg_window_keep_last(WindowScanState *node);
 /*
  * Under another frame, in sets: the next rows whose functions have the same values, by number in
  * the input those before waiting.nemitted; returns how many, 0 at the end.  They leave like this.
+ * earlier: how many of them waited before the current set, whose last ones are before next_emitted;
+ * or NULL.
  */
-extern int64 gpuagg_window_next_group(WindowScanState *node);
+extern int64 gpuagg_window_next_group(WindowScanState *node, int64 *earlier);
 
 /* Puts the functions' values behind these columns; returns the row that the plan asks for. */
 extern TupleTableSlot *gpuagg_window_emit(WindowScanState *node, Datum *values, bool *isnull);

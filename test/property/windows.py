@@ -112,7 +112,7 @@ class Table:
     def __init__(self, rng, number, rows):
         self.name = '%s.t%d' % (SCHEMA, number)
         self.rows = rows
-        self.wide = rng.random() < 0.2
+        self.wide = rng.random() < 0.2 and rows < 10000
         partition, peer = starts(rng, rows), starts(rng, rows)
         missing = rng.choice((0, 0, 0.1, 0.9, 1))
         empty = rng.randrange(4)
@@ -346,7 +346,7 @@ class Settings:
     def draw(self, rng):
         parts = ['gpuagg.batch_rows = %d' % rng.choice((1024, 1024, 2048)),
                  'gpuagg.device_min_rows = %d' % rng.choice((0, 0, 1500)),
-                 'work_mem = %s' % rng.choice(("'64kB'", "'4MB'", "'64MB'")),
+                 'work_mem = %s' % rng.choice(("'64kB'", "'64kB'", "'300kB'", "'1MB'", "'4MB'", "'64MB'")),
                  'gpuagg.resident = ' + rng.choice(('on', 'on', 'off', 'auto')),
                  'enable_hashjoin = ' + rng.choice(('on', 'on', 'off')),
                  'enable_incremental_sort = ' + rng.choice(('on', 'off'))]
@@ -730,7 +730,7 @@ def main():
     present = any('GpuWindow)' in line for line in psql.query(
         'EXPLAIN SELECT gpu_running_sum(i) OVER (ORDER BY i) FROM generate_series(1, 3) i'))
     settings = Settings()
-    sizes = (0, 1, 3, 33, 127, 1023, 1024, 1025, 2048, 3071, 4099, 5000)
+    sizes = (0, 1, 3, 33, 127, 1023, 1024, 1025, 2048, 3071, 4099, 23000, 5000)
     for number in range(options.tables):
         rng = random.Random('%d %d' % (options.seed, number))
         table = Table(rng, number, sizes[-1 - number % len(sizes)])
