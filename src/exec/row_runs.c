@@ -10,7 +10,6 @@
  */
 #include "exec/row_runs.h"
 
-#include "lib/binaryheap.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -39,6 +38,7 @@ typedef struct OpenRun
 	int nrows;		 /* of the block at hand */
 	int row;		 /* the next of them */
 	uint64 *items;
+	const uint64 *item; /* that one's; NULL: there are no more */
 	char *data;
 } OpenRun;
 
@@ -60,8 +60,9 @@ struct RowRuns
 	const RowKeys *keys;
 	ColumnStore *store; /* its pieces are blocks of the open runs */
 	OpenRun *open;
-	binaryheap *heap; /* of runs that have rows, by their next items */
-	int empty;		  /* that run's next block is to be read; -1: none */
+	int nopen;
+	int *order; /* runs by their next items: the first one, then who loses at each node of a tree */
+	int empty;	/* that run's next block is to be read; -1: none */
 };
 
 static BlockFile *
@@ -196,6 +197,7 @@ read_block(RowRuns *runs, int number)
 	open->nrows = gpuagg_block_file_read(runs->from, &open->place, runs->store, piece, open->data);
 	gpuagg_row_keys_pack(runs->keys, runs->store, number, open->nrows, open->items);
 	open->row = 0;
+	open->item = open->items;
 	open->left -= open->nrows;
 }
 
@@ -206,26 +208,59 @@ items_bytes_of(const RowRuns *runs)
 	return runs->store->piece_rows * gpuagg_row_keys_step(runs->keys) * sizeof(uint64);
 }
 
-static inline const uint64 *
-next_item(const RowRuns *runs, int number)
+/* Whether the next row of run a goes before that of run b. */
+static inline bool
+precedes(const RowRuns *runs, int a, int b)
 {
-	const OpenRun *open = &runs->open[number];
+	const uint64 *x = runs->open[a].item;
+	const uint64 *y = runs->open[b].item;
 
-	return open->items + open->row * gpuagg_row_keys_step(runs->keys);
-}
-
-/* The heap's first is the greatest: here the run whose item is the least. */
-static int
-compare_runs(Datum a, Datum b, void *arg)
-{
-	const RowRuns *runs = arg;
-	const uint64 *x = next_item(runs, DatumGetInt32(a));
-	const uint64 *y = next_item(runs, DatumGetInt32(b));
-
+	if (x == NULL || y == NULL)
+		return x != NULL;
 	for (int i = 0; i < runs->keys->words; i++)
 		if (x[i] != y[i])
-			return x[i] < y[i] ? 1 : -1;
-	return DatumGetInt32(a) < DatumGetInt32(b) ? 1 : -1;
+			return x[i] < y[i];
+	return a < b;
+}
+
+/* Puts a run that has another item in its place. */
+static inline void
+place_run(RowRuns *runs, int number)
+{
+	int first = number;
+
+	for (int node = (number + runs->nopen) / 2; node > 0; node /= 2)
+		if (precedes(runs, runs->order[node], first))
+		{
+			int loser = first;
+
+			first = runs->order[node];
+			runs->order[node] = loser;
+		}
+	runs->order[0] = first;
+}
+
+/* The same of all, of which none has a place. */
+static void
+place_runs(RowRuns *runs)
+{
+	for (int i = 0; i < runs->nopen; i++)
+		runs->order[i] = -1;
+	for (int i = 0; i < runs->nopen; i++)
+	{
+		int first = i;
+		int node;
+
+		for (node = (i + runs->nopen) / 2; node > 0 && runs->order[node] >= 0; node /= 2)
+			if (precedes(runs, runs->order[node], first))
+			{
+				int loser = first;
+
+				first = runs->order[node];
+				runs->order[node] = loser;
+			}
+		runs->order[node] = first;
+	}
 }
 
 /* Begins to merge n runs from number `first` on. */
@@ -240,7 +275,8 @@ open_runs(RowRuns *runs, int first, int n)
 	runs->open = palloc_extended(n * sizeof(OpenRun), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	runs->store->pieces = palloc_extended(n * sizeof(char *), MCXT_ALLOC_HUGE);
 	runs->store->nrows = n * INT64CONST(1) * STORE_ROWS;
-	runs->heap = binaryheap_allocate(n, compare_runs, runs);
+	runs->nopen = n;
+	runs->order = palloc_extended(n * sizeof(int), MCXT_ALLOC_HUGE);
 	runs->empty = -1;
 	for (int i = 0; i < n; i++)
 	{
@@ -254,9 +290,8 @@ open_runs(RowRuns *runs, int first, int n)
 		open->place = run->start;
 		open->left = run->nrows;
 		read_block(runs, i);
-		binaryheap_add_unordered(runs->heap, Int32GetDatum(i));
 	}
-	binaryheap_build(runs->heap);
+	place_runs(runs);
 	MemoryContextSwitchTo(old);
 }
 
@@ -335,25 +370,27 @@ gpuagg_row_runs_next(RowRuns *runs, uint64 *items, int64 most)
 	if (runs->empty >= 0)
 	{
 		read_block(runs, runs->empty);
-		binaryheap_replace_first(runs->heap, Int32GetDatum(runs->empty));
+		place_run(runs, runs->empty);
 		runs->empty = -1;
 	}
-	while (n < most && !binaryheap_empty(runs->heap))
+	while (n < most && runs->open[runs->order[0]].item != NULL)
 	{
-		int number = DatumGetInt32(binaryheap_first(runs->heap));
+		int number = runs->order[0];
 		OpenRun *open = &runs->open[number];
 
-		memcpy(items + n++ * step, next_item(runs, number), step * sizeof(uint64));
-		if (++open->row < open->nrows)
-			binaryheap_replace_first(runs->heap, Int32GetDatum(number));
-		else if (open->left == 0)
-			(void) binaryheap_remove_first(runs->heap);
-		else
+		for (Size i = 0; i < step; i++)
+			items[n * step + i] = open->item[i];
+		n++;
+		open->item += step;
+		if (++open->row == open->nrows && open->left > 0)
 		{
 			/* its block stays until these rows are done with */
 			runs->empty = number;
 			break;
 		}
+		if (open->row == open->nrows)
+			open->item = NULL;
+		place_run(runs, number);
 	}
 	return n;
 }
