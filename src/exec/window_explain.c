@@ -12,6 +12,7 @@
 #include "utils/typcache.h"
 
 #include "exec/window_passed.h"
+#include "exec/window_pipeline.h"
 #include "gpuagg.h"
 
 /* DESC and NULLS FIRST or LAST, where they are not the default. */
@@ -218,6 +219,8 @@ show_work(WindowScanState *node, bool sorted_on_device, ExplainState *es)
 		if (report->fallbacks[r] > 0)
 			fallbacks = lappend(fallbacks, psprintf(INT64_FORMAT " %s", report->fallbacks[r],
 													gpuagg_reason_name(r)));
+	if (node->pipeline != NULL && node->pipeline->queue != NULL)
+		spilled += gpuagg_column_queue_spilled(node->pipeline->queue);
 	if (store != NULL)
 		spilled += gpuagg_row_store_spilled(store);
 	if (spilled > 0)

@@ -4,7 +4,8 @@
  *
  * Rows of the current set whose group ends in it are given with the values at its last row.  Those of
  * the group that is open at the set's end wait, as a number, until another set ends it.  Columns of
- * all rows are taken from the sort, which keeps them.
+ * all rows are taken from the sort, if that keeps them, or else from the sets, and of rows that wait
+ * from the pipeline's queue.
  */
 #include "compat.h"
 
@@ -20,8 +21,10 @@ typedef struct GroupVector
 	int n;
 	/* rows of the current set that have the values; -1: the last one before it */
 	int64 at[GPUAGG_VECTOR_ROWS];
-	Datum *values; /* the child's columns, row by row */
-	bool *isnull;
+	const Datum *values; /* the child's columns, row by row: room's, or a set's */
+	const bool *isnull;
+	Datum *room;
+	bool *room_isnull;
 	int64 *numbers; /* GPUAGG_VECTOR_ROWS for each function; or NULL: there are no such functions */
 	GpuaggInt128 sums[GPUAGG_VECTOR_ROWS];
 	uint8 status[GPUAGG_VECTOR_ROWS];
@@ -29,10 +32,12 @@ typedef struct GroupVector
 
 struct WindowGroups
 {
-	RowColumns *columns;   /* to be taken from the sort */
+	RowColumns *columns;   /* to be taken from the sort; NULL: it does not keep them */
 	MemoryContext context; /* of their values; reset with each vector */
 
-	int64 ready;	/* rows from waiting.nemitted on, whose group has ended */
+	int64 ready;	/* rows from waiting.nemitted on, whose group has ended: */
+	int64 queued;	/* so many are in the queue, */
+	int64 ready_in; /* the others in the current set from this one on */
 	int64 ready_at; /* with the values there, as GroupVector.at */
 	int64 open;		/* rows behind them of the open group, which have left the current set */
 	bool begins;	/* the first of these two begins its group, */
@@ -53,7 +58,7 @@ has_numbers(const WindowScanState *node)
 	return false;
 }
 
-bool
+void
 gpuagg_window_groups_begin(WindowScanState *node, const bool *needed)
 {
 	WindowPipeline *p = node->pipeline;
@@ -62,27 +67,28 @@ gpuagg_window_groups_begin(WindowScanState *node, const bool *needed)
 	WindowGroups *groups;
 	bool *columns;
 
-	if (!node->spec->sort)
-		return false;
-	gpuagg_window_input_sort(&node->input);
-	if (!node->input.keeps_rows)
-		return false;
+	if (node->spec->sort)
+		gpuagg_window_input_sort(&node->input);
 	old = MemoryContextSwitchTo(p->context);
 	groups = palloc0(sizeof(WindowGroups));
 	columns = palloc0(p->stride * sizeof(bool));
-	/* sets need none of them */
-	p->needed = palloc0(p->stride * sizeof(bool));
 	memcpy(columns, needed, nchild * sizeof(bool));
-	groups->columns = gpuagg_row_sort_select(node->input.sort, columns);
+	if (node->input.keeps_rows)
+	{
+		/* sets need none of them */
+		p->needed = palloc0(p->stride * sizeof(bool));
+		groups->columns = gpuagg_row_sort_select(node->input.sort, columns);
+	}
+	else
+		(void) gpuagg_window_pipeline_queue(node, columns);
 	groups->context = AllocSetContextCreate(p->context, "GpuWindow vectors",
 											ALLOCSET_DEFAULT_SIZES);
-	groups->vector.values = palloc(GPUAGG_VECTOR_ROWS * p->stride * sizeof(Datum));
-	groups->vector.isnull = palloc(GPUAGG_VECTOR_ROWS * p->stride * sizeof(bool));
+	groups->vector.room = palloc(GPUAGG_VECTOR_ROWS * p->stride * sizeof(Datum));
+	groups->vector.room_isnull = palloc(GPUAGG_VECTOR_ROWS * p->stride * sizeof(bool));
 	if (has_numbers(node))
 		groups->vector.numbers = palloc(GPUAGG_VECTOR_ROWS * node->nfunctions * sizeof(int64));
 	p->groups = groups;
 	MemoryContextSwitchTo(old);
-	return true;
 }
 
 /* ---- rows ---- */
@@ -116,6 +122,49 @@ put_numbers(WindowScanState *node, int row, bool begins, bool begins_partition)
 	}
 }
 
+/* Has the columns of the vector's rows where the current set has them. */
+static void
+take_set(WindowScanState *node, int64 first)
+{
+	const WindowRows *rows = node->pipeline->current;
+	GroupVector *vector = &node->pipeline->groups->vector;
+
+	vector->values = rows->values + gpuagg_window_place(node, first, 0);
+	vector->isnull = rows->isnull + gpuagg_window_place(node, first, 0);
+}
+
+/* Has them from the queue, of up to n rows; returns of how many. */
+static int
+take_queue(WindowScanState *node, int64 n)
+{
+	WindowPipeline *p = node->pipeline;
+	GroupVector *vector = &p->groups->vector;
+	int taken = gpuagg_column_queue_get(p->queue, n, vector->room, vector->room_isnull, p->stride);
+
+	if (taken == 0)
+		elog(ERROR, "rows of a window are missing");
+	vector->values = vector->room;
+	vector->isnull = vector->room_isnull;
+	return taken;
+}
+
+/* Has those of n rows from the sort. */
+static void
+take_sort(WindowScanState *node, int n)
+{
+	WindowGroups *groups = node->pipeline->groups;
+	GroupVector *vector = &groups->vector;
+	MemoryContext old;
+
+	MemoryContextReset(groups->context);
+	old = MemoryContextSwitchTo(groups->context);
+	gpuagg_row_sort_columns(node->input.sort, groups->columns, node->waiting.nemitted, n,
+							vector->room, vector->room_isnull, node->pipeline->stride);
+	MemoryContextSwitchTo(old);
+	vector->values = vector->room;
+	vector->isnull = vector->room_isnull;
+}
+
 /* Rows whose values are all at the same place. */
 static int
 give_ready(WindowScanState *node)
@@ -123,6 +172,16 @@ give_ready(WindowScanState *node)
 	WindowGroups *groups = node->pipeline->groups;
 	int n = (int) Min(groups->ready, GPUAGG_VECTOR_ROWS);
 
+	if (groups->queued > 0)
+	{
+		n = take_queue(node, Min(groups->queued, n));
+		groups->queued -= n;
+	}
+	else if (groups->columns == NULL)
+	{
+		take_set(node, groups->ready_in);
+		groups->ready_in += n;
+	}
 	for (int row = 0; row < n; row++)
 	{
 		groups->vector.at[row] = groups->ready_at;
@@ -143,6 +202,8 @@ give_closed(WindowScanState *node)
 	int n = (int) Min(p->groups->closed - p->next_row, GPUAGG_VECTOR_ROWS);
 	int64 last = gpuagg_window_next_bit(rows->group_heads, true, p->next_row + n, rows->nrows) - 1;
 
+	if (p->groups->columns == NULL)
+		take_set(node, p->next_row);
 	for (int row = n - 1; row >= 0; row--)
 	{
 		vector->at[row] = last;
@@ -171,7 +232,9 @@ leave_open(WindowScanState *node)
 	}
 	groups->open += rows->nrows - p->next_row;
 	gpuagg_window_keep_last(node);
-	p->next_row = p->next_emitted = rows->nrows;
+	/* the rows go to the queue, if there is one, as the set is left */
+	p->next_emitted = p->queue != NULL ? p->next_row : rows->nrows;
+	p->next_row = rows->nrows;
 }
 
 /* Goes on to the next set; false: there are no more rows. */
@@ -189,6 +252,7 @@ go_on(WindowScanState *node)
 	{
 		groups->closed = 0;
 		groups->ready = groups->open;
+		groups->queued = p->queue != NULL ? groups->open : 0;
 		groups->ready_at = -1;
 		groups->open = 0;
 		return groups->ready > 0;
@@ -201,6 +265,8 @@ go_on(WindowScanState *node)
 	if (end == rows->nrows)
 		return true;
 	groups->ready = groups->open + end;
+	groups->queued = p->queue != NULL ? groups->open : 0;
+	groups->ready_in = 0;
 	groups->ready_at = end - 1;
 	groups->open = 0;
 	p->next_row = end;
@@ -212,7 +278,6 @@ gpuagg_window_groups_next(WindowScanState *node)
 {
 	WindowPipeline *p = node->pipeline;
 	WindowGroups *groups = p->groups;
-	MemoryContext old;
 	int n;
 
 	while (groups->ready == 0 && (p->current == NULL || p->next_row >= groups->closed))
@@ -224,11 +289,8 @@ gpuagg_window_groups_next(WindowScanState *node)
 	n = groups->vector.n = groups->ready > 0 ? give_ready(node) : give_closed(node);
 	if (p->current != NULL)
 		p->next_emitted = p->next_row;
-	MemoryContextReset(groups->context);
-	old = MemoryContextSwitchTo(groups->context);
-	gpuagg_row_sort_columns(node->input.sort, groups->columns, node->waiting.nemitted, n,
-							groups->vector.values, groups->vector.isnull, p->stride);
-	MemoryContextSwitchTo(old);
+	if (groups->columns != NULL)
+		take_sort(node, n);
 	node->waiting.nemitted += n;
 	return n;
 }

@@ -8,8 +8,8 @@
 
 #include "exec/window_pipeline.h"
 
-/* Begins a run, of which the child's columns that are `needed` will be asked for; false: by row. */
-extern bool gpuagg_window_groups_begin(WindowScanState *node, const bool *needed);
+/* Begins a run, of which the child's columns that are `needed` will be asked for. */
+extern void gpuagg_window_groups_begin(WindowScanState *node, const bool *needed);
 
 /* The rest as in window_vectors.h. */
 extern int gpuagg_window_groups_next(WindowScanState *node);

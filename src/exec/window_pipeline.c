@@ -95,7 +95,8 @@ ColumnQueue *
 gpuagg_window_pipeline_queue(WindowScanState *node, const bool *kept)
 {
 	WindowPipeline *p = node->pipeline;
-	TupleDesc desc = gpuagg_row_sort_desc(node->input.sort);
+	TupleDesc desc = node->spec->sort ? gpuagg_row_sort_desc(node->input.sort)
+									  : ExecGetResultType(node->input.child);
 	bool *columns = MemoryContextAlloc(p->context, desc->natts * sizeof(bool));
 
 	memcpy(columns, kept, desc->natts * sizeof(bool));

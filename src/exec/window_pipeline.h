@@ -100,7 +100,7 @@ extern void gpuagg_window_pipeline_make(WindowScanState *node, int64 device_from
 /* Drops it, if there is one, with all its rows. */
 extern void gpuagg_window_pipeline_drop(WindowScanState *node);
 
-/* Has the input's rows wait in a queue, which it makes: of these columns of its sort. */
+/* Has the input's rows wait in a queue, which it makes: of these columns of its sort or child. */
 extern ColumnQueue *gpuagg_window_pipeline_queue(WindowScanState *node, const bool *kept);
 
 /* Whether rows that wait are in the store. */

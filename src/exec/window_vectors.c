@@ -23,8 +23,8 @@ gpuagg_window_vectors_begin(PlanState *ps, const bool *needed)
 		return false;
 	if (node->spec->frame == WINDOW_ROWS)
 		node->pipeline->needed = needed;
-	else if (!gpuagg_window_groups_begin(node, needed))
-		return false;
+	else
+		gpuagg_window_groups_begin(node, needed);
 	/* what is above looks at all rows */
 	node->nbounds = 0;
 	return true;

@@ -90,6 +90,29 @@ SELECT gpu_max(r), gpu_sum(t) FROM (SELECT gpu_running_sum(n) OVER (PARTITION BY
 	gpu_running_sum(x8) OVER (PARTITION BY k ORDER BY i ROWS UNBOUNDED PRECEDING) AS t FROM long) q;
 SELECT max(r), sum(t) FROM (SELECT sum(n) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING) AS r,
 	sum(x8) OVER (PARTITION BY k ORDER BY i ROWS UNBOUNDED PRECEDING) AS t FROM long) q;
+-- under each frame, with columns beside and groups; and of a window that does not sort
+CREATE FUNCTION aggregates(prefix text, frame text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE replace(replace('SELECT array_agg(a ORDER BY a) FROM (SELECT (b, @max(r), @sum(t), @count(u), @min(w), @sum(i) FILTER (WHERE r < 0 OR u > 3),
+		@count(DISTINCT s), @sum(y), @max(z))::text AS a FROM (SELECT i, b, s, l, @sum(n) OVER o AS r, @sum(x8) OVER o AS t,
+			@count(x4) OVER o AS u, @min(x) OVER o AS w, @avg(x4) OVER o AS y, @avg(n) OVER o AS z FROM long WINDOW o AS (#)) q GROUP BY b) g', '@', prefix),
+		'#', frame) INTO result;
+	RETURN md5(result);
+END $$;
+INSERT INTO frames VALUES (''), ('PARTITION BY i'), ('PARTITION BY s'), ('PARTITION BY i / 1024'), ('PARTITION BY i / 1023 ORDER BY i % 2'), ('ORDER BY i / 1500'),
+	('PARTITION BY l ORDER BY s ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING');
+SELECT frame, array_agg(aggregates('gpu_', frame) = aggregates('', frame)) FROM frames,
+	LATERAL (VALUES ('64kB'), ('1MB'), ('64MB')) m (mem), LATERAL (SELECT set_config('work_mem', mem, false)) c GROUP BY frame ORDER BY frame;
+SET work_mem = '200kB';
+SELECT b, gpu_sum(r), gpu_max(n), gpu_count(*) FILTER (WHERE d > 2), gpu_sum(a), gpu_max(z) FROM (SELECT b, gpu_sum(x8) OVER (PARTITION BY l ORDER BY k) AS r, rank() OVER (PARTITION BY l ORDER BY k) AS n,
+	dense_rank() OVER (PARTITION BY l ORDER BY k) AS d, gpu_sum(n) OVER (PARTITION BY l) AS a, gpu_max(o) OVER (PARTITION BY k) AS z FROM long) q GROUP BY b ORDER BY b;
+SELECT b, sum(r), max(n), count(*) FILTER (WHERE d > 2), sum(a), max(z) FROM (SELECT b, sum(x8) OVER (PARTITION BY l ORDER BY k) AS r, rank() OVER (PARTITION BY l ORDER BY k) AS n,
+	dense_rank() OVER (PARTITION BY l ORDER BY k) AS d, sum(n) OVER (PARTITION BY l) AS a, max(o) OVER (PARTITION BY k) AS z FROM long) q GROUP BY b ORDER BY b;
+SELECT ways('SELECT gpu_sum(i), gpu_max(r), gpu_count(s) FROM (SELECT i, s, gpu_sum(n) OVER (PARTITION BY b) AS r FROM long) q');
+SELECT ways('SELECT gpu_sum(i), gpu_max(r), gpu_max(q), gpu_count(s) FROM (SELECT i, s, gpu_sum(x8) OVER (PARTITION BY b) AS r, gpu_sum(x8) OVER (PARTITION BY b ORDER BY i ROWS UNBOUNDED PRECEDING) AS q FROM long) q');
+DROP FUNCTION aggregates(text, text);
 RESET gpuagg.min_table_pages;
 
 -- once for each row of another table, with parameters of its own and below
