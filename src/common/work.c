@@ -17,6 +17,7 @@ gpuagg_work_set_columns(int type, GpuaggWork *work)
 	int op = (int) work->op;
 	size_t values = gpuagg_kind_size(kind) * 8;
 	int scans = type == GPUAGG_MSG_SCAN;
+	size_t scanned = gpuagg_scan_value_size(kind, scans ? work->flags : 0) * 8;
 
 	for (int c = 0; c < GPUAGG_NCOLUMNS; c++)
 		work->column[c].bits = 0;
@@ -24,7 +25,7 @@ gpuagg_work_set_columns(int type, GpuaggWork *work)
 	{
 		case GPUAGG_MSG_REDUCE:
 		case GPUAGG_MSG_SCAN:
-			set_bits(work, GPUAGG_VALUES, op == GPUAGG_COUNT ? 0 : values);
+			set_bits(work, GPUAGG_VALUES, op == GPUAGG_COUNT ? 0 : scanned);
 			set_bits(work, GPUAGG_VALIDITY, work->flags & GPUAGG_SCAN_VALIDITY ? 1 : 0);
 			if (!scans)
 				break;

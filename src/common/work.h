@@ -57,6 +57,7 @@ typedef struct GpuaggColumnRef
 #define GPUAGG_SCAN_NARROW	  8u  /* sums of integers of the values' type, modulo 2^32 or 2^64 */
 #define GPUAGG_SCAN_STATUS	  16u /* a status byte a row is wanted */
 #define GPUAGG_SCAN_AVERAGE	  32u /* sums of floats by the number of values, as doubles; the CPU's */
+#define GPUAGG_SCAN_WIDE	  64u /* values are 128-bit integers, of kind INT64; the CPU's */
 
 /*
  * The state of a scan after a row.  Integer kinds, MIN, MAX and COUNT use `sum` and
@@ -65,6 +66,9 @@ typedef struct GpuaggColumnRef
  * The counts need only be right as to presence: n > 0 if a row was not NULL, n_nan,
  * n_pinf and n_ninf > 0 if there was such a value, n > n_negzero if there was a
  * value other than -0.  COUNT has the exact number in `sum`; with AVERAGE n is exact.
+ *
+ * With WIDE `sum` is the low two words of a sum, or the least or greatest value, and the first chunk
+ * a sum's third word.
  */
 typedef struct GpuaggScanState
 {
@@ -100,12 +104,21 @@ typedef struct GpuaggWork
 	} u;
 } GpuaggWork;
 
-/* Bytes of a scan's result for one row; kernels.h gives the types. */
+/* Bytes of a scan's value of one row. */
+static inline size_t
+gpuagg_scan_value_size(int kind, unsigned flags)
+{
+	return flags & GPUAGG_SCAN_WIDE ? sizeof(GpuaggInt128) : gpuagg_kind_size(kind);
+}
+
+/* Bytes of its result for one row; kernels.h gives the types.  A wide sum has three words. */
 static inline size_t
 gpuagg_scan_result_size(int kind, int op, unsigned flags)
 {
 	if (op == GPUAGG_COUNT || (flags & GPUAGG_SCAN_AVERAGE))
 		return 8;
+	if (flags & GPUAGG_SCAN_WIDE)
+		return op == GPUAGG_SUM ? 3 * sizeof(uint64_t) : sizeof(GpuaggInt128);
 	if (op != GPUAGG_SUM || (flags & GPUAGG_SCAN_NARROW) || gpuagg_kind_is_float(kind))
 		return gpuagg_kind_size(kind);
 	return kind == GPUAGG_INT64 ? sizeof(GpuaggInt128) : 8;

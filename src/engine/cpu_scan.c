@@ -11,6 +11,7 @@
 #include "miscadmin.h"
 
 #include "common/float_moments.h"
+#include "common/int192.h"
 #include "engine/cpu.h"
 
 #define CHECK_ROWS 1024 /* rows between checks for interrupts; a block of float sums */
@@ -140,6 +141,105 @@ DEFINE_SCAN(max_float32, GPUAGG_FLOAT32, GPUAGG_MAX)
 DEFINE_SCAN(min_float64, GPUAGG_FLOAT64, GPUAGG_MIN)
 DEFINE_SCAN(max_float64, GPUAGG_FLOAT64, GPUAGG_MAX)
 DEFINE_SCAN(count, GPUAGG_INT64, GPUAGG_COUNT)
+
+/* ---- wide integers ---- */
+
+/* Stores a row's result, of some words, and status; it is over n values. */
+static inline void
+put_wide(const Flight *scan, int64 i, const uint64 *words, int nwords, int64 n)
+{
+	memcpy((uint64 *) scan->results + i * nwords, words, nwords * sizeof(uint64));
+	if (scan->status != NULL)
+		scan->status[i] = n > 0 ? GPUAGG_ROW_VALUE : GPUAGG_ROW_NULL;
+}
+
+/* In 192 bits: 2^63 values of 128 fit. */
+static void
+scan_wide_sum(const Flight *scan, GpuaggScanState *carry)
+{
+	const GpuaggInt128 *values = scan->values;
+	int64 nrows = (int64) scan->work.nrows;
+	bool exclusive = (scan->work.flags & GPUAGG_SCAN_EXCLUSIVE) != 0;
+	int64 n = carry->f.counts.n;
+	uint64 sum[GPUAGG_INT192_WORDS] = {0};
+
+	if (n > 0)
+	{
+		sum[0] = carry->sum.lo;
+		sum[1] = (uint64) carry->sum.hi;
+		sum[2] = (uint64) carry->f.chunk[0];
+	}
+	for (int64 i = 0; i < nrows; i++)
+	{
+		if (i % CHECK_ROWS == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (is_head(scan, i))
+		{
+			memset(sum, 0, sizeof(sum));
+			n = 0;
+		}
+		if (exclusive)
+			put_wide(scan, i, sum, GPUAGG_INT192_WORDS, n);
+		if (is_valid(scan, i))
+		{
+			uint64 value[] = {values[i].lo, (uint64) values[i].hi, (uint64) (values[i].hi >> 63)};
+
+			gpuagg_int192_add(sum, value);
+			n++;
+		}
+		if (!exclusive)
+			put_wide(scan, i, sum, GPUAGG_INT192_WORDS, n);
+	}
+	carry->sum.lo = sum[0];
+	carry->sum.hi = (int64) sum[1];
+	carry->f.chunk[0] = (int64) sum[2];
+	carry->f.counts.n = n;
+}
+
+static pg_attribute_always_inline void
+scan_wide_extremes(GpuaggOp op, const Flight *scan, GpuaggScanState *carry)
+{
+	const GpuaggInt128 *values = scan->values;
+	int64 nrows = (int64) scan->work.nrows;
+	bool exclusive = (scan->work.flags & GPUAGG_SCAN_EXCLUSIVE) != 0;
+	int64 n = carry->f.counts.n;
+	GpuaggInt128 extreme = carry->sum;
+
+	for (int64 i = 0; i < nrows; i++)
+	{
+		if (i % CHECK_ROWS == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (is_head(scan, i))
+			n = 0;
+		if (exclusive)
+			put_wide(scan, i, (const uint64 *) &extreme, 2, n);
+		if (is_valid(scan, i))
+		{
+			__int128 value = gpuagg_int128_wide(values[i]);
+			__int128 other = gpuagg_int128_wide(extreme);
+
+			if (n == 0 || (op == GPUAGG_MIN ? value < other : value > other))
+				extreme = values[i];
+			n++;
+		}
+		if (!exclusive)
+			put_wide(scan, i, (const uint64 *) &extreme, 2, n);
+	}
+	carry->sum = extreme;
+	carry->f.counts.n = n;
+}
+
+static void
+scan_wide_min(const Flight *scan, GpuaggScanState *carry)
+{
+	scan_wide_extremes(GPUAGG_MIN, scan, carry);
+}
+
+static void
+scan_wide_max(const Flight *scan, GpuaggScanState *carry)
+{
+	scan_wide_extremes(GPUAGG_MAX, scan, carry);
+}
 
 /* ---- sums of floats ---- */
 
@@ -291,8 +391,17 @@ static const ScanFunction scan_functions[][GPUAGG_COUNT + 1] = {
 						[GPUAGG_COUNT] = scan_count},
 };
 
+static const ScanFunction wide_functions[GPUAGG_COUNT + 1] = {
+	[GPUAGG_SUM] = scan_wide_sum,
+	[GPUAGG_MIN] = scan_wide_min,
+	[GPUAGG_MAX] = scan_wide_max,
+};
+
 void
 gpuagg_cpu_scan(const Flight *scan, GpuaggScanState *carry)
 {
-	scan_functions[scan->work.kind][scan->work.op](scan, carry);
+	if (scan->work.flags & GPUAGG_SCAN_WIDE)
+		wide_functions[scan->work.op](scan, carry);
+	else
+		scan_functions[scan->work.kind][scan->work.op](scan, carry);
 }

@@ -45,10 +45,13 @@ struct ScanColumns
 	/* values: columns of the scan, then arguments */
 	int nscan;
 	int nvalues;
-	Expr **exprs;	  /* of those that are computed, over the table; NULL: others */
-	int *register_of; /* of the program, of those */
-	bool computes;	  /* any */
-	bool failed;	  /* to, in this run */
+	Expr **exprs;		 /* of those that are computed, over the table; NULL: others */
+	int *register_of;	 /* of the program, of those */
+	bool *wide;			 /* decimals of 128 bits */
+	int nwide;			 /* of these */
+	GpuaggVector *words; /* and their two words, each behind the other */
+	bool computes;		 /* any */
+	bool failed;		 /* to, in this run */
 
 	/* the filter */
 	List *quals;
@@ -90,7 +93,7 @@ is_column(const Expr *expr, const VectorValue *value)
 	bool by_value;
 
 	if (value->scale >= 0)
-		return value->type == GPUAGG_VECTOR_INT64;
+		return value->type == GPUAGG_VECTOR_INT64 || value->type == GPUAGG_VECTOR_INT128;
 	get_typlenbyval(exprType((const Node *) expr), &length, &by_value);
 	return by_value && value->type != GPUAGG_VECTOR_BOOL && value->type != GPUAGG_VECTOR_DATUM &&
 		   gpuagg_vector_type_size(value->type) == (size_t) length;
@@ -116,7 +119,7 @@ has_plain_parameters(const VectorCompiler *compiler)
 /* The program of the filter and of n expressions; NULL: core's executor is to evaluate them. */
 static VectorCompiler *
 compile(const ScanColumns *table, List *quals, Expr *const *exprs, int n, int *register_of,
-		int *scales)
+		int *scales, bool *wide)
 {
 	const SeqScan *plan = (const SeqScan *) table->scan->ss.ps.plan;
 	VectorValue *values = palloc0((n + 1) * sizeof(VectorValue));
@@ -132,6 +135,7 @@ compile(const ScanColumns *table, List *quals, Expr *const *exprs, int n, int *r
 			return NULL;
 		register_of[i] = values[i].reg;
 		scales[i] = values[i].scale;
+		wide[i] = values[i].scale >= 0 && values[i].type == GPUAGG_VECTOR_INT128;
 	}
 	return compiler;
 }
@@ -149,9 +153,16 @@ value_of(const ScanColumns *table, Expr *const *arguments, int i)
 	return attribute_of(table, i) > 0 || exprType((Node *) expr) == NUMERICOID ? NULL : expr;
 }
 
+static bool
+is_wide(const ScanColumns *table, int i)
+{
+	return table->exprs[i] != NULL && table->wide[i];
+}
+
 /* Finds the values that can be computed; they are if the filter is, too. */
 static void
-init_values(ScanColumns *table, Expr *const *arguments, int n, bool *computed, int *scales)
+init_values(ScanColumns *table, Expr *const *arguments, int n, bool *computed, int *scales,
+			bool *wide)
 {
 	int *all_scales;
 
@@ -159,27 +170,41 @@ init_values(ScanColumns *table, Expr *const *arguments, int n, bool *computed, i
 	table->nvalues = table->nscan + n;
 	table->exprs = palloc0((table->nvalues + 1) * sizeof(Expr *));
 	table->register_of = palloc0((table->nvalues + 1) * sizeof(int));
+	table->wide = palloc0((table->nvalues + 1) * sizeof(bool));
 	all_scales = palloc0((table->nvalues + 1) * sizeof(int));
 	for (int i = 0; i < table->nvalues; i++)
 	{
 		Expr *expr = value_of(table, arguments, i);
 
-		if (expr == NULL ||
-			compile(table, NIL, &expr, 1, &table->register_of[i], &all_scales[i]) == NULL)
+		if (expr == NULL || compile(table, NIL, &expr, 1, &table->register_of[i], &all_scales[i],
+									&table->wide[i]) == NULL)
 			continue;
 		table->exprs[i] = expr;
 		table->computes = true;
 	}
 	if (table->computes)
 		table->compiler = compile(table, table->quals, table->exprs, table->nvalues,
-								  table->register_of, all_scales);
+								  table->register_of, all_scales, table->wide);
 	if (table->compiler == NULL)
 		gpuagg_scan_columns_compute_none(table);
 	for (int i = 0; i < n; i++)
 	{
 		computed[i] = table->exprs[table->nscan + i] != NULL;
 		scales[i] = computed[i] ? all_scales[table->nscan + i] : -1;
+		wide[i] = computed[i] && table->wide[table->nscan + i];
 	}
+}
+
+/* Memory for the words of wide values. */
+static void
+init_wide(ScanColumns *table)
+{
+	table->nwide = 0;
+	for (int i = 0; i < table->nvalues; i++)
+		table->nwide += is_wide(table, i);
+	table->words = palloc0((2 * table->nwide + 1) * sizeof(GpuaggVector));
+	for (int w = 0; w < 2 * table->nwide; w++)
+		table->words[w].values = palloc(GPUAGG_VECTOR_ROWS * sizeof(int64));
 }
 
 void
@@ -195,7 +220,7 @@ static void
 init_program(ScanColumns *table)
 {
 	if (table->compiler == NULL && table->quals != NIL)
-		table->compiler = compile(table, table->quals, NULL, 0, NULL, NULL);
+		table->compiler = compile(table, table->quals, NULL, 0, NULL, NULL, NULL);
 	if (table->compiler == NULL)
 		return;
 	table->runner = gpuagg_compiled_runner(&table->compiler->program);
@@ -248,7 +273,7 @@ init_columns(ScanColumns *table, const bool *kept)
 
 	table->columns = palloc0((nprogram + table->nscan + 1) * sizeof(PageColumn));
 	table->column_of = palloc((table->nscan + 1) * sizeof(int));
-	table->is_datum = palloc0((table->nvalues + 1) * sizeof(bool));
+	table->is_datum = palloc0((table->nvalues + table->nwide + 1) * sizeof(bool));
 	if (nprogram > 0)
 		gpuagg_compiled_columns(table->compiler, RelationGetDescr(table->relation), table->columns);
 	table->ncolumns = nprogram;
@@ -275,7 +300,7 @@ init_chunks(ScanColumns *table)
 
 ScanColumns *
 gpuagg_scan_columns_make(PlanState *scan, List *targets, PlanState *node, Expr *const *arguments,
-						 int n, bool *computed, int *scales)
+						 int n, bool *computed, int *scales, bool *wide)
 {
 	MemoryContext old;
 	ScanColumns *table;
@@ -290,7 +315,7 @@ gpuagg_scan_columns_make(PlanState *scan, List *targets, PlanState *node, Expr *
 	table->relation = table->scan->ss.ss_currentRelation;
 	table->econtext = node->ps_ExprContext;
 	init_filter(table);
-	init_values(table, arguments, n, computed, scales);
+	init_values(table, arguments, n, computed, scales, wide);
 	MemoryContextSwitchTo(old);
 	return table;
 }
@@ -304,6 +329,7 @@ gpuagg_scan_columns_keep(ScanColumns *table, const bool *kept)
 		return false;
 	old = MemoryContextSwitchTo(table->scan->ss.ps.state->es_query_cxt);
 	init_program(table);
+	init_wide(table);
 	init_columns(table, kept);
 	init_chunks(table);
 	MemoryContextSwitchTo(old);
@@ -437,6 +463,33 @@ open_reader(ScanColumns *table)
 	return reader;
 }
 
+/* Divides wide values of the live rows into words; the upper ones come behind all. */
+static void
+divide_wide(const ScanColumns *table, const GpuaggVector **vectors, const uint16 *rows, int n)
+{
+	int w = 0;
+
+	for (int i = 0; i < table->nvalues; i++)
+	{
+		const GpuaggVector *values = &table->runner->registers[table->register_of[i]];
+		GpuaggVector *low = &table->words[2 * w];
+		GpuaggVector *high = &table->words[2 * w + 1];
+
+		if (!is_wide(table, i))
+			continue;
+		low->valid = high->valid = values->valid;
+		for (int k = 0; k < n; k++)
+		{
+			GpuaggInt128 value = ((const GpuaggInt128 *) values->values)[rows[k]];
+
+			((uint64 *) low->values)[rows[k]] = value.lo;
+			((int64 *) high->values)[rows[k]] = value.hi;
+		}
+		vectors[i] = low;
+		vectors[table->nvalues + w++] = high;
+	}
+}
+
 /* Columns and arguments of n live rows of the batch; false: some row is flagged. */
 static bool
 put(const ScanColumns *table, PageReader *reader, const GpuaggVector **vectors, const uint64 *live,
@@ -463,8 +516,9 @@ put(const ScanColumns *table, PageReader *reader, const GpuaggVector **vectors, 
 			vectors[i] = &table->runner->registers[table->register_of[i]];
 		else if (i < table->nscan && table->column_of[i] >= 0)
 			vectors[i] = &reader->columns[table->column_of[i]];
-	gpuagg_row_sort_put_vectors(sort, vectors, table->is_datum, rows,
-								gpuagg_vector_list(live, rows));
+	n = gpuagg_vector_list(live, rows);
+	divide_wide(table, vectors, rows, n);
+	gpuagg_row_sort_put_vectors(sort, vectors, table->is_datum, rows, n);
 	return true;
 }
 
@@ -498,7 +552,8 @@ gpuagg_scan_columns_take(ScanColumns *table, RowSort *sort, bool sends)
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg pages",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	const GpuaggVector **vectors = palloc0((table->nvalues + 1) * sizeof(GpuaggVector *));
+	const GpuaggVector **vectors = palloc0((table->nvalues + table->nwide + 1) *
+										   sizeof(GpuaggVector *));
 	uint64 live[GPUAGG_VECTOR_WORDS];
 	PageReader *reader;
 	bool done = true;

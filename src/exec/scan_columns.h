@@ -20,11 +20,12 @@ typedef struct ScanColumns ScanColumns;
  * the per-query memory context.  targets: TargetEntrys over its table, the scan's own, or others that
  * a node between computes of these: the columns of its rows.  arguments: n expressions over these, as
  * of node's scan tuple, or NULL; of those that are computed[] the values come as columns behind them.
- * scales: of decimals, which come as bigints, times 10^-scale; -1 of others.
+ * scales: of decimals, which come as bigints, times 10^-scale; -1 of others.  wide:
+ * these have two words, of which the upper one comes as a bigint behind all arguments.
  */
 extern ScanColumns *gpuagg_scan_columns_make(PlanState *scan, List *targets, PlanState *node,
 											 Expr *const *arguments, int n, bool *computed,
-											 int *scales);
+											 int *scales, bool *wide);
 
 /* Of its columns these are to be read, computed arguments among them; false: it cannot. */
 extern bool gpuagg_scan_columns_keep(ScanColumns *table, const bool *kept);

@@ -100,12 +100,14 @@ gpuagg_window_arguments_ask(const WindowInput *above, WindowInput *below)
 	below->is_checked = repalloc(below->is_checked, (narguments + 1) * sizeof(bool));
 	below->computed = repalloc(below->computed, (narguments + 1) * sizeof(bool));
 	below->scales = repalloc(below->scales, (narguments + 1) * sizeof(int));
+	below->wide = repalloc(below->wide, (narguments + 1) * sizeof(bool));
 	for (int i = 0; i < above->narguments; i++)
 	{
 		below->arguments[n + i] = mapped[i];
 		below->is_checked[n + i] = mapped[i] != NULL && above->is_checked[i];
 		below->computed[n + i] = false;
 		below->scales[n + i] = -1;
+		below->wide[n + i] = false;
 	}
 }
 

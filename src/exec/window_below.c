@@ -322,7 +322,7 @@ gpuagg_window_below_take(WindowInput *above)
 		.below = below,
 		.from = below->input.sort,
 		.to = above->sort,
-		.narguments = above->narguments,
+		.above = above,
 	};
 	bool done;
 

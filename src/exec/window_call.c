@@ -63,12 +63,15 @@ gpuagg_window_functions_init(WindowScanState *node)
 
 /* Sets the operation for the arguments that come, and its state. */
 static void
-choose_operation(WindowFunctionState *function, int scale)
+choose_operation(WindowFunctionState *function, int scale, bool wide)
 {
-	if (function->op != NULL && function->op->scale == scale)
+	if (function->op != NULL && function->op->scale == scale && function->op->wide == wide)
 		return;
-	function->op = scale < 0 ? function->plain
-							 : gpuagg_running_decimal(function->plain->aggregate, scale);
+	if (scale < 0)
+		function->op = function->plain;
+	else
+		function->op = wide ? gpuagg_running_wide(function->plain->aggregate, scale)
+							: gpuagg_running_decimal(function->plain->aggregate, scale);
 	function->state = gpuagg_running_state_make(function->op, CurrentMemoryContext);
 }
 
@@ -85,9 +88,10 @@ gpuagg_window_functions_settle(WindowScanState *node)
 		WindowFunctionState *function = &node->functions[i];
 
 		/* a count does not read its decimals */
-		choose_operation(function, node->input.computed[i] && function->plain->kind == 0
-									   ? node->input.scales[i]
-									   : -1);
+		if (node->input.computed[i] && function->plain->kind == 0)
+			choose_operation(function, node->input.scales[i], node->input.wide[i]);
+		else
+			choose_operation(function, -1, false);
 		node->has_scans |= function->op->kind != 0;
 		if (node->input.computed[i])
 			continue;

@@ -19,8 +19,8 @@ find_sources(Giving *giving)
 	int ncolumns = list_length(plan->plan->targetlist);
 	int nchild = giving->below->spec->nchild;
 
-	giving->ncolumns = ncolumns;
-	giving->sources = palloc((ncolumns + giving->narguments + 1) * sizeof(StoreSource));
+	giving->ncolumns = gpuagg_window_input_columns(giving->above);
+	giving->sources = palloc((giving->ncolumns + 1) * sizeof(StoreSource));
 	giving->columns = palloc((ncolumns + 1) * sizeof(int));
 	giving->functions = palloc((ncolumns + 1) * sizeof(int));
 	for (int c = 0; c < ncolumns; c++)
@@ -41,8 +41,16 @@ find_sources(Giving *giving)
 		giving->functions[giving->nvalues++] = source.scan - nchild;
 	}
 	/* arguments that it computes are behind its own */
-	for (int i = 0; i < giving->narguments; i++)
-		giving->sources[ncolumns + i] = (StoreSource){nchild + giving->below->nfunctions + i, -1};
+	for (int i = 0; i < giving->above->narguments; i++)
+	{
+		int argument = giving->below->nfunctions + i;
+
+		giving->sources[ncolumns + i] =
+			(StoreSource){giving->above->computed[i] ? nchild + argument : -1, -1};
+		if (giving->above->computed[i] && giving->above->wide[i])
+			giving->sources[gpuagg_window_input_upper(giving->above, i)] =
+				(StoreSource){gpuagg_window_input_upper(&giving->below->input, argument), -1};
+	}
 	return true;
 }
 

@@ -12,8 +12,8 @@ typedef struct Giving
 	WindowScanState *below;
 	RowSort *from; /* the node's own */
 	RowSort *to;
-	int ncolumns;		  /* of `to`: the node's columns, */
-	int narguments;		  /* and behind them arguments that it computes */
+	const WindowInput *above;
+	int ncolumns; /* of `to`: the node's columns, and behind them arguments that it computes */
 	StoreSource *sources; /* by column of `to` */
 	int nvalues;		  /* these are functions' values: */
 	int *columns;		  /* of `to` */

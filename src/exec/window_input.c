@@ -34,16 +34,39 @@ gpuagg_window_input_init(WindowInput *input, const WindowSpec *spec, PlanState *
 	input->is_checked = palloc0(spec->nfunctions * sizeof(bool));
 	input->computed = palloc0(spec->nfunctions * sizeof(bool));
 	input->scales = palloc0(spec->nfunctions * sizeof(int));
+	input->wide = palloc0(spec->nfunctions * sizeof(bool));
 }
 
 /* ---- what is sorted ---- */
+
+static bool
+has_upper(const WindowInput *input, int argument)
+{
+	return input->computed[argument] && input->wide[argument];
+}
+
+int
+gpuagg_window_input_upper(const WindowInput *input, int argument)
+{
+	int column = input->spec->nchild + input->narguments;
+
+	for (int i = 0; i < argument; i++)
+		column += has_upper(input, i);
+	return column;
+}
+
+int
+gpuagg_window_input_columns(const WindowInput *input)
+{
+	return gpuagg_window_input_upper(input, input->narguments);
+}
 
 bool *
 gpuagg_window_input_wanted(const WindowInput *input, const bool *computed)
 {
 	const CustomScan *plan = (const CustomScan *) input->node->plan;
 	int nchild = input->spec->nchild;
-	bool *wanted = palloc0((nchild + input->narguments + 1) * sizeof(bool));
+	bool *wanted = palloc0((nchild + 2 * input->narguments + 1) * sizeof(bool));
 	Bitmapset *attributes = NULL;
 	int member = -1;
 	ListCell *cell;
@@ -79,7 +102,8 @@ static TupleDesc
 make_desc(const WindowInput *input)
 {
 	TupleDesc child = ExecGetResultType(input->child);
-	TupleDesc desc = CreateTemplateTupleDesc(child->natts + input->narguments);
+	int ncolumns = gpuagg_window_input_columns(input);
+	TupleDesc desc = CreateTemplateTupleDesc(ncolumns);
 
 	for (int i = 0; i < child->natts; i++)
 		TupleDescCopyEntry(desc, i + 1, child, i + 1);
@@ -91,6 +115,8 @@ make_desc(const WindowInput *input)
 			type = input->scales[i] >= 0 ? INT8OID : exprType((Node *) input->arguments[i]);
 		TupleDescInitEntry(desc, child->natts + i + 1, NULL, type, -1, 0);
 	}
+	for (int i = child->natts + input->narguments; i < ncolumns; i++)
+		TupleDescInitEntry(desc, i + 1, NULL, INT8OID, -1, 0);
 	return desc;
 }
 
@@ -100,8 +126,11 @@ begin_sort(WindowInput *input)
 	MemoryContext old = MemoryContextSwitchTo(input->econtext->ecxt_per_query_memory);
 
 	input->wanted = gpuagg_window_input_wanted(input, input->computed);
+	for (int i = 0; i < input->narguments; i++)
+		if (has_upper(input, i))
+			input->wanted[gpuagg_window_input_upper(input, i)] = true;
 	input->sort = gpuagg_row_sort_begin(make_desc(input), input->spec, input->wanted,
-										input->spec->nchild + input->narguments,
+										gpuagg_window_input_columns(input),
 										work_mem * INT64CONST(1024), CurrentMemoryContext);
 	if (input->table != NULL &&
 		!gpuagg_window_table_keep(input->table, gpuagg_row_sort_kept(input->sort)))
@@ -137,7 +166,8 @@ prepare_sort(WindowInput *input)
 	bool complete = true;
 
 	input->table = gpuagg_window_table_make(input->child, input->node, input->arguments,
-											input->narguments, input->computed, input->scales);
+											input->narguments, input->computed, input->scales,
+											input->wide);
 	for (int i = 0; i < input->narguments; i++)
 		complete &= input->computed[i] || !input->is_checked[i];
 	if (complete)
@@ -158,10 +188,13 @@ prepare_shared(WindowInput *input)
 		int at = below->nfunctions + i;
 		bool computed = below->asked && below->computed[at];
 		int scale = computed ? below->scales[at] : -1;
+		bool wide = computed && below->wide[at];
 
-		differs |= computed != input->computed[i] || (computed && scale != input->scales[i]);
+		differs |= computed != input->computed[i] ||
+				   (computed && (scale != input->scales[i] || wide != input->wide[i]));
 		input->computed[i] = computed;
 		input->scales[i] = scale;
+		input->wide[i] = wide;
 	}
 	if (!differs)
 		return;

@@ -49,8 +49,9 @@ typedef struct WindowInput
 	bool *is_checked; /* the argument could raise an error, which comes with its row */
 	bool *computed;	  /* it is a column of the sort, and no row of it raises one */
 	int *scales;	  /* of computed decimals, which are bigints there; -1: others */
-	bool sorted;	  /* the sort has all rows, in order */
-	bool keeps_rows;  /* and keeps them in memory, to be read again by number */
+	bool *wide;	 /* computed decimals of two words: of the upper one, behind all, a bigint, too */
+	bool sorted; /* the sort has all rows, in order */
+	bool keeps_rows; /* and keeps them in memory, to be read again by number */
 
 	/* where it stands */
 	bool at_start; /* no row has come in yet */
@@ -60,7 +61,14 @@ typedef struct WindowInput
 	bool new_group;
 } WindowInput;
 
-/* Columns that the node looks at, behind the arguments that are computed[]. */
+/* Columns of its sort: the child's, arguments, upper words; and which one an argument's upper word is. */
+extern int gpuagg_window_input_columns(const WindowInput *input);
+extern int gpuagg_window_input_upper(const WindowInput *input, int argument);
+
+/*
+ * Columns that the node looks at, behind the arguments that are computed[]; there is room for upper
+ * words.
+ */
 extern bool *gpuagg_window_input_wanted(const WindowInput *input, const bool *computed);
 
 /* For a node that starts; checks that the user may execute the keys' equality. */

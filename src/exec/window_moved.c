@@ -39,7 +39,7 @@ set_columns(Moving *moving, const Datum *values, const bool *isnull)
 {
 	const Giving *giving = moving->giving;
 
-	for (int c = 0; c < giving->ncolumns + giving->narguments; c++)
+	for (int c = 0; c < giving->ncolumns; c++)
 	{
 		int source = giving->sources[c].column;
 
@@ -289,7 +289,7 @@ find_moved(const Giving *giving)
 {
 	bool *moved = palloc0(giving->below->pipeline->stride * sizeof(bool));
 
-	for (int c = 0; c < giving->ncolumns + giving->narguments; c++)
+	for (int c = 0; c < giving->ncolumns; c++)
 		if (giving->sources[c].column >= 0)
 			moved[giving->sources[c].column] = true;
 	return moved;
@@ -299,7 +299,7 @@ void
 gpuagg_window_giving_move(const Giving *giving)
 {
 	WindowScanState *below = giving->below;
-	int ncolumns = giving->ncolumns + giving->narguments;
+	int ncolumns = giving->ncolumns;
 	int *scales = palloc((ncolumns + 1) * sizeof(int));
 	Moving *moving = palloc0(sizeof(Moving));
 

@@ -63,7 +63,7 @@ gpuagg_window_pipeline_make(WindowScanState *node, int64 device_from)
 
 	node->pipeline = p;
 	p->context = context;
-	p->stride = node->spec->nchild + node->input.narguments;
+	p->stride = gpuagg_window_input_columns(&node->input);
 	p->all_by_value = true;
 	for (int i = 0; i < desc->natts; i++)
 		if (!TupleDescAttr(desc, i)->attbyval)
@@ -340,9 +340,13 @@ divide_columns(WindowScanState *node)
 	bool *late = palloc0(p->stride * sizeof(bool));
 
 	for (int f = 0; f < node->nfunctions; f++)
+	{
 		if (node->functions[f].attno > 0 || node->input.computed[f])
 			early[gpuagg_window_argument_column(node, f)] = true;
-	for (int i = 0; i < p->stride && p->needed != NULL; i++)
+		if (node->functions[f].op->wide)
+			early[gpuagg_window_input_upper(&node->input, f)] = true;
+	}
+	for (int i = 0; i < node->spec->nchild && p->needed != NULL; i++)
 		early[i] |= p->needed[i];
 	for (int i = 0; i < p->stride; i++)
 		late[i] = !early[i];
@@ -356,7 +360,8 @@ gpuagg_window_sums_scale(const WindowScanState *node, int f)
 {
 	const RunningOperation *op = node->functions[f].op;
 
-	if (op->aggregate != AGGREGATE_SUM || op->kind != GPUAGG_INT64 || op->result != NUMERICOID)
+	if (op->aggregate != AGGREGATE_SUM || op->kind != GPUAGG_INT64 || op->result != NUMERICOID ||
+		op->wide)
 		return -1;
 	return Max(op->scale, 0);
 }
@@ -460,8 +465,13 @@ put_column(WindowScanState *node, WindowRows *rows, int f)
 	for (int64 i = 0; i < rows->nrows; i++)
 		gpuagg_scan_set_bit(scan->flight.validity, i,
 							function->every_row || !rows->isnull[place + i * stride]);
-	gpuagg_running_store_column(function->op, scan->flight.values, rows->values + place,
-								rows->isnull + place, stride, rows->nrows);
+	if (function->op->wide)
+		gpuagg_running_store_wide(scan->flight.values, rows->values + place,
+								  rows->values + gpuagg_window_input_upper(&node->input, f),
+								  rows->isnull + place, stride, rows->nrows);
+	else
+		gpuagg_running_store_column(function->op, scan->flight.values, rows->values + place,
+									rows->isnull + place, stride, rows->nrows);
 	count_values(rows, column, function->exclusive);
 }
 
@@ -552,8 +562,9 @@ finish(WindowScanState *node, WindowRows *rows)
 										 node->pipeline->stride);
 		node->work.report.batches[scan->flight.engine]++;
 		node->work.report.rows[scan->flight.engine] += scan->nrows;
-		node->work.report.bytes[scan->flight.engine] += scan->nrows * (int64) gpuagg_kind_size(
-																		  scan->flight.work.kind);
+		node->work.report.bytes[scan->flight.engine] +=
+			scan->nrows *
+			(int64) gpuagg_scan_value_size(scan->flight.work.kind, scan->flight.work.flags);
 	}
 	gpuagg_window_report_since(&node->work.report, &before);
 	if (node->nbounds > 0)

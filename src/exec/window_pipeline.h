@@ -54,7 +54,7 @@ typedef struct WindowRows
 /* A scan's result at one row. */
 typedef struct LastResult
 {
-	uint64 result[2];
+	uint64 result[3];
 	uint8 status;
 	int64 count; /* as in counts */
 } LastResult;

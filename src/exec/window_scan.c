@@ -133,7 +133,7 @@ static bool
 has_kernels(const WindowScanState *node)
 {
 	for (int f = 0; f < node->nfunctions; f++)
-		if (gpuagg_running_averages_floats(node->functions[f].op))
+		if (gpuagg_running_on_cpu(node->functions[f].op))
 			return false;
 	return node->has_scans;
 }

@@ -144,23 +144,25 @@ gpuagg_window_table_end(PlanState *child, int64 nrows)
 
 /* Computes an argument in no table or in all, and as the same. */
 static bool
-agree(const bool *computed, const int *scales, const bool *other_computed, const int *other_scales,
-	  int n)
+agree(const bool *computed, const int *scales, const bool *wide, const bool *other_computed,
+	  const int *other_scales, const bool *other_wide, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (computed[i] != other_computed[i] || scales[i] != other_scales[i])
+		if (computed[i] != other_computed[i] || scales[i] != other_scales[i] ||
+			wide[i] != other_wide[i])
 			return false;
 	return true;
 }
 
 WindowTable *
 gpuagg_window_table_make(PlanState *child, PlanState *node, Expr *const *arguments, int n,
-						 bool *computed, int *scales)
+						 bool *computed, int *scales, bool *wide)
 {
 	MemoryContext old = MemoryContextSwitchTo(child->state->es_query_cxt);
 	WindowTable *table = palloc0(sizeof(WindowTable));
 	bool *other_computed = palloc0((n + 1) * sizeof(bool));
 	int *other_scales = palloc0((n + 1) * sizeof(int));
+	bool *other_wide = palloc0((n + 1) * sizeof(bool));
 	bool agrees = true;
 	PlanState **scans = gpuagg_window_table_scans(&child, &table->nscans);
 
@@ -171,11 +173,11 @@ gpuagg_window_table_make(PlanState *child, PlanState *node, Expr *const *argumen
 		table->scans[i] =
 			gpuagg_scan_columns_make(scans[i], gpuagg_window_table_targets(child, scans[i]), node,
 									 arguments, n, i == 0 ? computed : other_computed,
-									 i == 0 ? scales : other_scales);
+									 i == 0 ? scales : other_scales, i == 0 ? wide : other_wide);
 		if (table->scans[i] == NULL)
 			scans = NULL;
 		else if (i > 0)
-			agrees &= agree(computed, scales, other_computed, other_scales, n);
+			agrees &= agree(computed, scales, wide, other_computed, other_scales, other_wide, n);
 	}
 	MemoryContextSwitchTo(old);
 	if (scans == NULL || !agrees)

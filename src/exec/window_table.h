@@ -37,7 +37,7 @@ extern void gpuagg_window_table_end(PlanState *child, int64 nrows);
 /* For a child of `node`, which is no other; NULL: its rows are to be asked for. */
 extern WindowTable *gpuagg_window_table_make(PlanState *child, PlanState *node,
 											 Expr *const *arguments, int n, bool *computed,
-											 int *scales);
+											 int *scales, bool *wide);
 
 /* These are as of scans. */
 extern bool gpuagg_window_table_keep(WindowTable *table, const bool *kept);

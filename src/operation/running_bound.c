@@ -46,7 +46,7 @@ is_time(Oid type)
 bool
 gpuagg_running_bound_exists(const RunningOperation *op, Oid type)
 {
-	if (op->kind == 0)
+	if (op->kind == 0 || op->wide)
 		return false;
 	if (op->result == NUMERICOID)
 		return type == NUMERICOID &&

@@ -8,7 +8,10 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/float.h"
+#include "utils/fmgrprotos.h"
+#include "utils/numeric.h"
 
+#include "common/int192.h"
 #include "engine/cpu.h"
 #include "operation/accumulators.h"
 #include "operation/running_operation.h"
@@ -69,6 +72,15 @@ gpuagg_running_decimal(Aggregate aggregate, int scale)
 	return op;
 }
 
+const RunningOperation *
+gpuagg_running_wide(Aggregate aggregate, int scale)
+{
+	RunningOperation *op = (RunningOperation *) gpuagg_running_decimal(aggregate, scale);
+
+	op->wide = true;
+	return op;
+}
+
 RunningState *
 gpuagg_running_state_make(const RunningOperation *op, MemoryContext context)
 {
@@ -109,6 +121,16 @@ gpuagg_running_store_column(const RunningOperation *op, void *values, const Datu
 }
 
 void
+gpuagg_running_store_wide(GpuaggInt128 *values, const Datum *low, const Datum *high,
+						  const bool *isnull, Size stride, int64 nrows)
+{
+	for (int64 i = 0; i < nrows; i++)
+		values[i] = isnull[i * stride] ? gpuagg_int128_from(0)
+									   : (GpuaggInt128){DatumGetUInt64(low[i * stride]),
+														DatumGetInt64(high[i * stride])};
+}
+
+void
 gpuagg_running_to_carry(const RunningOperation *op, const RunningState *state,
 						GpuaggScanState *carry)
 {
@@ -117,6 +139,12 @@ gpuagg_running_to_carry(const RunningOperation *op, const RunningState *state,
 	gpuagg_float_sum_init(gpuagg_float_sum_of(&carry->f), 0, GPUAGG_CHUNKS);
 	carry->f.counts.n = state->n;
 	carry->sum = gpuagg_int128_from(0);
+	if (op->wide)
+	{
+		carry->sum = state->wide;
+		carry->f.chunk[0] = state->top;
+		return;
+	}
 	switch (op->family)
 	{
 		case SQL_FAMILY_FLOAT:
@@ -145,6 +173,12 @@ gpuagg_running_from_carry(const RunningOperation *op, RunningState *state,
 
 	(void) gpuagg_running_state_clear(op, state);
 	state->n = n;
+	if (op->wide)
+	{
+		state->wide = carry->sum;
+		state->top = carry->f.chunk[0];
+		return;
+	}
 	switch (op->family)
 	{
 		case SQL_FAMILY_FLOAT:
@@ -163,6 +197,25 @@ gpuagg_running_from_carry(const RunningOperation *op, RunningState *state,
 			((CountAccumulator *) acc)->n = (int64) carry->sum.lo;
 			break;
 	}
+}
+
+static Datum
+wide_value(const RunningOperation *op, const void *results, int64 i, int64 n)
+{
+	const uint64 *sum = (const uint64 *) results + i * GPUAGG_INT192_WORDS;
+	GpuaggInt128 narrow = {sum[0], (int64) sum[1]};
+	Numeric total;
+
+	if (op->family == SQL_FAMILY_KEY)
+		return NumericGetDatum(
+			gpuagg_decimal_to_numeric(((const GpuaggInt128 *) results)[i], op->scale));
+	if (op->aggregate == AGGREGATE_AVG && sum[2] == (narrow.hi < 0 ? PG_UINT64_MAX : 0))
+		return NumericGetDatum(gpuagg_decimal_divide(narrow, op->scale, op->scale, n));
+	total = gpuagg_decimal_total_to_numeric(sum, op->scale);
+	if (op->aggregate != AGGREGATE_AVG)
+		return NumericGetDatum(total);
+	return DirectFunctionCall2(numeric_div, NumericGetDatum(total),
+							   NumericGetDatum(int64_to_numeric(n)));
 }
 
 static Datum
@@ -196,6 +249,8 @@ gpuagg_running_result(const RunningOperation *op, const void *results, const uin
 		return gpuagg_running_result_kind(op) == GPUAGG_FLOAT32
 				   ? Float4GetDatum(((const float4 *) results)[i])
 				   : Float8GetDatum(((const float8 *) results)[i]);
+	if (op->wide)
+		return wide_value(op, results, i, n);
 	if (op->scale >= 0)
 		return decimal_value(op, results, i, n);
 	if (op->family == SQL_FAMILY_KEY)

@@ -19,7 +19,9 @@ typedef struct RunningState
 {
 	MemoryContext context; /* where it lies, with all that it refers to */
 	int64 n;			   /* values taken, none of them NULL */
-	Accumulator acc;	   /* its head, behind which it goes on */
+	GpuaggInt128 wide; /* of wide decimals: the sum's low words, or the least or greatest value; */
+	int64 top;		   /* and the sum's third word */
+	Accumulator acc;   /* its head, behind which it goes on */
 } RunningState;
 
 typedef struct RunningOperation
@@ -33,6 +35,7 @@ typedef struct RunningOperation
 	GpuaggKind kind; /* of its batches; 0: rows are taken one by one */
 	GpuaggOp op;	 /* of engines, or what they would do */
 	int scale;		 /* arguments are decimals: integers, times 10^-scale; -1: they are not */
+	bool wide;		 /* these have 128 bits, and not 64; scans of them are the CPU's */
 } RunningOperation;
 
 /* Averages of floats: scans divide, on the CPU. */
@@ -59,14 +62,22 @@ gpuagg_running_result_kind(const RunningOperation *op)
 static inline unsigned
 gpuagg_running_scan_flags(const RunningOperation *op)
 {
-	return gpuagg_running_averages_floats(op) ? GPUAGG_SCAN_AVERAGE : 0;
+	return (gpuagg_running_averages_floats(op) ? GPUAGG_SCAN_AVERAGE : 0) |
+		   (op->wide ? GPUAGG_SCAN_WIDE : 0);
+}
+
+/* Whether the CPU alone scans. */
+static inline bool
+gpuagg_running_on_cpu(const RunningOperation *op)
+{
+	return gpuagg_running_averages_floats(op) || op->wide;
 }
 
 /* Whether there are kernels for it. */
 static inline bool
 gpuagg_running_on_device(const RunningOperation *op)
 {
-	return op->kind != 0 && !gpuagg_running_averages_floats(op);
+	return op->kind != 0 && !gpuagg_running_on_cpu(op);
 }
 
 /*
@@ -88,6 +99,9 @@ extern const RunningOperation *gpuagg_running_operation(Aggregate aggregate, Oid
  * not read them.  Its rows are not taken one by one.
  */
 extern const RunningOperation *gpuagg_running_decimal(Aggregate aggregate, int scale);
+
+/* The same for decimals of 128 bits. */
+extern const RunningOperation *gpuagg_running_wide(Aggregate aggregate, int scale);
 
 /* An empty state. */
 extern RunningState *gpuagg_running_state_make(const RunningOperation *op, MemoryContext context);
@@ -123,6 +137,10 @@ gpuagg_running_value(const RunningOperation *op, RunningState *state, bool *isnu
 extern void gpuagg_running_store_column(const RunningOperation *op, void *values,
 										const Datum *column, const bool *isnull, Size stride,
 										int64 nrows);
+
+/* The same of wide decimals, from columns of their low and high words. */
+extern void gpuagg_running_store_wide(GpuaggInt128 *values, const Datum *low, const Datum *high,
+									  const bool *isnull, Size stride, int64 nrows);
 
 /*
  * The state as a scan carries it, and back.  n: values not NULL in all that the

@@ -98,23 +98,45 @@ gpuagg_decimal_words(uint64 *words, int n, bool negative, int scale, int places)
 	return (Numeric) result;
 }
 
-/* The same of a number whose last digit is number `places` behind the point. */
+/* The same of a number whose last digit is number `places` behind the point, and whose last word is 0. */
 static Numeric
-from_magnitude(unsigned __int128 magnitude, bool negative, int places, int scale)
+from_words(uint64 *words, int n, bool negative, int places, int scale)
 {
 	static const uint64 powers[] = {1, 10, 100, 1000};
-	uint64 words[] = {(uint64) magnitude, (uint64) (magnitude >> 64), 0};
 	int groups = (places + 3) / 4;
 	int more = groups * 4 - places;
 	unsigned __int128 carry = 0;
 
-	for (int i = 0; i < lengthof(words) && more > 0; i++)
+	for (int i = 0; i < n && more > 0; i++)
 	{
 		carry += (unsigned __int128) words[i] * powers[more];
 		words[i] = (uint64) carry;
 		carry >>= 64;
 	}
-	return gpuagg_decimal_words(words, lengthof(words), negative, scale, groups);
+	return gpuagg_decimal_words(words, n, negative, scale, groups);
+}
+
+static Numeric
+from_magnitude(unsigned __int128 magnitude, bool negative, int places, int scale)
+{
+	uint64 words[] = {(uint64) magnitude, (uint64) (magnitude >> 64), 0};
+
+	return from_words(words, lengthof(words), negative, places, scale);
+}
+
+Numeric
+gpuagg_decimal_total_to_numeric(const uint64 *total, int scale)
+{
+	bool negative = (int64) total[2] < 0;
+	uint64 words[] = {total[0], total[1], total[2], 0};
+	uint64 carry = negative ? 1 : 0;
+
+	for (int i = 0; i < 3 && negative; i++)
+	{
+		words[i] = ~words[i] + carry;
+		carry = carry != 0 && words[i] == 0;
+	}
+	return from_words(words, lengthof(words), negative, scale, scale);
 }
 
 static unsigned __int128

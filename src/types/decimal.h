@@ -14,6 +14,9 @@
 /* value / 10^scale as numeric of that display scale, 0 to 1000. */
 extern Numeric gpuagg_decimal_to_numeric(GpuaggInt128 value, int scale);
 
+/* The same of the 192 bits of three words, least significant first. */
+extern Numeric gpuagg_decimal_total_to_numeric(const uint64 *total, int scale);
+
 /* value / 10^places, of any display scale behind which it has no digits. */
 extern Numeric gpuagg_decimal_display(GpuaggInt128 value, int places, int scale);
 

@@ -26,8 +26,8 @@ EDGES = (tuple(range(1024, 6000, 1024)), tuple(2 ** n - 1 for n in range(1, 11))
 NODE = 'gpuagg.enable_window_scan'
 LIMIT_S = 1.0  # until a cancelled statement has ended, less what others had the processor
 
-NUMBERS = ('int2', 'int4', 'int8', 'float4', 'float8', 'numeric', 'cents', 'cents', 'tiny', 'money', 'interval')
-ORDERED = ('int2', 'int4', 'int8', 'float4', 'float8', 'numeric', 'cents', 'tiny', 'money', 'date', 'time',
+NUMBERS = ('int2', 'int4', 'int8', 'float4', 'float8', 'numeric', 'cents', 'cents', 'tiny', 'wide', 'most', 'money', 'interval')
+ORDERED = ('int2', 'int4', 'int8', 'float4', 'float8', 'numeric', 'cents', 'tiny', 'wide', 'most', 'money', 'date', 'time',
            'timestamp', 'timestamptz')
 FUNCTIONS = {'sum': NUMBERS, 'avg': tuple(k for k in NUMBERS if k != 'money'), 'min': ORDERED,
              'max': ORDERED, 'count': ORDERED + ('interval', 'text')}
@@ -61,6 +61,8 @@ VALUES = {
     'float8': "CASE v WHEN 1 THEN 'NaN' WHEN 2 THEN '-Infinity' ELSE (v % 8000 - 4000) / 8.0 END::float8",
     'cents': "CASE WHEN v % 50000 = 0 THEN 'NaN' ELSE (v - 400000) / 100.0 END::numeric(12,2)",
     'tiny': '(v * 1e-7 - 0.05)::numeric(18,18)',
+    'wide': "CASE WHEN v % 50000 = 7 THEN 'NaN' ELSE (v - 400000) * 12345678901234.5678 END::numeric(30,4)",
+    'most': "((CASE WHEN v % 2 = 0 THEN '-' ELSE '' END || '9999999999999999999999999999.999')::numeric + v / 1000.0)::numeric(38,3)",
     'numeric': '(v - 400000)::numeric / 100', 'money': '(v - 500000)::int8::money / 100',
     'interval': "make_interval(months => (v % 5)::int, days => (v % 41 - 20)::int, secs => v % 7777)",
     'date': "'2000-01-01'::date + (v % 9999 - 5000)::int", 'time': "'00:00'::time + v * '1 ms'::interval",
@@ -82,7 +84,7 @@ ABOVE = {'int2': ('{r} < 0', '{r} >= 1000', '0 >= {r}', '{r} = 3', '{r} BETWEEN 
          'int8': ('{r} < 0', '{r} > 1e20', '{r} <= -5000000000000000000.5', '{r} = 18446744073709', '0 < {r}'),
          'float8': ('{r} < 0', '{r} >= 12.125', "{r} = 'NaN'", '3 > {r}', "{r} > '-Infinity'"),
          'cents': ('{r} < 0', '{r} >= 12.125', '{r} = 0.01', '3 > {r}', "{r} >= 'NaN'", '{r} <= -1e20', '{r} > 1e16'),
-         'tiny': ('{r} < 0', '{r} > 1e-17', '{r} <= -0.0000000000000000001'),
+         'tiny': ('{r} < 0', '{r} > 1e-17', '{r} <= -0.0000000000000000001'), 'wide': ('{r} < 0', '{r} > 1e19', '{r} = 12345678901234.5678'),
          'date': ("{r} > '2000-01-01'", "{r} <= '1999-12-31'"), 'timestamp': ("{r} < '2000-01-05'",), 'numeric': ('{r} < 0',)}
 ABOVE.update({'int4': ABOVE['int2'], 'float4': ABOVE['float8'], 'timestamptz': ABOVE['timestamp']})
 
@@ -222,7 +224,7 @@ def call(rng, window):
     function = rng.choice(tuple(FUNCTIONS))
     kind = rng.choice(FUNCTIONS[function])
     argument = 'x_' + kind
-    if kind in ('cents', 'tiny') and rng.random() < 0.4:
+    if kind in ('cents', 'tiny', 'wide', 'most') and rng.random() < 0.4:
         argument = rng.choice(('{0} * 3', '{0} - 0.5', '{0} * x_cents', '{0} * x_tiny', '{0} / 3', 'abs({0})', '-{0} + g',
                                'CASE WHEN i % 3 = 0 THEN {0} ELSE 0.125 END', 'round({0}, 1)')).format(argument)
     if kind in ('int4', 'int8', 'float8') and rng.random() < 0.4:
@@ -403,7 +405,7 @@ def ordered_queries(script, rng, table, settings, number):
 
 def another_call(rng):
     """Of another window, by which the node can sort."""
-    return '@%s(x_%s) OVER %s AS z' % (rng.choice(('sum', 'count')), rng.choice(('int4', 'int8', 'float8', 'cents')),
+    return '@%s(x_%s) OVER %s AS z' % (rng.choice(('sum', 'count')), rng.choice(('int4', 'int8', 'float8', 'cents', 'wide')),
                                        Window(rng, True, rng.choice(('rows', 'peers', 'all'))).text())
 
 
@@ -450,7 +452,7 @@ def aggregated_queries(script, rng, table, settings, number):
         window = Window(rng, rng.random() < 0.8, rng.choice(('rows', 'rows', 'rows', 'peers', 'peers', 'whole', 'all')))
         calls, results = [], []
         for n in range(rng.choice((1, 1, 2))):
-            kind = rng.choice(('int4', 'int8', 'float8', 'cents', 'tiny', 'numeric', 'date', 'money', 'int2'))
+            kind = rng.choice(('int4', 'int8', 'float8', 'cents', 'tiny', 'wide', 'most', 'numeric', 'date', 'money', 'int2'))
             function = rng.choice(('min', 'max', 'count') if kind == 'date' else
                                   ('sum', 'sum', 'min', 'max', 'count') + (() if kind in ('money', 'float8') else ('avg',)))
             calls.append('@%s(x_%s) OVER %s AS r%d' % (function, kind, window.text(), n))

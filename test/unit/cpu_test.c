@@ -465,6 +465,89 @@ test_hard_scan(GpuaggKind kind, int64 nrows)
 	free(heads);
 }
 
+/* The same in two parts of integers of 128 bits; the greatest ones' sums have more. */
+static void
+test_wide_scan(GpuaggOp op, int exclusive, int64 nrows)
+{
+	int nwords = op == GPUAGG_SUM ? 3 : 2;
+	int64 cut = (int64) (next() % (nrows / 64 + 1)) * 64;
+	int shift = (int) (next() % 128);
+	Flight scan = {0};
+	GpuaggScanState carry;
+	GpuaggInt128 *values = malloc(nrows * sizeof(GpuaggInt128) + 1);
+	uint64 *heads = make_bitmap(nrows, next() % 2 ? 100 : 0);
+	uint64 *validity = make_bitmap(nrows, next() % 3 + 1);
+	uint64 *results = malloc(nrows * nwords * sizeof(uint64) + 1);
+	uint8 *status = malloc(nrows + 1);
+	/* of the rows from the head on: in two halves, as 2^64 of a number of 64 bits each fits them */
+	__int128 low = 0;
+	__int128 high = 0;
+	__int128 best = 0;
+	int64 n = 0;
+	int ok = 1;
+
+	for (int64 i = 0; i < nrows; i++)
+		values[i] = gpuagg_int128_narrow((__int128) ((unsigned __int128) next() << 64 | next()) >>
+										 shift);
+	scan.work.kind = GPUAGG_INT64;
+	scan.work.op = op;
+	scan.work.flags = GPUAGG_SCAN_WIDE | (exclusive ? GPUAGG_SCAN_EXCLUSIVE : 0);
+	memset(&carry, 0, sizeof(carry));
+	for (int part = 0; part < 2; part++)
+	{
+		Flight some = scan;
+		int64 from = part == 0 ? 0 : cut;
+
+		some.work.nrows = (part == 0 ? cut : nrows) - from;
+		some.values = values + from;
+		some.validity = validity + from / 64;
+		some.heads = heads + from / 64;
+		some.results = results + from * nwords;
+		some.status = status + from;
+		gpuagg_cpu_scan(&some, &carry);
+	}
+	for (int64 i = 0; i < nrows; i++)
+	{
+		if (gpuagg_bit(heads, i))
+			low = high = n = 0;
+		for (int put = 0; put < 2; put++)
+		{
+			const uint64 *result = results + i * nwords;
+			__int128 value = gpuagg_int128_wide(values[i]);
+
+			if ((put == 0) == exclusive)
+			{
+				__int128 upper = high + (low >> 64);
+
+				ok &= status[i] == (n > 0 ? GPUAGG_ROW_VALUE : GPUAGG_ROW_NULL);
+				if (n == 0)
+					continue;
+				if (op == GPUAGG_SUM)
+					ok &= result[0] == (uint64) low && result[1] == (uint64) upper &&
+						  result[2] == (uint64) (upper >> 64);
+				else
+					ok &= result[0] == (uint64) best && result[1] == (uint64) (best >> 64);
+				continue;
+			}
+			if (!gpuagg_bit(validity, i))
+				continue;
+			if (n++ == 0 || (op == GPUAGG_MIN ? value < best : value > best))
+				best = value;
+			low += (uint64) value;
+			high += value >> 64;
+		}
+	}
+	passed += ok;
+	failed += !ok;
+	if (!ok && failed <= 20)
+		printf("not ok: scan of wide %s, %ld rows\n", op_names[op], (long) nrows);
+	free(values);
+	free(heads);
+	free(validity);
+	free(results);
+	free(status);
+}
+
 int
 main(void)
 {
@@ -472,6 +555,10 @@ main(void)
 								  511, 512, 513, 1023, 1024, 1025, 2048, MAX_ROWS};
 
 	printf("seed %lu\n", (unsigned long) seed);
+	for (int op = GPUAGG_SUM; op <= GPUAGG_MAX; op++)
+		for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++)
+			for (int again = 0; again < 20; again++)
+				test_wide_scan(op, again % 2, sizes[k]);
 	for (int kind = GPUAGG_INT32; kind <= GPUAGG_FLOAT32; kind++)
 		for (int op = GPUAGG_SUM; op <= GPUAGG_COUNT; op++)
 			for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++)
