@@ -99,7 +99,7 @@ is_column(const Expr *expr, const VectorValue *value)
 		   gpuagg_vector_type_size(value->type) == (size_t) length;
 }
 
-/* Whether all that is computed before the first row is there are values of the client. */
+/* Whether all that is computed once for the values are parameters: of the client, or of nodes above. */
 static bool
 has_plain_parameters(const VectorCompiler *compiler)
 {
@@ -109,8 +109,7 @@ has_plain_parameters(const VectorCompiler *compiler)
 	{
 		const VectorParameter *parameter = lfirst(cell);
 
-		if (!parameter->filter && (!IsA(parameter->expr, Param) ||
-								   ((const Param *) parameter->expr)->paramkind != PARAM_EXTERN))
+		if (!parameter->filter && !IsA(parameter->expr, Param))
 			return false;
 	}
 	return true;

@@ -35,9 +35,6 @@ map_node(Node *node, void *context)
 							 source->varattno > 0 && source->varattno <= mapping->nchild;
 		return copyObject((Node *) entry->expr);
 	}
-	/* a change of which the node below would not be told */
-	if (IsA(node, Param) && ((const Param *) node)->paramkind == PARAM_EXEC)
-		mapping->complete = false;
 	return expression_tree_mutator(node, map_node, context);
 }
 

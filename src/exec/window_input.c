@@ -12,6 +12,7 @@
 #include "utils/memutils.h"
 
 #include "exec/window_below.h"
+#include "exec/window_source.h"
 #include "exec/window_state.h"
 
 void
@@ -345,8 +346,29 @@ gpuagg_window_input_next(WindowInput *input)
 	return !input->ended;
 }
 
+static bool
+has_changed(Node *node, void *changed)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((const Param *) node)->paramkind == PARAM_EXEC)
+		return bms_is_member(((const Param *) node)->paramid, changed);
+	return expression_tree_walker(node, has_changed, changed);
+}
+
+/* Whether arguments that are columns of the sort are others now. */
+static bool
+has_other_arguments(const WindowInput *input, const Bitmapset *changed)
+{
+	for (int i = 0; i < input->narguments && changed != NULL; i++)
+		if (input->computed[i] &&
+			has_changed((Node *) input->arguments[i], unconstify(Bitmapset *, changed)))
+			return true;
+	return false;
+}
+
 void
-gpuagg_window_input_rescan(WindowInput *input)
+gpuagg_window_input_rescan(WindowInput *input, const Bitmapset *changed)
 {
 	gpuagg_window_keys_forget(input->partition_keys, input->spec->npartition);
 	gpuagg_window_keys_forget(input->order_keys, input->norder);
@@ -355,7 +377,7 @@ gpuagg_window_input_rescan(WindowInput *input)
 	input->row = NULL;
 	input->sends = false;
 
-	if (input->sorted && input->child->chgParam == NULL)
+	if (input->sorted && input->child->chgParam == NULL && !has_other_arguments(input, changed))
 	{
 		gpuagg_row_sort_rewind(input->sort);
 		return;
@@ -367,6 +389,17 @@ gpuagg_window_input_rescan(WindowInput *input)
 	/* a child with changed parameters rescans itself when it is next asked for a row */
 	if (input->child->chgParam == NULL || input->table != NULL)
 		ExecReScan(input->child);
+}
+
+void
+gpuagg_window_input_tell(WindowInput *input, const Bitmapset *changed)
+{
+	PlanState *child = input->child;
+
+	UpdateChangedParamSet(child, unconstify(Bitmapset *, changed));
+	/* it may have columns for this node that need others than its own */
+	if (gpuagg_window_source_node(child) == child && ((const WindowScanState *) child)->input.asked)
+		child->chgParam = bms_add_members(child->chgParam, changed);
 }
 
 void

@@ -93,7 +93,11 @@ extern void gpuagg_window_input_mark(WindowInput *input, const Datum *values, co
 									 Size stride, int64 nrows, uint64 *partition_heads,
 									 uint64 *group_heads);
 
-extern void gpuagg_window_input_rescan(WindowInput *input);
+/* Tells the child which of the node's parameters have changed. */
+extern void gpuagg_window_input_tell(WindowInput *input, const Bitmapset *changed);
+
+/* After that, with these again, or NULL. */
+extern void gpuagg_window_input_rescan(WindowInput *input, const Bitmapset *changed);
 extern void gpuagg_window_input_end(WindowInput *input);
 
 #endif /* GPUAGG_WINDOW_INPUT_H */

@@ -283,8 +283,8 @@ rescan(CustomScanState *css)
 	node->waiting.pending = 0;
 
 	if (css->ss.ps.chgParam != NULL)
-		UpdateChangedParamSet(node->input.child, css->ss.ps.chgParam);
-	gpuagg_window_input_rescan(&node->input);
+		gpuagg_window_input_tell(&node->input, css->ss.ps.chgParam);
+	gpuagg_window_input_rescan(&node->input, css->ss.ps.chgParam);
 }
 
 /* Called between fetches of a cursor too, so nothing is released. */

@@ -499,6 +499,9 @@ def other_places(script, rng, table, settings):
         both('SELECT a.k, s.* FROM (SELECT DISTINCT k FROM {0} WHERE k < 9 OR k IS NULL) a, LATERAL '
              '(SELECT i, @sum(x_int8) {1} AS r FROM {0} b WHERE b.k IS NOT DISTINCT FROM a.k OFFSET 0) s'
              .format(t, o), 'lateral')
+        both('SELECT a.k, s.* FROM (SELECT DISTINCT k FROM {0} WHERE k < 5) a, LATERAL '
+             '(SELECT i, @sum(x_int8 - a.k) {1} AS r, @max(x_int4 + a.k) {2} AS t FROM {0} b OFFSET 0) s'
+             .format(t, o, rng.choice((over, peers, whole, 'OVER (ORDER BY i DESC)'))), 'lateral arguments')
         both('SELECT a.i, (SELECT max(r) FROM (SELECT @sum(x_int4) {1} AS r FROM {0} b WHERE b.i < a.i '
              'ORDER BY b.g, b.k, b.i LIMIT 7) q) FROM {0} a WHERE a.i < 12'.format(t, o), 'correlated')
         both('SELECT i, g, @sum(x_numeric) {1} + @count(x_int4) {1}, @sum(x_numeric) {1}, t, ctid, tableoid '
@@ -732,7 +735,7 @@ def main():
     present = any('GpuWindow)' in line for line in psql.query(
         'EXPLAIN SELECT gpu_running_sum(i) OVER (ORDER BY i) FROM generate_series(1, 3) i'))
     settings = Settings()
-    sizes = (0, 1, 3, 33, 127, 1023, 1024, 1025, 2048, 3071, 4099, 23000, 5000)
+    sizes = (0, 1, 3, 33, 127, 1023, 1024, 1025, 2048, 3071, 4099, 11000, 5000)
     for number in range(options.tables):
         rng = random.Random('%d %d' % (options.seed, number))
         table = Table(rng, number, sizes[-1 - number % len(sizes)])

@@ -267,5 +267,33 @@ SELECT node_lines('SELECT i, gpu_running_sum(x) OVER (PARTITION BY date_trunc(''
 DROP TABLE amounts, parts;
 DROP FUNCTION node_lines(text);
 
+-- arguments with parameters of queries around: computed as columns, anew when they change, where the table's rows stay the same, too
+CREATE FUNCTION sets(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line ~ 'GpuWindow|Batches' THEN
+			RETURN NEXT substring(regexp_replace(line, 'rows=(\d+)(\.\d+)?', 'rows=\1') FROM '[A-Z].*');
+		END IF;
+	END LOOP;
+END $$;
+CREATE TABLE numbers AS SELECT i, i % 7 AS g, (i * 7919 % 1009)::bigint AS x, (i % 997 / 8.0)::numeric(10,3) AS n FROM generate_series(1, 3000) i;
+ANALYZE numbers;
+SELECT sets('SELECT e, s.* FROM generate_series(1, 3) e, LATERAL (SELECT max(r), min(t) FROM (SELECT gpu_sum(x * e) OVER (PARTITION BY g ORDER BY i) AS r, gpu_sum(i - e) OVER (PARTITION BY x) AS t FROM numbers OFFSET 0) q) s');
+SELECT e, s.* FROM generate_series(1, 3) e, LATERAL (SELECT max(r), min(t), sum(r), max(u) FROM (SELECT gpu_sum(x * e) OVER (PARTITION BY g ORDER BY i) AS r, gpu_sum(n - e) OVER (PARTITION BY g ORDER BY i) AS t,
+	gpu_max(x + e) OVER (PARTITION BY i / 100) AS u FROM numbers OFFSET 0) q) s;
+SELECT e, s.* FROM generate_series(1, 3) e, LATERAL (SELECT max(r), min(t), sum(r), max(u) FROM (SELECT sum(x * e) OVER (PARTITION BY g ORDER BY i) AS r, sum(n - e) OVER (PARTITION BY g ORDER BY i) AS t,
+	max(x + e) OVER (PARTITION BY i / 100) AS u FROM numbers OFFSET 0) q) s;
+SELECT e, (SELECT gpu_max(r) FROM (SELECT gpu_sum(n * coalesce(e, 5)) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING) AS r FROM numbers WHERE i > 100 * e OR e IS NULL) q) FROM (VALUES (2), (NULL), (2), (-3)) v (e);
+SELECT e, (SELECT max(r) FROM (SELECT sum(n * coalesce(e, 5)) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING) AS r FROM numbers WHERE i > 100 * e OR e IS NULL) q) FROM (VALUES (2), (NULL), (2), (-3)) v (e);
+-- of a query that is run once, and not where no row asks for it
+SELECT differences('SELECT i, gpu_sum(x + (SELECT max(i) FROM numbers)) OVER (PARTITION BY g ORDER BY i) AS a FROM numbers');
+SELECT count(*), count(a) FROM (SELECT gpu_sum(x / (SELECT 0 * max(i) FROM numbers)) OVER (PARTITION BY g ORDER BY i) AS a FROM numbers WHERE i < 0) q;
+SELECT count(*), count(a) FROM (SELECT gpu_sum(x + (SELECT 1 / (0 * max(i)) FROM numbers)) OVER (PARTITION BY g ORDER BY i) AS a FROM numbers WHERE i < 0) q;
+SELECT count(*), count(a) FROM (SELECT gpu_sum(x + (SELECT 1 / (0 * max(i)) FROM numbers)) OVER (PARTITION BY g ORDER BY i) AS a FROM numbers) q;
+DROP TABLE numbers;
+DROP FUNCTION sets(text);
+
 DROP FUNCTION differences(text);
 DROP TABLE wins, definitions, steps;
