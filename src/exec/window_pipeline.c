@@ -393,6 +393,7 @@ put_sorted(WindowScanState *node, WindowRows *rows, int64 capacity)
 				  !(node->input.keeps_rows || node->pipeline->all_by_value);
 	Size bytes;
 
+	Assert(stride == gpuagg_row_sort_desc(sort)->natts);
 	rows->is_late = (node->nbounds > 0 || node->pipeline->needed != NULL) &&
 					node->input.keeps_rows && !node->has_expressions;
 	rows->first = gpuagg_row_sort_position(sort);

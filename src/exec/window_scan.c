@@ -158,11 +158,11 @@ choose_engine(WindowScanState *node)
 	return reason == GPUAGG_OK || reason == GPUAGG_SMALL ? gpuagg_device_min_rows : FLIGHT_NEVER;
 }
 
-/* Whether there are arguments that the sort may compute. */
+/* Whether there are arguments that the sort may compute, for this node or one above. */
 static bool
 has_arguments(const WindowScanState *node)
 {
-	for (int i = 0; i < node->nfunctions; i++)
+	for (int i = 0; i < node->input.narguments; i++)
 		if (node->input.arguments[i] != NULL)
 			return true;
 	return false;

@@ -70,6 +70,9 @@ SELECT count(*) FROM (SELECT gpu_running_sum(most, true) OVER o IS NOT DISTINCT 
 SELECT mem, differences('SELECT i, s, n, w7, @sum(w0) OVER a AS a, @sum(w7 * 2) OVER b AS b, @max(most) OVER c AS c, @avg(deep) OVER c AS d, @sum(n) OVER b AS e, @sum(small) OVER d AS f, @count(w0) OVER d AS h
 	FROM wide WINDOW a AS (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING), b AS (PARTITION BY l ORDER BY k), c AS (PARTITION BY k), d AS (ORDER BY k DESC, i)')
 FROM (VALUES ('64kB'), ('500kB'), ('1MB'), ('64MB')) m (mem), LATERAL (SELECT set_config('work_mem', mem, false)) s;
+-- only the upper window has such arguments
+SELECT mem, differences('SELECT i, @max(w0) OVER a AS a, @avg(w7 * 2) OVER a AS b, @sum(k) OVER b AS c, @sum(i) OVER c AS d FROM wide WINDOW a AS (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING), b AS (PARTITION BY l ORDER BY k), c AS (PARTITION BY k)')
+FROM (VALUES ('64kB'), ('500kB'), ('64MB')) m (mem), LATERAL (SELECT set_config('work_mem', mem, false)) s;
 SET gpuagg.min_table_pages = 0;
 SELECT mem, differences('SELECT b, @sum(r) AS c, @max(t) AS d, @min(u) AS e, @count(v) AS f, @sum(v) FILTER (WHERE r > 0) AS h FROM (SELECT b, @sum(w0) OVER a AS r, @sum(w7 * 2) OVER b AS t, @max(small) OVER b AS u, @avg(deep) OVER a AS v
 	FROM wide WINDOW a AS (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING), b AS (PARTITION BY l ORDER BY k)) q GROUP BY b'),
