@@ -677,7 +677,8 @@ def bounds(tally, rows):
     table = SCHEMA + '.big'
     windows = ('ORDER BY one, u ROWS UNBOUNDED PRECEDING', 'PARTITION BY one', 'ORDER BY slow',
                'PARTITION BY tiny ORDER BY u', 'PARTITION BY one ORDER BY u')
-    for window in windows:
+    for window, other in [(window, window) for window in windows] + list(zip(windows, windows[1:] + windows[:1])):
+        both = window if other is window else window + '; ' + other
         session = Session()
         session.say("SET work_mem = '4MB'; SET gpuagg.batch_rows = 65536; SET max_parallel_workers_per_gather = 0; "
                     'SELECT gpu_sum(x4) FROM %s WHERE i < 1000; SELECT 1 AS ready' % table)
@@ -685,7 +686,7 @@ def bounds(tally, rows):
             pass
         before = most = session.private()
         session.say('SELECT count(*), max(s) FROM (SELECT w, gpu_running_sum(x8) OVER (%s) AS s, gpu_running_min(xf) OVER (%s) '
-                    'FROM %s OFFSET 0) q' % (window, window, table))
+                    'FROM %s OFFSET 0) q' % (window, other, table))
         session.run.stdin.close()
         while session.run.poll() is None:
             try:
@@ -696,7 +697,7 @@ def bounds(tally, rows):
         said = session.run.stderr.read() + session.run.stdout.read()
         grown = (most - before) / 1024
         # two sets of two functions at 65,536 rows, and as much again for core's own needs
-        tally.add([('memory: ' + window, None if grown < 40 and '%d|' % rows in said else
+        tally.add([('memory: ' + both, None if grown < 40 and '%d|' % rows in said else
                     '%.0f MB more with work_mem 4 MB; %s' % (grown, said[:200]))])
         for mem in ('4MB', '512MB'):
             done = subprocess.run(['psql', '-X', '-q', '-A', '-t', '-v', 'VERBOSITY=sqlstate'], stdout=subprocess.PIPE,
@@ -705,18 +706,18 @@ def bounds(tally, rows):
                 "SET work_mem = '{3}'; SET statement_timeout = 300;\n"
                 '\\! echo delay $(cat /proc/$BACKEND/schedstat)\nSELECT extract(epoch FROM clock_timestamp());\n'
                 'SELECT count(a), count(b) FROM (SELECT gpu_running_sum(x8) OVER ({0}) AS a, '
-                'gpu_avg(x4) OVER ({0}) AS b FROM (SELECT * FROM {1}, generate_series(1, {2})) b OFFSET 0) q;\n'
+                'gpu_avg(x4) OVER ({4}) AS b FROM (SELECT * FROM {1}, generate_series(1, {2})) b OFFSET 0) q;\n'
                 'SELECT extract(epoch FROM clock_timestamp());\n\\! echo delay $(cat /proc/$BACKEND/schedstat)\n'
-                'RESET statement_timeout; SELECT gpu_sum(x4) FROM {1} WHERE i < 5;').format(window, table, 30000000 // rows, mem))
+                'RESET statement_timeout; SELECT gpu_sum(x4) FROM {1} WHERE i < 5;').format(window, table, 30000000 // rows, mem, other))
             times = [float(line) for line in done.stdout.splitlines() if re.fullmatch(r'\d{9,}\.\d+', line)]
             # ns that the backend was ready to run and another process had the processor
             delays = [int(line.split()[2]) for line in done.stdout.splitlines() if re.fullmatch(r'delay \d+ \d+ \d+', line)]
             if len(times) != 2 or len(delays) != 2:
-                tally.add([('cancel: %s, %s' % (window, mem), 'no times: %s' % done.stdout[:200])])
+                tally.add([('cancel: %s, %s' % (both, mem), 'no times: %s' % done.stdout[:200])])
                 continue
             took = times[1] - times[0] - (delays[1] - delays[0]) / 1e9
             good = '57014' in done.stderr and took < 0.3 + LIMIT_S
-            tally.add([('cancel: %s, %s' % (window, mem), None if good else '%.2f s: %s' % (took, done.stderr[:200]))])
+            tally.add([('cancel: %s, %s' % (both, mem), None if good else '%.2f s: %s' % (took, done.stderr[:200]))])
     tally.truth('no temporary files are left', psql.query('SELECT count(*) FROM pg_ls_tmpdir()') == ['0'])
 
 
