@@ -274,7 +274,7 @@ DECLARE
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
 		IF line ~ 'GpuWindow|Batches' THEN
-			RETURN NEXT substring(regexp_replace(line, 'rows=(\d+)(\.\d+)?', 'rows=\1') FROM '[A-Z].*');
+			RETURN NEXT substring(regexp_replace(regexp_replace(line, 'rows=(\d+)(\.\d+)?', 'rows=\1'), '(Batches): [1-9].*', '\1') FROM '[A-Z].*');
 		END IF;
 	END LOOP;
 END $$;

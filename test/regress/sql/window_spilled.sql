@@ -37,7 +37,7 @@ DECLARE
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
 		IF line ~ 'Key:|Shares|Takes|Spilled|Sort Method|Scan on|WindowAgg|rows=' THEN
-			RETURN NEXT substring(regexp_replace(regexp_replace(line, 'rows=(\d+)(\.\d+)?', 'rows=\1'), '(Disk|Memory): .*', '\1')
+			RETURN NEXT substring(regexp_replace(regexp_replace(line, 'rows=(\d+)(\.\d+)?', 'rows=\1'), '(Disk|Memory|Spilled Rows): .*', '\1')
 								  FROM '[A-Z].*');
 		END IF;
 	END LOOP;
@@ -45,7 +45,7 @@ END $$;
 -- Memory of the nodes of cursors, and files.
 CREATE FUNCTION kilobytes() RETURNS bigint LANGUAGE sql AS $$
 	SELECT sum(total_bytes)::bigint / 1024 FROM pg_backend_memory_contexts WHERE name ~ '^(gpuagg|GpuWindow) ' $$;
-CREATE FUNCTION files() RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM pg_ls_tmpdir() $$;
+CREATE FUNCTION files() RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM pg_ls_tmpdir() WHERE name ~ ('^pgsql_tmp' || pg_backend_pid() || '\.') $$;
 
 SET work_mem = '1MB';
 SELECT ways('SELECT i, s, gpu_sum(x8) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING), gpu_sum(n * 2) OVER (PARTITION BY k ORDER BY o),

@@ -35,7 +35,7 @@ DECLARE
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
 		IF line ~ 'Shares|Takes|Sort Method|Batches|Scan on|Scan .Gpu|Removed|WindowAgg' THEN
-			RETURN NEXT substring(regexp_replace(regexp_replace(line, 'rows=(\d+)(\.\d+)?', 'rows=\1'), '(Disk|Memory): .*', '\1')
+			RETURN NEXT substring(regexp_replace(regexp_replace(line, 'rows=(\d+)(\.\d+)?', 'rows=\1'), '(Disk|Memory|Batches): [0-9]*[1-9].*', '\1')
 								  FROM '[A-Z].*');
 		END IF;
 	END LOOP;
