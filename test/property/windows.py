@@ -736,7 +736,7 @@ def main():
     present = any('GpuWindow)' in line for line in psql.query(
         'EXPLAIN SELECT gpu_running_sum(i) OVER (ORDER BY i) FROM generate_series(1, 3) i'))
     settings = Settings()
-    sizes = (0, 1, 3, 33, 127, 1023, 1024, 1025, 2048, 3071, 4099, 11000, 5000)
+    sizes = (0, 1, 3, 33, 127, 1023, 1024, 1025, 2048, 3071, 4099, 7001, 5000)
     for number in range(options.tables):
         rng = random.Random('%d %d' % (options.seed, number))
         table = Table(rng, number, sizes[-1 - number % len(sizes)])
