@@ -109,16 +109,19 @@ typedef struct Piece
 	int64_t shift;
 } Piece;
 
-/* The piece of a time; false: the zone has none. */
+/*
+ * The piece of a time; false: the zone has none, and the piece is empty, with the shift of the first or
+ * the last.
+ */
 static bool
 find_piece(const int64_t *pieces, int n, bool local, int64_t t, Piece *piece)
 {
 	int64_t seconds = zone_seconds(t);
 	int low = 0;
 	int high = n - 1;
+	bool found = seconds >= zone_begin(pieces[0], local) &&
+				 seconds < zone_begin(pieces[n - 1], local);
 
-	if (seconds < zone_begin(pieces[0], local) || seconds >= zone_begin(pieces[n - 1], local))
-		return false;
 	while (high - low > 1)
 	{
 		int middle = (low + high) / 2;
@@ -128,10 +131,21 @@ find_piece(const int64_t *pieces, int n, bool local, int64_t t, Piece *piece)
 		else
 			low = middle;
 	}
+	*piece = (Piece){0, 0, zone_shift(pieces[low]) * (local ? -CALENDAR_SECOND : CALENDAR_SECOND)};
+	if (!found)
+		return false;
 	piece->from = zone_begin(pieces[low], local) * CALENDAR_SECOND;
 	piece->until = zone_begin(pieces[high], local) * CALENDAR_SECOND;
-	piece->shift = zone_shift(pieces[low]) * (local ? -CALENDAR_SECOND : CALENDAR_SECOND);
 	return true;
+}
+
+/* How many pieces there are, without those at the end that are equal but for one. */
+static int
+count_pieces(const int64_t *pieces, int n)
+{
+	while (n > 2 && pieces[n - 1] == pieces[n - 2])
+		n--;
+	return n;
 }
 
 /* Whether all 64 times are of the piece: then their shifted ones are in out. */
@@ -148,11 +162,16 @@ shift_word(const int64_t *a, int64_t *out, const Piece *piece)
 	return all;
 }
 
-/* Times nearby are nearly always of the same piece, the last that was found. */
+/*
+ * Times nearby are nearly always of the same piece, the last that was found.  Rows that do not count
+ * have a value as on the device.
+ */
 static void
 run_zone(const GpuaggVectorStep *step)
 {
 	bool local = step->instruction->op == GPUAGG_VECTOR_TIME_FROM_LOCAL;
+	const int64_t *pieces = step->set;
+	int n = count_pieces(pieces, step->instruction->count);
 	int words = gpuagg_vector_words(step);
 	uint64_t wanted[GPUAGG_VECTOR_WORDS];
 	Piece piece = {0, 0, 0};
@@ -170,11 +189,10 @@ run_zone(const GpuaggVectorStep *step)
 		{
 			int i = __builtin_ctzll(left);
 
-			if ((a[i] < piece.from || a[i] >= piece.until) &&
-				!find_piece(step->set, step->instruction->count, local, a[i], &piece))
+			if ((step->has_null || a[i] < piece.from || a[i] >= piece.until) &&
+				!find_piece(pieces, n, local, a[i], &piece))
 				flags |= left & -left;
-			else
-				out[i] = a[i] + piece.shift;
+			out[i] = (int64_t) ((uint64_t) a[i] + (uint64_t) piece.shift);
 		}
 		if (step->has_null)
 			flags = wanted[w];
