@@ -13,6 +13,7 @@ server's user, with gpuagg in shared_preload_libraries:
 """
 import argparse
 import collections
+import multiprocessing
 import os
 import random
 import signal
@@ -142,8 +143,8 @@ class Faults:
             self.ask(session, 'ALTER SYSTEM RESET %s' % name)
         self.ask(session, 'SELECT pg_reload_conf()')
 
-    def trouble(self):
-        """Makes trouble until the time is up."""
+    def trouble(self, told):
+        """Makes trouble until the time is up, in a process of its own, as threads wait for each other."""
         rng = random.Random(self.run.seed * 1000 + 999)
         session = Session(self.run, 'trouble', SETTINGS)
         session.connect()
@@ -165,6 +166,7 @@ class Faults:
                 self.run.count('prefetches')
         self.restore(session)
         session.close()
+        told.put((dict(self.run.events), self.run.failures))
 
     def work(self, actors):
         threads = [threading.Thread(target=self.guarded, args=actor, daemon=True) for actor in actors]
@@ -184,7 +186,15 @@ class Faults:
     def faults(self):
         self.run.begin = time.monotonic()
         self.run.end = self.run.begin + self.arguments.seconds
-        self.work([(self.session, n) for n in range(self.arguments.sessions)] + [(self.trouble,)])
+        forks = multiprocessing.get_context('fork')
+        told = forks.Queue()
+        trouble = forks.Process(target=self.trouble, args=(told,))
+        trouble.start()
+        self.work([(self.session, n) for n in range(self.arguments.sessions)])
+        events, failures = told.get(timeout=BACK)
+        trouble.join()
+        self.run.events.update(events)
+        self.run.failures += failures
         self.report('faults')
 
     # ---- calm ----
