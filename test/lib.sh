@@ -25,6 +25,13 @@ count()
 	esac
 }
 
+# What a log says of what failed: that it did, then what may tell why.
+objections()
+{
+	grep -E '^not ok|FAILED|^FAIL|^\(exit status' "$1"
+	grep -E 'error:|^# +(Failed|got|expected):?' "$1"
+}
+
 # part NAME FORMAT COMMAND...: runs a part, counts, and adds a line to the results.
 part()
 {
@@ -55,7 +62,8 @@ part()
 		printf '%-28s %8d passed %5d failed %5d s\n' "$name" "$p" "$f" $((SECONDS - begin))
 		if [ "$f" -gt 0 ]; then
 			echo "---- the end of $log"
-			grep -E '^not ok|FAILED|^FAIL|error:|^# +(Failed|got|expected):?' "$log" | head -20
+			objections "$log" | head -20
+			objections "$log" | head -4 | sed "s/^/$name: /" >>"$logs/objections"
 			echo "----"
 			tail -30 "$log"
 			echo "----"
@@ -73,14 +81,20 @@ stop_parts()
 	done
 }
 
-# The table of all parts, and the totals as its last line.  Fails if a test did.
+# The table of all parts, those that failed last, with what they say, and the totals as the last line:
+# who sees the end of it alone sees these.  Fails if a test did.
 summary()
 {
 	echo
-	awk -F '\t' '
+	sort -t "$(printf '\t')" -k3,3n -s "$logs/results" | awk -F '\t' -v objections="$logs/objections" '
 		BEGIN { printf "%-28s %8s %8s %9s\n", "part", "passed", "failed", "seconds" }
 		{ printf "%-28s %8d %8d %9d\n", $1, $2, $3, $4; p += $2; f += $3 }
-		END { printf "\n%d passed, %d failed\n", p, f; exit f > 0 || p == 0 }' "$logs/results"
+		END {
+			for (n = 0; n < 12 && (getline line <objections) > 0; n++)
+				print (n ? "" : "\n") substr(line, 1, 120)
+			printf "\n%d passed, %d failed\n", p, f
+			exit f > 0 || p == 0
+		}'
 }
 
 # What is ours must compile without warnings; the arguments are logs of the build.
