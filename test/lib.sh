@@ -40,7 +40,7 @@ part()
 	log=$logs/$(echo "$name" | tr -c 'a-zA-Z0-9\n' '_' | tr -s _).log
 
 	# In the background, so that a signal to us is not held up by it.
-	timeout -k 10 "${part_timeout:-900}" bash -c '"$@"' bash "$@" >"$log" 2>&1 </dev/null &
+	timeout -k 10 "${part_timeout:-1800}" bash -c '"$@"' bash "$@" >"$log" 2>&1 </dev/null &
 	: >"$logs/.running.$!"
 	wait $!
 	status=$?
@@ -244,6 +244,7 @@ tap_suite()
 	part "server-level (TAP)" tap in_cluster tap sh -c '
 		mkdir -p "$1/run/tap" && cd "$1/run/tap" &&
 		export TESTDIR="$PWD" TESTDATADIR="$PWD/data" TESTLOGDIR="$PWD/log" TMPDIR="$1/run" &&
+		export PG_TEST_TIMEOUT_DEFAULT=1200 && # of a session too, from its start to its end
 		mkdir -p data log said && unset PGHOST PGPORT PGUSER PGDATABASE &&
 		export INITDB_TEMPLATE="$PWD/template" &&
 		env -u LC_ALL LC_MESSAGES=C initdb -D "$INITDB_TEMPLATE" -A trust -N >log/initdb 2>&1 || exit

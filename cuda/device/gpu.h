@@ -70,6 +70,9 @@ extern GpuaggReason gpu_event_query(GpuEventRef event, int *done);
 /* Time from one timed event to another, both of them done, by the device's clock. */
 extern GpuaggReason gpu_event_elapsed(GpuEventRef from, GpuEventRef to, uint64_t *ns);
 
+/* How long a piece of work may take, ns: the device hangs if one takes longer. */
+extern int64_t gpu_patience(void);
+
 /* Status of the kernel launches that this thread has made since the last call. */
 extern GpuaggReason gpu_launch_status(void);
 

@@ -368,6 +368,12 @@ gpu_event_elapsed(GpuEventRef from, GpuEventRef to, uint64_t *ns)
 	return reason;
 }
 
+int64_t
+gpu_patience(void)
+{
+	return INT64_C(30000000000);
+}
+
 GpuaggReason
 gpu_launch_status(void)
 {

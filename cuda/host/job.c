@@ -25,7 +25,6 @@
 #include "host/log.h"
 
 #define MAX_QUEUED		1024				/* jobs of all clients */
-#define DEADLINE_NS		(30 * GPUD_SECOND)	/* a piece that takes longer hangs */
 #define STARVED_NS		(5 * GPUD_SECOND)	/* of others' work: then a benchmark's step fails */
 #define LAUNCH_NS		INT64_C(1000000)	/* then the sockets have their turn */
 #define TURN_NS			(GPUD_SECOND / 2)	/* a turn is kept for so long */
@@ -356,7 +355,7 @@ check_deadline(Lane *lane, bool hindered)
 		lane->unhindered = now;
 	}
 	lane->looked = now;
-	if (now - lane->unhindered > DEADLINE_NS)
+	if (now - lane->unhindered > gpu_patience())
 		gpud_lost("a request did not end in time");
 }
 

@@ -266,11 +266,11 @@ daemon_end(Daemon *daemon, int signal)
 	if (daemon->pid > 0)
 	{
 		kill(daemon->pid, signal);
-		status = daemon_wait(daemon, 5000);
+		status = daemon_wait(daemon, WAIT_MS);
 		if (status == -1)
 		{
 			kill(daemon->pid, SIGKILL);
-			daemon_wait(daemon, 5000);
+			daemon_wait(daemon, WAIT_MS);
 		}
 	}
 	for (int i = 0; i < 3; i++)

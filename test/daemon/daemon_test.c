@@ -728,14 +728,14 @@ test_bad_start(void)
 	CHECK(fd >= 0);
 	close(fd);
 	daemon_start_in(&d, program, NULL);
-	CHECK(ended_with(daemon_wait(&d, 5000), 1));
+	CHECK(ended_with(daemon_wait(&d, WAIT_MS), 1));
 	CHECK(socket_exists(&d));
 	daemon_end(&d, SIGKILL);
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 	{
 		daemon_start(&d, program, cases[i].args);
-		CHECK(ended_with(daemon_wait(&d, 5000), cases[i].status));
+		CHECK(ended_with(daemon_wait(&d, WAIT_MS), cases[i].status));
 		daemon_end(&d, SIGKILL);
 	}
 }
@@ -901,13 +901,26 @@ test_lost(void)
 	}
 	CHECK(reply.h.reason == GPUAGG_LOST && reply.h.id == request.h.id);
 	CHECK(client_is_closed(fd));
-	CHECK(ended_with(daemon_wait(&d, 2000), 2));
+	CHECK(ended_with(daemon_wait(&d, WAIT_MS), 2));
 	CHECK(!socket_exists(&d));
 	CHECK(a.base[4095] == 1); /* the rows are still there */
 	close(fd);
 	lease_forget(&a);
 	daemon_end(&d, SIGKILL);
 	unsetenv("GPUAGG_SIM_LOST_AFTER");
+
+	/* so does one that hangs: a piece of work that does not end in time */
+	setenv("GPUAGG_SIM_PATIENCE_MS", "1000", 1);
+	fd = client_start(&d, program, NULL, &a);
+	unsetenv("GPUAGG_SIM_PATIENCE_MS");
+	reduce_init(&request, &a, GPUAGG_INT64, GPUAGG_SUM, 0, 0, 512);
+	device_hold(0);
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_LOST);
+	CHECK(ended_with(daemon_wait(&d, WAIT_MS), 2));
+	device_release();
+	close(fd);
+	lease_forget(&a);
+	daemon_end(&d, SIGKILL);
 }
 
 /* Only processes of the same user are served; needs root to try. */

@@ -62,7 +62,7 @@ gpuagg.device_program = '$ENV{GPUAGGD_SIM}'
 gpuagg.device_min_rows = 0
 gpuagg.min_table_pages = 1000000
 gpuagg.batch_rows = 20000
-gpuagg.device_timeout = '60s'
+gpuagg.device_timeout = '10min'
 ));
 	$node->append_conf('postgresql.conf', $params{conf}) if defined $params{conf};
 	if ($params{start} // 1)
@@ -185,7 +185,7 @@ sub device_stat
 sub wait_until
 {
 	my ($condition, $seconds) = @_;
-	my $deadline = time() + ($seconds // 180);
+	my $deadline = time() + ($seconds // 900);
 
 	for (;;)
 	{

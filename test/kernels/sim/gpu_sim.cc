@@ -10,6 +10,7 @@
  *	GPUAGG_SIM_DEVICES		number of devices (1)
  *	GPUAGG_SIM_MEMORY		bytes of device memory (1 GiB)
  *	GPUAGG_SIM_DELAY_MS		an event is done so long after it was recorded (0)
+ *	GPUAGG_SIM_PATIENCE_MS	how long a piece of work may take (600000)
  *	GPUAGG_SIM_HOLD			while a file of this name exists, events recorded since do not
  *							get done but for the first few.  In it: the number of the hold,
  *							from 1, and how many do; how many do not is written to a file of the
@@ -77,6 +78,7 @@ struct Settings
 	int devices;
 	uint64_t memory;
 	int64_t delay_ms;
+	int64_t patience_ms;
 	const char *hold; /* or nullptr */
 	const char *pin;  /* the same */
 	const char *starve;
@@ -131,6 +133,7 @@ read_settings()
 	s.devices = (int) env_number("GPUAGG_SIM_DEVICES", 1);
 	s.memory = (uint64_t) env_number("GPUAGG_SIM_MEMORY", INT64_C(1) << 30);
 	s.delay_ms = env_number("GPUAGG_SIM_DELAY_MS", 0);
+	s.patience_ms = env_number("GPUAGG_SIM_PATIENCE_MS", 600000);
 	s.hold = getenv("GPUAGG_SIM_HOLD");
 	s.pin = getenv("GPUAGG_SIM_PIN");
 	s.starve = getenv("GPUAGG_SIM_STARVE");
@@ -545,6 +548,12 @@ gpu_event_elapsed(GpuEventRef from, GpuEventRef to, uint64_t *ns)
 																		  from->recorded_at)
 			  .count();
 	return context_status();
+}
+
+int64_t
+gpu_patience(void)
+{
+	return settings().patience_ms * 1000000;
 }
 
 /* Kernels have already run: only counts launches. */
