@@ -11,13 +11,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "gpuagg.h"
 #include "device/connection.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/fd.h"
 #include "utils/memutils.h"
 
-#define HANDSHAKE_MS  1000
+#define HANDSHAKE_MS  1000 /* at least; a fifth of what an answer may take */
 #define WAIT_TICK_MS  100
 #define WATCH_US	  2000
 #define WATCHERS_PART 4 /* of the processors, at most, are for those who watch */
@@ -381,7 +382,7 @@ gpuagg_connection_open(SharedState *state)
 	AddWaitEventToSet(c->wait_set, WL_SOCKET_READABLE, c->link.sock, NULL, NULL);
 
 	gpuagg_link_hello(&request, 0);
-	reason = gpuagg_connection_converse(c, &request, HANDSHAKE_MS);
+	reason = gpuagg_connection_converse(c, &request, Max(HANDSHAKE_MS, gpuagg_device_timeout / 5));
 	if (reason == GPUAGG_TIMEOUT)
 		gpuagg_breaker_trip(state);
 	if (reason == GPUAGG_OK && !c->control.u.hello.ready)

@@ -33,7 +33,7 @@
 /* all in ms */
 #define PING_EVERY		1000
 #define DESCRIBE_EVERY	5000
-#define SILENCE_TRIPS	2000
+#define SILENCE_TRIPS	2000 /* at least; who waits longer for answers waits longer for these, too */
 #define SILENCE_KILLS	5000
 #define TICK_ASKED		250
 #define CONNECT_WITHIN	15000
@@ -351,14 +351,16 @@ judge_silence(Watch *watch)
 {
 	int64 now = gpuagg_monotonic_ms();
 	int64 delay = gpuagg_delay_ms(&watch->checked_at, TICK_ASKED);
+	int64 kills = Max(SILENCE_KILLS, gpuagg_device_timeout);
+	int64 trips = Max(SILENCE_TRIPS, kills * 2 / 5);
 
 	if (watch->asked_at != 0)
 		watch->asked_at += delay;
-	if (watch->asked_at != 0 && now - watch->asked_at > SILENCE_TRIPS)
+	if (watch->asked_at != 0 && now - watch->asked_at > trips)
 	{
 		if (watch->ready_at != 0)
 			gpuagg_breaker_trip(state);
-		if (now - watch->asked_at > SILENCE_KILLS)
+		if (now - watch->asked_at > kills)
 		{
 			ereport(LOG, (errmsg("device program does not answer")));
 			return END_LOST;

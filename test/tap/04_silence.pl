@@ -16,7 +16,7 @@ use Time::HiRes qw(sleep time);
 
 my $sessions = 100;
 my $node = gpuagg_node('silence', rows => 100_000,
-	conf => "max_connections = 150\ngpuagg.total_staging_memory = '512MB'\n",
+	conf => "max_connections = 150\ngpuagg.total_staging_memory = '512MB'\ngpuagg.device_timeout = '5s'\n",
 	env => { GPUAGG_SIM_DELAY_MS => 20 });
 
 # Each session sums rows of its own, so that a stranger's region would show.

@@ -179,12 +179,16 @@ wait_until(sub { device_stat($node, 'device_state') eq 'ready' });
 
 $node->safe_psql('postgres', q(SELECT gpuagg_prefetch('t', '{i,b,n,z}')));
 asks('before it is stopped', 1, $query);
+$node->safe_psql('postgres', $_) for q(ALTER SYSTEM SET gpuagg.device_timeout = '5s'), 'SELECT pg_reload_conf()';
+wait_until(sub { $node->safe_psql('postgres', 'SHOW gpuagg.device_timeout') eq '5s' });
 my $stopped = gpuaggd_pid($node);
 kill 'STOP', $stopped;
 asks('stopped', 0, $query);
 asks('stopped, and another column to be put into memory', 0, 'SELECT %ssum(f), %scount(f) FROM t WHERE f > 7',
 	expected => $node->safe_psql('postgres', 'SELECT gpu_sum(f), gpu_count(f) FROM t WHERE f > 7'));
 wait_until(sub { !-e "/proc/$stopped" && device_stat($node, 'device_state') eq 'ready' });
+$node->safe_psql('postgres', $_) for 'ALTER SYSTEM RESET gpuagg.device_timeout', 'SELECT pg_reload_conf()';
+wait_until(sub { $node->safe_psql('postgres', 'SHOW gpuagg.device_timeout') eq '10min' });
 $node->safe_psql('postgres', q(SELECT gpuagg_prefetch('t', '{i,b,n,z}')));
 asks('replaced', 1, $query);
 
