@@ -17,6 +17,7 @@
 
 #define BLOCK	   32  /* rows of a loop that converts */
 #define LONG_BLOCK 256 /* rows of a loop that looks for extremes */
+#define MOVED	   256 /* rows that are read and written at a time */
 
 /* Values are looked at as numbers without sign, whatever they are. */
 typedef uint8_t Bits8;
@@ -136,6 +137,20 @@ BETWEEN_128(8)
 BETWEEN_128(16)
 BETWEEN_128(32)
 BETWEEN_128(64)
+
+/* Differences to one base become those to another one. */
+CONVERT(shift_8, Bits8, Bits8, VALUE)
+CONVERT(shift_16, Bits16, Bits16, VALUE)
+CONVERT(shift_32, Bits32, Bits32, VALUE)
+CONVERT(shift_64, Bits64, Bits64, VALUE)
+
+/* By the logarithm of the width. */
+static const Convert shifts[4][2] = {
+	VECTOR_BOTH(shift_8),
+	VECTOR_BOTH(shift_16),
+	VECTOR_BOTH(shift_32),
+	VECTOR_BOTH(shift_64),
+};
 
 typedef struct Loops
 {
@@ -413,25 +428,68 @@ gpuagg_narrow_add(GpuaggNarrow *narrow, const void *values, const uint64_t *vali
 	}
 }
 
-void
-gpuagg_narrow_finish(GpuaggNarrow *narrow)
+/* How far a value is above another one. */
+static unsigned __int128
+above(GpuaggInt128 value, GpuaggInt128 base)
+{
+	return (unsigned __int128) gpuagg_int128_wide(value) -
+		   (unsigned __int128) gpuagg_int128_wide(base);
+}
+
+/* Sets the width, not below `least`, and as the base the minimum or 0. */
+static void
+fit(GpuaggNarrow *narrow, uint8_t least)
 {
 	uint8_t size = (uint8_t) gpuagg_vector_type_size(narrow->type);
-	unsigned __int128 span = (unsigned __int128) gpuagg_int128_wide(narrow->maximum) -
-							 (unsigned __int128) gpuagg_int128_wide(narrow->minimum);
 
 	narrow->base = low_bits(0);
 	narrow->width = size;
 	if (narrow->type == GPUAGG_VECTOR_BOOL || narrow->type == GPUAGG_VECTOR_FLOAT32 ||
 		narrow->type == GPUAGG_VECTOR_FLOAT64)
 		return;
-	for (uint8_t width = 1; width < size; width *= 2)
-		if (span >> (8 * width) == 0)
+	for (uint8_t width = least; width < size; width *= 2)
+		if (above(narrow->maximum, narrow->minimum) >> (8 * width) == 0)
 		{
 			narrow->base = narrow->minimum;
 			narrow->width = width;
 			return;
 		}
+}
+
+void
+gpuagg_narrow_finish(GpuaggNarrow *narrow)
+{
+	fit(narrow, 1);
+}
+
+/* Whether it is stored as differences to a base. */
+static bool
+is_narrower(const GpuaggNarrow *narrow)
+{
+	return narrow->width != gpuagg_vector_type_size(narrow->type);
+}
+
+void
+gpuagg_narrow_guess(GpuaggNarrow *narrow, uint8_t least)
+{
+	unsigned __int128 spare;
+
+	fit(narrow, least);
+	if (!is_narrower(narrow))
+		return;
+	spare = UINT64_MAX >> (64 - 8 * narrow->width);
+	spare -= above(narrow->maximum, narrow->minimum);
+	narrow->base = gpuagg_int128_narrow(
+		(__int128) ((unsigned __int128) gpuagg_int128_wide(narrow->base) - spare / 2));
+}
+
+bool
+gpuagg_narrow_holds(const GpuaggNarrow *narrow, const GpuaggNarrow *rows)
+{
+	unsigned __int128 low = above(rows->minimum, narrow->base);
+	unsigned __int128 high = above(rows->maximum, narrow->base);
+
+	return !is_narrower(narrow) || !rows->any || (low <= high && high >> (8 * narrow->width) == 0);
 }
 
 uint64_t
@@ -520,6 +578,39 @@ gpuagg_narrow_read(const GpuaggNarrow *narrow, const void *stored, uint64_t firs
 		loops_of(narrow)->read[gpuagg_vector_width()](from, target, narrow->base, n);
 	else if (n > 0)
 		memcpy(target, from, n * size);
+}
+
+void
+gpuagg_narrow_move(const GpuaggNarrow *narrow, void *stored, uint64_t first,
+				   const GpuaggNarrow *from, const void *from_stored, uint64_t from_first,
+				   const uint64_t *valid, uint32_t n)
+{
+	size_t width = narrow->width;
+	const uint8_t *source = (const uint8_t *) from_stored + from_first * width;
+	uint8_t *target = (uint8_t *) stored + first * width;
+	GpuaggInt128 values[MOVED];
+
+	if (n > 0 && width > 0 && width == from->width && (valid == NULL || !is_narrower(narrow)))
+	{
+		unsigned __int128 up = above(from->base, narrow->base);
+
+		if (up == 0)
+			memcpy(target, source, n * width);
+		else
+			shifts[__builtin_ctzll(width)][gpuagg_vector_width()](source, target,
+																  gpuagg_int128_narrow(
+																	  (__int128) up),
+																  n);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i += MOVED)
+	{
+		uint32_t some = (uint32_t) smaller(n - i, MOVED);
+
+		gpuagg_narrow_read(from, from_stored, from_first + i, some, values, 0);
+		gpuagg_narrow_write(narrow, stored, first + i, values,
+							valid == NULL ? NULL : valid + i / 64, some);
+	}
 }
 
 void

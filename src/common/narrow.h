@@ -10,7 +10,9 @@
  * kept elsewhere; they are stored as the base, as +0 or as false.
  *
  * A block is made in two passes: gpuagg_narrow_init, _add for all rows, _finish, and, in
- * memory of _bytes bytes that is aligned to 64, _write.  Functions read and write no bytes
+ * memory of _bytes bytes that is aligned to 64, _write.  Where values come and go before all
+ * are known, they may be stored by a form of _guess, as long as it _holds them; _move brings
+ * them to the block's.  Functions read and write no bytes
  * but those of the rows, of bits no words but those that hold some of the rows'.  Values
  * and bitmaps are aligned as C asks for their types.  A bitmap `valid` begins at the first of
  * the values and has a bit set where one is not NULL; where it is NULL itself, no row is.
@@ -19,6 +21,7 @@
 #define GPUAGG_NARROW_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/int128.h"
@@ -52,6 +55,15 @@ extern void gpuagg_narrow_add(GpuaggNarrow *narrow, const void *values, const ui
 /* Sets base and width. */
 extern void gpuagg_narrow_finish(GpuaggNarrow *narrow);
 
+/*
+ * Sets base and width so that values beside the range fit, too; width is not below `least` (1, 2,
+ * 4, 8, 16).  The base may be one that the type does not have.
+ */
+extern void gpuagg_narrow_guess(GpuaggNarrow *narrow, uint8_t least);
+
+/* Whether values of the range of `rows` can be stored by the base and width of `narrow`. */
+extern bool gpuagg_narrow_holds(const GpuaggNarrow *narrow, const GpuaggNarrow *rows);
+
 /* Bytes of the stored values of n rows, a multiple of 64. */
 extern uint64_t gpuagg_narrow_bytes(const GpuaggNarrow *narrow, uint64_t n);
 
@@ -62,6 +74,14 @@ extern void gpuagg_narrow_write(const GpuaggNarrow *narrow, void *stored, uint64
 /* Gives the block's rows first to first + n - 1 as values `to` to to + n - 1 of a vector. */
 extern void gpuagg_narrow_read(const GpuaggNarrow *narrow, const void *stored, uint64_t first,
 							   uint32_t n, void *values, uint32_t to);
+
+/*
+ * Stores n rows of another block of the type, from its row from_first on, as the block's rows from
+ * `first` on.  Those not NULL have been added to both; `valid` as for write.
+ */
+extern void gpuagg_narrow_move(const GpuaggNarrow *narrow, void *stored, uint64_t first,
+							   const GpuaggNarrow *from, const void *from_stored,
+							   uint64_t from_first, const uint64_t *valid, uint32_t n);
 
 /* Copies n bits between bitmaps that do not overlap; other bits of the target stay. */
 extern void gpuagg_bits_copy(uint64_t *to, uint64_t to_first, const uint64_t *from,

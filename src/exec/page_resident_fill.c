@@ -119,6 +119,7 @@ gpuagg_page_resident_fill(PageReader *reader)
 		if (lost)
 			gpuagg_fill_drop(fill, segment->block);
 	}
+	gpuagg_fill_vectors_end(fill);
 	/* a table larger than the memory has a part of itself there, and costs no more than its pages */
 	if (gpuagg_fill_is_full(fill))
 	{

@@ -23,6 +23,7 @@
 #include "miscadmin.h"
 
 #include "gpuagg.h"
+#include "resident/fill_values.h"
 #include "resident/purge.h"
 
 #define FIRST_ROWS	8192 /* of which there is room at first; a multiple of 64 */
@@ -33,9 +34,7 @@ typedef struct FillColumn
 {
 	const ColumnPin *pin;
 	GpuaggVectorType type;
-	char *values;
-	uint64 *valid;
-	bool any_null;
+	FillValues values;
 	Dictionary *dictionary; /* of strings: values are their codes; or NULL */
 	int32 of_byte[256];		/* of strings of one byte, as far as they have come: codes + 1 */
 	bool lost;				/* its values are not taken */
@@ -83,9 +82,13 @@ struct ColumnFill
 	Buffer buffer[CHUNK_PAGES];
 	uint32 rows; /* that have come */
 	uint32 room;
-	int last_page;	 /* that has rows; -1: none */
-	bool disordered; /* rows lie in another order than that of pages */
-	void *some;		 /* values of old rows, GPUAGG_VECTOR_ROWS of the widest type */
+	uint32 taken;				 /* of the rows, by the columns; the others are in vectors: */
+	const GpuaggVector *vectors; /* these ones, */
+	int vectors_first;			 /* from that of their rows on */
+	int last_page;				 /* that has rows; -1: none */
+	bool disordered;			 /* rows lie in another order than that of pages */
+	void *some;					 /* GPUAGG_VECTOR_ROWS of the widest type */
+	void *coming;				 /* the same */
 
 	/* what blocks of just these pages have in common, once it is known */
 	bool described;
@@ -97,12 +100,6 @@ struct ColumnFill
 };
 
 /* ---- memory ---- */
-
-static Size
-values_size(GpuaggVectorType type, uint32 n)
-{
-	return type == GPUAGG_VECTOR_BOOL ? n / 8 : n * gpuagg_vector_type_size(type);
-}
 
 static void *
 allocate(ColumnFill *fill, Size size)
@@ -122,29 +119,8 @@ enlarge(ColumnFill *fill, uint32 rows)
 	if (room == fill->room)
 		return true;
 	for (int i = 0; i < fill->ncolumns; i++)
-	{
-		FillColumn *column = &fill->columns[i];
-		char *values = allocate(fill, values_size(column->type, room));
-		uint64 *valid = allocate(fill, room / 8);
-
-		if (values == NULL || valid == NULL)
-		{
-			if (values != NULL)
-				pfree(values);
-			if (valid != NULL)
-				pfree(valid);
+		if (!gpuagg_fill_values_enlarge(&fill->columns[i].values, fill->context, fill->room, room))
 			return false;
-		}
-		if (column->values != NULL)
-		{
-			memcpy(values, column->values, values_size(column->type, fill->room));
-			memcpy(valid, column->valid, fill->room / 8);
-			pfree(column->values);
-			pfree(column->valid);
-		}
-		column->values = values;
-		column->valid = valid;
-	}
 	fill->room = room;
 	return true;
 }
@@ -170,18 +146,21 @@ gpuagg_fill_open(int n, const ColumnPin *pins, const GpuaggVectorType *types, ui
 
 		column->pin = &pins[i];
 		column->type = types[i];
-		if (types[i] != GPUAGG_VECTOR_BYTES)
-			continue;
-		column->type = GPUAGG_VECTOR_INT32;
-		column->dictionary = gpuagg_dictionary_open(gpuagg_column_dictionary(&pins[i]));
-		column->lost = column->dictionary == NULL;
+		if (types[i] == GPUAGG_VECTOR_BYTES)
+		{
+			column->type = GPUAGG_VECTOR_INT32;
+			column->dictionary = gpuagg_dictionary_open(gpuagg_column_dictionary(&pins[i]));
+			column->lost = column->dictionary == NULL;
+		}
+		gpuagg_fill_values_init(&column->values, column->type);
 	}
-	fill->some = allocate(fill, GPUAGG_VECTOR_ROWS * sizeof(GpuaggInt128));
+	fill->some = allocate(fill, 2 * GPUAGG_VECTOR_ROWS * sizeof(GpuaggInt128));
 	if (fill->some == NULL)
 	{
 		pfree(fill);
 		return NULL;
 	}
+	fill->coming = (char *) fill->some + GPUAGG_VECTOR_ROWS * sizeof(GpuaggInt128);
 	return fill;
 }
 
@@ -213,13 +192,13 @@ gpuagg_fill_refuse(ColumnFill *fill, int number, ColumnRefusal why)
 	fill->full |= all;
 }
 
-/* Codes of n strings. */
+/* Codes of n strings, into fill->coming. */
 static void
 take_strings(ColumnFill *fill, int number, const GpuaggVector *vector, int begin, int n)
 {
 	FillColumn *column = &fill->columns[number];
 	const GpuaggVectorBytes *strings = (const GpuaggVectorBytes *) vector->values + begin;
-	int32 *codes = (int32 *) column->values + fill->rows;
+	int32 *codes = fill->coming;
 
 	for (int i = 0; i < n && !column->lost; i++)
 	{
@@ -256,6 +235,53 @@ take_strings(ColumnFill *fill, int number, const GpuaggVector *vector, int begin
 				break;
 		}
 	}
+}
+
+/* A column's next n values, from vectors. */
+static void
+take_values(ColumnFill *fill, int number, uint32 n)
+{
+	FillColumn *column = &fill->columns[number];
+	const GpuaggVector *vector = &fill->vectors[number];
+	int first = fill->vectors_first;
+	uint64 bits[GPUAGG_VECTOR_WORDS] = {0};
+	const uint64 *valid = NULL;
+	const void *values = fill->coming;
+
+	if (vector->valid != NULL && gpuagg_bits_count(vector->valid, first, n) < n)
+	{
+		gpuagg_bits_copy(bits, 0, vector->valid, first, n);
+		valid = bits;
+	}
+	if (column->dictionary != NULL)
+		take_strings(fill, number, vector, first, n);
+	else if (column->type == GPUAGG_VECTOR_BOOL)
+		gpuagg_bits_copy(fill->coming, 0, vector->values, first, n);
+	else
+		values = (char *) vector->values + first * gpuagg_vector_type_size(column->type);
+	if (!column->lost)
+		gpuagg_fill_values_add(&column->values, fill->taken, values, valid, n, fill->some);
+}
+
+void
+gpuagg_fill_vectors_end(ColumnFill *fill)
+{
+	for (int i = 0; i < fill->ncolumns && fill->taken < fill->rows; i++)
+		if (!fill->columns[i].lost)
+			take_values(fill, i, fill->rows - fill->taken);
+	fill->taken = fill->rows;
+}
+
+/* Rows from that one on are taken back. */
+static void
+take_back(ColumnFill *fill, uint32 row)
+{
+	fill->rows = row;
+	if (fill->taken <= row)
+		return;
+	fill->taken = row;
+	for (int i = 0; i < fill->ncolumns; i++)
+		gpuagg_fill_values_drop(&fill->columns[i].values);
 }
 
 static void publish(ColumnFill *fill);
@@ -314,31 +340,15 @@ gpuagg_fill_rows(ColumnFill *fill, BlockNumber block, XLogRecPtr lsn, Buffer buf
 		gpuagg_fill_drop(fill, block);
 		return;
 	}
-	for (int i = 0; i < fill->ncolumns; i++)
+	/* columns take what follows one another in vectors at once */
+	if (fill->taken < fill->rows &&
+		(fill->vectors != vectors ||
+		 begin != fill->vectors_first + (int) (fill->rows - fill->taken)))
+		gpuagg_fill_vectors_end(fill);
+	if (fill->taken == fill->rows)
 	{
-		FillColumn *column = &fill->columns[i];
-		const GpuaggVector *vector = &vectors[i];
-		Size size = gpuagg_vector_type_size(column->type);
-
-		if (column->lost)
-			continue;
-		if (column->dictionary != NULL)
-			take_strings(fill, i, vector, begin, n);
-		else if (column->type == GPUAGG_VECTOR_BOOL)
-			gpuagg_bits_copy((uint64 *) column->values, fill->rows, vector->values, begin, n);
-		else
-			memcpy(column->values + fill->rows * size, (char *) vector->values + begin * size,
-				   n * size);
-		/* bits are set from the first NULL on, as most columns have none */
-		if (vector->valid != NULL && gpuagg_bits_count(vector->valid, begin, n) < n)
-		{
-			if (!column->any_null)
-				gpuagg_bits_set(column->valid, 0, fill->rows);
-			column->any_null = true;
-			gpuagg_bits_copy(column->valid, fill->rows, vector->valid, begin, n);
-		}
-		else if (column->any_null)
-			gpuagg_bits_set(column->valid, fill->rows, n);
+		fill->vectors = vectors;
+		fill->vectors_first = begin;
 	}
 	fill->rows += n;
 	fill->nrows[page] += n;
@@ -357,7 +367,7 @@ gpuagg_fill_drop(ColumnFill *fill, BlockNumber block)
 	if (!fill->begun || fill->now.chunk != chunk_of(block) ||
 		(fill->open_page != page && !chunk_has(&fill->pages, page)))
 		return;
-	fill->rows = fill->first_row[page];
+	take_back(fill, fill->first_row[page]);
 	fill->open_page = -1;
 	chunk_remove(&fill->pages, page);
 }
@@ -459,10 +469,11 @@ take_source(const ColumnFill *fill, const ColumnBlock *old, const ChunkPages *pa
 }
 
 /* Calls take() for the rows of the pages, as many at a time as lie together. */
-typedef void (*TakeRows)(void *arg, const void *values, const uint64 *valid, uint32 n);
+typedef void (*TakeRows)(void *arg, const GpuaggNarrow *form, const void *stored, uint64 first,
+						 const uint64 *valid, uint32 n);
 
 static void
-for_rows(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old,
+for_rows(const ColumnFill *fill, const FillColumn *column, const ColumnBlock *old,
 		 const ChunkPages *pages, TakeRows take, void *arg)
 {
 	int page = chunk_next(pages, 0);
@@ -470,39 +481,41 @@ for_rows(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old,
 	while (page < CHUNK_PAGES)
 	{
 		PageSource all = take_source(fill, old, pages, &page);
+		const FillValues *values = &column->values;
+		const uint64 *bits = all.old != NULL	? column_block_valid(all.old)
+							 : values->any_null ? values->valid
+												: NULL;
 
 		for (uint32 done = 0; done < all.n;)
 		{
 			uint64 valid[GPUAGG_VECTOR_WORDS] = {0};
 			uint32 first = all.first + done;
 			uint32 n = Min(all.n - done, GPUAGG_VECTOR_ROWS);
-			const uint64 *bits = all.old != NULL	? column_block_valid(all.old)
-								 : column->any_null ? column->valid
-													: NULL;
 
 			if (bits != NULL)
 				gpuagg_bits_copy(valid, 0, bits, first, n);
-			if (all.old == NULL && column->type != GPUAGG_VECTOR_BOOL)
-				take(arg, column->values + values_size(column->type, first),
-					 bits != NULL ? valid : NULL, n);
-			else
-			{
-				if (all.old == NULL)
-					gpuagg_bits_copy(fill->some, 0, (uint64 *) column->values, first, n);
-				else
-					gpuagg_narrow_read(&all.old->form, column_block_values(all.old), first, n,
-									   fill->some, 0);
-				take(arg, fill->some, bits != NULL ? valid : NULL, n);
-			}
+			take(arg, all.old != NULL ? &all.old->form : &values->form,
+				 all.old != NULL ? column_block_values(all.old) : values->stored, first,
+				 bits != NULL ? valid : NULL, n);
 			done += n;
 		}
 	}
 }
 
-static void
-measure(void *arg, const void *values, const uint64 *valid, uint32 n)
+typedef struct BlockMeasurer
 {
-	gpuagg_narrow_add(arg, values, valid, n);
+	GpuaggNarrow *form;
+	void *some;
+} BlockMeasurer;
+
+static void
+measure(void *arg, const GpuaggNarrow *form, const void *stored, uint64 first, const uint64 *valid,
+		uint32 n)
+{
+	BlockMeasurer *measurer = arg;
+
+	gpuagg_narrow_read(form, stored, first, n, measurer->some, 0);
+	gpuagg_narrow_add(measurer->form, measurer->some, valid, n);
 }
 
 typedef struct BlockWriter
@@ -512,13 +525,14 @@ typedef struct BlockWriter
 } BlockWriter;
 
 static void
-write_rows(void *arg, const void *values, const uint64 *valid, uint32 n)
+write_rows(void *arg, const GpuaggNarrow *form, const void *stored, uint64 first,
+		   const uint64 *valid, uint32 n)
 {
 	BlockWriter *writer = arg;
 	ColumnBlock *block = writer->block;
 
-	gpuagg_narrow_write(&block->form, (char *) block + block->values, writer->row, values, valid,
-						n);
+	gpuagg_narrow_move(&block->form, (char *) block + block->values, writer->row, form, stored,
+					   first, valid, n);
 	if (block->nulls != 0)
 	{
 		uint64 *bits = (uint64 *) ((char *) block + block->nulls);
@@ -608,7 +622,7 @@ make_block(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old, B
 	ColumnBlock header;
 	ColumnBlock *block;
 	void *address;
-	bool nulls = column->any_null || (old != NULL && old->nulls != 0);
+	bool nulls = column->values.any_null || (old != NULL && old->nulls != 0);
 	Size size = BARE_BLOCK_BYTES;
 
 	if (old != NULL)
@@ -627,8 +641,12 @@ make_block(ColumnFill *fill, const FillColumn *column, const ColumnBlock *old, B
 		header = fill->header;
 		state->records = fill->records;
 	}
-	gpuagg_narrow_init(&header.form, column->type);
-	for_rows(fill, column, old, &pages, measure, &header.form);
+	header.form = column->values.seen;
+	if (old != NULL || !column->values.exact)
+	{
+		gpuagg_narrow_init(&header.form, column->type);
+		for_rows(fill, column, old, &pages, measure, &(BlockMeasurer){&header.form, fill->some});
+	}
 	gpuagg_narrow_finish(&header.form);
 	header.nulls = nulls ? size : 0;
 	if (nulls)
@@ -778,7 +796,8 @@ publish(ColumnFill *fill)
 	if (!fill->begun)
 		return;
 	if (fill->open_page >= 0)
-		fill->rows = fill->first_row[fill->open_page];
+		take_back(fill, fill->first_row[fill->open_page]);
+	gpuagg_fill_vectors_end(fill);
 	add_empty(fill);
 	if (!chunk_is_empty(&fill->pages) && !fill->purged)
 	{
@@ -792,12 +811,13 @@ publish(ColumnFill *fill)
 	fill->begun = false;
 	fill->open_page = -1;
 	fill->rows = 0;
+	fill->taken = 0;
 	fill->last_page = -1;
 	fill->disordered = false;
 	fill->described = false;
 	memset(&fill->pages, 0, sizeof(ChunkPages));
 	for (int i = 0; i < fill->ncolumns; i++)
-		fill->columns[i].any_null = false;
+		gpuagg_fill_values_next(&fill->columns[i].values);
 }
 
 bool
@@ -819,14 +839,12 @@ gpuagg_fill_close(ColumnFill *fill)
 {
 	if (fill->upload != NULL)
 		gpuagg_upload_close(fill->upload, false);
-	for (int i = 0; i < fill->ncolumns && fill->columns[i].values != NULL; i++)
-	{
-		pfree(fill->columns[i].values);
-		pfree(fill->columns[i].valid);
-	}
 	for (int i = 0; i < fill->ncolumns; i++)
+	{
+		gpuagg_fill_values_free(&fill->columns[i].values);
 		if (fill->columns[i].dictionary != NULL)
 			gpuagg_dictionary_close(fill->columns[i].dictionary);
+	}
 	list_free_deep(fill->expected);
 	if (fill->empty != NULL)
 		pfree(fill->empty);

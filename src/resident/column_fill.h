@@ -31,10 +31,12 @@ extern void gpuagg_fill_expect(ColumnFill *fill, uint32 chunk, const MapImage *i
 /*
  * Rows of an all-visible page, which had that LSN when it was found to be: rows begin to
  * begin + n - 1 of the vectors.  first, last: of those of the page.  Each page's rows come
- * together, none is left out.
+ * together, none is left out.  Before the vectors change, gpuagg_fill_vectors_end() is called.
  */
 extern void gpuagg_fill_rows(ColumnFill *fill, BlockNumber block, XLogRecPtr lsn, Buffer buffer,
 							 const GpuaggVector *vectors, int begin, int n, bool first, bool last);
+
+extern void gpuagg_fill_vectors_end(ColumnFill *fill);
 
 /* A page of which values cannot be kept: what has come of its rows is taken back. */
 extern void gpuagg_fill_drop(ColumnFill *fill, BlockNumber block);

@@ -280,7 +280,7 @@ add_segment(ColumnMemory *memory, Size bytes, Size limit)
 static void
 populate_place(MemoryRef ref, Size npages)
 {
-#ifdef MADV_POPULATE_WRITE
+#ifdef MADV_POPULATE_READ
 	MappedSegment *mapping = &mapped[memory_ref_segment(ref)];
 	Size end = (ref & PG_UINT32_MAX) + npages;
 	Size begin = Max(end - npages, mapping->pages);
@@ -288,7 +288,7 @@ populate_place(MemoryRef ref, Size npages)
 	if (begin >= end)
 		return;
 	(void) madvise((char *) dsm_segment_address(mapping->segment) + begin * MEMORY_PAGE,
-				   (end - begin) * MEMORY_PAGE, MADV_POPULATE_WRITE);
+				   (end - begin) * MEMORY_PAGE, MADV_POPULATE_READ);
 	mapping->pages = end;
 #endif
 }

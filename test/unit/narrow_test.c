@@ -451,6 +451,93 @@ check_range(const Block *block)
 	free(bits);
 }
 
+/* Whether a value of the type comes back from what is stored. */
+static bool
+comes_back(const GpuaggNarrow *narrow, GpuaggInt128 value)
+{
+	GpuaggInt128 stored = {0, 0};
+	GpuaggInt128 values[2] = {value, {0, 0}};
+
+	gpuagg_narrow_write(narrow, &stored, 0, &values[0], NULL, 1);
+	gpuagg_narrow_read(narrow, &stored, 0, 1, &values[1], 0);
+	return memcmp(&values[0], &values[1], gpuagg_vector_type_size(narrow->type)) == 0;
+}
+
+/* A range beside that of the block, or within it. */
+static void
+check_holds(const Block *block, const GpuaggNarrow *guess)
+{
+	GpuaggNarrow rows = block->narrow;
+	int bits = (int) block->size * 8;
+	Unsigned base = (Unsigned) gpuagg_int128_wide(guess->base);
+	Unsigned range[2];
+	bool holds;
+
+	for (int i = 0; i < 2; i++)
+	{
+		Unsigned step = any_bits() >> (128 - 1 - next() % (unsigned) bits);
+
+		range[i] = (Unsigned) gpuagg_int128_wide(i ? rows.maximum : rows.minimum);
+		range[i] += next() % 2 ? step : -step;
+		range[i] = (Unsigned) ((__int128) (range[i] << (128 - bits)) >> (128 - bits));
+	}
+	if ((__int128) range[1] < (__int128) range[0])
+		return;
+	rows.minimum = gpuagg_int128_narrow((__int128) range[0]);
+	rows.maximum = gpuagg_int128_narrow((__int128) range[1]);
+	holds = gpuagg_narrow_holds(guess, &rows);
+	CHECK(!holds || !rows.any ||
+		  (comes_back(guess, rows.minimum) && comes_back(guess, rows.maximum)));
+	if (bits < 128)
+		CHECK(holds == (!rows.any || guess->width == block->size ||
+						((__int128) base <= (__int128) range[0] &&
+						 (range[1] - base) >> (8 * guess->width) == 0)));
+}
+
+/* The block's rows by way of a guessed form, and back to it. */
+static void
+check_guess(Block *block)
+{
+	GpuaggNarrow guess = block->narrow;
+	uint64_t first = next() % 200;
+	uint64_t rows = first + block->n;
+	size_t bytes;
+	uint8_t *guessed;
+	uint8_t *back;
+	uint32_t n;
+
+	gpuagg_narrow_guess(&guess, (uint8_t) (1 << next() % 5));
+	CHECK(guess.width >= block->narrow.width && gpuagg_narrow_holds(&guess, &block->narrow));
+	for (int k = 0; k < 8 && block->size > 0 && !is_float(block->type); k++)
+		check_holds(block, &guess);
+	bytes = block->size == 0 ? words(rows) * 8 : rows * guess.width;
+	guessed = memory(bytes, 0);
+	back = memory(bytes, 0);
+	for (uint32_t i = 0; i < block->n; i += n)
+	{
+		n = piece(block->n - i);
+		gpuagg_narrow_write(&guess, guessed, first + i, values_from(block, i), valid_from(block, i),
+							n);
+	}
+	memset(block->stored, block->around, block->stored_bytes);
+	for (uint32_t i = 0; i < block->n; i += n)
+	{
+		n = piece(block->n - i);
+		gpuagg_narrow_move(&block->narrow, block->stored, block->first + i, &guess, guessed,
+						   first + i, valid_from(block, i), n);
+	}
+	CHECK(stored_well(block));
+	for (uint32_t i = 0; i < block->n; i += n)
+	{
+		n = piece(block->n - i);
+		gpuagg_narrow_move(&guess, back, first + i, &block->narrow, block->stored, block->first + i,
+						   valid_from(block, i), n);
+	}
+	CHECK(memcmp(back, guessed, bytes) == 0);
+	free(guessed);
+	free(back);
+}
+
 static void
 check_block(Block *block)
 {
@@ -492,6 +579,7 @@ check_block(Block *block)
 	for (int k = 0;
 		 k < 8 && block->type >= GPUAGG_VECTOR_INT16 && block->type <= GPUAGG_VECTOR_INT128; k++)
 		check_range(block);
+	check_guess(block);
 	free(block->stored);
 	block->stored = NULL;
 }
