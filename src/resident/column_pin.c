@@ -161,5 +161,7 @@ gpuagg_column_unpin(ColumnPin *pin)
 void
 gpuagg_column_renew(const ColumnPin *pin)
 {
-	let_go(pin->column, pin->slot, false);
+	/* most often nothing has been taken out since, and the lock is everybody's */
+	if (slots()[pin->slot].version != gpuagg_column_version(pin->column))
+		let_go(pin->column, pin->slot, false);
 }
