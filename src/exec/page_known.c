@@ -159,7 +159,7 @@ copy(const void *from, Size bytes)
 	return to;
 }
 
-/* In the current memory context; of chunks all of whose rows count, but for pages not in use. */
+/* In the current memory context; no chunk has a bitmap of rows: such are never kept. */
 static PageDevice
 copy_device(const PageDevice *device, int ncolumns)
 {
@@ -244,10 +244,13 @@ gpuagg_page_known_find(PageReader *reader, PageKnown *known)
 		table->last = ++clock_of_uses;
 		return use(reader, table);
 	}
-	/* it is the same as at the last query: it may be kept */
+	/* it is the same as at the last query: it may be kept, with images of all the map's pages */
 	if (bytes_of(resident) <= TABLE_BYTES)
+	{
 		resident->images = MemoryContextAllocZero(resident->context,
 												  image_count(resident) * sizeof(MapImage));
+		resident->image.read = false;
+	}
 	return NULL;
 }
 
