@@ -54,18 +54,19 @@ gpuagg_flight_wanted(FlightSource source, int64 rows)
 
 /* ---- staging memory ---- */
 
-/* After a refusal, no batch asks again for LEASE_AGAIN_MS. */
+/* After a refusal, no batch asks for as much again for LEASE_AGAIN_MS. */
 static DeviceLease *
 lease_memory(Size bytes)
 {
 	static int64 refused_at = -LEASE_AGAIN_MS;
 	static GpuaggReason refused_for = GPUAGG_OK;
+	static Size refused_bytes = 0;
 	DeviceLease *lease = NULL;
 	GpuaggReason reason;
 
 	if (!gpuagg_device_ready())
 		return NULL;
-	if (gpuagg_monotonic_ms() - refused_at < LEASE_AGAIN_MS)
+	if (bytes >= refused_bytes && gpuagg_monotonic_ms() - refused_at < LEASE_AGAIN_MS)
 	{
 		gpuagg_stat_reason(refused_for);
 		return NULL;
@@ -77,6 +78,7 @@ lease_memory(Size bytes)
 	{
 		refused_at = gpuagg_monotonic_ms();
 		refused_for = reason;
+		refused_bytes = bytes;
 	}
 	gpuagg_stat_fallback(reason);
 	return NULL;

@@ -2,7 +2,8 @@
  * device_upload.c
  *	  Brings blocks of resident columns to the device, as blobs of gpuaggd.
  *
- * Blocks are copied to slots of one lease; a slot is free again when the reply has come.
+ * Blocks are copied to slots of one lease; a slot is free again when the reply has come.  Where
+ * there is no memory for all slots, a few smaller ones do, which almost all blocks fit in.
  */
 #include "compat.h"
 
@@ -17,6 +18,7 @@
 
 #define SLOTS	   GPUAGG_MAX_INFLIGHT
 #define SLOT_BYTES (GPUAGG_SEGMENT_BYTES / SLOTS)
+#define FEW_SLOTS  2  /* in SLOT_BYTES */
 #define ATTEMPTS   50 /* of one block or lease, by who waits for gpuaggd to get memory for it */
 #define PAUSE_MS   10 /* between them */
 
@@ -33,6 +35,8 @@ struct DeviceUpload
 	FlightOwner owner;
 	FlightLease *lease; /* NULL: nothing can be sent any more */
 	uint64 before;
+	int nslots;
+	uint64 slot_bytes;
 	int next; /* slot */
 	UploadSlot slots[SLOTS];
 };
@@ -209,6 +213,21 @@ land(FlightOwner *owner)
 	give_up(upload);
 }
 
+/* False: there is no memory for slots now. */
+static bool
+lease_slots(DeviceUpload *upload)
+{
+	upload->nslots = SLOTS;
+	upload->slot_bytes = SLOT_BYTES;
+	upload->lease = gpuagg_flight_lease(GPUAGG_SEGMENT_BYTES, 1, CurrentMemoryContext);
+	if (upload->lease != NULL)
+		return true;
+	upload->nslots = FEW_SLOTS;
+	upload->slot_bytes = SLOT_BYTES / FEW_SLOTS;
+	upload->lease = gpuagg_flight_lease(SLOT_BYTES, 1, CurrentMemoryContext);
+	return upload->lease != NULL;
+}
+
 DeviceUpload *
 gpuagg_upload_open(uint64 before, bool patient)
 {
@@ -219,12 +238,8 @@ gpuagg_upload_open(uint64 before, bool patient)
 	gpuagg_upload_sweep();
 	upload = palloc0(sizeof(DeviceUpload));
 	upload->before = before;
-	upload->lease = gpuagg_flight_lease(GPUAGG_SEGMENT_BYTES, 1, CurrentMemoryContext);
-	for (int i = 0; patient && upload->lease == NULL && i < ATTEMPTS && gpuagg_device_ready(); i++)
-	{
+	for (int i = 0; !lease_slots(upload) && patient && i < ATTEMPTS && gpuagg_device_ready(); i++)
 		gpuagg_wait_tick(PAUSE_MS);
-		upload->lease = gpuagg_flight_lease(GPUAGG_SEGMENT_BYTES, 1, CurrentMemoryContext);
-	}
 	if (upload->lease == NULL)
 	{
 		pfree(upload);
@@ -250,7 +265,7 @@ gpuagg_upload_offer(DeviceUpload *upload, ResidentColumn *column, uint32 chunk, 
 
 	if (upload->lease == NULL || column_block_is_bare(ref) || block->nrows == 0 ||
 		block->nrows > GPUAGG_BLOB_ROWS ||
-		gpuagg_blob_bytes(&block->form, block->nrows, valid != NULL) > SLOT_BYTES)
+		gpuagg_blob_bytes(&block->form, block->nrows, valid != NULL) > upload->slot_bytes)
 		return;
 	gpuagg_column_places(column, epoch, chunk, 1, &ref, &number, 1, NULL);
 	if (number != 0 || (slot->request != 0 && !wait && !gpuagg_device_answered(slot->request)))
@@ -271,7 +286,7 @@ gpuagg_upload_offer(DeviceUpload *upload, ResidentColumn *column, uint32 chunk, 
 	put->nrows = block->nrows;
 	put->name = (GpuaggBlobName){number, epoch};
 	put->form = block->form;
-	put->values = (uint64) (slot - upload->slots) * SLOT_BYTES;
+	put->values = (uint64) (slot - upload->slots) * upload->slot_bytes;
 	room = gpuagg_flight_lease_base(upload->lease) + put->values;
 	memcpy(room, column_block_values(block), values_bytes);
 	if (valid != NULL)
@@ -283,7 +298,7 @@ gpuagg_upload_offer(DeviceUpload *upload, ResidentColumn *column, uint32 chunk, 
 	slot->column = column;
 	slot->chunk = chunk;
 	if (send(upload, slot))
-		upload->next = (upload->next + 1) % SLOTS;
+		upload->next = (upload->next + 1) % upload->nslots;
 }
 
 void
