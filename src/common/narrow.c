@@ -13,6 +13,7 @@
 #endif
 
 #include "common/column.h"
+#include "common/stream_copy.h"
 #include "common/vector_step.h"
 
 #define BLOCK	   32  /* rows of a loop that converts */
@@ -590,17 +591,20 @@ gpuagg_narrow_move(const GpuaggNarrow *narrow, void *stored, uint64_t first,
 	uint8_t *target = (uint8_t *) stored + first * width;
 	GpuaggInt128 values[MOVED];
 
-	if (n > 0 && width > 0 && width == from->width && (valid == NULL || !is_narrower(narrow)))
+	if (width > 0 && width == from->width && (valid == NULL || !is_narrower(narrow)))
 	{
-		unsigned __int128 up = above(from->base, narrow->base);
+		GpuaggInt128 up = gpuagg_int128_narrow((__int128) above(from->base, narrow->base));
+		uint32_t most = (uint32_t) (sizeof(values) / width);
 
-		if (up == 0)
-			memcpy(target, source, n * width);
-		else
-			shifts[__builtin_ctzll(width)][gpuagg_vector_width()](source, target,
-																  gpuagg_int128_narrow(
-																	  (__int128) up),
-																  n);
+		if (up.lo == 0)
+			gpuagg_stream_copy(target, source, n * width);
+		for (uint32_t i = 0, some; up.lo != 0 && i < n; i += some)
+		{
+			some = (uint32_t) smaller(n - i, most);
+			shifts[__builtin_ctzll(width)][gpuagg_vector_width()](source + i * width, values, up,
+																  some);
+			gpuagg_stream_copy(target + i * width, values, some * width);
+		}
 		return;
 	}
 	for (uint32_t i = 0; i < n; i += MOVED)

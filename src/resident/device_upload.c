@@ -9,6 +9,7 @@
 
 #include "miscadmin.h"
 
+#include "common/stream_copy.h"
 #include "device/client.h"
 #include "device/shared_state.h"
 #include "engine/flight.h"
@@ -288,7 +289,7 @@ gpuagg_upload_offer(DeviceUpload *upload, ResidentColumn *column, uint32 chunk, 
 	put->form = block->form;
 	put->values = (uint64) (slot - upload->slots) * upload->slot_bytes;
 	room = gpuagg_flight_lease_base(upload->lease) + put->values;
-	memcpy(room, column_block_values(block), values_bytes);
+	gpuagg_stream_copy(room, column_block_values(block), values_bytes);
 	if (valid != NULL)
 	{
 		put->nullable = 1;
