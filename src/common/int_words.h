@@ -25,19 +25,25 @@ gpuagg_words_add(uint64_t *into, const uint64_t *from, int n)
 	}
 }
 
-/* Replaces them by their absolute value; returns whether they were negative. */
-static inline int
-gpuagg_words_absolute(uint64_t *words, int n)
+static inline void
+gpuagg_words_negate(uint64_t *words, int n)
 {
 	uint64_t carry = 1;
 
-	if ((int64_t) words[n - 1] >= 0)
-		return 0;
 	for (int i = 0; i < n; i++)
 	{
 		words[i] = ~words[i] + carry;
 		carry = carry && words[i] == 0;
 	}
+}
+
+/* Replaces them by their absolute value; returns whether they were negative. */
+static inline int
+gpuagg_words_absolute(uint64_t *words, int n)
+{
+	if ((int64_t) words[n - 1] >= 0)
+		return 0;
+	gpuagg_words_negate(words, n);
 	return 1;
 }
 

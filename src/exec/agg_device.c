@@ -15,9 +15,12 @@
 #include "device/client.h"
 #include "exec/agg_device.h"
 #include "exec/agg_device_between.h"
+#include "exec/agg_averages.h"
 #include "exec/agg_device_held.h"
+#include "exec/agg_device_passes.h"
 #include "exec/compiled.h"
 #include "exec/kept_memory.h"
+#include "exec/window_source.h"
 #include "gpuagg.h"
 #include "operation/accumulators.h"
 
@@ -37,118 +40,14 @@
 /* Vectors that the CPU takes, at most, until constants that are known with a row are known. */
 #define FIRST_VECTORS 64
 
-struct AggDevice
-{
-	int naggregates; /* one for each state */
-	GpuaggQueryAggregate aggregates[GPUAGG_QUERY_AGGREGATES];
-	uint8 types[GPUAGG_QUERY_AGGREGATES]; /* of values; 0: none */
-	AggDeviceGroups groups;				  /* where there are keys */
-};
-
-/* ---- what it can do ---- */
-
-static bool
-is_number(int type)
-{
-	return type >= GPUAGG_VECTOR_INT16 && type <= GPUAGG_VECTOR_FLOAT64;
-}
-
-static bool
-is_extreme(int op)
-{
-	return op == GPUAGG_MIN || op == GPUAGG_MAX;
-}
-
-/* Whether a state is of sums of decimals, with or without squares. */
-static bool
-sums_decimals(const AggScanState *node, int number)
-{
-	const AggGroupState *state = &node->states[number];
-
-	return state->family == SQL_FAMILY_NUMERIC && node->inputs[number].value.scale >= 0 &&
-		   (state->op == GPUAGG_SUM || state->op == GPUAGG_MOMENTS);
-}
-
-/* Why there is no kernel for the program; NULL: there is. */
-static const char *
-program_refusal(const AggScanState *node)
-{
-	const GpuaggVectorProgram *program = &node->compiler->program;
-	bool over_subquery = node->spec->over_subquery;
-
-	/* below a window are others */
-	if (program->ncolumns == 0 && !over_subquery)
-		return "no column is needed";
-	if (program->ncolumns > (over_subquery ? GPUAGG_WINDOW_COLUMNS : GPUAGG_QUERY_COLUMNS))
-		return "too many columns are needed";
-	if (!gpuagg_compiled_for_device(program, !over_subquery))
-		return "an expression is the CPU's";
-	return gpuagg_device_codes_refusal(program);
-}
-
-/* The same of a state, whose aggregate it is, over values of that type. */
-static const char *
-state_refusal(const AggScanState *node, int number, GpuaggQueryAggregate *aggregate, uint8 *of)
-{
-	const AggInput *input = &node->inputs[number];
-	int op = node->states[number].op;
-	int type = input->argument != NULL ? (int) gpuagg_device_type(input->value.type) : 0;
-
-	*aggregate = (GpuaggQueryAggregate){.op = (uint8) op,
-										.value = input->argument != NULL ? input->value.reg
-																		 : GPUAGG_VECTOR_NONE,
-										.filter = input->where != NULL ? input->filter.reg
-																	   : GPUAGG_VECTOR_NONE};
-	*of = (uint8) type;
-	switch (input->feed)
-	{
-		case FEED_ROWS:
-		case FEED_COUNT:
-			aggregate->op = GPUAGG_COUNT;
-			return NULL;
-		case FEED_NUMBERS:
-		case FEED_DECIMAL:
-			break;
-		case FEED_DATUM:
-			if (input->value.type == GPUAGG_VECTOR_BYTES)
-				return "strings are the CPU's";
-			if (type >= GPUAGG_VECTOR_FLOAT32 || (!is_extreme(op) && !sums_decimals(node, number)))
-				return "an aggregate is the CPU's";
-			break;
-		case FEED_DISTINCT:
-			return "DISTINCT is the CPU's";
-	}
-	return is_number(type) ? NULL : "an aggregate is the CPU's";
-}
-
-static const char *
-find_refusal(const AggScanState *node, AggDevice *device)
-{
-	const char *refusal;
-
-	if (!node->columns_only)
-		return "whole rows are needed";
-	if (node->ndistinct > 0)
-		return "DISTINCT is the CPU's";
-	if (node->nstates > GPUAGG_QUERY_AGGREGATES)
-		return "there are too many aggregates";
-	refusal = program_refusal(node);
-	for (int i = 0; i < node->nstates && refusal == NULL; i++)
-		refusal = state_refusal(node, i, &device->aggregates[i], &device->types[i]);
-	device->naggregates = node->nstates;
-	if (refusal == NULL && node->spec->nkeys > 0)
-		refusal = gpuagg_agg_device_groups_init(node, &device->groups, device->aggregates,
-												device->types);
-	return refusal;
-}
-
 void
 gpuagg_agg_device_init(AggScanState *node)
 {
 	AggDevice *device = palloc0(sizeof(AggDevice));
 
-	node->device_reason = find_refusal(node, device);
-	if (node->device_reason == NULL)
+	node->device_reason = device->refusal = gpuagg_agg_device_find(node, device);
+	if (device->refusal == NULL || (node->spec->over_subquery && gpuagg_window_source_node(linitial(
+																	 node->css.custom_ps)) != NULL))
 		node->device = device;
 	else
 		pfree(device);
@@ -193,18 +92,18 @@ know_parameters(AggScanState *node)
 
 /* ---- the answer ---- */
 
-/* The totals without keys, by state; false: the answer is none. */
+/* The totals without keys, by aggregate; false: the answer is none. */
 static bool
-read_totals(const AggDevice *device, BlobQuery *query, GpuaggQueryTotal *totals)
+read_totals(const AggDevicePass *pass, BlobQuery *query, GpuaggQueryTotal *totals)
 {
 	for (uint32 i = 0; i < query->query.naggregates; i++)
 	{
 		const GpuaggQueryAggregate *aggregate = &query->query.aggregates[i];
 
-		if (!gpuagg_query_total_read(&query->totals, aggregate->op, device->types[i], &totals[i]))
+		if (!gpuagg_query_total_read(&query->totals, aggregate->op, pass->types[i], &totals[i]))
 			return false;
 	}
-	return true;
+	return query->ngroups == 1;
 }
 
 /* An extreme that is no number of a kind: as a value. */
@@ -243,33 +142,30 @@ is_fast(const GpuaggQueryTotal *total)
 void
 gpuagg_agg_device_total(AggScanState *node, int number, AggGroup *group, GpuaggQueryTotal *total)
 {
-	if (sums_decimals(node, number) && !is_fast(total))
+	if (gpuagg_agg_sums_decimals(node, number) && !is_fast(total))
 	{
 		uint64 sum[GPUAGG_SUM_WORDS];
 		uint64 squares[GPUAGG_SQUARE_WORDS];
 
 		gpuagg_query_total_words(total, sum, squares);
-		gpuagg_agg_sink_words(node, number, group, (int64) total->reduced.n, sum, squares);
+		gpuagg_agg_sink_words(node, number, group, (int64) total->reduced.n,
+							  node->inputs[number].value.scale, sum, squares);
 	}
-	else if (is_extreme(node->states[number].op) && node->inputs[number].feed == FEED_DATUM)
+	else if ((node->states[number].op == GPUAGG_MIN || node->states[number].op == GPUAGG_MAX) &&
+			 node->inputs[number].feed == FEED_DATUM)
 		deposit_extreme(node, number, group, &total->reduced);
 	else
 		gpuagg_agg_sink_total(node, number, group, &total->reduced);
 }
 
-static bool
-take_totals(AggScanState *node, BlobQuery *query)
+static void
+take_totals(AggScanState *node, const AggDevicePass *pass, GpuaggQueryTotal *totals)
 {
-	GpuaggQueryTotal *totals = palloc(GPUAGG_QUERY_AGGREGATES * sizeof(GpuaggQueryTotal));
 	AggGroup *group = gpuagg_groups_only(gpuagg_agg_main(node)->groups);
 
-	if (query->ngroups != 1 || !read_totals(node->device, query, totals))
-		return false;
-	for (int i = 0; i < node->nstates; i++)
-		gpuagg_agg_device_total(node, i, group, &totals[i]);
-	if ((int) query->query.naggregates > node->nstates)
-		node->counts.removed -= (int64) totals[node->nstates].reduced.n;
-	return true;
+	for (int i = 0; i < pass->nstates; i++)
+		gpuagg_agg_averages_take(node, pass->first + i, group, &totals[i],
+								 pass->codes[i] >= 0 ? &totals[pass->codes[i]] : NULL);
 }
 
 /* Whether there is an answer: with a window, of all chunks. */
@@ -296,7 +192,7 @@ take_chunks(const AggQuestion *question, const uint8 *status)
 /* ---- the request ---- */
 
 static void
-init_query(const AggScanState *node, const AggQuestion *question, BlobQuery *query)
+init_query(const AggDevicePass *pass, const AggQuestion *question, BlobQuery *query)
 {
 	const PageDevice *device = question->device;
 
@@ -308,8 +204,8 @@ init_query(const AggScanState *node, const AggQuestion *question, BlobQuery *que
 		query->query.above = question->program->program;
 		query->query.program = *question->below;
 	}
-	query->query.aggregates = node->device->aggregates;
-	query->query.naggregates = (uint32) node->device->naggregates;
+	query->query.aggregates = pass->aggregates;
+	query->query.naggregates = (uint32) pass->naggregates;
 	query->query.parts = 1;
 	query->query.nchunks = device->nchunks;
 	query->chunks = device->chunks;
@@ -336,35 +232,68 @@ send(AggScanState *node, AggQuestion *question, BlobQuery *query)
 	return reason;
 }
 
+/*
+ * Asks for a pass's totals; removed: the rows that pass the filter, if they are counted.  The first
+ * pass sets *status, and others have to be about the same chunks.
+ */
 static GpuaggReason
-ask_totals(AggScanState *node, AggQuestion *question)
+ask_pass(AggScanState *node, AggQuestion *question, AggDevicePass *pass, GpuaggQueryTotal *totals,
+		 uint8 **status, int64 *npassed)
 {
 	BlobQuery *query = palloc(sizeof(BlobQuery));
+	Size bytes = question->device->nchunks;
+	/* for EXPLAIN */
 	bool counts_passed = node->css.ss.ps.instrument != NULL && node->spec->nquals > 0 &&
-						 node->device->naggregates < GPUAGG_QUERY_AGGREGATES;
+						 *status == NULL && pass->naggregates < GPUAGG_QUERY_AGGREGATES;
 	GpuaggReason reason;
 
-	init_query(node, question, query);
-	/* how many rows the filter leaves, for EXPLAIN */
+	init_query(pass, question, query);
 	if (counts_passed)
-		node->device->aggregates[query->query.naggregates++] =
+		pass->aggregates[query->query.naggregates++] =
 			(GpuaggQueryAggregate){GPUAGG_COUNT, {0}, GPUAGG_VECTOR_NONE, GPUAGG_VECTOR_NONE};
 	reason = send(node, question, query);
 	if (reason == GPUAGG_OK && !is_answered(question, query->status))
 		node->device_reason = gpuagg_page_device_missing;
 	else if (reason == GPUAGG_OK)
 	{
-		if (!take_totals(node, query))
+		if (*status == NULL)
+			*status = memcpy(palloc_extended(bytes, MCXT_ALLOC_HUGE), query->status, bytes);
+		if (memcmp(*status, query->status, bytes) != 0)
+			reason = GPUAGG_BUSY;
+		else if (!read_totals(pass, query, totals))
 			reason = GPUAGG_DEVICE_ERROR;
-		else
-		{
-			int64 rows = take_chunks(question, query->status);
-
-			if (counts_passed)
-				node->counts.removed += rows;
-		}
+		else if (counts_passed)
+			*npassed = (int64) totals[pass->naggregates].reduced.n;
 	}
 	gpuagg_blob_query_end(query);
+	return reason;
+}
+
+/* All totals, which are taken when all are there. */
+static GpuaggReason
+ask_totals(AggScanState *node, AggQuestion *question)
+{
+	const AggDevice *device = node->device;
+	Size size = GPUAGG_QUERY_AGGREGATES * sizeof(GpuaggQueryTotal);
+	GpuaggQueryTotal **totals = palloc(device->npasses * sizeof(GpuaggQueryTotal *));
+	uint8 *status = NULL;
+	int64 npassed = -1;
+	GpuaggReason reason = GPUAGG_OK;
+
+	for (int i = 0; i < device->npasses && reason == GPUAGG_OK && node->device_reason == NULL; i++)
+	{
+		totals[i] = palloc(size);
+		reason = ask_pass(node, question, &device->passes[i], totals[i], &status, &npassed);
+	}
+	if (reason == GPUAGG_OK && node->device_reason == NULL)
+	{
+		int64 rows = take_chunks(question, status);
+
+		for (int i = 0; i < device->npasses; i++)
+			take_totals(node, &device->passes[i], totals[i]);
+		if (npassed >= 0)
+			node->counts.removed += rows - npassed;
+	}
 	return reason;
 }
 
@@ -374,6 +303,7 @@ ask_totals(AggScanState *node, AggQuestion *question)
 typedef struct AskedGroups
 {
 	AggQuestion *question;
+	AggDevicePass *pass;
 	uint64 expected;
 	uint32 parts;
 	uint8 *status; /* of the chunks, as the first part's answer had it; NULL: there is none yet */
@@ -392,13 +322,14 @@ end_answer(BlobQuery *query)
 static void
 take_groups(AggScanState *node, const AskedGroups *asked, BlobQuery *query)
 {
-	const AggDeviceGroups *groups = &node->device->groups;
 	AggDeviceRecords *records;
 
-	if (asked->appends && gpuagg_agg_device_hold(node, groups, query))
+	/* what is held are all of a group's states */
+	if (asked->appends && asked->pass->naggregates == node->nstates &&
+		gpuagg_agg_device_hold(node, asked->pass, query))
 		return;
 	gpuagg_agg_held_settle(node);
-	records = gpuagg_agg_device_records(node, groups, asked->question->program);
+	records = gpuagg_agg_device_records(node, asked->pass, asked->question->program);
 	gpuagg_agg_device_groups_take(records, query, asked->appends);
 	pfree(records);
 	end_answer(query);
@@ -408,7 +339,7 @@ take_groups(AggScanState *node, const AskedGroups *asked, BlobQuery *query)
 static GpuaggReason
 ask_part(AggScanState *node, AskedGroups *asked, uint32 part, bool *incomplete)
 {
-	AggDevice *wants = node->device;
+	const AggDeviceGroups *groups = &asked->pass->groups;
 	Size bytes = asked->question->device->nchunks;
 	MemoryContext context = AllocSetContextCreate(node->css.ss.ps.state->es_query_cxt,
 												  "gpuagg answer", ALLOCSET_SMALL_SIZES);
@@ -416,13 +347,13 @@ ask_part(AggScanState *node, AskedGroups *asked, uint32 part, bool *incomplete)
 	MemoryContext old;
 	GpuaggReason reason;
 
-	init_query(node, asked->question, query);
-	query->query.keys = wants->groups.keys;
-	query->query.nkeys = wants->groups.layout.nkeys;
+	init_query(asked->pass, asked->question, query);
+	query->query.keys = groups->keys;
+	query->query.nkeys = groups->layout.nkeys;
 	query->query.part = part;
 	query->query.parts = asked->parts;
 	query->query.expected = asked->expected / asked->parts;
-	query->layout = &wants->groups.layout;
+	query->layout = &groups->layout;
 	old = MemoryContextSwitchTo(context);
 	reason = send(node, asked->question, query);
 	MemoryContextSwitchTo(old);
@@ -467,23 +398,19 @@ ask_parts(AggScanState *node, AskedGroups *asked, bool *incomplete)
 	return reason;
 }
 
-/* The groups of some chunks; alone: the node has no others. */
+/* The groups of some chunks with the states of a pass; alone: nothing but passes before it has added to them. */
 static GpuaggReason
-ask_groups(AggScanState *node, AggQuestion *question, bool alone)
+ask_group_pass(AggScanState *node, AskedGroups *asked, bool alone)
 {
-	const PageDevice *device = question->device;
-	uint64 room = gpuagg_blob_query_room(&node->device->groups.layout, device->nchunks,
-										 (uint32) question->ncolumns);
-	AskedGroups asked = {.question = question};
-	int64 removed = node->counts.removed;
+	const PageDevice *device = asked->question->device;
+	uint64 room = gpuagg_blob_query_room(&asked->pass->groups.layout, device->nchunks,
+										 (uint32) asked->question->ncolumns);
 	GpuaggReason reason = GPUAGG_OK;
 	bool incomplete = true;
 
-	asked.expected = gpuagg_agg_device_groups_expected(node, device->rows);
-	asked.appends = alone && gpuagg_groups_may_append(gpuagg_agg_main(node)->groups);
 	for (int i = 0; incomplete && reason == GPUAGG_OK; i++)
 	{
-		uint64 parts = room > 0 ? asked.expected / room + 1 : UINT64_MAX;
+		uint64 parts = room > 0 ? asked->expected / room + 1 : UINT64_MAX;
 
 		/* what parts have added before one fails is taken out by forgetting all groups */
 		if (i == MAX_TRIES || parts > (alone ? MAX_PARTS : 1))
@@ -491,8 +418,33 @@ ask_groups(AggScanState *node, AggQuestion *question, bool alone)
 			node->device_reason = "there are too many groups";
 			return GPUAGG_OK;
 		}
-		asked.parts = (uint32) parts;
-		reason = ask_parts(node, &asked, &incomplete);
+		asked->parts = (uint32) parts;
+		reason = ask_parts(node, asked, &incomplete);
+	}
+	return reason;
+}
+
+/* All passes; alone: the node has no other groups. */
+static GpuaggReason
+ask_groups(AggScanState *node, AggQuestion *question, bool alone)
+{
+	AggDevice *device = node->device;
+	AskedGroups asked = {.question = question};
+	int64 removed = node->counts.removed;
+	GpuaggReason reason = GPUAGG_OK;
+
+	if (device->npasses > 1 && !alone)
+	{
+		node->device_reason = "there are too many aggregates beside other groups";
+		return GPUAGG_OK;
+	}
+	asked.expected = gpuagg_agg_device_groups_expected(node, question->device->rows);
+	asked.appends = alone && gpuagg_groups_may_append(gpuagg_agg_main(node)->groups);
+	for (int i = 0; i < device->npasses && reason == GPUAGG_OK && node->device_reason == NULL; i++)
+	{
+		asked.pass = &device->passes[i];
+		reason = ask_group_pass(node, &asked, alone);
+		asked.appends = false;
 	}
 	if (reason == GPUAGG_OK && node->device_reason == NULL)
 		/* those in groups are subtracted with these */
@@ -542,11 +494,11 @@ void
 gpuagg_agg_device_ask(AggScanState *node, AggQuestion *question, bool alone)
 {
 	instr_time start = gpuagg_agg_timing_start(node);
-	GpuaggVectorProgram from = node->compiler->program;
+	GpuaggVectorProgram from = gpuagg_agg_device_compiler(node)->program;
 	DeviceProgram program;
 	GpuaggReason reason;
 
-	from.constants = node->runner->constants;
+	from.constants = gpuagg_agg_device_runner(node)->constants;
 	if (question->window != NULL && node->between != NULL)
 		from = gpuagg_agg_between_program(node, node->between);
 	if (!gpuagg_device_codes_program(&from, node->reader, &program))

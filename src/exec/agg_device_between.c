@@ -6,7 +6,9 @@
 
 #include "nodes/nodeFuncs.h"
 
+#include "exec/agg_averages.h"
 #include "exec/agg_device_between.h"
+#include "exec/agg_device_passes.h"
 #include "exec/compiled.h"
 
 struct AggBetween
@@ -76,8 +78,9 @@ find_exprs(const AggScanState *node, const PlanState *window, AggBetween *betwee
 
 	between->nscan = list_length(((const CustomScan *) window->plan)->custom_scan_tlist);
 	between->typmods = palloc((between->nscan + 1) * sizeof(int32));
-	memset(between->typmods, -1, between->nscan * sizeof(int32));
-	foreach (cell, node->compiler->attributes)
+	for (int i = 0; i < between->nscan; i++)
+		between->typmods[i] = gpuagg_agg_averages_typmod(node->averages, i);
+	foreach (cell, gpuagg_agg_device_compiler(node)->attributes)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(node->row_desc, lfirst_int(cell) - 1);
 		int column = 0;
@@ -90,7 +93,7 @@ find_exprs(const AggScanState *node, const PlanState *window, AggBetween *betwee
 		if (expr == NULL || !gpuagg_compile_possible((Node *) expr))
 			return NIL;
 		typmod = typmod_of(between, (Node *) expr);
-		if (typmod != NULL)
+		if (typmod != NULL && *typmod < 0)
 			*typmod = attribute->atttypmod;
 		exprs = lappend(exprs, expr);
 	}
@@ -99,17 +102,20 @@ find_exprs(const AggScanState *node, const PlanState *window, AggBetween *betwee
 
 /* Whether the program's columns are what the expressions give. */
 static bool
-has_columns(const AggScanState *node, const AggBetween *between)
+has_columns(const AggScanState *node, const AggBetween *between, const List *exprs)
 {
 	ListCell *cell;
 
-	foreach (cell, node->compiler->attributes)
+	foreach (cell, gpuagg_agg_device_compiler(node)->attributes)
 	{
+		const Node *expr = list_nth(exprs, foreach_current_index(cell));
+		const int32 *typmod = typmod_of(between, expr);
 		Form_pg_attribute attribute = TupleDescAttr(node->row_desc, lfirst_int(cell) - 1);
 		const VectorValue *value = &between->values[foreach_current_index(cell)];
 		VectorValue form;
 
-		gpuagg_vector_form(attribute->atttypid, attribute->atttypmod, &form);
+		gpuagg_vector_form(attribute->atttypid, typmod != NULL ? *typmod : attribute->atttypmod,
+						   &form);
 		if (value->type != form.type || value->scale != form.scale)
 			return false;
 	}
@@ -139,12 +145,16 @@ find_forms(AggBetween *between, const PlanState *window)
 static bool
 has_room(const AggScanState *node, const AggBetween *between)
 {
-	const GpuaggVectorProgram *above = &node->compiler->program;
+	const GpuaggVectorProgram *above = &gpuagg_agg_device_compiler(node)->program;
 	const GpuaggVectorProgram *below = &between->compiler->program;
+	uint32 naverages = node->averages != NULL ? (uint32) node->averages->n : 0;
 
-	return above->nregisters + below->nregisters + 2 <= GPUAGG_VECTOR_REGISTERS &&
-		   above->nconstants + below->nconstants + 1 <= GPUAGG_VECTOR_CONSTANTS &&
-		   above->ninstructions + below->ninstructions + 2 * between->nbooleans + 1 <=
+	return above->nregisters + below->nregisters + 2 + naverages * DEVICE_QUOTIENT_REGISTERS <=
+			   GPUAGG_VECTOR_REGISTERS &&
+		   above->nconstants + below->nconstants + 1 + naverages * DEVICE_QUOTIENT_CONSTANTS <=
+			   GPUAGG_VECTOR_CONSTANTS &&
+		   above->ninstructions + below->ninstructions + 2 * between->nbooleans + 1 +
+				   naverages * DEVICE_QUOTIENT_INSTRUCTIONS <=
 			   GPUAGG_VECTOR_INSTRUCTIONS &&
 		   below->ncolumns <= GPUAGG_WINDOW_COLUMNS;
 }
@@ -166,7 +176,7 @@ make(const AggScanState *node, const PlanState *window)
 	if (!gpuagg_compile_finish(between->compiler) || between->compiler->user_function ||
 		between->compiler->rows != NIL || between->compiler->parameters != NIL ||
 		!gpuagg_compiled_for_device(&between->compiler->program, false) ||
-		!has_columns(node, between))
+		!has_columns(node, between, exprs))
 		return NULL;
 	find_forms(between, window);
 	return has_room(node, between) ? between : NULL;
@@ -199,16 +209,40 @@ given_type(GpuaggVectorType type)
 	return type == GPUAGG_VECTOR_BOOL ? GPUAGG_VECTOR_INT32 : type;
 }
 
+/* The average that a column of the program below is; NULL: it is none. */
+static const AggAverage *
+average_of(const AggScanState *node, const AggBetween *between, uint32 column)
+{
+	return gpuagg_agg_averages_find(node->averages,
+									list_nth_int(between->compiler->attributes, (int) column) - 1);
+}
+
 bool
-gpuagg_agg_between_fits(const AggBetween *between, const WindowDevice *window)
+gpuagg_agg_between_fits(const AggScanState *node, const AggBetween *between,
+						const WindowDevice *window)
 {
 	for (uint32 i = 0; i < between->compiler->program.ncolumns; i++)
-		if (window->counts[i] >= 0 ||
+	{
+		const AggAverage *average = average_of(node, between, i);
+
+		if ((window->counts[i] >= 0) != (average != NULL) ||
 			window->forms[i].type !=
 				given_type((GpuaggVectorType) between->compiler->program.columns[i]) ||
-			window->forms[i].scale != between->forms[i].scale)
+			window->forms[i].scale !=
+				(average != NULL ? average->quotient.places : between->forms[i].scale))
 			return false;
+	}
 	return true;
+}
+
+void
+gpuagg_agg_between_place(AggScanState *node, const AggBetween *between)
+{
+	uint32 next = gpuagg_agg_device_compiler(node)->program.nregisters +
+				  between->compiler->program.nregisters + 2;
+
+	for (int i = 0; i < node->averages->n; i++, next += DEVICE_QUOTIENT_REGISTERS)
+		node->averages->list[i].first = (uint16) next;
 }
 
 /* ---- the program ---- */
@@ -216,8 +250,11 @@ gpuagg_agg_between_fits(const AggBetween *between, const WindowDevice *window)
 /* A program that is being made of two. */
 typedef struct Joiner
 {
+	const AggScanState *node;
+	const AggBetween *between;
 	GpuaggVectorProgram *program;
 	GpuaggVectorInstruction *instructions;
+	GpuaggVectorConstant *constants;
 	uint16 first_register; /* of the program below */
 	uint32 first_constant;
 	uint16 zero; /* registers of what makes booleans */
@@ -259,10 +296,34 @@ has_constants(GpuaggVectorOp op)
 		   op == GPUAGG_VECTOR_TIME_FROM_LOCAL;
 }
 
+static void
+add_column(Joiner *joiner, GpuaggVectorType type, uint16 out, int column)
+{
+	add(joiner, make_instruction(GPUAGG_VECTOR_COLUMN, type, out, GPUAGG_VECTOR_NONE,
+								 GPUAGG_VECTOR_NONE, (uint32) column));
+}
+
+/* An average, instead of a column: of the sum and the count behind it. */
+static void
+add_average(Joiner *joiner, const AggAverage *average, uint16 out, uint32 column)
+{
+	uint16 sum = average->first + DEVICE_QUOTIENT_REGISTERS - 1;
+	uint16 count = sum - 1;
+	DeviceProgramWriter writer = {joiner->program, joiner->instructions, joiner->constants};
+
+	add_column(joiner, GPUAGG_VECTOR_INT128, sum, (int) column);
+	add_column(joiner, GPUAGG_VECTOR_INT64, count, joiner->node->window->counts[column]);
+	gpuagg_device_quotient_write(&average->quotient, &writer, out, sum, count, average->first);
+}
+
 /* An instruction of the program below. */
 static void
 add_below(Joiner *joiner, GpuaggVectorInstruction in)
 {
+	const AggAverage *average = in.op == GPUAGG_VECTOR_COLUMN
+									? average_of(joiner->node, joiner->between, in.arg)
+									: NULL;
+
 	in.out = moved(joiner, in.out);
 	in.a = moved(joiner, in.a);
 	in.b = moved(joiner, in.b);
@@ -270,10 +331,14 @@ add_below(Joiner *joiner, GpuaggVectorInstruction in)
 	in.mask = moved(joiner, in.mask);
 	if (has_constants((GpuaggVectorOp) in.op))
 		in.arg += joiner->first_constant;
+	if (average != NULL)
+	{
+		add_average(joiner, average, in.out, in.arg);
+		return;
+	}
 	if (in.op == GPUAGG_VECTOR_COLUMN && in.type == GPUAGG_VECTOR_BOOL)
 	{
-		add(joiner, make_instruction(GPUAGG_VECTOR_COLUMN, GPUAGG_VECTOR_INT32, joiner->number,
-									 GPUAGG_VECTOR_NONE, GPUAGG_VECTOR_NONE, in.arg));
+		add_column(joiner, GPUAGG_VECTOR_INT32, joiner->number, (int) in.arg);
 		in = make_instruction(GPUAGG_VECTOR_NE, GPUAGG_VECTOR_INT32, in.out, joiner->number,
 							  joiner->zero, 0);
 	}
@@ -294,40 +359,56 @@ add_above(Joiner *joiner, const AggBetween *between, GpuaggVectorInstruction in)
 	add(joiner, in);
 }
 
-/* The node's constants, those of the program below, and 0. */
-static const GpuaggVectorConstant *
+/* The node's constants, those of the program below, and 0; behind them is room. */
+static GpuaggVectorConstant *
 join_constants(const AggScanState *node, const GpuaggVectorProgram *below)
 {
-	uint32 n = node->compiler->program.nconstants;
-	GpuaggVectorConstant *constants = palloc0((n + below->nconstants + 1) *
+	uint32 n = gpuagg_agg_device_compiler(node)->program.nconstants;
+	GpuaggVectorConstant *constants = palloc0(GPUAGG_VECTOR_CONSTANTS *
 											  sizeof(GpuaggVectorConstant));
 
-	memcpy(constants, node->runner->constants, n * sizeof(GpuaggVectorConstant));
+	memcpy(constants, gpuagg_agg_device_runner(node)->constants, n * sizeof(GpuaggVectorConstant));
 	memcpy(constants + n, below->constants, below->nconstants * sizeof(GpuaggVectorConstant));
 	constants[n + below->nconstants].type = GPUAGG_VECTOR_INT32;
 	return constants;
 }
 
+/* Types of the window's columns: those of the program below, and counts. */
+static const uint8 *
+column_types(const AggScanState *node, const GpuaggVectorProgram *below)
+{
+	uint8 *types = palloc(node->window->ncolumns + 1);
+
+	for (int i = 0; i < node->window->ncolumns; i++)
+		types[i] = (uint8) (i < (int) below->ncolumns
+								? given_type((GpuaggVectorType) below->columns[i])
+								: GPUAGG_VECTOR_INT64);
+	return types;
+}
+
 GpuaggVectorProgram
 gpuagg_agg_between_program(const AggScanState *node, const AggBetween *between)
 {
-	const GpuaggVectorProgram *above = &node->compiler->program;
+	const GpuaggVectorProgram *above = &gpuagg_agg_device_compiler(node)->program;
 	const GpuaggVectorProgram *below = &between->compiler->program;
 	uint32 nregisters = above->nregisters + below->nregisters;
+	uint32 naverages = node->averages != NULL ? (uint32) node->averages->n : 0;
 	GpuaggVectorProgram program = {.filter = above->filter,
-								   .nregisters = nregisters + 2,
+								   .nregisters = nregisters + 2 +
+												 naverages * DEVICE_QUOTIENT_REGISTERS,
 								   .nconstants = above->nconstants + below->nconstants + 1,
-								   .ncolumns = below->ncolumns};
-	uint8 *columns = palloc(below->ncolumns + 1);
-	Joiner joiner = {.program = &program,
+								   .ncolumns = (uint32) node->window->ncolumns};
+	Joiner joiner = {.node = node,
+					 .between = between,
+					 .program = &program,
+					 .instructions = palloc(GPUAGG_VECTOR_INSTRUCTIONS *
+											sizeof(GpuaggVectorInstruction)),
+					 .constants = join_constants(node, below),
 					 .first_register = (uint16) above->nregisters,
 					 .first_constant = above->nconstants,
 					 .zero = (uint16) nregisters,
 					 .number = (uint16) (nregisters + 1)};
 
-	joiner.instructions = palloc(
-		(above->ninstructions + below->ninstructions + 2 * between->nbooleans + 1) *
-		sizeof(GpuaggVectorInstruction));
 	add(&joiner, make_instruction(GPUAGG_VECTOR_CONSTANT, GPUAGG_VECTOR_INT32, joiner.zero,
 								  GPUAGG_VECTOR_NONE, GPUAGG_VECTOR_NONE, program.nconstants - 1));
 	for (uint32 i = 0; i < below->ninstructions; i++)
@@ -336,10 +417,8 @@ gpuagg_agg_between_program(const AggScanState *node, const AggBetween *between)
 		program.nfilter = program.ninstructions + above->nfilter;
 	for (uint32 i = 0; i < above->ninstructions; i++)
 		add_above(&joiner, between, above->instructions[i]);
-	for (uint32 i = 0; i < below->ncolumns; i++)
-		columns[i] = (uint8) given_type((GpuaggVectorType) below->columns[i]);
 	program.instructions = joiner.instructions;
-	program.constants = join_constants(node, below);
-	program.columns = columns;
+	program.constants = joiner.constants;
+	program.columns = column_types(node, below);
 	return program;
 }

@@ -4,7 +4,7 @@
  *
  * The expressions become a program over the columns of the window, which goes before the one of the
  * GpuAgg node: that one's columns are registers of the first.  Booleans, which the device gives as
- * integers, are made there, too.
+ * integers, are made there, too, and averages of sums and counts (device_quotient.h).
  */
 #ifndef GPUAGG_AGG_DEVICE_BETWEEN_H
 #define GPUAGG_AGG_DEVICE_BETWEEN_H
@@ -24,9 +24,16 @@ extern AggBetween *gpuagg_agg_between_make(const AggScanState *node, const PlanS
 extern int gpuagg_agg_between_sources(const AggBetween *between, WindowSource *sources);
 
 /* Whether the device gives these as they are expected. */
-extern bool gpuagg_agg_between_fits(const AggBetween *between, const WindowDevice *window);
+extern bool gpuagg_agg_between_fits(const AggScanState *node, const AggBetween *between,
+									const WindowDevice *window);
 
-/* Both programs as one, in the current memory context, with the constants that the node's runner has. */
+/* Gives averages their registers, which are those of the program below and behind both. */
+extern void gpuagg_agg_between_place(AggScanState *node, const AggBetween *between);
+
+/*
+ * Both programs as one, in the current memory context, with the constants that the runner has; the
+ * columns are those of node->window.
+ */
 extern GpuaggVectorProgram gpuagg_agg_between_program(const AggScanState *node,
 													  const AggBetween *between);
 

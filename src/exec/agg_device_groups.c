@@ -11,6 +11,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "exec/agg_averages.h"
 #include "exec/agg_device_groups.h"
 #include "exec/compiled.h"
 
@@ -18,7 +19,7 @@
 struct AggDeviceRecords
 {
 	AggScanState *node;
-	const AggDeviceGroups *groups;
+	const AggDevicePass *pass;
 	bool appends; /* all records are of groups that the node has not */
 	const GpuaggVectorBytes *entries[GPUAGG_GROUP_KEYS]; /* of keys that are codes; NULL: others */
 	uint32 nentries[GPUAGG_GROUP_KEYS];
@@ -28,31 +29,6 @@ struct AggDeviceRecords
 	uint64 valid[GPUAGG_GROUP_KEYS][GPUAGG_VECTOR_WORDS];
 	GpuaggVectorBytes values[GPUAGG_GROUP_KEYS][GPUAGG_VECTOR_ROWS]; /* of any type */
 };
-
-const char *
-gpuagg_agg_device_groups_init(const AggScanState *node, AggDeviceGroups *groups,
-							  const GpuaggQueryAggregate *aggregates, const uint8 *types)
-{
-	const GroupLayout *layout = &node->sets[0].layout;
-	uint8 key_types[GPUAGG_GROUP_KEYS];
-
-	if (layout->nkeys > GPUAGG_GROUP_KEYS)
-		return "there are too many keys";
-	if (layout->nvalues > layout->nkeys)
-		return "whole rows are needed";
-	for (int i = 0; i < layout->nkeys; i++)
-	{
-		groups->keys[i] = layout->keys[i].reg;
-		key_types[i] = (uint8) gpuagg_device_type(layout->keys[i].type);
-		if (layout->keys[i].type == GPUAGG_VECTOR_BYTES &&
-			gpuagg_compiled_strings(&node->compiler->program, layout->keys[i].reg) < 0)
-			return "strings are the CPU's";
-	}
-	return gpuagg_group_layout(&groups->layout, key_types, (uint32) layout->nkeys, aggregates,
-							   types, (uint32) node->nstates)
-			   ? NULL
-			   : "such groups are the CPU's";
-}
 
 uint64
 gpuagg_agg_device_groups_expected(const AggScanState *node, uint64 rows)
@@ -67,12 +43,12 @@ gpuagg_agg_device_groups_expected(const AggScanState *node, uint64 rows)
 static void
 store_key(AggDeviceRecords *keys, int number, int row, const uint64 *words)
 {
-	GpuaggVectorType type = keys->groups->layout.key_type[number];
+	GpuaggVectorType type = keys->pass->groups.layout.key_type[number];
 	uint64 bit = UINT64CONST(1) << (row % 64);
 	char *values = (char *) keys->values[number];
 	Size size = gpuagg_vector_type_size(type);
 	int isnull;
-	uint64 value = gpuagg_group_key(&keys->groups->layout, words, (uint32) number, &isnull);
+	uint64 value = gpuagg_group_key(&keys->pass->groups.layout, words, (uint32) number, &isnull);
 
 	if (!isnull)
 		keys->valid[number][row / 64] |= bit;
@@ -111,10 +87,10 @@ begin_keys(AggDeviceRecords *keys, int n)
 {
 	Size bytes = (Size) (n + 63) / 64 * sizeof(uint64);
 
-	for (uint32 i = 0; i < keys->groups->layout.nkeys; i++)
+	for (uint32 i = 0; i < keys->pass->groups.layout.nkeys; i++)
 	{
 		memset(keys->valid[i], 0, bytes);
-		if (keys->groups->layout.key_type[i] == GPUAGG_VECTOR_BOOL)
+		if (keys->pass->groups.layout.key_type[i] == GPUAGG_VECTOR_BOOL)
 			memset(keys->values[i], 0, bytes);
 		keys->vectors[i] = (GpuaggVector){keys->values[i], keys->valid[i]};
 	}
@@ -155,11 +131,14 @@ find_groups(AggDeviceRecords *keys, int n, AggGroup **found)
 
 /* Adds an aggregate of a record to a group. */
 static void
-take_total(AggScanState *node, const GpuaggGroupLayout *layout, const uint32 *record, int number,
+take_total(AggScanState *node, const AggDevicePass *pass, const uint32 *record, int number,
 		   AggGroup *group)
 {
+	const GpuaggGroupLayout *layout = &pass->groups.layout;
 	const GpuaggGroupField *field = &layout->field[number];
+	int state = pass->first + number;
 	GpuaggQueryTotal total;
+	GpuaggQueryTotal code;
 	uint64 n;
 	__int128 sum;
 
@@ -170,38 +149,42 @@ take_total(AggScanState *node, const GpuaggGroupLayout *layout, const uint32 *re
 			elog(ERROR, "unexpected total of a group on the device");
 		total.reduced.n = (uint64) total.reduced.f.counts.n;
 		if (total.reduced.n > 0)
-			gpuagg_agg_sink_total(node, number, group, &total.reduced);
+			gpuagg_agg_sink_total(node, state, group, &total.reduced);
 		return;
 	}
 	if (field->op != GPUAGG_SUM || field->type >= GPUAGG_VECTOR_INT128)
 	{
-		if (!gpuagg_group_total(layout, record, (uint32) number, &total))
+		if (!gpuagg_group_total(layout, record, (uint32) number, &total) ||
+			(pass->codes[number] >= 0 &&
+			 !gpuagg_group_total(layout, record, (uint32) pass->codes[number], &code)))
 			elog(ERROR, "unexpected total of a group on the device");
-		gpuagg_agg_device_total(node, number, group, &total);
+		gpuagg_agg_averages_take(node, state, group, &total, &code);
 		return;
 	}
 	sum = gpuagg_group_integer(field, record, record[layout->rows], &n);
 	if (n > record[layout->rows])
 		elog(ERROR, "unexpected number of a group's rows on the device");
 	if (n > 0)
-		gpuagg_agg_sink_sum(node, number, group, (int64) n, sum);
+		gpuagg_agg_sink_sum(node, state, group, (int64) n, sum);
 }
 
 static void
 take_record(AggDeviceRecords *keys, const uint32 *record, AggGroup *group)
 {
-	const GpuaggGroupLayout *layout = &keys->groups->layout;
+	const GpuaggGroupLayout *layout = &keys->pass->groups.layout;
 	AggScanState *node = keys->node;
 
-	node->counts.removed -= record[layout->rows];
-	for (int s = 0; s < node->nstates; s++)
-		take_total(node, layout, record, s, group);
+	/* the others have the same */
+	if (keys->pass->first == 0)
+		node->counts.removed -= record[layout->rows];
+	for (int s = 0; s < keys->pass->nstates; s++)
+		take_total(node, keys->pass, record, s, group);
 }
 
 static void
 set_packing(AggDeviceRecords *keys, const GpuaggGroupPacking *packing)
 {
-	Size record = keys->groups->layout.words * sizeof(uint32);
+	Size record = keys->pass->groups.layout.words * sizeof(uint32);
 
 	if (keys->packing != packing)
 		memset(keys->records, 0, GPUAGG_VECTOR_ROWS * record);
@@ -211,7 +194,7 @@ set_packing(AggDeviceRecords *keys, const GpuaggGroupPacking *packing)
 static uint32 *
 record_of(AggDeviceRecords *keys, int row)
 {
-	return keys->records + (Size) row * keys->groups->layout.words;
+	return keys->records + (Size) row * keys->pass->groups.layout.words;
 }
 
 static void
@@ -244,7 +227,7 @@ gpuagg_agg_device_unpack(AggDeviceRecords *keys, const GpuaggGroupPacking *packi
 static void
 unpack(AggDeviceRecords *keys, const GpuaggGroupPacking *packing, const uint32 *packed, int n)
 {
-	const GpuaggGroupLayout *layout = &keys->groups->layout;
+	const GpuaggGroupLayout *layout = &keys->pass->groups.layout;
 
 	unpack_records(keys, packing, packed, n);
 	begin_keys(keys, n);
@@ -272,30 +255,30 @@ take_far(AggDeviceRecords *keys, const GpuaggGroupFar *far)
 	AggGroup *group;
 	GpuaggQueryTotal total;
 
-	if (far->aggregate >= (uint64) node->nstates ||
-		keys->groups->layout.field[far->aggregate].specials == GPUAGG_GROUP_NONE)
+	if (far->aggregate >= (uint64) keys->pass->nstates ||
+		keys->pass->groups.layout.field[far->aggregate].specials == GPUAGG_GROUP_NONE)
 		elog(ERROR, "unexpected value of a group on the device");
 	begin_keys(keys, 1);
-	for (uint32 k = 0; k < keys->groups->layout.nkeys; k++)
+	for (uint32 k = 0; k < keys->pass->groups.layout.nkeys; k++)
 		store_key(keys, (int) k, 0, far->key);
 	find_groups(keys, 1, &group);
 	gpuagg_query_total_init(&total);
 	total.reduced.n = 1;
 	gpuagg_reduced_add_float(&total.reduced, far->value,
-							 keys->groups->layout.field[far->aggregate].op);
-	gpuagg_agg_device_total(node, (int) far->aggregate, group, &total);
+							 keys->pass->groups.layout.field[far->aggregate].op);
+	gpuagg_agg_device_total(node, keys->pass->first + (int) far->aggregate, group, &total);
 }
 
 AggDeviceRecords *
-gpuagg_agg_device_records(AggScanState *node, const AggDeviceGroups *groups,
+gpuagg_agg_device_records(AggScanState *node, const AggDevicePass *pass,
 						  const DeviceProgram *program)
 {
 	AggDeviceRecords *keys = palloc(sizeof(AggDeviceRecords));
 
 	keys->node = node;
-	keys->groups = groups;
+	keys->pass = pass;
 	keys->packing = NULL;
-	keys->records = palloc((Size) GPUAGG_VECTOR_ROWS * groups->layout.words * sizeof(uint32));
+	keys->records = palloc((Size) GPUAGG_VECTOR_ROWS * pass->groups.layout.words * sizeof(uint32));
 	find_entries(keys, program);
 	return keys;
 }

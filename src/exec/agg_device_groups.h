@@ -6,31 +6,15 @@
 #define GPUAGG_AGG_DEVICE_GROUPS_H
 
 #include "engine/blob_query.h"
-#include "exec/agg_state.h"
+#include "exec/agg_device_passes.h"
 #include "exec/device_codes.h"
-
-/* The keys of a node's groups, as a query has them. */
-typedef struct AggDeviceGroups
-{
-	uint16 keys[GPUAGG_GROUP_KEYS];
-	GpuaggGroupLayout layout;
-} AggDeviceGroups;
-
-/*
- * Sets keys and layout; types: of the aggregates' values, 0: none.  Why the device cannot have
- * such groups; NULL: it can.
- */
-extern const char *gpuagg_agg_device_groups_init(const AggScanState *node, AggDeviceGroups *groups,
-												 const GpuaggQueryAggregate *aggregates,
-												 const uint8 *types);
 
 /* How many groups the plan expects, of so many rows. */
 extern uint64 gpuagg_agg_device_groups_expected(const AggScanState *node, uint64 rows);
 
-/* Makes groups of packed records; the program has the strings of keys, NULL: there are none. */
+/* Makes groups of a pass's packed records; the program has the strings of keys, NULL: there are none. */
 typedef struct AggDeviceRecords AggDeviceRecords;
-extern AggDeviceRecords *gpuagg_agg_device_records(AggScanState *node,
-												   const AggDeviceGroups *groups,
+extern AggDeviceRecords *gpuagg_agg_device_records(AggScanState *node, const AggDevicePass *pass,
 												   const DeviceProgram *program);
 
 /*

@@ -152,7 +152,7 @@ find_results(const AggScanState *node, AggHeld *held)
 }
 
 static AggHeld *
-held_of(AggScanState *node, const AggDeviceGroups *groups)
+held_of(AggScanState *node, const AggDevicePass *pass)
 {
 	MemoryContext context;
 	MemoryContext old;
@@ -163,19 +163,19 @@ held_of(AggScanState *node, const AggDeviceGroups *groups)
 									ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(context);
 	node->held = palloc(sizeof(AggHeld));
-	node->held->layout = &groups->layout;
+	node->held->layout = &pass->groups.layout;
 	find_results(node, node->held);
-	node->held->records = gpuagg_agg_device_records(node, groups, NULL);
+	node->held->records = gpuagg_agg_device_records(node, pass, NULL);
 	node->held->answers = NIL;
 	node->held->look = false;
 	node->held->looked = 0;
-	node->held->record = palloc(groups->layout.words * sizeof(uint32));
+	node->held->record = palloc(pass->groups.layout.words * sizeof(uint32));
 	MemoryContextSwitchTo(old);
 	return node->held;
 }
 
 bool
-gpuagg_agg_device_hold(AggScanState *node, const AggDeviceGroups *groups, BlobQuery *query)
+gpuagg_agg_device_hold(AggScanState *node, const AggDevicePass *pass, BlobQuery *query)
 {
 	AggHeld *held;
 	HeldAnswer *answer;
@@ -183,7 +183,7 @@ gpuagg_agg_device_hold(AggScanState *node, const AggDeviceGroups *groups, BlobQu
 
 	if (!may_hold(node, query))
 		return false;
-	held = held_of(node, groups);
+	held = held_of(node, pass);
 	answer = MemoryContextAlloc(GetMemoryChunkContext(query), sizeof(HeldAnswer));
 	*answer =
 		(HeldAnswer){.held = held, .query = query, .record = query->packing.words * sizeof(uint32)};

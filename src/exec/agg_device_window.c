@@ -7,8 +7,10 @@
 #include "executor/executor.h"
 #include "utils/memutils.h"
 
+#include "exec/agg_averages.h"
 #include "exec/agg_device.h"
 #include "exec/agg_device_between.h"
+#include "exec/agg_device_passes.h"
 #include "exec/compiled.h"
 #include "exec/window_ask.h"
 #include "gpuagg.h"
@@ -55,34 +57,63 @@ has_forms(const WindowDevice *window, const VectorValue *forms, int n)
 	return true;
 }
 
+/* What depends on averages that are numeric; why the device cannot do it, or NULL. */
+static const char *
+find_averages(AggScanState *node, PlanState *window)
+{
+	MemoryContext old = MemoryContextSwitchTo(node->css.ss.ps.state->es_query_cxt);
+	const char *refusal = node->device->refusal;
+
+	if (gpuagg_agg_averages_used(node, window))
+	{
+		node->averages = gpuagg_agg_averages_make(node, window, &refusal);
+		if (refusal == NULL)
+			refusal = gpuagg_agg_device_find(node, node->device);
+	}
+	MemoryContextSwitchTo(old);
+	return refusal;
+}
+
 /* The node below as the device has it, made when it first runs; NULL: the device does nothing. */
 static WindowDevice *
 find_window(AggScanState *node, PlanState *window)
 {
 	int n = (int) node->compiler->program.ncolumns;
-	bool plain;
+	bool plain = false;
 	WindowSource sources[GPUAGG_WINDOW_COLUMNS];
 	VectorValue forms[GPUAGG_WINDOW_COLUMNS];
 
 	if (node->window != NULL)
 		return node->window;
-	plain = find_sources(node, window, sources, forms);
-	if (!plain)
-		node->between = gpuagg_agg_between_make(node, window);
+	node->device_reason = find_averages(node, window);
+	if (node->device_reason == NULL)
+	{
+		plain = node->averages == NULL && find_sources(node, window, sources, forms);
+		if (!plain)
+			node->between = gpuagg_agg_between_make(node, window);
+	}
 	if (node->between != NULL)
 		n = gpuagg_agg_between_sources(node->between, sources);
-	if (plain || node->between != NULL)
+	if (node->device_reason != NULL)
+		node->window = NULL;
+	else if (plain || node->between != NULL)
 		node->window = gpuagg_window_device_make(window, sources, n, &node->device_reason);
 	else
 		node->device_reason = "an expression between window and aggregates is the CPU's";
-	if (node->window != NULL && !(plain ? has_forms(node->window, forms, n)
-										: gpuagg_agg_between_fits(node->between, node->window)))
+	if (node->window != NULL &&
+		!(plain ? has_forms(node->window, forms, n)
+				: gpuagg_agg_between_fits(node, node->between, node->window)))
 	{
 		node->device_reason = "a column of the window is the CPU's";
 		node->window = NULL;
 	}
 	if (node->window == NULL)
 		node->device = NULL;
+	else if (node->averages != NULL)
+	{
+		gpuagg_agg_between_place(node, node->between);
+		gpuagg_agg_device_place(node, node->device);
+	}
 	return node->window;
 }
 
@@ -92,8 +123,11 @@ know_parameters(AggScanState *node)
 {
 	MemoryContext old = MemoryContextSwitchTo(node->parameter_context);
 	bool known = gpuagg_window_device_begin(node->window) &&
-				 gpuagg_compiled_parameters_early(node->compiler, node->parameter_states,
-												  &node->css.ss.ps, node->runner);
+				 gpuagg_compiled_parameters_early(gpuagg_agg_device_compiler(node),
+												  node->averages != NULL
+													  ? node->averages->parameter_states
+													  : node->parameter_states,
+												  &node->css.ss.ps, gpuagg_agg_device_runner(node));
 
 	MemoryContextSwitchTo(old);
 	return known;

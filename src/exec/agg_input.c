@@ -96,11 +96,11 @@ init_expressions(AggScanState *node, List *quals)
 	node->row_slot = ExecInitExtraTupleSlot(parent->state, node->row_desc, &TTSOpsVirtual);
 }
 
-/* Whether vectors have all that is asked for, and groups' values come whole from them. */
+/* Whether groups' values come whole from vectors. */
 static bool
-needs_columns_only(const AggScanState *node)
+has_values_only(const AggScanState *node)
 {
-	bool only = !node->always_by_row && node->compiler->rows == NIL;
+	bool only = !node->always_by_row;
 
 	for (int i = 0; i < node->nvalues; i++)
 		only &= node->values[i].whole;
@@ -132,7 +132,8 @@ gpuagg_agg_input_init(AggScanState *node)
 		node->always_by_row |= !gpuagg_groups_by_vector(node->sets[i].groups);
 	node->by_row = node->always_by_row;
 	node->dense = gpuagg_dense_make(node);
-	node->columns_only = needs_columns_only(node);
+	node->values_only = has_values_only(node);
+	node->columns_only = node->values_only && node->compiler->rows == NIL;
 	if (node->columns_only && !node->spec->over_subquery)
 	{
 		gpuagg_filter_conditions(node->compiler, &node->conditions);

@@ -432,10 +432,9 @@ merge_decimals(AggScanState *node, int number, Accumulator *acc, const GpuaggRed
 }
 
 void
-gpuagg_agg_sink_words(AggScanState *node, int number, AggGroup *group, int64 n, const uint64 *sum,
-					  const uint64 *squares)
+gpuagg_agg_sink_words(AggScanState *node, int number, AggGroup *group, int64 n, int scale,
+					  const uint64 *sum, const uint64 *squares)
 {
-	int scale = node->inputs[number].value.scale;
 	Accumulator *acc = gpuagg_group_state(&gpuagg_agg_main(node)->layout, group, number);
 	GpuaggDecimalSum *sums = &((NumericAccumulator *) acc)->sums;
 
@@ -454,7 +453,8 @@ sink_decimals(AggScanState *node, int number, AggGroup *group, const GpuaggReduc
 	uint64 squares[GPUAGG_SQUARE_WORDS] = {0};
 
 	memcpy(squares, total->squares, sizeof(total->squares));
-	gpuagg_agg_sink_words(node, number, group, (int64) total->n, sum, squares);
+	gpuagg_agg_sink_words(node, number, group, (int64) total->n, node->inputs[number].value.scale,
+						  sum, squares);
 }
 
 void

@@ -222,14 +222,17 @@ typedef struct AggScanState
 	AggChunk *chunk; /* what is asked of blocks in memory */
 	struct WindowDevice
 		*window; /* of the window below, on the device; NULL: not made, or not to be done */
-	struct AggBetween *between; /* what is made between the two; NULL: nothing */
-	AggDevice *device;			/* NULL: nothing, whatever rows there are */
-	AggHeld *held;				/* or NULL */
-	const char *device_reason;	/* why the device did not do all from memory; or NULL */
-	AggRanges *ranges;			/* the filter as ranges of columns in memory; or NULL */
-	AggCodes *codes;			/* what is done with strings' codes */
-	bool columns_only;			/* rows are never evaluated by the executor, but for flagged ones */
-	AggInput *inputs;			/* one for each state */
+	struct AggBetween *between;	  /* what is made between the two; NULL: nothing */
+	struct AggAverages *averages; /* of the window that are numeric; NULL: none are read */
+	AggDevice *device;			  /* NULL: nothing, whatever rows there are */
+	AggHeld *held;				  /* or NULL */
+	const char *device_reason;	  /* why the device did not do all from memory; or NULL */
+	AggRanges *ranges;			  /* the filter as ranges of columns in memory; or NULL */
+	AggCodes *codes;			  /* what is done with strings' codes */
+	bool values_only;			  /* groups' values come whole from registers */
+	bool
+		columns_only; /* the same, and rows are never evaluated by the executor, but for flagged ones */
+	AggInput *inputs; /* one for each state */
 	ExprState *qual;
 	ExprState **row_exprs; /* of ROW instructions */
 	TupleTableSlot *row_slot;
@@ -339,8 +342,8 @@ extern void gpuagg_agg_rows_take(AggScanState *node);
 /*
  * agg_sink.c: the live rows of the vector into one group, or each into its own but for the
  * states that have `taken` them, if it is not NULL; n > 0 values of an input with that sum into a
- * group; what a reduction of an input's values gave, which is changed; n decimals of any size by
- * the words of their sum and that of their squares (decimal_sum.h); and the row in the slot, whose
+ * group; what a reduction of an input's values gave, which is changed; n decimals of any size, of a
+ * scale, by the words of their sum and that of their squares (decimal_sum.h); and the row in the slot, whose
  * expressions are evaluated singly, or whose values a node below has computed.  finish() brings all
  * into the states.
  */
@@ -352,7 +355,7 @@ extern void gpuagg_agg_sink_sum(AggScanState *node, int number, AggGroup *group,
 extern void gpuagg_agg_sink_total(AggScanState *node, int number, AggGroup *group,
 								  GpuaggReduced *total);
 extern void gpuagg_agg_sink_words(AggScanState *node, int number, AggGroup *group, int64 n,
-								  const uint64 *sum, const uint64 *squares);
+								  int scale, const uint64 *sum, const uint64 *squares);
 extern void gpuagg_agg_sink_row(AggScanState *node, AggGroup *group, ExprContext *econtext);
 extern void gpuagg_agg_sink_values(AggScanState *node, AggGroup *group, const TupleTableSlot *slot);
 

@@ -22,6 +22,8 @@ ON_DEVICE = 40  # the least percentage of queries that the device does, where th
 FILTERED = 40  # and of those whose rows it filters
 SEVERAL_ON_DEVICE = 30  # the same of tables that are made of several
 SEVERAL_FILTERED = 20
+# Why there is nothing that the device could do.
+ELSEWHERE = ('some pages are not in memory', 'columns are not in memory', 'columns are not on the device', 'no row passes the filter below the window')
 
 # Columns made of a row's number i, or of a number n of few values.
 KEYS = {
@@ -57,9 +59,10 @@ NUMBERS = ('{r} < 0', '{r} >= 3', '{r} <= 1000 OR i < 9', '{r} BETWEEN -1000 AND
 AGGREGATES = ('@count(*)', '@count({r})', '@max({r})', '@min({r})', '@count(*) FILTER (WHERE {r} IS NULL)', '@max(i)', '@sum(v_int4)',
               '@min(v_cents)', '@sum(v_float8) FILTER (WHERE i % 3 = 0)')
 OF_NUMBERS = AGGREGATES + ('@sum({r})', '@sum({r}) FILTER (WHERE i % 3 = 0)', '@max(-{r})', '@sum({r}) FILTER (WHERE {r} > 0)')
-# core's sums of quotients are rounded; equal numerics may be shown with other scales
+# core's sums of quotients of floats are rounded; equal numerics may be shown with other scales
 OF_AVERAGES = AGGREGATES + ('@max(-{r})', '@count(*) FILTER (WHERE {r} > 0)')
-OF_QUOTIENTS = ('@count(*)', '@count({r})', '@count(*) FILTER (WHERE {r} IS NULL)', '@count(*) FILTER (WHERE {r} < 2.5)', '@max(i)', '@sum({r})')
+OF_QUOTIENTS = ('@count(*)', '@count({r})', '@count(*) FILTER (WHERE {r} IS NULL)', '@count(*) FILTER (WHERE {r} < 2.5)', '@max(i)', '@sum({r})',
+                'trim_scale(@max({r}))', 'trim_scale(@min({r}))', '@avg({r})', '@sum({r}) FILTER (WHERE {r} > 0 AND i % 3 = 0)', '@max({r}::float8)')
 # Conditions on a function's value, by the kind of it; those of others are no bounds.
 INTEGERS = ('{r} < 0', '{r} >= -3', '{r} = {number}', '{r} > 3000000000', '{r} < -99999999999', '{r} BETWEEN -1000 AND 200000', '700 > {r}', '{r} <= 4::int2')
 NUMERICS = ('{r} < 0', '{r} >= -3.75', '{r} > 1e40', '{r} > -1e40', "{r} < 'NaN'", '{r} <= 12.005', '{r} = 0.5', '{r} BETWEEN -1000.001 AND 3000')
@@ -272,9 +275,6 @@ def query(rng, table):
     frame = rng.choice(('rows', 'rows', 'rows', 'peers', 'peers', 'whole'))
     over = window(rng, frame)
     calls = [call(rng, frame, over, n == 0) for n in range(rng.choice((1, 1, 2, 3)))]
-    while rng.random() < 0.8 and any(aggregates is OF_QUOTIENTS for _, _, aggregates in calls):
-        # which is the CPU's
-        calls = [call(rng, frame, over, n == 0) for n in range(len(calls))]
     calls = [between(rng, pair) for pair in calls]
     results = []
     for n, (_, _, aggregates) in enumerate(calls):
@@ -336,24 +336,26 @@ def same(kept, in_order=False):
 
 
 class Counts:
+    """Queries of which something is the device's to do, as their tables are when EXPLAIN runs them."""
+
     def __init__(self):
         self.all = 0
         self.on_device = 0
 
-    def take(self, rows):
-        self.all += 1
-        self.on_device += rows == ['t']
-
     def take_plan(self, rows):
+        text = '\n'.join(rows)
+        if any('on Device: ' + reason in text or 'Device Not Used: ' + reason in text for reason in ELSEWHERE):
+            return
         self.all += 1
-        self.on_device += any('Filtered on Device: true' in row for row in rows)
+        self.on_device += 'Filtered on Device: true' in text or 'Computed with Aggregates Above: true' in text
 
 
 def beside(script, label, ours, core, counts, in_order=False):
     kept = []
     script.check((label, 'core'), core, kept.append)
     script.check((label, ours), ours, same(kept, in_order))
-    script.check(label, "SELECT engine LIKE '%device%' FROM gpuagg_last_query()", counts.take)
+    if counts is not None:
+        script.check((label, ours), 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, VERBOSE) ' + ours, counts.take_plan)
 
 
 def scanned(rows):
@@ -430,7 +432,45 @@ def averages(script, table):
             script.check(('averages, cpu', call), text, kept.append)
             script.sql('RESET gpuagg.device')
             script.check(('averages', call), text, same(kept))
-            script.check((table.name, table.rows, 'averages'), 'SELECT engine, reason FROM gpuagg_last_query()', lambda rows: None if not DEVICE or rows[0].startswith('device|') else str(rows))
+            script.check((table.name, table.rows, 'averages'), 'SELECT engine, reason FROM gpuagg_last_query()', on_device)
+
+
+QUOTIENTS = {
+    'zeros': ('int4', 'CASE WHEN i % 5 > 0 THEN 0 END'), 'few': ('int2', 'i % 7 - 3'), 'ones': ('int4', '1 + i / 20000'), 'halves': ('numeric(9,1)', '0.5 + i % 2'),
+    'ints': ('int4', '(i * 7919::int8 % 2000001 - 1000000)::int4'), 'longs': ('int8', '(i * 7919::int8 % 2001 - 1000) * 1000000007'), 'cents': ('numeric(12,2)', '(i * 7919 % 20000001 - 9999999) / 100.0'),
+    'mills': ('numeric(12,3)', '(i * 31 % 1999 - 999) / 1000.0'), 'four': ('numeric(15,4)', '(i % 9 - 4) / 10000.0'), 'six': ('numeric(15,6)', 'CASE WHEN i % 3 = 0 THEN (i % 11 - 5) / 1000000.0 END'),
+    'tiny': ('numeric(18,12)', '(i % 13 - 5) / 1000000000000.0'),
+}
+OVERS = ('(ORDER BY i ROWS UNBOUNDED PRECEDING)', '(PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING)', '(PARTITION BY g ORDER BY i / 3)', '(PARTITION BY g, i % 3)', '()')
+
+
+def quotients(script):
+    """Averages of integers and numerics, each with a scale of its own: sums are core's, to the last digit; extremes the CPU's."""
+    table = SCHEMA + '.quotients'
+    for rows in (1, 33, 1025, 30000):
+        script.sql('DROP TABLE IF EXISTS %s; CREATE TABLE %s WITH (autovacuum_enabled = off) AS SELECT i, floor(sqrt(i))::int %% 40 AS g, %s FROM generate_series(1, %d) i'
+                   % (table, table, ', '.join('(%s)::%s AS %s' % (text, kind, name) for name, (kind, text) in QUOTIENTS.items()), rows))
+        script.sql('VACUUM (FREEZE, ANALYZE) ' + table)
+        script.sql("SELECT gpuagg_prefetch('%s')" % table)
+        for n, name in enumerate(QUOTIENTS):
+            for over in (OVERS[n % len(OVERS)], OVERS[(n + 2) % len(OVERS)]):
+                source = 'FROM (SELECT *, {0}avg(%s) OVER %s AS r FROM %s) q' % (name, over, table)
+                for groups in ('', 'g'):
+                    first, last = ('g, ', ' GROUP BY g') if groups else ('', '')
+                    exact = 'SELECT %s{0}sum(r), {0}avg(r), {0}count(r), {0}sum(r) FILTER (WHERE r > 0.25), {0}count(*) FILTER (WHERE r * 2 <= g) %s%s' % (first, source, last)
+                    beside(script, 'quotients', exact.format('gpu_'), exact.format(''), None)
+                    script.check((table, rows, 'quotients', exact), 'SELECT engine, reason FROM gpuagg_last_query()', on_device)
+                    extremes = 'SELECT {0}gpu_min(r), gpu_max(r), gpu_sum(r), gpu_max(r) FILTER (WHERE r < 0) {1} WHERE r <> 7 {2}'.format(first, source.format('gpu_'), last)
+                    kept = []
+                    script.sql('SET gpuagg.device = cpu')
+                    script.check(('quotients, cpu', extremes), extremes, kept.append)
+                    script.sql('RESET gpuagg.device')
+                    script.check(('quotients', extremes), extremes, same(kept))
+                    script.check((table, rows, 'quotients', extremes), 'SELECT engine, reason FROM gpuagg_last_query()', on_device)
+
+
+def on_device(rows):
+    return None if not DEVICE or rows[0].startswith('device|') else str(rows)
 
 
 def wide_extremes(script, table):
@@ -440,9 +480,8 @@ def wide_extremes(script, table):
     columns = 'SELECT k_int2, {0}max(v_wide), {0}min(v_wide * 1000000000000000), {0}count(*) FROM %s GROUP BY k_int2' % table.name
     table.renew(script)
     for text in (sums, columns):
-        beside(script, 'wide extremes', text.format('gpu_'), text.format(''), Counts())
-        script.check(('wide extremes', text[:40]), 'SELECT engine, reason FROM gpuagg_last_query()',
-                     lambda rows: None if not DEVICE or rows[0].startswith('device|') else str(rows))
+        beside(script, 'wide extremes', text.format('gpu_'), text.format(''), None)
+        script.check(('wide extremes', text[:40]), 'SELECT engine, reason FROM gpuagg_last_query()', on_device)
 
 
 def others(script, table, counts):
@@ -516,6 +555,8 @@ def main():
             others(script, table, counts[several])
             wide_extremes(script, table)
             averages(script, table)
+        if number == 0:
+            quotients(script)
         tally.add(script.run())
     psql.query('SET client_min_messages = warning; DROP SCHEMA %s CASCADE' % SCHEMA)
     for what, of, done, least in (('of one table', 0, counts, ON_DEVICE), ('of several', 1, counts, SEVERAL_ON_DEVICE),

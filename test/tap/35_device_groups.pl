@@ -68,13 +68,13 @@ sub prefetch
 sub asks
 {
 	my ($what, $on_device, $query, %params) = @_;
-	my $ours = sprintf($query, ('gpu_') x 6);
+	my $ours = sprintf($query, ('gpu_') x 160);
 	my $cpu = $node->safe_psql('postgres', "SET gpuagg.device = cpu; $ours");
 	my ($answer, $last) = run_query($node, $ours, %params);
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	is($answer, $cpu, "$what: the CPU's answer");
-	is($cpu, $node->safe_psql('postgres', sprintf("SET gpuagg.enable_agg_scan = off; $query", ('') x 6)), "$what: core's answer")
+	is($cpu, $node->safe_psql('postgres', sprintf("SET gpuagg.enable_agg_scan = off; $query", ('') x 160)), "$what: core's answer")
 	  unless $params{floats};
 	is($last->{device_batches} > 0 ? 1 : 0, $on_device, "$what: " . ($on_device ? 'by the device' : 'without the device'))
 	  or diag(join ', ', map { "$_: $last->{$_}" } sort keys %$last);
@@ -118,8 +118,15 @@ asks('variances of floats', 1,
 	'SELECT small, %svariance(f), %sstddev(r), %svar_pop(f * 1e-20), %sstddev_pop(f) FILTER (WHERE f < 0), %ssum(f) FROM t GROUP BY small ORDER BY 1',
 	floats => 1);
 asks('of more groups than a block has', 1, 'SELECT %scount(*), %ssum(v) FROM (SELECT gpu_variance(f + r) AS v FROM t GROUP BY k, day) g', floats => 1);
-asks('more words than a group has', 0,
+# several requests
+my $many = join(', ', map { "%ssum(z + $_), %smax(k - $_), %scount(*) FILTER (WHERE small > $_), %sstddev(z * $_)" } 1 .. 11);
+asks('more words than a record has', 1,
 	sprintf('SELECT small, %%ssum(k), %s FROM t GROUP BY small ORDER BY 1', join(', ', map { "gpu_variance(f + $_)" } 1 .. 8)), floats => 1);
+asks('more aggregates than a request has', 1, "SELECT small, $many FROM t WHERE z <> 7 GROUP BY small ORDER BY 1");
+asks('of many groups', 1, "SELECT k, day, $many FROM t GROUP BY k, day HAVING %scount(*) > 0 ORDER BY 1, 2");
+asks('with ROLLUP', 1, "SELECT small, flag, $many FROM t GROUP BY ROLLUP (small, flag) ORDER BY 1, 2, 3");
+asks('without groups', 1, "SELECT $many FROM t WHERE z <> 7");
+asks('more than all requests have', 0, sprintf('SELECT small, %s FROM t GROUP BY small ORDER BY 1', join(', ', map { "%ssum(z + $_)" } 1 .. 150)));
 asks('DISTINCT', 0, 'SELECT small, %scount(DISTINCT z) FROM t GROUP BY small ORDER BY 1');
 
 # ---- few groups, with NULLs and extremes ----

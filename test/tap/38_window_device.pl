@@ -69,6 +69,13 @@ asks('decimals and floats', 1, "SELECT %smax(r), %ssum(q) FROM (SELECT %smin(c) 
 asks('averages of floats', 1, "SELECT %smax(r), %scount(*) FILTER (WHERE q < 3), %smin(q), %scount(r) FROM (SELECT %savg(f) $running AS r, "
 	  . "%savg(f::float4 * 3) $running AS q FROM t) q WHERE r > -40");
 asks('averages of peers', 1, 'SELECT s, %smax(r), %smin(r) FROM (SELECT s, %savg(f) OVER (PARTITION BY s ORDER BY k) AS r FROM t) q GROUP BY s ORDER BY s');
+asks('averages of integers', 1, "SELECT %ssum(r), %savg(r), %scount(r), %scount(*) FILTER (WHERE r > 0.5) FROM (SELECT %savg(x) $running AS r FROM t) q WHERE r < 500");
+asks("a condition on an average", 1, "SELECT %scount(*) FROM (SELECT %savg(x) $running AS r FROM t) q WHERE r > 0.5 AND r * 3 < 900");
+asks('averages of numerics', 1, 'SELECT s, %ssum(r) FILTER (WHERE i % 3 > 0), %savg(r), %ssum(q) FROM (SELECT i, s, %savg(c) OVER (PARTITION BY s) AS r, '
+	  . '%savg(b) OVER (PARTITION BY s) AS q FROM t) q GROUP BY s HAVING %ssum(r) > 0 ORDER BY s');
+# equal averages with other scales
+asks('extremes of averages', 1, 'SELECT %smax(r), trim_scale(%smin(r)), trim_scale(%smax(q)) FROM (SELECT %savg(x) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) AS r, '
+	  . '%savg(c) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) AS q FROM t) q');
 asks('expressions between', 1, "SELECT %smax(r), %scount(*) FILTER (WHERE y), %smin(a), %ssum(n), %scount(c) FROM (SELECT %ssum(x) $running + 1 AS r, "
 	  . "%sum(c) $running AS c, x - %smin(x) $running AS a, abs(%smax(f) $running) * 2 AS n, %ssum(x) $running < i AS y FROM t) q WHERE r % 7 <> 3" =~ s/%sum/%ssum/r);
 asks('booleans of the table', 1, "SELECT y, %scount(*), %smax(r) FROM (SELECT i < 9999 AS y, %ssum(x) $running AS r FROM t) q WHERE y OR r > 0 GROUP BY y ORDER BY y");
@@ -198,7 +205,11 @@ unlike((filters('CPU', 0, $filter, set => ['gpuagg.device = cpu']))[0], qr/Filte
 my %refused = (
 	'CPU' => ['"gpuagg.device" is "cpu"', $query, set => ['gpuagg.device = cpu']],
 	'few rows' => ['so few rows take the CPU no longer', $query, set => ['gpuagg.device = auto', 'gpuagg.device_min_rows = 1']],
-	'average' => ['an expression is the CPU\'s', "SELECT %scount(r) FROM (SELECT %savg(x) $running AS r FROM t) q"],
+	'expression of an average' => ['an expression of averages is the CPU\'s', "SELECT %smax(-r) FROM (SELECT %savg(x) $running AS r FROM t) q"],
+	'expression of an average below' => ['an expression is the CPU\'s', "SELECT %smax(r) FROM (SELECT -%savg(x) $running AS r FROM t) q"],
+	'variance of averages' => ['variances of averages are the CPU\'s', "SELECT %sstddev(r) FROM (SELECT %savg(x) $running AS r FROM t) q"],
+	'averages of many digits' => ['averages have too many digits', "SELECT %ssum(r) FROM (SELECT %savg(c * 0.00000000001) $running AS r FROM t) q"],
+	'averages too large' => ['a row, the keys or a result are the CPU\'s', "SELECT %ssum(r) FROM (SELECT %savg(b * 100000) $running AS r FROM t) q"],
 	'smallint' => ['a column of the window is the CPU\'s', "SELECT %smax(r) FROM (SELECT %smin(s) $running AS r FROM t) q"],
 	'money' => ['a column of the window is the CPU\'s', "SELECT %smax(r) FROM (SELECT %ssum(m) $running AS r FROM t) q"],
 	'strings' => ['an expression below the window is the CPU\'s', "SELECT %smax(r) FROM (SELECT %ssum(x) $running AS r FROM t WHERE z || 'a' <> 't3a') q"],

@@ -1,0 +1,259 @@
+/*
+ * agg_device_passes.c
+ *	  What the device is asked for by a GpuAgg node: its program, keys and aggregates.
+ */
+#include "compat.h"
+
+#include "exec/agg_averages.h"
+#include "exec/agg_device_passes.h"
+#include "exec/compiled.h"
+#include "exec/device_codes.h"
+
+#define MAX_PASSES 8
+
+const VectorCompiler *
+gpuagg_agg_device_compiler(const AggScanState *node)
+{
+	return node->averages != NULL ? node->averages->compiler : node->compiler;
+}
+
+GpuaggVectorRunner *
+gpuagg_agg_device_runner(const AggScanState *node)
+{
+	return node->averages != NULL ? node->averages->runner : node->runner;
+}
+
+/* ---- what it can do ---- */
+
+static bool
+is_number(int type)
+{
+	return type >= GPUAGG_VECTOR_INT16 && type <= GPUAGG_VECTOR_FLOAT64;
+}
+
+static bool
+is_extreme(int op)
+{
+	return op == GPUAGG_MIN || op == GPUAGG_MAX;
+}
+
+bool
+gpuagg_agg_sums_decimals(const AggScanState *node, int number)
+{
+	const AggGroupState *state = &node->states[number];
+
+	return state->family == SQL_FAMILY_NUMERIC && node->inputs[number].value.scale >= 0 &&
+		   (state->op == GPUAGG_SUM || state->op == GPUAGG_MOMENTS);
+}
+
+/* Why there is no kernel for the program; NULL: there is. */
+static const char *
+program_refusal(const AggScanState *node)
+{
+	const GpuaggVectorProgram *program = &gpuagg_agg_device_compiler(node)->program;
+	bool over_subquery = node->spec->over_subquery;
+
+	/* below a window are others */
+	if (program->ncolumns == 0 && !over_subquery)
+		return "no column is needed";
+	if (program->ncolumns > (over_subquery ? GPUAGG_WINDOW_COLUMNS : GPUAGG_QUERY_COLUMNS))
+		return "too many columns are needed";
+	if (!gpuagg_compiled_for_device(program, !over_subquery))
+		return "an expression is the CPU's";
+	return gpuagg_device_codes_refusal(program);
+}
+
+/* Whether a state's values are for the device what they are for the CPU. */
+static bool
+has_same_values(const AggScanState *node, int number)
+{
+	const VectorValue *own = &node->inputs[number].value;
+	const VectorValue *other = &node->averages->values[number];
+
+	return own->type == other->type && own->scale == other->scale;
+}
+
+/* The same of a state, whose aggregate it is, over values of that type. */
+static const char *
+state_refusal(const AggScanState *node, int number, GpuaggQueryAggregate *aggregate, uint8 *of)
+{
+	const AggAverages *averages = node->averages;
+	const AggInput *input = &node->inputs[number];
+	const VectorValue *value = averages != NULL ? &averages->values[number] : &input->value;
+	const VectorValue *filter = averages != NULL ? &averages->filters[number] : &input->filter;
+	int op = node->states[number].op;
+	int type = input->argument != NULL ? (int) gpuagg_device_type(value->type) : 0;
+
+	*aggregate =
+		(GpuaggQueryAggregate){.op = (uint8) op,
+							   .value = input->argument != NULL ? value->reg : GPUAGG_VECTOR_NONE,
+							   .filter = input->where != NULL ? filter->reg : GPUAGG_VECTOR_NONE};
+	*of = (uint8) type;
+	if (averages != NULL && averages->of[number] >= 0)
+		return input->feed == FEED_DATUM ? NULL : "an aggregate is the CPU's";
+	switch (input->feed)
+	{
+		case FEED_ROWS:
+		case FEED_COUNT:
+			aggregate->op = GPUAGG_COUNT;
+			return NULL;
+		case FEED_NUMBERS:
+		case FEED_DECIMAL:
+			break;
+		case FEED_DATUM:
+			if (value->type == GPUAGG_VECTOR_BYTES)
+				return "strings are the CPU's";
+			if (type >= GPUAGG_VECTOR_FLOAT32 ||
+				(!is_extreme(op) && !gpuagg_agg_sums_decimals(node, number)))
+				return "an aggregate is the CPU's";
+			break;
+		case FEED_DISTINCT:
+			return "DISTINCT is the CPU's";
+	}
+	if (averages != NULL && !has_same_values(node, number))
+		return "an aggregate is the CPU's";
+	return is_number(type) ? NULL : "an aggregate is the CPU's";
+}
+
+/* ---- passes ---- */
+
+/* What all states are. */
+typedef struct States
+{
+	const AggScanState *node;
+	GpuaggQueryAggregate *aggregates;
+	uint8 *types;
+} States;
+
+static void
+add_aggregate(AggDevicePass *pass, GpuaggQueryAggregate aggregate, uint8 type)
+{
+	pass->aggregates[pass->naggregates] = aggregate;
+	pass->types[pass->naggregates++] = type;
+}
+
+/* Codes of the pass's averages, behind its states. */
+static void
+add_codes(const States *states, AggDevicePass *pass)
+{
+	for (int i = 0; i < pass->nstates; i++)
+	{
+		GpuaggQueryAggregate code = pass->aggregates[i];
+
+		pass->codes[i] = -1;
+		if (!gpuagg_agg_averages_coded(states->node, pass->first + i))
+			continue;
+		pass->codes[i] = pass->naggregates;
+		code.op = GPUAGG_MAX;
+		add_aggregate(pass, code, GPUAGG_VECTOR_INT32);
+	}
+}
+
+/* Sets the groups' keys and layout; why there are no such records, or NULL. */
+static const char *
+lay_out_groups(const AggScanState *node, AggDevicePass *pass)
+{
+	const GroupLayout *layout = &node->sets[0].layout;
+	const VectorValue *keys = node->averages != NULL ? node->averages->keys : layout->keys;
+	uint8 key_types[GPUAGG_GROUP_KEYS];
+
+	if (layout->nkeys > GPUAGG_GROUP_KEYS)
+		return "there are too many keys";
+	if (layout->nvalues > layout->nkeys)
+		return "whole rows are needed";
+	for (int i = 0; i < layout->nkeys; i++)
+	{
+		if (keys[i].type != layout->keys[i].type)
+			return "such groups are the CPU's";
+		pass->groups.keys[i] = keys[i].reg;
+		key_types[i] = (uint8) gpuagg_device_type(keys[i].type);
+		if (keys[i].type == GPUAGG_VECTOR_BYTES &&
+			gpuagg_compiled_strings(&node->compiler->program, keys[i].reg) < 0)
+			return "strings are the CPU's";
+	}
+	return gpuagg_group_layout(&pass->groups.layout, key_types, (uint32) layout->nkeys,
+							   pass->aggregates, pass->types, (uint32) pass->naggregates)
+			   ? NULL
+			   : "such groups are the CPU's";
+}
+
+/* A pass of n states; why there is none, or NULL. */
+static const char *
+make_pass(const States *states, int first, int n, AggDevicePass *pass)
+{
+	const AggScanState *node = states->node;
+	int naggregates = n;
+
+	for (int i = 0; i < n; i++)
+		naggregates += gpuagg_agg_averages_coded(node, first + i);
+	if (naggregates > GPUAGG_QUERY_AGGREGATES)
+		return "there are too many aggregates";
+	*pass = (AggDevicePass){.nstates = n, .first = first};
+	for (int i = 0; i < n; i++)
+		add_aggregate(pass, states->aggregates[first + i], states->types[first + i]);
+	add_codes(states, pass);
+	return node->spec->nkeys > 0 ? lay_out_groups(node, pass) : NULL;
+}
+
+/* All states, in as few passes as they fit. */
+static const char *
+make_passes(const States *states, AggDevice *device)
+{
+	const AggScanState *node = states->node;
+	const char *refusal;
+	int first = 0;
+
+	device->passes = palloc(MAX_PASSES * sizeof(AggDevicePass));
+	device->npasses = 0;
+	do
+	{
+		AggDevicePass *pass = &device->passes[device->npasses++];
+		int n = Min(node->nstates - first, GPUAGG_QUERY_AGGREGATES);
+
+		refusal = make_pass(states, first, n, pass);
+		while (refusal != NULL && n > 1)
+			refusal = make_pass(states, first, --n, pass);
+		first += n;
+	} while (refusal == NULL && first < node->nstates && device->npasses < MAX_PASSES);
+	return refusal == NULL && first < node->nstates ? "there are too many aggregates" : refusal;
+}
+
+const char *
+gpuagg_agg_device_find(const AggScanState *node, AggDevice *device)
+{
+	States states = {node, palloc(Max(node->nstates, 1) * sizeof(GpuaggQueryAggregate)),
+					 palloc(Max(node->nstates, 1) * sizeof(uint8))};
+	const char *refusal;
+
+	if (node->averages == NULL ? !node->columns_only : !node->values_only)
+		return "whole rows are needed";
+	if (node->ndistinct > 0)
+		return "DISTINCT is the CPU's";
+	refusal = program_refusal(node);
+	for (int i = 0; i < node->nstates && refusal == NULL; i++)
+		refusal = state_refusal(node, i, &states.aggregates[i], &states.types[i]);
+	if (refusal == NULL)
+		refusal = make_passes(&states, device);
+	pfree(states.aggregates);
+	pfree(states.types);
+	return refusal;
+}
+
+void
+gpuagg_agg_device_place(const AggScanState *node, AggDevice *device)
+{
+	for (int p = 0; p < device->npasses; p++)
+	{
+		AggDevicePass *pass = &device->passes[p];
+
+		for (int i = 0; i < pass->nstates; i++)
+		{
+			int state = pass->first + i;
+
+			if (node->averages->of[state] >= 0)
+				pass->aggregates[i].value = gpuagg_agg_averages_register(node, state);
+			if (pass->codes[i] >= 0)
+				pass->aggregates[pass->codes[i]].value = gpuagg_agg_averages_code(node, state);
+		}
+	}
+}
