@@ -151,6 +151,21 @@ may_have(const GpuQueryPlan *plan, uint64_t nrows)
 	return plan->nfloats == 0 || nrows <= FLOAT_ROWS * multiprocessors;
 }
 
+/* A chunk's shifts, by column of the program; NULL: there are none. */
+static const int32_t *
+shifts_of(const QueryJob *query, uint32_t number, int32_t *room)
+{
+	uint32_t ncolumns = query->head.ncolumns;
+
+	if (!query->head.shifted)
+		return NULL;
+	query_copy_once(room,
+					query_in_region(query) + query->places.shifts +
+						(uint64_t) number * ncolumns * sizeof(room[0]),
+					ncolumns * sizeof(room[0]));
+	return room;
+}
+
 /* Finds the blobs of a chunk; false: one is stale. */
 static bool
 find_blobs(const QueryJob *query, const GpuaggQueryChunk *chunk, const uint64_t *numbers,
@@ -230,6 +245,8 @@ add_chunk(QueryJob *query, const QuerySlot *slot, uint32_t number, const GpuaggQ
 	GpuQueryChunk *to = &slot->chunks[query->nchunks];
 	GpuQueryBlock *blocks = &slot->blocks[(uint64_t) query->nchunks * ncolumns];
 	Blob **found = &query->held[query->nheld];
+	int32_t room[GPUAGG_QUERY_COLUMNS];
+	const int32_t *shifts = shifts_of(query, number, room);
 	Added added = ADDED;
 	uint64_t bytes;
 	uint64_t cost;
@@ -244,7 +261,12 @@ add_chunk(QueryJob *query, const QuerySlot *slot, uint32_t number, const GpuaggQ
 		return ADDED;
 	}
 	for (uint32_t k = 0; k < ncolumns; k++)
+	{
 		blocks[k] = block_of(found[k]);
+		if (shifts != NULL && query->plan.type[k] == GPUAGG_VECTOR_INT32)
+			blocks[k].base = gpuagg_int128_add(blocks[k].base,
+											   gpuagg_int128_from(shifts[query->plan.column[k]]));
+	}
 	bytes = chunk->nrows * row_bytes(&query->plan, blocks);
 	cost = rows_cost(&query->plan, chunk->nrows, bytes);
 	if (query->nchunks > 0 &&
@@ -288,7 +310,8 @@ static bool
 choose_kept(Lane *lane)
 {
 	QueryJob *query = (QueryJob *) lane->job;
-	KeptSlice *kept = query->flagged ? NULL : gpud_kept_find(query, lane->units);
+	KeptSlice *kept = query->flagged || query->head.shifted ? NULL
+															: gpud_kept_find(query, lane->units);
 	const GpuaggNarrow *forms[GPUAGG_QUERY_COLUMNS];
 
 	if (kept == NULL)
@@ -428,7 +451,8 @@ describe(const Lane *lane, GpuQuery *query)
 		reason = gpu_query_number(&job->plan, slot.chunks, slot.blocks, job->nchunks,
 								  &query->shape);
 		/* whole chunks, none of which was left out */
-		if (reason == GPUAGG_OK && job->nchunks == lane->units && job->end_bitmaps == 0)
+		if (reason == GPUAGG_OK && job->nchunks == lane->units && job->end_bitmaps == 0 &&
+			!job->head.shifted)
 			job->kept = gpud_kept_make(job, &slot, &query->shape);
 		if (reason == GPUAGG_OK)
 			reason = copy_in(lane, &slot,

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static_assert(sizeof(GpuaggQueryHead) == 80, "query head crosses the process boundary");
+static_assert(sizeof(GpuaggQueryHead) == 88, "query head crosses the process boundary");
 static_assert(sizeof(GpuaggQueryChunk) == 24, "chunks cross the process boundary");
 static_assert(sizeof(GpuaggQueryAggregate) == 8, "aggregates cross the process boundary");
 static_assert(sizeof(GpuaggVectorInstruction) == 20, "instructions cross the process boundary");
@@ -40,6 +40,7 @@ gpuagg_query_head(const GpuaggQuery *query)
 		.ncolumns = program->ncolumns,
 		.part = query->part,
 		.parts = query->parts,
+		.shifted = query->shifted,
 		.expected = query->expected,
 	};
 
@@ -67,7 +68,8 @@ gpuagg_query_places(const GpuaggQueryHead *head, GpuaggQueryPlaces *places)
 		head->nconstants > GPUAGG_VECTOR_CONSTANTS || head->ncolumns > GPUAGG_QUERY_COLUMNS ||
 		head->window > 1 || head->above_ninstructions > GPUAGG_VECTOR_INSTRUCTIONS ||
 		head->above_nconstants > GPUAGG_VECTOR_CONSTANTS ||
-		head->above_ncolumns > GPUAGG_WINDOW_COLUMNS || head->parts == 0 ||
+		head->above_ncolumns > GPUAGG_WINDOW_COLUMNS || head->shifted > 1 || head->spare != 0 ||
+		(head->shifted && head->nkeys > 0 && !head->window) || head->parts == 0 ||
 		head->parts > (head->nkeys == 0 ? 1 : GPUAGG_QUERY_PARTS) || head->part >= head->parts)
 		return 0;
 	(void) add_part(&end, 1, sizeof(*head));
@@ -83,6 +85,8 @@ gpuagg_query_places(const GpuaggQueryHead *head, GpuaggQueryPlaces *places)
 	places->above_columns = add_part(&end, head->above_ncolumns, sizeof(uint8_t));
 	places->chunks = add_part(&end, head->nchunks, sizeof(GpuaggQueryChunk));
 	places->numbers = add_part(&end, (uint64_t) head->nchunks * head->ncolumns, sizeof(uint64_t));
+	places->shifts = add_part(&end, head->shifted ? (uint64_t) head->nchunks * head->ncolumns : 0,
+							  sizeof(int32_t));
 	places->end = end;
 	return 1;
 }
@@ -158,6 +162,7 @@ gpuagg_query_read(const GpuaggQueryHead *head, const GpuaggQueryPlaces *places, 
 	query->nchunks = head->nchunks;
 	query->part = head->part;
 	query->parts = head->parts;
+	query->shifted = head->shifted;
 	query->expected = head->expected;
 }
 

@@ -15,6 +15,7 @@
  *		columns			/
  *		chunks
  *		numbers			of blobs: [nchunks][ncolumns]
+ *		shifts			only where the head says so: [nchunks][ncolumns], what is added to all values of a blob
  *
  * and behind that, anywhere, the bitmaps of chunks' rows.  A column of the program is one blob
  * in each chunk; all blobs of a chunk have the same rows.
@@ -66,6 +67,9 @@ typedef struct GpuaggQueryHead
 	uint32_t above_nregisters;
 	uint32_t above_nconstants;
 	uint32_t above_ncolumns;
+	uint32_t
+		shifted; /* 1: there are shifts, which are of INT32 alone; not with keys but above a window */
+	uint32_t spare; /* 0 */
 } GpuaggQueryHead;
 
 typedef struct GpuaggQueryChunk
@@ -97,6 +101,7 @@ typedef struct GpuaggQuery
 	uint32_t nchunks;
 	uint32_t part;
 	uint32_t parts;
+	uint32_t shifted;
 	uint64_t expected;
 } GpuaggQuery;
 
@@ -114,6 +119,7 @@ typedef struct GpuaggQueryPlaces
 	uint64_t above_columns;
 	uint64_t chunks;
 	uint64_t numbers;
+	uint64_t shifts;
 	uint64_t end; /* of all but bitmaps; aligned */
 } GpuaggQueryPlaces;
 
@@ -124,8 +130,8 @@ extern GpuaggQueryHead gpuagg_query_head(const GpuaggQuery *query);
 extern int gpuagg_query_places(const GpuaggQueryHead *head, GpuaggQueryPlaces *places);
 
 /*
- * Writes a query into memory of so many bytes, but for chunks and numbers, whose places are for the
- * caller to fill.  0 if it cannot be one, or does not fit.
+ * Writes a query into memory of so many bytes, but for chunks, numbers and shifts, whose places are for
+ * the caller to fill.  0 if it cannot be one, or does not fit.
  */
 extern int gpuagg_query_write(const GpuaggQuery *query, void *room, uint64_t bytes,
 							  GpuaggQueryPlaces *places);

@@ -70,6 +70,8 @@ write_chunks(const BlobQuery *query, const GpuaggQueryPlaces *places, char *room
 		end += gpuagg_blob_bitmap_bytes(chunk->nrows);
 	}
 	memcpy(room + places->numbers, query->numbers, nblobs * sizeof(uint64));
+	if (query->shifts != NULL)
+		memcpy(room + places->shifts, query->shifts, nblobs * sizeof(int32));
 }
 
 /* Copies the chunks' status, and finds the groups. */
@@ -151,6 +153,7 @@ gpuagg_blob_query(BlobQuery *query)
 	Size answer;
 	char *room;
 
+	query->query.shifted = query->shifts != NULL;
 	head = gpuagg_query_head(&query->query);
 	if (!gpuagg_query_places(&head, &places))
 		return GPUAGG_CPU_ONLY;

@@ -26,6 +26,7 @@ typedef struct BlobQuery
 	const GpuaggGroupLayout *layout;
 	const BlobQueryChunk *chunks;
 	const uint64 *numbers; /* of blobs: [query.nchunks][query.program.ncolumns] */
+	const int32 *shifts;   /* the same of what is added to their values; NULL: nothing */
 	uint64 epoch;		   /* of all of them */
 	uint64 rows_bytes;	   /* that the answer has room for, of rows that are asked for */
 

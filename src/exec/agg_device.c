@@ -201,6 +201,7 @@ init_query(const AggDevicePass *pass, const AggQuestion *question, BlobQuery *qu
 	if (question->window != NULL)
 	{
 		query->query.window = question->window;
+		query->shifts = question->tables->shifts;
 		query->query.above = question->program->program;
 		query->query.program = *question->below;
 	}
@@ -495,13 +496,14 @@ gpuagg_agg_device_ask(AggScanState *node, AggQuestion *question, bool alone)
 {
 	instr_time start = gpuagg_agg_timing_start(node);
 	GpuaggVectorProgram from = gpuagg_agg_device_compiler(node)->program;
+	const PageReader *reader = node->reader;
 	DeviceProgram program;
 	GpuaggReason reason;
 
 	from.constants = gpuagg_agg_device_runner(node)->constants;
 	if (question->window != NULL && node->between != NULL)
 		from = gpuagg_agg_between_program(node, node->between);
-	if (!gpuagg_device_codes_program(&from, node->reader, &program))
+	if (!gpuagg_device_codes_program(&from, &reader, 1, &program))
 	{
 		node->device_reason = "conditions hold for too many strings";
 		return;

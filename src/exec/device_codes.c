@@ -301,9 +301,42 @@ gpuagg_device_codes_refusal(const GpuaggVectorProgram *from)
 	return refusal;
 }
 
+/* Finds the entries of a column's dictionaries, one after the other; false: some cannot be had. */
+static bool
+find_entries(const PageReader *const *readers, int n, int column, DeviceProgram *made)
+{
+	uint32 ncolumns = made->program.ncolumns;
+	GpuaggVectorBytes *all = NULL;
+	uint32 nall = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		const GpuaggVectorBytes *entries;
+		uint32 nentries;
+
+		if (readers[i] == NULL)
+			continue;
+		entries = gpuagg_page_device_strings(readers[i], column, &nentries);
+		if (entries == NULL || nentries > (uint32) PG_INT32_MAX - nall)
+			return false;
+		made->entries[column] = entries;
+		made->nentries[column] = nentries;
+		if (n == 1)
+			return true;
+		made->firsts[i * ncolumns + column] = (int32) nall;
+		all = all == NULL ? palloc_extended(Max(nentries, 1) * sizeof(*all), MCXT_ALLOC_HUGE)
+						  : repalloc_huge(all, ((Size) nall + nentries + 1) * sizeof(*all));
+		memcpy(all + nall, entries, nentries * sizeof(*all));
+		nall += nentries;
+	}
+	made->entries[column] = all;
+	made->nentries[column] = nall;
+	return all != NULL;
+}
+
 bool
-gpuagg_device_codes_program(const GpuaggVectorProgram *from, const PageReader *reader,
-							DeviceProgram *made)
+gpuagg_device_codes_program(const GpuaggVectorProgram *from, const PageReader *const *readers,
+							int n, DeviceProgram *made)
 {
 	Maker *maker;
 
@@ -319,6 +352,8 @@ gpuagg_device_codes_program(const GpuaggVectorProgram *from, const PageReader *r
 	maker->columns = palloc(from->ncolumns);
 	made->entries = palloc0(from->ncolumns * sizeof(GpuaggVectorBytes *));
 	made->nentries = palloc0(from->ncolumns * sizeof(uint32));
+	if (n > 1)
+		made->firsts = palloc0((Size) n * from->ncolumns * sizeof(int32));
 	made->program.ninstructions = 0;
 	made->program.nregisters = from->nregisters + 1;
 	made->program.instructions = maker->instructions;
@@ -334,8 +369,7 @@ gpuagg_device_codes_program(const GpuaggVectorProgram *from, const PageReader *r
 		maker->columns[i] = (uint8) gpuagg_device_type(from->columns[i]);
 		if (from->columns[i] != GPUAGG_VECTOR_BYTES)
 			continue;
-		made->entries[i] = gpuagg_page_device_strings(reader, (int) i, &made->nentries[i]);
-		if (made->entries[i] == NULL)
+		if (!find_entries(readers, n, (int) i, made))
 			return false;
 	}
 	return take_instructions(maker);

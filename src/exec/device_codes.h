@@ -1,6 +1,9 @@
 /*
  * device_codes.h
  *	  Strings in a program for the device: their codes instead of them.
+ *
+ * Each table's column has a dictionary of its own.  For several tables codes are numbers of the
+ * dictionaries' entries one after the other: a request says for each chunk what is added to its codes.
  */
 #ifndef GPUAGG_DEVICE_CODES_H
 #define GPUAGG_DEVICE_CODES_H
@@ -11,18 +14,22 @@
 typedef struct DeviceProgram
 {
 	GpuaggVectorProgram program;
-	const GpuaggVectorBytes **entries; /* of each column's dictionary; NULL: it has no strings */
+	const GpuaggVectorBytes **entries; /* of each column's dictionaries; NULL: it has no strings */
 	uint32 *nentries;
+	int32
+		*firsts; /* [tables][columns]: the number of a dictionary's first entry; NULL: all are 0 */
 } DeviceProgram;
 
 /* Why a program cannot be one for the device, whatever its constants; NULL: it can. */
 extern const char *gpuagg_device_codes_refusal(const GpuaggVectorProgram *from);
 
 /*
- * Makes it, in the current memory context, with its constants as they are; entries are the reader's.
- * False: conditions on strings hold for too many of them.
+ * Makes it for n tables, in the current memory context, with its constants as they are; strings are
+ * the readers', of which those without chunks are NULL.  False: conditions on strings hold for too many
+ * of them.
  */
-extern bool gpuagg_device_codes_program(const GpuaggVectorProgram *from, const PageReader *reader,
+extern bool gpuagg_device_codes_program(const GpuaggVectorProgram *from,
+										const PageReader *const *readers, int n,
 										DeviceProgram *made);
 
 /* The type that the device has for one of the program's. */

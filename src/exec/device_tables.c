@@ -63,6 +63,28 @@ gpuagg_device_tables_join(DeviceTables *tables)
 	return true;
 }
 
+void
+gpuagg_device_tables_shift(DeviceTables *tables, const int32 *firsts)
+{
+	Size ncolumns = (Size) tables->ncolumns;
+	int32 *next;
+
+	if (firsts == NULL)
+		return;
+	next = tables->shifts = palloc_extended(tables->all.nchunks * ncolumns * sizeof(int32),
+											MCXT_ALLOC_HUGE);
+	for (int i = 0; i < tables->n; i++)
+	{
+		DeviceTable *table = &tables->list[i];
+
+		if (table->device == NULL)
+			continue;
+		table->shifts = next;
+		for (uint32 chunk = 0; chunk < table->device->nchunks; chunk++, next += ncolumns)
+			memcpy(next, firsts + (Size) i * ncolumns, ncolumns * sizeof(int32));
+	}
+}
+
 bool
 gpuagg_device_tables_whole(const DeviceTables *tables, const uint8 *status)
 {

@@ -12,6 +12,7 @@ typedef struct DeviceTable
 	PageReader *reader;
 	const PageColumn *columns;
 	const PageDevice *device; /* of the reader; NULL: the table has no pages */
+	const int32 *shifts;	  /* of its chunks; NULL: there are none */
 } DeviceTable;
 
 typedef struct DeviceTables
@@ -20,10 +21,15 @@ typedef struct DeviceTables
 	DeviceTable *list;
 	int ncolumns;	/* of each */
 	PageDevice all; /* one table's chunks after the other's; numbers and nrows are not set */
+	int32 *
+		shifts; /* of these, by column, what is added to its codes (device_codes.h); NULL: nothing */
 } DeviceTables;
 
 /* Sets `all`, in the current memory context; false: some chunks went to an earlier device. */
 extern bool gpuagg_device_tables_join(DeviceTables *tables);
+
+/* Sets `shifts`, in the current memory context; firsts: as DeviceProgram has them. */
+extern void gpuagg_device_tables_shift(DeviceTables *tables, const int32 *firsts);
 
 /* These are as of one table's, for an answer about all chunks. */
 extern bool gpuagg_device_tables_whole(const DeviceTables *tables, const uint8 *status);

@@ -113,6 +113,7 @@ count_table(const WindowDevice *window, const DeviceTable *table, int64 *npassed
 	query->query.nchunks = table->device->nchunks;
 	query->chunks = table->device->chunks;
 	query->numbers = table->device->blobs;
+	query->shifts = table->shifts;
 	query->epoch = table->device->epoch;
 	failure = gpuagg_blob_query(query);
 	if (failure != GPUAGG_OK)
@@ -179,16 +180,31 @@ use(const WindowDevice *window, const DeviceTables *tables)
 	}
 }
 
+/* Makes the program with codes of strings; false: it is none. */
+static bool
+make_program(WindowDevice *window, DeviceTables *tables)
+{
+	const PageReader **readers = palloc0(tables->n * sizeof(PageReader *));
+
+	for (int i = 0; i < tables->n; i++)
+		if (tables->list[i].device != NULL && tables->list[i].device->nchunks > 0)
+			readers[i] = tables->list[i].reader;
+	if (!gpuagg_device_codes_program(&window->program, readers, tables->n, &window->asked))
+		return false;
+	gpuagg_device_tables_shift(tables, window->asked.firsts);
+	return true;
+}
+
 /* Asks for the rows of chunks that have all of the tables' that pass the filter. */
 static const char *
-ask(WindowDevice *window, const WindowAsker *asker, const DeviceTables *tables, int64 *npassed)
+ask(WindowDevice *window, const WindowAsker *asker, DeviceTables *tables, int64 *npassed)
 {
 	const char *reason;
 
 	window->window.places = places_of(&tables->all);
 	if (window->window.places > GPUAGG_WINDOW_PLACES || tables->all.rows > GPUAGG_GROUP_ROWS)
 		return "there are too many rows";
-	if (!gpuagg_device_codes_program(&window->program, tables->list[0].reader, &window->asked))
+	if (!make_program(window, tables))
 		return "conditions hold for too many strings";
 	reason = count_tables(window, tables);
 	if (reason == NULL)

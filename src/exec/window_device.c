@@ -392,9 +392,7 @@ make(Maker *maker, const WindowSource *sources, int n)
 	WindowDevice *device = maker->device;
 
 	device->compiler = make_program(maker, &device->tables[0], sources, n, maker->values);
-	/* each table has codes of its own */
-	if (device->compiler == NULL ||
-		!gpuagg_compiled_for_device(&device->compiler->program, device->ntables == 1) ||
+	if (device->compiler == NULL || !gpuagg_compiled_for_device(&device->compiler->program, true) ||
 		gpuagg_device_codes_refusal(&device->compiler->program) != NULL)
 		return "an expression below the window is the CPU's";
 	device->program = device->compiler->program;

@@ -496,6 +496,7 @@ ask(void *window, const DeviceTables *tables, int64 *npassed)
 	query->query.nchunks = device->nchunks;
 	query->chunks = device->chunks;
 	query->numbers = device->blobs;
+	query->shifts = tables->shifts;
 	query->epoch = device->epoch;
 	query->rows_bytes = Min(rows_bytes(passed, device->rows), most_bytes()) +
 						passed->nout * ROUNDING;

@@ -52,7 +52,6 @@ ARGUMENTS = {'int4': ('{0} / 2', 'CASE WHEN i % 3 = 0 THEN {0} END', 'coalesce({
              'int8': ('{0} / 4 + i', '-{0}'), 'float8': ('{0} * 2', '{0} - i'), 'cents': ('{0}',)}
 WHERE = ('i % 3 > 0', 'k_int4 IS NOT NULL', 'i > 40', 'v_int4 > 0 OR v_cents < 0', "k_date >= date '2000-01-02'", 'false',
          'v_float8 BETWEEN -100 AND 200', 'i < 2000 AND v_int8 <> 0', 'length(pad) > 3', '1000 / (i + 7) > 2')
-# the device has no strings of several tables
 OF_STRINGS = ("s_text <> 's3'", "s_text LIKE 's%' AND s_char IN ('c', 'ccc')", 's_uuid IS NULL OR i % 3 = 0', "s_name < 'n4'", "s_bytea > '\\x0007'")
 ABOVE = ('{r} IS NOT NULL', 'k_bool', 'k_bool IS NOT TRUE OR i < 90', 'i > 50', 'k_int4 IS NOT NULL AND i % 2 = 0', '{r} IS NULL OR i % 5 < 3')
 NUMBERS = ('{r} < 0', '{r} >= 3', '{r} <= 1000 OR i < 9', '{r} BETWEEN -1000 AND 20000')
@@ -206,7 +205,7 @@ DEVICE = []  # not empty: there is one
 
 def condition(rng, table):
     """One on a table's rows."""
-    return rng.choice(WHERE + OF_STRINGS if len(table.leaves()) == 1 or rng.random() < 0.2 else WHERE)
+    return rng.choice(WHERE + OF_STRINGS)
 
 
 def window(rng, frame):
@@ -313,7 +312,7 @@ def filtered(rng, table):
     if rng.random() < 0.3:
         conditions.insert(rng.randrange(2), rng.choice(('i % 3 > 0', 'k_int4 IS NOT NULL', 'r0 IS NOT NULL')))
     columns = ['k_' + kind for kind in KEYS] + ['v_' + kind for kind in VALUES]
-    if rng.random() < (0.4 if len(table.leaves()) == 1 else 0.1):
+    if rng.random() < 0.4:
         columns += 2 * ['s_' + kind for kind in STRINGS]
     columns = ['r%d' % n for n in range(len(calls))] + ['i'] + rng.sample(columns, rng.choice((0, 1, 2, 4)))
     rng.shuffle(columns)

@@ -101,6 +101,20 @@ asks('the same with a key that is computed', 1,
 	'SELECT i, c, r FROM (SELECT i, c, %ssum(x) OVER (PARTITION BY i / 5 ORDER BY i DESC ROWS UNBOUNDED PRECEDING) AS r FROM p) q WHERE r < -2800',
 	filter => 1);
 
+# ---- strings, of which each table has codes of its own ----
+
+$node->safe_psql('postgres', "CREATE TABLE s$_ WITH (autovacuum_enabled = off) AS SELECT i, (i * 31 % 2001 - 1000)::int AS x, "
+	  . "nullif('s' || (i + $_) * $_ % 9, 's2') AS z, (ARRAY['a', 'b ', 'c', ''])[1 + (i * $_) % 4]::char(5) AS u, md5((i % 11 + $_)::text)::uuid AS w "
+	  . "FROM generate_series($_ * 9000 - 8999, $_ * 9000) i") for 1 .. 3;
+$node->safe_psql('postgres', "VACUUM ANALYZE s$_; SELECT gpuagg_prefetch('s$_')") for 1 .. 3;
+my $strings = '(SELECT i, x, z, u, w FROM s1 UNION ALL SELECT i, x, z, u, w FROM s2 UNION ALL SELECT i, x, z, u, w FROM s3) t';
+my $all = 'OVER (ORDER BY i ROWS UNBOUNDED PRECEDING)';
+for my $where ('true', "z <> 's3'", "z LIKE 's%' AND u IN ('b', 'c')", "z IS NULL OR w > md5('4')::uuid", "z = 'none'")
+{
+	asks("strings given out, $where", 1, "SELECT i, z, u, w, r FROM (SELECT *, %ssum(x) $all AS r FROM $strings WHERE $where) q WHERE r < 0", filter => 1);
+	asks("aggregates, $where", 1, "SELECT %scount(*), %smax(r), %ssum(r) FROM (SELECT i, %ssum(x) $all AS r FROM $strings WHERE $where) q WHERE r < 0");
+}
+
 # ---- which tables ----
 
 unlike(asks('pruned as it is planned', 1, $query =~ s/i > 1000/i > 21000/r), qr/Scan on public.p[12]/, 'not all partitions are there');
