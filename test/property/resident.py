@@ -27,7 +27,7 @@ SETTINGS = {'gpuagg.min_table_pages': '0', 'gpuagg.resident': 'on', 'parallel_se
 FLOORS = {'from memory': 15, 'confirmed': 0.1, 'filled': 5, 'read': 5}
 ON_DEVICE = 3  # the least percentage of queries in which the device did something, where there is one
 DEVICE = []  # not empty: there is one
-SKIPPING = 15  # the least percentage that skip chunks by minimum and maximum, of queries over memory that may: see Query.may_skip
+SKIPPING = 10  # the least percentage that skip chunks by minimum and maximum, of queries over memory that may: see Query.may_skip
 
 # What integers are called that a type's values are made of, and their ends.
 INTEGERS = {
