@@ -15,10 +15,13 @@
 
 #include "engine/cpu.h"
 #include "exec/column_store.h"
+#include "exec/large_memory.h"
 #include "types/decimal.h"
 
 #define FIRST_BLOCK	 (8 * 1024)
 #define LAST_BLOCK	 (1024 * 1024)
+#define PIECES_BLOCK (16 * 1024 * 1024) /* for pieces, at most */
+#define PIECES_PART	 16					/* and so small a part of those that there are */
 
 #define INTEGER_ROWS 128
 
@@ -92,11 +95,21 @@ gpuagg_column_store_free(ColumnStore *store)
 
 /* ---- memory ---- */
 
-/* A piece of the store's own columns, without NULLs. */
+/* Memory for n pieces to come. */
+static void
+take_pieces(ColumnStore *store, int64 n)
+{
+	store->next_piece = gpuagg_large_memory(store->context, Max(n * store->piece_bytes, 1));
+	store->more_pieces = n;
+}
+
+/* A piece of the store's own columns, without NULLs, of those that there is memory for. */
 static char *
 make_piece(ColumnStore *store, int64 piece)
 {
-	store->pieces[piece] = MemoryContextAllocHuge(store->context, Max(store->piece_bytes, 1));
+	store->pieces[piece] = store->next_piece;
+	store->next_piece += store->piece_bytes;
+	store->more_pieces--;
 	store->bytes += store->piece_bytes;
 	for (int i = 0; i < store->desc->natts; i++)
 		if (store->columns[i].kept && store->columns[i].store == store)
@@ -122,6 +135,12 @@ open_piece(ColumnStore *store)
 		store->bytes += (room - store->room) * sizeof(char *);
 		store->room = room;
 	}
+	if (store->more_pieces == 0)
+	{
+		int64 most = PIECES_BLOCK / Max(store->piece_bytes, 1);
+
+		take_pieces(store, Max(Min(piece / PIECES_PART, most), 1));
+	}
 	return make_piece(store, piece);
 }
 
@@ -142,6 +161,7 @@ gpuagg_column_store_open(ColumnStore *store)
 	store->room = npieces;
 	store->pieces = MemoryContextAllocHuge(store->context, Max(npieces, 1) * sizeof(char *));
 	store->bytes += npieces * (int64) sizeof(char *);
+	take_pieces(store, npieces);
 	for (int64 piece = 0; piece < npieces; piece++)
 		make_piece(store, piece);
 }

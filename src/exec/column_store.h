@@ -38,7 +38,9 @@ typedef struct ColumnStore
 	uint32 piece_bytes;
 	int64 nrows;
 	char **pieces;
-	int64 room;		 /* pieces that there are pointers for */
+	int64 room;		  /* pieces that there are pointers for */
+	char *next_piece; /* memory for pieces that are to come */
+	int64 more_pieces;
 	char *at;		 /* where the next value by reference goes */
 	Size left;		 /* bytes behind that */
 	Size next_block; /* bytes of the block after this one */

@@ -15,6 +15,7 @@
 
 #include "engine/scan.h"
 #include "engine/sort.h"
+#include "exec/large_memory.h"
 #include "exec/row_runs.h"
 #include "exec/row_sort.h"
 
@@ -215,7 +216,7 @@ sort_items(RowSort *sort)
 	Size step = gpuagg_row_keys_step(&sort->keys);
 	int64 nrows = sort->store->nrows;
 
-	sort->items = MemoryContextAllocHuge(sort->data, items_bytes(sort, nrows));
+	sort->items = gpuagg_large_memory(sort->data, items_bytes(sort, nrows));
 	for (int64 piece = 0; piece < gpuagg_column_store_pieces(sort->store); piece++)
 	{
 		CHECK_FOR_INTERRUPTS();
