@@ -42,7 +42,8 @@ struct ColumnQueue
 };
 
 ColumnQueue *
-gpuagg_column_queue_make(TupleDesc desc, const bool *kept, int64 limit, MemoryContext parent)
+gpuagg_column_queue_make(TupleDesc desc, const bool *kept, const int *scales, int64 limit,
+						 MemoryContext parent)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "gpuagg column queue",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -52,7 +53,7 @@ gpuagg_column_queue_make(TupleDesc desc, const bool *kept, int64 limit, MemoryCo
 	queue->context = context;
 	queue->kept = kept;
 	queue->limit = Max(limit, LEAST_LIMIT);
-	queue->store = gpuagg_column_store_make(desc, kept, NULL, STORE_ROWS, context);
+	queue->store = gpuagg_column_store_make(desc, kept, scales, STORE_ROWS, context);
 	queue->store->pieces = palloc(sizeof(char *));
 	queue->filling = gpuagg_store_image_make(queue->store);
 	queue->reading = gpuagg_store_image_make(queue->store);
@@ -221,7 +222,7 @@ gpuagg_column_queue_get(ColumnQueue *queue, int64 most, Datum *values, bool *isn
 		n = (int) Min(most, queue->reading->nrows - queue->row);
 		queue->store->pieces[0] = queue->reading->piece;
 		gpuagg_column_store_gather(queue->store, queue->kept, queue->numbers + queue->row, 1, n,
-								   values, isnull, stride);
+								   true, values, isnull, stride);
 		queue->row += n;
 	}
 	MemoryContextSwitchTo(old);

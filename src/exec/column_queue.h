@@ -13,10 +13,11 @@ typedef struct ColumnQueue ColumnQueue;
 
 /*
  * An empty queue of rows of this descriptor, which must outlive it, of which the columns that are
- * `kept` come back; in a child of `parent`.  `limit` is in bytes.
+ * `kept` come back; in a child of `parent`.  Of columns with a scale of 0 or more values are pointers
+ * to 128-bit integers; scales may be NULL.  `limit` is in bytes.
  */
-extern ColumnQueue *gpuagg_column_queue_make(TupleDesc desc, const bool *kept, int64 limit,
-											 MemoryContext parent);
+extern ColumnQueue *gpuagg_column_queue_make(TupleDesc desc, const bool *kept, const int *scales,
+											 int64 limit, MemoryContext parent);
 
 /*
  * Adds copies of n rows of Datums, each `stride` places after the one before.  The file, if there is

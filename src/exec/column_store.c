@@ -345,6 +345,24 @@ put_integers(StoreColumn *column, char *piece, int row, const StoreInput *input,
 	}
 }
 
+/* The same of an input of pointers to integers. */
+static void
+put_pointed(StoreColumn *column, char *piece, int row, const StoreInput *input, int64 first, int n)
+{
+	GpuaggInt128 *to = (GpuaggInt128 *) (piece + column->values) + row;
+
+	for (int k = 0; k < n; k++)
+	{
+		int64 i = (first + k) * input->stride;
+
+		to[k] = (GpuaggInt128){0};
+		if (input->isnull[i])
+			set_null(column, piece, row + k);
+		else
+			to[k] = *(const GpuaggInt128 *) DatumGetPointer(input->values[i]);
+	}
+}
+
 #define PUT(Type)               \
 	for (int k = 0; k < n; k++) \
 		((Type *) to)[k] = (Type) values[k * stride];
@@ -408,8 +426,10 @@ gpuagg_column_store_put_columns(ColumnStore *store, const StoreInput *inputs, in
 
 			if (!column->kept)
 				continue;
-			if (column->scale >= 0)
+			if (column->scale >= 0 && inputs[c].integers != NULL)
 				put_integers(column, piece, row, &inputs[c], first, some);
+			else if (column->scale >= 0)
+				put_pointed(column, piece, row, &inputs[c], first, some);
 			else
 				put_values(store, column, piece, row, &inputs[c], first, some);
 		}
@@ -602,16 +622,35 @@ gather_integers(const StoreColumn *column, const uint64 *numbers, Size step, int
 	}
 }
 
+/* Where the integers are. */
+static void
+gather_pointers(const StoreColumn *column, const uint64 *numbers, Size step, int64 n, Datum *values,
+				Size stride)
+{
+	char *const *pieces = column->store->pieces;
+
+	for (int64 i = 0; i < n; i++)
+	{
+		uint64 number = numbers[i * step];
+
+		values[i * stride] = PointerGetDatum((GpuaggInt128 *) (PIECE_OF(number) + column->values) +
+											 ROW_OF(number));
+	}
+}
+
 void
 gpuagg_column_store_gather(const ColumnStore *store, const bool *wanted, const uint64 *numbers,
-						   Size step, int64 n, Datum *values, bool *isnull, Size stride)
+						   Size step, int64 n, bool integers, Datum *values, bool *isnull,
+						   Size stride)
 {
 	for (int c = 0; c < store->desc->natts; c++)
 	{
 		if (!wanted[c])
 			continue;
 		gather_nulls(&store->columns[c], numbers, step, n, isnull + c, stride);
-		if (store->columns[c].scale >= 0)
+		if (store->columns[c].scale >= 0 && integers)
+			gather_pointers(&store->columns[c], numbers, step, n, values + c, stride);
+		else if (store->columns[c].scale >= 0)
 			gather_integers(&store->columns[c], numbers, step, n, values + c, isnull + c, stride);
 		else
 			gather_values(&store->columns[c], numbers, step, n, values + c, stride);

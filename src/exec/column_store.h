@@ -101,9 +101,9 @@ extern void gpuagg_column_store_put_vectors(ColumnStore *store, const GpuaggVect
 /* A column of rows to add, of which each is `stride` places after the one before; 0: all have the same. */
 typedef struct StoreInput
 {
-	const Datum *values;
+	const Datum *values; /* of one that is kept as integers, pointers to these */
 	const bool *isnull;
-	/* of one that is kept as integers; NULL where the status is not GPUAGG_ROW_VALUE */
+	/* or of such a one the integers; NULL where the status is not GPUAGG_ROW_VALUE */
 	const GpuaggInt128 *integers;
 	const uint8 *status;
 	Size stride;
@@ -116,11 +116,12 @@ extern void gpuagg_column_store_put_columns(ColumnStore *store, const StoreInput
 /*
  * The columns that are `wanted`, which are kept, of n rows whose numbers are `step` words apart;
  * each row `stride` places after the one before.  Values by reference are the store's, but numerics
- * that it keeps as integers are made in the current memory context.
+ * that it keeps as integers are made in the current memory context; or, where `integers` says so,
+ * they are pointers to these integers in the store.
  */
 extern void gpuagg_column_store_gather(const ColumnStore *store, const bool *wanted,
-									   const uint64 *numbers, Size step, int64 n, Datum *values,
-									   bool *isnull, Size stride);
+									   const uint64 *numbers, Size step, int64 n, bool integers,
+									   Datum *values, bool *isnull, Size stride);
 
 /* Frees it, and whatever was gathered from it. */
 extern void gpuagg_column_store_free(ColumnStore *store);

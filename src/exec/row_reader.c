@@ -131,10 +131,12 @@ begin_window(RowReader *reader, PlanState *window)
 			needed[reader->attributes[a].source.scan] = true;
 	/* what nodes below begin lasts longer than this reader */
 	old = MemoryContextSwitchTo(reader->plan->state->es_query_cxt);
+	start_nodes(reader, window);
 	if (reader->plan != window && reader->plan->chgParam != NULL)
 		ExecReScan(reader->plan);
 	if (gpuagg_window_vectors_begin(window, needed))
 		reader->window = window;
+	stop_nodes(reader, window, 0);
 	MemoryContextSwitchTo(old);
 }
 
@@ -260,9 +262,6 @@ load_sums(RowReader *reader, int c)
 {
 	GpuaggVector *vector = &reader->reader.columns[c];
 	const RowAttribute *attribute = &reader->attributes[reader->columns[c].attno - 1];
-	const GpuaggInt128 *sums;
-	const uint8 *status;
-	int scale;
 
 	if (reader->values != NULL || attribute->source.scan < 0 ||
 		reader->forms[c].type != GPUAGG_VECTOR_INT128)
@@ -270,14 +269,8 @@ load_sums(RowReader *reader, int c)
 	if (reader->groups != NULL)
 		return gpuagg_agg_results_integers(reader->groups, attribute->source.scan,
 										   reader->forms[c].scale, vector->values, vector->valid);
-	sums = gpuagg_window_vectors_sums(reader->window, attribute->source.scan, &scale, &status);
-	if (sums == NULL || scale != reader->forms[c].scale)
-		return false;
-	memcpy(vector->values, sums, reader->reader.nrows * sizeof(GpuaggInt128));
-	for (int i = 0; i < reader->reader.nrows; i++)
-		if (status[i] == GPUAGG_ROW_VALUE)
-			set_valid(vector, i);
-	return true;
+	return gpuagg_window_vectors_integers(reader->window, attribute->source.scan,
+										  reader->forms[c].scale, vector->values, vector->valid);
 }
 
 #define LOAD(Type, FromDatum)                                   \

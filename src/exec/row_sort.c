@@ -163,6 +163,7 @@ gpuagg_row_sort_select(const RowSort *sort, const bool *columns)
 
 	selected->gathered = palloc0(Max(sort->desc->natts, 1) * sizeof(bool));
 	selected->unpacked = palloc0(Max(sort->desc->natts, 1) * sizeof(bool));
+	selected->integers = false;
 	for (int i = 0; i < sort->ngiven; i++)
 		selected->gathered[i] = columns[i] && sort->wanted[i];
 	for (int k = 0; k < sort->keys.nkeys; k++)
@@ -439,16 +440,23 @@ advance(RowSort *sort)
 	sort->nitems = gpuagg_row_runs_next(sort->runs, sort->items + step, STORE_ROWS);
 }
 
+/* What has the rows whose items are there. */
+static const ColumnStore *
+store_of(const RowSort *sort)
+{
+	return sort->runs != NULL ? gpuagg_row_runs_store(sort->runs) : sort->store;
+}
+
 /* The columns of n rows whose items are there. */
 static void
 give_out(const RowSort *sort, const RowColumns *columns, int64 first, int64 n, Datum *values,
 		 bool *isnull, Size stride)
 {
-	const ColumnStore *store = sort->runs != NULL ? gpuagg_row_runs_store(sort->runs) : sort->store;
 	const uint64 *items = item_of(sort, first);
 
-	gpuagg_column_store_gather(store, columns->gathered, items + sort->keys.words,
-							   gpuagg_row_keys_step(&sort->keys), n, values, isnull, stride);
+	gpuagg_column_store_gather(store_of(sort), columns->gathered, items + sort->keys.words,
+							   gpuagg_row_keys_step(&sort->keys), n, columns->integers, values,
+							   isnull, stride);
 	gpuagg_row_keys_unpack(&sort->keys, columns->unpacked, items, n, values, isnull, stride);
 }
 
@@ -551,10 +559,10 @@ gpuagg_row_sort_is_done(const RowSort *sort)
 	return sort->position == total(sort);
 }
 
-bool
-gpuagg_row_sort_makes(const RowSort *sort, int column)
+int
+gpuagg_row_sort_scale(const RowSort *sort, int column)
 {
-	return sort->scales[column] >= 0;
+	return store_of(sort)->columns[column].scale;
 }
 
 bool

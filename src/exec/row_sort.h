@@ -22,6 +22,7 @@ typedef struct RowColumns
 {
 	bool *gathered; /* by column: from the rows */
 	bool *unpacked; /* from their keys */
+	bool integers;	/* of numerics that are kept as integers pointers to these, as by reference */
 } RowColumns;
 
 typedef struct RowSortReport
@@ -122,8 +123,8 @@ extern bool gpuagg_row_sort_is_done(const RowSort *sort);
 /* Makes the first row the next to get. */
 extern void gpuagg_row_sort_rewind(RowSort *sort);
 
-/* Whether it makes a column's values, in the current memory context, as they are kept as integers. */
-extern bool gpuagg_row_sort_makes(const RowSort *sort, int column);
+/* Of a column of numerics that are kept as integers, their scale; -1: others. */
+extern int gpuagg_row_sort_scale(const RowSort *sort, int column);
 
 extern bool gpuagg_row_sort_in_memory(const RowSort *sort);
 

@@ -139,8 +139,13 @@ put_column(StoreColumn *column, StoreImage *image, const Datum *values, const bo
 		uint64 bit = UINT64CONST(1) << row % 64;
 		bool is_value = !isnull[i * stride];
 
-		store_att_byval(to + row * column->width, is_value ? values[i * stride] : (Datum) 0,
-						column->width);
+		if (column->scale < 0)
+			store_att_byval(to + row * column->width, is_value ? values[i * stride] : (Datum) 0,
+							column->width);
+		else
+			((GpuaggInt128 *) to)[row] = is_value ? *(const GpuaggInt128 *) DatumGetPointer(
+														values[i * stride])
+												  : (GpuaggInt128){0};
 		if (is_value)
 			nulls[row / 64] &= ~bit;
 		else

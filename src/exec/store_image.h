@@ -33,8 +33,8 @@ extern int gpuagg_store_image_copy(StoreImage *image, const ColumnStore *store,
 								   const uint64 *numbers, Size step, int64 n);
 
 /*
- * The same of rows of Datums, each `stride` places after the one before, of which the image's
- * store has none as integers; it learns of their NULLs.
+ * The same of rows of Datums, each `stride` places after the one before, and pointers to what the
+ * image's store has as integers; it learns of their NULLs.
  */
 extern int gpuagg_store_image_put(StoreImage *image, const Datum *values, const bool *isnull,
 								  Size stride, int64 n);

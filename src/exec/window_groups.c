@@ -18,7 +18,6 @@
 /* The vector at hand. */
 typedef struct GroupVector
 {
-	int n;
 	/* rows of the current set that have the values; -1: the last one before it */
 	int64 at[GPUAGG_VECTOR_ROWS];
 	const Datum *values; /* the child's columns, row by row: room's, or a set's */
@@ -26,8 +25,6 @@ typedef struct GroupVector
 	Datum *room;
 	bool *room_isnull;
 	int64 *numbers; /* GPUAGG_VECTOR_ROWS for each function; or NULL: there are no such functions */
-	GpuaggInt128 sums[GPUAGG_VECTOR_ROWS];
-	uint8 status[GPUAGG_VECTOR_ROWS];
 } GroupVector;
 
 struct WindowGroups
@@ -67,8 +64,6 @@ gpuagg_window_groups_begin(WindowScanState *node, const bool *needed)
 	WindowGroups *groups;
 	bool *columns;
 
-	if (node->spec->sort)
-		gpuagg_window_input_sort(&node->input);
 	old = MemoryContextSwitchTo(p->context);
 	groups = palloc0(sizeof(WindowGroups));
 	columns = palloc0(p->stride * sizeof(bool));
@@ -78,6 +73,7 @@ gpuagg_window_groups_begin(WindowScanState *node, const bool *needed)
 		/* sets need none of them */
 		p->needed = palloc0(p->stride * sizeof(bool));
 		groups->columns = gpuagg_row_sort_select(node->input.sort, columns);
+		groups->columns->integers = true;
 	}
 	else
 		(void) gpuagg_window_pipeline_queue(node, columns);
@@ -286,7 +282,7 @@ gpuagg_window_groups_next(WindowScanState *node)
 		if (!go_on(node))
 			return 0;
 	}
-	n = groups->vector.n = groups->ready > 0 ? give_ready(node) : give_closed(node);
+	n = groups->ready > 0 ? give_ready(node) : give_closed(node);
 	if (p->current != NULL)
 		p->next_emitted = p->next_row;
 	if (groups->columns != NULL)
@@ -298,17 +294,20 @@ gpuagg_window_groups_next(WindowScanState *node)
 /* ---- values ---- */
 
 Datum
-gpuagg_window_groups_datum(WindowScanState *node, int column, int row, bool *isnull)
+gpuagg_window_groups_column(const WindowScanState *node, int column, int row, bool *isnull)
 {
 	const GroupVector *vector = &node->pipeline->groups->vector;
-	int f = column - node->spec->nchild;
 	Size place = gpuagg_window_place(node, row, column);
 
-	if (f < 0)
-	{
-		*isnull = vector->isnull[place];
-		return vector->values[place];
-	}
+	*isnull = vector->isnull[place];
+	return vector->values[place];
+}
+
+Datum
+gpuagg_window_groups_result(const WindowScanState *node, int f, int row, bool *isnull)
+{
+	const GroupVector *vector = &node->pipeline->groups->vector;
+
 	if (node->functions[f].number != WINDOW_AGGREGATE)
 	{
 		*isnull = false;
@@ -317,28 +316,24 @@ gpuagg_window_groups_datum(WindowScanState *node, int column, int row, bool *isn
 	return gpuagg_window_function_result(node, f, vector->at[row], isnull);
 }
 
-const GpuaggInt128 *
-gpuagg_window_groups_sums(WindowScanState *node, int f, const uint8 **status)
+void
+gpuagg_window_groups_integers(const WindowScanState *node, int f, GpuaggInt128 *values,
+							  uint64 *valid)
 {
 	const WindowPipeline *p = node->pipeline;
-	GroupVector *vector = &p->groups->vector;
+	const GroupVector *vector = &p->groups->vector;
 	const Flight *flight = p->current != NULL ? &p->current->columns[f].scan->flight : NULL;
 
-	for (int row = 0; row < vector->n; row++)
+	for (int row = 0; row < p->ngiven; row++)
 	{
 		int64 i = vector->at[row];
 
+		if ((i < 0 ? p->last[f].status : flight->status[i]) != GPUAGG_ROW_VALUE)
+			continue;
 		if (i < 0)
-		{
-			memcpy(&vector->sums[row], p->last[f].result, sizeof(GpuaggInt128));
-			vector->status[row] = p->last[f].status;
-		}
+			memcpy(&values[row], p->last[f].result, sizeof(GpuaggInt128));
 		else
-		{
-			vector->sums[row] = ((const GpuaggInt128 *) flight->results)[i];
-			vector->status[row] = flight->status[i];
-		}
+			values[row] = ((const GpuaggInt128 *) flight->results)[i];
+		valid[row / 64] |= UINT64CONST(1) << row % 64;
 	}
-	*status = vector->status;
-	return vector->sums;
 }

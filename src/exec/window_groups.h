@@ -11,10 +11,16 @@
 /* Begins a run, of which the child's columns that are `needed` will be asked for. */
 extern void gpuagg_window_groups_begin(WindowScanState *node, const bool *needed);
 
-/* The rest as in window_vectors.h. */
+/* As in window_vectors.h. */
 extern int gpuagg_window_groups_next(WindowScanState *node);
-extern Datum gpuagg_window_groups_datum(WindowScanState *node, int column, int row, bool *isnull);
-extern const GpuaggInt128 *gpuagg_window_groups_sums(WindowScanState *node, int f,
-													 const uint8 **status);
+
+/* A row's value of one of the child's columns, as sets have them. */
+extern Datum gpuagg_window_groups_column(const WindowScanState *node, int column, int row,
+										 bool *isnull);
+
+/* A row's value of a function; of all rows its integers, as in window_vectors.h. */
+extern Datum gpuagg_window_groups_result(const WindowScanState *node, int f, int row, bool *isnull);
+extern void gpuagg_window_groups_integers(const WindowScanState *node, int f, GpuaggInt128 *values,
+										  uint64 *valid);
 
 #endif /* GPUAGG_WINDOW_GROUPS_H */

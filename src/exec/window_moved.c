@@ -306,8 +306,11 @@ gpuagg_window_giving_move(const Giving *giving)
 	moving->giving = giving;
 	moving->below = below;
 	moving->inputs = palloc0((ncolumns + 1) * sizeof(StoreInput));
+	gpuagg_window_pipeline_keep_integers(below);
 	for (int c = 0; c < ncolumns; c++)
-		scales[c] = giving->sources[c].column < 0 ? giving->sources[c].scale : -1;
+		scales[c] = giving->sources[c].column < 0
+						? giving->sources[c].scale
+						: gpuagg_window_pipeline_scale(below, giving->sources[c].column);
 	gpuagg_row_sort_keep_integers(giving->to, scales);
 	if (below->spec->frame == WINDOW_ROWS)
 	{

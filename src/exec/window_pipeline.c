@@ -78,6 +78,25 @@ gpuagg_window_pipeline_make(WindowScanState *node, int64 device_from)
 }
 
 void
+gpuagg_window_pipeline_keep_integers(WindowScanState *node)
+{
+	WindowPipeline *p = node->pipeline;
+	MemoryContext old;
+
+	gpuagg_window_input_sort(&node->input);
+	old = MemoryContextSwitchTo(p->context);
+	p->integers = gpuagg_row_sort_select(node->input.sort, node->input.wanted);
+	p->integers->integers = true;
+	MemoryContextSwitchTo(old);
+}
+
+int
+gpuagg_window_pipeline_scale(const WindowScanState *node, int column)
+{
+	return node->pipeline->integers != NULL ? gpuagg_row_sort_scale(node->input.sort, column) : -1;
+}
+
+void
 gpuagg_window_pipeline_drop(WindowScanState *node)
 {
 	if (node->pipeline == NULL)
@@ -98,9 +117,13 @@ gpuagg_window_pipeline_queue(WindowScanState *node, const bool *kept)
 	TupleDesc desc = node->spec->sort ? gpuagg_row_sort_desc(node->input.sort)
 									  : ExecGetResultType(node->input.child);
 	bool *columns = MemoryContextAlloc(p->context, desc->natts * sizeof(bool));
+	int *scales = palloc((desc->natts + 1) * sizeof(int));
 
 	memcpy(columns, kept, desc->natts * sizeof(bool));
-	p->queue = gpuagg_column_queue_make(desc, columns, work_mem * INT64CONST(1024), p->context);
+	for (int c = 0; c < desc->natts; c++)
+		scales[c] = gpuagg_window_pipeline_scale(node, c);
+	p->queue = gpuagg_column_queue_make(desc, columns, scales, work_mem * INT64CONST(1024),
+										p->context);
 	return p->queue;
 }
 
@@ -324,8 +347,10 @@ settle_rows(WindowScanState *node, WindowRows *rows, int64 first)
 
 		for (int64 i = 0; i < rows->nrows - first && !node->input.wanted[c]; i++)
 			rows->isnull[place + i * node->pipeline->stride] = true;
-		if (node->input.wanted[c] && !attribute->attbyval &&
-			!gpuagg_row_sort_makes(node->input.sort, c))
+		if (node->input.wanted[c] && gpuagg_window_pipeline_scale(node, c) >= 0)
+			copy_values(node, rows, place, rows->nrows - first, sizeof(GpuaggInt128));
+		else if (node->input.wanted[c] && !attribute->attbyval &&
+				 gpuagg_row_sort_scale(node->input.sort, c) < 0)
 			copy_values(node, rows, place, rows->nrows - first, attribute->attlen);
 	}
 }
@@ -351,6 +376,7 @@ divide_columns(WindowScanState *node)
 	for (int i = 0; i < p->stride; i++)
 		late[i] = !early[i];
 	p->early = gpuagg_row_sort_select(node->input.sort, early);
+	p->early->integers = p->integers != NULL;
 	p->late = gpuagg_row_sort_select(node->input.sort, late);
 	MemoryContextSwitchTo(old);
 }
@@ -409,7 +435,9 @@ put_sorted(WindowScanState *node, WindowRows *rows, int64 capacity)
 
 		CHECK_FOR_INTERRUPTS();
 		old = MemoryContextSwitchTo(rows->copied);
-		rows->nrows += gpuagg_row_sort_get_many(sort, rows->is_late ? node->pipeline->early : NULL,
+		rows->nrows += gpuagg_row_sort_get_many(sort,
+												rows->is_late ? node->pipeline->early
+															  : node->pipeline->integers,
 												most, rows->values + place, rows->isnull + place,
 												stride, rows->partition_heads, rows->group_heads,
 												first);

@@ -72,13 +72,17 @@ typedef struct WindowPipeline
 	int64 device_from;	/* rows_taken from which on to ask for the device */
 	int64 cpu_capacity; /* rows of the next set that the CPU scans */
 
+	/* of a sort, for who takes rows as columns: what it has as integers is given as pointers to these */
+	RowColumns *integers; /* all columns like this; or NULL */
+
 	/* where rows are dropped: what scans need of all rows, and what is left for the others */
 	RowColumns *early;
 	RowColumns *late;
 
 	/* of a node above that takes vectors (window_vectors.h): columns that it needs; or NULL */
 	const bool *needed;
-	int64 first_given;	  /* of current: the first of the rows that it has */
+	int64 first_given; /* of current: the first of the rows that it has */
+	int ngiven;
 	WindowGroups *groups; /* of frames other than ROWS (window_groups.h); or NULL */
 
 	WindowRows sets[2];
@@ -96,6 +100,12 @@ typedef struct WindowPipeline
 
 /* Makes node->pipeline; device_from as above.  Its functions have begun. */
 extern void gpuagg_window_pipeline_make(WindowScanState *node, int64 device_from);
+
+/* Has a sort's rows with integers, as above, before there are any. */
+extern void gpuagg_window_pipeline_keep_integers(WindowScanState *node);
+
+/* The scale of a column that has them; -1: others. */
+extern int gpuagg_window_pipeline_scale(const WindowScanState *node, int column);
 
 /* Drops it, if there is one, with all its rows. */
 extern void gpuagg_window_pipeline_drop(WindowScanState *node);

@@ -8,6 +8,7 @@
 
 #include "exec/window_groups.h"
 #include "exec/window_vectors.h"
+#include "types/decimal.h"
 
 bool
 gpuagg_window_vectors_begin(PlanState *ps, const bool *needed)
@@ -21,6 +22,8 @@ gpuagg_window_vectors_begin(PlanState *ps, const bool *needed)
 	if (node->pipeline == NULL || node->run.condition != NULL || ps->qual != NULL ||
 		node->pipeline->nscans < node->nfunctions)
 		return false;
+	if (node->spec->sort)
+		gpuagg_window_pipeline_keep_integers(node);
 	if (node->spec->frame == WINDOW_ROWS)
 		node->pipeline->needed = needed;
 	else
@@ -37,17 +40,30 @@ gpuagg_window_vectors_next(PlanState *ps)
 	WindowPipeline *p = node->pipeline;
 	int n;
 
-	if (p->groups != NULL)
-		return gpuagg_window_groups_next(node);
 	CHECK_FOR_INTERRUPTS();
+	if (p->groups != NULL)
+		return p->ngiven = gpuagg_window_groups_next(node);
 	if ((p->current == NULL || p->next_row == p->current->nrows) &&
 		!gpuagg_window_pipeline_advance(node))
 		return 0;
 	n = (int) Min(p->current->nrows - p->next_row, GPUAGG_VECTOR_ROWS);
 	p->first_given = p->next_row;
+	p->ngiven = n;
 	p->next_emitted = p->next_row += n;
 	node->waiting.nemitted += n;
 	return n;
+}
+
+/* A child's value of a row; of integers the numeric. */
+static Datum
+child_value(const WindowScanState *node, int column, Datum value, bool isnull)
+{
+	int scale = gpuagg_window_pipeline_scale(node, column);
+
+	if (scale < 0 || isnull)
+		return value;
+	return NumericGetDatum(
+		gpuagg_decimal_to_numeric(*(const GpuaggInt128 *) DatumGetPointer(value), scale));
 }
 
 Datum
@@ -59,28 +75,62 @@ gpuagg_window_vectors_datum(PlanState *ps, int column, int row, bool *isnull)
 	Size place = gpuagg_window_place(node, i, column);
 	int f = column - node->spec->nchild;
 
-	if (p->groups != NULL)
-		return gpuagg_window_groups_datum(node, column, row, isnull);
+	if (p->groups != NULL && f >= 0)
+		return gpuagg_window_groups_result(node, f, row, isnull);
 	if (f >= 0 && !p->current->columns[f].has_values)
 		return gpuagg_window_function_result(node, f, i, isnull);
+	if (p->groups != NULL)
+		return child_value(node, column, gpuagg_window_groups_column(node, column, row, isnull),
+						   *isnull);
 	*isnull = p->current->isnull[place];
-	return p->current->values[place];
+	return f >= 0 ? p->current->values[place]
+				  : child_value(node, column, p->current->values[place], *isnull);
 }
 
-const GpuaggInt128 *
-gpuagg_window_vectors_sums(PlanState *ps, int column, int *scale, const uint8 **status)
+/* Of a column of windows below. */
+static void
+child_integers(const WindowScanState *node, int column, GpuaggInt128 *values, uint64 *valid)
 {
-	WindowScanState *node = (WindowScanState *) ps;
-	WindowPipeline *p = node->pipeline;
+	const WindowPipeline *p = node->pipeline;
+
+	for (int row = 0; row < p->ngiven; row++)
+	{
+		Size place = gpuagg_window_place(node, p->first_given + row, column);
+		bool isnull = p->groups == NULL && p->current->isnull[place];
+		Datum value = p->groups != NULL ? gpuagg_window_groups_column(node, column, row, &isnull)
+										: p->current->values[place];
+
+		if (isnull)
+			continue;
+		values[row] = *(const GpuaggInt128 *) DatumGetPointer(value);
+		valid[row / 64] |= UINT64CONST(1) << row % 64;
+	}
+}
+
+bool
+gpuagg_window_vectors_integers(PlanState *ps, int column, int scale, GpuaggInt128 *values,
+							   uint64 *valid)
+{
+	const WindowScanState *node = (const WindowScanState *) ps;
+	const WindowPipeline *p = node->pipeline;
 	int f = column - node->spec->nchild;
 	const Flight *flight;
 
-	*scale = f < 0 ? -1 : gpuagg_window_sums_scale(node, f);
-	if (*scale < 0)
-		return NULL;
-	if (p->groups != NULL)
-		return gpuagg_window_groups_sums(node, f, status);
-	flight = &p->current->columns[f].scan->flight;
-	*status = flight->status + p->first_given;
-	return (const GpuaggInt128 *) flight->results + p->first_given;
+	if (scale !=
+		(f < 0 ? gpuagg_window_pipeline_scale(node, column) : gpuagg_window_sums_scale(node, f)))
+		return false;
+	if (f < 0)
+		child_integers(node, column, values, valid);
+	else if (p->groups != NULL)
+		gpuagg_window_groups_integers(node, f, values, valid);
+	else
+	{
+		flight = &p->current->columns[f].scan->flight;
+		memcpy(values, (const GpuaggInt128 *) flight->results + p->first_given,
+			   p->ngiven * sizeof(GpuaggInt128));
+		for (int row = 0; row < p->ngiven; row++)
+			if (flight->status[p->first_given + row] == GPUAGG_ROW_VALUE)
+				valid[row / 64] |= UINT64CONST(1) << row % 64;
+	}
+	return true;
 }

@@ -28,8 +28,11 @@ extern int gpuagg_window_vectors_next(PlanState *node);
  */
 extern Datum gpuagg_window_vectors_datum(PlanState *node, int column, int row, bool *isnull);
 
-/* Of sums whose values are numeric: their integers, times 10^-scale, and status; NULL: of others. */
-extern const GpuaggInt128 *gpuagg_window_vectors_sums(PlanState *node, int column, int *scale,
-													  const uint8 **status);
+/*
+ * Of sums whose values are numeric, of this node or of windows below: their integers, times 10^-scale,
+ * and the bits of those that are not NULL, beside zeros; false: of others.
+ */
+extern bool gpuagg_window_vectors_integers(PlanState *node, int column, int scale,
+										   GpuaggInt128 *values, uint64 *valid);
 
 #endif /* GPUAGG_WINDOW_VECTORS_H */

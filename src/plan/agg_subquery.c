@@ -128,7 +128,12 @@ window_typmod(const GpuWindowPath *window, const RelOptInfo *rel, const Var *var
 {
 	int function = 0;
 	const WindowFunc *call = gpuagg_window_above_call(window, rel, (const Node *) var, &function);
+	const Path *below = linitial(window->path.custom_paths);
 
+	/* it may be one of a window below */
+	if (call == NULL && IsA(below, CustomPath) &&
+		((const CustomPath *) below)->methods == &gpuagg_window_path_methods)
+		return window_typmod((const GpuWindowPath *) below, rel, var);
 	if (call == NULL || call->wintype != NUMERICOID || call->args == NIL)
 		return var->vartypmod;
 	return result_typmod(window->match.functions[function].aggregate, linitial(call->args));

@@ -403,10 +403,10 @@ def ordered_queries(script, rng, table, settings, number):
             script.sql('COMMIT')
 
 
-def another_call(rng):
+def another_call(rng, name='z'):
     """Of another window, by which the node can sort."""
-    return '@%s(x_%s) OVER %s AS z' % (rng.choice(('sum', 'count')), rng.choice(('int4', 'int8', 'float8', 'cents', 'wide')),
-                                       Window(rng, True, rng.choice(('rows', 'peers', 'all'))).text())
+    return '@%s(x_%s) OVER %s AS %s' % (rng.choice(('sum', 'count')), rng.choice(('int4', 'int8', 'float8', 'cents', 'wide')),
+                                       Window(rng, True, rng.choice(('rows', 'peers', 'all'))).text(), name)
 
 
 def filtered_queries(script, rng, table, settings, number):
@@ -466,8 +466,11 @@ def aggregated_queries(script, rng, table, settings, number):
                              "date_trunc('day', k_timestamp)", 'k % 3', 'wide'))
         where = rng.choice(('', '', 'r0 IS NOT NULL', 'i > 20', 'k IS NOT NULL AND i % 2 = 0',
                             '' if kind in ('date', 'money') else 'r{0} < 0 OR i < 9'.format(n)))
-        if rng.random() < 0.4:
-            calls.append(another_call(rng))
+        for name in rng.choice(('', '', 'z', 'z', 'yz')):
+            # of windows below or above
+            calls.append(another_call(rng, name))
+            results += [text.format(r=name) for text in rng.sample(
+                ('@sum({r})', '@max({r})', '@min({r})', '@count({r})', '@sum({r}) FILTER (WHERE {r} > 0 OR r0 IS NULL)'), rng.choice((0, 1, 2)))]
         text = 'SELECT %s%s FROM (SELECT *, %s FROM %s b%s) q%s%s' % (
             groups + ', ' if groups else '', ', '.join(results), ', '.join(calls), table.name + rng.choice(('', '', 'p')),
             rng.choice(('', ' WHERE ' + rng.choice(WHERE))), ' WHERE ' + where if where else '',

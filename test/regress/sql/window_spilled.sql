@@ -80,6 +80,14 @@ SELECT differences('SELECT i, s, gpu_sum(x8) OVER (PARTITION BY g ORDER BY k) AS
 SELECT differences('SELECT i, gpu_sum(x8) OVER (PARTITION BY b ORDER BY k % 3) AS a, rank() OVER (PARTITION BY b ORDER BY k % 3), dense_rank() OVER (PARTITION BY b ORDER BY k % 3) AS e,
 	gpu_sum(n) OVER (PARTITION BY l) AS b FROM long');
 
+-- sums that go through several windows, as integers
+SELECT a.frame AS above, b.frame AS below, array_agg(d) FROM frames a, frames b, (VALUES ('64kB'), ('700kB'), ('2500kB')) m (mem),
+	LATERAL (SELECT set_config('work_mem', mem, false)) c,
+	LATERAL (SELECT differences(format('SELECT i, s, n, gpu_sum(x8) OVER a AS a, gpu_sum(n) OVER b AS b, gpu_sum(-n * 3) OVER b AS c, gpu_sum(CASE WHEN i %% 3 = 0 THEN x8 END) OVER c AS d,
+		gpu_sum(n) OVER c AS e, gpu_avg(n) OVER c AS f, gpu_sum(CASE WHEN i > 9000 THEN 9223372036854775807 - i END) OVER d AS g, gpu_sum(nullif(n, 0)) OVER d AS h
+		FROM long WINDOW a AS (%s), b AS (%s), c AS (PARTITION BY o %% 50 ORDER BY l), d AS (PARTITION BY g, b ORDER BY i DESC ROWS UNBOUNDED PRECEDING)', a.frame, b.frame)) AS d) d
+WHERE a.frame < b.frame AND b.frame IN ('PARTITION BY k', 'PARTITION BY l ORDER BY k') GROUP BY 1, 2 ORDER BY 1, 2;
+
 -- conditions and aggregates above
 SELECT count(*), sum(i) FROM (SELECT i, gpu_running_sum(n) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING) AS r,
 	gpu_sum(x8) OVER (PARTITION BY k) AS t FROM long) q WHERE r < -100 AND t > 0;
@@ -112,6 +120,25 @@ SELECT b, sum(r), max(n), count(*) FILTER (WHERE d > 2), sum(a), max(z) FROM (SE
 	dense_rank() OVER (PARTITION BY l ORDER BY k) AS d, sum(n) OVER (PARTITION BY l) AS a, max(o) OVER (PARTITION BY k) AS z FROM long) q GROUP BY b ORDER BY b;
 SELECT ways('SELECT gpu_sum(i), gpu_max(r), gpu_count(s) FROM (SELECT i, s, gpu_sum(n) OVER (PARTITION BY b) AS r FROM long) q');
 SELECT ways('SELECT gpu_sum(i), gpu_max(r), gpu_max(q), gpu_count(s) FROM (SELECT i, s, gpu_sum(x8) OVER (PARTITION BY b) AS r, gpu_sum(x8) OVER (PARTITION BY b ORDER BY i ROWS UNBOUNDED PRECEDING) AS q FROM long) q');
+-- of sums of windows below, too
+SET work_mem = '64MB';
+CREATE FUNCTION below(prefix text, frame text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE replace(replace('SELECT array_agg(a ORDER BY a) FROM (SELECT (b, @sum(r), @max(t), @count(u), @min(u), @sum(t) FILTER (WHERE r < 0 AND w > 3),
+		@sum(w) FILTER (WHERE u IS NULL), @sum(y), @max(z), @avg(z))::text AS a FROM (SELECT i, b, s, l, @sum(n) OVER o AS r, @sum(x8) OVER p AS t,
+			@sum(CASE WHEN i > 9000 THEN 9223372036854775807 - i END) OVER p AS u, @sum(x8) OVER q AS w, @sum(-n) OVER q AS y, @sum(x4) OVER p AS z FROM long
+			WINDOW o AS (#), p AS (PARTITION BY g, b ORDER BY i DESC ROWS UNBOUNDED PRECEDING), q AS (PARTITION BY o % 50 ORDER BY l)) q GROUP BY b) g', '@', prefix),
+		'#', frame) INTO result;
+	RETURN md5(result);
+END $$;
+SELECT frame, array_agg(below('gpu_', frame) = below('', frame)) FROM frames,
+	LATERAL (VALUES ('64kB'), ('1MB'), ('4MB'), ('64MB')) m (mem), LATERAL (SELECT set_config('work_mem', mem, false)) c GROUP BY frame ORDER BY frame;
+SET work_mem = '200kB';
+SELECT ways('SELECT gpu_sum(r), gpu_sum(q), gpu_sum(t) FROM (SELECT gpu_sum(x8) OVER (PARTITION BY b) AS r, gpu_sum(x8) OVER (PARTITION BY l ORDER BY i ROWS UNBOUNDED PRECEDING) AS q,
+	gpu_sum(n) OVER (PARTITION BY k) AS t FROM long) q');
+DROP FUNCTION below(text, text);
 DROP FUNCTION aggregates(text, text);
 RESET gpuagg.min_table_pages;
 
