@@ -4,141 +4,38 @@
  */
 #include "compat.h"
 
-#include "nodes/nodeFuncs.h"
-
 #include "exec/agg_averages.h"
 #include "exec/agg_device_between.h"
 #include "exec/agg_device_passes.h"
 #include "exec/compiled.h"
+#include "exec/window_between.h"
 
 struct AggBetween
 {
-	VectorCompiler *compiler; /* over the window's scan tuple */
-	VectorValue *values;	  /* by column of the node's program */
-	VectorValue *forms;		  /* of the columns that it reads */
-	int nbooleans;			  /* among them */
-	int nscan;				  /* columns of the window's scan tuple, */
-	int32 *typmods;			  /* and those that aggregates know them by; -1: their own */
+	WindowBetween *of; /* by column of the node's program */
+	int nbooleans;	   /* among the columns that it reads */
 };
 
 /* ---- the expressions ---- */
 
-/* Where a column of the scan tuple has its typmod; NULL: the expression is none. */
-static int32 *
-typmod_of(const AggBetween *between, const Node *expr)
-{
-	const Var *var = (const Var *) expr;
-
-	return IsA(var, Var) && var->varno == INDEX_VAR && var->varattno > 0 &&
-				   var->varattno <= between->nscan
-			   ? &between->typmods[var->varattno - 1]
-			   : NULL;
-}
-
-static Node *
-set_typmods(Node *node, void *between)
-{
-	const int32 *typmod;
-
-	if (node == NULL)
-		return NULL;
-	typmod = typmod_of(between, node);
-	if (typmod != NULL && *typmod >= 0)
-	{
-		Var *var = copyObject((Var *) node);
-
-		var->vartypmod = *typmod;
-		return (Node *) var;
-	}
-	return expression_tree_mutator(node, set_typmods, between);
-}
-
-/* What a column of the subquery is, over the window's scan tuple; NULL: it is none. */
-static Expr *
-column_expr(const PlanState *plan, const PlanState *window, int column)
-{
-	const TargetEntry *entry = list_nth(plan->plan->targetlist, column);
-	const Var *var = (const Var *) entry->expr;
-
-	if (plan == window)
-		return entry->expr;
-	if (!IsA(var, Var) || var->varattno <= 0)
-		return NULL;
-	entry = list_nth(window->plan->targetlist, var->varattno - 1);
-	return entry->expr;
-}
-
-/* The expressions of the program's columns; NIL: there are none, or some cannot be had. */
-static List *
-find_exprs(const AggScanState *node, const PlanState *window, AggBetween *between)
-{
-	const PlanState *plan = linitial(node->css.custom_ps);
-	List *exprs = NIL;
-	ListCell *cell;
-
-	between->nscan = list_length(((const CustomScan *) window->plan)->custom_scan_tlist);
-	between->typmods = palloc((between->nscan + 1) * sizeof(int32));
-	for (int i = 0; i < between->nscan; i++)
-		between->typmods[i] = gpuagg_agg_averages_typmod(node->averages, i);
-	foreach (cell, gpuagg_agg_device_compiler(node)->attributes)
-	{
-		Form_pg_attribute attribute = TupleDescAttr(node->row_desc, lfirst_int(cell) - 1);
-		int column = 0;
-		Expr *expr;
-		int32 *typmod;
-
-		while (list_nth_int(node->spec->attributes, column) != lfirst_int(cell))
-			column++;
-		expr = column_expr(plan, window, column);
-		if (expr == NULL || !gpuagg_compile_possible((Node *) expr))
-			return NIL;
-		typmod = typmod_of(between, (Node *) expr);
-		if (typmod != NULL && *typmod < 0)
-			*typmod = attribute->atttypmod;
-		exprs = lappend(exprs, expr);
-	}
-	return (List *) set_typmods((Node *) exprs, between);
-}
-
 /* Whether the program's columns are what the expressions give. */
 static bool
-has_columns(const AggScanState *node, const AggBetween *between, const List *exprs)
+has_columns(const AggScanState *node, const WindowBetween *of)
 {
 	ListCell *cell;
 
 	foreach (cell, gpuagg_agg_device_compiler(node)->attributes)
 	{
-		const Node *expr = list_nth(exprs, foreach_current_index(cell));
-		const int32 *typmod = typmod_of(between, expr);
+		int i = foreach_current_index(cell);
 		Form_pg_attribute attribute = TupleDescAttr(node->row_desc, lfirst_int(cell) - 1);
-		const VectorValue *value = &between->values[foreach_current_index(cell)];
 		VectorValue form;
 
-		gpuagg_vector_form(attribute->atttypid, typmod != NULL ? *typmod : attribute->atttypmod,
-						   &form);
-		if (value->type != form.type || value->scale != form.scale)
+		gpuagg_vector_form(attribute->atttypid,
+						   gpuagg_window_between_typmod(of, i, attribute->atttypmod), &form);
+		if (of->values[i].type != form.type || of->values[i].scale != form.scale)
 			return false;
 	}
 	return true;
-}
-
-static void
-find_forms(AggBetween *between, const PlanState *window)
-{
-	const List *columns = ((const CustomScan *) window->plan)->custom_scan_tlist;
-	ListCell *cell;
-
-	between->forms = palloc0((between->compiler->program.ncolumns + 1) * sizeof(VectorValue));
-	foreach (cell, between->compiler->attributes)
-	{
-		VectorValue *form = &between->forms[foreach_current_index(cell)];
-		int column = lfirst_int(cell) - 1;
-		const Node *expr = (const Node *) ((TargetEntry *) list_nth(columns, column))->expr;
-		int32 typmod = between->typmods[column];
-
-		gpuagg_vector_form(exprType(expr), typmod >= 0 ? typmod : exprTypmod(expr), form);
-		between->nbooleans += form->type == GPUAGG_VECTOR_BOOL;
-	}
 }
 
 /* Whether both programs, and what makes booleans, are no more than one may be. */
@@ -146,7 +43,7 @@ static bool
 has_room(const AggScanState *node, const AggBetween *between)
 {
 	const GpuaggVectorProgram *above = &gpuagg_agg_device_compiler(node)->program;
-	const GpuaggVectorProgram *below = &between->compiler->program;
+	const GpuaggVectorProgram *below = &between->of->compiler->program;
 	uint32 naverages = node->averages != NULL ? (uint32) node->averages->n : 0;
 
 	return above->nregisters + below->nregisters + 2 + naverages * DEVICE_QUOTIENT_REGISTERS <=
@@ -159,26 +56,44 @@ has_room(const AggScanState *node, const AggBetween *between)
 		   below->ncolumns <= GPUAGG_WINDOW_COLUMNS;
 }
 
+/* The program's columns, as the subquery has them. */
+static WindowBetween *
+make_program(const AggScanState *node, const PlanState *window)
+{
+	const List *attributes = gpuagg_agg_device_compiler(node)->attributes;
+	int nscan = list_length(((const CustomScan *) window->plan)->custom_scan_tlist);
+	int n = list_length(attributes);
+	int *columns = palloc0((n + 1) * sizeof(int));
+	int32 *typmods = palloc((n + 1) * sizeof(int32));
+	int32 *known = palloc((nscan + 1) * sizeof(int32));
+	ListCell *cell;
+
+	for (int i = 0; i < nscan; i++)
+		known[i] = gpuagg_agg_averages_typmod(node->averages, i);
+	foreach (cell, attributes)
+	{
+		int i = foreach_current_index(cell);
+
+		while (list_nth_int(node->spec->attributes, columns[i]) != lfirst_int(cell))
+			columns[i]++;
+		typmods[i] = TupleDescAttr(node->row_desc, lfirst_int(cell) - 1)->atttypmod;
+	}
+	return n > 0 ? gpuagg_window_between_make(linitial(node->css.custom_ps), window, n, columns,
+											  typmods, known, NULL)
+				 : NULL;
+}
+
 static AggBetween *
 make(const AggScanState *node, const PlanState *window)
 {
 	AggBetween *between = palloc0(sizeof(AggBetween));
-	List *exprs = find_exprs(node, window, between);
-	ListCell *cell;
+	WindowBetween *of = between->of = make_program(node, window);
 
-	if (exprs == NIL)
+	if (of == NULL || of->compiler->parameters != NIL ||
+		!gpuagg_compiled_for_device(&of->compiler->program, false) || !has_columns(node, of))
 		return NULL;
-	between->compiler = gpuagg_compiler_make(INDEX_VAR);
-	between->values = palloc0(list_length(exprs) * sizeof(VectorValue));
-	foreach (cell, exprs)
-		between->values[foreach_current_index(cell)] = gpuagg_compile_value(between->compiler,
-																			lfirst(cell), NULL);
-	if (!gpuagg_compile_finish(between->compiler) || between->compiler->user_function ||
-		between->compiler->rows != NIL || between->compiler->parameters != NIL ||
-		!gpuagg_compiled_for_device(&between->compiler->program, false) ||
-		!has_columns(node, between, exprs))
-		return NULL;
-	find_forms(between, window);
+	for (uint32 i = 0; i < of->compiler->program.ncolumns; i++)
+		between->nbooleans += of->forms[i].type == GPUAGG_VECTOR_BOOL;
 	return has_room(node, between) ? between : NULL;
 }
 
@@ -197,9 +112,9 @@ gpuagg_agg_between_sources(const AggBetween *between, WindowSource *sources)
 {
 	ListCell *cell;
 
-	foreach (cell, between->compiler->attributes)
+	foreach (cell, between->of->compiler->attributes)
 		sources[foreach_current_index(cell)] = (WindowSource){lfirst_int(cell) - 1, NULL};
-	return list_length(between->compiler->attributes);
+	return list_length(between->of->compiler->attributes);
 }
 
 /* The type that the device gives a column in. */
@@ -214,22 +129,23 @@ static const AggAverage *
 average_of(const AggScanState *node, const AggBetween *between, uint32 column)
 {
 	return gpuagg_agg_averages_find(node->averages,
-									list_nth_int(between->compiler->attributes, (int) column) - 1);
+									list_nth_int(between->of->compiler->attributes, (int) column) -
+										1);
 }
 
 bool
 gpuagg_agg_between_fits(const AggScanState *node, const AggBetween *between,
 						const WindowDevice *window)
 {
-	for (uint32 i = 0; i < between->compiler->program.ncolumns; i++)
+	for (uint32 i = 0; i < between->of->compiler->program.ncolumns; i++)
 	{
 		const AggAverage *average = average_of(node, between, i);
 
 		if ((window->counts[i] >= 0) != (average != NULL) ||
 			window->forms[i].type !=
-				given_type((GpuaggVectorType) between->compiler->program.columns[i]) ||
+				given_type((GpuaggVectorType) between->of->compiler->program.columns[i]) ||
 			window->forms[i].scale !=
-				(average != NULL ? average->quotient.places : between->forms[i].scale))
+				(average != NULL ? average->quotient.places : between->of->forms[i].scale))
 			return false;
 	}
 	return true;
@@ -239,7 +155,7 @@ void
 gpuagg_agg_between_place(AggScanState *node, const AggBetween *between)
 {
 	uint32 next = gpuagg_agg_device_compiler(node)->program.nregisters +
-				  between->compiler->program.nregisters + 2;
+				  between->of->compiler->program.nregisters + 2;
 
 	for (int i = 0; i < node->averages->n; i++, next += DEVICE_QUOTIENT_REGISTERS)
 		node->averages->list[i].first = (uint16) next;
@@ -351,7 +267,7 @@ add_above(Joiner *joiner, const AggBetween *between, GpuaggVectorInstruction in)
 {
 	if (in.op == GPUAGG_VECTOR_COLUMN)
 	{
-		uint16 value = moved(joiner, between->values[in.arg].reg);
+		uint16 value = moved(joiner, between->of->values[in.arg].reg);
 
 		in = make_instruction(GPUAGG_VECTOR_COALESCE, (GpuaggVectorType) in.type, in.out, value,
 							  value, 0);
@@ -390,7 +306,7 @@ GpuaggVectorProgram
 gpuagg_agg_between_program(const AggScanState *node, const AggBetween *between)
 {
 	const GpuaggVectorProgram *above = &gpuagg_agg_device_compiler(node)->program;
-	const GpuaggVectorProgram *below = &between->compiler->program;
+	const GpuaggVectorProgram *below = &between->of->compiler->program;
 	uint32 nregisters = above->nregisters + below->nregisters;
 	uint32 naverages = node->averages != NULL ? (uint32) node->averages->n : 0;
 	GpuaggVectorProgram program = {.filter = above->filter,

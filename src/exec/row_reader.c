@@ -13,6 +13,7 @@
 #include "common/work.h"
 #include "engine/cpu.h"
 #include "exec/agg_results.h"
+#include "exec/row_between.h"
 #include "exec/row_reader.h"
 #include "exec/window_source.h"
 #include "exec/window_vectors.h"
@@ -25,6 +26,7 @@ typedef struct RowAttribute
 {
 	int column;			 /* of the plan's rows; -1: it is not there */
 	WindowSource source; /* of vectors */
+	int computed;		 /* number of those that `between` has; -1: it is none */
 } RowAttribute;
 
 typedef struct RowReader
@@ -33,8 +35,9 @@ typedef struct RowReader
 	MemoryContext context;
 	MemoryContext batch; /* values of the current batch */
 	PlanState *plan;
-	PlanState *window; /* whose vectors are taken; or NULL */
-	PlanState *groups; /* whose groups are, as vectors; or NULL */
+	PlanState *window;	 /* whose vectors are taken; or NULL */
+	RowBetween *between; /* what is computed of these; or NULL */
+	PlanState *groups;	 /* whose groups are, as vectors; or NULL */
 	TupleDesc desc;
 	RowAttribute *attributes;
 	const PageColumn *columns;
@@ -71,19 +74,48 @@ gpuagg_row_reader_desc(PlanState *plan, const List *attributes, const List *typm
 
 /* ---- the plan ---- */
 
-/* Finds what the plan's columns are of a node; false: some is computed. */
-static bool
+/* Finds what the plan's columns are of a node; returns how many of them are computed. */
+static int
 find_columns(RowReader *reader, const PlanState *node)
 {
+	int ncomputed = 0;
+
 	for (int a = 0; a < reader->desc->natts; a++)
 	{
 		RowAttribute *attribute = &reader->attributes[a];
 
 		if (attribute->column >= 0 &&
 			!gpuagg_window_source_find(reader->plan, node, attribute->column, &attribute->source))
-			return false;
+			attribute->computed = ncomputed++;
 	}
-	return true;
+	return ncomputed;
+}
+
+/* Has what is computed of a window's columns; false: rows have to come one by one. */
+static bool
+make_between(RowReader *reader, PlanState *window)
+{
+	int natts = reader->desc->natts;
+	int *columns = palloc((natts + 1) * sizeof(int));
+	int32 *typmods = palloc((natts + 1) * sizeof(int32));
+	bool *computed = palloc((natts + 1) * sizeof(bool));
+	int n = 0;
+
+	for (int a = 0; a < natts; a++)
+	{
+		RowAttribute *attribute = &reader->attributes[a];
+
+		if (attribute->column < 0)
+			continue;
+		columns[n] = attribute->column;
+		typmods[n] = TupleDescAttr(reader->desc, a)->atttypmod;
+		computed[n] = attribute->computed >= 0;
+		if (computed[n])
+			attribute->computed = n;
+		n++;
+	}
+	reader->between = gpuagg_row_between_make(reader->plan, window, n, columns, typmods, computed);
+	return reader->between != NULL;
 }
 
 static void
@@ -107,7 +139,7 @@ stop_nodes(const RowReader *reader, const PlanState *node, int n)
 static void
 begin_groups(RowReader *reader, PlanState *groups)
 {
-	if (!find_columns(reader, groups))
+	if (find_columns(reader, groups) > 0)
 		return;
 	start_nodes(reader, groups);
 	if (reader->plan != groups && reader->plan->chgParam != NULL)
@@ -123,9 +155,11 @@ begin_window(RowReader *reader, PlanState *window)
 	bool *needed; /* columns of its scan tuple */
 	MemoryContext old;
 
-	if (!find_columns(reader, window))
+	if (find_columns(reader, window) > 0 && !make_between(reader, window))
 		return;
 	needed = palloc0(list_length(((const CustomScan *) window->plan)->custom_scan_tlist) + 1);
+	for (int i = 0; reader->between != NULL && i < reader->between->of->nscan; i++)
+		needed[i] = reader->between->needed[i];
 	for (int a = 0; a < reader->desc->natts; a++)
 		if (reader->attributes[a].column >= 0 && reader->attributes[a].source.scan >= 0)
 			needed[reader->attributes[a].source.scan] = true;
@@ -136,6 +170,11 @@ begin_window(RowReader *reader, PlanState *window)
 		ExecReScan(reader->plan);
 	if (gpuagg_window_vectors_begin(window, needed))
 		reader->window = window;
+	else if (reader->between != NULL)
+	{
+		gpuagg_row_between_end(reader->between);
+		reader->between = NULL;
+	}
 	stop_nodes(reader, window, 0);
 	MemoryContextSwitchTo(old);
 }
@@ -194,6 +233,216 @@ take_rows(RowReader *reader)
 	return n;
 }
 
+/* A value of a row of the batch; by reference it lasts as long as that. */
+static Datum
+get(const RowReader *reader, const RowAttribute *attribute, int row, bool *isnull)
+{
+	MemoryContext old;
+	Datum value;
+
+	if (reader->values != NULL)
+	{
+		Size place = (attribute - reader->attributes) * GPUAGG_VECTOR_ROWS + row;
+
+		*isnull = reader->isnull[place];
+		return reader->values[place];
+	}
+	if (attribute->computed >= 0)
+	{
+		old = MemoryContextSwitchTo(reader->batch);
+		value = gpuagg_row_between_evaluate(reader->between, attribute->computed, row, isnull);
+		MemoryContextSwitchTo(old);
+		return value;
+	}
+	if (attribute->source.scan < 0)
+	{
+		*isnull = attribute->source.constant->constisnull;
+		return attribute->source.constant->constvalue;
+	}
+	old = MemoryContextSwitchTo(reader->batch);
+	value = reader->window != NULL
+				? gpuagg_window_vectors_datum(reader->window, attribute->source.scan, row, isnull)
+				: gpuagg_agg_results_datum(reader->groups, attribute->source.scan, row, isnull);
+	MemoryContextSwitchTo(old);
+	return value;
+}
+
+/* ---- vectors ---- */
+
+static void
+set_valid(GpuaggVector *vector, int row)
+{
+	vector->valid[row / 64] |= UINT64CONST(1) << row % 64;
+}
+
+/* A column to be loaded. */
+typedef struct RowColumn
+{
+	const RowAttribute *attribute;
+	Oid type;
+	const VectorValue *form;
+	GpuaggVector *vector;
+} RowColumn;
+
+/* Sums as an engine or a group has left them; false: the column is none. */
+static bool
+load_sums(RowReader *reader, const RowColumn *column)
+{
+	GpuaggVector *vector = column->vector;
+	int scan = column->attribute->source.scan;
+
+	if (reader->values != NULL || scan < 0 || column->form->type != GPUAGG_VECTOR_INT128)
+		return false;
+	if (reader->groups != NULL)
+		return gpuagg_agg_results_integers(reader->groups, scan, column->form->scale,
+										   vector->values, vector->valid);
+	return gpuagg_window_vectors_integers(reader->window, scan, column->form->scale, vector->values,
+										  vector->valid);
+}
+
+#define LOAD(Type, FromDatum)                                           \
+	for (int i = 0; i < reader->reader.nrows; i++)                      \
+	{                                                                   \
+		bool isnull;                                                    \
+		Datum value = get(reader, column->attribute, i, &isnull);       \
+                                                                        \
+		if (isnull)                                                     \
+			continue;                                                   \
+		set_valid(column->vector, i);                                   \
+		((Type *) column->vector->values)[i] = (Type) FromDatum(value); \
+	}
+
+static void
+load_values(RowReader *reader, const RowColumn *column, const uint64 *wanted)
+{
+	memset(column->vector->valid, 0, GPUAGG_VECTOR_WORDS * sizeof(uint64));
+	if (load_sums(reader, column))
+		return;
+	switch (column->form->type == GPUAGG_VECTOR_DATUM ? InvalidOid : column->type)
+	{
+		case INT4OID:
+		case DATEOID:
+			LOAD(int32, DatumGetInt32)
+			return;
+		case INT8OID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			LOAD(int64, DatumGetInt64)
+			return;
+		default:
+			break;
+	}
+	for (int i = 0; i < reader->reader.nrows; i++)
+	{
+		bool isnull;
+		Datum value;
+
+		if (wanted != NULL && !gpuagg_bit(wanted, i))
+			continue;
+		value = get(reader, column->attribute, i, &isnull);
+		if (gpuagg_vector_store(column->vector, column->form, column->type, i, value, isnull))
+			continue;
+		reader->reader.flagged[i / 64] |= UINT64CONST(1) << i % 64;
+		reader->reader.any_flagged = true;
+	}
+}
+
+/* Bytes of a vector's values. */
+static Size
+values_bytes(GpuaggVectorType type)
+{
+	return Max(gpuagg_vector_type_size(type) * GPUAGG_VECTOR_ROWS,
+			   GPUAGG_VECTOR_WORDS * sizeof(uint64));
+}
+
+/* A column that is computed; of a batch with a flagged row, which is evaluated again, NULLs. */
+static void
+take_computed(RowReader *reader, const RowColumn *column)
+{
+	const RowBetween *between = reader->between;
+	const VectorValue *value = &between->of->values[column->attribute->computed];
+	const GpuaggVector *from = &between->runner->registers[value->reg];
+
+	memset(column->vector->valid, 0, GPUAGG_VECTOR_WORDS * sizeof(uint64));
+	if (reader->reader.any_flagged)
+		return;
+	if (value->type == column->form->type && value->scale == column->form->scale)
+	{
+		memcpy(column->vector->values, from->values, values_bytes(value->type));
+		if (from->valid != NULL)
+			memcpy(column->vector->valid, from->valid, GPUAGG_VECTOR_WORDS * sizeof(uint64));
+		else
+			gpuagg_vector_all(column->vector->valid, reader->reader.nrows);
+		return;
+	}
+	for (int i = 0; i < reader->reader.nrows; i++)
+	{
+		bool isnull;
+		Datum datum = gpuagg_vector_datum(from, value, column->type, i, &isnull);
+
+		if (gpuagg_vector_store(column->vector, column->form, column->type, i, datum, isnull))
+			continue;
+		reader->reader.flagged[i / 64] |= UINT64CONST(1) << i % 64;
+		reader->reader.any_flagged = true;
+	}
+}
+
+static void
+load_column(RowReader *reader, int c, const uint64 *wanted)
+{
+	int a = reader->columns[c].attno - 1;
+	RowColumn column = {
+		.attribute = &reader->attributes[a],
+		.type = TupleDescAttr(reader->desc, a)->atttypid,
+		.form = &reader->forms[c],
+		.vector = &reader->reader.columns[c],
+	};
+
+	if (reader->values != NULL || column.attribute->computed < 0)
+		load_values(reader, &column, wanted);
+	else
+		take_computed(reader, &column);
+}
+
+static void
+load(PageReader *public, int first, int n, const uint64 *wanted)
+{
+	RowReader *reader = (RowReader *) public;
+	MemoryContext old = MemoryContextSwitchTo(reader->batch);
+
+	for (int c = first; c < first + n; c++)
+		load_column(reader, c, wanted);
+	MemoryContextSwitchTo(old);
+}
+
+/* Computes what is computed of the batch's rows. */
+static void
+compute(RowReader *reader)
+{
+	RowBetween *between = reader->between;
+	MemoryContext old = MemoryContextSwitchTo(reader->context);
+	ListCell *cell;
+
+	gpuagg_row_between_begin(between);
+	MemoryContextSwitchTo(reader->batch);
+	foreach (cell, between->of->compiler->attributes)
+	{
+		int i = foreach_current_index(cell);
+		RowAttribute attribute = {-1, {lfirst_int(cell) - 1, NULL}, -1};
+		RowColumn column = {
+			.attribute = &attribute,
+			.type = between->of->types[i],
+			.form = &between->of->forms[i],
+			.vector = &between->inputs[i],
+		};
+
+		load_values(reader, &column, NULL);
+	}
+	gpuagg_row_between_run(between, reader->reader.nrows, reader->reader.flagged,
+						   &reader->reader.any_flagged);
+	MemoryContextSwitchTo(old);
+}
+
 static bool
 next(PageReader *public)
 {
@@ -219,121 +468,9 @@ next(PageReader *public)
 		n = take_rows(reader);
 	public->nrows = n;
 	public->counts.rows += n;
+	if (reader->between != NULL && n > 0)
+		compute(reader);
 	return n > 0;
-}
-
-/* An attribute of a row of the batch; by reference it lasts as long as that. */
-static Datum
-get(const RowReader *reader, int a, int row, bool *isnull)
-{
-	const RowAttribute *attribute = &reader->attributes[a];
-	MemoryContext old;
-	Datum value;
-
-	if (reader->values != NULL)
-	{
-		*isnull = reader->isnull[(Size) a * GPUAGG_VECTOR_ROWS + row];
-		return reader->values[(Size) a * GPUAGG_VECTOR_ROWS + row];
-	}
-	if (attribute->source.scan < 0)
-	{
-		*isnull = attribute->source.constant->constisnull;
-		return attribute->source.constant->constvalue;
-	}
-	old = MemoryContextSwitchTo(reader->batch);
-	value = reader->window != NULL
-				? gpuagg_window_vectors_datum(reader->window, attribute->source.scan, row, isnull)
-				: gpuagg_agg_results_datum(reader->groups, attribute->source.scan, row, isnull);
-	MemoryContextSwitchTo(old);
-	return value;
-}
-
-/* ---- vectors ---- */
-
-static void
-set_valid(GpuaggVector *vector, int row)
-{
-	vector->valid[row / 64] |= UINT64CONST(1) << row % 64;
-}
-
-/* Sums as an engine or a group has left them; false: the column is none. */
-static bool
-load_sums(RowReader *reader, int c)
-{
-	GpuaggVector *vector = &reader->reader.columns[c];
-	const RowAttribute *attribute = &reader->attributes[reader->columns[c].attno - 1];
-
-	if (reader->values != NULL || attribute->source.scan < 0 ||
-		reader->forms[c].type != GPUAGG_VECTOR_INT128)
-		return false;
-	if (reader->groups != NULL)
-		return gpuagg_agg_results_integers(reader->groups, attribute->source.scan,
-										   reader->forms[c].scale, vector->values, vector->valid);
-	return gpuagg_window_vectors_integers(reader->window, attribute->source.scan,
-										  reader->forms[c].scale, vector->values, vector->valid);
-}
-
-#define LOAD(Type, FromDatum)                                   \
-	for (int i = 0; i < reader->reader.nrows; i++)              \
-	{                                                           \
-		bool isnull;                                            \
-		Datum value = get(reader, a, i, &isnull);               \
-                                                                \
-		if (isnull)                                             \
-			continue;                                           \
-		set_valid(vector, i);                                   \
-		((Type *) vector->values)[i] = (Type) FromDatum(value); \
-	}
-
-static void
-load_column(RowReader *reader, int c, const uint64 *wanted)
-{
-	GpuaggVector *vector = &reader->reader.columns[c];
-	const VectorValue *form = &reader->forms[c];
-	int a = reader->columns[c].attno - 1;
-	Oid type = TupleDescAttr(reader->desc, a)->atttypid;
-
-	memset(vector->valid, 0, GPUAGG_VECTOR_WORDS * sizeof(uint64));
-	if (load_sums(reader, c))
-		return;
-	switch (type)
-	{
-		case INT4OID:
-		case DATEOID:
-			LOAD(int32, DatumGetInt32)
-			return;
-		case INT8OID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-			LOAD(int64, DatumGetInt64)
-			return;
-		default:
-			break;
-	}
-	for (int i = 0; i < reader->reader.nrows; i++)
-	{
-		bool isnull;
-		Datum value;
-
-		if (wanted != NULL && !gpuagg_bit(wanted, i))
-			continue;
-		value = get(reader, a, i, &isnull);
-		if (gpuagg_vector_store(vector, form, type, i, value, isnull))
-			continue;
-		reader->reader.flagged[i / 64] |= UINT64CONST(1) << i % 64;
-		reader->reader.any_flagged = true;
-	}
-}
-
-static void
-load(PageReader *public, int first, int n, const uint64 *wanted)
-{
-	RowReader *reader = (RowReader *) public;
-	MemoryContext old = MemoryContextSwitchTo(reader->batch);
-
-	for (int c = first; c < first + n; c++)
-		load_column(reader, c, wanted);
-	MemoryContextSwitchTo(old);
 }
 
 static void
@@ -347,7 +484,7 @@ store(PageReader *public, int row, int natts, TupleTableSlot *slot)
 		slot->tts_isnull[a] = true;
 		slot->tts_values[a] = (Datum) 0;
 		if (a < natts && reader->attributes[a].column >= 0)
-			slot->tts_values[a] = get(reader, a, row, &slot->tts_isnull[a]);
+			slot->tts_values[a] = get(reader, &reader->attributes[a], row, &slot->tts_isnull[a]);
 	}
 	ExecStoreVirtualTuple(slot);
 }
@@ -357,7 +494,11 @@ store(PageReader *public, int row, int natts, TupleTableSlot *slot)
 static void
 end(PageReader *public)
 {
-	MemoryContextDelete(((RowReader *) public)->context);
+	RowReader *reader = (RowReader *) public;
+
+	if (reader->between != NULL)
+		gpuagg_row_between_end(reader->between);
+	MemoryContextDelete(reader->context);
 }
 
 static const PageSource source = {.next = next, .load = load, .slot = store, .close = end};
@@ -374,13 +515,12 @@ make_vectors(RowReader *reader, int ncolumns)
 		const PageColumn *column = &reader->columns[c];
 		Form_pg_attribute attribute = TupleDescAttr(reader->desc, column->attno - 1);
 		GpuaggVector *vector = &reader->reader.columns[c];
-		Size bytes = Max(gpuagg_vector_type_size(column->type) * GPUAGG_VECTOR_ROWS, valid_bytes);
 
 		gpuagg_vector_form(column->form == PAGE_COLUMN_DATUM ? InvalidOid : attribute->atttypid,
 						   attribute->atttypmod, &reader->forms[c]);
 		if (reader->forms[c].type != column->type)
 			elog(ERROR, "column %d has another vector than its reader", column->attno);
-		vector->values = (void *) TYPEALIGN(64, palloc0(bytes + 64));
+		vector->values = (void *) TYPEALIGN(64, palloc0(values_bytes(column->type) + 64));
 		vector->valid = palloc0(valid_bytes);
 	}
 }
@@ -404,7 +544,7 @@ gpuagg_row_reader_open(PlanState *plan, const List *attributes, TupleDesc desc,
 	reader->columns = columns;
 	reader->attributes = palloc((desc->natts + 1) * sizeof(RowAttribute));
 	for (int a = 0; a < desc->natts; a++)
-		reader->attributes[a] = (RowAttribute){-1, {-1, NULL}};
+		reader->attributes[a] = (RowAttribute){-1, {-1, NULL}, -1};
 	foreach (cell, attributes)
 		reader->attributes[lfirst_int(cell) - 1].column = foreach_current_index(cell);
 	make_vectors(reader, ncolumns);

@@ -446,6 +446,16 @@ SUMMED = AGGREGATED + ('@sum({r})', '@sum({r})', '@avg({r})', '@sum({r} - 1)', '
                        '@max(-{r})', '@sum({r}) FILTER (WHERE i % 3 = 0 AND {r} > 0)', '@sum({r} + i)')
 
 
+def between(rng, call, function, kind):
+    """An expression of the subquery over a function's value, of its type or a wider one; or the value."""
+    texts = ['{0}', '{0}', '{0}', 'CASE WHEN i % 3 > 0 THEN {0} END', 'CASE WHEN k > 4 THEN {0} END']
+    if kind not in ('date', 'money') or function == 'count':
+        texts += ['coalesce({0}, 7)', '{0} / 2', 'CASE WHEN {0} > 0 THEN {0} ELSE 3 END']
+    if function in ('sum', 'count') and kind not in ('date', 'money'):
+        texts += ['{0} * 2', '{0} * 2 + i', '-{0}', 'abs({0} - 100)', '{0} + i - 1']
+    return rng.choice(texts).format(call)
+
+
 def aggregated_queries(script, rng, table, settings, number):
     """Aggregates of functions' values, with conditions and groups."""
     for _ in range(number):
@@ -455,7 +465,7 @@ def aggregated_queries(script, rng, table, settings, number):
             kind = rng.choice(('int4', 'int8', 'float8', 'cents', 'tiny', 'wide', 'most', 'numeric', 'date', 'money', 'int2'))
             function = rng.choice(('min', 'max', 'count') if kind == 'date' else
                                   ('sum', 'sum', 'min', 'max', 'count') + (() if kind in ('money', 'float8') else ('avg',)))
-            calls.append('@%s(x_%s) OVER %s AS r%d' % (function, kind, window.text(), n))
+            calls.append(between(rng, '@%s(x_%s) OVER %s' % (function, kind, window.text()), function, kind) + ' AS r%d' % n)
             results += [text.format(r='r%d' % n)
                         for text in rng.sample(AGGREGATED if kind in ('date', 'money') else SUMMED, rng.choice((1, 2, 4)))]
         if window.frame == 'peers' and rng.random() < 0.4:
@@ -483,6 +493,7 @@ def aggregated_queries(script, rng, table, settings, number):
         if rng.random() < 0.3 and not groups:
             text = ('SELECT o.o, s.* FROM generate_series(1, 3) o (o), LATERAL (%s) s'
                     % text.replace(' b WHERE ', ' b WHERE i > o AND ').replace(' b)', ' b WHERE i > o)'))
+            text = text.replace(' * 2', ' * o').replace('i % 3 > 0 THEN', 'i % 3 > o - 2 THEN')
             beside(script, table.name + ' aggregated again', text.replace('@', 'gpu_'), text.replace('@', ''))
 
 

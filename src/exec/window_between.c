@@ -1,0 +1,133 @@
+/*
+ * window_between.c
+ *	  What a subquery computes between a window and what is above, as a vector program.
+ */
+#include "compat.h"
+
+#include "nodes/nodeFuncs.h"
+
+#include "exec/window_between.h"
+
+/* Where a column of the scan tuple has its typmod; NULL: the expression is none. */
+static int32 *
+typmod_of(const WindowBetween *between, const Node *expr)
+{
+	const Var *var = (const Var *) expr;
+
+	return IsA(var, Var) && var->varno == INDEX_VAR && var->varattno > 0 &&
+				   var->varattno <= between->nscan
+			   ? &between->typmods[var->varattno - 1]
+			   : NULL;
+}
+
+static Node *
+set_typmods(Node *node, void *between)
+{
+	const int32 *typmod;
+
+	if (node == NULL)
+		return NULL;
+	typmod = typmod_of(between, node);
+	if (typmod != NULL && *typmod >= 0)
+	{
+		Var *var = copyObject((Var *) node);
+
+		var->vartypmod = *typmod;
+		return (Node *) var;
+	}
+	return expression_tree_mutator(node, set_typmods, between);
+}
+
+/* What a column of the subquery is, over the window's scan tuple; NULL: it is none. */
+static Expr *
+column_expr(const PlanState *plan, const PlanState *window, int column)
+{
+	const TargetEntry *entry = list_nth(plan->plan->targetlist, column);
+	const Var *var = (const Var *) entry->expr;
+
+	if (plan == window)
+		return entry->expr;
+	if (!IsA(var, Var) || var->varattno <= 0)
+		return NULL;
+	entry = list_nth(window->plan->targetlist, var->varattno - 1);
+	return entry->expr;
+}
+
+/* Finds the expressions, and typmods of the columns that are some; false: one cannot be had. */
+static bool
+find_exprs(WindowBetween *between, const PlanState *plan, const PlanState *window, int n,
+		   const int *columns, const int32 *typmods)
+{
+	for (int i = 0; i < n; i++)
+	{
+		int32 *typmod;
+
+		between->exprs[i] = column_expr(plan, window, columns[i]);
+		if (between->exprs[i] == NULL || !gpuagg_compile_possible((Node *) between->exprs[i]))
+			return false;
+		typmod = typmod_of(between, (Node *) between->exprs[i]);
+		if (typmod != NULL && *typmod < 0)
+			*typmod = typmods[i];
+	}
+	for (int i = 0; i < n; i++)
+		between->exprs[i] = (Expr *) set_typmods((Node *) between->exprs[i], between);
+	return true;
+}
+
+static void
+find_forms(WindowBetween *between, const List *columns)
+{
+	int n = (int) between->compiler->program.ncolumns;
+	ListCell *cell;
+
+	between->forms = palloc0((n + 1) * sizeof(VectorValue));
+	between->types = palloc((n + 1) * sizeof(Oid));
+	foreach (cell, between->compiler->attributes)
+	{
+		int i = foreach_current_index(cell);
+		int column = lfirst_int(cell) - 1;
+		const Node *expr = (const Node *) ((TargetEntry *) list_nth(columns, column))->expr;
+		int32 typmod = between->typmods[column];
+
+		between->types[i] = exprType(expr);
+		gpuagg_vector_form(between->compiler->program.columns[i] == GPUAGG_VECTOR_DATUM
+							   ? InvalidOid
+							   : between->types[i],
+						   typmod >= 0 ? typmod : exprTypmod(expr), &between->forms[i]);
+	}
+}
+
+WindowBetween *
+gpuagg_window_between_make(const PlanState *plan, const PlanState *window, int n,
+						   const int *columns, const int32 *typmods, const int32 *known,
+						   const bool *computed)
+{
+	const List *scan = ((const CustomScan *) window->plan)->custom_scan_tlist;
+	WindowBetween *between = palloc0(sizeof(WindowBetween));
+
+	between->nscan = list_length(scan);
+	between->typmods = palloc((between->nscan + 1) * sizeof(int32));
+	for (int i = 0; i < between->nscan; i++)
+		between->typmods[i] = known != NULL ? known[i] : -1;
+	between->exprs = palloc0((n + 1) * sizeof(Expr *));
+	between->values = palloc0((n + 1) * sizeof(VectorValue));
+	if (!find_exprs(between, plan, window, n, columns, typmods))
+		return NULL;
+	between->compiler = gpuagg_compiler_make(INDEX_VAR);
+	for (int i = 0; i < n; i++)
+		if (computed == NULL || computed[i])
+			between->values[i] = gpuagg_compile_value(between->compiler, between->exprs[i], NULL);
+	if (!gpuagg_compile_finish(between->compiler) || between->compiler->user_function ||
+		between->compiler->rows != NIL)
+		return NULL;
+	find_forms(between, scan);
+	return between;
+}
+
+int32
+gpuagg_window_between_typmod(const WindowBetween *between, int i, int32 otherwise)
+{
+	const int32 *typmod = typmod_of(between, (const Node *) between->exprs[i]);
+
+	return typmod != NULL ? *typmod : otherwise;
+}
