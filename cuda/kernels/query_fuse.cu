@@ -7,6 +7,7 @@
  * in its order, so that the same rows are flagged; or all of it is listed.
  */
 #include "kernels/query_fused.h"
+#include "kernels/query_planner.h"
 
 namespace
 {
@@ -56,25 +57,6 @@ struct Fuser
 	bool summed;
 };
 
-int
-class_of(int type)
-{
-	switch (type)
-	{
-		case GPUAGG_VECTOR_INT16:
-		case GPUAGG_VECTOR_INT32:
-			return QUERY_INT32;
-		case GPUAGG_VECTOR_INT64:
-			return QUERY_INT64;
-		case GPUAGG_VECTOR_FLOAT32:
-			return QUERY_FLOAT32;
-		case GPUAGG_VECTOR_FLOAT64:
-			return QUERY_FLOAT64;
-		default:
-			return QUERY_BOOL;
-	}
-}
-
 Term
 term_of(const Fuser &f, uint32_t source)
 {
@@ -86,8 +68,9 @@ term_of(const Fuser &f, uint32_t source)
 		case QUERY_ACCUMULATOR:
 			return f.accumulator;
 		case QUERY_COLUMN:
-			term.class_of = class_of(f.plan->type[number]);
-			term.kind = term.class_of == QUERY_BOOL ? UNKNOWN : COLUMN;
+			term.class_of = query_class_of(f.plan->type[number]);
+			term.kind = term.class_of == QUERY_BOOL || term.class_of == QUERY_INT128 ? UNKNOWN
+																					 : COLUMN;
 			term.number = number;
 			return term;
 		case QUERY_CONSTANT:
@@ -408,7 +391,7 @@ query_fuse_groups(FusedGroups *fused, const FusedProducts &products, const GpuQu
 	memset(fused, 0, sizeof(*fused));
 	fused->where = products.where;
 	fused->key = (uint8_t) QUERY_SOURCE_NUMBER(plan->key[0]);
-	key = class_of(plan->type[fused->key]);
+	key = query_class_of(plan->type[fused->key]);
 	if (plan->groups.nkeys != 1 || (key != QUERY_INT32 && key != QUERY_INT64))
 		return false;
 	for (uint32_t i = 0; i < products.nproducts; i++)

@@ -266,6 +266,32 @@ gpuagg_vector_commuted(GpuaggVectorOp op)
 	}
 }
 
+/*
+ * The register of the strings that an instruction on strings compares with constants alone, given
+ * which of its operands are constants; GPUAGG_VECTOR_NONE: it is none such.
+ */
+static inline uint16_t
+gpuagg_vector_compared(const GpuaggVectorInstruction *in, bool a_constant, bool b_constant)
+{
+	switch (in->op)
+	{
+		case GPUAGG_VECTOR_EQ:
+		case GPUAGG_VECTOR_NE:
+		case GPUAGG_VECTOR_LT:
+		case GPUAGG_VECTOR_LE:
+		case GPUAGG_VECTOR_GT:
+		case GPUAGG_VECTOR_GE:
+			if (b_constant)
+				return in->a;
+			return a_constant ? in->b : GPUAGG_VECTOR_NONE;
+		case GPUAGG_VECTOR_IN:
+		case GPUAGG_VECTOR_LIKE:
+			return in->a;
+		default:
+			return GPUAGG_VECTOR_NONE;
+	}
+}
+
 /* The type of an instruction's result; 0: it is no instruction. */
 extern int gpuagg_vector_result(const GpuaggVectorInstruction *instruction);
 

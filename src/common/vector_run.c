@@ -368,25 +368,10 @@ coded_column(const GpuaggVectorProgram *program, const Use *uses, const GpuaggVe
 {
 	const GpuaggVectorInstruction *in = step->instruction;
 
-	if (in->type != GPUAGG_VECTOR_BYTES)
-		return -1;
-	switch (in->op)
-	{
-		case GPUAGG_VECTOR_EQ:
-		case GPUAGG_VECTOR_NE:
-		case GPUAGG_VECTOR_LT:
-		case GPUAGG_VECTOR_LE:
-		case GPUAGG_VECTOR_GT:
-		case GPUAGG_VECTOR_GE:
-			return step->b_constant	  ? column_of(program, uses, in->a)
-				   : step->a_constant ? column_of(program, uses, in->b)
-									  : -1;
-		case GPUAGG_VECTOR_IN:
-		case GPUAGG_VECTOR_LIKE:
-			return column_of(program, uses, in->a);
-		default:
-			return -1;
-	}
+	return in->type == GPUAGG_VECTOR_BYTES
+			   ? column_of(program, uses,
+						   gpuagg_vector_compared(in, step->a_constant, step->b_constant))
+			   : -1;
 }
 
 /* Whether an instruction looks at the strings that COLUMN number `column` has made. */

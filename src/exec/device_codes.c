@@ -43,24 +43,10 @@ strings_of(const Maker *maker, uint16 reg)
 static bool
 is_condition(const Maker *maker, const GpuaggVectorInstruction *in)
 {
-	Strings a = strings_of(maker, in->a);
-	Strings b = strings_of(maker, in->b);
+	uint16 compared = gpuagg_vector_compared(in, strings_of(maker, in->a).constant >= 0,
+											 strings_of(maker, in->b).constant >= 0);
 
-	switch (in->op)
-	{
-		case GPUAGG_VECTOR_EQ:
-		case GPUAGG_VECTOR_NE:
-		case GPUAGG_VECTOR_LT:
-		case GPUAGG_VECTOR_LE:
-		case GPUAGG_VECTOR_GT:
-		case GPUAGG_VECTOR_GE:
-			return (a.column >= 0 && b.constant >= 0) || (a.constant >= 0 && b.column >= 0);
-		case GPUAGG_VECTOR_IN:
-		case GPUAGG_VECTOR_LIKE:
-			return a.column >= 0;
-		default:
-			return false;
-	}
+	return strings_of(maker, compared).column >= 0;
 }
 
 /* The condition by itself: the column is number 0. */
