@@ -498,13 +498,24 @@ gpuagg_compile_converted(VectorBuild *build, Expr *expr, const VectorConversion 
 	return true;
 }
 
+/* An integer as numeric: its scale is known before its value is. */
+static bool
+is_integer_as_numeric(const Expr *expr)
+{
+	const FuncExpr *call = (const FuncExpr *) expr;
+
+	return IsA(expr, FuncExpr) &&
+		   (call->funcid == F_NUMERIC_INT2 || call->funcid == F_NUMERIC_INT4 ||
+			call->funcid == F_NUMERIC_INT8);
+}
+
 static void
 compile_new(VectorBuild *build, Expr *expr, VectorValue *value)
 {
 	int columns = build->column_uses;
 	int rows = build->row_uses;
 
-	if (!IsA(expr, Const) && gpuagg_compile_has_no_column(expr))
+	if (!IsA(expr, Const) && !is_integer_as_numeric(expr) && gpuagg_compile_has_no_column(expr))
 	{
 		compile_once(build, expr, value);
 		return;

@@ -69,6 +69,29 @@ SELECT e, s.* FROM generate_series(0, 3) e, LATERAL (SELECT sum(z), max(y), coun
 	CASE WHEN count(*) OVER (PARTITION BY g) > 100 THEN i / nullif(e, 2) WHEN i < 0 THEN 1 / e END AS y FROM steps WHERE i > 2 - e AND (e <> 0 OR i > 5000)) q) s;
 SELECT e, s.* FROM generate_series(0, 1) e, LATERAL (SELECT gpu_max(y) FROM (SELECT gpu_count(*) OVER (PARTITION BY g) / e AS y FROM steps WHERE e > 5 OR i > 2000 * e + 4990) q) s;
 
+-- integers times numeric in arguments: their scale is known before they are; sums of more digits than 18
+PREPARE times (bigint, smallint) AS SELECT count(*), sum(r), min(r), max(s), sum(u) FROM (SELECT gpu_sum(n * $1) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING) AS r,
+	gpu_sum($2 - n) OVER (PARTITION BY x4) AS s, gpu_max(n * ($2 + i)) OVER (PARTITION BY x4 ORDER BY i) AS u FROM steps OFFSET 0) q;
+PREPARE core_times (bigint, smallint) AS SELECT count(*), sum(r), min(r), max(s), sum(u) FROM (SELECT sum(n * $1) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING) AS r,
+	sum($2 - n) OVER (PARTITION BY x4) AS s, max(n * ($2 + i)) OVER (PARTITION BY x4 ORDER BY i) AS u FROM steps OFFSET 0) q;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE times(3, 7::smallint);
+EXECUTE core_times(3, 7::smallint);
+EXECUTE times(-9223372036854775808, NULL);
+EXECUTE core_times(-9223372036854775808, NULL);
+EXECUTE times(NULL, (-32768)::smallint);
+EXECUTE core_times(NULL, (-32768)::smallint);
+EXECUTE times(900000000000000, 32767::smallint);
+EXECUTE core_times(900000000000000, 32767::smallint);
+RESET plan_cache_mode;
+DEALLOCATE times;
+DEALLOCATE core_times;
+SELECT e, s.* FROM generate_series(-1, 2) e, LATERAL (SELECT count(*), sum(r), max(s) FROM (SELECT gpu_sum(n * (e + 1)) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING) AS r,
+	gpu_avg(n + nullif(e, 1)) OVER (PARTITION BY x4) AS s FROM steps WHERE n > e * 3 OFFSET 0) q) s;
+SELECT e, s.* FROM generate_series(-1, 2) e, LATERAL (SELECT count(*), sum(r), max(s) FROM (SELECT sum(n * (e + 1)) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING) AS r,
+	avg(n + nullif(e, 1)) OVER (PARTITION BY x4) AS s FROM steps WHERE n > e * 3 OFFSET 0) q) s;
+SELECT gpu_sum(r) FROM (SELECT gpu_sum(n * (e + 2147483647)) OVER (PARTITION BY g) AS r FROM steps, (SELECT 1 OFFSET 0) o (e) OFFSET 0) q;
+
 -- a function of one's own comes row by row, in order
 CREATE FUNCTION noted(v bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'noted %', v; RETURN v; END $$;
 SELECT gpu_sum(z) FROM (SELECT noted(gpu_sum(x4) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING)) AS z FROM steps WHERE i < 4) q;
