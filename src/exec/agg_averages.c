@@ -15,6 +15,7 @@
 #include "common/power_of_ten.h"
 #include "exec/agg_averages.h"
 #include "exec/compiled.h"
+#include "exec/window_between.h"
 #include "exec/window_device.h"
 #include "exec/window_source.h"
 #include "exec/window_state.h"
@@ -61,21 +62,11 @@ reads_average(Node *expr, void *window)
 static Expr *
 column_expr(const AggScanState *node, const PlanState *window, AttrNumber attno)
 {
-	const PlanState *plan = linitial(node->css.custom_ps);
 	int column = 0;
-	const TargetEntry *entry;
-	const Var *var;
 
 	while (list_nth_int(node->spec->attributes, column) != attno)
 		column++;
-	entry = list_nth(plan->plan->targetlist, column);
-	var = (const Var *) entry->expr;
-	if (plan == window)
-		return entry->expr;
-	if (!IsA(var, Var) || var->varattno <= 0)
-		return NULL;
-	entry = list_nth(window->plan->targetlist, var->varattno - 1);
-	return entry->expr;
+	return gpuagg_window_between_expr(linitial(node->css.custom_ps), window, column);
 }
 
 bool

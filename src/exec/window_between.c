@@ -38,9 +38,8 @@ set_typmods(Node *node, void *between)
 	return expression_tree_mutator(node, set_typmods, between);
 }
 
-/* What a column of the subquery is, over the window's scan tuple; NULL: it is none. */
-static Expr *
-column_expr(const PlanState *plan, const PlanState *window, int column)
+Expr *
+gpuagg_window_between_expr(const PlanState *plan, const PlanState *window, int column)
 {
 	const TargetEntry *entry = list_nth(plan->plan->targetlist, column);
 	const Var *var = (const Var *) entry->expr;
@@ -62,7 +61,7 @@ find_exprs(WindowBetween *between, const PlanState *plan, const PlanState *windo
 	{
 		int32 *typmod;
 
-		between->exprs[i] = column_expr(plan, window, columns[i]);
+		between->exprs[i] = gpuagg_window_between_expr(plan, window, columns[i]);
 		if (between->exprs[i] == NULL || !gpuagg_compile_possible((Node *) between->exprs[i]))
 			return false;
 		typmod = typmod_of(between, (Node *) between->exprs[i]);

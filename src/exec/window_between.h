@@ -23,10 +23,15 @@ typedef struct WindowBetween
 } WindowBetween;
 
 /*
- * Of n columns of a plan, by number, that is the node GpuWindow or a subquery over it, and their
- * typmods as who is above knows them; known: the same of the scan tuple's columns, where they are not
- * -1, or NULL; computed: those that are to be in the program, NULL: all.  NULL: core's executor is to
- * evaluate some of it.  In the current memory context.
+ * What a column of a plan is, by number, that is the node GpuWindow or a subquery over it: over the
+ * window's scan tuple; NULL: it is none.
+ */
+extern Expr *gpuagg_window_between_expr(const PlanState *plan, const PlanState *window, int column);
+
+/*
+ * Of n columns of such a plan, and their typmods as who is above knows them; known: the same of the
+ * scan tuple's columns, where they are not -1, or NULL; computed: those that are to be in the program,
+ * NULL: all.  NULL: core's executor is to evaluate some of it.  In the current memory context.
  */
 extern WindowBetween *gpuagg_window_between_make(const PlanState *plan, const PlanState *window,
 												 int n, const int *columns, const int32 *typmods,
