@@ -326,7 +326,8 @@ take_groups(AggScanState *node, const AskedGroups *asked, BlobQuery *query)
 	AggDeviceRecords *records;
 
 	/* what is held are all of a group's states */
-	if (asked->appends && asked->pass->naggregates == node->nstates &&
+	if (asked->appends && asked->pass->nstates == node->nstates &&
+		asked->pass->naggregates == node->nstates &&
 		gpuagg_agg_device_hold(node, asked->pass, query))
 		return;
 	gpuagg_agg_held_settle(node);

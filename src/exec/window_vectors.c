@@ -74,17 +74,20 @@ gpuagg_window_vectors_datum(PlanState *ps, int column, int row, bool *isnull)
 	int64 i = p->first_given + row;
 	Size place = gpuagg_window_place(node, i, column);
 	int f = column - node->spec->nchild;
+	Datum value;
 
 	if (p->groups != NULL && f >= 0)
 		return gpuagg_window_groups_result(node, f, row, isnull);
 	if (f >= 0 && !p->current->columns[f].has_values)
 		return gpuagg_window_function_result(node, f, i, isnull);
 	if (p->groups != NULL)
-		return child_value(node, column, gpuagg_window_groups_column(node, column, row, isnull),
-						   *isnull);
-	*isnull = p->current->isnull[place];
-	return f >= 0 ? p->current->values[place]
-				  : child_value(node, column, p->current->values[place], *isnull);
+		value = gpuagg_window_groups_column(node, column, row, isnull);
+	else
+	{
+		*isnull = p->current->isnull[place];
+		value = p->current->values[place];
+	}
+	return f >= 0 ? value : child_value(node, column, value, *isnull);
 }
 
 /* Of a column of windows below. */

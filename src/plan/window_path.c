@@ -90,17 +90,29 @@ can_sort(const Rebuild *rebuild, const Path *path, const WindowClause *clause)
 		   compare_pathkeys(path->pathkeys, pathkeys_of(rebuild, clauses)) == PATHKEYS_EQUAL;
 }
 
+/* Whether rows may come in another order than they do from core's node. */
+static bool
+may_lose_order(const Rebuild *rebuild, const WindowAggPath *core)
+{
+	List *wanted = rebuild->root->sort_pathkeys;
+
+	/* a window above, or the query's ORDER BY, may rely on it */
+	return core->path.pathkeys == NIL ||
+		   (core->topwindow &&
+			(wanted == NIL || !pathkeys_contained_in(wanted, core->path.pathkeys)));
+}
+
 /*
  * Whether the window is one partition of peers, in any order: then the node takes the rows as it
- * takes those that it sorts, as columns where they come so.
+ * takes those that it sorts, as columns where they come so, and gives them in any order.
  */
 static bool
-is_whole(const Rebuild *rebuild, const WindowClause *clause, WindowFrame frame)
+is_whole(const Rebuild *rebuild, const WindowAggPath *core, WindowFrame frame)
 {
-	List *clauses = keys_of(clause);
+	List *clauses = keys_of(core->winclause);
 
 	return rebuild->own_sort && frame == WINDOW_WHOLE && can_sort_keys(rebuild, clauses) &&
-		   pathkeys_of(rebuild, clauses) == NIL;
+		   pathkeys_of(rebuild, clauses) == NIL && may_lose_order(rebuild, core);
 }
 
 /* ---- the stack ---- */
@@ -192,7 +204,9 @@ take_window(Rebuild *rebuild, const WindowAggPath *core, const WindowMatch *matc
 	window->run_condition = WINDOW_PATH_RUN_CONDITION(core);
 	window->qual = core->qual;
 	window->top = core->topwindow;
-	window->sort = sort != NULL || is_whole(rebuild, core->winclause, match->frame);
+	window->sort = sort != NULL || is_whole(rebuild, core, match->frame);
+	if (window->sort && sort == NULL)
+		window->path.path.pathkeys = NIL;
 	set_cost(window, core, input, sort);
 
 	rebuild->sorted |= sort != NULL;

@@ -100,6 +100,10 @@ DROP FUNCTION noted(bigint);
 -- a window whose rows come one by one
 SELECT gpu_sum(z), gpu_max(y) FROM (SELECT gpu_count(*) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) * 2 AS z, gpu_max(s) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) || '!' AS y FROM steps) q;
 
+-- sums that a window hands on to another one, by row
+SELECT trim_scale(r), max(c) FROM (SELECT gpu_count(*) OVER (PARTITION BY i) AS c, gpu_sum(x8) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) AS r FROM steps WHERE i < 4) q GROUP BY 1 ORDER BY 1;
+SELECT is_core('SELECT trim_scale(r) AS k, b, @max(c), @count(*), @sum(r) FROM (SELECT b, @count(*) OVER (ORDER BY x4) * 2 AS c, @sum(n) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING) AS r FROM steps) q GROUP BY 1, 2');
+
 DROP TABLE steps, frames;
 DROP FUNCTION is_core(text);
 DEALLOCATE scaled;

@@ -103,6 +103,12 @@ SELECT count(a), count(b) FROM (SELECT gpu_sum(1 / part) OVER (ORDER BY i ROWS U
 SELECT count(a), count(b) FROM (SELECT gpu_sum(1 / part) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) AS a, gpu_sum(x4) OVER (PARTITION BY k) AS b FROM many LIMIT 2500) q;
 SELECT count(a), count(b) FROM (SELECT gpu_sum(x4) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) AS a, gpu_sum(1 / part) OVER (PARTITION BY k) AS b FROM many LIMIT 1) q;
 
+-- rows of a window over all rows may come in any order: who needs one of the window below it sorts
+EXPLAIN (COSTS OFF) SELECT o, gpu_sum(x4) OVER () AS a, gpu_sum(x8) OVER (PARTITION BY o) AS b FROM many ORDER BY o;
+SELECT differences('SELECT o, a, b, gpu_sum(i) OVER (ORDER BY o ROWS UNBOUNDED PRECEDING) AS c FROM (SELECT i, o, gpu_sum(x4) OVER () AS a, gpu_sum(x8) OVER (PARTITION BY o) AS b FROM many) q'),
+	differences('SELECT q.*, row_number() OVER () AS n FROM (SELECT o, gpu_sum(x4) OVER () AS a, gpu_sum(x8) OVER (PARTITION BY o) AS b FROM many ORDER BY o) q'),
+	differences('SELECT q.*, gpu_sum(i) OVER (ORDER BY o, k ROWS UNBOUNDED PRECEDING) FROM (SELECT i, o, k, gpu_sum(x4) OVER (PARTITION BY g) AS a, gpu_sum(x8) OVER (PARTITION BY g, o) AS b, gpu_sum(x) OVER (PARTITION BY o) AS c FROM many WHERE g = 1) q');
+
 DROP TABLE many, frames, modes;
 DROP FUNCTION differences(text);
 DROP FUNCTION shares(text);
