@@ -332,7 +332,7 @@ test_mutations(int nrequests)
 	CHECK(daemon_end(&d, SIGTERM) == 0);
 }
 
-/* Changes an aligned word of what a query's head, program, aggregates, chunks or numbers say. */
+/* Changes an aligned word of what a query's head, program, aggregates, chunks, numbers or shifts say. */
 static void
 change_word(char *query, const GpuaggQueryPlaces *places)
 {
@@ -345,8 +345,9 @@ change_word(char *query, const GpuaggQueryPlaces *places)
 							  places->keys,
 							  places->chunks,
 							  places->numbers,
+							  places->shifts,
 							  places->end};
-	int part = (int) below(8);
+	int part = (int) below(sizeof(parts) / sizeof(parts[0]) - 1);
 	uint64_t words = (parts[part + 1] - parts[part]) / 4;
 	uint32_t *word = (uint32_t *) (query + parts[part]);
 

@@ -66,6 +66,27 @@ fill_values(void *values, int type, uint32_t nrows)
 	}
 }
 
+/* From where all values are as small as they can be to where they are as great, or the least of all. */
+static int32_t
+any_shift(const GpuaggNarrow *form)
+{
+	int64_t least = INT32_MIN - (int64_t) form->minimum.lo;
+	int64_t greatest = INT32_MAX - (int64_t) form->maximum.lo;
+	uint64_t choice = next() % 6;
+
+	if (form->type != GPUAGG_VECTOR_INT32 || !form->any)
+		return (int32_t) next();
+	least = least < INT32_MIN ? INT32_MIN : least;
+	greatest = greatest > INT32_MAX ? INT32_MAX : greatest;
+	if (choice < 2)
+		return (int32_t) (choice == 0 ? least : greatest);
+	if (choice == 2)
+		return 0;
+	if (choice == 3)
+		return (int32_t) (least + (int64_t) (next() % (uint64_t) (greatest - least + 1)));
+	return (int32_t) (greatest < 70000 ? greatest : (int64_t) (next() % 70000));
+}
+
 static void
 set_column(ChunkColumn *column, int type, const void *values, uint64_t *valid, uint32_t nrows)
 {
@@ -75,6 +96,7 @@ set_column(ChunkColumn *column, int type, const void *values, uint64_t *valid, u
 	gpuagg_narrow_finish(&column->form);
 	column->stored = aligned(gpuagg_narrow_bytes(&column->form, nrows));
 	gpuagg_narrow_write(&column->form, column->stored, 0, values, valid, nrows);
+	column->shift = any_shift(&column->form);
 }
 
 static void
@@ -269,6 +291,14 @@ question_make(Question *question, int length)
 			keys[k] = (uint16_t) (next() % t->program.nregisters);
 		question_group(question, keys, nkeys);
 	}
+	if (next() % 2)
+		question_shift(question);
+}
+
+void
+question_shift(Question *question)
+{
+	question->query.shifted = question->query.nkeys == 0 || question->query.window != NULL;
 }
 
 void
@@ -358,6 +388,14 @@ question_forget(Question *question)
 	free(question->trial);
 }
 
+static void
+put_shifts(const Chunk *chunk, uint32_t ncolumns, int32_t *shifts)
+{
+	memset(shifts, 0, ncolumns * sizeof(*shifts));
+	for (int k = 0; k < CHUNK_COLUMNS; k++)
+		shifts[k] = chunk->columns[k].shift;
+}
+
 void
 query_init(GpuaggRequest *request, const Lease *lease, const Question *question,
 		   const Chunk *chunks, uint32_t nchunks, GpuaggQueryPlaces *places)
@@ -380,6 +418,9 @@ query_init(GpuaggRequest *request, const Lease *lease, const Question *question,
 		memset(numbers, 0, query.program.ncolumns * sizeof(*numbers));
 		for (int k = 0; k < CHUNK_COLUMNS; k++)
 			numbers[k] = name_of(&chunks[i], k).number;
+		if (query.shifted)
+			put_shifts(&chunks[i], query.program.ncolumns,
+					   (int32_t *) (room + places->shifts) + i * query.program.ncolumns);
 		memset(chunk, 0, sizeof(*chunk));
 		chunk->epoch = chunks[i].epoch;
 		chunk->nrows = chunks[i].nrows;
@@ -493,7 +534,7 @@ row_counts(const GpuaggVectorRunner *runner, const GpuaggQueryAggregate *aggrega
 
 /* The vectors of a chunk's rows from `first` on, out of its blocks. */
 static void
-load_vectors(const Chunk *chunk, uint32_t first, int n, GpuaggVector *columns)
+load_vectors(const Chunk *chunk, bool shifted, uint32_t first, int n, GpuaggVector *columns)
 {
 	for (int k = 0; k < CHUNK_COLUMNS; k++)
 	{
@@ -504,6 +545,8 @@ load_vectors(const Chunk *chunk, uint32_t first, int n, GpuaggVector *columns)
 			memcpy(columns[k].valid, from->valid + first / 64, (size_t) (n + 63) / 64 * 8);
 		else
 			memset(columns[k].valid, 0xff, GPUAGG_VECTOR_WORDS * 8);
+		for (int i = 0; i < n && shifted && from->form.type == GPUAGG_VECTOR_INT32; i++)
+			((uint32_t *) columns[k].values)[i] += (uint32_t) from->shift;
 	}
 }
 
@@ -521,7 +564,7 @@ run_chunk(GpuaggVectorRunner *runner, const Question *question, const Chunk *chu
 		uint32_t left = chunk->nrows - first;
 		int n = (int) (left < GPUAGG_VECTOR_ROWS ? left : GPUAGG_VECTOR_ROWS);
 
-		load_vectors(chunk, first, n, runner->columns);
+		load_vectors(chunk, question->query.shifted, first, n, runner->columns);
 		gpuagg_vector_run_filter(runner, n);
 		for (int w = 0; w < (n + 63) / 64 && chunk->rows != NULL; w++)
 		{

@@ -23,6 +23,8 @@ typedef struct ChunkColumn
 	GpuaggNarrow form;
 	uint64_t *valid; /* NULL: no row is NULL */
 	void *stored;
+	int32_t
+		shift; /* what a shifted question adds to values of INT32, which stay such; of others any */
 } ChunkColumn;
 
 typedef struct Chunk
@@ -75,6 +77,9 @@ extern void question_sums(Question *question);
 
 /* The same by keys that are some of its registers, if there are such groups. */
 extern void question_group(Question *question, const uint16_t *keys, uint32_t nkeys);
+
+/* Adds chunks' shifts to their values, if such a question can. */
+extern void question_shift(Question *question);
 
 /* The sum of a + b, two columns of INT32; flags rows where that is none. */
 extern void question_flags(Question *question);

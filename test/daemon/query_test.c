@@ -357,6 +357,13 @@ test_kept(void)
 	CHECK(is_right_kept(fd, &lease, &flags, chunks, NULL, false)); /* of other columns */
 	CHECK(is_right_kept(fd, &lease, &flags, chunks, NULL, true));
 	CHECK(is_right_kept(fd, &lease, &sums, chunks, NULL, true));
+
+	/* with shifts, which are the question's, nothing is kept, and nothing that was is used */
+	question_shift(&sums);
+	CHECK(is_right_kept(fd, &lease, &sums, chunks, NULL, false));
+	CHECK(is_right_kept(fd, &lease, &sums, chunks, NULL, false));
+	sums.query.shifted = 0;
+	CHECK(is_right_kept(fd, &lease, &sums, chunks, NULL, true));
 	CHECK(health(fd).u.hello.blob_bytes > bytes);
 
 	/* other chunks, in another order, or with other rows */
@@ -788,6 +795,9 @@ test_wrong_queries(int fd, const Lease *lease, const Question *question, const C
 	REFUSED_WITH(head->parts = 2);
 	REFUSED_WITH(head->part = 1);
 	REFUSED_WITH(head->window = 2);
+	REFUSED_WITH(head->shifted = 2);
+	REFUSED_WITH(head->spare = 1);
+	REFUSED_WITH((head->shifted = 1, request.u.query.bytes = places.end));
 	REFUSED_WITH(instruction->out = 300);
 	REFUSED_WITH(instruction->arg = GPUAGG_QUERY_COLUMNS);
 	REFUSED_WITH(chunk[1].nrows = GPUAGG_BLOB_ROWS + 1);
@@ -818,6 +828,12 @@ test_wrong_queries(int fd, const Lease *lease, const Question *question, const C
 	CHECK(client_refused(fd, &request));
 	query_init(&request, lease, &grouped, chunks, 3, &places);
 	head->parts = GPUAGG_QUERY_PARTS + 1;
+	CHECK(client_refused(fd, &request));
+	grouped.query.shifted = 1;
+	CHECK(!gpuagg_query_write(&grouped.query, lease->base + QUERY_AT, lease->bytes, &places));
+	grouped.query.shifted = 0;
+	query_init(&request, lease, &grouped, chunks, 3, &places);
+	head->shifted = 1;
 	CHECK(client_refused(fd, &request));
 
 	/* in all of this nothing has been held */

@@ -75,8 +75,9 @@ make_row(Row *row, uint32_t partitions, uint32_t orders, bool nulls)
 		row->isnull[v] = nulls && v != V_WEIGHT && next(9) == 0;
 }
 
+/* The values less the column's shift. */
 static void
-set_values(Chunk *chunk, const Row *rows, int v)
+set_values(Chunk *chunk, const Row *rows, int v, int32_t shift)
 {
 	uint64_t *valid = calloc(1, gpuagg_blob_bitmap_bytes(chunk->nrows));
 	char *values = calloc(chunk->nrows, 8);
@@ -96,7 +97,7 @@ set_values(Chunk *chunk, const Row *rows, int v)
 				((int16_t *) values)[i] = (int16_t) x;
 				break;
 			case GPUAGG_VECTOR_INT32:
-				((int32_t *) values)[i] = (int32_t) x;
+				((int32_t *) values)[i] = (int32_t) x - shift;
 				break;
 			case GPUAGG_VECTOR_INT64:
 				((int64_t *) values)[i] = (int64_t) x;
@@ -109,13 +110,30 @@ set_values(Chunk *chunk, const Row *rows, int v)
 		}
 	}
 	chunk_set(chunk, column_of[v], values, any ? valid : NULL);
+	if (type_of[v] == GPUAGG_VECTOR_INT32)
+		chunk->columns[column_of[v]].shift = shift;
 	free(valid);
 	free(values);
 }
 
-/* Chunks with these rows, one behind the other; returns how many. */
+/* Small ones as those of a table's first strings, others so that stored values are no longer small. */
+static int32_t
+any_shift(void)
+{
+	uint64_t choice = next(4);
+
+	return choice == 0	 ? 0
+		   : choice == 1 ? (int32_t) next(70000)
+		   : choice == 2 ? INT32_MAX - 10000
+						 : (int32_t) next(UINT32_MAX) / 2;
+}
+
+/*
+ * Chunks with these rows, one behind the other, where shifts are added if so wanted; returns how
+ * many.
+ */
 static uint64_t
-make_chunks(Chunk *chunks, const uint32_t *sizes, int n, Row *rows)
+make_chunks(Chunk *chunks, const uint32_t *sizes, int n, bool shifted, Row *rows)
 {
 	uint32_t partitions = (uint32_t) (next(3) == 0 ? 1 : 1 + next(300));
 	uint32_t orders = (uint32_t) (next(3) == 0 ? 3 : 1 + next(1000000));
@@ -135,7 +153,7 @@ make_chunks(Chunk *chunks, const uint32_t *sizes, int n, Row *rows)
 			row->place = place + i;
 		}
 		for (int v = 0; v < VALUES; v++)
-			set_values(&chunks[c], rows + nrows, v);
+			set_values(&chunks[c], rows + nrows, v, shifted ? any_shift() : 0);
 		nrows += sizes[c];
 		place += (sizes[c] + 255) / 256 * 256;
 	}
@@ -730,13 +748,16 @@ test_windows(const char *program)
 		int n = 1 + (int) next(CHUNKS);
 		Windowed w;
 		uint64_t nrows;
+		bool shifted = next(2);
 
 		for (int c = 0; c < n; c++)
 			of[c] = sizes[next(sizeof(sizes) / sizeof(sizes[0]))];
-		nrows = make_chunks(chunks, of, n, rows);
+		nrows = make_chunks(chunks, of, n, shifted, rows);
 		for (int c = 0; c < n; c++)
 			CHECK(chunk_put(fd, &lease, &chunks[c]) == GPUAGG_OK);
 		windowed_make(&w, places_of(of, n));
+		if (shifted)
+			question_shift(&w.question);
 		if (!window_is_right(fd, &lease, &w, chunks, (uint32_t) n, rows, nrows))
 		{
 			printf("round %d\n", round);
@@ -771,7 +792,7 @@ test_refusals(const char *program)
 	int fd = client_start(&d, program, NULL, &lease);
 
 	queries_tame(true);
-	(void) make_chunks(chunks, sizes, 2, rows);
+	(void) make_chunks(chunks, sizes, 2, false, rows);
 	for (int c = 0; c < 2; c++)
 		CHECK(chunk_put(fd, &lease, &chunks[c]) == GPUAGG_OK);
 	windowed_make(&w, places_of(sizes, 2));
