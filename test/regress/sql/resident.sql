@@ -388,6 +388,8 @@ FROM unnest(ARRAY['(b IS TRUE) < true', '(b IS TRUE) = (a IS NULL)', 'b < true',
 DROP TABLE kept_nulls;
 
 -- no memory: nothing is kept, what was kept goes, and it is said
+\setenv PGHOST :HOST
+\setenv PGPORT :PORT
 SELECT rows FROM gpuagg_prefetch('kept', '{i}');
 ALTER SYSTEM SET gpuagg.column_memory = 0;
 SELECT pg_reload_conf();
@@ -401,7 +403,7 @@ SELECT rows FROM gpuagg_prefetch('kept', '{i}');
 SET client_min_messages = warning;
 ALTER SYSTEM RESET gpuagg.column_memory;
 SELECT pg_reload_conf();
-\! until [ -z "$(psql -XAtq -d postgres -c 'SHOW gpuagg.column_memory' 2>/dev/null)" ]; do sleep 0.1; done
+\! until [ "$(psql -XAtq -d postgres -c 'SHOW gpuagg.column_memory' 2>/dev/null)" != 0 ]; do sleep 0.1; done
 SHOW gpuagg.column_memory;
 SELECT * FROM pg_temp.columns();
 SELECT pg_temp.used('gpu_sum(i) FROM kept') FROM generate_series(1, 2);
