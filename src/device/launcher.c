@@ -366,7 +366,8 @@ judge_silence(Watch *watch)
 			return END_LOST;
 		}
 	}
-	else if (watch->ready_at == 0 && now - watch->started_at > READY_WITHIN)
+	/* nobody has to wait for answers of one that never was ready */
+	if (watch->ready_at == 0 && now - watch->started_at > READY_WITHIN)
 	{
 		ereport(LOG, (errmsg("device program does not get ready")));
 		return END_LOST;
