@@ -150,6 +150,17 @@ is($pgbench->result(0), 0, "$many sessions: all answers are right") or diag($sai
 is(device_stat($node, 'fallbacks.no_staging'), 0, "$many sessions: none found no staging memory");
 cmp_ok(device_stat($node, 'device_batches'), '>=', $batches + $many, "$many sessions: the device did their work");
 
+# ---- an aggregate leaves no room for all slots in the session's own memory ----
+
+$node->safe_psql('postgres', q(SELECT gpuagg_evict('t')));
+my $inner = q(SELECT gpu_sum(x), max(CASE WHEN x = 50000 THEN (SELECT rows FROM gpuagg_prefetch('t', '{i,b,n,z}')) END) FROM generate_series(1, 100000) x);
+my ($beside, $refused) = run_query($node, $inner,
+	set => [ 'gpuagg.device = gpu', "gpuagg.staging_memory = '32MB'", 'gpuagg.batch_rows = 4096' ]);
+is($beside, '5000050000|' . 4 * $rows, 'prefetched beside an aggregate that holds memory');
+like($refused->{reason}, qr/staging memory/, 'which it was refused at first');
+is(blocks('t', $_), '2 2 host and device', "column $_ is on the device all the same") for qw(i b n z);
+asks('blocks that have gone through few slots', 1, $query);
+
 # ---- the device program dies, and comes again without blobs ----
 
 my $pid = kill_gpuaggd($node);
