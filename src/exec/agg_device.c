@@ -227,8 +227,8 @@ send(AggScanState *node, AggQuestion *question, BlobQuery *query)
 		node->counts.ns_program += query->ns;
 		node->counts.ns_slices += query->ns_slices;
 	}
-	/* over a window, values that are in the table are no trouble to count */
-	else if (query->lease != NULL && (question->window == NULL || reason != GPUAGG_CPU_ONLY))
+	/* a program that no kernel has room for, or values that are in the table, are no trouble to count */
+	else if (query->lease != NULL && reason != GPUAGG_CPU_ONLY)
 		gpuagg_stat_fallback(reason);
 	return reason;
 }

@@ -129,6 +129,19 @@ asks('without groups', 1, "SELECT $many FROM t WHERE z <> 7");
 asks('more than all requests have', 0, sprintf('SELECT small, %s FROM t GROUP BY small ORDER BY 1', join(', ', map { "%ssum(z + $_)" } 1 .. 150)));
 asks('DISTINCT', 0, 'SELECT small, %scount(DISTINCT z) FROM t GROUP BY small ORDER BY 1');
 
+# ---- more columns than a block has room for: what no kernel takes is no trouble of the device's ----
+
+my @columns = map { "c$_" } 1 .. 30;
+$node->safe_psql('postgres', 'CREATE TABLE broad WITH (autovacuum_enabled = off) AS SELECT '
+	  . join(', ', map { "(nullif(i % (90 + $_), 5) * 12345678901234567.25)::numeric(30,4) AS c$_" } 1 .. 30) . ' FROM generate_series(1, 20000) i');
+$node->safe_psql('postgres', 'VACUUM broad');
+my $fallbacks = device_stat($node, 'fallbacks');
+# the second one computes over what the first has brought
+$node->safe_psql('postgres', q(SELECT gpuagg_prefetch('broad'))) for 1, 2;
+is($node->safe_psql('postgres', 'SELECT ' . join(', ', map { "gpu_sum($_)" } @columns) . ' FROM broad'),
+	$node->safe_psql('postgres', 'SELECT ' . join(', ', map { "sum($_)" } @columns) . ' FROM broad'), 'many columns: core\'s answer');
+is(device_stat($node, 'fallbacks'), $fallbacks, 'many columns: nothing is counted');
+
 # ---- few groups, with NULLs and extremes ----
 
 for my $key ('g', 'h', 'g, h', 'h, x')
