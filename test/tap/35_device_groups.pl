@@ -276,6 +276,38 @@ is($node->safe_psql('postgres', 'SELECT k, gpu_sum(coalesce(nullif(x, 2147483647
 	$node->safe_psql('postgres', 'SELECT k, sum(coalesce(nullif(x, 2147483647) + 1, 0)) FROM late GROUP BY k ORDER BY k'),
 	'NULLs are not flagged');
 
+# ---- a table that changes, columns that leave and a device program that dies between requests of one query ----
+
+my $sums = join(', ', map { "%ssum(z + $_)" } 1 .. 20);
+for my $more (0 .. 3)
+{
+	for my $change (
+		sub { $node->safe_psql('postgres', "UPDATE t SET z = z + 1 WHERE k = 7; DELETE FROM t WHERE k = $more") },
+		sub { $node->safe_psql('postgres', q(SELECT gpuagg_evict('t'))) },
+		sub { kill_gpuaggd($node) })
+	{
+		my $several = "SELECT k, $sums FROM t GROUP BY k ORDER BY k";
+
+		$node->safe_psql('postgres', 'VACUUM t');
+		# a request that the device has no time for leaves columns in host memory
+		wait_until(sub {
+			$node->safe_psql('postgres', q(SELECT gpuagg_prefetch('t')));
+			return $node->safe_psql('postgres', q(SELECT bool_and(device_chunks = chunks) FROM gpuagg_resident WHERE relation = 't'::regclass)) eq 't';
+		});
+		my $before = $node->safe_psql('postgres', $several =~ s/%s//gr);
+		my $asking = background($node);
+
+		hold_device($more);
+		send_query($asking, $several =~ s/%s/gpu_/gr);
+		ok(wait_held(), "a request is held, after $more others");
+		$change->();
+		release_device();
+		is($asking->query_safe('SELECT 1'), "$before\n1", 'requests of one query: what the query saw');
+		$asking->quit;
+		wait_until(sub { device_stat($node, 'device_state') eq 'ready' });
+	}
+}
+
 # ---- the device program dies in the middle ----
 
 hold_device();
