@@ -33,8 +33,7 @@
 /* all in ms */
 #define PING_EVERY		1000
 #define DESCRIBE_EVERY	5000
-#define SILENCE_TRIPS	2000 /* at least; who waits longer for answers waits longer for these, too */
-#define SILENCE_KILLS	5000
+#define SILENCE_KILLS	5000 /* at least; who waits longer for answers waits longer for these, too */
 #define TICK_ASKED		250
 #define CONNECT_WITHIN	15000
 #define READY_WITHIN	60000
@@ -352,7 +351,7 @@ judge_silence(Watch *watch)
 	int64 now = gpuagg_monotonic_ms();
 	int64 delay = gpuagg_delay_ms(&watch->checked_at, TICK_ASKED);
 	int64 kills = Max(SILENCE_KILLS, gpuagg_device_timeout);
-	int64 trips = Max(SILENCE_TRIPS, kills * 2 / 5);
+	int64 trips = kills * 2 / 5;
 
 	if (watch->asked_at != 0)
 		watch->asked_at += delay;

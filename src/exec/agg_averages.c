@@ -334,15 +334,13 @@ take_sum(AggScanState *node, int state, AggGroup *group, const GpuaggQueryTotal 
 {
 	uint64 sum[GPUAGG_SUM_WORDS];
 	uint64 squares[GPUAGG_SQUARE_WORDS];
+	bool negative;
 
 	gpuagg_query_total_words(total, sum, squares);
-	if (gpuagg_words_absolute(sum, GPUAGG_SUM_WORDS))
-	{
-		divide_words(sum, quotient->scale - scale);
+	negative = gpuagg_words_absolute(sum, GPUAGG_SUM_WORDS);
+	divide_words(sum, quotient->scale - scale);
+	if (negative)
 		gpuagg_words_negate(sum, GPUAGG_SUM_WORDS);
-	}
-	else
-		divide_words(sum, quotient->scale - scale);
 	gpuagg_agg_sink_words(node, state, group, (int64) total->reduced.n, scale, sum, squares);
 }
 

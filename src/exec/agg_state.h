@@ -230,9 +230,8 @@ typedef struct AggScanState
 	AggRanges *ranges;			  /* the filter as ranges of columns in memory; or NULL */
 	AggCodes *codes;			  /* what is done with strings' codes */
 	bool values_only;			  /* groups' values come whole from registers */
-	bool
-		columns_only; /* the same, and rows are never evaluated by the executor, but for flagged ones */
-	AggInput *inputs; /* one for each state */
+	bool columns_only;			  /* and no row is evaluated, but for flagged ones */
+	AggInput *inputs;			  /* one for each state */
 	ExprState *qual;
 	ExprState **row_exprs; /* of ROW instructions */
 	TupleTableSlot *row_slot;

@@ -28,6 +28,15 @@ gpuagg_compiled_columns(const VectorCompiler *compiler, TupleDesc desc, PageColu
 	}
 }
 
+GpuaggVector
+gpuagg_compiled_vector(GpuaggVectorType type)
+{
+	void *memory = palloc0(gpuagg_compiled_vector_bytes(type) + 64);
+
+	return (GpuaggVector){.values = (void *) TYPEALIGN(64, memory),
+						  .valid = palloc0(GPUAGG_VECTOR_WORDS * sizeof(uint64))};
+}
+
 GpuaggVectorRunner *
 gpuagg_compiled_runner(const GpuaggVectorProgram *program)
 {

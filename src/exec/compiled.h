@@ -17,6 +17,17 @@
 extern void gpuagg_compiled_columns(const VectorCompiler *compiler, TupleDesc desc,
 									PageColumn *columns);
 
+/* Bytes of a vector's values. */
+static inline Size
+gpuagg_compiled_vector_bytes(GpuaggVectorType type)
+{
+	return Max(gpuagg_vector_type_size(type) * GPUAGG_VECTOR_ROWS,
+			   GPUAGG_VECTOR_WORDS * sizeof(uint64));
+}
+
+/* A vector of zeros, in the current memory context. */
+extern GpuaggVector gpuagg_compiled_vector(GpuaggVectorType type);
+
 /* A runner of the program, in the current memory context. */
 extern GpuaggVectorRunner *gpuagg_compiled_runner(const GpuaggVectorProgram *program);
 

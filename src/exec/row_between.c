@@ -16,16 +16,10 @@ static void
 make_inputs(RowBetween *between)
 {
 	const GpuaggVectorProgram *program = &between->of->compiler->program;
-	Size valid_bytes = GPUAGG_VECTOR_WORDS * sizeof(uint64);
 
 	between->inputs = palloc0((program->ncolumns + 1) * sizeof(GpuaggVector));
 	for (uint32 i = 0; i < program->ncolumns; i++)
-	{
-		Size bytes = gpuagg_vector_type_size(program->columns[i]) * GPUAGG_VECTOR_ROWS;
-
-		between->inputs[i].values = (void *) TYPEALIGN(64, palloc0(Max(bytes, valid_bytes) + 64));
-		between->inputs[i].valid = palloc0(valid_bytes);
-	}
+		between->inputs[i] = gpuagg_compiled_vector((GpuaggVectorType) program->columns[i]);
 }
 
 /* What evaluates a row. */

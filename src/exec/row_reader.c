@@ -13,6 +13,7 @@
 #include "common/work.h"
 #include "engine/cpu.h"
 #include "exec/agg_results.h"
+#include "exec/compiled.h"
 #include "exec/row_between.h"
 #include "exec/row_reader.h"
 #include "exec/window_source.h"
@@ -347,14 +348,6 @@ load_values(RowReader *reader, const RowColumn *column, const uint64 *wanted)
 	}
 }
 
-/* Bytes of a vector's values. */
-static Size
-values_bytes(GpuaggVectorType type)
-{
-	return Max(gpuagg_vector_type_size(type) * GPUAGG_VECTOR_ROWS,
-			   GPUAGG_VECTOR_WORDS * sizeof(uint64));
-}
-
 /* A column that is computed; of a batch with a flagged row, which is evaluated again, NULLs. */
 static void
 take_computed(RowReader *reader, const RowColumn *column)
@@ -368,7 +361,7 @@ take_computed(RowReader *reader, const RowColumn *column)
 		return;
 	if (value->type == column->form->type && value->scale == column->form->scale)
 	{
-		memcpy(column->vector->values, from->values, values_bytes(value->type));
+		memcpy(column->vector->values, from->values, gpuagg_compiled_vector_bytes(value->type));
 		if (from->valid != NULL)
 			memcpy(column->vector->valid, from->valid, GPUAGG_VECTOR_WORDS * sizeof(uint64));
 		else
@@ -506,22 +499,18 @@ static const PageSource source = {.next = next, .load = load, .slot = store, .cl
 static void
 make_vectors(RowReader *reader, int ncolumns)
 {
-	Size valid_bytes = GPUAGG_VECTOR_WORDS * sizeof(uint64);
-
 	reader->reader.columns = palloc0((ncolumns + 1) * sizeof(GpuaggVector));
 	reader->forms = palloc((ncolumns + 1) * sizeof(VectorValue));
 	for (int c = 0; c < ncolumns; c++)
 	{
 		const PageColumn *column = &reader->columns[c];
 		Form_pg_attribute attribute = TupleDescAttr(reader->desc, column->attno - 1);
-		GpuaggVector *vector = &reader->reader.columns[c];
 
 		gpuagg_vector_form(column->form == PAGE_COLUMN_DATUM ? InvalidOid : attribute->atttypid,
 						   attribute->atttypmod, &reader->forms[c]);
 		if (reader->forms[c].type != column->type)
 			elog(ERROR, "column %d has another vector than its reader", column->attno);
-		vector->values = (void *) TYPEALIGN(64, palloc0(values_bytes(column->type) + 64));
-		vector->valid = palloc0(valid_bytes);
+		reader->reader.columns[c] = gpuagg_compiled_vector(column->type);
 	}
 }
 
