@@ -100,16 +100,27 @@ gpuagg_column_memory_populate(const void *address, Size bytes)
 #endif
 }
 
+/*
+ * Whether a segment is there, and this process has mapped it.  Under the lock, or of one that is in
+ * use.
+ */
+static bool
+is_mapped(const ColumnMemory *memory, int number)
+{
+	const MemorySegment *shared = &memory->segments[number];
+
+	return mapped[number].segment != NULL && mapped[number].handle == shared->handle &&
+		   mapped[number].generation == shared->generation;
+}
+
 static char *
 address_of(ColumnMemory *memory, int number)
 {
 	MappedSegment *mapping = &mapped[number];
-	const MemorySegment *now = &memory->segments[number];
 	MemorySegment shared;
 
 	/* without the lock: the segment of a place that is in use does not change */
-	if (mapping->segment != NULL && mapping->handle == now->handle &&
-		mapping->generation == now->generation)
+	if (is_mapped(memory, number))
 		return dsm_segment_address(mapping->segment);
 	LWLockAcquire(&memory->lock, LW_SHARED);
 	shared = memory->segments[number];
@@ -155,23 +166,54 @@ pages_of(Size bytes)
 	return (bytes + MEMORY_PAGE - 1) / MEMORY_PAGE;
 }
 
-/* In the segments that there are. */
+/* Lets go of segments that are gone, so that their memory goes, too. */
+static void
+unmap_gone(const ColumnMemory *memory)
+{
+	for (int i = 0; i < MEMORY_SEGMENTS; i++)
+		if (mapped[i].segment != NULL && !is_mapped(memory, i))
+		{
+			dsm_detach(mapped[i].segment);
+			mapped[i].segment = NULL;
+		}
+}
+
+/*
+ * Where a process looks first.  Workers begin at different segments, of which each then needs a few,
+ * the others at the first one.
+ */
+static int
+first_segment(void)
+{
+	return IsParallelWorker() ? (ParallelWorkerNumber + 1) % MEMORY_SEGMENTS : 0;
+}
+
+/*
+ * In the segments that this process has mapped.  *other: one more that may have room; -1:
+ * there is none.  tried: those that are none of these, a bit each.
+ */
 static MemoryRef
-allocate(ColumnMemory *memory, Size bytes)
+allocate_mapped(ColumnMemory *memory, Size bytes, uint32 tried, int *other)
 {
 	MemoryRef ref = 0;
 
+	*other = -1;
 	LWLockAcquire(&memory->lock, LW_EXCLUSIVE);
-	for (int i = 0; i < MEMORY_SEGMENTS && ref == 0; i++)
+	for (int k = 0; k < MEMORY_SEGMENTS && ref == 0; k++)
 	{
+		int i = (first_segment() + k) % MEMORY_SEGMENTS;
 		MemorySegment *shared = &memory->segments[i];
 		Size page;
 		char *address;
 
-		if (shared->handle == DSM_HANDLE_INVALID || shared->bytes - shared->used < bytes ||
-			mapped[i].segment == NULL || mapped[i].handle != shared->handle ||
-			mapped[i].generation != shared->generation)
+		if (shared->handle == DSM_HANDLE_INVALID || shared->bytes - shared->used < bytes)
 			continue;
+		if (!is_mapped(memory, i))
+		{
+			if (*other < 0 && (tried >> i & 1) == 0)
+				*other = i;
+			continue;
+		}
 		address = dsm_segment_address(mapped[i].segment);
 		if (FreePageManagerGet((FreePageManager *) address, pages_of(bytes), &page))
 		{
@@ -183,12 +225,24 @@ allocate(ColumnMemory *memory, Size bytes)
 	return ref;
 }
 
-/* Maps the segments that others have made.  Without the lock, as it may fail. */
-static void
-map_all(ColumnMemory *memory)
+/* In the segments that there are; others' are mapped one by one, as that takes time. */
+static MemoryRef
+allocate(ColumnMemory *memory, Size bytes)
 {
-	for (int i = 0; i < MEMORY_SEGMENTS; i++)
-		(void) address_of(memory, i);
+	uint32 tried = 0;
+
+	StaticAssertStmt(MEMORY_SEGMENTS <= 32, "each has its bit");
+	for (;;)
+	{
+		int other;
+		MemoryRef ref = allocate_mapped(memory, bytes, tried, &other);
+
+		if (ref != 0 || other < 0)
+			return ref;
+		/* without the lock, as it may fail */
+		tried |= (uint32) 1 << other;
+		(void) address_of(memory, other);
+	}
 }
 
 /* Of the segments.  Under the lock. */
@@ -314,7 +368,7 @@ gpuagg_column_memory_allocate(ColumnMemory *memory, Size bytes, Size limit, Size
 {
 	MemoryRef ref;
 
-	map_all(memory);
+	unmap_gone(memory);
 	if (keep > 0 && !keeps(memory, bytes, limit, keep))
 		return 0;
 	ref = allocate(memory, bytes);
