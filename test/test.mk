@@ -3,7 +3,9 @@
 $(results)/regress $(results)/isolation:
 	@mkdir -p $@
 
-# Unit tests see src/common, and stand-ins for what the CPU engine uses of PostgreSQL.
+# Unit tests see src/common, what else needs no PostgreSQL, and stand-ins for what the CPU engine uses
+# of it.
+unit_c = $(common_c) src/resident/fill_budget.c
 unit_tests = $(patsubst test/unit/%.c,build/unit/%,$(sort $(wildcard test/unit/*.c)))
 UNIT_SANITIZE = -Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all
 
@@ -12,7 +14,7 @@ build/unit/%.o: %.c
 	$(CC) -std=gnu11 $(UNIT_SANITIZE) -I. -Isrc -Itest/unit/pg -D_GNU_SOURCE -ffp-contract=off \
 		$(HOST_WARNINGS) -MMD -MP -c -o $@ $<
 
-$(unit_tests): build/unit/%: build/unit/test/unit/%.o $(patsubst %.c,build/unit/%.o,$(common_c))
+$(unit_tests): build/unit/%: build/unit/test/unit/%.o $(patsubst %.c,build/unit/%.o,$(unit_c))
 	$(CC) $(UNIT_SANITIZE) -o $@ $^ -lm
 
 # Libraries that servers load in tests, with the files of the extension that they test: from 16 on

@@ -156,6 +156,8 @@ show_work(AggScanState *node, ExplainState *es)
 		if (es->timing)
 			ExplainPropertyFloat("Evidence Time", "ms", counts.pages.ns_evidence / 1e6, 3, es);
 	}
+	if (es->verbose && counts.pages.later > 0)
+		ExplainPropertyInteger("Pages Left to Later Queries", NULL, (int64) counts.pages.later, es);
 	if (counts.requests > 0)
 	{
 		ExplainPropertyInteger("Chunks on Device", NULL, (int64) counts.pages.device_chunks, es);

@@ -47,6 +47,7 @@ gpuagg_page_counts_add(PageCounts *into, const PageCounts *from)
 	into->level1 += from->level1;
 	into->level2 += from->level2;
 	into->filled += from->filled;
+	into->later += from->later;
 	into->skipped += from->skipped;
 	into->device_chunks += from->device_chunks;
 	into->device_rows += from->device_rows;
@@ -460,7 +461,12 @@ fill(PageReader *reader, PageBatch *batch)
 
 	while (batch->nrows < GPUAGG_VECTOR_ROWS && batch->nsegments < scan->max_pages &&
 		   (BufferIsValid(scan->buffer) || next_page(reader)))
+	{
+		if (scan->by_chunk && batch->nsegments > 0 &&
+			chunk_of(scan->page_block) != chunk_of(batch->segments[0].block))
+			break;
 		add_segment(scan, batch);
+	}
 }
 
 /* Rows that have been read go into memory, at the end all that has come. */
@@ -472,6 +478,8 @@ fill_memory(PageReader *reader)
 		gpuagg_page_resident_finish(reader);
 		return;
 	}
+	if (!gpuagg_page_resident_takes(reader))
+		return;
 	for (int s = 0; s < reader->scan->batch->nsegments && !reader->loaded; s++)
 		if (!XLogRecPtrIsInvalid(reader->scan->batch->segments[s].lsn))
 		{

@@ -51,6 +51,7 @@ typedef struct PageCounts
 	uint64 level1;		  /* pages that came from memory, confirmed at level 1 */
 	uint64 level2;		  /* at level 2 */
 	uint64 filled;		  /* of those read: put into memory */
+	uint64 later;		  /* left for later queries to put there */
 	uint64 skipped;		  /* chunks of which no row had to be looked at */
 	uint64 device_chunks; /* from memory, whose rows the device took */
 	uint64 device_rows;	  /* of these */

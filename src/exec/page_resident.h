@@ -71,6 +71,9 @@ extern ChunkPages gpuagg_page_resident_rest(PageReader *reader, uint32 chunk);
 /* The next block of those whose rows were given back; InvalidBlockNumber: there is none. */
 extern BlockNumber gpuagg_page_resident_returned(PageReader *reader);
 
+/* Whether a batch of rows that were read goes into memory: that it is not left for another query. */
+extern bool gpuagg_page_resident_takes(PageReader *reader);
+
 /* A batch of rows that were read, of which all columns are loaded; and a page without rows. */
 extern void gpuagg_page_resident_fill(PageReader *reader);
 extern void gpuagg_page_resident_fill_empty(PageReader *reader, BlockNumber block, XLogRecPtr lsn,

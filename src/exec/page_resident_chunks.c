@@ -375,6 +375,7 @@ gpuagg_page_resident_rest(PageReader *reader, uint32 chunk)
 
 	if (resident->fill != NULL && !chunk_is_empty(&rest))
 	{
+		gpuagg_page_limit_find(reader);
 		/* a new image, under which later queries will find the pages confirmed */
 		gpuagg_map_image_read(&resident->image, reader->scan->relation, chunk);
 		gpuagg_fill_expect(resident->fill, chunk, &resident->image);

@@ -138,8 +138,10 @@ gpuagg_page_resident_fill_empty(PageReader *reader, BlockNumber block, XLogRecPt
 void
 gpuagg_page_resident_finish(PageReader *reader)
 {
-	if (reader->resident->fill != NULL)
-		reader->counts.filled = gpuagg_fill_finish(reader->resident->fill);
+	if (reader->resident->fill == NULL)
+		return;
+	gpuagg_page_limit_finish(reader);
+	reader->counts.filled = gpuagg_fill_finish(reader->resident->fill);
 }
 
 void

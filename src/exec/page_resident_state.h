@@ -5,6 +5,8 @@
 #ifndef GPUAGG_PAGE_RESIDENT_STATE_H
 #define GPUAGG_PAGE_RESIDENT_STATE_H
 
+#include "portability/instr_time.h"
+
 #include "exec/page_resident.h"
 #include "exec/page_scan.h"
 #include "resident/column_fill.h"
@@ -36,6 +38,19 @@ typedef struct ChunkUse
 	bool bare;		  /* some of the blocks: their rows are the device's, or are read */
 	bool partly; /* some columns have no block: the rows are read, unless the others tell all */
 } ChunkUse;
+
+/* What page_resident_limit.c knows of the chunk whose pages are read, where not all are filled. */
+typedef struct PageLimit
+{
+	bool known; /* whether it is so, */
+	bool holds; /* and that it is */
+	bool begun;
+	bool takes; /* it is filled */
+	bool tells; /* how long it takes is told */
+	uint32 chunk;
+	uint32 npages; /* of these, with rows, that have come */
+	instr_time start;
+} PageLimit;
 
 typedef struct PageResident
 {
@@ -96,6 +111,7 @@ typedef struct PageResident
 	MemoryContext plain; /* strings of the batch that were compressed; or NULL */
 
 	ColumnFill *fill;	  /* or NULL */
+	PageLimit limit;	  /* of what goes there */
 	uint64 before;		  /* columns used before it may be thrown out */
 	DeviceUpload *upload; /* of blocks whose rows come from memory; or NULL */
 } PageResident;
@@ -128,6 +144,15 @@ extern void gpuagg_page_resident_find_looked_at(PageReader *reader);
 
 /* The same file: a chunk that has been decided about, and not given out, is taken. */
 extern void gpuagg_page_resident_take(PageReader *reader, uint32 chunk);
+
+/*
+ * page_resident_limit.c: before the first page is read, finds out whether only some chunks are filled.
+ * Then a batch has pages of one chunk.
+ */
+extern void gpuagg_page_limit_find(PageReader *reader);
+
+/* The same file: all pages have been read, and go into memory. */
+extern void gpuagg_page_limit_finish(PageReader *reader);
 
 /*
  * page_resident_chunks.c: takes the next chunk with pages that come from memory, and finds its

@@ -137,6 +137,7 @@ typedef struct PageScan
 	ChunkPages wanted;
 	bool resident_done; /* nothing more comes from memory */
 	bool only_memory;	/* it ends there */
+	bool by_chunk;		/* a batch has pages of one chunk */
 
 	PageAttribute *attributes; /* all of the table's */
 	int nfixed;				   /* so many of them, the first, have a fixed offset */

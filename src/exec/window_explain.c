@@ -179,6 +179,8 @@ show_table(const WindowScanState *node, ExplainState *es)
 	ExplainPropertyInteger("Pages Read", NULL, (int64) counts.pages, es);
 	ExplainPropertyInteger("Pages from Memory", NULL, (int64) (counts.level1 + counts.level2), es);
 	ExplainPropertyInteger("Chunks Skipped", NULL, (int64) counts.skipped, es);
+	if (es->verbose && counts.later > 0)
+		ExplainPropertyInteger("Pages Left to Later Queries", NULL, (int64) counts.later, es);
 }
 
 static const char *

@@ -73,6 +73,7 @@ struct ColumnFill
 
 	/* the chunk whose pages are coming */
 	bool begun;
+	bool left; /* its pages do not come */
 	Expectation now;
 	ChunkPages pages; /* whole ones */
 	int open_page;	  /* some of its rows have come; -1: none */
@@ -313,6 +314,18 @@ turn_to(ColumnFill *fill, uint32 chunk)
 		if (fill->now.chunk == chunk)
 			return true;
 	return false;
+}
+
+bool
+gpuagg_fill_begin(ColumnFill *fill, uint32 chunk)
+{
+	return turn_to(fill, chunk) && !chunk_is_empty(&fill->now.visible);
+}
+
+void
+gpuagg_fill_leave(ColumnFill *fill)
+{
+	fill->left = fill->begun;
 }
 
 void
@@ -799,6 +812,8 @@ publish(ColumnFill *fill)
 		take_back(fill, fill->first_row[fill->open_page]);
 	gpuagg_fill_vectors_end(fill);
 	add_empty(fill);
+	if (fill->left)
+		memset(&fill->pages, 0, sizeof(ChunkPages));
 	if (!chunk_is_empty(&fill->pages) && !fill->purged)
 	{
 		fill->purged = true;
@@ -809,6 +824,7 @@ publish(ColumnFill *fill)
 	if (any)
 		fill->npages += chunk_size(&fill->pages);
 	fill->begun = false;
+	fill->left = false;
 	fill->open_page = -1;
 	fill->rows = 0;
 	fill->taken = 0;

@@ -29,6 +29,13 @@ extern ColumnFill *gpuagg_fill_open(int n, const ColumnPin *pins, const GpuaggVe
 extern void gpuagg_fill_expect(ColumnFill *fill, uint32 chunk, const MapImage *image);
 
 /*
+ * Such a chunk's pages come next, before which it need not be said; false: none of them is all-visible,
+ * or they were not expected.  leave(): they will not come, and stay as they are in memory.
+ */
+extern bool gpuagg_fill_begin(ColumnFill *fill, uint32 chunk);
+extern void gpuagg_fill_leave(ColumnFill *fill);
+
+/*
  * Rows of an all-visible page, which had that LSN when it was found to be: rows begin to
  * begin + n - 1 of the vectors.  first, last: of those of the page.  Each page's rows come
  * together, none is left out.  Before the vectors change, gpuagg_fill_vectors_end() is called.
