@@ -239,6 +239,7 @@ start(PageScan *scan)
 	scan->end = scan->share != NULL ? 0 : scan->nblocks;
 	scan->chunk_known = false;
 	scan->resident_done = false;
+	scan->by_chunk = false;
 }
 
 /* ---- a page ---- */

@@ -75,7 +75,7 @@ gpuagg_page_limit_find(PageReader *reader)
 	reader->scan->by_chunk = true;
 }
 
-/* Whether all columns have a block of the chunk. */
+/* Whether all columns have a block of the chunk, bare or not. */
 static bool
 has_blocks(const PageResident *resident, uint32 chunk)
 {
@@ -129,14 +129,13 @@ gpuagg_page_resident_takes(PageReader *reader)
 		instr_time read;
 
 		INSTR_TIME_SET_CURRENT(read);
-		any = gpuagg_fill_begin(resident->fill, chunk);
+		any = gpuagg_fill_begin(resident->fill, chunk) && !gpuagg_fill_is_full(resident->fill);
 		end_chunk(reader, read);
 		limit->begun = true;
 		limit->chunk = chunk;
 		limit->npages = 0;
-		limit->tells = !any || !has_blocks(resident, chunk);
-		limit->takes = any && !gpuagg_fill_is_full(resident->fill) &&
-					   (!limit->tells || gpuagg_fill_budget_fills(&budget, npages));
+		limit->tells = any && !has_blocks(resident, chunk);
+		limit->takes = any && (!limit->tells || gpuagg_fill_budget_fills(&budget, npages));
 		if (!limit->takes)
 			gpuagg_fill_leave(resident->fill);
 		if (!limit->takes && any)

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FILL_BUDGET_PART	0.18
+#define FILL_BUDGET_PART	0.15 /* what is unasked comes on top */
 #define FILL_BUDGET_LEAST	16
 #define FILL_BUDGET_KNOWN	2  /* chunks that are read, and that are filled, before it is known */
 #define FILL_BUDGET_AGAIN	32 /* so many chunks after one that was read, another is; at first */
