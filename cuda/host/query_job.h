@@ -53,6 +53,7 @@ typedef struct QueryJob
 	size_t chunks;
 	size_t bitmaps;
 	uint64_t bitmap_bytes; /* that there are at most */
+	size_t zeros; /* where there are shifts: as many as the values of any column of a chunk */
 
 	/* the slice: its chunks by number, the blobs that it holds, or that hold the slice that is kept */
 	uint32_t *numbers;
@@ -63,6 +64,7 @@ typedef struct QueryJob
 	uint32_t nheld;
 	uint64_t first_bitmap; /* bytes from the query's begin; */
 	uint64_t end_bitmaps;  /* 0: there are none */
+	bool has_zeros;		   /* some column is that */
 	uint64_t nrows;
 	uint64_t bytes;	  /* of values and flags of these */
 	uint64_t cost;	  /* bytes that are read in the time it may take */

@@ -20,6 +20,7 @@
 #define BITMAP_BYTES (UINT64_C(4) << 20)
 #define FLOAT_ROWS	 (UINT64_C(1) << 26) /* of a multiprocessor: query.cu refuses more */
 #define BATCH		 64					 /* chunks that are copied at a time */
+#define ZERO_BYTES	 (GPUAGG_BLOB_ROWS * sizeof(double))
 
 /*
  * What slices of earlier queries might cost at last, without groups, with few, and where rows are
@@ -58,6 +59,7 @@ find_places(QueryJob *query, uint64_t n)
 							   query->blocks_at - query->chunks_at +
 								   n * query->plan.ncolumns * sizeof(GpuQueryBlock));
 	query->bitmaps = gpud_place(&job->block_bytes, query->bitmap_bytes);
+	query->zeros = gpud_place(&job->block_bytes, query->head.shifted ? ZERO_BYTES : 0);
 }
 
 void
@@ -166,16 +168,20 @@ shifts_of(const QueryJob *query, uint32_t number, int32_t *room)
 	return room;
 }
 
-/* Finds the blobs of a chunk; false: one is stale. */
+/* Finds the blobs of a chunk, NULL: the column is one of zeros; false: one is stale. */
 static bool
 find_blobs(const QueryJob *query, const GpuaggQueryChunk *chunk, const uint64_t *numbers,
 		   Blob **found)
 {
 	for (uint32_t k = 0; k < query->plan.ncolumns; k++)
 	{
-		Blob *blob = gpud_blob_find(numbers[query->plan.column[k]], chunk->epoch,
-									query->job.request.u.query.database);
+		uint64_t number = numbers[query->plan.column[k]];
+		Blob *blob;
 
+		found[k] = NULL;
+		if (number == 0 && query->head.shifted)
+			continue;
+		blob = gpud_blob_find(number, chunk->epoch, query->job.request.u.query.database);
 		if (blob == NULL || !blob->complete || blob->nrows != chunk->nrows ||
 			blob->form.type != query->plan.type[k])
 			return false;
@@ -194,6 +200,21 @@ block_of(const Blob *blob)
 		block.valid = (const uint64_t *) (blob->at + gpud_blob_valid(blob));
 	block.base = blob->form.base;
 	block.width = blob->form.width;
+	return block;
+}
+
+/* A column of zeros. */
+static GpuQueryBlock
+zeros_of(const Lane *lane, int type)
+{
+	const QueryJob *query = (const QueryJob *) lane->job;
+	bool is_float = type == GPUAGG_VECTOR_FLOAT32 || type == GPUAGG_VECTOR_FLOAT64;
+	GpuQueryBlock block = {0};
+
+	block.values = lane->block + query->zeros;
+	block.width = type == GPUAGG_VECTOR_BOOL ? 0
+				  : is_float				 ? (uint32_t) gpuagg_vector_type_size(type)
+											 : 1;
 	return block;
 }
 
@@ -238,13 +259,14 @@ widen(QueryJob *query, Blob *const *blobs)
 }
 
 static Added
-add_chunk(QueryJob *query, const QuerySlot *slot, uint32_t number, const GpuaggQueryChunk *chunk,
+add_chunk(const Lane *lane, const QuerySlot *slot, uint32_t number, const GpuaggQueryChunk *chunk,
 		  const uint64_t *numbers)
 {
+	QueryJob *query = (QueryJob *) lane->job;
 	uint32_t ncolumns = query->plan.ncolumns;
 	GpuQueryChunk *to = &slot->chunks[query->nchunks];
 	GpuQueryBlock *blocks = &slot->blocks[(uint64_t) query->nchunks * ncolumns];
-	Blob **found = &query->held[query->nheld];
+	Blob *found[GPUAGG_QUERY_COLUMNS];
 	int32_t room[GPUAGG_QUERY_COLUMNS];
 	const int32_t *shifts = shifts_of(query, number, room);
 	Added added = ADDED;
@@ -262,7 +284,7 @@ add_chunk(QueryJob *query, const QuerySlot *slot, uint32_t number, const GpuaggQ
 	}
 	for (uint32_t k = 0; k < ncolumns; k++)
 	{
-		blocks[k] = block_of(found[k]);
+		blocks[k] = found[k] != NULL ? block_of(found[k]) : zeros_of(lane, query->plan.type[k]);
 		if (shifts != NULL && query->plan.type[k] == GPUAGG_VECTOR_INT32)
 			blocks[k].base = gpuagg_int128_add(blocks[k].base,
 											   gpuagg_int128_from(shifts[query->plan.column[k]]));
@@ -282,10 +304,14 @@ add_chunk(QueryJob *query, const QuerySlot *slot, uint32_t number, const GpuaggQ
 	if (added != ADDED)
 		return added;
 	for (uint32_t k = 0; k < ncolumns; k++)
-		gpud_blob_hold(found[k]);
+	{
+		if (found[k] == NULL)
+			query->has_zeros = true;
+		else
+			gpud_blob_hold(query->held[query->nheld++] = found[k]);
+	}
 	if (query->head.nkeys > 0 && query->order == NULL)
 		widen(query, found);
-	query->nheld += ncolumns;
 	query->numbers[query->nchunks++] = number;
 	query->nrows += chunk->nrows;
 	query->total_rows += chunk->nrows;
@@ -352,6 +378,7 @@ gpud_slice_choose(Lane *lane)
 
 	query->nchunks = 0;
 	query->first_bitmap = query->end_bitmaps = 0;
+	query->has_zeros = false;
 	query->nrows = query->bytes = query->cost = 0;
 	if (choose_kept(lane))
 		return GPUAGG_OK;
@@ -373,7 +400,7 @@ gpud_slice_choose(Lane *lane)
 			for (uint64_t k = 0; k < n * ncolumns; k++)
 				gpud_blob_prefetch(numbers[k]);
 		}
-		added = add_chunk(query, &slot, (uint32_t) number, &chunks[i % BATCH],
+		added = add_chunk(lane, &slot, (uint32_t) number, &chunks[i % BATCH],
 						  &numbers[i % BATCH * ncolumns]);
 		if (added == IMPOSSIBLE)
 			return GPUAGG_REFUSED;
@@ -428,6 +455,8 @@ copy_in(const Lane *lane, const QuerySlot *slot, char *to)
 		reason = gpu_copy_in(lane->block + query->bitmaps,
 							 query_in_region(query) + query->first_bitmap,
 							 query->end_bitmaps - query->first_bitmap, lane->stream);
+	if (reason == GPUAGG_OK && query->has_zeros)
+		reason = gpu_memset(lane->block + query->zeros, 0, ZERO_BYTES, lane->stream);
 	if (reason == GPUAGG_OK)
 		reason = gpu_copy_in(to, slot->chunks,
 							 query->blocks_at - query->chunks_at +

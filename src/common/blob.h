@@ -20,7 +20,7 @@
 
 typedef struct GpuaggBlobName
 {
-	uint64_t number;
+	uint64_t number; /* from 1 on */
 	uint64_t epoch;
 } GpuaggBlobName;
 

@@ -120,8 +120,8 @@ check_put(const GpuaggPut *put, uint64_t bytes)
 {
 	uint64_t n = put->nrows;
 
-	if (!form_allowed(&put->form) || !rows_allowed(n, GPUAGG_BLOB_ROWS) || put->nullable > 1 ||
-		put->spare != 0 ||
+	if (put->name.number == 0 || !form_allowed(&put->form) || !rows_allowed(n, GPUAGG_BLOB_ROWS) ||
+		put->nullable > 1 || put->spare != 0 ||
 		!is_within(put->values, gpuagg_narrow_bytes(&put->form, n), GPUAGG_BLOB_ALIGN, bytes) ||
 		(put->nullable &&
 		 !is_within(put->valid, gpuagg_blob_bitmap_bytes(n), GPUAGG_BLOB_ALIGN, bytes)))

@@ -15,7 +15,8 @@
  *		columns			/
  *		chunks
  *		numbers			of blobs: [nchunks][ncolumns]
- *		shifts			only where the head says so: [nchunks][ncolumns], what is added to all values of a blob
+ *		shifts			only where the head says so: [nchunks][ncolumns], what is added to all values of a blob;
+ *						then a number of 0 is that of a column of zeros, which are values, too
  *
  * and behind that, anywhere, the bitmaps of chunks' rows.  A column of the program is one blob
  * in each chunk; all blobs of a chunk have the same rows.

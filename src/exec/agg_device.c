@@ -498,13 +498,14 @@ gpuagg_agg_device_ask(AggScanState *node, AggQuestion *question, bool alone)
 	instr_time start = gpuagg_agg_timing_start(node);
 	GpuaggVectorProgram from = gpuagg_agg_device_compiler(node)->program;
 	const PageReader *reader = node->reader;
+	const int *places = NULL;
 	DeviceProgram program;
 	GpuaggReason reason;
 
 	from.constants = gpuagg_agg_device_runner(node)->constants;
 	if (question->window != NULL && node->between != NULL)
 		from = gpuagg_agg_between_program(node, node->between);
-	if (!gpuagg_device_codes_program(&from, &reader, 1, &program))
+	if (!gpuagg_device_codes_program(&from, &reader, &places, 1, &program))
 	{
 		node->device_reason = "conditions hold for too many strings";
 		return;

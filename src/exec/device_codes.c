@@ -289,7 +289,8 @@ gpuagg_device_codes_refusal(const GpuaggVectorProgram *from)
 
 /* Finds the entries of a column's dictionaries, one after the other; false: some cannot be had. */
 static bool
-find_entries(const PageReader *const *readers, int n, int column, DeviceProgram *made)
+find_entries(const PageReader *const *readers, const int *const *places, int n, int column,
+			 DeviceProgram *made)
 {
 	uint32 ncolumns = made->program.ncolumns;
 	GpuaggVectorBytes *all = NULL;
@@ -299,10 +300,11 @@ find_entries(const PageReader *const *readers, int n, int column, DeviceProgram 
 	{
 		const GpuaggVectorBytes *entries;
 		uint32 nentries;
+		int own = places[i] != NULL ? places[i][column] : column;
 
-		if (readers[i] == NULL)
+		if (readers[i] == NULL || own < 0)
 			continue;
-		entries = gpuagg_page_device_strings(readers[i], column, &nentries);
+		entries = gpuagg_page_device_strings(readers[i], own, &nentries);
 		if (entries == NULL || nentries > (uint32) PG_INT32_MAX - nall)
 			return false;
 		made->entries[column] = entries;
@@ -315,14 +317,14 @@ find_entries(const PageReader *const *readers, int n, int column, DeviceProgram 
 		memcpy(all + nall, entries, nentries * sizeof(*all));
 		nall += nentries;
 	}
-	made->entries[column] = all;
+	made->entries[column] = all != NULL ? all : palloc(sizeof(*all));
 	made->nentries[column] = nall;
-	return all != NULL;
+	return true;
 }
 
 bool
 gpuagg_device_codes_program(const GpuaggVectorProgram *from, const PageReader *const *readers,
-							int n, DeviceProgram *made)
+							const int *const *places, int n, DeviceProgram *made)
 {
 	Maker *maker;
 
@@ -355,7 +357,7 @@ gpuagg_device_codes_program(const GpuaggVectorProgram *from, const PageReader *c
 		maker->columns[i] = (uint8) gpuagg_device_type(from->columns[i]);
 		if (from->columns[i] != GPUAGG_VECTOR_BYTES)
 			continue;
-		if (!find_entries(readers, n, (int) i, made))
+		if (!find_entries(readers, places, n, (int) i, made))
 			return false;
 	}
 	return take_instructions(maker);

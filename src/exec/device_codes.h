@@ -25,12 +25,12 @@ extern const char *gpuagg_device_codes_refusal(const GpuaggVectorProgram *from);
 
 /*
  * Makes it for n tables, in the current memory context, with its constants as they are; strings are
- * the readers', of which those without chunks are NULL.  False: conditions on strings hold for too many
- * of them.
+ * the readers', of which those without chunks are NULL.  places: as DeviceTable has them, by table.  False:
+ * conditions on strings hold for too many of them.
  */
 extern bool gpuagg_device_codes_program(const GpuaggVectorProgram *from,
-										const PageReader *const *readers, int n,
-										DeviceProgram *made);
+										const PageReader *const *readers, const int *const *places,
+										int n, DeviceProgram *made);
 
 /* The type that the device has for one of the program's. */
 static inline GpuaggVectorType

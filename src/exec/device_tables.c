@@ -29,13 +29,21 @@ count_all(DeviceTables *tables)
 
 /* Adds a table's chunks to the first n of all. */
 static void
-add_chunks(DeviceTables *tables, const PageDevice *device, uint32 n)
+add_chunks(DeviceTables *tables, DeviceTable *table, uint32 n)
 {
 	PageDevice *all = &tables->all;
+	const PageDevice *device = table->device;
+	uint64 *blobs = all->blobs + (Size) n * tables->ncolumns;
 
 	memcpy(all->chunks + n, device->chunks, device->nchunks * sizeof(BlobQueryChunk));
-	memcpy(all->blobs + (Size) n * tables->ncolumns, device->blobs,
-		   (Size) device->nchunks * tables->ncolumns * sizeof(uint64));
+	table->blobs = blobs;
+	for (uint32 i = 0; i < device->nchunks; i++)
+		for (int column = 0; column < tables->ncolumns; column++)
+		{
+			int own = table->places != NULL ? table->places[column] : column;
+
+			*blobs++ = own < 0 ? 0 : device->blobs[(Size) i * table->ncolumns + own];
+		}
 	all->epoch = device->epoch;
 }
 
@@ -57,7 +65,7 @@ gpuagg_device_tables_join(DeviceTables *tables)
 			continue;
 		if (n > 0 && device->epoch != all->epoch)
 			return false;
-		add_chunks(tables, device, n);
+		add_chunks(tables, &tables->list[i], n);
 		n += device->nchunks;
 	}
 	return true;
@@ -69,7 +77,7 @@ gpuagg_device_tables_shift(DeviceTables *tables, const int32 *firsts)
 	Size ncolumns = (Size) tables->ncolumns;
 	int32 *next;
 
-	if (firsts == NULL)
+	if (firsts == NULL && tables->number < 0)
 		return;
 	next = tables->shifts = palloc_extended(tables->all.nchunks * ncolumns * sizeof(int32),
 											MCXT_ALLOC_HUGE);
@@ -81,7 +89,14 @@ gpuagg_device_tables_shift(DeviceTables *tables, const int32 *firsts)
 			continue;
 		table->shifts = next;
 		for (uint32 chunk = 0; chunk < table->device->nchunks; chunk++, next += ncolumns)
-			memcpy(next, firsts + (Size) i * ncolumns, ncolumns * sizeof(int32));
+		{
+			if (firsts != NULL)
+				memcpy(next, firsts + (Size) i * ncolumns, ncolumns * sizeof(int32));
+			else
+				memset(next, 0, ncolumns * sizeof(int32));
+			if (tables->number >= 0)
+				next[tables->number] = table->number;
+		}
 	}
 }
 
@@ -112,7 +127,7 @@ gpuagg_device_tables_taken(const DeviceTables *tables, const uint8 *status)
 		if (table->device == NULL || table->device->nchunks == 0)
 			continue;
 		(void) gpuagg_page_device_taken(table->reader, table->device, table->columns,
-										tables->ncolumns, status);
+										table->ncolumns, status);
 		status += table->device->nchunks;
 	}
 }

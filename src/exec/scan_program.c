@@ -79,8 +79,7 @@ gpuagg_scan_program_expr(const List *targets, const Expr *expr)
 }
 
 VectorCompiler *
-gpuagg_scan_program_make(const SeqScan *plan, List *quals, Expr *const *exprs, int n,
-						 VectorValue *values)
+gpuagg_scan_program_make(Index varno, List *quals, Expr *const *exprs, int n, VectorValue *values)
 {
 	VectorCompiler *compiler;
 
@@ -89,7 +88,7 @@ gpuagg_scan_program_make(const SeqScan *plan, List *quals, Expr *const *exprs, i
 	for (int i = 0; i < n; i++)
 		if (exprs[i] != NULL && !gpuagg_compile_possible((Node *) exprs[i]))
 			return NULL;
-	compiler = gpuagg_compiler_make(plan->scan.scanrelid);
+	compiler = gpuagg_compiler_make(varno);
 	compiler->narrow = n > 0;
 	gpuagg_compile_filter(compiler, quals);
 	for (int i = 0; i < n; i++)

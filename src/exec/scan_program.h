@@ -26,7 +26,7 @@ extern Expr *gpuagg_scan_program_expr(const List *targets, const Expr *expr);
  * their values; decimals stay bigints, if there are any.  NULL: core's executor is to evaluate
  * some of it.
  */
-extern VectorCompiler *gpuagg_scan_program_make(const SeqScan *plan, List *quals,
-												Expr *const *exprs, int n, VectorValue *values);
+extern VectorCompiler *gpuagg_scan_program_make(Index varno, List *quals, Expr *const *exprs, int n,
+												VectorValue *values);
 
 #endif /* GPUAGG_SCAN_PROGRAM_H */

@@ -23,6 +23,7 @@ open_tables(WindowDevice *window)
 	tables->n = window->ntables;
 	tables->list = palloc0(tables->n * sizeof(DeviceTable));
 	tables->ncolumns = (int) window->program.ncolumns;
+	tables->number = window->number;
 	for (int i = 0; i < tables->n; i++)
 	{
 		WindowDeviceTable *of = &window->tables[i];
@@ -31,8 +32,11 @@ open_tables(WindowDevice *window)
 		if (!window->chosen[i] || RelationGetNumberOfBlocks(of->relation) == 0)
 			continue;
 		table->columns = of->columns;
-		table->reader = gpuagg_page_reader_open(of->relation, snapshot, of->columns,
-												tables->ncolumns, PAGE_MEMORY_LOOK, NULL);
+		table->ncolumns = of->ncolumns;
+		table->places = of->places;
+		table->number = of->number;
+		table->reader = gpuagg_page_reader_open(of->relation, snapshot, of->columns, of->ncolumns,
+												PAGE_MEMORY_LOOK, NULL);
 		gpuagg_window_device_read(of, table->reader);
 	}
 	return tables;
@@ -48,7 +52,7 @@ close_tables(DeviceTables *tables)
 
 /*
  * Rows in memory, or 0 where a table's columns are not, if its chunks may not all be excluded; these
- * are as of one table.
+ * are as of one table, but that *there is also of what may be excluded.
  */
 static uint64
 count_rows(const WindowDevice *window, const DeviceTables *tables, uint64 *bare, bool *there)
@@ -67,11 +71,11 @@ count_rows(const WindowDevice *window, const DeviceTables *tables, uint64 *bare,
 		if (reader == NULL)
 			continue;
 		some = gpuagg_page_device_rows(reader, &some_bare, &some_there);
-		if (some == 0 && (window->chunks == NULL || reader->resident == NULL))
+		if (some == 0 && (window->tables[i].chunks == NULL || reader->resident == NULL))
 			return 0;
 		rows += some;
 		*bare += some_bare;
-		*there &= some_there;
+		*there &= some_there || window->tables[i].chunks != NULL;
 	}
 	return rows;
 }
@@ -112,7 +116,7 @@ count_table(const WindowDevice *window, const DeviceTable *table, int64 *npassed
 	query->query.parts = 1;
 	query->query.nchunks = table->device->nchunks;
 	query->chunks = table->device->chunks;
-	query->numbers = table->device->blobs;
+	query->numbers = table->blobs;
 	query->shifts = table->shifts;
 	query->epoch = table->device->epoch;
 	failure = gpuagg_blob_query(query);
@@ -176,7 +180,7 @@ use(const WindowDevice *window, const DeviceTables *tables)
 		gpuagg_page_device_use(table->reader);
 		(void) gpuagg_page_memory(window->tables[i].relation,
 								  window->node->css.ss.ps.state->es_snapshot, table->columns,
-								  tables->ncolumns, &unused);
+								  table->ncolumns, &unused);
 	}
 }
 
@@ -185,11 +189,15 @@ static bool
 make_program(WindowDevice *window, DeviceTables *tables)
 {
 	const PageReader **readers = palloc0(tables->n * sizeof(PageReader *));
+	const int **places = palloc0(tables->n * sizeof(int *));
 
 	for (int i = 0; i < tables->n; i++)
 		if (tables->list[i].device != NULL && tables->list[i].device->nchunks > 0)
+		{
 			readers[i] = tables->list[i].reader;
-	if (!gpuagg_device_codes_program(&window->program, readers, tables->n, &window->asked))
+			places[i] = tables->list[i].places;
+		}
+	if (!gpuagg_device_codes_program(&window->program, readers, places, tables->n, &window->asked))
 		return false;
 	gpuagg_device_tables_shift(tables, window->asked.firsts);
 	return true;
@@ -233,7 +241,7 @@ ask_tables(WindowDevice *window, const WindowAsker *asker, DeviceTables *tables,
 
 	if (reason != NULL)
 		return reason;
-	if (there || window->chunks != NULL)
+	if (there)
 	{
 		gpuagg_device_announce();
 		if (!find_chunks(tables))

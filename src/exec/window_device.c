@@ -13,6 +13,7 @@
 
 #include "exec/compiled.h"
 #include "exec/scan_program.h"
+#include "exec/table_mix.h"
 #include "exec/window_device.h"
 #include "exec/window_state.h"
 #include "exec/window_table.h"
@@ -43,12 +44,12 @@ has_tables(const WindowScanState *node)
 {
 	PlanState *child = node->input.child;
 	int n;
-	PlanState **scans = gpuagg_window_table_scans(&child, &n);
+	PlanState **plans = gpuagg_window_table_plans(&child, &n);
 
-	for (int i = 0; scans != NULL && i < n; i++)
-		if (!gpuagg_scan_program_possible(scans[i]))
+	for (int i = 0; plans != NULL && i < n; i++)
+		if (!gpuagg_scan_program_possible(gpuagg_window_table_scan(plans[i])))
 			return false;
-	return scans != NULL && n > 0;
+	return plans != NULL && n > 0;
 }
 
 static const char *
@@ -341,17 +342,18 @@ make_program(Maker *maker, const WindowDeviceTable *table, const WindowSource *s
 {
 	const SeqScan *plan = (const SeqScan *) table->scan->ss.ps.plan;
 
-	maker->targets = gpuagg_window_table_targets(maker->node->input.child, &table->scan->ss.ps);
+	maker->targets = gpuagg_window_table_targets(maker->node->input.child, table->plan);
 	maker->nexprs = 0;
 	add_exprs(maker, sources, n);
-	return gpuagg_scan_program_make(plan, plan->scan.plan.qual, maker->exprs, maker->nexprs,
-									values);
+	return gpuagg_scan_program_make(plan->scan.scanrelid, plan->scan.plan.qual, maker->exprs,
+									maker->nexprs, values);
 }
 
 static void
 find_table_columns(WindowDeviceTable *table, const VectorCompiler *compiler)
 {
-	table->columns = palloc0((compiler->program.ncolumns + 1) * sizeof(PageColumn));
+	table->ncolumns = (int) compiler->program.ncolumns;
+	table->columns = palloc0((table->ncolumns + 1) * sizeof(PageColumn));
 	gpuagg_compiled_columns(compiler, RelationGetDescr(table->relation), table->columns);
 }
 
@@ -365,52 +367,96 @@ same_values(const VectorValue *a, const VectorValue *b, int n)
 	return true;
 }
 
-/* Finds the columns of all tables; false: the program is not that of each. */
-static bool
-add_tables(Maker *maker, const WindowSource *sources, int n)
+/* Chunks that a table's conditions exclude; they are of its own program, or of that of all. */
+static void
+find_chunks(WindowDeviceTable *table, VectorCompiler *compiler, bool own)
+{
+	/* parameters of its own would have to be computed once more */
+	if (own && compiler->parameters != NIL)
+		return;
+	gpuagg_filter_conditions(compiler, &table->conditions);
+	table->chunks = gpuagg_chunk_filter_make(&table->conditions, compiler->program.columns,
+											 table->ncolumns);
+	table->constants = own ? compiler->program.constants : NULL;
+}
+
+/* The program of tables whose own ones are not the same. */
+static VectorCompiler *
+mix_tables(Maker *maker, MixTable *mixed)
 {
 	WindowDevice *device = maker->device;
+	VectorCompiler *compiler;
 
-	find_table_columns(&device->tables[0], device->compiler);
-	for (int i = 1; i < device->ntables; i++)
+	memset(maker->values, 0, sizeof(maker->values));
+	compiler = gpuagg_table_mix(mixed, device->ntables, maker->nexprs, maker->values,
+								&device->number);
+	for (int i = 0; i < device->ntables && compiler != NULL; i++)
+	{
+		device->tables[i].places = mixed[i].places;
+		device->tables[i].number = mixed[i].number;
+	}
+	return compiler;
+}
+
+/* Makes the program of all tables; why there is none, or NULL. */
+static const char *
+find_program(Maker *maker, const WindowSource *sources, int n)
+{
+	WindowDevice *device = maker->device;
+	MixTable *mixed = palloc0(device->ntables * sizeof(MixTable));
+	VectorCompiler **compilers = palloc0(device->ntables * sizeof(VectorCompiler *));
+	bool same = true;
+
+	for (int i = 0; i < device->ntables; i++)
 	{
 		WindowDeviceTable *table = &device->tables[i];
+		const SeqScan *plan = (const SeqScan *) table->scan->ss.ps.plan;
 		VectorValue values[MAX_EXPRS] = {0};
-		const VectorCompiler *compiler = make_program(maker, table, sources, n, values);
 
-		if (compiler == NULL || !gpuagg_compiled_same(compiler, device->compiler) ||
-			!same_values(values, maker->values, maker->nexprs))
-			return false;
-		find_table_columns(table, compiler);
+		compilers[i] = make_program(maker, table, sources, n, i == 0 ? maker->values : values);
+		if (compilers[i] == NULL || !gpuagg_compiled_for_device(&compilers[i]->program, true))
+			return "an expression below the window is the CPU's";
+		find_table_columns(table, compilers[i]);
+		mixed[i] = (MixTable){.varno = plan->scan.scanrelid,
+							  .quals = plan->scan.plan.qual,
+							  .exprs = palloc((maker->nexprs + 1) * sizeof(Expr *)),
+							  .compiler = compilers[i]};
+		memcpy(mixed[i].exprs, maker->exprs, maker->nexprs * sizeof(Expr *));
+		same &= i == 0 || (gpuagg_compiled_same(compilers[i], compilers[0]) &&
+						   same_values(values, maker->values, maker->nexprs));
 	}
-	return true;
+	device->number = -1;
+	device->compiler = same ? compilers[0] : mix_tables(maker, mixed);
+	if (device->compiler == NULL)
+		return "filters or columns below the window differ from table to table";
+	for (int i = 0; i < device->ntables; i++)
+		find_chunks(&device->tables[i], compilers[same ? 0 : i], !same);
+	return NULL;
 }
 
 static const char *
 make(Maker *maker, const WindowSource *sources, int n)
 {
 	WindowDevice *device = maker->device;
+	const char *refusal = find_program(maker, sources, n);
 
-	device->compiler = make_program(maker, &device->tables[0], sources, n, maker->values);
-	if (device->compiler == NULL || !gpuagg_compiled_for_device(&device->compiler->program, true) ||
+	if (refusal != NULL)
+		return refusal;
+	if (!gpuagg_compiled_for_device(&device->compiler->program, true) ||
 		gpuagg_device_codes_refusal(&device->compiler->program) != NULL)
 		return "an expression below the window is the CPU's";
 	device->program = device->compiler->program;
 	add_keys(maker);
 	add_functions(maker);
 	add_columns(maker, sources, n);
-	if (maker->full || !is_complete(device))
-		return "a column of the window is the CPU's";
-	return add_tables(maker, sources, n)
-			   ? NULL
-			   : "filters or columns below the window differ from table to table";
+	return maker->full || !is_complete(device) ? "a column of the window is the CPU's" : NULL;
 }
 
 static void
 init_tables(WindowDevice *device)
 {
 	PlanState *child = device->node->input.child;
-	PlanState **scans = gpuagg_window_table_scans(&child, &device->ntables);
+	PlanState **plans = gpuagg_window_table_plans(&child, &device->ntables);
 
 	device->tables = palloc0(device->ntables * sizeof(WindowDeviceTable));
 	for (int i = 0; i < device->ntables; i++)
@@ -418,7 +464,8 @@ init_tables(WindowDevice *device)
 		WindowDeviceTable *table = &device->tables[i];
 
 		table->device = device;
-		table->scan = (SeqScanState *) scans[i];
+		table->plan = plans[i];
+		table->scan = (SeqScanState *) gpuagg_window_table_scan(plans[i]);
 		table->relation = table->scan->ss.ss_currentRelation;
 	}
 }
@@ -443,12 +490,7 @@ gpuagg_window_device_make(PlanState *window, const WindowSource *sources, int n,
 	init_tables(device);
 	*refusal = make(maker, sources, n);
 	if (*refusal == NULL)
-	{
 		device->parameter_states = gpuagg_compiled_states(device->compiler, window);
-		gpuagg_filter_conditions(device->compiler, &device->conditions);
-		device->chunks = gpuagg_chunk_filter_make(&device->conditions, device->program.columns,
-												  (int) device->program.ncolumns);
-	}
 	pfree(maker);
 	MemoryContextSwitchTo(old);
 	return *refusal == NULL ? device : NULL;
@@ -464,8 +506,7 @@ gpuagg_window_device_refusal(const WindowDevice *device)
 
 	for (int i = 0; i < device->ntables && reason == NULL; i++)
 		reason = gpuagg_page_memory_refusal(device->tables[i].relation, snapshot,
-											device->tables[i].columns,
-											(int) device->program.ncolumns);
+											device->tables[i].columns, device->tables[i].ncolumns);
 	return reason;
 }
 
@@ -500,10 +541,14 @@ gpuagg_window_device_begin(WindowDevice *device)
 	device->chosen = palloc(device->ntables * sizeof(bool));
 	gpuagg_window_table_choose(device->node->input.child, device->chosen, device->ntables);
 	for (int i = 0; i < device->ntables; i++)
-		device->tables[i].nexcluded = device->tables[i].nrows = device->tables[i].npassed = 0;
-	/* constants are known before there are rows */
-	if (device->chunks != NULL)
-		gpuagg_chunk_filter_reset(device->chunks);
+	{
+		WindowDeviceTable *table = &device->tables[i];
+
+		table->nexcluded = table->nrows = table->npassed = 0;
+		/* constants are known before there are rows */
+		if (table->chunks != NULL)
+			gpuagg_chunk_filter_reset(table->chunks);
+	}
 	return true;
 }
 
@@ -513,7 +558,9 @@ is_done(void *owner, const BlockSummary *const *blocks, uint32 nrows, bool whole
 {
 	WindowDeviceTable *table = owner;
 
-	if (!gpuagg_chunk_filter_excludes(table->device->chunks, table->device->program.constants,
+	if (!gpuagg_chunk_filter_excludes(table->chunks,
+									  table->constants != NULL ? table->constants
+															   : table->device->program.constants,
 									  blocks))
 		return false;
 	table->nexcluded += nrows;
@@ -523,12 +570,10 @@ is_done(void *owner, const BlockSummary *const *blocks, uint32 nrows, bool whole
 void
 gpuagg_window_device_read(WindowDeviceTable *table, PageReader *reader)
 {
-	const WindowDevice *device = table->device;
-
-	if (device->chunks == NULL)
+	if (table->chunks == NULL)
 		return;
 	reader->chunk_done = is_done;
-	reader->summed_up = gpuagg_chunk_filter_columns(device->chunks);
+	reader->summed_up = gpuagg_chunk_filter_columns(table->chunks);
 	reader->owner = table;
 }
 
@@ -563,8 +608,9 @@ gpuagg_window_device_end(WindowDevice *device)
 
 		if (!device->chosen[i])
 			continue;
-		gpuagg_window_table_begin_scan(scan);
+		gpuagg_window_table_begin_plan(table->plan);
 		count_rows(scan, table->npassed);
+		gpuagg_window_table_end_plan(table->plan, table->npassed);
 		InstrCountFiltered1(scan, table->nexcluded + table->nrows - table->npassed);
 		npassed += table->npassed;
 	}

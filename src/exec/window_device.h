@@ -4,8 +4,8 @@
  *
  * The rows that pass the filter of a table's scan, the sort keys, the functions' arguments and other
  * columns become values of a query with a window (query_window.h), whose second program is that of
- * aggregates above, or of conditions.  Where an Append has several tables, their programs have to be
- * the same but for the numbers of attributes.
+ * aggregates above, or of conditions.  Where an Append has several tables, it is one program for all of
+ * them (table_mix.h), if theirs are not the same but for the numbers of attributes.
  */
 #ifndef GPUAGG_WINDOW_DEVICE_H
 #define GPUAGG_WINDOW_DEVICE_H
@@ -26,9 +26,18 @@ typedef struct WindowDevice WindowDevice;
 typedef struct WindowDeviceTable
 {
 	WindowDevice *device;
+	PlanState *plan; /* that has the scan */
 	SeqScanState *scan;
 	Relation relation;
-	PageColumn *columns; /* by number of the program's columns */
+	PageColumn *columns; /* of its own program */
+	int ncolumns;
+	const int
+		*places; /* of these, by column of the program of all; and its number there (table_mix.h) */
+	int32 number;
+	FilterConditions conditions;
+	ChunkFilter *chunks; /* those that it excludes are not asked for; NULL: none */
+	const GpuaggVectorConstant
+		*constants; /* of the conditions; NULL: those of the program of all */
 
 	/* in this run */
 	int64 nexcluded; /* rows of chunks that are not asked for */
@@ -42,12 +51,11 @@ struct WindowDevice
 	int ntables;
 	WindowDeviceTable *tables;
 	bool *chosen;			  /* by table: it is read in this run */
-	VectorCompiler *compiler; /* filter and values, over the first table */
+	VectorCompiler *compiler; /* filter and values, over the first table or columns of all */
+	int number;				  /* its column of tables' numbers; -1: there is none */
 	List *parameter_states;
 	GpuaggVectorProgram program;
 	DeviceProgram asked; /* the same with codes of strings, when it is asked */
-	FilterConditions conditions;
-	ChunkFilter *chunks; /* those that it excludes are not asked for; NULL: none */
 	GpuaggWindow window; /* but for places, and rows asked for */
 	const RunningOperation *ops[GPUAGG_WINDOW_FUNCTIONS]; /* of functions, as values come there */
 	/* of its columns, as `program` has them: strings are codes there; booleans are integers */

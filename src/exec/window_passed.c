@@ -580,16 +580,17 @@ is_eligible(const WindowScanState *node)
 	PlanState *child = node->input.child;
 	uint64 most = 0;
 	int n;
-	PlanState **scans = gpuagg_window_table_scans(&child, &n);
+	PlanState **plans = gpuagg_window_table_plans(&child, &n);
 
 	for (int i = 0; i < n; i++)
 	{
+		const PlanState *scan = plans != NULL ? gpuagg_window_table_scan(plans[i]) : NULL;
 		Relation relation;
 		BlockNumber nblocks;
 
-		if (scans == NULL || !IsA(scans[i], SeqScanState))
+		if (scan == NULL || !IsA(scan, SeqScanState))
 			return true; /* the reason is said */
-		relation = ((SeqScanState *) scans[i])->ss.ss_currentRelation;
+		relation = ((const SeqScanState *) scan)->ss.ss_currentRelation;
 		nblocks = RelationGetNumberOfBlocks(relation);
 		if (nblocks > 0 &&
 			gpuagg_page_memory_refusal(relation, child->state->es_snapshot, NULL, 0) != NULL)

@@ -7,6 +7,7 @@
 #include "executor/executor.h"
 #include "executor/execPartition.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/memutils.h"
 
 #include "exec/scan_program.h"
@@ -59,7 +60,7 @@ append_of(PlanState *child)
 }
 
 PlanState **
-gpuagg_window_table_scans(PlanState **child, int *n)
+gpuagg_window_table_plans(PlanState **child, int *n)
 {
 	const AppendState *append = append_of(*child);
 
@@ -73,19 +74,81 @@ gpuagg_window_table_scans(PlanState **child, int *n)
 	return append->appendplans;
 }
 
+/* ---- subqueries ---- */
+
+/* The columns of a subquery, over what is below it. */
+typedef struct Subquery
+{
+	Index varno;
+	const List *targets;
+	Bitmapset *used; /* by number of these */
+} Subquery;
+
+static Node *
+replace_columns(Node *node, void *context)
+{
+	Subquery *subquery = context;
+	const Var *var = (const Var *) node;
+
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, Var) || var->varno != (int) subquery->varno || var->varattno <= 0)
+		return expression_tree_mutator(node, replace_columns, context);
+	subquery->used = bms_add_member(subquery->used, var->varattno - 1);
+	return copyObject(
+		(Node *) ((TargetEntry *) list_nth(subquery->targets, var->varattno - 1))->expr);
+}
+
+/* The subquery's columns over the table of the scan below it; NULL: SQL computes more than these. */
+static List *
+subquery_targets(const SubqueryScanState *plan)
+{
+	const SubqueryScan *scan = (const SubqueryScan *) plan->ss.ps.plan;
+	Subquery subquery = {scan->scan.scanrelid, plan->subplan->plan->targetlist, NULL};
+	List *targets = (List *) expression_tree_mutator((Node *) scan->scan.plan.targetlist,
+													 replace_columns, &subquery);
+	ListCell *cell;
+
+	foreach (cell, subquery.targets)
+	{
+		const Node *expr = (const Node *) ((const TargetEntry *) lfirst(cell))->expr;
+
+		if (!IsA(expr, Var) && !IsA(expr, Const) &&
+			!bms_is_member(foreach_current_index(cell), subquery.used))
+			return NULL;
+	}
+	return targets;
+}
+
+PlanState *
+gpuagg_window_table_scan(PlanState *plan)
+{
+	const SubqueryScanState *subquery = (const SubqueryScanState *) plan;
+
+	return IsA(plan, SubqueryScanState) && plan->qual == NULL &&
+				   IsA(subquery->subplan, SeqScanState) && subquery_targets(subquery) != NIL
+			   ? subquery->subplan
+			   : plan;
+}
+
+/* ---- all of them ---- */
+
 List *
-gpuagg_window_table_targets(const PlanState *child, const PlanState *scan)
+gpuagg_window_table_targets(const PlanState *child, PlanState *plan)
 {
 	List *targets = NIL;
+	List *below = gpuagg_window_table_scan(plan) == plan
+					  ? plan->plan->targetlist
+					  : subquery_targets((const SubqueryScanState *) plan);
 	ListCell *cell;
 
 	if (!projects(child))
-		return scan->plan->targetlist;
+		return below;
 	foreach (cell, child->plan->targetlist)
 	{
 		TargetEntry *entry = flatCopyTargetEntry(lfirst(cell));
 
-		entry->expr = gpuagg_scan_program_expr(scan->plan->targetlist, entry->expr);
+		entry->expr = gpuagg_scan_program_expr(below, entry->expr);
 		targets = lappend(targets, entry);
 	}
 	return targets;
@@ -105,14 +168,31 @@ gpuagg_window_table_choose(PlanState *child, bool *chosen, int n)
 		chosen[i] = bms_is_member(i, plans);
 }
 
-void
-gpuagg_window_table_begin_scan(PlanState *scan)
+static void
+rescan(PlanState *plan)
 {
-	MemoryContext old = MemoryContextSwitchTo(scan->state->es_query_cxt);
+	MemoryContext old = MemoryContextSwitchTo(plan->state->es_query_cxt);
 
-	if (scan->chgParam != NULL)
-		ExecReScan(scan);
+	if (plan->chgParam != NULL)
+		ExecReScan(plan);
 	MemoryContextSwitchTo(old);
+}
+
+void
+gpuagg_window_table_begin_plan(PlanState *plan)
+{
+	rescan(plan);
+	if (IsA(plan, SubqueryScanState))
+		rescan(((SubqueryScanState *) plan)->subplan);
+}
+
+void
+gpuagg_window_table_end_plan(PlanState *plan, int64 nrows)
+{
+	if (!IsA(plan, SubqueryScanState) || plan->instrument == NULL)
+		return;
+	InstrStartNode(plan->instrument);
+	InstrStopNode(plan->instrument, (double) nrows);
 }
 
 void
@@ -123,7 +203,7 @@ gpuagg_window_table_begin(PlanState *child)
 
 	for (int i = 0; i < n; i++)
 	{
-		gpuagg_window_table_begin_scan(above[i]);
+		rescan(above[i]);
 		if (above[i]->instrument != NULL)
 			InstrStartNode(above[i]->instrument);
 	}
@@ -164,25 +244,26 @@ gpuagg_window_table_make(PlanState *child, PlanState *node, Expr *const *argumen
 	int *other_scales = palloc0((n + 1) * sizeof(int));
 	bool *other_wide = palloc0((n + 1) * sizeof(bool));
 	bool agrees = true;
-	PlanState **scans = gpuagg_window_table_scans(&child, &table->nscans);
+	PlanState **plans = gpuagg_window_table_plans(&child, &table->nscans);
 
 	table->child = child;
 	table->scans = palloc0((table->nscans + 1) * sizeof(ScanColumns *));
-	for (int i = 0; i < table->nscans && scans != NULL; i++)
+	for (int i = 0; i < table->nscans && plans != NULL; i++)
 	{
 		table->scans[i] =
-			gpuagg_scan_columns_make(scans[i], gpuagg_window_table_targets(child, scans[i]), node,
-									 arguments, n, i == 0 ? computed : other_computed,
+			gpuagg_scan_columns_make(gpuagg_window_table_scan(plans[i]),
+									 gpuagg_window_table_targets(child, plans[i]), node, arguments,
+									 n, i == 0 ? computed : other_computed,
 									 i == 0 ? scales : other_scales, i == 0 ? wide : other_wide);
 		if (table->scans[i] == NULL)
-			scans = NULL;
+			plans = NULL;
 		else if (i > 0)
 			agrees &= agree(computed, scales, wide, other_computed, other_scales, other_wide, n);
 	}
 	MemoryContextSwitchTo(old);
-	if (scans == NULL || !agrees)
+	if (plans == NULL || !agrees)
 		memset(computed, 0, n * sizeof(bool));
-	if (scans == NULL)
+	if (plans == NULL)
 		return NULL;
 	if (!agrees)
 		gpuagg_window_table_compute_none(table);
@@ -208,7 +289,7 @@ gpuagg_window_table_compute_none(WindowTable *table)
 bool
 gpuagg_window_table_take(WindowTable *table, RowSort *sort, bool sends)
 {
-	PlanState **scans = gpuagg_window_table_scans(&table->child, &table->nscans);
+	PlanState **plans = gpuagg_window_table_plans(&table->child, &table->nscans);
 	bool *chosen = palloc((table->nscans + 1) * sizeof(bool));
 	int64 nrows = 0;
 	bool done = true;
@@ -220,14 +301,16 @@ gpuagg_window_table_take(WindowTable *table, RowSort *sort, bool sends)
 	{
 		if (!chosen[n])
 			continue;
-		gpuagg_window_table_begin_scan(scans[n]);
+		gpuagg_window_table_begin_plan(plans[n]);
 		done = gpuagg_scan_columns_take(table->scans[n], sort, sends);
 		nrows += gpuagg_scan_columns_rows(table->scans[n]);
 	}
 	gpuagg_window_table_end(table->child, done ? nrows : 0);
-	/* all rows come again */
-	for (int i = 0; i < n && !done; i++)
-		if (chosen[i])
+	/* or all rows come again */
+	for (int i = 0; i < n; i++)
+		if (chosen[i] && done)
+			gpuagg_window_table_end_plan(plans[i], gpuagg_scan_columns_rows(table->scans[i]));
+		else if (chosen[i])
 			gpuagg_scan_columns_undo(table->scans[i]);
 	pfree(chosen);
 	return done;

@@ -3,7 +3,8 @@
  *	  The columns of a table, or of several, as the input of a GpuWindow node's sort.
  *
  * Stands for a scan of a table below the node (scan_columns.h), for an Append of such scans, or for a
- * Result that computes columns of that one's.
+ * Result that computes columns of that one's.  A scan may be a subquery's, which does no more than
+ * compute its columns.
  */
 #ifndef GPUAGG_WINDOW_TABLE_H
 #define GPUAGG_WINDOW_TABLE_H
@@ -15,23 +16,27 @@
 typedef struct WindowTable WindowTable;
 
 /*
- * The scans below a node, whose child this is: it, or those of an Append, n of them.  NULL: it is
- * something else.
+ * The plans below a node, whose child this is, that have a scan each: it, or those of an Append, n of
+ * them.  NULL: it is something else.
  */
-extern PlanState **gpuagg_window_table_scans(PlanState **child, int *n);
+extern PlanState **gpuagg_window_table_plans(PlanState **child, int *n);
 
-/* The columns of the child's rows, TargetEntrys over the table of one of its scans. */
-extern List *gpuagg_window_table_targets(const PlanState *child, const PlanState *scan);
+/* The scan that such a plan is, or has below it. */
+extern PlanState *gpuagg_window_table_scan(PlanState *plan);
+
+/* The columns of the child's rows, TargetEntrys over the table of one of its plans' scans. */
+extern List *gpuagg_window_table_targets(const PlanState *child, PlanState *plan);
 
 /* Sets chosen[] for those of n scans that are read in this run, as parameters choose partitions. */
 extern void gpuagg_window_table_choose(PlanState *child, bool *chosen, int n);
 
 /*
  * In a run without these nodes: those above the scans begin it, and end it as if they had given so
- * many rows.  So does a scan between the two; its rows are not counted here.
+ * many rows.  So does a plan with a scan between the two; rows of the scan itself are not counted here.
  */
 extern void gpuagg_window_table_begin(PlanState *child);
-extern void gpuagg_window_table_begin_scan(PlanState *scan);
+extern void gpuagg_window_table_begin_plan(PlanState *plan);
+extern void gpuagg_window_table_end_plan(PlanState *plan, int64 nrows);
 extern void gpuagg_window_table_end(PlanState *child, int64 nrows);
 
 /* For a child of `node`, which is no other; NULL: its rows are to be asked for. */

@@ -97,6 +97,7 @@ set_column(ChunkColumn *column, int type, const void *values, uint64_t *valid, u
 	column->stored = aligned(gpuagg_narrow_bytes(&column->form, nrows));
 	gpuagg_narrow_write(&column->form, column->stored, 0, values, valid, nrows);
 	column->shift = any_shift(&column->form);
+	column->zeros = false;
 }
 
 static void
@@ -134,7 +135,7 @@ chunk_set(Chunk *chunk, int column, const void *values, const uint64_t *valid)
 void
 chunk_make(Chunk *chunk, uint32_t nrows, bool masked)
 {
-	static uint64_t numbers;
+	static uint64_t numbers = 1;
 
 	memset(chunk, 0, sizeof(*chunk));
 	chunk->nrows = nrows;
@@ -143,7 +144,10 @@ chunk_make(Chunk *chunk, uint32_t nrows, bool masked)
 	chunk->epoch = 1 + next() % 5;
 	numbers += CHUNK_COLUMNS;
 	for (int k = 0; k < CHUNK_COLUMNS; k++)
+	{
 		fill_column(&chunk->columns[k], 1 + k / 2, nrows);
+		chunk->columns[k].zeros = next() % 4 == 0;
+	}
 	if (!masked || next() % 3 == 0)
 		return;
 	chunk->rows = aligned(gpuagg_blob_bitmap_bytes(nrows));
@@ -417,7 +421,9 @@ query_init(GpuaggRequest *request, const Lease *lease, const Question *question,
 
 		memset(numbers, 0, query.program.ncolumns * sizeof(*numbers));
 		for (int k = 0; k < CHUNK_COLUMNS; k++)
-			numbers[k] = name_of(&chunks[i], k).number;
+			numbers[k] = query.shifted && chunks[i].columns[k].zeros
+							 ? 0
+							 : name_of(&chunks[i], k).number;
 		if (query.shifted)
 			put_shifts(&chunks[i], query.program.ncolumns,
 					   (int32_t *) (room + places->shifts) + i * query.program.ncolumns);
@@ -540,8 +546,12 @@ load_vectors(const Chunk *chunk, bool shifted, uint32_t first, int n, GpuaggVect
 	{
 		const ChunkColumn *from = &chunk->columns[k];
 
-		gpuagg_narrow_read(&from->form, from->stored, first, (uint32_t) n, columns[k].values, 0);
-		if (from->valid != NULL)
+		if (shifted && from->zeros)
+			memset(columns[k].values, 0, (size_t) n * 16);
+		else
+			gpuagg_narrow_read(&from->form, from->stored, first, (uint32_t) n, columns[k].values,
+							   0);
+		if (from->valid != NULL && !(shifted && from->zeros))
 			memcpy(columns[k].valid, from->valid + first / 64, (size_t) (n + 63) / 64 * 8);
 		else
 			memset(columns[k].valid, 0xff, GPUAGG_VECTOR_WORDS * 8);

@@ -25,6 +25,7 @@ typedef struct ChunkColumn
 	void *stored;
 	int32_t
 		shift; /* what a shifted question adds to values of INT32, which stay such; of others any */
+	bool zeros; /* a shifted question has zeros instead of the column */
 } ChunkColumn;
 
 typedef struct Chunk

@@ -380,6 +380,15 @@ test_kept(void)
 	CHECK(answer_is_right(&lease, &sums, chunks, CHUNKS, stale, &reply));
 	stale[6] = false;
 
+	/* what has no number is stale without shifts */
+	query_init(&request, &lease, &sums, chunks, CHUNKS, &places);
+	((uint64_t *) (lease.base + QUERY_AT + places.numbers))[4 * sums.query.program.ncolumns + 8] =
+		0;
+	stale[4] = true;
+	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
+	CHECK(answer_is_right(&lease, &sums, chunks, CHUNKS, stale, &reply));
+	stale[4] = false;
+
 	/* another database has nothing of it */
 	query_init(&request, &lease, &sums, chunks, CHUNKS, &places);
 	request.u.query.database++;
@@ -692,6 +701,9 @@ test_wrong_puts(int fd, const Lease *lease, const Chunk *chunk)
 	CHECK(client_refused(fd, &request));
 	put_init(&request, lease, chunk, 12); /* FLOAT64 */
 	request.u.put.form.width = 4;
+	CHECK(client_refused(fd, &request));
+	put_init(&request, lease, chunk, 4);
+	request.u.put.name.number = 0;
 	CHECK(client_refused(fd, &request));
 	for (int i = 0; i < 2; i++)
 	{

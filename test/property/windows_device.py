@@ -53,6 +53,11 @@ ARGUMENTS = {'int4': ('{0} / 2', 'CASE WHEN i % 3 = 0 THEN {0} END', 'coalesce({
 WHERE = ('i % 3 > 0', 'k_int4 IS NOT NULL', 'i > 40', 'v_int4 > 0 OR v_cents < 0', "k_date >= date '2000-01-02'", 'false',
          'v_float8 BETWEEN -100 AND 200', 'i < 2000 AND v_int8 <> 0', 'length(pad) > 3', '1000 / (i + 7) > 2')
 OF_STRINGS = ("s_text <> 's3'", "s_text LIKE 's%' AND s_char IN ('c', 'ccc')", 's_uuid IS NULL OR i % 3 = 0', "s_name < 'n4'", "s_bytea > '\\x0007'")
+# What some tables of several have instead of a column.
+MIXED = {'k_int4': ('v_int4', '7', 'NULL::int4', 'k_int4 / 3'), 'k_int8': ('i::int8', 'v_int8'), 'k_bool': ('i % 2 = 0', 'NOT k_bool', 'NULL::bool'),
+         'k_date': ('v_date', "date '2000-01-01'"), 'k_float8': ('0.5::float8', 'v_float8'), 'k_int2': ('3::int2',), 'v_int4': ('i', '-k_int4', '5'),
+         'v_int8': ('0::int8', 'k_int8'), 'v_float8': ('v_float8 / 2', "'1'::float8"), 'v_cents': ('-v_cents', '(v_cents + 1)::numeric(12,2)'),
+         's_text': ("'s1'", 's_text::varchar::text'), 's_char': ("'cc'::char(9)",)}
 ABOVE = ('{r} IS NOT NULL', 'k_bool', 'k_bool IS NOT TRUE OR i < 90', 'i > 50', 'k_int4 IS NOT NULL AND i % 2 = 0', '{r} IS NULL OR i % 5 < 3')
 NUMBERS = ('{r} < 0', '{r} >= 3', '{r} <= 1000 OR i < 9', '{r} BETWEEN -1000 AND 20000')
 AGGREGATES = ('@count(*)', '@count({r})', '@max({r})', '@min({r})', '@count(*) FILTER (WHERE {r} IS NULL)', '@max(i)', '@sum(v_int4)',
@@ -91,6 +96,8 @@ class Table:
                     text = 'CASE WHEN (i + %d) %% %d > 0 THEN %s END' % (number, self.nulls, text)
                 parts.append('(%s)::%s AS %s_%s' % (text, TYPES.get(kind, kind), prefix, kind))
         return ', '.join(parts)
+
+    aggregated = True  # by the device, without a window
 
     def leaves(self):
         """The tables that have its rows."""
@@ -148,7 +155,8 @@ class Several(Table):
 
     def __init__(self, rng, number, rows):
         Table.__init__(self, rng, number, rows)
-        self.kind = rng.choice(('partitions', 'partitions', 'children', 'view'))
+        self.kind = rng.choice(('partitions', 'partitions', 'children', 'view', 'filters', 'filters'))
+        self.aggregated = self.kind != 'filters'
         ends = sorted(rng.sample(range(1, rows), min(rng.choice((1, 2, 4)), rows - 1))) if rows > 1 else []
         # the last has no rows
         self.ranges = list(zip([0] + ends + [rows], ends + [rows, rows + 9]))
@@ -169,7 +177,7 @@ class Several(Table):
     def create_leaf(self, script, number):
         rng = random.Random('%d %d' % (self.seed, number))
         columns = ['i', 'pad'] + ['k_' + kind for kind in KEYS] + ['v_' + kind for kind in VALUES] + ['s_' + kind for kind in STRINGS]
-        if self.kind != 'view':
+        if self.kind not in ('view', 'filters'):
             columns += ['i + %d AS junk%d' % (n, n) for n in range(rng.choice((0, 1, 3)))]
             rng.shuffle(columns)
         script.sql('CREATE TABLE %s %s' % (self.leaf(number), self.rows_of(self.ranges[number][0] + 1, self.ranges[number][1], ', '.join(columns))))
@@ -177,11 +185,25 @@ class Several(Table):
             if ' AS junk' in column:
                 script.sql('ALTER TABLE %s DROP COLUMN %s' % (self.leaf(number), column.split(' AS ')[1]))
 
+    def filtered_leaf(self, leaf, rng):
+        """What a view has of a table: other rows than of others, and here and there other columns."""
+        columns = ['i', 'pad'] + ['k_' + kind for kind in KEYS] + ['v_' + kind for kind in VALUES] + ['s_' + kind for kind in STRINGS]
+        for column, others in MIXED.items():
+            if rng.random() < 0.15:
+                columns[columns.index(column)] = '%s AS %s' % (rng.choice(others), column)
+        conditions = [text for text in WHERE + OF_STRINGS if not re.search('false|length|s_name', text)]  # the device has all of them
+        where = ' AND '.join(rng.sample(conditions, rng.choice((0, 1, 1, 2))))
+        return 'SELECT %s FROM %s%s' % (', '.join(columns), leaf, ' WHERE ' + where if where else '')
+
     def create(self, script):
         for number in range(len(self.ranges)):
             self.create_leaf(script, number)
         if self.kind == 'view':
             script.sql('CREATE VIEW %s AS %s' % (self.name, ' UNION ALL '.join('SELECT * FROM ' + leaf for leaf in self.leaves())))
+            return
+        if self.kind == 'filters':
+            rng = random.Random(self.seed)
+            script.sql('CREATE VIEW %s AS %s' % (self.name, ' UNION ALL '.join(self.filtered_leaf(leaf, rng) for leaf in self.leaves())))
             return
         script.sql('CREATE TABLE %s (LIKE %s)%s' % (self.name, self.leaf(0), ' PARTITION BY RANGE (i)' if self.kind == 'partitions' else ''))
         for number in range(len(self.ranges)):
@@ -189,7 +211,7 @@ class Several(Table):
 
     def between(self, script, rng):
         """A part of it comes and goes."""
-        if self.kind == 'view':
+        if self.kind in ('view', 'filters'):
             return
         if self.detached is not None:
             self.attach(script, self.detached)
@@ -480,6 +502,8 @@ def wide_extremes(script, table):
     table.renew(script)
     for text in (sums, columns):
         beside(script, 'wide extremes', text.format('gpu_'), text.format(''), None)
+        if text is columns and not table.aggregated:
+            continue
         script.check(('wide extremes', text[:40]), 'SELECT engine, reason FROM gpuagg_last_query()', on_device)
 
 

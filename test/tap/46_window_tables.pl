@@ -115,6 +115,51 @@ for my $where ('true', "z <> 's3'", "z LIKE 's%' AND u IN ('b', 'c')", "z IS NUL
 	asks("aggregates, $where", 1, "SELECT %scount(*), %smax(r), %ssum(r) FROM (SELECT i, %ssum(x) $all AS r FROM $strings WHERE $where) q WHERE r < 0");
 }
 
+# ---- tables whose filters or columns differ ----
+
+sub united
+{
+	my ($first, $second, $sql) = @_;
+
+	return ($sql // $query) =~ s/FROM p (WHERE i > 1000)?/FROM (SELECT $first UNION ALL SELECT $second) u /r;
+}
+$plan = asks('filters', 1, united('i, k, x FROM c1 WHERE i > 6000', 'i, k, x FROM c2 WHERE f < 20 AND c > 0.5'));
+like($plan, qr/Rows on Device: 7000/, 'all rows are there');
+like($plan, qr/Subquery Scan on [^\n]* \(actual rows=3000 /, 'and those of a subquery are counted');
+asks('a table without one, and a third', 1, united('i, k, x FROM c1', 'i, k, x FROM c2 WHERE f < 20 UNION ALL SELECT i, k, x FROM p4 WHERE k = 3'));
+asks('a filter above that columns fold', 1,
+	$query =~ s/FROM p WHERE i > 1000/FROM (SELECT i, k, x, 1 AS s FROM c1 UNION ALL SELECT i, k, x, 3 FROM c2) u WHERE s > 2 OR x > 0/r);
+asks('constants', 1, $query =~ s/FROM p WHERE i > 1000/FROM (SELECT i, k, x, 1 AS s FROM c1 UNION ALL SELECT i, k, x, 3 FROM c2) u WHERE x > s/r);
+asks('scales in filters', 1, $query =~ s/FROM p WHERE i > 1000/FROM (SELECT i, k, x, c FROM c2 UNION ALL SELECT i, k, x, c FROM scaled) u WHERE c > 3.5/r);
+asks('keys and arguments', 1, united('i, k, x FROM c1', 'i + 3000, k % 7, i % 9 - x FROM c2 WHERE x <> 0'));
+asks('a column that one has not', 1, united('i, k, x FROM c1 WHERE k > 3 AND f < 0 AND c > 1', '-i, 5, NULL FROM c2 WHERE i % 3 = 0'));
+asks('where it came from', 1, 'SELECT s, %scount(*), %smax(r), %ssum(r) FROM (SELECT s, %ssum(x) OVER (PARTITION BY s, k ORDER BY i '
+	  . 'ROWS UNBOUNDED PRECEDING) AS r FROM (SELECT 1 AS s, i, k, x FROM c1 WHERE x > 0 UNION ALL SELECT 2, i, k, x FROM c2 WHERE f <> 4) u) q GROUP BY s ORDER BY s');
+asks('errors that one table alone would have', 1, united('i, k, x FROM c1 WHERE 100 / k > 7', 'i, x AS k, x FROM c2 WHERE 1000 / (x + 2000) < 2'));
+asks('rows given out', 1, "SELECT i, k, s, r FROM (SELECT i, k, s, %ssum(x) $running AS r FROM (SELECT i, k, x, c > 2 AS s FROM c1 WHERE i > 7000 "
+	  . 'UNION ALL SELECT i, k, x + 1, NULL FROM c2 WHERE k IS NOT NULL) u) q WHERE r < -1200', filter => 1);
+asks('strings', 1, "SELECT %scount(*), %smax(r), %ssum(r) FROM (SELECT %ssum(x) $all AS r FROM (SELECT i, x, z FROM s1 WHERE u = 'c' UNION ALL "
+	  . "SELECT i, x, z FROM s2 WHERE z LIKE '%4' OR w IS NULL UNION ALL SELECT i, 1, z FROM s3) t WHERE z IS NOT NULL) q");
+asks('strings given out', 1, "SELECT i, z, r FROM (SELECT i, z, %ssum(x) $all AS r FROM (SELECT i, x, z FROM s1 WHERE u <> 'c' UNION ALL "
+	  . "SELECT i, x, z FROM s2 WHERE u = 'a') t) q WHERE r < 0", filter => 1);
+{
+	my $of = united('i, k, x FROM c1 WHERE i > $1', 'i, k % $1 AS k, x FROM c2 WHERE k < $1 / 100');
+	my $prepare = "SET plan_cache_mode = force_generic_plan; PREPARE q(int) AS $of;";
+	my $run = join('; ', map { "EXECUTE q($_)" } 7000, 1, 99_999, 0, 'NULL');
+
+	for my $device ('gpu', 'cpu')
+	{
+		my @ours = $node->psql('postgres', "SET gpuagg.device = $device; " . ($prepare =~ s/%s/gpu_/gr) . $run, on_error_stop => 0);
+		my @core = $node->psql('postgres', ($prepare =~ s/%s//gr) . $run, on_error_stop => 0);
+
+		is("$ours[1] $ours[2]", "$core[1] $core[2]", "parameters, $device");
+	}
+	like($node->safe_psql('postgres', 'SET gpuagg.device = gpu; ' . ($prepare =~ s/%s/gpu_/gr) . "$explain EXECUTE q(7000)"),
+		qr/Computed with Aggregates Above: true/, 'on the device');
+}
+like(asks('chunks that one filter excludes', 1, united('i, k, x FROM b1 WHERE i < 50', 'i, k, x FROM b2 WHERE i > 89000')), qr/Chunks Skipped: [1-9]/, 'are not asked for');
+asks('all of a table', 1, united('i, k, x FROM c1 WHERE i < 0', 'i, k, x FROM c2 WHERE f > 3'));
+
 # ---- which tables ----
 
 unlike(asks('pruned as it is planned', 1, $query =~ s/i > 1000/i > 21000/r), qr/Scan on public.p[12]/, 'not all partitions are there');
@@ -142,15 +187,29 @@ asks('and again', 1, $query);
 
 my $plain = 'rows below the window are not those of plain scans of tables';
 my $differ = 'filters or columns below the window differ from table to table';
+my $union = 'FROM (SELECT i, k, x, c FROM c2 UNION ALL SELECT i, k, x, c FROM scaled) u';
 for (['a join', $plain, $query =~ s/FROM p /FROM p JOIN generate_series(0, 0) o ON i > o /r],
-	['filters', $differ, $query =~ s/FROM p WHERE i > 1000/FROM (SELECT i, k, x, 1 AS s FROM c1 UNION ALL SELECT i, k, x, 3 FROM c2) u WHERE s > 2 OR x > 0/r],
-	['constants', $differ, $query =~ s/FROM p WHERE i > 1000/FROM (SELECT i, k, x, 1 AS s FROM c1 UNION ALL SELECT i, k, x, 3 FROM c2) u WHERE x > s/r],
-	['scales', $differ, $query =~ s/FROM p WHERE i > 1000/FROM (SELECT i, k, x, c FROM c2 UNION ALL SELECT i, k, x, c FROM scaled) u WHERE c > 3.5/r])
+	['a subquery that ends early', $plain, $query =~ s/FROM p /FROM (SELECT i, k, x FROM c1 UNION ALL (SELECT i, k, x FROM c2 LIMIT 100)) u /r],
+	['scales', $differ, "SELECT i FROM (SELECT i, %ssum(c) $running AS r $union) q WHERE r < 5", filter => 1],
+	['a row that begins it', $differ, 'SELECT * FROM generate_series(1, 3) o, LATERAL ('
+		  . united('i, k, x FROM c1 WHERE i > o * 1000', 'i, k, x FROM c2 WHERE k < o * 9') . ') s'],
+	['strings of no column', "an expression below the window is the CPU's", "SELECT i, z, r FROM (SELECT i, z, %ssum(x) $all AS r "
+		  . "FROM (SELECT i, x, 'a' AS z FROM s1 UNION ALL SELECT i, x, z FROM s2) u) q WHERE r < -1000", filter => 1])
 {
-	my ($what, $reason, $sql) = @$_;
+	my ($what, $reason, $sql, %params) = @$_;
 
-	like(asks($what, 0, $sql), qr/Device Not Used: \Q$reason\E/, "$what: and why");
+	like(asks($what, 0, $sql, %params), qr/(Device Not Used|Not Filtered on Device): \Q$reason\E/, "$what: and why");
 }
+
+# What a subquery does for each row, it does.
+$node->safe_psql('postgres', 'CREATE SEQUENCE drawn');
+for my $prefix ('gpu_', '')
+{
+	my $sql = united("i, k, x FROM (SELECT i, k, x, nextval('drawn') AS n FROM c1 WHERE i > 6000) c", 'i, k, x FROM c2') =~ s/%s/$prefix/gr;
+
+	$node->safe_psql('postgres', $sql);
+}
+is($node->safe_psql('postgres', 'SELECT last_value FROM drawn'), 6000, 'a number for each row, each time');
 
 # ---- what is not there ----
 
