@@ -15,9 +15,11 @@
 #include "device/client.h"
 #include "exec/agg_device.h"
 #include "exec/agg_device_between.h"
+#include "exec/agg_device_collect.h"
 #include "exec/agg_averages.h"
 #include "exec/agg_device_held.h"
 #include "exec/agg_device_passes.h"
+#include "exec/agg_device_request.h"
 #include "exec/compiled.h"
 #include "exec/kept_memory.h"
 #include "exec/window_source.h"
@@ -168,100 +170,47 @@ take_totals(AggScanState *node, const AggDevicePass *pass, GpuaggQueryTotal *tot
 								 pass->codes[i] >= 0 ? &totals[pass->codes[i]] : NULL);
 }
 
-/* Whether there is an answer: with a window, of all chunks. */
-static bool
-is_answered(const AggQuestion *question, const uint8 *status)
-{
-	return question->window == NULL || gpuagg_device_tables_whole(question->tables, status);
-}
-
-/*
- * Which chunks are in the answer; those that are not stay the CPU's.  Returns the rows of these, as
- * the aggregates' program has them.
- */
-static int64
-take_chunks(const AggQuestion *question, const uint8 *status)
-{
-	if (question->window == NULL)
-		return gpuagg_page_device_taken(question->reader, question->device, question->columns,
-										question->ncolumns, status);
-	gpuagg_device_tables_taken(question->tables, status);
-	return question->nrows;
-}
-
 /* ---- the request ---- */
 
-static void
-init_query(const AggDevicePass *pass, const AggQuestion *question, BlobQuery *query)
-{
-	const PageDevice *device = question->device;
-
-	memset(query, 0, sizeof(BlobQuery));
-	query->query.program = question->program->program;
-	if (question->window != NULL)
-	{
-		query->query.window = question->window;
-		query->shifts = question->tables->shifts;
-		query->query.above = question->program->program;
-		query->query.program = *question->below;
-	}
-	query->query.aggregates = pass->aggregates;
-	query->query.naggregates = (uint32) pass->naggregates;
-	query->query.parts = 1;
-	query->query.nchunks = device->nchunks;
-	query->chunks = device->chunks;
-	query->numbers = device->blobs;
-	query->epoch = device->epoch;
-}
-
-static GpuaggReason
-send(AggScanState *node, AggQuestion *question, BlobQuery *query)
-{
-	GpuaggReason reason = gpuagg_blob_query(query);
-
-	question->nrows = (int64) query->nrows;
-	if (reason == GPUAGG_OK)
-	{
-		node->counts.requests++;
-		node->counts.slices += query->nslices;
-		node->counts.ns_program += query->ns;
-		node->counts.ns_slices += query->ns_slices;
-	}
-	/* a program that no kernel has room for, or values that are in the table, are no trouble to count */
-	else if (query->lease != NULL && reason != GPUAGG_CPU_ONLY)
-		gpuagg_stat_fallback(reason);
-	return reason;
-}
-
 /*
- * Asks for a pass's totals; removed: the rows that pass the filter, if they are counted.  The first
- * pass sets *status, and others have to be about the same chunks.
+ * After a pass was asked for: whether no kernel has room for it, so that there are two passes instead
+ * of it now.
  */
+static bool
+is_split(AggScanState *node, const AggQuestion *question, int number, GpuaggReason reason)
+{
+	return reason == GPUAGG_CPU_ONLY && question->window == NULL &&
+		   gpuagg_agg_device_split(node, node->device, number);
+}
+
+/* Whether passes go on: there is nothing to take where no chunks are left. */
+static bool
+goes_on(const AggScanState *node, const AskedChunks *chunks, GpuaggReason reason)
+{
+	return reason == GPUAGG_OK && node->device_reason == NULL && chunks->n > 0;
+}
+
+/* Asks for a pass's totals; *npassed: the rows that pass the filter, if they are counted. */
 static GpuaggReason
-ask_pass(AggScanState *node, AggQuestion *question, AggDevicePass *pass, GpuaggQueryTotal *totals,
-		 uint8 **status, int64 *npassed)
+ask_pass(AggScanState *node, AggQuestion *question, AskedChunks *chunks, const AggDevicePass *pass,
+		 GpuaggQueryTotal *totals, int64 *npassed)
 {
 	BlobQuery *query = palloc(sizeof(BlobQuery));
-	Size bytes = question->device->nchunks;
 	/* for EXPLAIN */
 	bool counts_passed = node->css.ss.ps.instrument != NULL && node->spec->nquals > 0 &&
-						 *status == NULL && pass->naggregates < GPUAGG_QUERY_AGGREGATES;
+						 pass->first == 0 && pass->naggregates < GPUAGG_QUERY_AGGREGATES;
+	AggRequest request;
 	GpuaggReason reason;
 
-	init_query(pass, question, query);
+	if (!gpuagg_agg_request_init(&request, node, pass, chunks, query))
+		return GPUAGG_CPU_ONLY;
 	if (counts_passed)
-		pass->aggregates[query->query.naggregates++] =
+		request.pass.aggregates[query->query.naggregates++] =
 			(GpuaggQueryAggregate){GPUAGG_COUNT, {0}, GPUAGG_VECTOR_NONE, GPUAGG_VECTOR_NONE};
-	reason = send(node, question, query);
-	if (reason == GPUAGG_OK && !is_answered(question, query->status))
-		node->device_reason = gpuagg_page_device_missing;
-	else if (reason == GPUAGG_OK)
+	reason = gpuagg_agg_request_send(&request, node, question);
+	if (reason == GPUAGG_OK && gpuagg_asked_answered(chunks, node, query))
 	{
-		if (*status == NULL)
-			*status = memcpy(palloc_extended(bytes, MCXT_ALLOC_HUGE), query->status, bytes);
-		if (memcmp(*status, query->status, bytes) != 0)
-			reason = GPUAGG_BUSY;
-		else if (!read_totals(pass, query, totals))
+		if (!read_totals(pass, query, totals))
 			reason = GPUAGG_DEVICE_ERROR;
 		else if (counts_passed)
 			*npassed = (int64) totals[pass->naggregates].reduced.n;
@@ -275,24 +224,37 @@ static GpuaggReason
 ask_totals(AggScanState *node, AggQuestion *question)
 {
 	const AggDevice *device = node->device;
-	Size size = GPUAGG_QUERY_AGGREGATES * sizeof(GpuaggQueryTotal);
-	GpuaggQueryTotal **totals = palloc(device->npasses * sizeof(GpuaggQueryTotal *));
-	uint8 *status = NULL;
+	AskedChunks *chunks = gpuagg_asked_chunks(question);
+	GpuaggQueryTotal *totals[GPUAGG_AGG_PASSES] = {NULL};
 	int64 npassed = -1;
 	GpuaggReason reason = GPUAGG_OK;
 
-	for (int i = 0; i < device->npasses && reason == GPUAGG_OK && node->device_reason == NULL; i++)
+	chunks->again = true;
+	for (int t = 0; t < MAX_TRIES && chunks->again && goes_on(node, chunks, reason); t++)
 	{
-		totals[i] = palloc(size);
-		reason = ask_pass(node, question, &device->passes[i], totals[i], &status, &npassed);
+		gpuagg_asked_begin(chunks);
+		for (int i = 0; i < device->npasses && goes_on(node, chunks, reason); i++)
+		{
+			if (totals[i] == NULL)
+				totals[i] = palloc(GPUAGG_QUERY_AGGREGATES * sizeof(GpuaggQueryTotal));
+			reason = ask_pass(node, question, chunks, &device->passes[i], totals[i], &npassed);
+			if (is_split(node, question, i, reason))
+			{
+				reason = GPUAGG_OK;
+				i--;
+			}
+		}
 	}
 	if (reason == GPUAGG_OK && node->device_reason == NULL)
 	{
-		int64 rows = take_chunks(question, status);
+		int64 rows;
 
-		for (int i = 0; i < device->npasses; i++)
+		if (chunks->again && chunks->n > 0)
+			return GPUAGG_BUSY;
+		rows = gpuagg_asked_taken(chunks);
+		for (int i = 0; i < device->npasses && chunks->n > 0; i++)
 			take_totals(node, &device->passes[i], totals[i]);
-		if (npassed >= 0)
+		if (npassed >= 0 && chunks->n > 0)
 			node->counts.removed += rows - npassed;
 	}
 	return reason;
@@ -304,12 +266,14 @@ ask_totals(AggScanState *node, AggQuestion *question)
 typedef struct AskedGroups
 {
 	AggQuestion *question;
+	AskedChunks *chunks;
 	AggDevicePass *pass;
 	uint64 expected;
 	uint32 parts;
-	uint8 *status; /* of the chunks, as the first part's answer had it; NULL: there is none yet */
-	bool taken;	   /* some groups are among the node's, or held */
-	bool appends;  /* which had none before */
+	bool alone;			/* the node has no other groups, and can forget them */
+	bool taken;			/* some groups are among the node's, or held */
+	bool appends;		/* which had none before */
+	AggCollected *kept; /* answers that are taken when all are there; NULL: there are none */
 } AskedGroups;
 
 static void
@@ -321,10 +285,18 @@ end_answer(BlobQuery *query)
 
 /* Groups of an answer, which is ended now or later. */
 static void
-take_groups(AggScanState *node, const AskedGroups *asked, BlobQuery *query)
+take_groups(AggScanState *node, AskedGroups *asked, BlobQuery *query)
 {
 	AggDeviceRecords *records;
 
+	if (!asked->alone && (node->device->npasses > 1 || asked->parts > 1))
+	{
+		if (!gpuagg_agg_collect(&asked->kept, asked->pass, query))
+			node->device_reason = "there are too many groups beside others";
+		end_answer(query);
+		return;
+	}
+	asked->taken = true;
 	/* what is held are all of a group's states */
 	if (asked->appends && asked->pass->nstates == node->nstates &&
 		asked->pass->naggregates == node->nstates &&
@@ -341,42 +313,35 @@ take_groups(AggScanState *node, const AskedGroups *asked, BlobQuery *query)
 static GpuaggReason
 ask_part(AggScanState *node, AskedGroups *asked, uint32 part, bool *incomplete)
 {
-	const AggDeviceGroups *groups = &asked->pass->groups;
-	Size bytes = asked->question->device->nchunks;
+	const GpuaggGroupLayout *layout = &asked->pass->groups.layout;
 	MemoryContext context = AllocSetContextCreate(node->css.ss.ps.state->es_query_cxt,
 												  "gpuagg answer", ALLOCSET_SMALL_SIZES);
 	BlobQuery *query = MemoryContextAlloc(context, sizeof(BlobQuery));
+	AggRequest request;
 	MemoryContext old;
 	GpuaggReason reason;
 
-	init_query(asked->pass, asked->question, query);
-	query->query.keys = groups->keys;
-	query->query.nkeys = groups->layout.nkeys;
+	if (!gpuagg_agg_request_init(&request, node, asked->pass, asked->chunks, query))
+	{
+		MemoryContextDelete(context);
+		return GPUAGG_CPU_ONLY;
+	}
+	query->query.keys = request.pass.groups.keys;
+	query->query.nkeys = layout->nkeys;
 	query->query.part = part;
 	query->query.parts = asked->parts;
 	query->query.expected = asked->expected / asked->parts;
-	query->layout = &groups->layout;
+	query->layout = layout;
 	old = MemoryContextSwitchTo(context);
-	reason = send(node, asked->question, query);
+	reason = gpuagg_agg_request_send(&request, node, asked->question);
 	MemoryContextSwitchTo(old);
 	*incomplete = reason == GPUAGG_OK && query->incomplete;
 	if (*incomplete)
 		asked->expected = Max(2 * asked->expected, query->ngroups / 4 * 5 * asked->parts);
-	else if (reason == GPUAGG_OK)
+	else if (reason == GPUAGG_OK && gpuagg_asked_answered(asked->chunks, node, query))
 	{
-		if (asked->status == NULL)
-			asked->status = memcpy(palloc_extended(bytes, MCXT_ALLOC_HUGE), query->status, bytes);
-		/* a part of a chunk's groups is nothing that the CPU could complete */
-		if (memcmp(asked->status, query->status, bytes) != 0)
-			reason = GPUAGG_BUSY;
-		else if (!is_answered(asked->question, query->status))
-			node->device_reason = gpuagg_page_device_missing;
-		else
-		{
-			asked->taken = true;
-			take_groups(node, asked, query);
-			return GPUAGG_OK;
-		}
+		take_groups(node, asked, query);
+		return GPUAGG_OK;
 	}
 	end_answer(query);
 	return reason;
@@ -388,11 +353,11 @@ ask_parts(AggScanState *node, AskedGroups *asked, bool *incomplete)
 {
 	GpuaggReason reason = GPUAGG_OK;
 
-	for (uint32 part = 0; part < asked->parts && reason == GPUAGG_OK && node->device_reason == NULL;
-		 part++)
+	*incomplete = false;
+	for (uint32 part = 0; part < asked->parts && goes_on(node, asked->chunks, reason); part++)
 	{
 		reason = ask_part(node, asked, part, incomplete);
-		if (*incomplete && part > 0)
+		if ((*incomplete || reason == GPUAGG_CPU_ONLY) && part > 0)
 			reason = GPUAGG_BUSY;
 		if (*incomplete)
 			break;
@@ -400,13 +365,13 @@ ask_parts(AggScanState *node, AskedGroups *asked, bool *incomplete)
 	return reason;
 }
 
-/* The groups of some chunks with the states of a pass; alone: nothing but passes before it has added to them. */
+/* The groups of some chunks with the states of a pass. */
 static GpuaggReason
-ask_group_pass(AggScanState *node, AskedGroups *asked, bool alone)
+ask_group_pass(AggScanState *node, AskedGroups *asked)
 {
-	const PageDevice *device = asked->question->device;
-	uint64 room = gpuagg_blob_query_room(&asked->pass->groups.layout, device->nchunks,
-										 (uint32) asked->question->ncolumns);
+	const AggQuestion *question = asked->question;
+	uint64 room = gpuagg_blob_query_room(&asked->pass->groups.layout, question->device->nchunks,
+										 (uint32) question->ncolumns);
 	GpuaggReason reason = GPUAGG_OK;
 	bool incomplete = true;
 
@@ -414,8 +379,7 @@ ask_group_pass(AggScanState *node, AskedGroups *asked, bool alone)
 	{
 		uint64 parts = room > 0 ? asked->expected / room + 1 : UINT64_MAX;
 
-		/* what parts have added before one fails is taken out by forgetting all groups */
-		if (i == MAX_TRIES || parts > (alone ? MAX_PARTS : 1))
+		if (i == MAX_TRIES || parts > MAX_PARTS)
 		{
 			node->device_reason = "there are too many groups";
 			return GPUAGG_OK;
@@ -426,36 +390,71 @@ ask_group_pass(AggScanState *node, AskedGroups *asked, bool alone)
 	return reason;
 }
 
-/* All passes; alone: the node has no other groups. */
-static GpuaggReason
-ask_groups(AggScanState *node, AggQuestion *question, bool alone)
+/* Forgets what answers have given so far. */
+static void
+forget_groups(AggScanState *node, AskedGroups *asked, int64 removed)
 {
-	AggDevice *device = node->device;
-	AskedGroups asked = {.question = question};
-	int64 removed = node->counts.removed;
-	GpuaggReason reason = GPUAGG_OK;
-
-	if (device->npasses > 1 && !alone)
-	{
-		node->device_reason = "there are too many aggregates beside other groups";
-		return GPUAGG_OK;
-	}
-	asked.expected = gpuagg_agg_device_groups_expected(node, question->device->rows);
-	asked.appends = alone && gpuagg_groups_may_append(gpuagg_agg_main(node)->groups);
-	for (int i = 0; i < device->npasses && reason == GPUAGG_OK && node->device_reason == NULL; i++)
-	{
-		asked.pass = &device->passes[i];
-		reason = ask_group_pass(node, &asked, alone);
-		asked.appends = false;
-	}
-	if (reason == GPUAGG_OK && node->device_reason == NULL)
-		/* those in groups are subtracted with these */
-		node->counts.removed += take_chunks(question, asked.status);
-	else if (asked.taken)
+	if (asked->taken)
 	{
 		gpuagg_agg_sets_clear(node);
 		node->counts.removed = removed;
 	}
+	asked->taken = false;
+	gpuagg_agg_collected_end(&asked->kept);
+}
+
+static GpuaggReason
+ask_group_passes(AggScanState *node, AskedGroups *asked)
+{
+	const AggDevice *device = node->device;
+	GpuaggReason reason = GPUAGG_OK;
+
+	asked->appends = asked->alone && gpuagg_groups_may_append(gpuagg_agg_main(node)->groups);
+	for (int i = 0; i < device->npasses && goes_on(node, asked->chunks, reason); i++)
+	{
+		asked->pass = &device->passes[i];
+		reason = ask_group_pass(node, asked);
+		if (is_split(node, asked->question, i, reason))
+		{
+			reason = GPUAGG_OK;
+			i--;
+		}
+		else
+			asked->appends = false;
+	}
+	return reason;
+}
+
+/* All passes; alone: the node has no other groups. */
+static GpuaggReason
+ask_groups(AggScanState *node, AggQuestion *question, bool alone)
+{
+	AskedGroups asked = {.question = question,
+						 .chunks = gpuagg_asked_chunks(question),
+						 .alone = alone};
+	AskedChunks *chunks = asked.chunks;
+	int64 removed = node->counts.removed;
+	GpuaggReason reason = GPUAGG_OK;
+
+	asked.expected = gpuagg_agg_device_groups_expected(node, question->device->rows);
+	chunks->again = true;
+	for (int t = 0; t < MAX_TRIES && chunks->again && goes_on(node, chunks, reason); t++)
+	{
+		forget_groups(node, &asked, removed);
+		gpuagg_asked_begin(chunks);
+		reason = ask_group_passes(node, &asked);
+	}
+	if (reason == GPUAGG_OK && chunks->again && chunks->n > 0)
+		reason = GPUAGG_BUSY;
+	if (reason != GPUAGG_OK || node->device_reason != NULL || chunks->again)
+		forget_groups(node, &asked, removed);
+	if (reason == GPUAGG_OK && node->device_reason == NULL)
+	{
+		gpuagg_agg_collected_take(node, asked.kept, question->program);
+		/* those in groups are subtracted with these */
+		node->counts.removed += gpuagg_asked_taken(chunks);
+	}
+	gpuagg_agg_collected_end(&asked.kept);
 	return reason;
 }
 

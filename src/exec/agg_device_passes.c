@@ -9,8 +9,6 @@
 #include "exec/compiled.h"
 #include "exec/device_codes.h"
 
-#define MAX_PASSES 8
-
 const VectorCompiler *
 gpuagg_agg_device_compiler(const AggScanState *node)
 {
@@ -46,6 +44,8 @@ gpuagg_agg_sums_decimals(const AggScanState *node, int number)
 		   (state->op == GPUAGG_SUM || state->op == GPUAGG_MOMENTS);
 }
 
+static const char too_many_columns[] = "too many columns are needed";
+
 /* Why there is no kernel for the program; NULL: there is. */
 static const char *
 program_refusal(const AggScanState *node)
@@ -56,8 +56,8 @@ program_refusal(const AggScanState *node)
 	/* below a window are others */
 	if (program->ncolumns == 0 && !over_subquery)
 		return "no column is needed";
-	if (program->ncolumns > (over_subquery ? GPUAGG_WINDOW_COLUMNS : GPUAGG_QUERY_COLUMNS))
-		return "too many columns are needed";
+	if (over_subquery && program->ncolumns > GPUAGG_WINDOW_COLUMNS)
+		return too_many_columns;
 	if (!gpuagg_compiled_for_device(program, !over_subquery))
 		return "an expression is the CPU's";
 	return gpuagg_device_codes_refusal(program);
@@ -117,12 +117,13 @@ state_refusal(const AggScanState *node, int number, GpuaggQueryAggregate *aggreg
 
 /* ---- passes ---- */
 
-/* What all states are. */
+/* What states are, from some on. */
 typedef struct States
 {
 	const AggScanState *node;
 	GpuaggQueryAggregate *aggregates;
 	uint8 *types;
+	int from;
 } States;
 
 static void
@@ -177,11 +178,52 @@ lay_out_groups(const AggScanState *node, AggDevicePass *pass)
 			   : "such groups are the CPU's";
 }
 
+bool
+gpuagg_agg_device_part(const GpuaggVectorProgram *program, AggDevicePass *pass, VectorPart *part)
+{
+	uint16 registers[2 * GPUAGG_QUERY_AGGREGATES + GPUAGG_GROUP_KEYS];
+	int nkeys = (int) pass->groups.layout.nkeys;
+	int n = 0;
+
+	for (int i = 0; i < pass->naggregates; i++)
+	{
+		registers[n++] = pass->aggregates[i].value;
+		registers[n++] = pass->aggregates[i].filter;
+	}
+	for (int i = 0; i < nkeys; i++)
+		registers[n++] = pass->groups.keys[i];
+	if (!gpuagg_vector_part(program, registers, n, part))
+		return false;
+	n = 0;
+	for (int i = 0; i < pass->naggregates; i++)
+	{
+		pass->aggregates[i].value = registers[n++];
+		pass->aggregates[i].filter = registers[n++];
+	}
+	for (int i = 0; i < nkeys; i++)
+		pass->groups.keys[i] = registers[n++];
+	return true;
+}
+
+/* Whether a request can have all columns that the pass needs. */
+static bool
+has_columns(const AggScanState *node, const AggDevicePass *pass)
+{
+	const GpuaggVectorProgram *program = &gpuagg_agg_device_compiler(node)->program;
+	AggDevicePass own = *pass;
+	VectorPart part;
+
+	return node->spec->over_subquery || program->ncolumns <= GPUAGG_QUERY_COLUMNS ||
+		   (gpuagg_agg_device_part(program, &own, &part) &&
+			part.program.ncolumns <= GPUAGG_QUERY_COLUMNS);
+}
+
 /* A pass of n states; why there is none, or NULL. */
 static const char *
 make_pass(const States *states, int first, int n, AggDevicePass *pass)
 {
 	const AggScanState *node = states->node;
+	const char *refusal = NULL;
 	int naggregates = n;
 
 	for (int i = 0; i < n; i++)
@@ -190,9 +232,12 @@ make_pass(const States *states, int first, int n, AggDevicePass *pass)
 		return "there are too many aggregates";
 	*pass = (AggDevicePass){.nstates = n, .first = first};
 	for (int i = 0; i < n; i++)
-		add_aggregate(pass, states->aggregates[first + i], states->types[first + i]);
+		add_aggregate(pass, states->aggregates[first - states->from + i],
+					  states->types[first - states->from + i]);
 	add_codes(states, pass);
-	return node->spec->nkeys > 0 ? lay_out_groups(node, pass) : NULL;
+	if (node->spec->nkeys > 0)
+		refusal = lay_out_groups(node, pass);
+	return refusal == NULL && !has_columns(node, pass) ? too_many_columns : refusal;
 }
 
 /* All states, in as few passes as they fit. */
@@ -203,7 +248,7 @@ make_passes(const States *states, AggDevice *device)
 	const char *refusal;
 	int first = 0;
 
-	device->passes = palloc(MAX_PASSES * sizeof(AggDevicePass));
+	device->passes = palloc(GPUAGG_AGG_PASSES * sizeof(AggDevicePass));
 	device->npasses = 0;
 	do
 	{
@@ -214,7 +259,7 @@ make_passes(const States *states, AggDevice *device)
 		while (refusal != NULL && n > 1)
 			refusal = make_pass(states, first, --n, pass);
 		first += n;
-	} while (refusal == NULL && first < node->nstates && device->npasses < MAX_PASSES);
+	} while (refusal == NULL && first < node->nstates && device->npasses < GPUAGG_AGG_PASSES);
 	return refusal == NULL && first < node->nstates ? "there are too many aggregates" : refusal;
 }
 
@@ -222,7 +267,7 @@ const char *
 gpuagg_agg_device_find(const AggScanState *node, AggDevice *device)
 {
 	States states = {node, palloc(Max(node->nstates, 1) * sizeof(GpuaggQueryAggregate)),
-					 palloc(Max(node->nstates, 1) * sizeof(uint8))};
+					 palloc(Max(node->nstates, 1) * sizeof(uint8)), 0};
 	const char *refusal;
 
 	if (node->averages == NULL ? !node->columns_only : !node->values_only)
@@ -237,6 +282,25 @@ gpuagg_agg_device_find(const AggScanState *node, AggDevice *device)
 	pfree(states.aggregates);
 	pfree(states.types);
 	return refusal;
+}
+
+bool
+gpuagg_agg_device_split(const AggScanState *node, AggDevice *device, int number)
+{
+	AggDevicePass *pass = &device->passes[number];
+	AggDevicePass whole = *pass;
+	States states = {node, whole.aggregates, whole.types, whole.first};
+	int half = whole.nstates / 2;
+
+	/* averages of a window are one program with it */
+	if (node->averages != NULL || half == 0 || device->npasses == GPUAGG_AGG_PASSES)
+		return false;
+	memmove(pass + 2, pass + 1, (device->npasses - number - 1) * sizeof(AggDevicePass));
+	device->npasses++;
+	if (make_pass(&states, whole.first, half, pass) != NULL ||
+		make_pass(&states, whole.first + half, whole.nstates - half, pass + 1) != NULL)
+		elog(ERROR, "a part of a pass is none");
+	return true;
 }
 
 void

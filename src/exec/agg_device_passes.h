@@ -3,13 +3,17 @@
  *	  What the device is asked for by a GpuAgg node: its program, keys and aggregates.
  *
  * A request has so many aggregates, and groups' records so many words, at most.  What is more goes into
- * several passes, each a request of its own for the same rows, or groups.
+ * several passes, each a request of its own for the same rows, or groups.  A pass over a table needs
+ * just a part of the program, and of its columns.
  */
 #ifndef GPUAGG_AGG_DEVICE_PASSES_H
 #define GPUAGG_AGG_DEVICE_PASSES_H
 
 #include "common/query_wire.h"
 #include "exec/agg_state.h"
+#include "spec/vector_part.h"
+
+#define GPUAGG_AGG_PASSES 64
 
 /* The keys of a node's groups, as a query has them. */
 typedef struct AggDeviceGroups
@@ -42,6 +46,16 @@ extern bool gpuagg_agg_sums_decimals(const AggScanState *node, int number);
 
 /* Why the device can do nothing; NULL: it can, and passes are set, in the current memory context. */
 extern const char *gpuagg_agg_device_find(const AggScanState *node, AggDevice *device);
+
+/*
+ * Makes the part of a program that a pass needs, in the current memory context, and has the pass name
+ * its registers; false: it is too large.
+ */
+extern bool gpuagg_agg_device_part(const GpuaggVectorProgram *program, AggDevicePass *pass,
+								   VectorPart *part);
+
+/* Makes two passes of one; false: it has one state, or is about averages of a window. */
+extern bool gpuagg_agg_device_split(const AggScanState *node, AggDevice *device, int number);
 
 /* Sets the registers of averages, which are known when both programs are one. */
 extern void gpuagg_agg_device_place(const AggScanState *node, AggDevice *device);
