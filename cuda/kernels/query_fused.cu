@@ -9,10 +9,16 @@
  */
 #include "kernels/query_fused.cuh"
 
-#define FUSED_THREADS 256
+#define FUSED_WARPS 8 /* of a block */
+#define FUSED_SHARED \
+	(228 * 1024) /* of a multiprocessor; each block takes FUSED_BLOCK more than its own */
+#define FUSED_BLOCK	 1024
+#define FUSED_STAGED 12 /* bytes of a row from which on stages are faster */
 
-/* Rows of a lane at a time, and resident blocks. */
-template <class Value, int FACTORS, bool WITH_CONDITIONS, int ROWS, int NBLOCKS> struct FusedKind
+/* Rows of a lane at a time, resident blocks, and a warp's stages: 0: it reads columns where they lie. */
+template <class Value, int FACTORS, bool WITH_CONDITIONS, int ROWS, int NBLOCKS, int NSTAGES = 0,
+		  int NWARPS = FUSED_WARPS>
+struct FusedKind
 {
 	typedef Value T;
 
@@ -21,6 +27,11 @@ template <class Value, int FACTORS, bool WITH_CONDITIONS, int ROWS, int NBLOCKS>
 	static constexpr int V = ROWS;
 	static constexpr int G = sizeof(T) == 8 ? 2 : 4; /* 16 bytes of a factor as wide as its type */
 	static constexpr int BLOCKS = NBLOCKS;
+	static constexpr int STAGES = NSTAGES;
+	static constexpr unsigned WARPS = NWARPS;
+	static constexpr uint32_t WINDOW = V * WARP_SIZE;
+
+	typedef FusedRows<V, G, (STAGES > 0)> Rows;
 };
 
 /* What a warp reads of a chunk, from `row` on, and what a lane has found in it. */
@@ -35,13 +46,24 @@ struct FusedChunk
 	uint32_t flagged;
 };
 
-/* Multiplies the factors, and leaves in `live` the rows where none is NULL. */
 template <class Kind>
 static __device__ __forceinline__ void
-fused_multiply(const FusedLaunch &launch, FusedChunk &chunk,
-			   const FusedRaw<Kind::V> (&raw)[Kind::NFACTORS],
-			   const uint32_t (&valid)[Kind::NFACTORS], uint32_t &live,
-			   typename Kind::T (&product)[Kind::V])
+fused_load(const typename Kind::Rows &rows, uint32_t column, const GpuQueryBlock &block,
+		   FusedRaw<Kind::V> &raw, uint32_t &valid)
+{
+	rows.template load<typename Kind::T>(column, block, raw);
+	valid = block.valid != nullptr ? rows.bits(block.valid) : rows.ALL;
+}
+
+/*
+ * Multiplies the factors, and leaves in `live` the rows where none is NULL.  From a stage each is read when
+ * its turn comes.
+ */
+template <class Kind>
+static __device__ __forceinline__ void
+fused_multiply(const FusedLaunch &launch, FusedChunk &chunk, const typename Kind::Rows &rows,
+			   FusedRaw<Kind::V> (&raw)[Kind::NFACTORS], uint32_t (&valid)[Kind::NFACTORS],
+			   uint32_t &live, typename Kind::T (&product)[Kind::V])
 {
 	typedef typename Kind::T T;
 	constexpr int V = Kind::V;
@@ -56,6 +78,8 @@ fused_multiply(const FusedLaunch &launch, FusedChunk &chunk,
 		uint32_t bad = 0; /* of the product */
 		T v[V];
 
+		if (Kind::STAGES > 0)
+			fused_load<Kind>(rows, factor.column, block, raw[f], valid[f]);
 		/* a factor is computed wherever it is not NULL, a product where all so far are not */
 		chunk.flagged |= fused_factor<T, V, Kind::G>(factor, raw[f], mode, block.base.lo, v) & met &
 						 valid[f];
@@ -74,16 +98,15 @@ fused_multiply(const FusedLaunch &launch, FusedChunk &chunk,
 
 template <class Kind>
 static __device__ __forceinline__ void
-fused_window(const FusedLaunch &launch, FusedChunk &chunk, QueryFloats *floats,
-			 FusedSums<typename Kind::T, Kind::V> &sums)
+fused_window(const FusedLaunch &launch, FusedChunk &chunk, typename Kind::Rows &rows,
+			 QueryFloats *floats, FusedSums<typename Kind::T, Kind::V> &sums)
 {
 	typedef typename Kind::T T;
 	constexpr int V = Kind::V;
-	constexpr int G = Kind::G;
 	constexpr int N = Kind::NFACTORS;
+	constexpr bool STAGED = Kind::STAGES > 0;
 	const FusedPlan &plan = launch.plan;
 	const uint8_t *types = launch.query.plan.type;
-	FusedRows<V, G> rows;
 	FusedRaw<V> raw[N];
 	uint32_t valid[N];
 	uint32_t live = rows.begin(chunk.row, chunk.row_end);
@@ -95,23 +118,27 @@ fused_window(const FusedLaunch &launch, FusedChunk &chunk, QueryFloats *floats,
 			return;
 	}
 	UNROLL
-	for (int f = 0; f < N; f++)
+	for (int f = 0; f < N && !STAGED; f++)
 	{
-		const GpuQueryBlock &block = chunk.blocks[plan.factor[f].column];
+		uint32_t column = plan.factor[f].column;
+		const GpuQueryBlock &block = chunk.blocks[column];
 
 		if (Kind::CONDITIONS)
 			rows.look_ahead(block);
-		rows.template load<T>(block, raw[f]);
-		valid[f] = block.valid != nullptr ? rows.bits(block.valid) : rows.ALL;
+		fused_load<Kind>(rows, column, block, raw[f], valid[f]);
 	}
 	if (Kind::CONDITIONS)
 		live = fused_meet_all(plan, types, chunk.blocks, rows, live);
+	if (STAGED && !__any_sync(FULL_MASK, live != 0))
+		return;
 	chunk.nlive += (uint32_t) bit_count(live);
 
 	if constexpr (N == 1 && !Kind::CONDITIONS)
 	{
 		const GpuQueryBlock &block = chunk.blocks[plan.factor[0].column];
 
+		if (STAGED)
+			fused_load<Kind>(rows, plan.factor[0].column, block, raw[0], valid[0]);
 		live &= valid[0];
 		chunk.nadded += (uint32_t) bit_count(live);
 		rows.template values<T>(raw[0], query_mode(types[plan.factor[0].column], block.width),
@@ -123,15 +150,99 @@ fused_window(const FusedLaunch &launch, FusedChunk &chunk, QueryFloats *floats,
 	{
 		T product[V];
 
-		fused_multiply<Kind>(launch, chunk, raw, valid, live, product);
+		fused_multiply<Kind>(launch, chunk, rows, raw, valid, live, product);
 		chunk.nadded += (uint32_t) bit_count(live);
 		sums.add(product, live, floats);
 	}
 }
 
+/* Begins to copy the window at a row, as far as the chunk has rows and any of them may count. */
+template <class Kind>
+static __device__ __forceinline__ void
+fused_copy(const FusedLaunch &launch, const FusedChunk &chunk, uint32_t row, unsigned char *stage)
+{
+	constexpr int PIECES = Kind::WINDOW * 8 / 16 / WARP_SIZE;
+	constexpr uint32_t WORDS = Kind::WINDOW / 32;
+	uint32_t lane = (uint32_t) lane_id();
+	uint32_t n = 0;
+	bool wanted = row < chunk.row_end;
+
+	if (wanted)
+	{
+		n = chunk.row_end - row;
+		n = n < Kind::WINDOW ? n : Kind::WINDOW;
+		if (chunk.mask != nullptr)
+			wanted = __any_sync(FULL_MASK,
+								lane < WORDS && lane * 32 < n &&
+									((const uint32_t *) chunk.mask)[row / 32 + lane] != 0);
+	}
+	ROLLED
+	for (uint32_t left = wanted ? launch.columns : 0; left != 0; left &= left - 1)
+	{
+		uint32_t column = (uint32_t) bit_count(~left & (left - 1));
+		const GpuQueryBlock &block = chunk.blocks[column];
+		uint32_t width = block.width;
+		uint32_t bytes = n * width;
+		const char *from = (const char *) block.values + (uint64_t) row * width;
+		unsigned char *to = stage + launch.query.layout.values[column];
+
+		UNROLL
+		for (int i = 0; i < PIECES; i++)
+		{
+			uint32_t at = (lane + (uint32_t) i * WARP_SIZE) * 16;
+
+			if (at < bytes)
+				copy_ahead(to + at, from + at);
+		}
+	}
+	copy_ahead_end();
+}
+
+/* A warp's rows of a chunk. */
+template <class Kind>
+static __device__ __forceinline__ void
+fused_rows(const FusedLaunch &launch, FusedChunk &chunk, unsigned char *stages, QueryFloats *floats,
+		   FusedSums<typename Kind::T, Kind::V> &sums)
+{
+	typename Kind::Rows rows;
+
+	if constexpr (Kind::STAGES > 0)
+	{
+		constexpr uint32_t AHEAD = (Kind::STAGES - 1) * Kind::WINDOW;
+		uint32_t bytes = launch.query.layout.stage_bytes;
+		uint32_t next = 0;
+
+		rows.at = launch.query.layout.values;
+		for (uint32_t row = 0; row < AHEAD; row += Kind::WINDOW)
+		{
+			fused_copy<Kind>(launch, chunk, chunk.row + row, stages + next);
+			next += bytes;
+		}
+		ROLLED
+		for (uint32_t first = 0; chunk.row < chunk.row_end; chunk.row += Kind::WINDOW)
+		{
+			fused_copy<Kind>(launch, chunk, chunk.row + AHEAD, stages + next);
+			next = next + bytes == Kind::STAGES * bytes ? 0 : next + bytes;
+			copy_ahead_wait<Kind::STAGES - 1>();
+			__syncwarp(FULL_MASK);
+			rows.stage = stages + first;
+			fused_window<Kind>(launch, chunk, rows, floats, sums);
+			first = first + bytes == Kind::STAGES * bytes ? 0 : first + bytes;
+			__syncwarp(FULL_MASK);
+		}
+		copy_ahead_wait<0>();
+	}
+	else
+	{
+		ROLLED
+		for (; chunk.row < chunk.row_end; chunk.row += Kind::WINDOW)
+			fused_window<Kind>(launch, chunk, rows, floats, sums);
+	}
+}
+
 template <class Kind>
 static __global__ void
-__launch_bounds__(FUSED_THREADS, RESIDENT(Kind::BLOCKS))
+__launch_bounds__(Kind::WARPS *WARP_SIZE, RESIDENT(Kind::BLOCKS))
 	query_fused(const GRID_CONSTANT FusedLaunch launch)
 {
 	typedef FusedSums<typename Kind::T, Kind::V> Sums;
@@ -161,9 +272,10 @@ __launch_bounds__(FUSED_THREADS, RESIDENT(Kind::BLOCKS))
 							0};
 
 		walk.keep(kept); /* meanwhile it takes no registers */
-		ROLLED
-		for (; chunk.row < chunk.row_end; chunk.row += Kind::V * WARP_SIZE)
-			fused_window<Kind>(launch, chunk, totals.floats, sums);
+		fused_rows<Kind>(launch, chunk,
+						 shared + query.layout.first_stage +
+							 (uint32_t) warp_id() * Kind::STAGES * query.layout.stage_bytes,
+						 totals.floats, sums);
 		for (uint32_t i = 0; i < query.plan.naggregates; i++)
 			totals.word(query.plan.totals[i].first) += i == launch.plan.sum ? chunk.nadded
 																			: chunk.nlive;
@@ -182,13 +294,63 @@ __launch_bounds__(FUSED_THREADS, RESIDENT(Kind::BLOCKS))
 		totals.deliver(scratch);
 }
 
+/* A bit for each column that is read. */
+static uint32_t
+fused_columns(const FusedPlan &plan)
+{
+	uint32_t columns = 0;
+
+	for (uint32_t i = 0; i < plan.nfactors; i++)
+		columns |= UINT32_C(1) << plan.factor[i].column;
+	for (uint32_t i = 0; i < plan.ncolumns; i++)
+		columns |= UINT32_C(1) << plan.column[i].column;
+	return columns;
+}
+
+static uint32_t
+row_bytes(const GpuQuery &query, uint32_t columns)
+{
+	uint32_t bytes = 0;
+
+	for (uint32_t i = 0; i < query.plan->ncolumns; i++)
+		bytes += columns >> i & 1 ? query.shape.width[i] : 0;
+	return bytes;
+}
+
+/* Lays out a block of so many warps; returns its bytes. */
+template <class Kind>
+static uint32_t
+lay_out(const GpuQuery &query, FusedLaunch &launch, uint32_t warps)
+{
+	QueryLayout &layout = launch.query.layout;
+
+	layout.walk = query.plan->words * warps * WARP_SIZE * 8;
+	layout.floats = layout.walk + (uint32_t) ((warps * sizeof(QueryWalk) + 15) / 16 * 16);
+	layout.bytes = layout.floats + query.plan->nfloats * (uint32_t) sizeof(QueryFloats);
+	if (Kind::STAGES > 0)
+	{
+		layout.stage_bytes = 0;
+		for (uint32_t i = 0; i < query.plan->ncolumns; i++)
+			if (launch.columns >> i & 1)
+			{
+				layout.values[i] = layout.stage_bytes;
+				layout.stage_bytes += Kind::WINDOW * query.shape.width[i];
+			}
+		layout.first_stage = (layout.bytes + 15) / 16 * 16;
+		layout.bytes = layout.first_stage + warps * Kind::STAGES * layout.stage_bytes;
+	}
+	return layout.bytes;
+}
+
 template <class Kind>
 static GpuaggReason
 launch_fused(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod &method,
 			 GpuStreamRef stream)
 {
+	constexpr uint32_t MOST = Kind::STAGES > 0 ? FUSED_SHARED / Kind::BLOCKS - FUSED_BLOCK
+											   : SMALL_SHARED;
 	static thread_local QueryResident latest;
-	unsigned warps = method.warps > 0 ? method.warps : FUSED_THREADS / WARP_SIZE;
+	unsigned warps = method.warps > 0 ? method.warps : Kind::WARPS;
 	FusedLaunch launch = {};
 	QueryLayout &layout = launch.query.layout;
 	uint64_t nrows = query.shape.nunits * GPU_QUERY_UNIT;
@@ -196,19 +358,33 @@ launch_fused(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod
 
 	launch.query = query_launch(query);
 	launch.plan = fused;
-	layout.walk = query.plan->words * warps * WARP_SIZE * 8;
-	layout.floats = layout.walk + (uint32_t) ((warps * sizeof(QueryWalk) + 15) / 16 * 16);
-	layout.bytes = layout.floats + query.plan->nfloats * (uint32_t) sizeof(QueryFloats);
-	if (layout.bytes > SMALL_SHARED)
+	launch.columns = fused_columns(fused);
+	while (lay_out<Kind>(query, launch, warps) > MOST && Kind::STAGES > 0 && method.warps == 0 &&
+		   warps > FUSED_WARPS / 2)
+		warps--;
+	if (layout.bytes > MOST)
 		return GPUAGG_REFUSED;
-	blocks =
-		query_blocks(method,
-					 query_resident(latest, query_fused<Kind>, warps, layout.bytes, SMALL_SHARED),
-					 divide_up(nrows, warps * WARP_SIZE * Kind::V));
+	blocks = query_blocks(method,
+						  query_resident(latest, query_fused<Kind>, warps, layout.bytes, MOST),
+						  divide_up(nrows, warps * WARP_SIZE * Kind::V));
 	if (query.plan->nfloats > 0 && nrows / blocks > method.float_rows)
 		return GPUAGG_REFUSED;
 	LAUNCH_LARGE(query_fused<Kind>, blocks, warps * WARP_SIZE, layout.bytes, stream, launch);
 	return gpu_launch_status();
+}
+
+/* By a kernel with stages if rows are wide enough for them to pay, else by one without. */
+template <class Staged, class Direct>
+static GpuaggReason
+launch_either(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod &method,
+			  GpuStreamRef stream)
+{
+	GpuaggReason reason = GPUAGG_REFUSED;
+
+	if (!method.plain && row_bytes(query, fused_columns(fused)) >= FUSED_STAGED &&
+		large_shared<query_fused<Staged>>())
+		reason = launch_fused<Staged>(query, fused, method, stream);
+	return reason != GPUAGG_REFUSED ? reason : launch_fused<Direct>(query, fused, method, stream);
 }
 
 /* Rows of a lane and resident blocks: so that no kernel has a stack frame on sm_90. */
@@ -219,6 +395,7 @@ launch_class(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod
 {
 	constexpr bool IS_WIDE = sizeof(T) == 8;
 	constexpr bool IS_DOUBLE = IS_WIDE && IS_FLOAT<T>;
+	constexpr bool IS_INT64 = IS_WIDE && !IS_DOUBLE;
 
 	switch (fused.nfactors)
 	{
@@ -227,14 +404,17 @@ launch_class(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod
 				!fused.factor[0].widened)
 				return launch_fused<FusedKind<T, 1, false, IS_DOUBLE ? 8 : 16, 3>>(query, fused,
 																				   method, stream);
-			return launch_fused<FusedKind<T, 1, true, 8, 2>>(query, fused, method, stream);
+			return launch_either<FusedKind<T, 1, true, 8, 2, 2>, FusedKind<T, 1, true, 8, 2>>(
+				query, fused, method, stream);
 		case 2:
-			return launch_fused<FusedKind<T, 2, true, 8, 2>>(query, fused, method, stream);
+			return launch_either<FusedKind<T, 2, true, 8, 2, 2>, FusedKind<T, 2, true, 8, 2>>(
+				query, fused, method, stream);
 		default:
-			return launch_fused<
-				FusedKind<T, 3, true, IS_WIDE ? 4 : 8, IS_WIDE && !IS_DOUBLE ? 3 : 2>>(query, fused,
-																					   method,
-																					   stream);
+			return launch_either<FusedKind<T, 3, true, 8, 2, 2, IS_INT64 ? 6 : FUSED_WARPS>,
+								 FusedKind<T, 3, true, IS_WIDE ? 4 : 8, IS_INT64 ? 3 : 2>>(query,
+																						   fused,
+																						   method,
+																						   stream);
 	}
 }
 

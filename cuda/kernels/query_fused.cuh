@@ -17,6 +17,7 @@ struct FusedLaunch
 {
 	QueryLaunch query;
 	FusedPlan plan;
+	uint32_t columns; /* a bit for each that it reads */
 };
 
 /* Values of a lane as they are stored: of each group 2 * G words. */
@@ -49,7 +50,19 @@ template <> struct FusedBits<8>
 
 template <class T> constexpr bool IS_FLOAT = T(0.5f) != T(0);
 
-template <int V, int G> struct FusedRows
+/* Where a warp has copies of a window's values. */
+template <bool STAGED> struct FusedStage
+{
+};
+
+template <> struct FusedStage<true>
+{
+	const unsigned char *stage;
+	const uint32_t *at; /* in it, of each column */
+};
+
+/* STAGED: values are read from the stage, else where they lie. */
+template <int V, int G, bool STAGED = false> struct FusedRows : FusedStage<STAGED>
 {
 	static constexpr int GROUPS = V / G;
 	static constexpr uint32_t WINDOW = V * WARP_SIZE;
@@ -90,7 +103,7 @@ template <int V, int G> struct FusedRows
 		uint32_t lane = (uint32_t) lane_id();
 		uint64_t first = (uint64_t) (row - lane * G + WINDOW) * block.width + lane * LINE;
 
-		if (lane * LINE < WINDOW * block.width && first < (uint64_t) last * block.width)
+		if (!STAGED && lane * LINE < WINDOW * block.width && first < (uint64_t) last * block.width)
 			prefetch_l2((const char *) block.values + first);
 	}
 
@@ -119,12 +132,14 @@ template <int V, int G> struct FusedRows
 		UNROLL
 		for (int k = 0; k < GROUPS; k++)
 		{
-			const char *from = (const char *) values + (uint64_t) group(k) * (SIZE / G);
+			uint64_t first = STAGED ? (uint64_t) ((k * WARP_SIZE + lane_id()) * G) : group(k);
+			const char *from = (const char *) values + first * (SIZE / G);
 
 			UNROLL
 			for (int i = 0; i < SIZE; i += PIECE)
 			{
-				Piece piece = *global_memory((const Piece *) (from + i));
+				const Piece *at = (const Piece *) (from + i);
+				Piece piece = STAGED ? *at : *global_memory(at);
 
 				UNROLL
 				for (int w = 0; w < (PIECE + 3) / 4; w++)
@@ -135,27 +150,32 @@ template <int V, int G> struct FusedRows
 
 	/* Values of a column of class T: floats have their own width. */
 	template <class T>
-	__device__ __forceinline__ void load(const GpuQueryBlock &block, FusedRaw<V> &raw) const
+	__device__ __forceinline__ void load(uint32_t column, const GpuQueryBlock &block,
+										 FusedRaw<V> &raw) const
 	{
+		const void *values = block.values;
+
+		if constexpr (STAGED)
+			values = this->stage + this->at[column];
 		if (IS_FLOAT<T>)
 		{
-			take<(int) sizeof(T) * G>(block.values, raw);
+			take<(int) sizeof(T) * G>(values, raw);
 			return;
 		}
 		switch (block.width)
 		{
 			case 1:
-				take<G>(block.values, raw);
+				take<G>(values, raw);
 				break;
 			case 2:
-				take<2 * G>(block.values, raw);
+				take<2 * G>(values, raw);
 				break;
 			case 4:
-				take<4 * G>(block.values, raw);
+				take<4 * G>(values, raw);
 				break;
 			default:
 				if (sizeof(T) == 8)
-					take<8 * G>(block.values, raw);
+					take<8 * G>(values, raw);
 		}
 	}
 
@@ -266,7 +286,7 @@ fused_compare(const C (&v)[V], C constant, int op)
  * The rows that meet all conditions on a column of INT64 that is stored in at most 32 bits: these
  * are compared with what the constant is above the base.
  */
-template <int V, int G>
+template <class Rows, int V>
 static __device__ __forceinline__ uint32_t
 fused_meet_narrow(const FusedPlan &plan, const FusedColumn &column, const FusedRaw<V> &raw,
 				  uint32_t mode, int64_t base)
@@ -274,7 +294,7 @@ fused_meet_narrow(const FusedPlan &plan, const FusedColumn &column, const FusedR
 	uint32_t rows = ALL_ROWS<V>;
 	uint32_t v[V];
 
-	FusedRows<V, G>::values(raw, mode, 0, v);
+	Rows::values(raw, mode, 0, v);
 	ROLLED
 	for (uint32_t i = column.first; i < (uint32_t) column.first + column.count; i++)
 	{
@@ -295,9 +315,9 @@ fused_meet_narrow(const FusedPlan &plan, const FusedColumn &column, const FusedR
 }
 
 /* The rows whose values, of class C, meet all conditions on their column. */
-template <class C, int V, int G>
+template <class C, int V, int G, bool STAGED>
 static __device__ __forceinline__ uint32_t
-fused_meet(const FusedPlan &plan, const FusedColumn &column, const FusedRows<V, G> &at,
+fused_meet(const FusedPlan &plan, const FusedColumn &column, const FusedRows<V, G, STAGED> &at,
 		   const GpuQueryBlock &block, uint32_t mode)
 {
 	uint32_t rows = ALL_ROWS<V>;
@@ -305,9 +325,9 @@ fused_meet(const FusedPlan &plan, const FusedColumn &column, const FusedRows<V, 
 	C v[V];
 
 	at.look_ahead(block);
-	at.template load<C>(block, raw);
+	at.template load<C>(column.column, block, raw);
 	if (sizeof(C) == 8 && !IS_FLOAT<C> && (mode == LOAD_8 || mode == LOAD_16 || mode == LOAD_32))
-		return fused_meet_narrow<V, G>(plan, column, raw, mode, (int64_t) block.base.lo);
+		return fused_meet_narrow<FusedRows<V, G>>(plan, column, raw, mode, (int64_t) block.base.lo);
 	at.values(raw, mode, block.base.lo, v);
 	ROLLED
 	for (uint32_t i = column.first; i < (uint32_t) column.first + column.count; i++)
@@ -322,10 +342,10 @@ fused_meet(const FusedPlan &plan, const FusedColumn &column, const FusedRows<V, 
 }
 
 /* Those of the live rows that meet all conditions; blocks: of the rows' chunk. */
-template <int V, int G>
+template <int V, int G, bool STAGED>
 static __device__ __forceinline__ uint32_t
 fused_meet_all(const FusedPlan &plan, const uint8_t *types, const GpuQueryBlock *blocks,
-			   const FusedRows<V, G> &rows, uint32_t live)
+			   const FusedRows<V, G, STAGED> &rows, uint32_t live)
 {
 	ROLLED
 	for (uint32_t i = 0; i < plan.ncolumns; i++)

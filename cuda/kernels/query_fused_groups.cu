@@ -72,7 +72,7 @@ template <bool EXTREMES> struct FusedGroupSums : QueryGroups<GroupMachine>
 		uint32_t valid = ALL_ROWS<V>;
 		FusedRaw<V> raw;
 
-		rows.template load<T>(block, raw);
+		rows.template load<T>(plan.key, block, raw);
 		if (block.valid != nullptr)
 			valid = rows.bits(block.valid);
 		rows.template values<T>(raw, mode, block.base.lo, [&](const T(&v)[V]) {
@@ -140,7 +140,7 @@ template <bool EXTREMES> struct FusedGroupSums : QueryGroups<GroupMachine>
 		FusedRaw<V> raw;
 
 		rows.look_ahead(block);
-		rows.template load<T>(block, raw);
+		rows.template load<T>(value.column, block, raw);
 		rows.template values<T>(raw, mode, block.base.lo, [&](const T(&v)[V]) {
 			uint64_t used = 0; /* bits that differ from the sign, or above these */
 
