@@ -34,7 +34,7 @@ sub start_sql
 	return \%session;
 }
 
-# The backend of a session; waits for it to be there.
+# The backend of a session; waits for it to be there.  A script that may have ended by then has none.
 sub sql_pid
 {
 	my ($node, $session) = @_;
@@ -42,6 +42,7 @@ sub sql_pid
 
 	while ($pid eq '')
 	{
+		die "the script of $session->{name} has ended" unless $session->{run}->pumpable;
 		$pid = $node->safe_psql('postgres',
 			"SELECT pid FROM pg_stat_activity WHERE application_name = '$session->{name}' "
 			  . "AND backend_type = 'client backend'");
