@@ -92,61 +92,90 @@ insert(int words, uint64_t *from, uint64_t *to, size_t n, int first)
 	}
 }
 
-INLINE void
-count(int words, const uint64_t *items, size_t n, int word, int shift, uint64_t mask,
-	  size_t *counts)
+/* Bits of one word of a key. */
+typedef struct Digit
 {
-	for (size_t i = 0; i < n; i++)
-		counts[items[i * (words + 1) + word] >> shift & mask]++;
+	int word;
+	int shift;
+	uint64_t mask;
+} Digit;
+
+/* The `width` bits below bit `bits`, which are in one word. */
+static Digit
+digit_of(int words, int bits, int width)
+{
+	return (Digit){words - 1 - (bits - width) / 64, (bits - width) % 64,
+				   (UINT64_C(1) << width) - 1};
+}
+
+INLINE size_t
+digit_value(const uint64_t *item, Digit digit)
+{
+	return item[digit.word] >> digit.shift & digit.mask;
 }
 
 INLINE void
-distribute(int words, const uint64_t *items, size_t n, int word, int shift, uint64_t mask,
-		   uint64_t *to, size_t *next)
+count(int words, const uint64_t *items, size_t n, Digit digit, size_t *counts)
+{
+	for (size_t i = 0; i < n; i++)
+		counts[digit_value(items + i * (words + 1), digit)]++;
+}
+
+INLINE void
+distribute(int words, const uint64_t *items, size_t n, Digit digit, uint64_t *to, size_t *next)
 {
 	for (size_t i = 0; i < n; i++)
 	{
 		const uint64_t *item = items + i * (words + 1);
 
-		copy_item(words, to + next[item[word] >> shift & mask]++ * (words + 1), item);
+		copy_item(words, to + next[digit_value(item, digit)]++ * (words + 1), item);
 	}
 }
 
+/* Makes of buckets' counts where they begin; returns the greatest count. */
+static size_t
+begin_buckets(size_t *counts, size_t nbuckets)
+{
+	size_t sum = 0;
+	size_t most = 0;
+
+	for (size_t i = 0; i < nbuckets; i++)
+	{
+		size_t in_bucket = counts[i];
+
+		counts[i] = sum;
+		sum += in_bucket;
+		if (in_bucket > most)
+			most = in_bucket;
+	}
+	return most;
+}
+
 /*
- * Moves items to their buckets by the `width` bits below bit `bits`, which are in
- * one word; end[i] becomes the end of bucket i.  Returns 0, and moves nothing, if
- * all items belong to one bucket.
+ * Moves items to their buckets by the `width` bits below bit `bits`; end[i] becomes the end of
+ * bucket i.  Returns 0, and moves nothing, if all items belong to one bucket.
  */
 static int
 split(Sort *sort, const uint64_t *items, uint64_t *to, size_t n, int bits, int width, size_t *end)
 {
 	size_t stride = sort->words + 1;
-	int word = sort->words - 1 - (bits - width) / 64;
-	int shift = (bits - width) % 64;
-	uint64_t mask = (UINT64_C(1) << width) - 1;
-	size_t sum = 0;
+	Digit digit = digit_of(sort->words, bits, width);
 	size_t piece;
 
-	memset(end, 0, (mask + 1) * sizeof(*end));
+	memset(end, 0, (digit.mask + 1) * sizeof(*end));
 	for (size_t i = 0; i < n; i += piece)
 	{
 		piece = n - i < PIECE ? n - i : PIECE;
-		CALL(sort->words, count, items + i * stride, piece, word, shift, mask, end);
+		CALL(sort->words, count, items + i * stride, piece, digit, end);
 		moved(sort, piece);
 	}
-	if (end[items[word] >> shift & mask] == n)
+	if (end[digit_value(items, digit)] == n)
 		return 0;
-	for (size_t i = 0; i <= mask; i++)
-	{
-		size_t in_bucket = end[i];
-
-		end[i] = sum;
-		sum += in_bucket;
-	}
+	begin_buckets(end, digit.mask + 1);
 	for (size_t i = 0; i < n; i += piece)
 	{
 		piece = n - i < PIECE ? n - i : PIECE;
-		CALL(sort->words, distribute, items + i * stride, piece, word, shift, mask, to, end);
+		CALL(sort->words, distribute, items + i * stride, piece, digit, to, end);
 		moved(sort, piece);
 	}
 	return 1;
@@ -176,6 +205,18 @@ differing_bits(Sort *sort, const uint64_t *items, size_t n, int bits)
 	return 0;
 }
 
+/* How many bits more than FEW items are split by: for buckets of about four items, in one word. */
+static int
+digit_width(size_t n, int bits)
+{
+	int width = 61 - __builtin_clzll(n);
+	int in_word = (bits + 63) % 64 + 1;
+
+	if (width > WIDTH)
+		width = WIDTH;
+	return width < in_word ? width : in_word;
+}
+
 /* Sorts by all remaining bits at once. */
 static __attribute__((noinline)) void
 sort_last(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int into_other)
@@ -192,7 +233,7 @@ sort_last(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int 
 		memcpy(other, items, bytes);
 }
 
-/* Sorts items that differ only in their low `bits` bits, into `items` or `other`. */
+/* Sorts items that differ only in their low `bits` bits, if any, into `items` or `other`. */
 static void
 sort_items(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int into_other)
 {
@@ -200,7 +241,6 @@ sort_items(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int
 	size_t end[1 << WIDTH];
 	size_t start = 0;
 	int width;
-	int in_word;
 
 	for (;;)
 	{
@@ -213,18 +253,12 @@ sort_items(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int
 			return;
 		}
 
-		in_word = (bits + 63) % 64 + 1;
 		if (bits <= LAST_WIDTH && (bits <= WIDTH || n >> bits > 0))
 		{
 			sort_last(sort, items, other, n, bits, into_other);
 			return;
 		}
-		/* for buckets of about four items */
-		width = 61 - __builtin_clzll(n);
-		if (width > WIDTH)
-			width = WIDTH;
-		if (width > in_word)
-			width = in_word;
+		width = digit_width(n, bits);
 		if (split(sort, items, other, n, bits, width, end))
 			break;
 		bits = differing_bits(sort, items, n, bits - width);
@@ -249,6 +283,55 @@ gpuagg_radix_sort(uint64_t *items, uint64_t *scratch, size_t n, int words, int b
 
 	if (n > 1 && bits > 0)
 		sort_items(&sort, items, scratch, n, bits, 0);
+}
+
+/* ---- of items that are made in pieces ---- */
+
+void
+gpuagg_radix_start(GpuaggRadixBuckets *buckets, size_t n, int words, int bits)
+{
+	memset(buckets, 0, sizeof(*buckets));
+	buckets->words = words;
+	buckets->bits = bits;
+	buckets->width = digit_width(n > FEW ? n : FEW, bits);
+}
+
+void
+gpuagg_radix_count(GpuaggRadixBuckets *buckets, const uint64_t *items, size_t n)
+{
+	CALL(buckets->words, count, items, n, digit_of(buckets->words, buckets->bits, buckets->width),
+		 buckets->end);
+}
+
+size_t
+gpuagg_radix_counted(GpuaggRadixBuckets *buckets)
+{
+	return begin_buckets(buckets->end, (size_t) 1 << buckets->width);
+}
+
+void
+gpuagg_radix_move(GpuaggRadixBuckets *buckets, const uint64_t *items, size_t n, uint64_t *to)
+{
+	CALL(buckets->words, distribute, items, n,
+		 digit_of(buckets->words, buckets->bits, buckets->width), to, buckets->end);
+}
+
+void
+gpuagg_radix_finish(const GpuaggRadixBuckets *buckets, uint64_t *items, uint64_t *scratch,
+					GpuaggPause pause)
+{
+	Sort sort = {buckets->words, 0, pause};
+	size_t start = 0;
+
+	for (size_t i = 0; i < (size_t) 1 << buckets->width; i++)
+	{
+		size_t in_bucket = buckets->end[i] - start;
+
+		if (in_bucket > 0)
+			sort_items(&sort, items + start * (buckets->words + 1), scratch, in_bucket,
+					   buckets->bits - buckets->width, 0);
+		start = buckets->end[i];
+	}
 }
 
 /* ---- in pieces ---- */

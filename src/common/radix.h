@@ -46,6 +46,32 @@ typedef void (*GpuaggRadixTake)(void *arg, const GpuaggRadixPiece *piece);
 extern void gpuagg_radix_split(uint64_t *items, uint64_t *scratch, size_t n, int words, int bits,
 							   size_t most, GpuaggRadixTake take, void *arg, GpuaggPause pause);
 
+/*
+ * A sort of items that are made piece by piece, twice: they are counted first, and then moved to
+ * where their first digit belongs, so that they lie nowhere before and a bucket's scratch does for
+ * all.  A zeroed struct with words, bits above 0 and n; of what is counted only the first `width`
+ * bits are looked at.
+ */
+typedef struct GpuaggRadixBuckets
+{
+	int words;
+	int bits;
+	int width;
+	size_t end[256];
+} GpuaggRadixBuckets;
+
+extern void gpuagg_radix_start(GpuaggRadixBuckets *buckets, size_t n, int words, int bits);
+extern void gpuagg_radix_count(GpuaggRadixBuckets *buckets, const uint64_t *items, size_t n);
+
+/* After all are counted: how many items there is to be scratch for. */
+extern size_t gpuagg_radix_counted(GpuaggRadixBuckets *buckets);
+
+/* In the same order as they were counted. */
+extern void gpuagg_radix_move(GpuaggRadixBuckets *buckets, const uint64_t *items, size_t n,
+							  uint64_t *to);
+extern void gpuagg_radix_finish(const GpuaggRadixBuckets *buckets, uint64_t *items,
+								uint64_t *scratch, GpuaggPause pause);
+
 /* Sorts a piece. */
 extern void gpuagg_radix_sort_piece(const GpuaggRadixPiece *piece, int words, GpuaggPause pause);
 

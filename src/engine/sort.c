@@ -103,13 +103,19 @@ begin_run(SortRun *run, int64 n)
 	return run->lease != NULL;
 }
 
+bool
+gpuagg_sort_wanted(int64 n, int words)
+{
+	return words <= GPUAGG_SORT_WORDS && n >= LEAST_PIECE &&
+		   gpuagg_flight_wanted(FLIGHT_SORT, n) == GPUAGG_OK;
+}
+
 int64
 gpuagg_sort_items(uint64 *items, uint64 *scratch, int64 n, int words, int bits)
 {
 	SortRun run = {.words = words};
 
-	if (words > GPUAGG_SORT_WORDS || n < LEAST_PIECE ||
-		gpuagg_flight_wanted(FLIGHT_SORT, n) != GPUAGG_OK || !begin_run(&run, n))
+	if (!begin_run(&run, n))
 	{
 		gpuagg_radix_sort(items, scratch, n, words, bits, check_for_interrupts);
 		return 0;

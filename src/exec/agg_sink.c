@@ -165,6 +165,18 @@ reduce_decimals(AggScanState *node, const AggInput *input, Accumulator *acc, con
 
 #define DECIMAL_AT(Type, row) ((const Type *) vector->values)[row]
 
+static pg_attribute_always_inline void
+take_extreme(AggScanState *node, const AggInput *input, Accumulator *acc, int row)
+{
+	const GpuaggVector *vector = &node->runner->registers[input->value.reg];
+
+	gpuagg_extreme_take_decimal(acc,
+								input->value.type == GPUAGG_VECTOR_INT64
+									? gpuagg_int128_from(DECIMAL_AT(int64, row))
+									: DECIMAL_AT(GpuaggInt128, row),
+								input->value.scale);
+}
+
 /* Of the wanted rows, of which there is one, the one with the least or the greatest decimal. */
 static int
 extreme_row(const GpuaggVector *vector, GpuaggVectorType type, const uint64 *wanted, bool greatest)
@@ -188,11 +200,11 @@ extreme_row(const GpuaggVector *vector, GpuaggVectorType type, const uint64 *wan
 	return found;
 }
 
-/* Whether of a vector's decimals one alone can change the state. */
+/* Whether a state is the minimum or maximum of decimals. */
 static bool
-is_decimal_extreme(const AggInput *input, const Accumulator *acc)
+is_decimal_extreme(const AggInput *input, int op)
 {
-	return input->value.scale >= 0 && (acc->op == GPUAGG_MIN || acc->op == GPUAGG_MAX) &&
+	return input->value.scale >= 0 && (op == GPUAGG_MIN || op == GPUAGG_MAX) &&
 		   (input->value.type == GPUAGG_VECTOR_INT64 || input->value.type == GPUAGG_VECTOR_INT128);
 }
 
@@ -246,10 +258,10 @@ take_all(AggScanState *node, int state, AggGroup *group)
 			reduce_decimals(node, input, acc, wanted, n);
 			break;
 		case FEED_DATUM:
-			if (is_decimal_extreme(input, acc))
-				deposit_datum(node, input, acc,
-							  extreme_row(&node->runner->registers[input->value.reg],
-										  input->value.type, wanted, acc->op == GPUAGG_MAX));
+			if (is_decimal_extreme(input, acc->op))
+				take_extreme(node, input, acc,
+							 extreme_row(&node->runner->registers[input->value.reg],
+										 input->value.type, wanted, acc->op == GPUAGG_MAX));
 			else
 				deposit_datums(node, input, acc, wanted);
 			ResetExprContext(node->css.ss.ps.ps_ExprContext);
@@ -406,7 +418,10 @@ gpuagg_agg_sink_grouped(AggScanState *node, AggGroup *const *found, const uint16
 				deposit_decimals(&d);
 				break;
 			case FEED_DATUM:
-				FOR_EACH_ROW(&d, Accumulator, deposit_datum(node, input, acc, row));
+				if (is_decimal_extreme(input, state->op))
+					FOR_EACH_ROW(&d, Accumulator, take_extreme(node, input, acc, row));
+				else
+					FOR_EACH_ROW(&d, Accumulator, deposit_datum(node, input, acc, row));
 				break;
 			case FEED_DISTINCT:
 				break;

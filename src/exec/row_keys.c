@@ -174,15 +174,16 @@ pack_key(const RowKeys *keys, const RowKey *key, const GpuaggKeyLayout *layout,
 }
 
 void
-gpuagg_row_keys_pack(const RowKeys *keys, const ColumnStore *store, int64 piece, int n,
+gpuagg_row_keys_pack(const RowKeys *keys, const ColumnStore *store, int64 piece, int n, int low,
 					 uint64 *items)
 {
 	Size step = gpuagg_row_keys_step(keys);
 
 	memset(items, 0, n * step * sizeof(uint64));
 	for (int k = 0; k < keys->nkeys; k++)
-		pack_key(keys, &keys->keys[k], &keys->layout[k], store, piece, n, items);
-	for (int i = 0; i < n; i++)
+		if (keys->layout[k].position + keys->layout[k].bits + keys->layout[k].null_bit > low)
+			pack_key(keys, &keys->keys[k], &keys->layout[k], store, piece, n, items);
+	for (int i = 0; i < n && low == 0; i++)
 		items[i * step + keys->words] = piece * STORE_ROWS + i;
 }
 

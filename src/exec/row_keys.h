@@ -46,9 +46,12 @@ extern void gpuagg_row_keys_widen(RowKeys *keys, const ColumnStore *store, int64
 /* Chooses how values in the ranges are packed.  What has been packed before is void. */
 extern void gpuagg_row_keys_lay_out(RowKeys *keys);
 
-/* The items of a piece's first n rows. */
+/*
+ * The items of a piece's first n rows; with `low` only the bits of numbers from there up, and
+ * without the rows' own numbers.
+ */
 extern void gpuagg_row_keys_pack(const RowKeys *keys, const ColumnStore *store, int64 piece, int n,
-								 uint64 *items);
+								 int low, uint64 *items);
 
 /* The values of the exact keys whose columns are wanted, of n items; rows `stride` places apart. */
 extern void gpuagg_row_keys_unpack(const RowKeys *keys, const bool *wanted, const uint64 *items,

@@ -195,7 +195,7 @@ read_block(RowRuns *runs, int number)
 	char *piece = runs->store->pieces[number];
 
 	open->nrows = gpuagg_block_file_read(runs->from, &open->place, runs->store, piece, open->data);
-	gpuagg_row_keys_pack(runs->keys, runs->store, number, open->nrows, open->items);
+	gpuagg_row_keys_pack(runs->keys, runs->store, number, open->nrows, 0, open->items);
 	open->row = 0;
 	open->item = open->items;
 	open->left -= open->nrows;

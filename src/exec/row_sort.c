@@ -210,6 +210,46 @@ widen_all(RowSort *sort, bool full)
 	gpuagg_row_keys_lay_out(&sort->keys);
 }
 
+static void
+check_for_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* Packs a piece's items; returns how many. */
+static int
+pack_piece(const RowSort *sort, int64 piece, int low, uint64 *items)
+{
+	int n = gpuagg_column_store_piece_rows(sort->store, piece);
+
+	CHECK_FOR_INTERRUPTS();
+	gpuagg_row_keys_pack(&sort->keys, sort->store, piece, n, low, items);
+	return n;
+}
+
+/* Sorts the rows' items by the CPU: they are packed right into buckets, whose items are near each other. */
+static void
+sort_in_buckets(RowSort *sort)
+{
+	Size item_bytes = gpuagg_row_keys_step(&sort->keys) * sizeof(uint64);
+	int64 npieces = gpuagg_column_store_pieces(sort->store);
+	uint64 *packed = palloc(STORE_ROWS * item_bytes);
+	GpuaggRadixBuckets buckets;
+	uint64 *scratch;
+
+	sort->items = gpuagg_large_memory(sort->data, sort->store->nrows * item_bytes);
+	gpuagg_radix_start(&buckets, sort->store->nrows, sort->keys.words, sort->keys.bits);
+	for (int64 piece = 0; piece < npieces; piece++)
+		gpuagg_radix_count(&buckets, packed,
+						   pack_piece(sort, piece, buckets.bits - buckets.width, packed));
+	scratch = gpuagg_large_memory(sort->data, gpuagg_radix_counted(&buckets) * item_bytes);
+	for (int64 piece = 0; piece < npieces; piece++)
+		gpuagg_radix_move(&buckets, packed, pack_piece(sort, piece, 0, packed), sort->items);
+	gpuagg_radix_finish(&buckets, sort->items, scratch, check_for_interrupts);
+	pfree(scratch);
+	pfree(packed);
+}
+
 /* Sorts the items of the rows in memory. */
 static void
 sort_items(RowSort *sort)
@@ -217,16 +257,18 @@ sort_items(RowSort *sort)
 	Size step = gpuagg_row_keys_step(&sort->keys);
 	int64 nrows = sort->store->nrows;
 
+	if (sort->keys.bits > 0 && !gpuagg_sort_wanted(nrows, sort->keys.words))
+	{
+		sort_in_buckets(sort);
+		return;
+	}
 	sort->items = gpuagg_large_memory(sort->data, items_bytes(sort, nrows));
 	for (int64 piece = 0; piece < gpuagg_column_store_pieces(sort->store); piece++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		gpuagg_row_keys_pack(&sort->keys, sort->store, piece,
-							 gpuagg_column_store_piece_rows(sort->store, piece),
-							 sort->items + piece * STORE_ROWS * step);
-	}
-	sort->device_pieces += gpuagg_sort_items(sort->items, sort->items + nrows * step, nrows,
-											 sort->keys.words, sort->keys.bits);
+		pack_piece(sort, piece, 0, sort->items + piece * STORE_ROWS * step);
+	if (sort->keys.bits > 0)
+		sort->device_pieces += gpuagg_sort_items(sort->items, sort->items + nrows * step, nrows,
+												 sort->keys.words, sort->keys.bits);
+	sort->items = repalloc_huge(sort->items, items_bytes(sort, nrows) / 2);
 }
 
 /* Makes a run of the rows in memory. */
@@ -398,7 +440,6 @@ sort_in_memory(RowSort *sort)
 	if (sort->nitems == 0)
 		return;
 	sort_items(sort);
-	sort->items = repalloc_huge(sort->items, items_bytes(sort, sort->nitems) / 2);
 }
 
 void

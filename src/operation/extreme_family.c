@@ -16,6 +16,7 @@
 #include "utils/timestamp.h"
 
 #include "operation/accumulators.h"
+#include "types/decimal.h"
 #include "types/value.h"
 
 /* ---- order keys ---- */
@@ -108,8 +109,20 @@ typedef struct ExtremeAccumulator
 {
 	Accumulator head;
 	MemoryContext context; /* where the value lies */
-	Datum value;		   /* NULL: none yet */
+	Datum value;		   /* NULL: none yet, unless is_integer */
+	bool is_integer;	   /* the value is this one, of so many digits after the point */
+	int scale;
+	GpuaggInt128 integer;
 } ExtremeAccumulator;
+
+/* The value, which may be made here, or NULL. */
+static Datum
+extreme_value(const ExtremeAccumulator *extreme)
+{
+	if (!extreme->is_integer)
+		return extreme->value;
+	return NumericGetDatum(gpuagg_decimal_to_numeric(extreme->integer, extreme->scale));
+}
 
 /* Digits after the point; of NaN and infinities, whose equals are the same, 0. */
 static int32
@@ -159,13 +172,16 @@ extreme_init(Accumulator *acc, MemoryContext context)
 
 	extreme->context = context;
 	extreme->value = (Datum) 0;
+	extreme->is_integer = false;
 }
 
 /* Whether there was a value: more is not known. */
 static int64
 extreme_count(const Accumulator *acc)
 {
-	return ((const ExtremeAccumulator *) acc)->value != (Datum) 0;
+	const ExtremeAccumulator *extreme = (const ExtremeAccumulator *) acc;
+
+	return extreme->is_integer || extreme->value != (Datum) 0;
 }
 
 /* Makes a copy of the value the accumulator's, in place of the one it has. */
@@ -177,6 +193,7 @@ replace(ExtremeAccumulator *extreme, Datum value, int length)
 	if (extreme->value != (Datum) 0)
 		pfree(DatumGetPointer(extreme->value));
 	extreme->value = datumCopy(value, false, length);
+	extreme->is_integer = false;
 	MemoryContextSwitchTo(old);
 }
 
@@ -185,10 +202,37 @@ numeric_extreme_deposit(Accumulator *acc, void *owner, SqlForm form, Datum value
 {
 	ExtremeAccumulator *extreme = (ExtremeAccumulator *) acc;
 	Datum whole = NumericGetDatum(DatumGetNumeric(value));
+	Datum before = extreme_value(extreme);
 
-	if (extreme->value == (Datum) 0 ||
-		gpuagg_numeric_wins(whole, extreme->value, acc->op == GPUAGG_MIN))
+	if (before == (Datum) 0 || gpuagg_numeric_wins(whole, before, acc->op == GPUAGG_MIN))
 		replace(extreme, whole, -1);
+}
+
+void
+gpuagg_extreme_take_decimal(Accumulator *acc, GpuaggInt128 value, int scale)
+{
+	ExtremeAccumulator *extreme = (ExtremeAccumulator *) acc;
+	int128 wide = gpuagg_int128_wide(value);
+
+	if (extreme->is_integer && extreme->scale == scale)
+	{
+		int128 before = gpuagg_int128_wide(extreme->integer);
+
+		if (acc->op == GPUAGG_MIN ? wide < before : wide > before)
+			extreme->integer = value;
+		return;
+	}
+	if (extreme_count(acc) > 0)
+	{
+		Datum before = extreme_value(extreme);
+
+		if (!gpuagg_numeric_wins(NumericGetDatum(gpuagg_decimal_to_numeric(value, scale)), before,
+								 acc->op == GPUAGG_MIN))
+			return;
+	}
+	extreme->is_integer = true;
+	extreme->integer = value;
+	extreme->scale = scale;
 }
 
 static void
@@ -204,7 +248,7 @@ interval_extreme_deposit(Accumulator *acc, void *owner, SqlForm form, Datum valu
 static void
 extreme_merge(Accumulator *into, void *owner, Accumulator *from)
 {
-	Datum value = ((ExtremeAccumulator *) from)->value;
+	Datum value = extreme_value((const ExtremeAccumulator *) from);
 
 	if (value != (Datum) 0)
 		gpuagg_family_of(into)->deposit(into, owner, SQL_OPAQUE, value);
@@ -214,7 +258,7 @@ extreme_merge(Accumulator *into, void *owner, Accumulator *from)
 static void
 extreme_encode(const Accumulator *acc, StringInfo buf)
 {
-	Datum value = ((const ExtremeAccumulator *) acc)->value;
+	Datum value = extreme_value((const ExtremeAccumulator *) acc);
 	bytea *sent;
 
 	if (value == (Datum) 0)
@@ -257,7 +301,7 @@ extreme_decode(Accumulator *acc, void *owner, GpuaggReader *reader)
 static Datum
 extreme_finish(Accumulator *acc, Aggregate aggregate, Oid result, bool *isnull)
 {
-	Datum value = ((ExtremeAccumulator *) acc)->value;
+	Datum value = extreme_value((const ExtremeAccumulator *) acc);
 
 	*isnull = value == (Datum) 0;
 	return value;

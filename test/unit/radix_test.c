@@ -149,6 +149,34 @@ sort_in_pieces(uint64_t *items, uint64_t *scratch, size_t n, int words, int bits
 		gpuagg_radix_sort_piece(&pieces[--npieces], words, pause_counted);
 }
 
+static int in_buckets;
+static int scratch_too_small; /* for the largest bucket */
+
+/* Sorts as if the items were made in pieces of 1,000. */
+static void
+sort_in_buckets(uint64_t *items, uint64_t *scratch, size_t n, int words, int bits)
+{
+	size_t bytes = n * (words + 1) * sizeof(uint64_t);
+	uint64_t *made = malloc(bytes);
+	GpuaggRadixBuckets buckets;
+	size_t room;
+
+	memcpy(made, items, bytes);
+	memset(items, 0, bytes);
+	gpuagg_radix_start(&buckets, n, words, bits);
+	for (size_t i = 0; i < n; i += 1000)
+		gpuagg_radix_count(&buckets, made + i * (words + 1), n - i < 1000 ? n - i : 1000);
+	room = gpuagg_radix_counted(&buckets);
+	scratch_too_small |= room > n;
+	memset(scratch, 0x5a, bytes);
+	for (size_t i = 0; i < n; i += 1000)
+		gpuagg_radix_move(&buckets, made + i * (words + 1), n - i < 1000 ? n - i : 1000, items);
+	gpuagg_radix_finish(&buckets, items, scratch, pause_counted);
+	for (size_t i = room * (words + 1); i < n * (words + 1); i++)
+		scratch_too_small |= scratch[i] != UINT64_C(0x5a5a5a5a5a5a5a5a);
+	free(made);
+}
+
 static int
 sorts(size_t n, int bits, int shape)
 {
@@ -171,7 +199,9 @@ sorts(size_t n, int bits, int shape)
 		memcpy(expected, items, bytes);
 		qsort(expected, n, stride * sizeof(uint64_t), compare_whole);
 	}
-	if (most == 0)
+	if (in_buckets && n > 0 && bits > 0)
+		sort_in_buckets(items, scratch, n, words, bits);
+	else if (most == 0)
 		gpuagg_radix_sort(items, scratch, n, words, bits, pause_counted);
 	else
 		sort_in_pieces(items, scratch, n, words, bits);
@@ -211,8 +241,14 @@ main(void)
 						continue;
 					most = mosts[m];
 					CHECK(sorts(sizes[s], widths[w], shape));
+					if (most > 0)
+						continue;
+					in_buckets = 1;
+					CHECK(sorts(sizes[s], widths[w], shape));
+					in_buckets = 0;
 				}
 	CHECK(!too_large);
+	CHECK(!scratch_too_small);
 
 	/* it pauses at least every PIECE items */
 	pauses = 0;
@@ -223,5 +259,9 @@ main(void)
 	most = 65536;
 	CHECK(sorts(1000000, 40, RANDOM));
 	CHECK(pauses >= 15);
+	pauses = 0;
+	in_buckets = 1;
+	CHECK(sorts(1000000, 40, RANDOM));
+	CHECK(pauses >= 10);
 	return check_summary();
 }
