@@ -2,13 +2,19 @@
  * query_fused.cu
  *	  Queries of the commonest shapes: one kernel each.
  *
- * A warp goes through its own range of units, chunk by chunk, in windows of V * 32 rows.  It
- * reads columns from global memory, each value once and without shared memory between: the
- * factors first, and while these loads are under way the columns with conditions, one by one.
+ * A warp goes through its own range of units, chunk by chunk, in windows of V * 32 rows.  What it
+ * uses of a chunk it describes once, in shared memory.
+ *
+ * Wide rows, where a device has the memory, come through stages: each window's values are copied
+ * into shared memory while the window before it is computed, and no value takes a register before
+ * its turn.  Otherwise a warp reads columns from global memory, each value once: the factors first,
+ * and while these loads are under way the columns with conditions, one by one.
+ *
  * What a warp has in registers at its end is added up as the totals of the query machine are.
  */
 #include "kernels/query_fused.cuh"
 
+#define FUSED_USES	(FUSED_COLUMNS + FUSED_FACTORS)
 #define FUSED_WARPS 8 /* of a block */
 #define FUSED_SHARED \
 	(228 * 1024) /* of a multiprocessor; each block takes FUSED_BLOCK more than its own */
@@ -37,7 +43,7 @@ struct FusedKind
 /* What a warp reads of a chunk, from `row` on, and what a lane has found in it. */
 struct FusedChunk
 {
-	const GpuQueryBlock *blocks;
+	FusedUses uses;
 	const uint64_t *mask;
 	uint32_t row;
 	uint32_t row_end;
@@ -48,11 +54,11 @@ struct FusedChunk
 
 template <class Kind>
 static __device__ __forceinline__ void
-fused_load(const typename Kind::Rows &rows, uint32_t column, const GpuQueryBlock &block,
-		   FusedRaw<Kind::V> &raw, uint32_t &valid)
+fused_load(const typename Kind::Rows &rows, const FusedUse &use, FusedRaw<Kind::V> &raw,
+		   uint32_t &valid)
 {
-	rows.template load<typename Kind::T>(column, block, raw);
-	valid = block.valid != nullptr ? rows.bits(block.valid) : rows.ALL;
+	rows.template load<typename Kind::T>(use, raw);
+	valid = use.valid != nullptr ? rows.bits(use.valid) : rows.ALL;
 }
 
 /*
@@ -73,15 +79,14 @@ fused_multiply(const FusedLaunch &launch, FusedChunk &chunk, const typename Kind
 	for (int f = 0; f < Kind::NFACTORS; f++)
 	{
 		const FusedFactor &factor = launch.plan.factor[f];
-		const GpuQueryBlock &block = chunk.blocks[factor.column];
-		uint32_t mode = query_mode(launch.query.plan.type[factor.column], block.width);
+		FusedUse use = chunk.uses.factor(f);
 		uint32_t bad = 0; /* of the product */
 		T v[V];
 
 		if (Kind::STAGES > 0)
-			fused_load<Kind>(rows, factor.column, block, raw[f], valid[f]);
+			fused_load<Kind>(rows, use, raw[f], valid[f]);
 		/* a factor is computed wherever it is not NULL, a product where all so far are not */
-		chunk.flagged |= fused_factor<T, V, Kind::G>(factor, raw[f], mode, block.base.lo, v) & met &
+		chunk.flagged |= fused_factor<T, V, Kind::G>(factor, raw[f], use.mode, use.base, v) & met &
 						 valid[f];
 		live &= valid[f];
 		UNROLL
@@ -105,8 +110,6 @@ fused_window(const FusedLaunch &launch, FusedChunk &chunk, typename Kind::Rows &
 	constexpr int V = Kind::V;
 	constexpr int N = Kind::NFACTORS;
 	constexpr bool STAGED = Kind::STAGES > 0;
-	const FusedPlan &plan = launch.plan;
-	const uint8_t *types = launch.query.plan.type;
 	FusedRaw<V> raw[N];
 	uint32_t valid[N];
 	uint32_t live = rows.begin(chunk.row, chunk.row_end);
@@ -120,31 +123,29 @@ fused_window(const FusedLaunch &launch, FusedChunk &chunk, typename Kind::Rows &
 	UNROLL
 	for (int f = 0; f < N && !STAGED; f++)
 	{
-		uint32_t column = plan.factor[f].column;
-		const GpuQueryBlock &block = chunk.blocks[column];
+		FusedUse use = chunk.uses.factor(f);
 
 		if (Kind::CONDITIONS)
-			rows.look_ahead(block);
-		fused_load<Kind>(rows, column, block, raw[f], valid[f]);
+			rows.look_ahead(use);
+		fused_load<Kind>(rows, use, raw[f], valid[f]);
 	}
 	if (Kind::CONDITIONS)
-		live = fused_meet_all(plan, types, chunk.blocks, rows, live);
+		live = fused_meet_all(launch.plan, chunk.uses, rows, live);
 	if (STAGED && !__any_sync(FULL_MASK, live != 0))
 		return;
 	chunk.nlive += (uint32_t) bit_count(live);
 
 	if constexpr (N == 1 && !Kind::CONDITIONS)
 	{
-		const GpuQueryBlock &block = chunk.blocks[plan.factor[0].column];
+		FusedUse use = chunk.uses.factor(0);
 
 		if (STAGED)
-			fused_load<Kind>(rows, plan.factor[0].column, block, raw[0], valid[0]);
+			fused_load<Kind>(rows, use, raw[0], valid[0]);
 		live &= valid[0];
 		chunk.nadded += (uint32_t) bit_count(live);
-		rows.template values<T>(raw[0], query_mode(types[plan.factor[0].column], block.width),
-								block.base.lo, [&](T(&v)[V]) {
-									sums.add(v, live, floats);
-								});
+		rows.template values<T>(raw[0], use.mode, use.base, [&](T(&v)[V]) {
+			sums.add(v, live, floats);
+		});
 	}
 	else
 	{
@@ -154,6 +155,26 @@ fused_window(const FusedLaunch &launch, FusedChunk &chunk, typename Kind::Rows &
 		chunk.nadded += (uint32_t) bit_count(live);
 		sums.add(product, live, floats);
 	}
+}
+
+/* The lanes of a warp describe what is used of a chunk. */
+static __device__ __forceinline__ void
+fused_use(const FusedLaunch &launch, const GpuQueryBlock *blocks, FusedUse *uses)
+{
+	const FusedPlan &plan = launch.plan;
+	uint32_t i = (uint32_t) lane_id();
+	bool is_condition = i < plan.ncolumns;
+
+	__syncwarp(FULL_MASK); /* other lanes are done with those of the chunk before */
+	if (is_condition || i - FUSED_COLUMNS < plan.nfactors)
+	{
+		uint32_t column = is_condition ? plan.column[i].column
+									   : plan.factor[i - FUSED_COLUMNS].column;
+
+		uses[i] = FusedUse(launch.query.plan.type[column], blocks[column],
+						   launch.query.layout.values[column]);
+	}
+	__syncwarp(FULL_MASK);
 }
 
 /* Begins to copy the window at a row, as far as the chunk has rows and any of them may count. */
@@ -177,14 +198,12 @@ fused_copy(const FusedLaunch &launch, const FusedChunk &chunk, uint32_t row, uns
 									((const uint32_t *) chunk.mask)[row / 32 + lane] != 0);
 	}
 	ROLLED
-	for (uint32_t left = wanted ? launch.columns : 0; left != 0; left &= left - 1)
+	for (uint32_t left = wanted ? launch.copies : 0; left != 0; left &= left - 1)
 	{
-		uint32_t column = (uint32_t) bit_count(~left & (left - 1));
-		const GpuQueryBlock &block = chunk.blocks[column];
-		uint32_t width = block.width;
-		uint32_t bytes = n * width;
-		const char *from = (const char *) block.values + (uint64_t) row * width;
-		unsigned char *to = stage + launch.query.layout.values[column];
+		const FusedUse &use = chunk.uses.use[bit_count(~left & (left - 1))];
+		uint32_t bytes = n * use.width;
+		const char *from = (const char *) use.values + (uint64_t) row * use.width;
+		unsigned char *to = stage + use.at;
 
 		UNROLL
 		for (int i = 0; i < PIECES; i++)
@@ -212,7 +231,6 @@ fused_rows(const FusedLaunch &launch, FusedChunk &chunk, unsigned char *stages, 
 		uint32_t bytes = launch.query.layout.stage_bytes;
 		uint32_t next = 0;
 
-		rows.at = launch.query.layout.values;
 		for (uint32_t row = 0; row < AHEAD; row += Kind::WINDOW)
 		{
 			fused_copy<Kind>(launch, chunk, chunk.row + row, stages + next);
@@ -254,6 +272,7 @@ __launch_bounds__(Kind::WARPS *WARP_SIZE, RESIDENT(Kind::BLOCKS))
 	uint64_t warps = (uint64_t) gridDim.x * (blockDim.x / WARP_SIZE);
 	uint64_t warp = (uint64_t) blockIdx.x * (blockDim.x / WARP_SIZE) + (uint64_t) warp_id();
 	QueryWalk &kept = ((QueryWalk *) (shared + query.layout.walk))[warp_id()];
+	FusedUse *uses = (FusedUse *) (shared + launch.uses) + warp_id() * FUSED_USES;
 	QueryWalk walk = {};
 	Sums sums;
 
@@ -263,14 +282,9 @@ __launch_bounds__(Kind::WARPS *WARP_SIZE, RESIDENT(Kind::BLOCKS))
 	walk.start(query, query.nunits * warp / warps, query.nunits * (warp + 1) / warps);
 	while (walk.chunk < query.nchunks && walk.first_unit < walk.end)
 	{
-		FusedChunk chunk = {query.blocks + (uint64_t) walk.chunk * query.plan.ncolumns,
-							walk.mask,
-							walk.row,
-							walk.row_end,
-							0,
-							0,
-							0};
+		FusedChunk chunk = {{uses}, walk.mask, walk.row, walk.row_end, 0, 0, 0};
 
+		fused_use(launch, query.blocks + (uint64_t) walk.chunk * query.plan.ncolumns, uses);
 		walk.keep(kept); /* meanwhile it takes no registers */
 		fused_rows<Kind>(launch, chunk,
 						 shared + query.layout.first_stage +
@@ -294,22 +308,34 @@ __launch_bounds__(Kind::WARPS *WARP_SIZE, RESIDENT(Kind::BLOCKS))
 		totals.deliver(scratch);
 }
 
-/* A bit for each column that is read. */
+/* A bit for each column that is read; copies: for one use of each. */
 static uint32_t
-fused_columns(const FusedPlan &plan)
+fused_columns(const FusedPlan &plan, uint32_t *copies)
 {
 	uint32_t columns = 0;
 
-	for (uint32_t i = 0; i < plan.nfactors; i++)
-		columns |= UINT32_C(1) << plan.factor[i].column;
-	for (uint32_t i = 0; i < plan.ncolumns; i++)
-		columns |= UINT32_C(1) << plan.column[i].column;
+	*copies = 0;
+	for (uint32_t i = 0; i < FUSED_USES; i++)
+	{
+		bool is_factor = i >= FUSED_COLUMNS;
+		uint32_t column;
+
+		if (is_factor ? i - FUSED_COLUMNS >= plan.nfactors : i >= plan.ncolumns)
+			continue;
+		column = is_factor ? plan.factor[i - FUSED_COLUMNS].column : plan.column[i].column;
+		if ((columns >> column & 1) == 0)
+			*copies |= UINT32_C(1) << i;
+		columns |= UINT32_C(1) << column;
+	}
 	return columns;
 }
 
+/* A row's bytes in all columns that are read. */
 static uint32_t
-row_bytes(const GpuQuery &query, uint32_t columns)
+fused_row_bytes(const GpuQuery &query, const FusedPlan &plan)
 {
+	uint32_t copies;
+	uint32_t columns = fused_columns(plan, &copies);
 	uint32_t bytes = 0;
 
 	for (uint32_t i = 0; i < query.plan->ncolumns; i++)
@@ -323,20 +349,23 @@ static uint32_t
 lay_out(const GpuQuery &query, FusedLaunch &launch, uint32_t warps)
 {
 	QueryLayout &layout = launch.query.layout;
+	uint32_t columns = fused_columns(launch.plan, &launch.copies);
 
 	layout.walk = query.plan->words * warps * WARP_SIZE * 8;
 	layout.floats = layout.walk + (uint32_t) ((warps * sizeof(QueryWalk) + 15) / 16 * 16);
-	layout.bytes = layout.floats + query.plan->nfloats * (uint32_t) sizeof(QueryFloats);
+	launch.uses = layout.floats + query.plan->nfloats * (uint32_t) sizeof(QueryFloats);
+	launch.uses = (launch.uses + 15) / 16 * 16;
+	layout.bytes = launch.uses + warps * FUSED_USES * (uint32_t) sizeof(FusedUse);
 	if (Kind::STAGES > 0)
 	{
 		layout.stage_bytes = 0;
 		for (uint32_t i = 0; i < query.plan->ncolumns; i++)
-			if (launch.columns >> i & 1)
+			if (columns >> i & 1)
 			{
 				layout.values[i] = layout.stage_bytes;
 				layout.stage_bytes += Kind::WINDOW * query.shape.width[i];
 			}
-		layout.first_stage = (layout.bytes + 15) / 16 * 16;
+		layout.first_stage = layout.bytes;
 		layout.bytes = layout.first_stage + warps * Kind::STAGES * layout.stage_bytes;
 	}
 	return layout.bytes;
@@ -350,7 +379,7 @@ launch_fused(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod
 	constexpr uint32_t MOST = Kind::STAGES > 0 ? FUSED_SHARED / Kind::BLOCKS - FUSED_BLOCK
 											   : SMALL_SHARED;
 	static thread_local QueryResident latest;
-	unsigned warps = method.warps > 0 ? method.warps : Kind::WARPS;
+	unsigned warps = method.warps > 0 && method.warps < Kind::WARPS ? method.warps : Kind::WARPS;
 	FusedLaunch launch = {};
 	QueryLayout &layout = launch.query.layout;
 	uint64_t nrows = query.shape.nunits * GPU_QUERY_UNIT;
@@ -358,7 +387,6 @@ launch_fused(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod
 
 	launch.query = query_launch(query);
 	launch.plan = fused;
-	launch.columns = fused_columns(fused);
 	while (lay_out<Kind>(query, launch, warps) > MOST && Kind::STAGES > 0 && method.warps == 0 &&
 		   warps > FUSED_WARPS / 2)
 		warps--;
@@ -381,7 +409,7 @@ launch_either(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMetho
 {
 	GpuaggReason reason = GPUAGG_REFUSED;
 
-	if (!method.plain && row_bytes(query, fused_columns(fused)) >= FUSED_STAGED &&
+	if (!method.plain && fused_row_bytes(query, fused) >= FUSED_STAGED &&
 		large_shared<query_fused<Staged>>())
 		reason = launch_fused<Staged>(query, fused, method, stream);
 	return reason != GPUAGG_REFUSED ? reason : launch_fused<Direct>(query, fused, method, stream);

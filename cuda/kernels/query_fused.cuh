@@ -17,7 +17,56 @@ struct FusedLaunch
 {
 	QueryLaunch query;
 	FusedPlan plan;
-	uint32_t columns; /* a bit for each that it reads */
+	uint32_t uses;	 /* a warp's, in a block's memory */
+	uint32_t copies; /* a bit for each use whose column is copied to stages: once each */
+};
+
+/* A column of a chunk, as it is used. */
+struct alignas(16) FusedUse
+{
+	const void *values;
+	const uint64_t *valid;
+	uint64_t base;
+	uint32_t at; /* in a stage */
+	uint16_t width;
+	uint16_t mode;
+
+	FusedUse() = default;
+
+	__device__ __forceinline__ FusedUse(uint8_t type, const GpuQueryBlock &block,
+										uint32_t place = 0)
+		: values(block.values), valid(block.valid), base(block.base.lo), at(place),
+		  width((uint16_t) block.width), mode((uint16_t) query_mode(type, block.width))
+	{
+	}
+};
+
+/* Uses by the column. */
+struct FusedBlocks
+{
+	const uint8_t *types;
+	const GpuQueryBlock *blocks;
+
+	__device__ __forceinline__ FusedUse condition(uint32_t, const FusedColumn &column) const
+	{
+		return FusedUse(types[column.column], blocks[column.column]);
+	}
+};
+
+/* Uses that a warp has in shared memory: of conditions, then of factors. */
+struct FusedUses
+{
+	const FusedUse *use;
+
+	__device__ __forceinline__ FusedUse condition(uint32_t i, const FusedColumn &) const
+	{
+		return use[i];
+	}
+
+	__device__ __forceinline__ FusedUse factor(int f) const
+	{
+		return use[FUSED_COLUMNS + f];
+	}
 };
 
 /* Values of a lane as they are stored: of each group 2 * G words. */
@@ -58,7 +107,6 @@ template <bool STAGED> struct FusedStage
 template <> struct FusedStage<true>
 {
 	const unsigned char *stage;
-	const uint32_t *at; /* in it, of each column */
 };
 
 /* STAGED: values are read from the stage, else where they lie. */
@@ -97,14 +145,14 @@ template <int V, int G, bool STAGED = false> struct FusedRows : FusedStage<STAGE
 	}
 
 	/* Has what the next window reads of a column brought nearer: a load takes longer than a window. */
-	__device__ __forceinline__ void look_ahead(const GpuQueryBlock &block) const
+	__device__ __forceinline__ void look_ahead(const FusedUse &use) const
 	{
 		constexpr uint32_t LINE = 128;
 		uint32_t lane = (uint32_t) lane_id();
-		uint64_t first = (uint64_t) (row - lane * G + WINDOW) * block.width + lane * LINE;
+		uint64_t first = (uint64_t) (row - lane * G + WINDOW) * use.width + lane * LINE;
 
-		if (!STAGED && lane * LINE < WINDOW * block.width && first < (uint64_t) last * block.width)
-			prefetch_l2((const char *) block.values + first);
+		if (!STAGED && lane * LINE < WINDOW * use.width && first < (uint64_t) last * use.width)
+			prefetch_l2((const char *) use.values + first);
 	}
 
 	__device__ __forceinline__ uint32_t bits(const uint64_t *bitmap) const
@@ -150,27 +198,27 @@ template <int V, int G, bool STAGED = false> struct FusedRows : FusedStage<STAGE
 
 	/* Values of a column of class T: floats have their own width. */
 	template <class T>
-	__device__ __forceinline__ void load(uint32_t column, const GpuQueryBlock &block,
-										 FusedRaw<V> &raw) const
+	__device__ __forceinline__ void load(const FusedUse &use, FusedRaw<V> &raw) const
 	{
-		const void *values = block.values;
+		const void *values = use.values;
 
 		if constexpr (STAGED)
-			values = this->stage + this->at[column];
+			values = this->stage + use.at;
 		if (IS_FLOAT<T>)
 		{
 			take<(int) sizeof(T) * G>(values, raw);
 			return;
 		}
-		switch (block.width)
+		switch (use.mode)
 		{
-			case 1:
+			case LOAD_8:
 				take<G>(values, raw);
 				break;
-			case 2:
+			case LOAD_16:
+			case LOAD_INT16:
 				take<2 * G>(values, raw);
 				break;
-			case 4:
+			case LOAD_32:
 				take<4 * G>(values, raw);
 				break;
 			default:
@@ -318,17 +366,18 @@ fused_meet_narrow(const FusedPlan &plan, const FusedColumn &column, const FusedR
 template <class C, int V, int G, bool STAGED>
 static __device__ __forceinline__ uint32_t
 fused_meet(const FusedPlan &plan, const FusedColumn &column, const FusedRows<V, G, STAGED> &at,
-		   const GpuQueryBlock &block, uint32_t mode)
+		   const FusedUse &use)
 {
 	uint32_t rows = ALL_ROWS<V>;
+	uint32_t mode = use.mode;
 	FusedRaw<V> raw;
 	C v[V];
 
-	at.look_ahead(block);
-	at.template load<C>(column.column, block, raw);
+	at.look_ahead(use);
+	at.template load<C>(use, raw);
 	if (sizeof(C) == 8 && !IS_FLOAT<C> && (mode == LOAD_8 || mode == LOAD_16 || mode == LOAD_32))
-		return fused_meet_narrow<FusedRows<V, G>>(plan, column, raw, mode, (int64_t) block.base.lo);
-	at.values(raw, mode, block.base.lo, v);
+		return fused_meet_narrow<FusedRows<V, G>>(plan, column, raw, mode, (int64_t) use.base);
+	at.values(raw, mode, use.base, v);
 	ROLLED
 	for (uint32_t i = column.first; i < (uint32_t) column.first + column.count; i++)
 	{
@@ -341,34 +390,33 @@ fused_meet(const FusedPlan &plan, const FusedColumn &column, const FusedRows<V, 
 	return rows;
 }
 
-/* Those of the live rows that meet all conditions; blocks: of the rows' chunk. */
-template <int V, int G, bool STAGED>
+/* Those of the live rows that meet all conditions; uses: of the rows' chunk. */
+template <class Uses, int V, int G, bool STAGED>
 static __device__ __forceinline__ uint32_t
-fused_meet_all(const FusedPlan &plan, const uint8_t *types, const GpuQueryBlock *blocks,
-			   const FusedRows<V, G, STAGED> &rows, uint32_t live)
+fused_meet_all(const FusedPlan &plan, const Uses &uses, const FusedRows<V, G, STAGED> &rows,
+			   uint32_t live)
 {
 	ROLLED
 	for (uint32_t i = 0; i < plan.ncolumns; i++)
 	{
 		const FusedColumn &column = plan.column[i];
-		const GpuQueryBlock &block = blocks[column.column];
-		uint32_t mode = query_mode(types[column.column], block.width);
+		FusedUse use = uses.condition(i, column);
 
-		if (block.valid != nullptr)
-			live &= rows.bits(block.valid);
+		if (use.valid != nullptr)
+			live &= rows.bits(use.valid);
 		switch (column.class_of)
 		{
 			case QUERY_INT32:
-				live &= fused_meet<int32_t>(plan, column, rows, block, mode);
+				live &= fused_meet<int32_t>(plan, column, rows, use);
 				break;
 			case QUERY_INT64:
-				live &= fused_meet<int64_t>(plan, column, rows, block, mode);
+				live &= fused_meet<int64_t>(plan, column, rows, use);
 				break;
 			case QUERY_FLOAT32:
-				live &= fused_meet<float>(plan, column, rows, block, mode);
+				live &= fused_meet<float>(plan, column, rows, use);
 				break;
 			default:
-				live &= fused_meet<double>(plan, column, rows, block, mode);
+				live &= fused_meet<double>(plan, column, rows, use);
 		}
 	}
 	return live;

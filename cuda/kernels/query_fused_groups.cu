@@ -72,7 +72,7 @@ template <bool EXTREMES> struct FusedGroupSums : QueryGroups<GroupMachine>
 		uint32_t valid = ALL_ROWS<V>;
 		FusedRaw<V> raw;
 
-		rows.template load<T>(plan.key, block, raw);
+		rows.template load<T>(FusedUse(launch.plan.type[plan.key], block), raw);
 		if (block.valid != nullptr)
 			valid = rows.bits(block.valid);
 		rows.template values<T>(raw, mode, block.base.lo, [&](const T(&v)[V]) {
@@ -139,8 +139,10 @@ template <bool EXTREMES> struct FusedGroupSums : QueryGroups<GroupMachine>
 		uint32_t mode = query_mode(launch.plan.type[value.column], block.width);
 		FusedRaw<V> raw;
 
-		rows.look_ahead(block);
-		rows.template load<T>(value.column, block, raw);
+		FusedUse use(launch.plan.type[value.column], block);
+
+		rows.look_ahead(use);
+		rows.template load<T>(use, raw);
 		rows.template values<T>(raw, mode, block.base.lo, [&](const T(&v)[V]) {
 			uint64_t used = 0; /* bits that differ from the sign, or above these */
 
@@ -257,7 +259,8 @@ take_window(const FusedGroupLaunch &launch, const FusedGroupChunk &chunk, const 
 	if (chunk.mask != nullptr)
 		live &= rows.bits(chunk.mask);
 	if (CONDITIONS)
-		live = fused_meet_all(launch.plan.where, launch.query.plan.type, chunk.blocks, rows, live);
+		live = fused_meet_all(launch.plan.where, FusedBlocks{launch.query.plan.type, chunk.blocks},
+							  rows, live);
 	if (__any_sync(FULL_MASK, live != 0))
 		sums.take(rows, chunk.blocks, live);
 }
