@@ -87,10 +87,6 @@ struct alignas(16) Quad
  * Several copies in a phase: copy_expect, an arrival, says how many bytes will come, and then
  * copy_start, which is none, starts each.
  *
- * copy_ahead(to, from): 16 bytes into shared memory, which this thread alone may wait for:
- * copy_ahead_end() ends a group of these, and copy_ahead_wait<N>() waits for all groups but the
- * latest N.  Where the device has none, they are copied at once.
- *
  * Before copy_out, every thread that wrote into `from` calls copy_out_fence(), and
  * then the block has a barrier.  copy_out_wait<N>() waits until all but the latest
  * N of this thread's copies have read their source.

@@ -397,46 +397,7 @@ copy_out_wait()
 	asm volatile("cp.async.bulk.wait_group.read %0;" : : "n"(N) : "memory");
 }
 
-static __device__ __forceinline__ void
-copy_ahead(void *to, const void *from)
-{
-	asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-				 :
-				 : "r"(shared_address(to)), "l"(__cvta_generic_to_global(from))
-				 : "memory");
-}
-
-static __device__ __forceinline__ void
-copy_ahead_end()
-{
-	asm volatile("cp.async.commit_group;" : : : "memory");
-}
-
-template <int N>
-static __device__ __forceinline__ void
-copy_ahead_wait()
-{
-	asm volatile("cp.async.wait_group %0;" : : "n"(N) : "memory");
-}
-
 #else
-
-static __device__ __forceinline__ void
-copy_ahead(void *to, const void *from)
-{
-	*(uint4 *) to = *(const uint4 *) from;
-}
-
-static __device__ __forceinline__ void
-copy_ahead_end()
-{
-}
-
-template <int N>
-static __device__ __forceinline__ void
-copy_ahead_wait()
-{
-}
 
 /* Without bulk copies a barrier only counts arrivals. */
 static __device__ __forceinline__ void

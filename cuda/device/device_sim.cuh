@@ -7,7 +7,6 @@
 #ifndef GPUAGG_DEVICE_SIM_CUH
 #define GPUAGG_DEVICE_SIM_CUH
 
-#include <unordered_map>
 #include <vector>
 
 #define GRID_CONSTANT
@@ -231,45 +230,6 @@ sim_take_copy(CopyBarrier *barrier)
 			copies.erase(copies.begin() + (long) i - 1);
 		}
 	return copy;
-}
-
-/* Copies ahead that a thread has begun, by groups; they are made when it waits for them. */
-inline std::vector<std::vector<SimCopy>> &
-sim_ahead()
-{
-	static std::unordered_map<uint64_t, std::vector<std::vector<SimCopy>>> threads;
-	std::vector<std::vector<SimCopy>> &groups = threads[(uint64_t) blockIdx.x << 32 | threadIdx.x];
-
-	if (groups.empty())
-		groups.emplace_back();
-	return groups;
-}
-
-static inline void
-copy_ahead(void *to, const void *from)
-{
-	assert(((uintptr_t) to | (uintptr_t) from) % 16 == 0);
-	sim_ahead().back().push_back({nullptr, to, from, 16});
-}
-
-static inline void
-copy_ahead_end()
-{
-	sim_ahead().emplace_back();
-}
-
-template <int N>
-static inline void
-copy_ahead_wait()
-{
-	std::vector<std::vector<SimCopy>> &groups = sim_ahead();
-
-	while (groups.size() - 1 > N)
-	{
-		for (const SimCopy &copy : groups.front())
-			memcpy(copy.to, copy.from, copy.bytes);
-		groups.erase(groups.begin());
-	}
 }
 
 static inline void

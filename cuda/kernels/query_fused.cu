@@ -5,10 +5,8 @@
  * A warp goes through its own range of units, chunk by chunk, in windows of V * 32 rows.  What it
  * uses of a chunk it describes once, in shared memory.
  *
- * Wide rows, where a device has the memory, come through stages: each window's values are copied
- * into shared memory while the window before it is computed, and no value takes a register before
- * its turn.  Otherwise a warp reads columns from global memory, each value once: the factors first,
- * and while these loads are under way the columns with conditions, one by one.
+ * It reads columns from global memory, each value once and without shared memory between: the
+ * factors first, and while these loads are under way the columns with conditions.
  *
  * What a warp has in registers at its end is added up as the totals of the query machine are.
  */
@@ -16,13 +14,10 @@
 
 #define FUSED_USES	(FUSED_COLUMNS + FUSED_FACTORS)
 #define FUSED_WARPS 8 /* of a block */
-#define FUSED_SHARED \
-	(228 * 1024) /* of a multiprocessor; each block takes FUSED_BLOCK more than its own */
-#define FUSED_BLOCK	 1024
-#define FUSED_STAGED 12 /* bytes of a row from which on stages are faster */
+#define FUSED_USES	(FUSED_COLUMNS + FUSED_FACTORS)
 
-/* Rows of a lane at a time, resident blocks, and a warp's stages: 0: it reads columns where they lie. */
-template <class Value, int FACTORS, bool WITH_CONDITIONS, int ROWS, int NBLOCKS, int NSTAGES = 0,
+/* Rows of a lane at a time, and resident blocks of so many warps. */
+template <class Value, int FACTORS, bool WITH_CONDITIONS, int ROWS, int NBLOCKS,
 		  int NWARPS = FUSED_WARPS>
 struct FusedKind
 {
@@ -33,11 +28,10 @@ struct FusedKind
 	static constexpr int V = ROWS;
 	static constexpr int G = sizeof(T) == 8 ? 2 : 4; /* 16 bytes of a factor as wide as its type */
 	static constexpr int BLOCKS = NBLOCKS;
-	static constexpr int STAGES = NSTAGES;
 	static constexpr unsigned WARPS = NWARPS;
 	static constexpr uint32_t WINDOW = V * WARP_SIZE;
 
-	typedef FusedRows<V, G, (STAGES > 0)> Rows;
+	typedef FusedRows<V, G> Rows;
 };
 
 /* What a warp reads of a chunk, from `row` on, and what a lane has found in it. */
@@ -57,19 +51,17 @@ static __device__ __forceinline__ void
 fused_load(const typename Kind::Rows &rows, const FusedUse &use, FusedRaw<Kind::V> &raw,
 		   uint32_t &valid)
 {
-	rows.template load<typename Kind::T>(use, raw);
+	rows.template load_class<typename Kind::T>(use, raw);
 	valid = use.valid != nullptr ? rows.bits(use.valid) : rows.ALL;
 }
 
-/*
- * Multiplies the factors, and leaves in `live` the rows where none is NULL.  From a stage each is read when
- * its turn comes.
- */
+/* Multiplies the factors, and leaves in `live` the rows where none is NULL. */
 template <class Kind>
 static __device__ __forceinline__ void
-fused_multiply(const FusedLaunch &launch, FusedChunk &chunk, const typename Kind::Rows &rows,
-			   FusedRaw<Kind::V> (&raw)[Kind::NFACTORS], uint32_t (&valid)[Kind::NFACTORS],
-			   uint32_t &live, typename Kind::T (&product)[Kind::V])
+fused_multiply(const FusedLaunch &launch, FusedChunk &chunk,
+			   const FusedRaw<Kind::V> (&raw)[Kind::NFACTORS],
+			   const uint32_t (&valid)[Kind::NFACTORS], uint32_t &live,
+			   typename Kind::T (&product)[Kind::V])
 {
 	typedef typename Kind::T T;
 	constexpr int V = Kind::V;
@@ -83,8 +75,6 @@ fused_multiply(const FusedLaunch &launch, FusedChunk &chunk, const typename Kind
 		uint32_t bad = 0; /* of the product */
 		T v[V];
 
-		if (Kind::STAGES > 0)
-			fused_load<Kind>(rows, use, raw[f], valid[f]);
 		/* a factor is computed wherever it is not NULL, a product where all so far are not */
 		chunk.flagged |= fused_factor<T, V, Kind::G>(factor, raw[f], use.mode, use.base, v) & met &
 						 valid[f];
@@ -103,13 +93,13 @@ fused_multiply(const FusedLaunch &launch, FusedChunk &chunk, const typename Kind
 
 template <class Kind>
 static __device__ __forceinline__ void
-fused_window(const FusedLaunch &launch, FusedChunk &chunk, typename Kind::Rows &rows,
-			 QueryFloats *floats, FusedSums<typename Kind::T, Kind::V> &sums)
+fused_window(const FusedLaunch &launch, FusedChunk &chunk, QueryFloats *floats,
+			 FusedSums<typename Kind::T, Kind::V> &sums)
 {
 	typedef typename Kind::T T;
 	constexpr int V = Kind::V;
 	constexpr int N = Kind::NFACTORS;
-	constexpr bool STAGED = Kind::STAGES > 0;
+	typename Kind::Rows rows;
 	FusedRaw<V> raw[N];
 	uint32_t valid[N];
 	uint32_t live = rows.begin(chunk.row, chunk.row_end);
@@ -121,7 +111,7 @@ fused_window(const FusedLaunch &launch, FusedChunk &chunk, typename Kind::Rows &
 			return;
 	}
 	UNROLL
-	for (int f = 0; f < N && !STAGED; f++)
+	for (int f = 0; f < N; f++)
 	{
 		FusedUse use = chunk.uses.factor(f);
 
@@ -131,16 +121,12 @@ fused_window(const FusedLaunch &launch, FusedChunk &chunk, typename Kind::Rows &
 	}
 	if (Kind::CONDITIONS)
 		live = fused_meet_all(launch.plan, chunk.uses, rows, live);
-	if (STAGED && !__any_sync(FULL_MASK, live != 0))
-		return;
 	chunk.nlive += (uint32_t) bit_count(live);
 
 	if constexpr (N == 1 && !Kind::CONDITIONS)
 	{
 		FusedUse use = chunk.uses.factor(0);
 
-		if (STAGED)
-			fused_load<Kind>(rows, use, raw[0], valid[0]);
 		live &= valid[0];
 		chunk.nadded += (uint32_t) bit_count(live);
 		rows.template values<T>(raw[0], use.mode, use.base, [&](T(&v)[V]) {
@@ -151,7 +137,7 @@ fused_window(const FusedLaunch &launch, FusedChunk &chunk, typename Kind::Rows &
 	{
 		T product[V];
 
-		fused_multiply<Kind>(launch, chunk, rows, raw, valid, live, product);
+		fused_multiply<Kind>(launch, chunk, raw, valid, live, product);
 		chunk.nadded += (uint32_t) bit_count(live);
 		sums.add(product, live, floats);
 	}
@@ -171,91 +157,9 @@ fused_use(const FusedLaunch &launch, const GpuQueryBlock *blocks, FusedUse *uses
 		uint32_t column = is_condition ? plan.column[i].column
 									   : plan.factor[i - FUSED_COLUMNS].column;
 
-		uses[i] = FusedUse(launch.query.plan.type[column], blocks[column],
-						   launch.query.layout.values[column]);
+		uses[i] = FusedUse(launch.query.plan.type[column], blocks[column]);
 	}
 	__syncwarp(FULL_MASK);
-}
-
-/* Begins to copy the window at a row, as far as the chunk has rows and any of them may count. */
-template <class Kind>
-static __device__ __forceinline__ void
-fused_copy(const FusedLaunch &launch, const FusedChunk &chunk, uint32_t row, unsigned char *stage)
-{
-	constexpr int PIECES = Kind::WINDOW * 8 / 16 / WARP_SIZE;
-	constexpr uint32_t WORDS = Kind::WINDOW / 32;
-	uint32_t lane = (uint32_t) lane_id();
-	uint32_t n = 0;
-	bool wanted = row < chunk.row_end;
-
-	if (wanted)
-	{
-		n = chunk.row_end - row;
-		n = n < Kind::WINDOW ? n : Kind::WINDOW;
-		if (chunk.mask != nullptr)
-			wanted = __any_sync(FULL_MASK,
-								lane < WORDS && lane * 32 < n &&
-									((const uint32_t *) chunk.mask)[row / 32 + lane] != 0);
-	}
-	ROLLED
-	for (uint32_t left = wanted ? launch.copies : 0; left != 0; left &= left - 1)
-	{
-		const FusedUse &use = chunk.uses.use[bit_count(~left & (left - 1))];
-		uint32_t bytes = n * use.width;
-		const char *from = (const char *) use.values + (uint64_t) row * use.width;
-		unsigned char *to = stage + use.at;
-
-		UNROLL
-		for (int i = 0; i < PIECES; i++)
-		{
-			uint32_t at = (lane + (uint32_t) i * WARP_SIZE) * 16;
-
-			if (at < bytes)
-				copy_ahead(to + at, from + at);
-		}
-	}
-	copy_ahead_end();
-}
-
-/* A warp's rows of a chunk. */
-template <class Kind>
-static __device__ __forceinline__ void
-fused_rows(const FusedLaunch &launch, FusedChunk &chunk, unsigned char *stages, QueryFloats *floats,
-		   FusedSums<typename Kind::T, Kind::V> &sums)
-{
-	typename Kind::Rows rows;
-
-	if constexpr (Kind::STAGES > 0)
-	{
-		constexpr uint32_t AHEAD = (Kind::STAGES - 1) * Kind::WINDOW;
-		uint32_t bytes = launch.query.layout.stage_bytes;
-		uint32_t next = 0;
-
-		for (uint32_t row = 0; row < AHEAD; row += Kind::WINDOW)
-		{
-			fused_copy<Kind>(launch, chunk, chunk.row + row, stages + next);
-			next += bytes;
-		}
-		ROLLED
-		for (uint32_t first = 0; chunk.row < chunk.row_end; chunk.row += Kind::WINDOW)
-		{
-			fused_copy<Kind>(launch, chunk, chunk.row + AHEAD, stages + next);
-			next = next + bytes == Kind::STAGES * bytes ? 0 : next + bytes;
-			copy_ahead_wait<Kind::STAGES - 1>();
-			__syncwarp(FULL_MASK);
-			rows.stage = stages + first;
-			fused_window<Kind>(launch, chunk, rows, floats, sums);
-			first = first + bytes == Kind::STAGES * bytes ? 0 : first + bytes;
-			__syncwarp(FULL_MASK);
-		}
-		copy_ahead_wait<0>();
-	}
-	else
-	{
-		ROLLED
-		for (; chunk.row < chunk.row_end; chunk.row += Kind::WINDOW)
-			fused_window<Kind>(launch, chunk, rows, floats, sums);
-	}
 }
 
 template <class Kind>
@@ -286,10 +190,9 @@ __launch_bounds__(Kind::WARPS *WARP_SIZE, RESIDENT(Kind::BLOCKS))
 
 		fused_use(launch, query.blocks + (uint64_t) walk.chunk * query.plan.ncolumns, uses);
 		walk.keep(kept); /* meanwhile it takes no registers */
-		fused_rows<Kind>(launch, chunk,
-						 shared + query.layout.first_stage +
-							 (uint32_t) warp_id() * Kind::STAGES * query.layout.stage_bytes,
-						 totals.floats, sums);
+		ROLLED
+		for (; chunk.row < chunk.row_end; chunk.row += Kind::WINDOW)
+			fused_window<Kind>(launch, chunk, totals.floats, sums);
 		for (uint32_t i = 0; i < query.plan.naggregates; i++)
 			totals.word(query.plan.totals[i].first) += i == launch.plan.sum ? chunk.nadded
 																			: chunk.nlive;
@@ -308,76 +211,11 @@ __launch_bounds__(Kind::WARPS *WARP_SIZE, RESIDENT(Kind::BLOCKS))
 		totals.deliver(scratch);
 }
 
-/* A bit for each column that is read; copies: for one use of each. */
-static uint32_t
-fused_columns(const FusedPlan &plan, uint32_t *copies)
-{
-	uint32_t columns = 0;
-
-	*copies = 0;
-	for (uint32_t i = 0; i < FUSED_USES; i++)
-	{
-		bool is_factor = i >= FUSED_COLUMNS;
-		uint32_t column;
-
-		if (is_factor ? i - FUSED_COLUMNS >= plan.nfactors : i >= plan.ncolumns)
-			continue;
-		column = is_factor ? plan.factor[i - FUSED_COLUMNS].column : plan.column[i].column;
-		if ((columns >> column & 1) == 0)
-			*copies |= UINT32_C(1) << i;
-		columns |= UINT32_C(1) << column;
-	}
-	return columns;
-}
-
-/* A row's bytes in all columns that are read. */
-static uint32_t
-fused_row_bytes(const GpuQuery &query, const FusedPlan &plan)
-{
-	uint32_t copies;
-	uint32_t columns = fused_columns(plan, &copies);
-	uint32_t bytes = 0;
-
-	for (uint32_t i = 0; i < query.plan->ncolumns; i++)
-		bytes += columns >> i & 1 ? query.shape.width[i] : 0;
-	return bytes;
-}
-
-/* Lays out a block of so many warps; returns its bytes. */
-template <class Kind>
-static uint32_t
-lay_out(const GpuQuery &query, FusedLaunch &launch, uint32_t warps)
-{
-	QueryLayout &layout = launch.query.layout;
-	uint32_t columns = fused_columns(launch.plan, &launch.copies);
-
-	layout.walk = query.plan->words * warps * WARP_SIZE * 8;
-	layout.floats = layout.walk + (uint32_t) ((warps * sizeof(QueryWalk) + 15) / 16 * 16);
-	launch.uses = layout.floats + query.plan->nfloats * (uint32_t) sizeof(QueryFloats);
-	launch.uses = (launch.uses + 15) / 16 * 16;
-	layout.bytes = launch.uses + warps * FUSED_USES * (uint32_t) sizeof(FusedUse);
-	if (Kind::STAGES > 0)
-	{
-		layout.stage_bytes = 0;
-		for (uint32_t i = 0; i < query.plan->ncolumns; i++)
-			if (columns >> i & 1)
-			{
-				layout.values[i] = layout.stage_bytes;
-				layout.stage_bytes += Kind::WINDOW * query.shape.width[i];
-			}
-		layout.first_stage = layout.bytes;
-		layout.bytes = layout.first_stage + warps * Kind::STAGES * layout.stage_bytes;
-	}
-	return layout.bytes;
-}
-
 template <class Kind>
 static GpuaggReason
 launch_fused(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod &method,
 			 GpuStreamRef stream)
 {
-	constexpr uint32_t MOST = Kind::STAGES > 0 ? FUSED_SHARED / Kind::BLOCKS - FUSED_BLOCK
-											   : SMALL_SHARED;
 	static thread_local QueryResident latest;
 	unsigned warps = method.warps > 0 && method.warps < Kind::WARPS ? method.warps : Kind::WARPS;
 	FusedLaunch launch = {};
@@ -387,32 +225,21 @@ launch_fused(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod
 
 	launch.query = query_launch(query);
 	launch.plan = fused;
-	while (lay_out<Kind>(query, launch, warps) > MOST && Kind::STAGES > 0 && method.warps == 0 &&
-		   warps > FUSED_WARPS / 2)
-		warps--;
-	if (layout.bytes > MOST)
+	layout.walk = query.plan->words * warps * WARP_SIZE * 8;
+	layout.floats = layout.walk + (uint32_t) ((warps * sizeof(QueryWalk) + 15) / 16 * 16);
+	launch.uses = layout.floats + query.plan->nfloats * (uint32_t) sizeof(QueryFloats);
+	launch.uses = (launch.uses + 15) / 16 * 16;
+	layout.bytes = launch.uses + warps * FUSED_USES * (uint32_t) sizeof(FusedUse);
+	if (layout.bytes > SMALL_SHARED)
 		return GPUAGG_REFUSED;
-	blocks = query_blocks(method,
-						  query_resident(latest, query_fused<Kind>, warps, layout.bytes, MOST),
-						  divide_up(nrows, warps * WARP_SIZE * Kind::V));
+	blocks =
+		query_blocks(method,
+					 query_resident(latest, query_fused<Kind>, warps, layout.bytes, SMALL_SHARED),
+					 divide_up(nrows, warps * WARP_SIZE * Kind::V));
 	if (query.plan->nfloats > 0 && nrows / blocks > method.float_rows)
 		return GPUAGG_REFUSED;
 	LAUNCH_LARGE(query_fused<Kind>, blocks, warps * WARP_SIZE, layout.bytes, stream, launch);
 	return gpu_launch_status();
-}
-
-/* By a kernel with stages if rows are wide enough for them to pay, else by one without. */
-template <class Staged, class Direct>
-static GpuaggReason
-launch_either(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod &method,
-			  GpuStreamRef stream)
-{
-	GpuaggReason reason = GPUAGG_REFUSED;
-
-	if (!method.plain && fused_row_bytes(query, fused) >= FUSED_STAGED &&
-		large_shared<query_fused<Staged>>())
-		reason = launch_fused<Staged>(query, fused, method, stream);
-	return reason != GPUAGG_REFUSED ? reason : launch_fused<Direct>(query, fused, method, stream);
 }
 
 /* Rows of a lane and resident blocks: so that no kernel has a stack frame on sm_90. */
@@ -432,17 +259,17 @@ launch_class(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod
 				!fused.factor[0].widened)
 				return launch_fused<FusedKind<T, 1, false, IS_DOUBLE ? 8 : 16, 3>>(query, fused,
 																				   method, stream);
-			return launch_either<FusedKind<T, 1, true, 8, 2, 2>, FusedKind<T, 1, true, 8, 2>>(
-				query, fused, method, stream);
+			return launch_fused<FusedKind<T, 1, true, 8, 2, IS_INT64 ? 10 : FUSED_WARPS>>(query,
+																						  fused,
+																						  method,
+																						  stream);
 		case 2:
-			return launch_either<FusedKind<T, 2, true, 8, 2, 2>, FusedKind<T, 2, true, 8, 2>>(
-				query, fused, method, stream);
+			return launch_fused<FusedKind<T, 2, true, 8, 2>>(query, fused, method, stream);
 		default:
-			return launch_either<FusedKind<T, 3, true, 8, 2, 2, IS_INT64 ? 6 : FUSED_WARPS>,
-								 FusedKind<T, 3, true, IS_WIDE ? 4 : 8, IS_INT64 ? 3 : 2>>(query,
-																						   fused,
-																						   method,
-																						   stream);
+			return launch_fused<FusedKind<T, 3, true, IS_WIDE ? 4 : 8, IS_INT64 ? 3 : 2>>(query,
+																						  fused,
+																						  method,
+																						  stream);
 	}
 }
 

@@ -17,8 +17,7 @@ struct FusedLaunch
 {
 	QueryLaunch query;
 	FusedPlan plan;
-	uint32_t uses;	 /* a warp's, in a block's memory */
-	uint32_t copies; /* a bit for each use whose column is copied to stages: once each */
+	uint32_t uses; /* of warps, in a block's memory */
 };
 
 /* A column of a chunk, as it is used. */
@@ -27,16 +26,14 @@ struct alignas(16) FusedUse
 	const void *values;
 	const uint64_t *valid;
 	uint64_t base;
-	uint32_t at; /* in a stage */
-	uint16_t width;
-	uint16_t mode;
+	uint32_t width;
+	uint32_t mode;
 
 	FusedUse() = default;
 
-	__device__ __forceinline__ FusedUse(uint8_t type, const GpuQueryBlock &block,
-										uint32_t place = 0)
-		: values(block.values), valid(block.valid), base(block.base.lo), at(place),
-		  width((uint16_t) block.width), mode((uint16_t) query_mode(type, block.width))
+	__device__ __forceinline__ FusedUse(uint8_t type, const GpuQueryBlock &block)
+		: values(block.values), valid(block.valid), base(block.base.lo), width(block.width),
+		  mode(query_mode(type, block.width))
 	{
 	}
 };
@@ -99,18 +96,7 @@ template <> struct FusedBits<8>
 
 template <class T> constexpr bool IS_FLOAT = T(0.5f) != T(0);
 
-/* Where a warp has copies of a window's values. */
-template <bool STAGED> struct FusedStage
-{
-};
-
-template <> struct FusedStage<true>
-{
-	const unsigned char *stage;
-};
-
-/* STAGED: values are read from the stage, else where they lie. */
-template <int V, int G, bool STAGED = false> struct FusedRows : FusedStage<STAGED>
+template <int V, int G> struct FusedRows
 {
 	static constexpr int GROUPS = V / G;
 	static constexpr uint32_t WINDOW = V * WARP_SIZE;
@@ -151,7 +137,7 @@ template <int V, int G, bool STAGED = false> struct FusedRows : FusedStage<STAGE
 		uint32_t lane = (uint32_t) lane_id();
 		uint64_t first = (uint64_t) (row - lane * G + WINDOW) * use.width + lane * LINE;
 
-		if (!STAGED && lane * LINE < WINDOW * use.width && first < (uint64_t) last * use.width)
+		if (lane * LINE < WINDOW * use.width && first < (uint64_t) last * use.width)
 			prefetch_l2((const char *) use.values + first);
 	}
 
@@ -180,14 +166,12 @@ template <int V, int G, bool STAGED = false> struct FusedRows : FusedStage<STAGE
 		UNROLL
 		for (int k = 0; k < GROUPS; k++)
 		{
-			uint64_t first = STAGED ? (uint64_t) ((k * WARP_SIZE + lane_id()) * G) : group(k);
-			const char *from = (const char *) values + first * (SIZE / G);
+			const char *from = (const char *) values + (uint64_t) group(k) * (SIZE / G);
 
 			UNROLL
 			for (int i = 0; i < SIZE; i += PIECE)
 			{
-				const Piece *at = (const Piece *) (from + i);
-				Piece piece = STAGED ? *at : *global_memory(at);
+				Piece piece = *global_memory((const Piece *) (from + i));
 
 				UNROLL
 				for (int w = 0; w < (PIECE + 3) / 4; w++)
@@ -196,35 +180,36 @@ template <int V, int G, bool STAGED = false> struct FusedRows : FusedStage<STAGE
 		}
 	}
 
-	/* Values of a column of class T: floats have their own width. */
-	template <class T>
+	/* Values of a column, of up to WIDTH bytes each. */
+	template <int WIDTH>
 	__device__ __forceinline__ void load(const FusedUse &use, FusedRaw<V> &raw) const
 	{
-		const void *values = use.values;
-
-		if constexpr (STAGED)
-			values = this->stage + use.at;
-		if (IS_FLOAT<T>)
-		{
-			take<(int) sizeof(T) * G>(values, raw);
-			return;
-		}
 		switch (use.mode)
 		{
 			case LOAD_8:
-				take<G>(values, raw);
+				take<G>(use.values, raw);
 				break;
 			case LOAD_16:
 			case LOAD_INT16:
-				take<2 * G>(values, raw);
+				take<2 * G>(use.values, raw);
 				break;
 			case LOAD_32:
-				take<4 * G>(values, raw);
+				take<4 * G>(use.values, raw);
 				break;
 			default:
-				if (sizeof(T) == 8)
-					take<8 * G>(values, raw);
+				if (WIDTH == 8)
+					take<8 * G>(use.values, raw);
 		}
+	}
+
+	/* The same of class T: floats have their own width. */
+	template <class T>
+	__device__ __forceinline__ void load_class(const FusedUse &use, FusedRaw<V> &raw) const
+	{
+		if (IS_FLOAT<T>)
+			take<(int) sizeof(T) * G>(use.values, raw);
+		else
+			load<(int) sizeof(T)>(use, raw);
 	}
 
 	/* Stored values of a width with the base added. */
@@ -363,21 +348,18 @@ fused_meet_narrow(const FusedPlan &plan, const FusedColumn &column, const FusedR
 }
 
 /* The rows whose values, of class C, meet all conditions on their column. */
-template <class C, int V, int G, bool STAGED>
+template <class C, int V, int G>
 static __device__ __forceinline__ uint32_t
-fused_meet(const FusedPlan &plan, const FusedColumn &column, const FusedRows<V, G, STAGED> &at,
-		   const FusedUse &use)
+fused_meet(const FusedPlan &plan, const FusedColumn &column, const FusedUse &use,
+		   const FusedRaw<V> &raw)
 {
 	uint32_t rows = ALL_ROWS<V>;
 	uint32_t mode = use.mode;
-	FusedRaw<V> raw;
 	C v[V];
 
-	at.look_ahead(use);
-	at.template load<C>(use, raw);
 	if (sizeof(C) == 8 && !IS_FLOAT<C> && (mode == LOAD_8 || mode == LOAD_16 || mode == LOAD_32))
 		return fused_meet_narrow<FusedRows<V, G>>(plan, column, raw, mode, (int64_t) use.base);
-	at.values(raw, mode, use.base, v);
+	FusedRows<V, G>::values(raw, mode, use.base, v);
 	ROLLED
 	for (uint32_t i = column.first; i < (uint32_t) column.first + column.count; i++)
 	{
@@ -390,33 +372,43 @@ fused_meet(const FusedPlan &plan, const FusedColumn &column, const FusedRows<V, 
 	return rows;
 }
 
-/* Those of the live rows that meet all conditions; uses: of the rows' chunk. */
-template <class Uses, int V, int G, bool STAGED>
+/*
+ * Those of the live rows that meet all conditions; uses: of the rows' chunk.  While a column is
+ * compared the next one's values are under way.
+ */
+template <class Uses, int V, int G>
 static __device__ __forceinline__ uint32_t
-fused_meet_all(const FusedPlan &plan, const Uses &uses, const FusedRows<V, G, STAGED> &rows,
-			   uint32_t live)
+fused_meet_all(const FusedPlan &plan, const Uses &uses, const FusedRows<V, G> &rows, uint32_t live)
 {
+	FusedRaw<V> next;
+
+	if (plan.ncolumns > 0)
+		rows.template load<8>(uses.condition(0, plan.column[0]), next);
 	ROLLED
 	for (uint32_t i = 0; i < plan.ncolumns; i++)
 	{
 		const FusedColumn &column = plan.column[i];
 		FusedUse use = uses.condition(i, column);
+		FusedRaw<V> raw = next;
 
+		if (i + 1 < plan.ncolumns)
+			rows.template load<8>(uses.condition(i + 1, plan.column[i + 1]), next);
+		rows.look_ahead(use);
 		if (use.valid != nullptr)
 			live &= rows.bits(use.valid);
 		switch (column.class_of)
 		{
 			case QUERY_INT32:
-				live &= fused_meet<int32_t>(plan, column, rows, use);
+				live &= fused_meet<int32_t, V, G>(plan, column, use, raw);
 				break;
 			case QUERY_INT64:
-				live &= fused_meet<int64_t>(plan, column, rows, use);
+				live &= fused_meet<int64_t, V, G>(plan, column, use, raw);
 				break;
 			case QUERY_FLOAT32:
-				live &= fused_meet<float>(plan, column, rows, use);
+				live &= fused_meet<float, V, G>(plan, column, use, raw);
 				break;
 			default:
-				live &= fused_meet<double>(plan, column, rows, use);
+				live &= fused_meet<double, V, G>(plan, column, use, raw);
 		}
 	}
 	return live;

@@ -72,7 +72,7 @@ template <bool EXTREMES> struct FusedGroupSums : QueryGroups<GroupMachine>
 		uint32_t valid = ALL_ROWS<V>;
 		FusedRaw<V> raw;
 
-		rows.template load<T>(FusedUse(launch.plan.type[plan.key], block), raw);
+		rows.template load_class<T>(FusedUse(launch.plan.type[plan.key], block), raw);
 		if (block.valid != nullptr)
 			valid = rows.bits(block.valid);
 		rows.template values<T>(raw, mode, block.base.lo, [&](const T(&v)[V]) {
@@ -142,7 +142,7 @@ template <bool EXTREMES> struct FusedGroupSums : QueryGroups<GroupMachine>
 		FusedUse use(launch.plan.type[value.column], block);
 
 		rows.look_ahead(use);
-		rows.template load<T>(use, raw);
+		rows.template load_class<T>(use, raw);
 		rows.template values<T>(raw, mode, block.base.lo, [&](const T(&v)[V]) {
 			uint64_t used = 0; /* bits that differ from the sign, or above these */
 
