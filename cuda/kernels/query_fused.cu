@@ -266,10 +266,8 @@ launch_class(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod
 		case 2:
 			return launch_fused<FusedKind<T, 2, true, 8, 2>>(query, fused, method, stream);
 		default:
-			return launch_fused<FusedKind<T, 3, true, IS_WIDE ? 4 : 8, IS_INT64 ? 3 : 2>>(query,
-																						  fused,
-																						  method,
-																						  stream);
+			return launch_fused<FusedKind<T, 3, true, IS_DOUBLE ? 4 : 8, 2>>(query, fused, method,
+																			 stream);
 	}
 }
 
