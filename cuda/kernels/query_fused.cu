@@ -3,18 +3,15 @@
  *	  Queries of the commonest shapes: one kernel each.
  *
  * A warp goes through its own range of units, chunk by chunk, in windows of V * 32 rows.  What it
- * uses of a chunk it describes once, in shared memory.
- *
- * It reads columns from global memory, each value once and without shared memory between: the
- * factors first, and while these loads are under way the columns with conditions.
- *
- * What a warp has in registers at its end is added up as the totals of the query machine are.
+ * uses of a chunk it describes once, in shared memory.  It reads columns from global memory, each
+ * value once and without shared memory between: the factors first, and while these loads are
+ * under way the columns with conditions.  What a warp has in registers at its end is added up
+ * as the totals of the query machine are.
  */
 #include "kernels/query_fused.cuh"
 
 #define FUSED_USES	(FUSED_COLUMNS + FUSED_FACTORS)
 #define FUSED_WARPS 8 /* of a block */
-#define FUSED_USES	(FUSED_COLUMNS + FUSED_FACTORS)
 
 /* Rows of a lane at a time, and resident blocks of so many warps. */
 template <class Value, int FACTORS, bool WITH_CONDITIONS, int ROWS, int NBLOCKS,

@@ -319,7 +319,7 @@ fused_compare(const C (&v)[V], C constant, int op)
  * The rows that meet all conditions on a column of INT64 that is stored in at most 32 bits: these
  * are compared with what the constant is above the base.
  */
-template <class Rows, int V>
+template <int V, int G>
 static __device__ __forceinline__ uint32_t
 fused_meet_narrow(const FusedPlan &plan, const FusedColumn &column, const FusedRaw<V> &raw,
 				  uint32_t mode, int64_t base)
@@ -327,7 +327,7 @@ fused_meet_narrow(const FusedPlan &plan, const FusedColumn &column, const FusedR
 	uint32_t rows = ALL_ROWS<V>;
 	uint32_t v[V];
 
-	Rows::values(raw, mode, 0, v);
+	FusedRows<V, G>::values(raw, mode, 0, v);
 	ROLLED
 	for (uint32_t i = column.first; i < (uint32_t) column.first + column.count; i++)
 	{
@@ -358,7 +358,7 @@ fused_meet(const FusedPlan &plan, const FusedColumn &column, const FusedUse &use
 	C v[V];
 
 	if (sizeof(C) == 8 && !IS_FLOAT<C> && (mode == LOAD_8 || mode == LOAD_16 || mode == LOAD_32))
-		return fused_meet_narrow<FusedRows<V, G>>(plan, column, raw, mode, (int64_t) use.base);
+		return fused_meet_narrow<V, G>(plan, column, raw, mode, (int64_t) use.base);
 	FusedRows<V, G>::values(raw, mode, use.base, v);
 	ROLLED
 	for (uint32_t i = column.first; i < (uint32_t) column.first + column.count; i++)
