@@ -245,7 +245,7 @@ compile(const Reading *reading, AggAverages *averages)
 
 	for (int i = 0; i < node->spec->nquals; i++)
 		quals = lappend(quals, replaced(reading, gpuagg_agg_entry(plan, node->ncolumns + i)));
-	averages->compiler = gpuagg_compiler_make(node->varno);
+	averages->compiler = gpuagg_compiler_make(node->varno, node->css.ss.ps.state);
 	gpuagg_compile_filter(averages->compiler, quals);
 	averages->keys = palloc0(Max(node->spec->nkeys, 1) * sizeof(VectorValue));
 	averages->values = palloc0(Max(node->nstates, 1) * sizeof(VectorValue));

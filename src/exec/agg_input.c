@@ -112,7 +112,7 @@ gpuagg_agg_input_init(AggScanState *node)
 {
 	List *quals = quals_of(node);
 
-	node->compiler = gpuagg_compiler_make(node->varno);
+	node->compiler = gpuagg_compiler_make(node->varno, node->css.ss.ps.state);
 	gpuagg_compile_filter(node->compiler, quals);
 	gpuagg_agg_layout_init(node);
 	if (!gpuagg_compile_finish(node->compiler))

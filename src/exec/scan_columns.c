@@ -122,8 +122,8 @@ compile(const ScanColumns *table, List *quals, Expr *const *exprs, int n, int *r
 {
 	const SeqScan *plan = (const SeqScan *) table->scan->ss.ps.plan;
 	VectorValue *values = palloc0((n + 1) * sizeof(VectorValue));
-	VectorCompiler *compiler = gpuagg_scan_program_make(plan->scan.scanrelid, quals, exprs, n,
-														values);
+	VectorCompiler *compiler = gpuagg_scan_program_make(plan->scan.scanrelid, table->node->state,
+														quals, exprs, n, values);
 
 	if (compiler == NULL || !has_plain_parameters(compiler))
 		return NULL;

@@ -79,7 +79,8 @@ gpuagg_scan_program_expr(const List *targets, const Expr *expr)
 }
 
 VectorCompiler *
-gpuagg_scan_program_make(Index varno, List *quals, Expr *const *exprs, int n, VectorValue *values)
+gpuagg_scan_program_make(Index varno, const EState *estate, List *quals, Expr *const *exprs, int n,
+						 VectorValue *values)
 {
 	VectorCompiler *compiler;
 
@@ -88,7 +89,7 @@ gpuagg_scan_program_make(Index varno, List *quals, Expr *const *exprs, int n, Ve
 	for (int i = 0; i < n; i++)
 		if (exprs[i] != NULL && !gpuagg_compile_possible((Node *) exprs[i]))
 			return NULL;
-	compiler = gpuagg_compiler_make(varno);
+	compiler = gpuagg_compiler_make(varno, estate);
 	compiler->narrow = n > 0;
 	gpuagg_compile_filter(compiler, quals);
 	for (int i = 0; i < n; i++)

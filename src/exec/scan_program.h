@@ -24,9 +24,9 @@ extern Expr *gpuagg_scan_program_expr(const List *targets, const Expr *expr);
 /*
  * The program of the filter and of those of n expressions over the table that are not NULL, with
  * their values; decimals stay bigints, if there are any.  NULL: core's executor is to evaluate
- * some of it.
+ * some of it.  estate: as gpuagg_compiler_make().
  */
-extern VectorCompiler *gpuagg_scan_program_make(Index varno, List *quals, Expr *const *exprs, int n,
-												VectorValue *values);
+extern VectorCompiler *gpuagg_scan_program_make(Index varno, const EState *estate, List *quals,
+												Expr *const *exprs, int n, VectorValue *values);
 
 #endif /* GPUAGG_SCAN_PROGRAM_H */

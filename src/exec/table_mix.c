@@ -215,7 +215,7 @@ gpuagg_table_mix(MixTable *tables, int n, int nexprs, VectorValue *values, int *
 	}
 	for (int i = 0; i < nexprs; i++)
 		exprs[i] = tables[0].exprs[i] != NULL ? make_expr(&mix, i) : NULL;
-	compiler = gpuagg_scan_program_make(VARNO, make_quals(&mix), exprs, nexprs, values);
+	compiler = gpuagg_scan_program_make(VARNO, NULL, make_quals(&mix), exprs, nexprs, values);
 	if (compiler == NULL || compiler->program.ncolumns > COLUMNS)
 		return NULL;
 	for (int i = 0; i < n; i++)

@@ -7,6 +7,7 @@
 #include "nodes/nodeFuncs.h"
 
 #include "exec/window_between.h"
+#include "spec/result_typmod.h"
 
 /* Where a column of the scan tuple has its typmod; NULL: the expression is none. */
 static int32 *
@@ -107,12 +108,18 @@ gpuagg_window_between_make(const PlanState *plan, const PlanState *window, int n
 	between->nscan = list_length(scan);
 	between->typmods = palloc((between->nscan + 1) * sizeof(int32));
 	for (int i = 0; i < between->nscan; i++)
-		between->typmods[i] = known != NULL ? known[i] : -1;
+	{
+		const TargetEntry *entry = list_nth(scan, i);
+
+		between->typmods[i] = known != NULL && known[i] >= 0
+								  ? known[i]
+								  : gpuagg_window_result_typmod((const Node *) entry->expr);
+	}
 	between->exprs = palloc0((n + 1) * sizeof(Expr *));
 	between->values = palloc0((n + 1) * sizeof(VectorValue));
 	if (!find_exprs(between, plan, window, n, columns, typmods))
 		return NULL;
-	between->compiler = gpuagg_compiler_make(INDEX_VAR);
+	between->compiler = gpuagg_compiler_make(INDEX_VAR, window->state);
 	for (int i = 0; i < n; i++)
 		if (computed == NULL || computed[i])
 			between->values[i] = gpuagg_compile_value(between->compiler, between->exprs[i], NULL);

@@ -345,8 +345,8 @@ make_program(Maker *maker, const WindowDeviceTable *table, const WindowSource *s
 	maker->targets = gpuagg_window_table_targets(maker->node->input.child, table->plan);
 	maker->nexprs = 0;
 	add_exprs(maker, sources, n);
-	return gpuagg_scan_program_make(plan->scan.scanrelid, plan->scan.plan.qual, maker->exprs,
-									maker->nexprs, values);
+	return gpuagg_scan_program_make(plan->scan.scanrelid, table->scan->ss.ps.state,
+									plan->scan.plan.qual, maker->exprs, maker->nexprs, values);
 }
 
 static void

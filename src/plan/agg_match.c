@@ -321,7 +321,7 @@ match_aggregates(AggMatch *match)
 static const char *
 match_program(const RelOptInfo *input, AggMatch *match)
 {
-	VectorCompiler *compiler = gpuagg_compiler_make(input->relid);
+	VectorCompiler *compiler = gpuagg_compiler_make(input->relid, NULL);
 	ListCell *cell;
 
 	gpuagg_compile_filter(compiler, match->quals);

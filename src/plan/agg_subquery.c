@@ -12,15 +12,11 @@
 #include "parser/parsetree.h"
 
 #include "plan/agg_path.h"
-#include "plan/window_above.h"
 #include "plan/window_path.h"
-#include "spec/vector_rule.h"
+#include "spec/result_typmod.h"
 
 /* Of a row, for each expression, as a part of what an operator costs core. */
 #define EXPRESSION_PART 0.25
-
-/* Digits of a sum of decimals or bigints, of which engines have 128 bits. */
-#define SUM_DIGITS 38
 
 /* Whether the path gives columns of the subquery alone. */
 static bool
@@ -95,56 +91,30 @@ gpuagg_agg_subquery_attributes(const List *targets)
 	return attributes;
 }
 
+/* Of a column of the subquery that is computed over a window. */
 static int32
-make_typmod(int scale)
+window_typmod(const RelOptInfo *rel, const Var *var)
 {
-	return (int32) ((SUM_DIGITS << 16 | scale) + VARHDRSZ);
-}
+	const TargetEntry *entry = get_tle_by_resno(rel->subroot->processed_tlist, var->varattno);
 
-/* Of an aggregate's numeric results: the display scale of a sum is that of all values. */
-static int32
-result_typmod(Aggregate aggregate, const Node *argument)
-{
-	int32 typmod = exprTypmod(argument);
-
-	switch (aggregate)
-	{
-		case AGGREGATE_SUM:
-			if (exprType(argument) == INT8OID)
-				return make_typmod(0);
-			return typmod >= (int32) VARHDRSZ ? make_typmod(Max(gpuagg_typmod_scale(typmod), 0))
-											  : -1;
-		case AGGREGATE_MIN:
-		case AGGREGATE_MAX:
-			return typmod;
-		default:
-			return -1;
-	}
-}
-
-/* Of a column of the subquery that a window function is. */
-static int32
-window_typmod(const GpuWindowPath *window, const RelOptInfo *rel, const Var *var)
-{
-	int function = 0;
-	const WindowFunc *call = gpuagg_window_above_call(window, rel, (const Node *) var, &function);
-	const Path *below = linitial(window->path.custom_paths);
-
-	/* it may be one of a window below */
-	if (call == NULL && IsA(below, CustomPath) &&
-		((const CustomPath *) below)->methods == &gpuagg_window_path_methods)
-		return window_typmod((const GpuWindowPath *) below, rel, var);
-	if (call == NULL || call->wintype != NUMERICOID || call->args == NIL)
+	if (entry == NULL || var->vartype != NUMERICOID || var->vartypmod >= 0)
 		return var->vartypmod;
-	return result_typmod(window->match.functions[function].aggregate, linitial(call->args));
+	return IsA(entry->expr, WindowFunc) ? gpuagg_window_result_typmod((const Node *) entry->expr)
+										: gpuagg_expression_typmod((const Node *) entry->expr);
 }
 
 int32
 gpuagg_agg_result_typmod(Aggregate aggregate, const Aggref *aggref)
 {
+	const Node *argument;
+
 	if (aggref->aggtype != NUMERICOID || aggref->args == NIL)
 		return -1;
-	return result_typmod(aggregate, (Node *) linitial_node(TargetEntry, aggref->args)->expr);
+	/* groups have integers of columns and casts alone */
+	argument = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
+	if (exprType(argument) == NUMERICOID && exprTypmod(argument) < (int32) VARHDRSZ)
+		return -1;
+	return gpuagg_result_typmod(aggregate, argument);
 }
 
 /* Of a column of the subquery that an aggregate is. */
@@ -179,8 +149,7 @@ gpuagg_agg_subquery_typmods(const Path *path, const List *targets)
 		typmods = lappend_int(typmods, groups
 										   ? aggregate_typmod(&((const GpuAggPath *) source)->match,
 															  path->parent, var)
-										   : window_typmod((const GpuWindowPath *) source,
-														   path->parent, var));
+										   : window_typmod(path->parent, var));
 	}
 	return typmods;
 }

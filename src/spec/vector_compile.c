@@ -32,6 +32,8 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+#include "common/power_of_ten.h"
+
 /* ---- what can be compiled, what has no effects ---- */
 
 static bool
@@ -238,6 +240,9 @@ compile_var(VectorBuild *build, const Var *var, VectorValue *value)
 	if (var->varno != build->varno || var->varlevelsup != 0 || var->varattno <= 0)
 		return false;
 	gpuagg_vector_form(var->vartype, var->vartypmod, value);
+	/* a sum, which may have any value */
+	if (value->precision == GPUAGG_INT128_DIGITS)
+		value->precision++;
 	gpuagg_build_column(build, var->varattno, value);
 	return true;
 }
@@ -466,6 +471,8 @@ compile_once(VectorBuild *build, Expr *expr, VectorValue *value)
 	bool early = build->mask != GPUAGG_VECTOR_NONE && !is_harmless(expr);
 
 	gpuagg_vector_form(exprType((Node *) expr), exprTypmod((Node *) expr), value);
+	if (value->type == GPUAGG_VECTOR_DATUM && IsA(expr, Param))
+		gpuagg_parameter_form(build->compiler->estate, (const Param *) expr, value);
 	if (value->type != GPUAGG_VECTOR_DATUM && (!early || only_computes(expr)))
 		gpuagg_build_parameter(build, expr, early, value);
 	else
@@ -509,13 +516,27 @@ is_integer_as_numeric(const Expr *expr)
 			call->funcid == F_NUMERIC_INT8);
 }
 
+/* An expression of parameters whose scale may follow from theirs. */
+static bool
+has_scale_of_parameters(const VectorBuild *build, const Expr *expr)
+{
+	VectorValue form;
+
+	if (build->compiler->estate == NULL || IsA(expr, Param) ||
+		exprType((const Node *) expr) != NUMERICOID)
+		return false;
+	gpuagg_vector_form(NUMERICOID, exprTypmod((const Node *) expr), &form);
+	return form.type == GPUAGG_VECTOR_DATUM;
+}
+
 static void
 compile_new(VectorBuild *build, Expr *expr, VectorValue *value)
 {
 	int columns = build->column_uses;
 	int rows = build->row_uses;
 
-	if (!IsA(expr, Const) && !is_integer_as_numeric(expr) && gpuagg_compile_has_no_column(expr))
+	if (!IsA(expr, Const) && !is_integer_as_numeric(expr) &&
+		!has_scale_of_parameters(build, expr) && gpuagg_compile_has_no_column(expr))
 	{
 		compile_once(build, expr, value);
 		return;
@@ -572,11 +593,12 @@ gpuagg_compile_node(VectorBuild *build, Expr *expr, VectorValue *value)
 /* ---- the interface ---- */
 
 VectorCompiler *
-gpuagg_compiler_make(Index varno)
+gpuagg_compiler_make(Index varno, const EState *estate)
 {
 	VectorCompiler *compiler = palloc0(sizeof(VectorCompiler));
 
 	compiler->program.filter = GPUAGG_VECTOR_NONE;
+	compiler->estate = estate;
 	compiler->build = gpuagg_build_make(compiler, varno);
 	return compiler;
 }

@@ -12,7 +12,7 @@
 
 #include "compat.h"
 
-#include "nodes/primnodes.h"
+#include "nodes/execnodes.h"
 
 #include "common/vector_run.h"
 
@@ -33,6 +33,9 @@ typedef struct VectorCompiler
 	 * may need more, and flag rows that do.  Otherwise they become INT128.
 	 */
 	bool narrow;
+
+	/* Where parameters have their values, as far as they are known; NULL: nowhere. */
+	const EState *estate;
 
 	/* What follows is complete after finish(). */
 	GpuaggVectorProgram program;
@@ -81,8 +84,11 @@ typedef struct VectorParameter
  */
 extern bool gpuagg_compile_possible(Node *expr);
 
-/* A compiler of expressions over the rows that are number varno in them. */
-extern VectorCompiler *gpuagg_compiler_make(Index varno);
+/*
+ * A compiler of expressions over the rows that are number varno in them.  What is a numeric without
+ * typmod has the scale of the value that it has now in the executor's state; NULL: it has none.
+ */
+extern VectorCompiler *gpuagg_compiler_make(Index varno, const EState *estate);
 
 /* Compiles an implicit-AND list of quals, in their order; at most once, before anything else. */
 extern void gpuagg_compile_filter(VectorCompiler *compiler, List *quals);

@@ -84,6 +84,12 @@ extern bool gpuagg_compile_constant(VectorBuild *build, Oid type, Datum datum, b
  */
 extern void gpuagg_vector_constant_form(Oid type, Datum datum, bool isnull, VectorValue *value);
 
+/*
+ * The form of a numeric parameter by the value that it has in the executor's state, if it has one:
+ * exact for one of the client, of a scale alone for one of a node above, which may get others.
+ */
+extern void gpuagg_parameter_form(const EState *estate, const Param *param, VectorValue *value);
+
 /* A call by the table; false: row by row. */
 extern bool gpuagg_compile_call(VectorBuild *build, Oid function, Oid collation, List *args,
 								VectorValue *value);

@@ -281,6 +281,21 @@ gpuagg_vector_same_constant(const GpuaggVectorConstant *x, const GpuaggVectorCon
 	}
 }
 
+/* Whether a decimal has no more digits than its form says. */
+static bool
+has_digits(const GpuaggVectorConstant *constant, const VectorValue *value)
+{
+	__int128 integer = gpuagg_int128_wide(constant->u.integer);
+	__int128 most;
+
+	if (value->scale < 0 || constant->isnull ||
+		value->precision >
+			(value->type == GPUAGG_VECTOR_INT64 ? INT64_DIGITS : GPUAGG_INT128_DIGITS))
+		return true;
+	most = gpuagg_power_of_ten(value->precision);
+	return integer < most && integer > -most;
+}
+
 bool
 gpuagg_vector_set_parameter(GpuaggVectorConstant *constants, const VectorParameter *parameter,
 							Datum datum, bool isnull)
@@ -289,7 +304,8 @@ gpuagg_vector_set_parameter(GpuaggVectorConstant *constants, const VectorParamet
 
 	if (conversion == NULL)
 		return gpuagg_vector_set_constant(constants, &parameter->value,
-										  exprType((Node *) parameter->expr), datum, isnull);
+										  exprType((Node *) parameter->expr), datum, isnull) &&
+			   has_digits(constants, &parameter->value);
 	for (int i = 0; i < conversion->n; i++)
 		constants[i] = (GpuaggVectorConstant){.type = conversion->type, .isnull = isnull};
 	return isnull || conversion->convert(datum, constants);

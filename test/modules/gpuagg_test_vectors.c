@@ -434,7 +434,7 @@ vector_differs(PG_FUNCTION_ARGS)
 	test->econtext = CreateExprContext(test->estate);
 	test->relation = table_open(rt_fetch(plan->scan.scanrelid, rtable)->relid, AccessShareLock);
 	test->slot = MakeSingleTupleTableSlot(RelationGetDescr(test->relation), &TTSOpsHeapTuple);
-	test->compiler = gpuagg_compiler_make(plan->scan.scanrelid);
+	test->compiler = gpuagg_compiler_make(plan->scan.scanrelid, NULL);
 	test->compiler->narrow = PG_GETARG_BOOL(2);
 	if (conditional)
 		where = llast_node(TargetEntry, targets)->expr;
