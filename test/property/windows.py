@@ -439,6 +439,10 @@ def filtered_queries(script, rng, table, settings, number):
         beside(script, table.name + ' filtered', text.replace('@', ours), text.replace('@', ''))
 
 
+DECIMALS = ('cents', 'tiny', 'wide', 'most')
+# What numeric parameters are, one run after the other; the values of each have scales of their own.
+NUMERIC_PARAMETERS = ('1.5', '-2.5', '0.000', 'NULL', "'NaN'", '3', '12345678901234567890.25', '1e-20', '1e40')
+
 # Aggregates over a function's value r of a type, and over columns beside it.
 AGGREGATED = ('@count({r})', '@count(*)', '@max({r})', '@min({r})', '@count(*) FILTER (WHERE {r} IS NULL)', '@max(i)',
               '@count(DISTINCT k)')
@@ -453,7 +457,24 @@ def between(rng, call, function, kind):
         texts += ['coalesce({0}, 7)', '{0} / 2', 'CASE WHEN {0} > 0 THEN {0} ELSE 3 END']
     if function in ('sum', 'count') and kind not in ('date', 'money'):
         texts += ['{0} * 2', '{0} * 2 + i', '-{0}', 'abs({0} - 100)', '{0} + i - 1']
+    if kind in DECIMALS and function in ('sum', 'min', 'max'):
+        texts += ['{0} * 2', '{0} - x_cents', 'round({0}, 1)', '{0} * x_tiny', 'abs(-{0} + i)', 'CASE WHEN {0} > x_cents * 3 THEN {0} ELSE -{0} END']
     return rng.choice(texts).format(call)
+
+
+def parametrized(script, rng, label, text):
+    """The same with numeric parameters, in one plan for all of their values."""
+    text = text.replace(' * 2', ' * $1').replace(' - x_cents', ' - $1').replace('(x_cents)', '(x_cents * $2)').replace('(x_tiny)', '(x_tiny - $2)')
+    if '$' not in text:
+        return
+    script.sql('SET plan_cache_mode = force_generic_plan')
+    for node in ('on', 'off'):
+        script.sql('SET %s = %s' % (NODE, node))
+        script.sql('PREPARE compared (numeric, numeric) AS ' + difference(text.replace('@', 'gpu_'), text.replace('@', '')))
+        for _ in range(3):
+            script.check((label, 'node ' + node), 'EXECUTE compared (%s, %s)' % (rng.choice(NUMERIC_PARAMETERS), rng.choice(NUMERIC_PARAMETERS)), [])
+        script.sql('DEALLOCATE compared')
+    script.sql('RESET plan_cache_mode')
 
 
 def aggregated_queries(script, rng, table, settings, number):
@@ -489,10 +510,13 @@ def aggregated_queries(script, rng, table, settings, number):
             text += ' HAVING count(*) > 1'.replace('count', '@count')
         script.sql('SET gpuagg.min_table_pages = %d; SET %s' % (rng.choice((0, 0, 0, 1000)), settings.draw(rng)))
         beside(script, table.name + ' aggregated', text.replace('@', 'gpu_'), text.replace('@', ''))
+        if rng.random() < 0.4:
+            parametrized(script, rng, table.name + ' aggregated by parameters', text)
         # once for each row of another query
         if rng.random() < 0.3 and not groups:
-            text = ('SELECT o.o, s.* FROM generate_series(1, 3) o (o), LATERAL (%s) s'
-                    % text.replace(' b WHERE ', ' b WHERE i > o AND ').replace(' b)', ' b WHERE i > o)'))
+            others = rng.choice(('generate_series(1, 3)', '(VALUES (1.5), (2.25), (NULL), (1.0), (1.125))'))
+            text = ('SELECT o.o, s.* FROM %s o (o), LATERAL (%s) s'
+                    % (others, text.replace(' b WHERE ', ' b WHERE i > o AND ').replace(' b)', ' b WHERE i > o)')))
             text = text.replace(' * 2', ' * o').replace('i % 3 > 0 THEN', 'i % 3 > o - 2 THEN')
             beside(script, table.name + ' aggregated again', text.replace('@', 'gpu_'), text.replace('@', ''))
 
