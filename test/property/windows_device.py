@@ -287,6 +287,8 @@ def between(rng, call):
         texts += ['{0} * 2', 'coalesce({0}, 1.5)']
     if re.match(r'gpu_count|rank|dense_rank|row_number|gpu_(running_)?(sum|max)\(v_int2', ours):
         texts += ['{0} * 2 + i', '-{0}', '{0} % 5', 'abs({0} - 100)']
+    if re.match(r'gpu_(running_)?(sum|min|max)\(v_(cents|wide)\W', ours):
+        texts += ['{0} * 2', '{0} - v_cents', 'abs({0} - i)', 'round({0}, 1)', 'CASE WHEN {0} > v_cents * 3 THEN {0} END']
     text = rng.choice(texts) if rng.random() < 0.3 else '{0}'
     return text.format(ours), text.format(core), aggregates
 
