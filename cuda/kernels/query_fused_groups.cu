@@ -137,9 +137,8 @@ template <bool EXTREMES> struct FusedGroupSums : QueryGroups<GroupMachine>
 	{
 		uint32_t word = launch.plan.groups.field[value.number].value;
 		uint32_t mode = query_mode(launch.plan.type[value.column], block.width);
-		FusedRaw<V> raw;
-
 		FusedUse use(launch.plan.type[value.column], block);
+		FusedRaw<V> raw;
 
 		rows.look_ahead(use);
 		rows.template load_class<T>(use, raw);

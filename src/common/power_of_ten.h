@@ -7,7 +7,9 @@
 
 #include <stdint.h>
 
-#define GPUAGG_INT128_DIGITS 38 /* any number of so many digits fits */
+/* Any number of so many digits fits. */
+#define GPUAGG_INT64_DIGITS	 18
+#define GPUAGG_INT128_DIGITS 38
 
 /* 10^n, n from 0 to 38. */
 static inline __int128

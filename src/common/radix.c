@@ -15,7 +15,6 @@
 #include <string.h>
 
 #define FEW			32	   /* items that are sorted by insertion */
-#define WIDTH		8	   /* bits of a digit: caches can follow 2^8 streams of writes */
 #define LEAST_WIDTH 3	   /* with fewer, buckets have more than FEW / 4 items */
 #define LAST_WIDTH	11	   /* bits of a last digit, at most */
 #define PIECE		131072 /* items between pauses */
@@ -212,8 +211,8 @@ digit_width(size_t n, int bits)
 	int width = 61 - __builtin_clzll(n);
 	int in_word = (bits + 63) % 64 + 1;
 
-	if (width > WIDTH)
-		width = WIDTH;
+	if (width > GPUAGG_RADIX_WIDTH)
+		width = GPUAGG_RADIX_WIDTH;
 	return width < in_word ? width : in_word;
 }
 
@@ -238,7 +237,7 @@ static void
 sort_items(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int into_other)
 {
 	size_t stride = sort->words + 1;
-	size_t end[1 << WIDTH];
+	size_t end[1 << GPUAGG_RADIX_WIDTH];
 	size_t start = 0;
 	int width;
 
@@ -253,7 +252,7 @@ sort_items(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int
 			return;
 		}
 
-		if (bits <= LAST_WIDTH && (bits <= WIDTH || n >> bits > 0))
+		if (bits <= LAST_WIDTH && (bits <= GPUAGG_RADIX_WIDTH || n >> bits > 0))
 		{
 			sort_last(sort, items, other, n, bits, into_other);
 			return;
@@ -373,14 +372,14 @@ split_buckets(Pieces *pieces, uint64_t *items, uint64_t *other, const size_t *en
 static void
 split_items(Pieces *pieces, uint64_t *items, uint64_t *other, size_t n, int bits, int into_other)
 {
-	size_t end[1 << WIDTH];
+	size_t end[1 << GPUAGG_RADIX_WIDTH];
 	GpuaggRadixPiece piece;
 
 	/* sorting by a last digit is fast, however many items there are */
-	while (n > pieces->most && bits > WIDTH)
+	while (n > pieces->most && bits > GPUAGG_RADIX_WIDTH)
 	{
 		int in_word = (bits - 1) % 64 + 1;
-		int width = in_word < WIDTH ? in_word : WIDTH;
+		int width = in_word < GPUAGG_RADIX_WIDTH ? in_word : GPUAGG_RADIX_WIDTH;
 
 		if (split(&pieces->sort, items, other, n, bits, width, end))
 		{

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #define GPUAGG_RADIX_MAX_WORDS 9
+#define GPUAGG_RADIX_WIDTH	   8 /* bits of a digit: caches can follow 2^8 streams of writes */
 
 /* Called from time to time; may leave by a jump. */
 typedef void (*GpuaggPause)(void);
@@ -47,17 +48,16 @@ extern void gpuagg_radix_split(uint64_t *items, uint64_t *scratch, size_t n, int
 							   size_t most, GpuaggRadixTake take, void *arg, GpuaggPause pause);
 
 /*
- * A sort of items that are made piece by piece, twice: they are counted first, and then moved to
- * where their first digit belongs, so that they lie nowhere before and a bucket's scratch does for
- * all.  A zeroed struct with words, bits above 0 and n; of what is counted only the first `width`
- * bits are looked at.
+ * A sort of n > 0 items that are made piece by piece, twice: they are counted first, and then moved
+ * to where their first digit belongs, so that they lie nowhere before and the largest bucket's
+ * scratch does for all.  Bits are more than 0; counting looks at the first `width` of them alone.
  */
 typedef struct GpuaggRadixBuckets
 {
 	int words;
 	int bits;
 	int width;
-	size_t end[256];
+	size_t end[1 << GPUAGG_RADIX_WIDTH];
 } GpuaggRadixBuckets;
 
 extern void gpuagg_radix_start(GpuaggRadixBuckets *buckets, size_t n, int words, int bits);
@@ -66,7 +66,6 @@ extern void gpuagg_radix_count(GpuaggRadixBuckets *buckets, const uint64_t *item
 /* After all are counted: how many items there is to be scratch for. */
 extern size_t gpuagg_radix_counted(GpuaggRadixBuckets *buckets);
 
-/* In the same order as they were counted. */
 extern void gpuagg_radix_move(GpuaggRadixBuckets *buckets, const uint64_t *items, size_t n,
 							  uint64_t *to);
 extern void gpuagg_radix_finish(const GpuaggRadixBuckets *buckets, uint64_t *items,

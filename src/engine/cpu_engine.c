@@ -4,17 +4,10 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-
 #include "common/protocol.h"
 #include "engine/cpu.h"
 #include "engine/engine.h"
-
-static void
-check_for_interrupts(void)
-{
-	CHECK_FOR_INTERRUPTS();
-}
+#include "engine/pause.h"
 
 static GpuaggReason
 submit(Flight *flight)
@@ -37,7 +30,7 @@ finish(Flight *flight)
 			gpuagg_cpu_scan(flight, &work->u.scan.carry);
 			break;
 		case GPUAGG_MSG_SORT:
-			gpuagg_radix_sort_piece(&flight->items, (int) work->u.sort.words, check_for_interrupts);
+			gpuagg_radix_sort_piece(&flight->items, (int) work->u.sort.words, gpuagg_pause);
 			break;
 		default:
 			elog(ERROR, "the CPU engine does no work of type %d", flight->type);

@@ -12,6 +12,7 @@
 
 #include "common/protocol.h"
 #include "engine/flight.h"
+#include "engine/pause.h"
 #include "engine/sort.h"
 #include "gpuagg.h"
 
@@ -35,12 +36,6 @@ typedef struct SortRun
 	bool busy[PARTS]; /* a piece is on the device with this part */
 	int64 device_pieces;
 } SortRun;
-
-static void
-check_for_interrupts(void)
-{
-	CHECK_FOR_INTERRUPTS();
-}
 
 /* Finishes the piece that is under way in this part, if any. */
 static void
@@ -84,7 +79,7 @@ take_piece(void *arg, const GpuaggRadixPiece *piece)
 
 	CHECK_FOR_INTERRUPTS();
 	if (run->failed || piece->n < LEAST_PIECE || piece->n > run->piece_items || piece->bits == 0)
-		gpuagg_radix_sort_piece(piece, run->words, check_for_interrupts);
+		gpuagg_radix_sort_piece(piece, run->words, gpuagg_pause);
 	else
 		submit_piece(run, piece);
 }
@@ -117,13 +112,13 @@ gpuagg_sort_items(uint64 *items, uint64 *scratch, int64 n, int words, int bits)
 
 	if (!begin_run(&run, n))
 	{
-		gpuagg_radix_sort(items, scratch, n, words, bits, check_for_interrupts);
+		gpuagg_radix_sort(items, scratch, n, words, bits, gpuagg_pause);
 		return 0;
 	}
 	PG_TRY();
 	{
 		gpuagg_radix_split(items, scratch, n, words, bits, run.piece_items, take_piece, &run,
-						   check_for_interrupts);
+						   gpuagg_pause);
 		for (int p = 0; p < run.nparts; p++)
 			finish_part(&run, p);
 	}

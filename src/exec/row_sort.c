@@ -13,6 +13,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "engine/pause.h"
 #include "engine/scan.h"
 #include "engine/sort.h"
 #include "exec/large_memory.h"
@@ -210,12 +211,6 @@ widen_all(RowSort *sort, bool full)
 	gpuagg_row_keys_lay_out(&sort->keys);
 }
 
-static void
-check_for_interrupts(void)
-{
-	CHECK_FOR_INTERRUPTS();
-}
-
 /* Packs a piece's items; returns how many. */
 static int
 pack_piece(const RowSort *sort, int64 piece, int low, uint64 *items)
@@ -245,7 +240,7 @@ sort_in_buckets(RowSort *sort)
 	scratch = gpuagg_large_memory(sort->data, gpuagg_radix_counted(&buckets) * item_bytes);
 	for (int64 piece = 0; piece < npieces; piece++)
 		gpuagg_radix_move(&buckets, packed, pack_piece(sort, piece, 0, packed), sort->items);
-	gpuagg_radix_finish(&buckets, sort->items, scratch, check_for_interrupts);
+	gpuagg_radix_finish(&buckets, sort->items, scratch, gpuagg_pause);
 	pfree(scratch);
 	pfree(packed);
 }

@@ -104,9 +104,9 @@ extern Datum gpuagg_int_value(Aggregate aggregate, Oid result, int64 n, GpuaggIn
  * every respect.
  */
 extern bool gpuagg_numeric_wins(Datum a, Datum b, bool least);
+extern bool gpuagg_interval_wins(Datum a, Datum b, bool least);
 
 /* Deposits value / 10^scale, displayed with so many digits, into a minimum or maximum of numerics. */
 extern void gpuagg_extreme_take_decimal(Accumulator *acc, GpuaggInt128 value, int scale);
-extern bool gpuagg_interval_wins(Datum a, Datum b, bool least);
 
 #endif /* GPUAGG_ACCUMULATORS_H */

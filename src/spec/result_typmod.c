@@ -14,7 +14,6 @@
 #include "spec/window_function.h"
 
 #define COLUMNS_VARNO 1 /* of the columns that stand for all */
-#define INT64_DIGITS  18
 
 static int32
 make_typmod(int precision, int scale)
@@ -29,7 +28,7 @@ form_typmod(const VectorValue *value)
 
 	if (value->scale < 0)
 		return -1;
-	return make_typmod(value->type == GPUAGG_VECTOR_INT128 ? Max(precision, INT64_DIGITS + 1)
+	return make_typmod(value->type == GPUAGG_VECTOR_INT128 ? Max(precision, GPUAGG_INT64_DIGITS + 1)
 														   : precision,
 					   value->scale);
 }

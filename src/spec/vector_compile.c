@@ -204,11 +204,12 @@ gpuagg_vector_constant_form(Oid type, Datum datum, bool isnull, VectorValue *val
 		if (isdigit((unsigned char) *p) && (digits > 0 || *p != '0'))
 			digits++;
 	}
-	if (digits > 38 || (point != NULL && strlen(point + 1) > 38))
+	if (digits > GPUAGG_INT128_DIGITS ||
+		(point != NULL && strlen(point + 1) > GPUAGG_INT128_DIGITS))
 		return;
 	value->scale = point != NULL ? (int) strlen(point + 1) : 0;
 	value->precision = Max(digits, 1);
-	value->type = digits <= 18 ? GPUAGG_VECTOR_INT64 : GPUAGG_VECTOR_INT128;
+	value->type = digits <= GPUAGG_INT64_DIGITS ? GPUAGG_VECTOR_INT64 : GPUAGG_VECTOR_INT128;
 }
 
 bool

@@ -12,8 +12,6 @@
 
 #include "common/power_of_ten.h"
 
-#define INT64_DIGITS 18 /* any number of so many digits is an INT64 */
-
 static int
 digits_of_type(int type)
 {
@@ -24,7 +22,7 @@ digits_of_type(int type)
 		case GPUAGG_VECTOR_INT32:
 			return 10;
 		case GPUAGG_VECTOR_INT64:
-			return INT64_DIGITS + 1;
+			return GPUAGG_INT64_DIGITS + 1;
 		default:
 			return GPUAGG_INT128_DIGITS + 1;
 	}
@@ -245,8 +243,8 @@ type_for(const VectorBuild *build, const VectorValue *a, const VectorValue *b, i
 {
 	if (a->type == GPUAGG_VECTOR_INT128 || b->type == GPUAGG_VECTOR_INT128)
 		return GPUAGG_VECTOR_INT128;
-	return precision <= INT64_DIGITS || build->compiler->narrow ? GPUAGG_VECTOR_INT64
-																: GPUAGG_VECTOR_INT128;
+	return precision <= GPUAGG_INT64_DIGITS || build->compiler->narrow ? GPUAGG_VECTOR_INT64
+																	   : GPUAGG_VECTOR_INT128;
 }
 
 bool
@@ -263,14 +261,14 @@ gpuagg_compile_rescale(VectorBuild *build, VectorValue *value, int scale)
 	if (more > GPUAGG_INT128_DIGITS)
 		return false;
 	type = type_for(build, value, value, precision);
-	if (type == GPUAGG_VECTOR_INT64 && more > INT64_DIGITS)
+	if (type == GPUAGG_VECTOR_INT64 && more > GPUAGG_INT64_DIGITS)
 		type = GPUAGG_VECTOR_INT128;
 	constant = gpuagg_build_is_constant(build, value->reg);
 	if (constant != NULL && (constant->isnull || precision <= GPUAGG_INT128_DIGITS))
 	{
 		GpuaggVectorConstant other = *constant;
 
-		if (precision > INT64_DIGITS)
+		if (precision > GPUAGG_INT64_DIGITS)
 			type = GPUAGG_VECTOR_INT128;
 		other.type = type;
 		if (!other.isnull)
@@ -400,7 +398,7 @@ round_to(VectorBuild *build, VectorValue *value, int scale)
 
 	if (less > GPUAGG_INT128_DIGITS)
 		return false;
-	if (less > INT64_DIGITS && value->type == GPUAGG_VECTOR_INT64)
+	if (less > GPUAGG_INT64_DIGITS && value->type == GPUAGG_VECTOR_INT64)
 		gpuagg_compile_cast(build, value, GPUAGG_VECTOR_INT128);
 	divisor = gpuagg_build_integer(build, value->type, gpuagg_power_of_ten(less));
 	decimal(value, two_digits(build, GPUAGG_VECTOR_DIV_ROUND, value->type, value->reg, divisor, 0),
@@ -446,7 +444,7 @@ gpuagg_rule_decimal_typmod(const VectorCall *call, VectorValue *value)
 	{
 		__int128 most = gpuagg_power_of_ten(form.precision) - 1;
 
-		if (a.type == GPUAGG_VECTOR_INT128 || form.precision <= INT64_DIGITS)
+		if (a.type == GPUAGG_VECTOR_INT128 || form.precision <= GPUAGG_INT64_DIGITS)
 			a.reg = gpuagg_build_in_range(build, a.type, a.reg, -most, most);
 		a.precision = form.precision;
 	}

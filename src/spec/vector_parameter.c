@@ -8,10 +8,7 @@
 #include "nodes/execnodes.h"
 #include "nodes/params.h"
 
-#include "common/power_of_ten.h"
 #include "spec/vector_rule.h"
-
-#define INT64_DIGITS 18
 
 /* The client's, or a variable of PL/pgSQL: the same as long as the plan runs. */
 static bool
@@ -67,5 +64,5 @@ gpuagg_parameter_form(const EState *estate, const Param *param, VectorValue *val
 	}
 	gpuagg_vector_constant_form(NUMERICOID, datum, false, value);
 	if (!is_extern && value->scale >= 0)
-		value->precision = value->type == GPUAGG_VECTOR_INT64 ? INT64_DIGITS : GPUAGG_INT128_DIGITS;
+		value->precision = gpuagg_vector_digits(value->type);
 }

@@ -5,6 +5,7 @@
 #ifndef GPUAGG_VECTOR_RULE_H
 #define GPUAGG_VECTOR_RULE_H
 
+#include "common/power_of_ten.h"
 #include "spec/vector_build.h"
 
 /* Beyond so many instructions or constants, everything is evaluated row by row. */
@@ -89,6 +90,13 @@ extern void gpuagg_vector_constant_form(Oid type, Datum datum, bool isnull, Vect
  * exact for one of the client, of a scale alone for one of a node above, which may get others.
  */
 extern void gpuagg_parameter_form(const EState *estate, const Param *param, VectorValue *value);
+
+/* How many digits a decimal of the type has at most if any number of so many fits. */
+static inline int
+gpuagg_vector_digits(GpuaggVectorType type)
+{
+	return type == GPUAGG_VECTOR_INT64 ? GPUAGG_INT64_DIGITS : GPUAGG_INT128_DIGITS;
+}
 
 /* A call by the table; false: row by row. */
 extern bool gpuagg_compile_call(VectorBuild *build, Oid function, Oid collation, List *args,

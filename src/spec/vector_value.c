@@ -23,8 +23,6 @@
 #include "spec/vector_rule.h"
 #include "types/decimal.h"
 
-#define INT64_DIGITS 18
-
 int
 gpuagg_typmod_scale(int32 typmod)
 {
@@ -46,7 +44,7 @@ decimal_form(int32 typmod, VectorValue *value)
 	digits = ((typmod - VARHDRSZ) >> 16 & 0xffff) - Min(scale, 0);
 	if (digits > GPUAGG_INT128_DIGITS)
 		return;
-	value->type = digits <= INT64_DIGITS ? GPUAGG_VECTOR_INT64 : GPUAGG_VECTOR_INT128;
+	value->type = digits <= GPUAGG_INT64_DIGITS ? GPUAGG_VECTOR_INT64 : GPUAGG_VECTOR_INT128;
 	value->precision = digits;
 	value->scale = Max(scale, 0);
 }
@@ -289,8 +287,7 @@ has_digits(const GpuaggVectorConstant *constant, const VectorValue *value)
 	__int128 most;
 
 	if (value->scale < 0 || constant->isnull ||
-		value->precision >
-			(value->type == GPUAGG_VECTOR_INT64 ? INT64_DIGITS : GPUAGG_INT128_DIGITS))
+		value->precision > gpuagg_vector_digits(value->type))
 		return true;
 	most = gpuagg_power_of_ten(value->precision);
 	return integer < most && integer > -most;
