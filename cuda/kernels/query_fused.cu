@@ -2,11 +2,12 @@
  * query_fused.cu
  *	  Queries of the commonest shapes: one kernel each.
  *
- * A warp goes through its own range of units, chunk by chunk, in windows of V * 32 rows.  What it
- * uses of a chunk it describes once, in shared memory.  It reads columns from global memory, each
- * value once and without shared memory between: the factors first, and while these loads are
- * under way the columns with conditions.  What a warp has in registers at its end is added up
- * as the totals of the query machine are.
+ * A team of warps goes through its own range of units, chunk by chunk, in windows of V * 32 rows, each
+ * warp through every team-th: those that are read at a time are near each other.  What a warp uses
+ * of a chunk it describes once, in shared memory.  It reads columns from global memory, each value
+ * once and without shared memory between: the factors first, and while these loads are under way
+ * the other columns with conditions.  What a warp has in registers at its end is added up as the
+ * totals of the query machine are.
  */
 #include "kernels/query_fused.cuh"
 
@@ -26,7 +27,9 @@ struct FusedKind
 	static constexpr int G = sizeof(T) == 8 ? 2 : 4; /* 16 bytes of a factor as wide as its type */
 	static constexpr int BLOCKS = NBLOCKS;
 	static constexpr unsigned WARPS = NWARPS;
+	static constexpr unsigned TEAM = sizeof(T) == 8 ? NWARPS : 4;
 	static constexpr uint32_t WINDOW = V * WARP_SIZE;
+	static constexpr uint32_t STEP = TEAM * WINDOW; /* from a warp's window to its next one */
 
 	typedef FusedRows<V, G> Rows;
 };
@@ -113,11 +116,23 @@ fused_window(const FusedLaunch &launch, FusedChunk &chunk, QueryFloats *floats,
 		FusedUse use = chunk.uses.factor(f);
 
 		if (Kind::CONDITIONS)
-			rows.look_ahead(use);
+			rows.look_ahead(use, Kind::STEP);
 		fused_load<Kind>(rows, use, raw[f], valid[f]);
 	}
 	if (Kind::CONDITIONS)
-		live = fused_meet_all(launch.plan, chunk.uses, rows, live);
+	{
+		live = fused_meet_all(launch.plan, chunk.uses, rows, live, Kind::STEP);
+		UNROLL
+		for (int f = 0; f < N; f++)
+		{
+			uint32_t tested = launch.plan.factor[f].tested;
+
+			if (tested != FUSED_NONE)
+				live &= valid[f] & fused_meet<T, V, Kind::G>(launch.plan,
+															 launch.plan.column[tested],
+															 chunk.uses.factor(f), raw[f]);
+		}
+	}
 	chunk.nlive += (uint32_t) bit_count(live);
 
 	if constexpr (N == 1 && !Kind::CONDITIONS)
@@ -170,8 +185,8 @@ __launch_bounds__(Kind::WARPS *WARP_SIZE, RESIDENT(Kind::BLOCKS))
 	const QueryLaunch &query = launch.query;
 	QueryScratch *scratch = (QueryScratch *) query.scratch;
 	QueryTotals<QueryMachine<8, false, false>, Sums::FLOATS> totals(query, shared);
-	uint64_t warps = (uint64_t) gridDim.x * (blockDim.x / WARP_SIZE);
-	uint64_t warp = (uint64_t) blockIdx.x * (blockDim.x / WARP_SIZE) + (uint64_t) warp_id();
+	uint32_t teams = gridDim.x * (blockDim.x / WARP_SIZE) / Kind::TEAM;
+	uint32_t team = (blockIdx.x * (blockDim.x / WARP_SIZE) + (uint32_t) warp_id()) / Kind::TEAM;
 	QueryWalk &kept = ((QueryWalk *) (shared + query.layout.walk))[warp_id()];
 	FusedUse *uses = (FusedUse *) (shared + launch.uses) + warp_id() * FUSED_USES;
 	QueryWalk walk = {};
@@ -180,15 +195,16 @@ __launch_bounds__(Kind::WARPS *WARP_SIZE, RESIDENT(Kind::BLOCKS))
 	totals.start();
 	sums.start(totals.floats);
 	__syncthreads();
-	walk.start(query, query.nunits * warp / warps, query.nunits * (warp + 1) / warps);
+	walk.start(query, query.nunits * team / teams, query.nunits * (team + 1) / teams);
 	while (walk.chunk < query.nchunks && walk.first_unit < walk.end)
 	{
 		FusedChunk chunk = {{uses}, walk.mask, walk.row, walk.row_end, 0, 0, 0};
 
 		fused_use(launch, query.blocks + (uint64_t) walk.chunk * query.plan.ncolumns, uses);
 		walk.keep(kept); /* meanwhile it takes no registers */
+		chunk.row += (uint32_t) warp_id() % Kind::TEAM * Kind::WINDOW;
 		ROLLED
-		for (; chunk.row < chunk.row_end; chunk.row += Kind::WINDOW)
+		for (; chunk.row < chunk.row_end; chunk.row += Kind::STEP)
 			fused_window<Kind>(launch, chunk, totals.floats, sums);
 		for (uint32_t i = 0; i < query.plan.naggregates; i++)
 			totals.word(query.plan.totals[i].first) += i == launch.plan.sum ? chunk.nadded
@@ -214,7 +230,9 @@ launch_fused(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod
 			 GpuStreamRef stream)
 {
 	static thread_local QueryResident latest;
-	unsigned warps = method.warps > 0 && method.warps < Kind::WARPS ? method.warps : Kind::WARPS;
+	unsigned warps = method.warps > 0 && method.warps < Kind::WARPS
+						 ? divide_up(method.warps, Kind::TEAM) * Kind::TEAM
+						 : Kind::WARPS;
 	FusedLaunch launch = {};
 	QueryLayout &layout = launch.query.layout;
 	uint64_t nrows = query.shape.nunits * GPU_QUERY_UNIT;
@@ -254,8 +272,8 @@ launch_class(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod
 		case 1:
 			if (fused.ncolumns == 0 && fused.factor[0].how == FUSED_COLUMN &&
 				!fused.factor[0].widened)
-				return launch_fused<FusedKind<T, 1, false, IS_DOUBLE ? 8 : 16, 3>>(query, fused,
-																				   method, stream);
+				return launch_fused<FusedKind<T, 1, false, IS_DOUBLE ? 8 : 16, IS_INT64 ? 3 : 4>>(
+					query, fused, method, stream);
 			return launch_fused<FusedKind<T, 1, true, 8, 2, IS_INT64 ? 10 : FUSED_WARPS>>(query,
 																						  fused,
 																						  method,

@@ -130,12 +130,12 @@ template <int V, int G> struct FusedRows
 		return at < last ? at : last;
 	}
 
-	/* Has what the next window reads of a column brought nearer: a load takes longer than a window. */
-	__device__ __forceinline__ void look_ahead(const FusedUse &use) const
+	/* Has what a window reads of a column that begins so many rows later brought nearer: a load takes long. */
+	__device__ __forceinline__ void look_ahead(const FusedUse &use, uint32_t later) const
 	{
 		constexpr uint32_t LINE = 128;
 		uint32_t lane = (uint32_t) lane_id();
-		uint64_t first = (uint64_t) (row - lane * G + WINDOW) * use.width + lane * LINE;
+		uint64_t first = (uint64_t) (row - lane * G + later) * use.width + lane * LINE;
 
 		if (lane * LINE < WINDOW * use.width && first < (uint64_t) last * use.width)
 			prefetch_l2((const char *) use.values + first);
@@ -373,27 +373,29 @@ fused_meet(const FusedPlan &plan, const FusedColumn &column, const FusedUse &use
 }
 
 /*
- * Those of the live rows that meet all conditions; uses: of the rows' chunk.  While a column is
- * compared the next one's values are under way.
+ * Those of the live rows that meet all conditions on columns that are read for them alone; uses: of
+ * the rows' chunk.  While a column is compared the next one's values are under way.  The next
+ * window begins `later`.
  */
 template <class Uses, int V, int G>
 static __device__ __forceinline__ uint32_t
-fused_meet_all(const FusedPlan &plan, const Uses &uses, const FusedRows<V, G> &rows, uint32_t live)
+fused_meet_all(const FusedPlan &plan, const Uses &uses, const FusedRows<V, G> &rows, uint32_t live,
+			   uint32_t later)
 {
 	FusedRaw<V> next;
 
-	if (plan.ncolumns > 0)
+	if (plan.nread > 0)
 		rows.template load<8>(uses.condition(0, plan.column[0]), next);
 	ROLLED
-	for (uint32_t i = 0; i < plan.ncolumns; i++)
+	for (uint32_t i = 0; i < plan.nread; i++)
 	{
 		const FusedColumn &column = plan.column[i];
 		FusedUse use = uses.condition(i, column);
 		FusedRaw<V> raw = next;
 
-		if (i + 1 < plan.ncolumns)
+		if (i + 1 < plan.nread)
 			rows.template load<8>(uses.condition(i + 1, plan.column[i + 1]), next);
-		rows.look_ahead(use);
+		rows.look_ahead(use, later);
 		if (use.valid != nullptr)
 			live &= rows.bits(use.valid);
 		switch (column.class_of)

@@ -36,7 +36,8 @@ typedef struct FusedFactor
 	uint8_t column;
 	uint8_t how;
 	uint8_t widened; /* an INT32 column among 64 bits */
-	uint8_t spare[5];
+	uint8_t tested;	 /* its conditions' place among the columns, or FUSED_NONE */
+	uint8_t spare[4];
 	uint64_t constant;
 } FusedFactor;
 
@@ -63,7 +64,8 @@ typedef struct FusedPlan
 	uint8_t nfactors;
 	uint8_t ncolumns; /* with conditions */
 	uint8_t sum;	  /* number of the SUM among the aggregates */
-	uint32_t spare;
+	uint8_t nread;	  /* columns with conditions that are no factors, and come first */
+	uint8_t spare[3];
 	FusedFactor factor[FUSED_FACTORS]; /* in the order in which they are multiplied */
 	FusedColumn column[FUSED_COLUMNS];
 	FusedCondition condition[FUSED_CONDITIONS];

@@ -140,7 +140,7 @@ template <bool EXTREMES> struct FusedGroupSums : QueryGroups<GroupMachine>
 		FusedUse use(launch.plan.type[value.column], block);
 		FusedRaw<V> raw;
 
-		rows.look_ahead(use);
+		rows.look_ahead(use, GroupRows::WINDOW);
 		rows.template load_class<T>(use, raw);
 		rows.template values<T>(raw, mode, block.base.lo, [&](const T(&v)[V]) {
 			uint64_t used = 0; /* bits that differ from the sign, or above these */
@@ -259,7 +259,7 @@ take_window(const FusedGroupLaunch &launch, const FusedGroupChunk &chunk, const 
 		live &= rows.bits(chunk.mask);
 	if (CONDITIONS)
 		live = fused_meet_all(launch.plan.where, FusedBlocks{launch.query.plan.type, chunk.blocks},
-							  rows, live);
+							  rows, live, GroupRows::WINDOW);
 	if (__any_sync(FULL_MASK, live != 0))
 		sums.take(rows, chunk.blocks, live);
 }
