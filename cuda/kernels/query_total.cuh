@@ -566,8 +566,8 @@ template <class Machine, bool FLOATS, bool SQUARES = false> struct QueryTotals
 				query_combine(part, *(const Part *) (first + w * WARP_SIZE), total.op);
 			part_of_block(scratch, i, blockIdx.x) = part;
 		}
-		for (uint32_t i = threadIdx.x; FLOATS && i < plan.nfloats; i += blockDim.x)
-			carry(floats[i].word);
+		if (FLOATS)
+			carry();
 		__syncthreads();
 		for (uint32_t i = 0; FLOATS && i < plan.nfloats; i++)
 			for (unsigned k = threadIdx.x; k < WORDS; k += blockDim.x)
@@ -580,18 +580,15 @@ template <class Machine, bool FLOATS, bool SQUARES = false> struct QueryTotals
 			}
 	}
 
-	/* One thread: chunks below the top ones into [0, 2^32). */
-	__device__ __forceinline__ static void carry(SplitWord *word)
+	/* All threads: chunks of all sums of floats below the top ones into [0, 2^32). */
+	__device__ __forceinline__ void carry() const
 	{
-		int64_t above = 0;
-
-		ROLLED
-		for (int i = WORD_CHUNK; i < WORDS; i++)
+		for (uint32_t i = (uint32_t) warp_id(); i < launch.plan.nfloats;
+			 i += blockDim.x / WARP_SIZE)
 		{
-			int64_t value = split_value(word[i]) + above;
-
-			above = word_is_top(i) ? 0 : value >> 32;
-			word[i] = split_word(value - above * (INT64_C(1) << 32));
+			propagate_chunks<WORD_SQUARE - WORD_CHUNK>(floats[i].word + WORD_CHUNK);
+			if constexpr (SQUARES)
+				propagate_chunks<RESULT_WORDS - WORD_SQUARE>(floats[i].word + WORD_SQUARE);
 		}
 	}
 
@@ -645,8 +642,8 @@ template <class Machine, bool FLOATS, bool SQUARES = false> struct QueryTotals
 				floats[i].word[k] = split_word((int64_t) value);
 			}
 		__syncthreads();
-		for (uint32_t i = threadIdx.x; FLOATS && i < plan.nfloats; i += blockDim.x)
-			carry(floats[i].word);
+		if (FLOATS)
+			carry();
 		__syncthreads();
 		for (uint32_t i = 0; FLOATS && i < plan.naggregates; i++)
 		{

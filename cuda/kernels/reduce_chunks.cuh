@@ -305,4 +305,64 @@ propagate_words(int64_t word, WordStorage &shared)
 	return word;
 }
 
+/*
+ * The same for the N chunks of one sum, by a warp that nobody disturbs: a lane has a few chunks that follow
+ * each other.
+ */
+template <int N>
+static __device__ __forceinline__ void
+propagate_chunks(SplitWord *chunk)
+{
+	constexpr int EACH = (N + WARP_SIZE - 1) / WARP_SIZE;
+	int first = lane_id() * EACH;
+	int64_t v[EACH];
+	bool is_nonzero = false;
+	bool is_negative = false;
+	unsigned below;
+	unsigned negative;
+	int64_t from;
+
+	UNROLL
+	for (int i = 0; i < EACH; i++)
+		v[i] = first + i < N ? split_value(chunk[first + i]) : 0;
+	do
+	{
+		int64_t carry = 0;
+
+		UNROLL
+		for (int i = 0; i < EACH; i++)
+		{
+			v[i] += carry;
+			carry = first + i < N - 1 ? (v[i] - (int64_t) (int32_t) (uint32_t) v[i]) >> 32 : 0;
+			v[i] -= (int64_t) ((uint64_t) carry << 32);
+		}
+		from = warp_shfl_up(carry, 1);
+		if (lane_id() == 0)
+			from = 0;
+		v[0] += from;
+	} while (__any_sync(FULL_MASK, from != 0));
+
+	UNROLL
+	for (int i = 0; i < EACH; i++)
+		if (v[i] != 0)
+		{
+			is_nonzero = true;
+			is_negative = v[i] < 0;
+		}
+	below = __ballot_sync(FULL_MASK, is_nonzero) & ((UINT32_C(1) << lane_id()) - 1);
+	negative = __ballot_sync(FULL_MASK, is_negative);
+	is_negative = below != 0 && (negative >> (bit_length(below) - 1) & 1) != 0;
+	UNROLL
+	for (int i = 0; i < EACH; i++)
+	{
+		int64_t value = v[i] - is_negative;
+
+		if (v[i] != 0)
+			is_negative = v[i] < 0;
+		if (first + i < N)
+			chunk[first + i] = split_word(first + i < N - 1 ? (int64_t) (uint32_t) value : value);
+	}
+	__syncwarp(FULL_MASK);
+}
+
 #endif /* GPUAGG_REDUCE_CHUNKS_CUH */
