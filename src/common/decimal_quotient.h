@@ -43,6 +43,18 @@ gpuagg_quotient_scale(int weight, int scale)
 }
 
 /*
+ * The greatest display scale of quotients of sums with so many places by counts that have so many
+ * groups of four digits behind the first.
+ */
+static inline int
+gpuagg_quotient_most_scale(int places, int groups)
+{
+	return gpuagg_quotient_scale(-((places + GPUAGG_GROUP_DIGITS - 1) / GPUAGG_GROUP_DIGITS) -
+									 groups - 1,
+								 places);
+}
+
+/*
  * A sum, times 10^-places, divided by n > 0 and rounded half up.  The sum is of display scale `scale`
  * and has no digits behind that.  0: 128 bits are too few.
  */

@@ -19,9 +19,8 @@
 #include "exec/window_device.h"
 #include "exec/window_source.h"
 #include "exec/window_state.h"
+#include "spec/result_typmod.h"
 #include "types/decimal.h"
-
-#define PRECISION 38 /* digits that averages may have there */
 
 /* What expressions are changed by. */
 typedef struct Reading
@@ -95,9 +94,7 @@ gpuagg_agg_averages_typmod(const AggAverages *averages, int scan)
 {
 	const AggAverage *average = gpuagg_agg_averages_find(averages, scan);
 
-	return average != NULL
-			   ? (int32) ((PRECISION << 16 | average->quotient.scale) + (int32) VARHDRSZ)
-			   : -1;
+	return average != NULL ? gpuagg_own_scales_typmod(average->quotient.scale) : -1;
 }
 
 /* The average that a column is as it is; NULL: it is none. */
@@ -180,22 +177,6 @@ replace_averages(Node *expr, void *reading)
 	return expression_tree_mutator(expr, replace_averages, reading);
 }
 
-static bool
-has_average(Node *expr, void *reading)
-{
-	if (expr == NULL)
-		return false;
-	return average_of(reading, expr) != NULL || expression_tree_walker(expr, has_average, reading);
-}
-
-/* Whether a value's display scale is not that of its register. */
-static bool
-has_own_scale(const Reading *reading, Expr *expr)
-{
-	return exprType((const Node *) expr) == NUMERICOID &&
-		   has_average((Node *) expr, unconstify(Reading *, reading));
-}
-
 static Expr *
 replaced(const Reading *reading, Expr *expr)
 {
@@ -214,8 +195,6 @@ compile_state(const Reading *reading, AggAverages *averages, int i)
 	averages->of[i] = -1;
 	if (input->argument != NULL)
 	{
-		if (op != GPUAGG_COUNT && average == NULL && has_own_scale(reading, input->argument))
-			return "an expression of averages is the CPU's";
 		if (average != NULL && op == GPUAGG_MOMENTS)
 			return "variances of averages are the CPU's";
 		if (average != NULL && op != GPUAGG_COUNT)
@@ -229,6 +208,8 @@ compile_state(const Reading *reading, AggAverages *averages, int i)
 		}
 		averages->values[i] = gpuagg_compile_value(averages->compiler,
 												   replaced(reading, input->argument), where);
+		if (op != GPUAGG_COUNT && average == NULL && averages->values[i].own_scales)
+			return "an expression of averages is the CPU's";
 	}
 	if (where != NULL)
 		averages->filters[i] = gpuagg_compile_value(averages->compiler, where, NULL);
@@ -246,6 +227,7 @@ compile(const Reading *reading, AggAverages *averages)
 	for (int i = 0; i < node->spec->nquals; i++)
 		quals = lappend(quals, replaced(reading, gpuagg_agg_entry(plan, node->ncolumns + i)));
 	averages->compiler = gpuagg_compiler_make(node->varno, node->css.ss.ps.state);
+	averages->compiler->gives_own_scales = true;
 	gpuagg_compile_filter(averages->compiler, quals);
 	averages->keys = palloc0(Max(node->spec->nkeys, 1) * sizeof(VectorValue));
 	averages->values = palloc0(Max(node->nstates, 1) * sizeof(VectorValue));
@@ -255,9 +237,9 @@ compile(const Reading *reading, AggAverages *averages)
 	{
 		Expr *key = gpuagg_agg_entry(plan, i);
 
-		if (has_own_scale(reading, key))
-			return "an expression of averages is the CPU's";
 		averages->keys[i] = gpuagg_compile_value(averages->compiler, replaced(reading, key), NULL);
+		if (averages->keys[i].own_scales)
+			return "an expression of averages is the CPU's";
 	}
 	for (int i = 0; i < node->nstates && refusal == NULL; i++)
 		refusal = compile_state(reading, averages, i);

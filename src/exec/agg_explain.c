@@ -172,6 +172,8 @@ show_work(AggScanState *node, ExplainState *es)
 		}
 	}
 	ExplainPropertyInteger("Rows Read", NULL, (int64) counts.pages.rows, es);
+	if (es->verbose && node->spec->over_subquery)
+		ExplainPropertyInteger("Rows as Columns", NULL, (int64) counts.pages.given, es);
 	ExplainPropertyInteger("Vectors", NULL, counts.vectors, es);
 	ExplainPropertyInteger("Vectors Row by Row", NULL, counts.by_row, es);
 	if (node->leader && node->spec->nkeys > 0)

@@ -22,6 +22,8 @@
 #include "exec/agg_top.h"
 #include "exec/function_access.h"
 #include "exec/row_reader.h"
+#include "exec/window_between.h"
+#include "exec/window_source.h"
 #include "gpuagg.h"
 #include "spec/node_log.h"
 
@@ -36,10 +38,23 @@ find_partial(PlanState *child)
 	return (AggScanState *) child;
 }
 
-/*
- * Gives columns of the plan below the typmods of the spec, which the planner does not know.  Again
- * for each execution of the plan, to the same.
- */
+/* Typmods of the columns of the plan below, by what is known of them and of parameters now. */
+static List *
+find_typmods(const AggScanState *node)
+{
+	PlanState *plan = linitial(node->css.custom_ps);
+	const PlanState *window = gpuagg_window_source_node(plan);
+	List *typmods = list_copy(node->spec->typmods);
+	ListCell *cell;
+
+	foreach (cell, typmods)
+		if (window != NULL && lfirst_int(cell) < 0)
+			lfirst_int(cell) = gpuagg_window_between_find_typmod(plan, window,
+																 foreach_current_index(cell));
+	return typmods;
+}
+
+/* Gives columns of the plan below their typmods, which the planner does not know. */
 static bool
 set_typmods(Node *expr, void *context)
 {
@@ -67,9 +82,15 @@ find_rows(AggScanState *node)
 	node->varno = (Index) parent;
 	if (spec->over_subquery)
 	{
+		CustomScan *own = palloc(sizeof(CustomScan));
+
+		/* other executions of the plan may know others */
+		*own = *plan;
+		own->custom_scan_tlist = copyObject(plan->custom_scan_tlist);
+		node->css.ss.ps.plan = &own->scan.plan;
 		node->row_desc = gpuagg_row_reader_desc(linitial(node->css.custom_ps), spec->attributes,
-												spec->typmods);
-		(void) set_typmods((Node *) plan->custom_scan_tlist, node);
+												find_typmods(node));
+		(void) set_typmods((Node *) own->custom_scan_tlist, node);
 		return;
 	}
 	node->relation = spec->over_children

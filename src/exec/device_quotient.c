@@ -39,7 +39,7 @@ gpuagg_device_quotient_init(DeviceQuotient *quotient, int places, uint64_t most)
 	quotient->places = places;
 	for (; most >= GPUAGG_DECIMAL_BASE; most /= GPUAGG_DECIMAL_BASE)
 		quotient->groups++;
-	quotient->scale = gpuagg_quotient_scale(-groups_of(places) - quotient->groups - 1, places);
+	quotient->scale = gpuagg_quotient_most_scale(places, quotient->groups);
 	return quotient->groups <= MOST_GROUPS && quotient->scale <= MOST_SCALE;
 }
 

@@ -44,6 +44,7 @@ gpuagg_page_counts_add(PageCounts *into, const PageCounts *from)
 	into->all_visible += from->all_visible;
 	into->strided += from->strided;
 	into->rows += from->rows;
+	into->given += from->given;
 	into->level1 += from->level1;
 	into->level2 += from->level2;
 	into->filled += from->filled;

@@ -48,6 +48,7 @@ typedef struct PageCounts
 	uint64 all_visible;	  /* of these, without a look at each tuple's visibility */
 	uint64 strided;		  /* of these, whose tuples lie at a constant stride */
 	uint64 rows;		  /* visible, those from memory too */
+	uint64 given;		  /* of these, as columns of a node below */
 	uint64 level1;		  /* pages that came from memory, confirmed at level 1 */
 	uint64 level2;		  /* at level 2 */
 	uint64 filled;		  /* of those read: put into memory */

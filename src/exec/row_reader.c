@@ -285,6 +285,24 @@ typedef struct RowColumn
 	GpuaggVector *vector;
 } RowColumn;
 
+/* Averages of a window, from sums and counts; false: the column is none. */
+static bool
+load_averages(RowReader *reader, const RowColumn *column)
+{
+	uint64 failed[GPUAGG_VECTOR_WORDS] = {0};
+
+	if (!gpuagg_window_vectors_averages(reader->window, column->attribute->source.scan,
+										column->form->scale, column->vector->values,
+										column->vector->valid, failed))
+		return false;
+	for (int i = 0; i < GPUAGG_VECTOR_WORDS; i++)
+	{
+		reader->reader.flagged[i] |= failed[i];
+		reader->reader.any_flagged |= failed[i] != 0;
+	}
+	return true;
+}
+
 /* Sums as an engine or a group has left them; false: the column is none. */
 static bool
 load_sums(RowReader *reader, const RowColumn *column)
@@ -297,6 +315,8 @@ load_sums(RowReader *reader, const RowColumn *column)
 	if (reader->groups != NULL)
 		return gpuagg_agg_results_integers(reader->groups, scan, column->form->scale,
 										   vector->values, vector->valid);
+	if (column->form->own_scales)
+		return load_averages(reader, column);
 	return gpuagg_window_vectors_integers(reader->window, scan, column->form->scale, vector->values,
 										  vector->valid);
 }
@@ -350,7 +370,7 @@ load_values(RowReader *reader, const RowColumn *column, const uint64 *wanted)
 
 /* A column that is computed; of a batch with a flagged row, which is evaluated again, NULLs. */
 static void
-take_computed(RowReader *reader, const RowColumn *column)
+take_computed(RowReader *reader, const RowColumn *column, const uint64 *wanted)
 {
 	const RowBetween *between = reader->between;
 	const VectorValue *value = &between->of->values[column->attribute->computed];
@@ -359,6 +379,11 @@ take_computed(RowReader *reader, const RowColumn *column)
 	memset(column->vector->valid, 0, GPUAGG_VECTOR_WORDS * sizeof(uint64));
 	if (reader->reader.any_flagged)
 		return;
+	if (value->own_scales && !column->form->own_scales)
+	{
+		load_values(reader, column, wanted);
+		return;
+	}
 	if (value->type == column->form->type && value->scale == column->form->scale)
 	{
 		memcpy(column->vector->values, from->values, gpuagg_compiled_vector_bytes(value->type));
@@ -394,7 +419,7 @@ load_column(RowReader *reader, int c, const uint64 *wanted)
 	if (reader->values != NULL || column.attribute->computed < 0)
 		load_values(reader, &column, wanted);
 	else
-		take_computed(reader, &column);
+		take_computed(reader, &column, wanted);
 }
 
 static void
@@ -461,6 +486,8 @@ next(PageReader *public)
 		n = take_rows(reader);
 	public->nrows = n;
 	public->counts.rows += n;
+	if (reader->window != NULL || reader->groups != NULL)
+	public->counts.given += n;
 	if (reader->between != NULL && n > 0)
 		compute(reader);
 	return n > 0;

@@ -4,21 +4,30 @@
  */
 #include "compat.h"
 
+#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 
 #include "exec/window_between.h"
+#include "exec/window_source.h"
+#include "exec/window_state.h"
 #include "spec/result_typmod.h"
 
-/* Where a column of the scan tuple has its typmod; NULL: the expression is none. */
-static int32 *
-typmod_of(const WindowBetween *between, const Node *expr)
+/* The number of a column of the scan tuple; -1: the expression is none. */
+static int
+scan_column(const Node *expr)
 {
 	const Var *var = (const Var *) expr;
 
-	return IsA(var, Var) && var->varno == INDEX_VAR && var->varattno > 0 &&
-				   var->varattno <= between->nscan
-			   ? &between->typmods[var->varattno - 1]
-			   : NULL;
+	return IsA(var, Var) && var->varno == INDEX_VAR ? var->varattno - 1 : -1;
+}
+
+/* Where that has its typmod; NULL: the expression is none. */
+static int32 *
+typmod_of(const WindowBetween *between, const Node *expr)
+{
+	int column = scan_column(expr);
+
+	return column >= 0 && column < between->nscan ? &between->typmods[column] : NULL;
 }
 
 static Node *
@@ -51,6 +60,60 @@ gpuagg_window_between_expr(const PlanState *plan, const PlanState *window, int c
 		return NULL;
 	entry = list_nth(window->plan->targetlist, var->varattno - 1);
 	return entry->expr;
+}
+
+static int32 expr_typmod(const PlanState *window, const Node *expr);
+
+/* Of a column of a window's scan tuple: a function's, or one of the child, which may be a window. */
+static int32
+scan_typmod(const PlanState *window, int column)
+{
+	const TargetEntry *entry = list_nth(((const CustomScan *) window->plan)->custom_scan_tlist,
+										column);
+	PlanState *child = ((const WindowScanState *) window)->input.child;
+	int32 typmod = gpuagg_window_result_typmod((const Node *) entry->expr, window->state);
+
+	if (typmod >= 0 || !IsA(entry->expr, Var) || gpuagg_window_source_node(child) != child)
+		return typmod;
+	entry = list_nth(child->plan->targetlist, column);
+	return expr_typmod(child, (const Node *) entry->expr);
+}
+
+static Node *
+set_scan_typmods(Node *node, void *window)
+{
+	int column;
+
+	if (node == NULL)
+		return NULL;
+	column = scan_column(node);
+	if (column >= 0)
+	{
+		Var *var = copyObject((Var *) node);
+
+		var->vartypmod = scan_typmod(window, column);
+		return (Node *) var;
+	}
+	return expression_tree_mutator(node, set_scan_typmods, window);
+}
+
+/* Of an expression over that. */
+static int32
+expr_typmod(const PlanState *window, const Node *expr)
+{
+	if (exprType(expr) != NUMERICOID)
+		return exprTypmod(expr);
+	return gpuagg_expression_typmod(set_scan_typmods(unconstify(Node *, expr),
+													 unconstify(PlanState *, window)),
+									window->state);
+}
+
+int32
+gpuagg_window_between_find_typmod(const PlanState *plan, const PlanState *window, int column)
+{
+	const Expr *expr = gpuagg_window_between_expr(plan, window, column);
+
+	return expr != NULL ? expr_typmod(window, (const Node *) expr) : -1;
 }
 
 /* Finds the expressions, and typmods of the columns that are some; false: one cannot be had. */
@@ -108,18 +171,13 @@ gpuagg_window_between_make(const PlanState *plan, const PlanState *window, int n
 	between->nscan = list_length(scan);
 	between->typmods = palloc((between->nscan + 1) * sizeof(int32));
 	for (int i = 0; i < between->nscan; i++)
-	{
-		const TargetEntry *entry = list_nth(scan, i);
-
-		between->typmods[i] = known != NULL && known[i] >= 0
-								  ? known[i]
-								  : gpuagg_window_result_typmod((const Node *) entry->expr);
-	}
+		between->typmods[i] = known != NULL && known[i] >= 0 ? known[i] : scan_typmod(window, i);
 	between->exprs = palloc0((n + 1) * sizeof(Expr *));
 	between->values = palloc0((n + 1) * sizeof(VectorValue));
 	if (!find_exprs(between, plan, window, n, columns, typmods))
 		return NULL;
 	between->compiler = gpuagg_compiler_make(INDEX_VAR, window->state);
+	between->compiler->gives_own_scales = true;
 	for (int i = 0; i < n; i++)
 		if (computed == NULL || computed[i])
 			between->values[i] = gpuagg_compile_value(between->compiler, between->exprs[i], NULL);

@@ -303,6 +303,12 @@ gpuagg_window_groups_column(const WindowScanState *node, int column, int row, bo
 	return vector->values[place];
 }
 
+int64
+gpuagg_window_groups_place(const WindowScanState *node, int row)
+{
+	return node->pipeline->groups->vector.at[row];
+}
+
 Datum
 gpuagg_window_groups_result(const WindowScanState *node, int f, int row, bool *isnull)
 {

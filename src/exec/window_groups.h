@@ -18,6 +18,9 @@ extern int gpuagg_window_groups_next(WindowScanState *node);
 extern Datum gpuagg_window_groups_column(const WindowScanState *node, int column, int row,
 										 bool *isnull);
 
+/* The row of the current set that has a row's values of functions; -1: the last one before it. */
+extern int64 gpuagg_window_groups_place(const WindowScanState *node, int row);
+
 /* A row's value of a function; of all rows its integers, as in window_vectors.h. */
 extern Datum gpuagg_window_groups_result(const WindowScanState *node, int f, int row, bool *isnull);
 extern void gpuagg_window_groups_integers(const WindowScanState *node, int f, GpuaggInt128 *values,

@@ -137,3 +137,48 @@ gpuagg_window_vectors_integers(PlanState *ps, int column, int scale, GpuaggInt12
 	}
 	return true;
 }
+
+/* The sum and the number of values that a row's average is made of; false: it has none. */
+static bool
+find_sum(const WindowScanState *node, int f, int row, GpuaggInt128 *sum, int64 *n)
+{
+	const WindowPipeline *p = node->pipeline;
+	int64 i = p->groups != NULL ? gpuagg_window_groups_place(node, row) : p->first_given + row;
+	const WindowFunctionColumn *column;
+
+	if (i < 0)
+	{
+		memcpy(sum, p->last[f].result, sizeof(GpuaggInt128));
+		*n = p->last[f].count;
+		return p->last[f].status == GPUAGG_ROW_VALUE;
+	}
+	column = &p->current->columns[f];
+	*sum = ((const GpuaggInt128 *) column->scan->flight.results)[i];
+	*n = column->counts[i];
+	return column->scan->flight.status[i] == GPUAGG_ROW_VALUE;
+}
+
+bool
+gpuagg_window_vectors_averages(PlanState *ps, int column, int scale, GpuaggInt128 *values,
+							   uint64 *valid, uint64 *failed)
+{
+	const WindowScanState *node = (const WindowScanState *) ps;
+	int f = column - node->spec->nchild;
+
+	if (f < 0 || !gpuagg_running_averages_numerics(node->functions[f].op))
+		return false;
+	for (int row = 0; row < node->pipeline->ngiven; row++)
+	{
+		uint64 bit = UINT64CONST(1) << row % 64;
+		GpuaggInt128 sum;
+		int64 n;
+
+		if (!find_sum(node, f, row, &sum, &n))
+			continue;
+		if (gpuagg_running_average(node->functions[f].op, sum, n, scale, &values[row]))
+			valid[row / 64] |= bit;
+		else
+			failed[row / 64] |= bit;
+	}
+	return true;
+}

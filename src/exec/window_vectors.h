@@ -35,4 +35,11 @@ extern Datum gpuagg_window_vectors_datum(PlanState *node, int column, int row, b
 extern bool gpuagg_window_vectors_integers(PlanState *node, int column, int scale,
 										   GpuaggInt128 *values, uint64 *valid);
 
+/*
+ * The same of averages of this node that are numeric, and the bits of those that no such integer is,
+ * as `valid`.
+ */
+extern bool gpuagg_window_vectors_averages(PlanState *node, int column, int scale,
+										   GpuaggInt128 *values, uint64 *valid, uint64 *failed);
+
 #endif /* GPUAGG_WINDOW_VECTORS_H */

@@ -10,6 +10,7 @@
 #ifndef GPUAGG_RUNNING_OPERATION_H
 #define GPUAGG_RUNNING_OPERATION_H
 
+#include "catalog/pg_type.h"
 #include "nodes/nodes.h"
 
 #include "operation/family.h"
@@ -50,6 +51,14 @@ static inline bool
 gpuagg_running_needs_counts(const RunningOperation *op)
 {
 	return op->kind != 0 && op->aggregate == AGGREGATE_AVG && op->family != SQL_FAMILY_FLOAT;
+}
+
+/* And these are numeric, of sums in 128 bits. */
+static inline bool
+gpuagg_running_averages_numerics(const RunningOperation *op)
+{
+	return gpuagg_running_needs_counts(op) && !op->wide && op->kind == GPUAGG_INT64 &&
+		   op->result == NUMERICOID;
 }
 
 /* The kind of scans' results that are floats. */
@@ -157,6 +166,13 @@ extern void gpuagg_running_from_carry(const RunningOperation *op, RunningState *
  */
 extern Datum gpuagg_running_result(const RunningOperation *op, const void *results,
 								   const uint8 *status, int64 i, int64 n, bool *isnull);
+
+/*
+ * Of a numeric average, of a row that has one, its value times 10^scale.  False: it is not an integer of
+ * 38 digits.
+ */
+extern bool gpuagg_running_average(const RunningOperation *op, GpuaggInt128 sum, int64 n, int scale,
+								   GpuaggInt128 *average);
 
 /*
  * The values of all rows into a column of Datums.  False, with nothing put there,

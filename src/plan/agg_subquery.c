@@ -91,30 +91,19 @@ gpuagg_agg_subquery_attributes(const List *targets)
 	return attributes;
 }
 
-/* Of a column of the subquery that is computed over a window. */
-static int32
-window_typmod(const RelOptInfo *rel, const Var *var)
-{
-	const TargetEntry *entry = get_tle_by_resno(rel->subroot->processed_tlist, var->varattno);
-
-	if (entry == NULL || var->vartype != NUMERICOID || var->vartypmod >= 0)
-		return var->vartypmod;
-	return IsA(entry->expr, WindowFunc) ? gpuagg_window_result_typmod((const Node *) entry->expr)
-										: gpuagg_expression_typmod((const Node *) entry->expr);
-}
-
 int32
 gpuagg_agg_result_typmod(Aggregate aggregate, const Aggref *aggref)
 {
 	const Node *argument;
 
-	if (aggref->aggtype != NUMERICOID || aggref->args == NIL)
+	/* averages of groups come as they are */
+	if (aggref->aggtype != NUMERICOID || aggref->args == NIL || aggregate == AGGREGATE_AVG)
 		return -1;
 	/* groups have integers of columns and casts alone */
 	argument = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
 	if (exprType(argument) == NUMERICOID && exprTypmod(argument) < (int32) VARHDRSZ)
 		return -1;
-	return gpuagg_result_typmod(aggregate, argument);
+	return gpuagg_result_typmod(aggregate, argument, NULL);
 }
 
 /* Of a column of the subquery that an aggregate is. */
@@ -149,7 +138,7 @@ gpuagg_agg_subquery_typmods(const Path *path, const List *targets)
 		typmods = lappend_int(typmods, groups
 										   ? aggregate_typmod(&((const GpuAggPath *) source)->match,
 															  path->parent, var)
-										   : window_typmod(path->parent, var));
+										   : var->vartypmod);
 	}
 	return typmods;
 }

@@ -28,6 +28,7 @@ same_form(VectorBuild *build, VectorValue *all, VectorValue *next, bool first)
 	}
 	if (all->scale != next->scale)
 		return false;
+	all->own_scales |= next->own_scales;
 	if (all->type != next->type)
 	{
 		if (all->scale < 0)

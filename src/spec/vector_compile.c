@@ -636,11 +636,29 @@ gpuagg_compile_filter(VectorCompiler *compiler, List *quals)
 	build->in_filter = false;
 }
 
-/* A char(n) whose n is not known cannot be given back without its blanks. */
+/*
+ * A char(n) whose n is not known cannot be given back without its blanks, nor a decimal without its
+ * display scale.
+ */
 static bool
-can_be_given_back(Expr *expr, const VectorValue *value)
+can_be_given_back(const VectorBuild *build, Expr *expr, const VectorValue *value)
 {
+	if (value->own_scales)
+		return build->compiler->gives_own_scales;
 	return getBaseType(exprType((Node *) expr)) != BPCHAROID || value->width >= 0;
+}
+
+/* A value as the executor has it. */
+static void
+compile_datum(VectorBuild *build, Expr *expr, VectorValue *value)
+{
+	bool is_column = value->own_scales && IsA(expr, Var);
+
+	gpuagg_vector_form(InvalidOid, -1, value);
+	if (is_column)
+		gpuagg_build_column(build, ((const Var *) expr)->varattno, value);
+	else
+		gpuagg_build_row(build, expr, gpuagg_compile_has_no_column(expr), value);
 }
 
 VectorValue
@@ -661,11 +679,8 @@ gpuagg_compile_value(VectorCompiler *compiler, Expr *expr, Expr *where)
 	}
 	note_user_function(compiler, expr);
 	gpuagg_compile_node(build, expr, &value);
-	if (!can_be_given_back(expr, &value))
-	{
-		gpuagg_vector_form(InvalidOid, -1, &value);
-		gpuagg_build_row(build, expr, gpuagg_compile_has_no_column(expr), &value);
-	}
+	if (!can_be_given_back(build, expr, &value))
+		compile_datum(build, expr, &value);
 	build->mask = GPUAGG_VECTOR_NONE;
 
 	foreach (lc, build->outputs)

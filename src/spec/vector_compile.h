@@ -24,6 +24,12 @@ typedef struct VectorValue
 	int scale;	   /* of a decimal; -1: it is none */
 	int precision; /* of a decimal: digits that it can have, at most; 19 and 39: what the type holds */
 	int width;	   /* of a char(n): n; -1: it is none, or n is not known */
+
+	/*
+	 * Of a decimal: each row's value has a display scale of its own, which the register does not
+	 * say, and is no more than `scale`.
+	 */
+	bool own_scales;
 } VectorValue;
 
 typedef struct VectorCompiler
@@ -34,13 +40,17 @@ typedef struct VectorCompiler
 	 */
 	bool narrow;
 
+	/* Also set before: values with display scales of their own are given, not DATUMs instead. */
+	bool gives_own_scales;
+
 	/* Where parameters have their values, as far as they are known; NULL: nowhere. */
 	const EState *estate;
 
 	/* What follows is complete after finish(). */
 	GpuaggVectorProgram program;
 
-	/* columns of the table that it reads: attribute numbers, in the order of program.columns */
+	/* columns of the table that it reads: attribute numbers, in the order of program.columns; of one
+	 * with display scales of its own there may be two, one of DATUMs */
 	List *attributes;	 /* of int */
 	int nfilter_columns; /* so many of them are read by the filter */
 

@@ -107,9 +107,9 @@ number_constants(VectorBuild *build, const bool *needed)
 	return number;
 }
 
-/* The place of a source among those of its kind; list: the numbers of these as the build has them. */
+/* The place of an expression among those of rows; list: the numbers of these as the build has them. */
 static int
-number_source(List **list, int number)
+number_row(List **list, int number)
 {
 	int place = 0;
 	ListCell *lc;
@@ -121,6 +121,24 @@ number_source(List **list, int number)
 		place++;
 	}
 	*list = lappend_int(*list, number);
+	return place;
+}
+
+/* The same of a column, whose vector has this type. */
+static int
+number_column(VectorCompiler *compiler, uint8 *types, AttrNumber attno, uint8 type)
+{
+	int place = 0;
+	ListCell *lc;
+
+	foreach (lc, compiler->attributes)
+	{
+		if (lfirst_int(lc) == attno && types[place] == type)
+			return place;
+		place++;
+	}
+	compiler->attributes = lappend_int(compiler->attributes, attno);
+	types[place] = type;
 	return place;
 }
 
@@ -276,11 +294,10 @@ gpuagg_build_finish(VectorBuild *build)
 		if (constants_of(from) > 0)
 			to->arg = constants[from->arg];
 		else if (from->op == GPUAGG_VECTOR_ROW)
-			to->arg = number_source(&rows, from->arg);
+			to->arg = number_row(&rows, from->arg);
 		else if (from->op == GPUAGG_VECTOR_COLUMN)
 		{
-			to->arg = number_source(&compiler->attributes, (AttrNumber) from->arg);
-			columns[to->arg] = from->type;
+			to->arg = number_column(compiler, columns, (AttrNumber) from->arg, from->type);
 			if (i < build->nfilter)
 				compiler->nfilter_columns = list_length(compiler->attributes);
 		}

@@ -254,6 +254,7 @@ gpuagg_compile_rescale(VectorBuild *build, VectorValue *value, int scale)
 	int precision = value->precision + more;
 	const GpuaggVectorConstant *constant;
 	GpuaggVectorType type;
+	bool own_scales;
 
 	Assert(more >= 0);
 	if (more == 0)
@@ -279,10 +280,12 @@ gpuagg_compile_rescale(VectorBuild *build, VectorValue *value, int scale)
 	}
 	if (!gpuagg_compile_cast(build, value, type))
 		return false;
+	own_scales = value->own_scales;
 	decimal(value,
 			two_digits(build, GPUAGG_VECTOR_MUL, type, value->reg,
 					   gpuagg_build_integer(build, type, gpuagg_power_of_ten(more)), precision),
 			type, precision, scale);
+	value->own_scales = own_scales;
 	return true;
 }
 
@@ -331,6 +334,7 @@ gpuagg_rule_decimal_add(const VectorCall *call, VectorValue *value)
 		return false;
 	decimal(value, two_digits(build, call->function->op, type, a.reg, b.reg, precision), type,
 			precision, a.scale);
+	value->own_scales = a.own_scales || b.own_scales;
 	return true;
 }
 
@@ -358,6 +362,7 @@ gpuagg_rule_decimal_multiply(const VectorCall *call, VectorValue *value)
 		reg = two_digits(build, GPUAGG_VECTOR_MUL, type, a.reg, b.reg, precision);
 	}
 	decimal(value, reg, type, precision, a.scale + b.scale);
+	value->own_scales = a.own_scales || b.own_scales;
 	return a.scale + b.scale <= GPUAGG_INT128_DIGITS;
 }
 
@@ -464,9 +469,11 @@ gpuagg_rule_decimal_round(const VectorCall *call, VectorValue *value)
 	if (value->scale < 0 || !constant_integer(call, 1, &scale) || scale < 0 ||
 		scale > GPUAGG_INT128_DIGITS)
 		return false;
-	if (scale >= value->scale)
-		return gpuagg_compile_rescale(call->build, value, scale);
-	return round_to(call->build, value, scale);
+	if (scale >= value->scale ? !gpuagg_compile_rescale(call->build, value, scale)
+							  : !round_to(call->build, value, scale))
+		return false;
+	value->own_scales = false;
+	return true;
 }
 
 bool
@@ -494,7 +501,8 @@ gpuagg_rule_decimal_to_float(const VectorCall *call, VectorValue *value)
 	VectorValue a;
 
 	gpuagg_compile_argument(call, 0, &a);
-	if (a.scale < 0)
+	/* most of those with more digits than a double's are row by row anyway */
+	if (a.scale < 0 || a.own_scales)
 		return false;
 	instruction.type = a.type;
 	instruction.a = a.reg;

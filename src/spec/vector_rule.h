@@ -131,6 +131,9 @@ gpuagg_vector_is_integer(int type)
 /* The scale in a typmod of numeric, from -1000 to 1000. */
 extern int gpuagg_typmod_scale(int32 typmod);
 
+/* In such a typmod, where SQL has no bit: each value has a display scale of its own, up to that. */
+#define GPUAGG_TYPMOD_OWN_SCALES 0x800
+
 /* Whether equality of texts is that of their bytes, and order as well. */
 extern bool gpuagg_collation_is_bytes(Oid collation);
 extern bool gpuagg_collation_orders_bytes(Oid collation);

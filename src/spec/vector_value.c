@@ -47,6 +47,7 @@ decimal_form(int32 typmod, VectorValue *value)
 	value->type = digits <= GPUAGG_INT64_DIGITS ? GPUAGG_VECTOR_INT64 : GPUAGG_VECTOR_INT128;
 	value->precision = digits;
 	value->scale = Max(scale, 0);
+	value->own_scales = ((typmod - (int32) VARHDRSZ) & GPUAGG_TYPMOD_OWN_SCALES) != 0;
 }
 
 void
@@ -111,10 +112,11 @@ base_type(Oid type)
 
 /* ---- from SQL values ---- */
 
-/* A finite number times 10^scale; false: it is no such integer, or has another display scale. */
+/* A finite number times 10^scale; false: it is no such integer, or has a display scale for none. */
 static bool
-read_decimal(Datum datum, int scale, __int128 *integer)
+read_decimal(Datum datum, const VectorValue *value, __int128 *integer)
 {
+	int scale = value->scale;
 	GpuaggDecimal x;
 	Size size;
 	const char *data = gpuagg_numeric_in_place(datum, &size);
@@ -123,7 +125,8 @@ read_decimal(Datum datum, int scale, __int128 *integer)
 
 	if (data == NULL)
 		data = gpuagg_numeric_in_place(NumericGetDatum(DatumGetNumeric(datum)), &size);
-	if (gpuagg_numeric_read(data, size, &x) != GPUAGG_DECIMAL_FINITE || x.scale != scale)
+	if (gpuagg_numeric_read(data, size, &x) != GPUAGG_DECIMAL_FINITE || x.scale > scale ||
+		(x.scale < scale && !value->own_scales))
 		return false;
 	/* Groups of digits as one integer, times 10^power. */
 	if (x.ndigits > 0 && x.weight >= (GPUAGG_INT128_DIGITS + 3) / 4)
@@ -177,7 +180,7 @@ read_integer(const VectorValue *value, Oid type, Datum datum, __int128 *integer)
 			*integer = DatumGetObjectId(datum);
 			return true;
 		case NUMERICOID:
-			if (!read_decimal(datum, value->scale, integer))
+			if (!read_decimal(datum, value, integer))
 				return false;
 			return value->type == GPUAGG_VECTOR_INT128 ||
 				   (*integer >= PG_INT64_MIN && *integer <= PG_INT64_MAX);
