@@ -459,6 +459,9 @@ def between(rng, call, function, kind):
         texts += ['{0} * 2', '{0} * 2 + i', '-{0}', 'abs({0} - 100)', '{0} + i - 1']
     if kind in DECIMALS and function in ('sum', 'min', 'max'):
         texts += ['{0} * 2', '{0} - x_cents', 'round({0}, 1)', '{0} * x_tiny', 'abs(-{0} + i)', 'CASE WHEN {0} > x_cents * 3 THEN {0} ELSE -{0} END']
+    if function == 'avg' and kind in DECIMALS + ('int2', 'int4', 'int8'):
+        texts += ['{0} * 2', '{0} - x_cents', 'round({0}, 1)', 'round({0} * x_int2, 30)', '({0})::numeric(38,6)', 'CASE WHEN {0} > x_cents * 3 THEN {0} ELSE -{0} END',
+                  'CASE WHEN abs({0}) < x_cents OR {0} IN (0, 12.5) THEN x_cents END']
     return rng.choice(texts).format(call)
 
 

@@ -66,7 +66,8 @@ OF_NUMBERS = AGGREGATES + ('@sum({r})', '@sum({r}) FILTER (WHERE i % 3 = 0)', '@
 # core's sums of quotients of floats are rounded; equal numerics may be shown with other scales
 OF_AVERAGES = AGGREGATES + ('@max(-{r})', '@count(*) FILTER (WHERE {r} > 0)')
 OF_QUOTIENTS = ('@count(*)', '@count({r})', '@count(*) FILTER (WHERE {r} IS NULL)', '@count(*) FILTER (WHERE {r} < 2.5)', '@max(i)', '@sum({r})',
-                'trim_scale(@max({r}))', 'trim_scale(@min({r}))', '@avg({r})', '@sum({r}) FILTER (WHERE {r} > 0 AND i % 3 = 0)', '@max({r}::float8)')
+                'trim_scale(@max({r}))', 'trim_scale(@min({r}))', '@avg({r})', '@sum({r}) FILTER (WHERE {r} > 0 AND i % 3 = 0)', '@max({r}::float8)',
+                '@sum(round({r}, 1))', '@max(round({r}, 2))', '@min(({r})::numeric(38,3))', '@count(*) FILTER (WHERE {r} * 2 > v_cents OR abs({r}) < i)')
 # Conditions on a function's value, by the kind of it; those of others are no bounds.
 INTEGERS = ('{r} < 0', '{r} >= -3', '{r} = {number}', '{r} > 3000000000', '{r} < -99999999999', '{r} BETWEEN -1000 AND 200000', '700 > {r}', '{r} <= 4::int2')
 NUMERICS = ('{r} < 0', '{r} >= -3.75', '{r} > 1e40', '{r} > -1e40', "{r} < 'NaN'", '{r} <= 12.005', '{r} = 0.5', '{r} BETWEEN -1000.001 AND 3000')
@@ -285,6 +286,8 @@ def between(rng, call):
         texts.append('coalesce({0}, 7)')
     if aggregates is OF_AVERAGES:
         texts += ['{0} * 2', 'coalesce({0}, 1.5)']
+    if aggregates is OF_QUOTIENTS:
+        texts += ['round({0}, 1)', 'round({0} * 2, 3)', '({0})::numeric(38,2)', 'CASE WHEN {0} > v_cents * 3 THEN v_cents END']
     if re.match(r'gpu_count|rank|dense_rank|row_number|gpu_(running_)?(sum|max)\(v_int2', ours):
         texts += ['{0} * 2 + i', '-{0}', '{0} % 5', 'abs({0} - 100)']
     if re.match(r'gpu_(running_)?(sum|min|max)\(v_(cents|wide)\W', ours):
@@ -477,10 +480,10 @@ def quotients(script):
         script.sql("SELECT gpuagg_prefetch('%s')" % table)
         for n, name in enumerate(QUOTIENTS):
             for over in (OVERS[n % len(OVERS)], OVERS[(n + 2) % len(OVERS)]):
-                source = 'FROM (SELECT *, {0}avg(%s) OVER %s AS r FROM %s) q' % (name, over, table)
+                source = 'FROM (SELECT *, {0}avg(%s) OVER w AS r, round(-{0}avg(%s) OVER w, 3) AS a, {0}avg(%s) OVER w < mills AS b FROM %s WINDOW w AS %s) q' % (name, name, name, table, over)
                 for groups in ('', 'g'):
                     first, last = ('g, ', ' GROUP BY g') if groups else ('', '')
-                    exact = 'SELECT %s{0}sum(r), {0}avg(r), {0}count(r), {0}sum(r) FILTER (WHERE r > 0.25), {0}count(*) FILTER (WHERE r * 2 <= g) %s%s' % (first, source, last)
+                    exact = 'SELECT %s{0}sum(r), {0}avg(r), {0}count(r), {0}sum(r) FILTER (WHERE r > 0.25), {0}count(*) FILTER (WHERE r * 2 <= g), {0}sum(round(r, 2)), {0}min(round(r * 3 - g, 1)), {0}sum(a), {0}count(*) FILTER (WHERE b) %s%s' % (first, source, last)
                     beside(script, 'quotients', exact.format('gpu_'), exact.format(''), None)
                     script.check((table, rows, 'quotients', exact), 'SELECT engine, reason FROM gpuagg_last_query()', on_device)
                     extremes = 'SELECT {0}gpu_min(r), gpu_max(r), gpu_sum(r), gpu_max(r) FILTER (WHERE r < 0) {1} WHERE r <> 7 {2}'.format(first, source.format('gpu_'), last)
