@@ -181,8 +181,7 @@ gpuagg_window_between_make(const PlanState *plan, const PlanState *window, int n
 	for (int i = 0; i < n; i++)
 		if (computed == NULL || computed[i])
 			between->values[i] = gpuagg_compile_value(between->compiler, between->exprs[i], NULL);
-	if (!gpuagg_compile_finish(between->compiler) || between->compiler->user_function ||
-		between->compiler->rows != NIL)
+	if (!gpuagg_compile_finish(between->compiler) || between->compiler->user_function)
 		return NULL;
 	find_forms(between, scan);
 	return between;

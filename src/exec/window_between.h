@@ -31,7 +31,8 @@ extern Expr *gpuagg_window_between_expr(const PlanState *plan, const PlanState *
 /*
  * Of n columns of such a plan, and their typmods as who is above knows them; known: the same of the
  * scan tuple's columns, where they are not -1, or NULL; computed: those that are to be in the program,
- * NULL: all.  NULL: core's executor is to evaluate some of it.  In the current memory context.
+ * NULL: all.  NULL: there is no program for them that may run in another order than SQL's.  In the
+ * current memory context.
  */
 extern WindowBetween *gpuagg_window_between_make(const PlanState *plan, const PlanState *window,
 												 int n, const int *columns, const int32 *typmods,
