@@ -68,6 +68,14 @@ SELECT mem, is_core('SELECT @sum(a), @count(*) FILTER (WHERE b), @sum(c) FROM (S
 FROM (VALUES ('64kB'), ('4MB')) m (mem), LATERAL (SELECT set_config('work_mem', mem, false)) c;
 SELECT (as_columns('SELECT @sum(a), @max(b) FROM (SELECT @sum(n) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING) - @max(n) OVER (PARTITION BY x2 ORDER BY i ROWS UNBOUNDED PRECEDING) AS a, round(@avg(n) OVER (PARTITION BY x2 ORDER BY i ROWS UNBOUNDED PRECEDING), 1) AS b FROM prices) q')).*;
 
+-- what core's executor evaluates row by row over columns, with its errors: the first row's, of two that have one; of rows that conditions drop
+SELECT e, is_core(format('SELECT @sum(a), @max(b), @sum(c), @count(*) FILTER (WHERE d) FROM (SELECT i, %s AS a, @sum(n) OVER w * 2 AS b, (@count(*) OVER w * 800000)::int AS c, @avg(n) OVER w / 7 > n AS d FROM prices WHERE i <= 2684 WINDOW w AS (ORDER BY i ROWS UNBOUNDED PRECEDING)) q WHERE i < 10', e))
+FROM unnest('{@sum(n) OVER w / @count(*) OVER w, @avg(n) OVER w / 3, (@avg(x4) OVER w)::float8::numeric(20\,3), @sum(n) OVER w / (@count(*) OVER w - 2000), 1 / (@count(*) OVER w - 2684), CASE WHEN i > 1 THEN @sum(n) OVER w / (i - 1) END, n ^ 2, sqrt(@count(*) OVER w - 2001)::numeric, width_bucket(@avg(n) OVER w\, 0\, 5\, 3), (@sum(n) OVER w)::text::numeric / 3, length(@sum(n) OVER w || repeat(''x''\, 1000))}'::text[]) e;
+SELECT gpu_sum(a), gpu_sum(b) FROM (SELECT gpu_sum(n) OVER w / (gpu_count(*) OVER w - 2000) AS a, (gpu_count(*) OVER w * 800000)::int AS b FROM prices WINDOW w AS (ORDER BY i ROWS UNBOUNDED PRECEDING)) q;
+SELECT gpu_sum(a), gpu_sum(b) FROM (SELECT gpu_sum(n) OVER w / (gpu_count(*) OVER w - 2900) AS a, (gpu_count(*) OVER w * 800000)::int AS b FROM prices WINDOW w AS (ORDER BY i ROWS UNBOUNDED PRECEDING)) q;
+SELECT (as_columns('SELECT @sum(a), @max(b) FROM (SELECT @sum(n) OVER w / @count(*) OVER w AS a, @sum(n) OVER w * 2 AS b FROM prices WINDOW w AS (PARTITION BY g ORDER BY i)) q')).*,
+	(as_columns('SELECT @max(a), @max(b) FROM (SELECT @sum(n) OVER w || repeat(''x'', 1000) AS a, @sum(n) OVER w * 2 AS b FROM prices WINDOW w AS (PARTITION BY g ORDER BY i)) q')).columns AS strings;
+
 -- sums, extremes and averages of values with parameters
 SET plan_cache_mode = force_generic_plan;
 CREATE FUNCTION with_parameters(query text, a numeric, b numeric) RETURNS boolean LANGUAGE plpgsql AS $$
