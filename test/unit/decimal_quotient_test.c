@@ -194,6 +194,26 @@ test_first_groups(void)
 	CHECK(ok);
 }
 
+/* The greatest scale of quotients by counts of so many groups is no less than any, and is reached. */
+static void
+test_most_scale(void)
+{
+	int ok = 1;
+
+	for (int places = 0; places < 20; places++)
+		for (int groups = 0; groups < 4; groups++)
+		{
+			uint64_t unit = (uint64_t) gpuagg_power_of_ten(4 * groups);
+			int most = gpuagg_quotient_most_scale(places, groups);
+
+			ok = ok && scale_of(1, (places + 3) / 4 * 4, places, unit) == most;
+			for (int i = 0; i < 1000 && ok; i++)
+				ok = scale_of(any_number(100), places, places, 1 + next() % (10000 * unit - 1)) <=
+					 most;
+		}
+	CHECK(ok);
+}
+
 /* Quotients whose digits end behind the scale's last: ties go up, and just below them not. */
 static void
 test_ties(void)
@@ -257,6 +277,7 @@ main(void)
 	test_random();
 	test_always();
 	test_first_groups();
+	test_most_scale();
 	test_ties();
 	return check_summary();
 }
