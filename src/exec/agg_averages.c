@@ -57,15 +57,22 @@ reads_average(Node *expr, void *window)
 	return expression_tree_walker(expr, reads_average, window);
 }
 
-/* The expression of a column that the node reads, over the window's scan tuple; NULL: it is none. */
-static Expr *
-column_expr(const AggScanState *node, const PlanState *window, AttrNumber attno)
+static int
+column_of(const AggScanState *node, AttrNumber attno)
 {
 	int column = 0;
 
 	while (list_nth_int(node->spec->attributes, column) != attno)
 		column++;
-	return gpuagg_window_between_expr(linitial(node->css.custom_ps), window, column);
+	return column;
+}
+
+/* The expression of a column that the node reads, over the window's scan tuple; NULL: it is none. */
+static Expr *
+column_expr(const AggScanState *node, const PlanState *window, AttrNumber attno)
+{
+	return gpuagg_window_between_expr(linitial(node->css.custom_ps), window,
+									  column_of(node, attno));
 }
 
 bool
@@ -90,11 +97,15 @@ gpuagg_agg_averages_find(const AggAverages *averages, int scan)
 }
 
 int32
-gpuagg_agg_averages_typmod(const AggAverages *averages, int scan)
+gpuagg_agg_averages_typmod(const AggScanState *node, const PlanState *window,
+						   const AggAverages *averages, AttrNumber attno)
 {
-	const AggAverage *average = gpuagg_agg_averages_find(averages, scan);
+	Form_pg_attribute attribute = TupleDescAttr(node->row_desc, attno - 1);
 
-	return average != NULL ? gpuagg_own_scales_typmod(average->quotient.scale) : -1;
+	if (averages == NULL || attribute->atttypid != NUMERICOID)
+		return attribute->atttypmod;
+	return gpuagg_window_between_find_typmod(linitial(node->css.custom_ps), window,
+											 column_of(node, attno), averages->known);
 }
 
 /* The average that a column is as it is; NULL: it is none. */
@@ -131,6 +142,7 @@ static const char *
 find_averages(AggAverages *averages, PlanState *window)
 {
 	const WindowScanState *node = (const WindowScanState *) window;
+	int nscan = list_length(((const CustomScan *) window->plan)->custom_scan_tlist);
 	WindowSource sources[GPUAGG_WINDOW_FUNCTIONS];
 	const char *refusal;
 	const WindowDevice *device;
@@ -149,11 +161,19 @@ find_averages(AggAverages *averages, PlanState *window)
 	device = gpuagg_window_device_make(window, sources, averages->n, &refusal);
 	if (device == NULL)
 		return refusal;
+	averages->known = palloc(nscan * sizeof(int32));
+	for (int i = 0; i < nscan; i++)
+		averages->known[i] = -1;
 	for (int i = 0; i < averages->n; i++)
+	{
+		AggAverage *average = &averages->list[i];
+
 		if (device->counts[i] < 0 ||
-			!gpuagg_device_quotient_init(&averages->list[i].quotient, device->forms[i].scale,
+			!gpuagg_device_quotient_init(&average->quotient, device->forms[i].scale,
 										 most_rows(device)))
 			return "averages have too many digits";
+		averages->known[average->scan] = gpuagg_own_scales_typmod(average->quotient.scale);
+	}
 	return NULL;
 }
 
@@ -161,17 +181,17 @@ find_averages(AggAverages *averages, PlanState *window)
 static Node *
 replace_averages(Node *expr, void *reading)
 {
-	const AggAverage *average;
+	const Reading *of = reading;
 
 	if (expr == NULL)
 		return NULL;
-	average = average_of(reading, expr);
-	if (average != NULL)
+	if (IsA(expr, Var) && ((const Var *) expr)->varno == (int) of->node->varno &&
+		((const Var *) expr)->varattno > 0)
 	{
 		Var *var = copyObject((Var *) expr);
 
-		var->vartypmod = gpuagg_agg_averages_typmod(((const Reading *) reading)->averages,
-													average->scan);
+		var->vartypmod = gpuagg_agg_averages_typmod(of->node, of->window, of->averages,
+													var->varattno);
 		return (Node *) var;
 	}
 	return expression_tree_mutator(expr, replace_averages, reading);

@@ -26,6 +26,7 @@ typedef struct AggAverages
 {
 	int n;
 	AggAverage list[GPUAGG_WINDOW_FUNCTIONS];
+	int32 *known; /* typmods of these in the window's scan tuple; of its other columns -1 */
 
 	/* the program of filter, keys and values */
 	VectorCompiler *compiler;
@@ -44,8 +45,9 @@ extern bool gpuagg_agg_averages_used(const AggScanState *node, PlanState *window
 extern AggAverages *gpuagg_agg_averages_make(const AggScanState *node, PlanState *window,
 											 const char **refusal);
 
-/* The typmod by which a column of the window's scan tuple is known; -1: it is no such average. */
-extern int32 gpuagg_agg_averages_typmod(const AggAverages *averages, int scan);
+/* The typmod of an attribute of the rows below; averages: as the device has them; NULL: there are none. */
+extern int32 gpuagg_agg_averages_typmod(const AggScanState *node, const PlanState *window,
+										const AggAverages *averages, AttrNumber attno);
 
 /* The average that a column is; NULL: it is none. */
 extern const AggAverage *gpuagg_agg_averages_find(const AggAverages *averages, int scan);

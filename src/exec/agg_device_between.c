@@ -20,7 +20,7 @@ struct AggBetween
 
 /* Whether the program's columns are what the expressions give. */
 static bool
-has_columns(const AggScanState *node, const WindowBetween *of)
+has_columns(const AggScanState *node, const PlanState *window, const WindowBetween *of)
 {
 	ListCell *cell;
 
@@ -30,8 +30,12 @@ has_columns(const AggScanState *node, const WindowBetween *of)
 		Form_pg_attribute attribute = TupleDescAttr(node->row_desc, lfirst_int(cell) - 1);
 		VectorValue form;
 
-		gpuagg_vector_form(attribute->atttypid,
-						   gpuagg_window_between_typmod(of, i, attribute->atttypmod), &form);
+		gpuagg_vector_form(
+			attribute->atttypid,
+			gpuagg_window_between_typmod(of, i,
+										 gpuagg_agg_averages_typmod(node, window, node->averages,
+																	attribute->attnum)),
+			&form);
 		if (of->values[i].type != form.type || of->values[i].scale != form.scale)
 			return false;
 	}
@@ -61,15 +65,12 @@ static WindowBetween *
 make_program(const AggScanState *node, const PlanState *window)
 {
 	const List *attributes = gpuagg_agg_device_compiler(node)->attributes;
-	int nscan = list_length(((const CustomScan *) window->plan)->custom_scan_tlist);
 	int n = list_length(attributes);
 	int *columns = palloc0((n + 1) * sizeof(int));
 	int32 *typmods = palloc((n + 1) * sizeof(int32));
-	int32 *known = palloc((nscan + 1) * sizeof(int32));
+	const int32 *known = node->averages != NULL ? node->averages->known : NULL;
 	ListCell *cell;
 
-	for (int i = 0; i < nscan; i++)
-		known[i] = gpuagg_agg_averages_typmod(node->averages, i);
 	foreach (cell, attributes)
 	{
 		int i = foreach_current_index(cell);
@@ -90,7 +91,8 @@ make(const AggScanState *node, const PlanState *window)
 	WindowBetween *of = between->of = make_program(node, window);
 
 	if (of == NULL || of->compiler->parameters != NIL ||
-		!gpuagg_compiled_for_device(&of->compiler->program, false) || !has_columns(node, of))
+		!gpuagg_compiled_for_device(&of->compiler->program, false) ||
+		!has_columns(node, window, of))
 		return NULL;
 	for (uint32 i = 0; i < of->compiler->program.ncolumns; i++)
 		between->nbooleans += of->forms[i].type == GPUAGG_VECTOR_BOOL;

@@ -50,7 +50,7 @@ find_typmods(const AggScanState *node)
 	foreach (cell, typmods)
 		if (window != NULL && lfirst_int(cell) < 0)
 			lfirst_int(cell) = gpuagg_window_between_find_typmod(plan, window,
-																 foreach_current_index(cell));
+																 foreach_current_index(cell), NULL);
 	return typmods;
 }
 

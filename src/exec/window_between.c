@@ -62,25 +62,36 @@ gpuagg_window_between_expr(const PlanState *plan, const PlanState *window, int c
 	return entry->expr;
 }
 
-static int32 expr_typmod(const PlanState *window, const Node *expr);
+/* What is known of a window's columns. */
+typedef struct Knowing
+{
+	const PlanState *window;
+	const int32 *known; /* typmods by column, where they are not -1; or NULL */
+} Knowing;
+
+static int32 expr_typmod(const Knowing *knowing, const Node *expr);
 
 /* Of a column of a window's scan tuple: a function's, or one of the child, which may be a window. */
 static int32
-scan_typmod(const PlanState *window, int column)
+scan_typmod(const Knowing *knowing, int column)
 {
+	const PlanState *window = knowing->window;
 	const TargetEntry *entry = list_nth(((const CustomScan *) window->plan)->custom_scan_tlist,
 										column);
 	PlanState *child = ((const WindowScanState *) window)->input.child;
+	Knowing below = {child, NULL};
 	int32 typmod = gpuagg_window_result_typmod((const Node *) entry->expr, window->state);
 
+	if (knowing->known != NULL && knowing->known[column] >= 0)
+		return knowing->known[column];
 	if (typmod >= 0 || !IsA(entry->expr, Var) || gpuagg_window_source_node(child) != child)
 		return typmod;
 	entry = list_nth(child->plan->targetlist, column);
-	return expr_typmod(child, (const Node *) entry->expr);
+	return expr_typmod(&below, (const Node *) entry->expr);
 }
 
 static Node *
-set_scan_typmods(Node *node, void *window)
+set_scan_typmods(Node *node, void *knowing)
 {
 	int column;
 
@@ -91,29 +102,31 @@ set_scan_typmods(Node *node, void *window)
 	{
 		Var *var = copyObject((Var *) node);
 
-		var->vartypmod = scan_typmod(window, column);
+		var->vartypmod = scan_typmod(knowing, column);
 		return (Node *) var;
 	}
-	return expression_tree_mutator(node, set_scan_typmods, window);
+	return expression_tree_mutator(node, set_scan_typmods, knowing);
 }
 
 /* Of an expression over that. */
 static int32
-expr_typmod(const PlanState *window, const Node *expr)
+expr_typmod(const Knowing *knowing, const Node *expr)
 {
 	if (exprType(expr) != NUMERICOID)
 		return exprTypmod(expr);
 	return gpuagg_expression_typmod(set_scan_typmods(unconstify(Node *, expr),
-													 unconstify(PlanState *, window)),
-									window->state);
+													 unconstify(Knowing *, knowing)),
+									knowing->window->state);
 }
 
 int32
-gpuagg_window_between_find_typmod(const PlanState *plan, const PlanState *window, int column)
+gpuagg_window_between_find_typmod(const PlanState *plan, const PlanState *window, int column,
+								  const int32 *known)
 {
+	Knowing knowing = {window, known};
 	const Expr *expr = gpuagg_window_between_expr(plan, window, column);
 
-	return expr != NULL ? expr_typmod(window, (const Node *) expr) : -1;
+	return expr != NULL ? expr_typmod(&knowing, (const Node *) expr) : -1;
 }
 
 /* Finds the expressions, and typmods of the columns that are some; false: one cannot be had. */
@@ -167,11 +180,12 @@ gpuagg_window_between_make(const PlanState *plan, const PlanState *window, int n
 {
 	const List *scan = ((const CustomScan *) window->plan)->custom_scan_tlist;
 	WindowBetween *between = palloc0(sizeof(WindowBetween));
+	Knowing knowing = {window, known};
 
 	between->nscan = list_length(scan);
 	between->typmods = palloc((between->nscan + 1) * sizeof(int32));
 	for (int i = 0; i < between->nscan; i++)
-		between->typmods[i] = known != NULL && known[i] >= 0 ? known[i] : scan_typmod(window, i);
+		between->typmods[i] = scan_typmod(&knowing, i);
 	between->exprs = palloc0((n + 1) * sizeof(Expr *));
 	between->values = palloc0((n + 1) * sizeof(VectorValue));
 	if (!find_exprs(between, plan, window, n, columns, typmods))

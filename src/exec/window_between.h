@@ -40,7 +40,7 @@ extern WindowBetween *gpuagg_window_between_make(const PlanState *plan, const Pl
 
 /* The typmod of such a column, of numerics by what it is and the parameters that are known now. */
 extern int32 gpuagg_window_between_find_typmod(const PlanState *plan, const PlanState *window,
-											   int column);
+											   int column, const int32 *known);
 
 /* By which a column that is asked for is known if it is one of the scan tuple; otherwise: if it is none. */
 extern int32 gpuagg_window_between_typmod(const WindowBetween *between, int i, int32 otherwise);
