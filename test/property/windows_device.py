@@ -287,7 +287,7 @@ def between(rng, call):
     if aggregates is OF_AVERAGES:
         texts += ['{0} * 2', 'coalesce({0}, 1.5)']
     if aggregates is OF_QUOTIENTS:
-        texts += ['round({0}, 1)', 'round({0} * 2, 3)', '({0})::numeric(38,2)', 'CASE WHEN {0} > v_cents * 3 THEN v_cents END']
+        texts += ['round({0}, 1)', '{0} * 2 - i', 'round({0} * 2, 3)', '({0})::numeric(38,2)', 'CASE WHEN {0} > v_cents * 3 THEN v_cents END']
     if re.match(r'gpu_count|rank|dense_rank|row_number|gpu_(running_)?(sum|max)\(v_int2', ours):
         texts += ['{0} * 2 + i', '-{0}', '{0} % 5', 'abs({0} - 100)']
     if re.match(r'gpu_(running_)?(sum|min|max)\(v_(cents|wide)\W', ours):
@@ -480,10 +480,10 @@ def quotients(script):
         script.sql("SELECT gpuagg_prefetch('%s')" % table)
         for n, name in enumerate(QUOTIENTS):
             for over in (OVERS[n % len(OVERS)], OVERS[(n + 2) % len(OVERS)]):
-                source = 'FROM (SELECT *, {0}avg(%s) OVER w AS r, round(-{0}avg(%s) OVER w, 3) AS a, {0}avg(%s) OVER w < mills AS b FROM %s WINDOW w AS %s) q' % (name, name, name, table, over)
+                source = 'FROM (SELECT *, {0}avg(%s) OVER w AS r, round(-{0}avg(%s) OVER w, 3) AS a, {0}avg(%s) OVER w < mills AS b, {0}avg(%s) OVER w * 2 - g AS c FROM %s WINDOW w AS %s) q' % (name, name, name, name, table, over)
                 for groups in ('', 'g'):
                     first, last = ('g, ', ' GROUP BY g') if groups else ('', '')
-                    exact = 'SELECT %s{0}sum(r), {0}avg(r), {0}count(r), {0}sum(r) FILTER (WHERE r > 0.25), {0}count(*) FILTER (WHERE r * 2 <= g), {0}sum(round(r, 2)), {0}min(round(r * 3 - g, 1)), {0}sum(a), {0}count(*) FILTER (WHERE b) %s%s' % (first, source, last)
+                    exact = 'SELECT %s{0}sum(r), {0}avg(r), {0}count(r), {0}sum(r) FILTER (WHERE r > 0.25), {0}count(*) FILTER (WHERE r * 2 <= g), {0}sum(round(r, 2)), {0}min(round(r * 3 - g, 1)), {0}sum(a), {0}count(*) FILTER (WHERE b), {0}count(c) FILTER (WHERE c < r), {0}max(round(c, 4)) %s%s' % (first, source, last)
                     beside(script, 'quotients', exact.format('gpu_'), exact.format(''), None)
                     script.check((table, rows, 'quotients', exact), 'SELECT engine, reason FROM gpuagg_last_query()', on_device)
                     extremes = 'SELECT {0}gpu_min(r), gpu_max(r), gpu_sum(r), gpu_max(r) FILTER (WHERE r < 0) {1} WHERE r <> 7 {2}'.format(first, source.format('gpu_'), last)
