@@ -379,7 +379,7 @@ gpuagg_vector_choose_set(GpuaggVectorStep *step)
 																	  : run_many;
 }
 
-/* By insertion; there are at most GPUAGG_VECTOR_CONSTANTS. */
+/* Shell's way: steps of so many values, by insertion. */
 void
 gpuagg_vector_sort_set(int type, void *set, int n)
 {
@@ -387,14 +387,15 @@ gpuagg_vector_sort_set(int type, void *set, int n)
 	uint8_t *values = set;
 	uint8_t one[sizeof(GpuaggInt128)] __attribute__((aligned(8)));
 
-	for (int i = 1; i < n; i++)
-	{
-		int to = i;
+	for (int step = n / 2; step > 0; step /= 2)
+		for (int i = step; i < n; i++)
+		{
+			int to = i;
 
-		memcpy(one, values + i * size, size);
-		while (to > 0 && compares[type].before(one, values + (to - 1) * size))
-			to--;
-		memmove(values + (to + 1) * size, values + to * size, (i - to) * size);
-		memcpy(values + to * size, one, size);
-	}
+			memcpy(one, values + i * size, size);
+			for (; to >= step && compares[type].before(one, values + (to - step) * size);
+				 to -= step)
+				memcpy(values + to * size, values + (to - step) * size, size);
+			memcpy(values + to * size, one, size);
+		}
 }
