@@ -34,7 +34,7 @@ totals_plan(const QueryJob *query)
 static GpuaggReason
 make_order(QueryJob *query, const GpuaggQuery *read)
 {
-	uint8_t types[GPUAGG_VECTOR_REGISTERS] = {0};
+	uint8_t types[GPUAGG_VECTOR_DEVICE_REGISTERS] = {0};
 
 	if (gpuagg_vector_check(&read->program, types) != -1 ||
 		!gpuagg_window_check(read->window, types, read->above.columns, read->above.ncolumns))
@@ -78,7 +78,7 @@ static GpuaggReason
 plan_totals(QueryJob *query, const GpuaggQuery *read, const GpuaggVectorProgram *program,
 			GpuQueryPlan *plan)
 {
-	uint8_t types[GPUAGG_VECTOR_REGISTERS] = {0};
+	uint8_t types[GPUAGG_VECTOR_DEVICE_REGISTERS] = {0};
 	uint64_t answer = query->job.request.u.query.answer_bytes -
 					  gpuagg_query_groups_at(query->head.nchunks);
 

@@ -392,12 +392,13 @@ gpu_query_plan_groups(GpuQueryPlan *plan, const GpuaggVectorProgram *program,
 					  const GpuQueryAggregate *aggregates, int naggregates, const uint16_t *keys,
 					  int nkeys)
 {
-	uint8_t types[GPUAGG_VECTOR_REGISTERS];
+	uint8_t types[GPUAGG_VECTOR_DEVICE_REGISTERS];
 	QueryPlanner p;
 
 	memset(plan, 0, sizeof(*plan));
 	if (naggregates < 0 || naggregates > GPU_QUERY_AGGREGATES || nkeys < 0 ||
-		nkeys > GPUAGG_GROUP_KEYS || gpuagg_vector_check(program, types) != -1 ||
+		nkeys > GPUAGG_GROUP_KEYS || !gpuagg_vector_fits_device(program) ||
+		gpuagg_vector_check(program, types) != -1 ||
 		!aggregates_are_right(aggregates, naggregates, types, program->nregisters))
 		return GPUAGG_REFUSED;
 	if (nkeys > 0 &&

@@ -8,7 +8,7 @@
 #include "kernels/query.h"
 
 constexpr int PLAN_NOTHING = -1;
-constexpr int PLAN_VALUES = GPUAGG_VECTOR_INSTRUCTIONS + 1;
+constexpr int PLAN_VALUES = GPUAGG_VECTOR_DEVICE_INSTRUCTIONS + 1;
 constexpr int PLAN_NODES = GPU_QUERY_STEPS;
 
 enum PlanKind
@@ -60,8 +60,8 @@ struct QueryPlanner
 	int nvalues;
 	int nnodes;
 	int nconstants;
-	PlanZone zone;							/* that was added last */
-	int registers[GPUAGG_VECTOR_REGISTERS]; /* values */
+	PlanZone zone;								   /* that was added last */
+	int registers[GPUAGG_VECTOR_DEVICE_REGISTERS]; /* values */
 	PlanValue values[PLAN_VALUES];
 	PlanNode nodes[PLAN_NODES];
 };

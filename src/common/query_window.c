@@ -83,7 +83,8 @@ static bool
 are_numbers(const uint16_t *registers, uint32_t n, const uint8_t *types)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (registers[i] >= GPUAGG_VECTOR_REGISTERS || types[registers[i]] < GPUAGG_VECTOR_INT16 ||
+		if (registers[i] >= GPUAGG_VECTOR_DEVICE_REGISTERS ||
+			types[registers[i]] < GPUAGG_VECTOR_INT16 ||
 			types[registers[i]] > GPUAGG_VECTOR_FLOAT64)
 			return false;
 	return true;

@@ -64,10 +64,13 @@ gpuagg_query_places(const GpuaggQueryHead *head, GpuaggQueryPlaces *places)
 
 	if (head->nchunks == 0 || head->nchunks > GPUAGG_QUERY_CHUNKS ||
 		head->naggregates > GPUAGG_QUERY_AGGREGATES || head->nkeys > GPUAGG_QUERY_KEYS ||
-		head->ninstructions > GPUAGG_VECTOR_INSTRUCTIONS ||
-		head->nconstants > GPUAGG_VECTOR_CONSTANTS || head->ncolumns > GPUAGG_QUERY_COLUMNS ||
-		head->window > 1 || head->above_ninstructions > GPUAGG_VECTOR_INSTRUCTIONS ||
-		head->above_nconstants > GPUAGG_VECTOR_CONSTANTS ||
+		head->ninstructions > GPUAGG_VECTOR_DEVICE_INSTRUCTIONS ||
+		head->nregisters > GPUAGG_VECTOR_DEVICE_REGISTERS ||
+		head->nconstants > GPUAGG_VECTOR_DEVICE_CONSTANTS ||
+		head->ncolumns > GPUAGG_QUERY_COLUMNS || head->window > 1 ||
+		head->above_ninstructions > GPUAGG_VECTOR_DEVICE_INSTRUCTIONS ||
+		head->above_nregisters > GPUAGG_VECTOR_DEVICE_REGISTERS ||
+		head->above_nconstants > GPUAGG_VECTOR_DEVICE_CONSTANTS ||
 		head->above_ncolumns > GPUAGG_WINDOW_COLUMNS || head->shifted > 1 || head->spare != 0 ||
 		(head->shifted && head->nkeys > 0 && !head->window) || head->parts == 0 ||
 		head->parts > (head->nkeys == 0 ? 1 : GPUAGG_QUERY_PARTS) || head->part >= head->parts)

@@ -38,12 +38,17 @@
 
 #define GPUAGG_VECTOR_ROWS		   1024
 #define GPUAGG_VECTOR_WORDS		   (GPUAGG_VECTOR_ROWS / 64)
-#define GPUAGG_VECTOR_INSTRUCTIONS 1024
-#define GPUAGG_VECTOR_REGISTERS	   256
-#define GPUAGG_VECTOR_CONSTANTS	   512
+#define GPUAGG_VECTOR_INSTRUCTIONS 16384
+#define GPUAGG_VECTOR_REGISTERS	   4096
+#define GPUAGG_VECTOR_CONSTANTS	   4096
 #define GPUAGG_VECTOR_COLUMNS	   2048
 #define GPUAGG_VECTOR_SCALE		   1000		  /* the largest of a decimal */
 #define GPUAGG_VECTOR_NONE		   UINT16_MAX /* no register */
+
+/* What a program for the device has at most. */
+#define GPUAGG_VECTOR_DEVICE_INSTRUCTIONS 1024
+#define GPUAGG_VECTOR_DEVICE_REGISTERS	  256
+#define GPUAGG_VECTOR_DEVICE_CONSTANTS	  512
 
 /* Types of registers; values lie as a C array of that type. */
 typedef enum GpuaggVectorType
@@ -303,5 +308,8 @@ extern int gpuagg_vector_result(const GpuaggVectorInstruction *instruction);
  * them, a number that no instruction of the program has.
  */
 extern int gpuagg_vector_check(const GpuaggVectorProgram *program, uint8_t *types);
+
+/* Whether a program is small enough for the device. */
+extern bool gpuagg_vector_fits_device(const GpuaggVectorProgram *program);
 
 #endif /* GPUAGG_VECTOR_H */

@@ -264,3 +264,11 @@ gpuagg_vector_check(const GpuaggVectorProgram *program, uint8_t *types)
 	}
 	return -1;
 }
+
+bool
+gpuagg_vector_fits_device(const GpuaggVectorProgram *program)
+{
+	return program->ninstructions <= GPUAGG_VECTOR_DEVICE_INSTRUCTIONS &&
+		   program->nregisters <= GPUAGG_VECTOR_DEVICE_REGISTERS &&
+		   program->nconstants <= GPUAGG_VECTOR_DEVICE_CONSTANTS;
+}

@@ -84,7 +84,7 @@ lay_out(const GpuaggVectorProgram *program, Use *uses)
 	Layout layout;
 	size_t end = 0;
 
-	memset(uses, 0, sizeof(Use) * GPUAGG_VECTOR_REGISTERS);
+	memset(uses, 0, sizeof(Use) * program->nregisters);
 	(void) add(&end, sizeof(Runner));
 	layout.constants = add(&end, program->nconstants * sizeof(GpuaggVectorConstant));
 	layout.columns = add(&end, program->ncolumns * sizeof(GpuaggVector));

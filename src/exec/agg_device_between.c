@@ -51,12 +51,12 @@ has_room(const AggScanState *node, const AggBetween *between)
 	uint32 naverages = node->averages != NULL ? (uint32) node->averages->n : 0;
 
 	return above->nregisters + below->nregisters + 2 + naverages * DEVICE_QUOTIENT_REGISTERS <=
-			   GPUAGG_VECTOR_REGISTERS &&
+			   GPUAGG_VECTOR_DEVICE_REGISTERS &&
 		   above->nconstants + below->nconstants + 1 + naverages * DEVICE_QUOTIENT_CONSTANTS <=
-			   GPUAGG_VECTOR_CONSTANTS &&
+			   GPUAGG_VECTOR_DEVICE_CONSTANTS &&
 		   above->ninstructions + below->ninstructions + 2 * between->nbooleans + 1 +
 				   naverages * DEVICE_QUOTIENT_INSTRUCTIONS <=
-			   GPUAGG_VECTOR_INSTRUCTIONS &&
+			   GPUAGG_VECTOR_DEVICE_INSTRUCTIONS &&
 		   below->ncolumns <= GPUAGG_WINDOW_COLUMNS;
 }
 
@@ -282,7 +282,7 @@ static GpuaggVectorConstant *
 join_constants(const AggScanState *node, const GpuaggVectorProgram *below)
 {
 	uint32 n = gpuagg_agg_device_compiler(node)->program.nconstants;
-	GpuaggVectorConstant *constants = palloc0(GPUAGG_VECTOR_CONSTANTS *
+	GpuaggVectorConstant *constants = palloc0(GPUAGG_VECTOR_DEVICE_CONSTANTS *
 											  sizeof(GpuaggVectorConstant));
 
 	memcpy(constants, gpuagg_agg_device_runner(node)->constants, n * sizeof(GpuaggVectorConstant));
@@ -319,7 +319,7 @@ gpuagg_agg_between_program(const AggScanState *node, const AggBetween *between)
 	Joiner joiner = {.node = node,
 					 .between = between,
 					 .program = &program,
-					 .instructions = palloc(GPUAGG_VECTOR_INSTRUCTIONS *
+					 .instructions = palloc(GPUAGG_VECTOR_DEVICE_INSTRUCTIONS *
 											sizeof(GpuaggVectorInstruction)),
 					 .constants = join_constants(node, below),
 					 .first_register = (uint16) above->nregisters,

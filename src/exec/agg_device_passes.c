@@ -4,6 +4,8 @@
  */
 #include "compat.h"
 
+#include "utils/memutils.h"
+
 #include "exec/agg_averages.h"
 #include "exec/agg_device_passes.h"
 #include "exec/compiled.h"
@@ -45,6 +47,7 @@ gpuagg_agg_sums_decimals(const AggScanState *node, int number)
 }
 
 static const char too_many_columns[] = "too many columns are needed";
+static const char too_large[] = "expressions are too large";
 
 /* Why there is no kernel for the program; NULL: there is. */
 static const char *
@@ -58,6 +61,9 @@ program_refusal(const AggScanState *node)
 		return "no column is needed";
 	if (over_subquery && program->ncolumns > GPUAGG_WINDOW_COLUMNS)
 		return too_many_columns;
+	/* of others passes need just a part */
+	if (over_subquery && !gpuagg_vector_fits_device(program))
+		return too_large;
 	if (!gpuagg_compiled_for_device(program, !over_subquery))
 		return "an expression is the CPU's";
 	return gpuagg_device_codes_refusal(program);
@@ -179,6 +185,12 @@ lay_out_groups(const AggScanState *node, AggDevicePass *pass)
 }
 
 bool
+gpuagg_agg_device_whole(const GpuaggVectorProgram *program)
+{
+	return program->ncolumns <= GPUAGG_QUERY_COLUMNS && gpuagg_vector_fits_device(program);
+}
+
+bool
 gpuagg_agg_device_part(const GpuaggVectorProgram *program, AggDevicePass *pass, VectorPart *part)
 {
 	uint16 registers[2 * GPUAGG_QUERY_AGGREGATES + GPUAGG_GROUP_KEYS];
@@ -205,17 +217,34 @@ gpuagg_agg_device_part(const GpuaggVectorProgram *program, AggDevicePass *pass, 
 	return true;
 }
 
-/* Whether a request can have all columns that the pass needs. */
-static bool
-has_columns(const AggScanState *node, const AggDevicePass *pass)
+/* Why a request cannot have all that the pass needs of a table; NULL: it can. */
+static const char *
+part_refusal(const GpuaggVectorProgram *program, AggDevicePass pass)
 {
-	const GpuaggVectorProgram *program = &gpuagg_agg_device_compiler(node)->program;
-	AggDevicePass own = *pass;
 	VectorPart part;
 
-	return node->spec->over_subquery || program->ncolumns <= GPUAGG_QUERY_COLUMNS ||
-		   (gpuagg_agg_device_part(program, &own, &part) &&
-			part.program.ncolumns <= GPUAGG_QUERY_COLUMNS);
+	if (!gpuagg_agg_device_part(program, &pass, &part))
+		return too_large;
+	return part.program.ncolumns > GPUAGG_QUERY_COLUMNS ? too_many_columns : NULL;
+}
+
+/* The same; parts that are made only to see leave no memory behind. */
+static const char *
+size_refusal(const AggScanState *node, const AggDevicePass *pass)
+{
+	const GpuaggVectorProgram *program = &gpuagg_agg_device_compiler(node)->program;
+	MemoryContext context;
+	MemoryContext old;
+	const char *refusal;
+
+	if (node->spec->over_subquery || gpuagg_agg_device_whole(program))
+		return NULL;
+	context = AllocSetContextCreate(CurrentMemoryContext, "gpuagg part", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(context);
+	refusal = part_refusal(program, *pass);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return refusal;
 }
 
 /* A pass of n states; why there is none, or NULL. */
@@ -237,7 +266,7 @@ make_pass(const States *states, int first, int n, AggDevicePass *pass)
 	add_codes(states, pass);
 	if (node->spec->nkeys > 0)
 		refusal = lay_out_groups(node, pass);
-	return refusal == NULL && !has_columns(node, pass) ? too_many_columns : refusal;
+	return refusal == NULL ? size_refusal(node, pass) : refusal;
 }
 
 /* All states, in as few passes as they fit. */

@@ -47,6 +47,9 @@ extern bool gpuagg_agg_sums_decimals(const AggScanState *node, int number);
 /* Why the device can do nothing; NULL: it can, and passes are set, in the current memory context. */
 extern const char *gpuagg_agg_device_find(const AggScanState *node, AggDevice *device);
 
+/* Whether a request about a table can have the whole program. */
+extern bool gpuagg_agg_device_whole(const GpuaggVectorProgram *program);
+
 /*
  * Makes the part of a program that a pass needs, in the current memory context, and has the pass name
  * its registers; false: it is too large.

@@ -70,7 +70,7 @@ init_program(AggRequest *request, const AggScanState *node, const AskedChunks *a
 	}
 	else
 	{
-		if ((node->device->npasses > 1 || part.program.ncolumns > GPUAGG_QUERY_COLUMNS) &&
+		if ((node->device->npasses > 1 || !gpuagg_agg_device_whole(&part.program)) &&
 			!gpuagg_agg_device_part(&question->program->program, &request->pass, &part))
 			return false;
 		query->program = part.program;

@@ -259,7 +259,7 @@ begin(Maker *maker, const GpuaggVectorProgram *from)
 {
 	memset(maker, 0, sizeof(Maker));
 	maker->from = from;
-	for (int i = 0; i < GPUAGG_VECTOR_REGISTERS; i++)
+	for (uint32 i = 0; i < from->nregisters; i++)
 		maker->registers[i] = (Strings){-1, -1};
 }
 

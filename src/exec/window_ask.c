@@ -184,7 +184,7 @@ use(const WindowDevice *window, const DeviceTables *tables)
 	}
 }
 
-/* Makes the program with codes of strings; false: it is none. */
+/* Makes the program with codes of strings; false: it is none, or too large. */
 static bool
 make_program(WindowDevice *window, DeviceTables *tables)
 {
@@ -197,7 +197,9 @@ make_program(WindowDevice *window, DeviceTables *tables)
 			readers[i] = tables->list[i].reader;
 			places[i] = tables->list[i].places;
 		}
-	if (!gpuagg_device_codes_program(&window->program, readers, places, tables->n, &window->asked))
+	if (!gpuagg_device_codes_program(&window->program, readers, places, tables->n,
+									 &window->asked) ||
+		!gpuagg_vector_fits_device(&window->asked.program))
 		return false;
 	gpuagg_device_tables_shift(tables, window->asked.firsts);
 	return true;

@@ -323,7 +323,7 @@ add_columns(Maker *maker, const WindowSource *sources, int n)
 static bool
 is_complete(const WindowDevice *device)
 {
-	uint8 types[GPUAGG_VECTOR_REGISTERS] = {0};
+	uint8 types[GPUAGG_VECTOR_DEVICE_REGISTERS] = {0};
 	uint8 columns[GPUAGG_WINDOW_COLUMNS];
 
 	if (gpuagg_vector_check(&device->program, types) >= 0)
@@ -442,7 +442,8 @@ make(Maker *maker, const WindowSource *sources, int n)
 
 	if (refusal != NULL)
 		return refusal;
-	if (!gpuagg_compiled_for_device(&device->compiler->program, true) ||
+	if (!gpuagg_vector_fits_device(&device->compiler->program) ||
+		!gpuagg_compiled_for_device(&device->compiler->program, true) ||
 		gpuagg_device_codes_refusal(&device->compiler->program) != NULL)
 		return "an expression below the window is the CPU's";
 	device->program = device->compiler->program;

@@ -326,7 +326,7 @@ make_above(const WindowScanState *node, WindowPassed *passed)
 {
 	const WindowSpec *spec = node->spec;
 	WindowDevice *device = passed->device;
-	uint8 types[GPUAGG_VECTOR_REGISTERS] = {0};
+	uint8 types[GPUAGG_VECTOR_DEVICE_REGISTERS] = {0};
 
 	passed->above = (GpuaggVectorProgram){.filter = GPUAGG_VECTOR_NONE,
 										  .ncolumns = (uint32) device->ncolumns,

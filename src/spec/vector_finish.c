@@ -13,8 +13,8 @@ typedef struct Allocation
 	uint16 *place;	/* of a build's register */
 	int *last_read; /* the instruction that reads it last; -1: none */
 	int nregisters;
-	uint16 free[GPUAGG_VECTOR_TYPES][GPUAGG_VECTOR_REGISTERS];
-	int nfree[GPUAGG_VECTOR_TYPES];
+	uint16 free[GPUAGG_VECTOR_TYPES];	  /* the first one to be used again, or NONE; */
+	uint16 next[GPUAGG_VECTOR_REGISTERS]; /* and the one after it */
 } Allocation;
 
 static void
@@ -197,7 +197,15 @@ release(Allocation *allocation, const VectorBuild *build, uint16 reg, int instru
 		return;
 	allocation->last_read[reg] = -1; /* once, where it is read twice */
 	type = gpuagg_vector_result(&build->code[reg]);
-	allocation->free[type][allocation->nfree[type]++] = allocation->place[reg];
+	allocation->next[allocation->place[reg]] = allocation->free[type];
+	allocation->free[type] = allocation->place[reg];
+}
+
+static void
+forget_free(Allocation *allocation)
+{
+	for (int type = 0; type < GPUAGG_VECTOR_TYPES; type++)
+		allocation->free[type] = GPUAGG_VECTOR_NONE;
 }
 
 /* A register for the result of instruction i; false: there are no more. */
@@ -208,8 +216,11 @@ place(Allocation *allocation, const VectorBuild *build, int i)
 
 	if (allocation->place[i] != GPUAGG_VECTOR_NONE)
 		return true; /* an output */
-	if (allocation->nfree[type] > 0 && may_be_shared(build, i))
-		allocation->place[i] = allocation->free[type][--allocation->nfree[type]];
+	if (allocation->free[type] != GPUAGG_VECTOR_NONE && may_be_shared(build, i))
+	{
+		allocation->place[i] = allocation->free[type];
+		allocation->free[type] = allocation->next[allocation->place[i]];
+	}
 	else if (allocation->nregisters < GPUAGG_VECTOR_REGISTERS)
 		allocation->place[i] = (uint16) allocation->nregisters++;
 	else
@@ -231,6 +242,7 @@ make_allocation(const VectorBuild *build, const bool *needed)
 		allocation->place[i] = GPUAGG_VECTOR_NONE;
 		allocation->last_read[i] = -1;
 	}
+	forget_free(allocation);
 	foreach (lc, build->outputs)
 		allocation->place[lfirst_int(lc)] = (uint16) allocation->nregisters++;
 	for (int i = 0; i < build->ncode; i++)
@@ -276,7 +288,7 @@ gpuagg_build_finish(VectorBuild *build)
 		GpuaggVectorInstruction *to = &code[n];
 
 		if (i == build->nfilter)
-			memset(allocation->nfree, 0, sizeof(allocation->nfree));
+			forget_free(allocation);
 		if (!needed[i])
 			continue;
 		if (!place(allocation, build, i))

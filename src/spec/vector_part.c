@@ -68,7 +68,7 @@ finish(VectorBuild *build, VectorPart *part)
 	VectorCompiler *compiler = build->compiler;
 	ListCell *cell;
 
-	if (!gpuagg_build_finish(build))
+	if (!gpuagg_build_finish(build) || !gpuagg_vector_fits_device(&compiler->program))
 		return false;
 	part->program = compiler->program;
 	part->columns = palloc(Max(part->program.ncolumns, 1) * sizeof(uint16));

@@ -16,7 +16,8 @@ typedef struct VectorPart
 
 /*
  * Makes the part, in the current memory context; registers: n of what the whole program has at its end,
- * or NONE, which become those of the part.  There are no ROW instructions.  False: it is too large.
+ * or NONE, which become those of the part.  There are no ROW instructions.  False: it is too large for
+ * the device.
  */
 extern bool gpuagg_vector_part(const GpuaggVectorProgram *whole, uint16 *registers, int n,
 							   VectorPart *part);

@@ -805,6 +805,8 @@ test_wrong_queries(int fd, const Lease *lease, const Question *question, const C
 	REFUSED_WITH(head->ninstructions = UINT32_MAX);
 	REFUSED_WITH(head->nfilter = head->ninstructions + 1);
 	REFUSED_WITH(head->nregisters = 1);
+	REFUSED_WITH(head->nregisters = GPUAGG_VECTOR_DEVICE_REGISTERS + 1);
+	REFUSED_WITH(head->nconstants = GPUAGG_VECTOR_DEVICE_CONSTANTS + 1);
 	REFUSED_WITH(head->parts = 0);
 	REFUSED_WITH(head->parts = 2);
 	REFUSED_WITH(head->part = 1);

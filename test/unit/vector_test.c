@@ -490,9 +490,9 @@ test_refusals(void)
 	REFUSED(p.nfilter = 2, 4);
 	REFUSED(p.filter = 3, 4);
 	REFUSED(p.filter = 4, 4);
-	REFUSED(p.nregisters = 300, 4);
+	REFUSED(p.nregisters = GPUAGG_VECTOR_REGISTERS + 1, 4);
 	REFUSED(p.nregisters = 3, 3);
-	REFUSED(p.nconstants = 1000, 4);
+	REFUSED(p.nconstants = GPUAGG_VECTOR_CONSTANTS + 1, 4);
 	REFUSED(p.ncolumns = 100000, 4);
 	REFUSED(p.ncolumns = 3, 4);
 	REFUSED(p.spare = 1, 4);
@@ -530,6 +530,110 @@ test_refusals(void)
 	REFUSED((in[3].op = GPUAGG_VECTOR_TIME_FIELD, in[3].b = NONE, in[3].arg = GPUAGG_FIELD_DOW),
 			-1);
 	REFUSED((in[3].op = GPUAGG_VECTOR_TIME_FIELD, in[3].b = NONE, in[3].arg = 20), 3);
+}
+
+/* As many registers as there may be, each of an instruction of its own. */
+static void
+test_large(void)
+{
+	static GpuaggVectorInstruction instructions[GPUAGG_VECTOR_REGISTERS];
+	static uint8_t types[GPUAGG_VECTOR_REGISTERS];
+	static const uint8_t columns[] = {GPUAGG_VECTOR_INT64};
+	GpuaggVectorConstant one = {.type = GPUAGG_VECTOR_INT64, .u.integer.lo = 1};
+	GpuaggVectorProgram p = {GPUAGG_VECTOR_REGISTERS,
+							 0,
+							 NONE,
+							 GPUAGG_VECTOR_REGISTERS,
+							 1,
+							 1,
+							 0,
+							 0,
+							 instructions,
+							 &one,
+							 columns};
+	int64_t values[GPUAGG_VECTOR_ROWS];
+	GpuaggVectorRunner *runner;
+	bool ok = true;
+
+	for (uint16_t i = 0; i < GPUAGG_VECTOR_REGISTERS; i++)
+		instructions[i] = (GpuaggVectorInstruction){
+			.op = i == 0   ? GPUAGG_VECTOR_COLUMN
+				  : i == 1 ? GPUAGG_VECTOR_CONSTANT
+						   : GPUAGG_VECTOR_ADD,
+			.type = GPUAGG_VECTOR_INT64,
+			.out = i,
+			.a = i < 2	  ? NONE
+				 : i == 2 ? 0
+						  : (uint16_t) (i - 1),
+			.b = i < 2 ? NONE : 1,
+			.c = NONE,
+			.mask = NONE,
+		};
+	CHECK(gpuagg_vector_check(&p, types) == -1);
+	CHECK(!gpuagg_vector_fits_device(&p));
+	runner = aligned_alloc(64, gpuagg_vector_runner_size(&p));
+	(void) gpuagg_vector_runner_make(runner, &p);
+	for (int row = 0; row < GPUAGG_VECTOR_ROWS; row++)
+		values[row] = (int64_t) (next() >> 2);
+	runner->columns[0] = (GpuaggVector){values, NULL};
+	gpuagg_vector_run_filter(runner, GPUAGG_VECTOR_ROWS);
+	gpuagg_vector_run_values(runner);
+	for (int i = 2; i < GPUAGG_VECTOR_REGISTERS; i++)
+		for (int row = 0; row < GPUAGG_VECTOR_ROWS; row++)
+			ok &= ((const int64_t *) runner->registers[i].values)[row] == values[row] + i - 1;
+	CHECK(ok && !runner->any_flagged);
+	free(runner);
+	p.ninstructions = p.nregisters = GPUAGG_VECTOR_DEVICE_REGISTERS;
+	CHECK(gpuagg_vector_fits_device(&p));
+	p.nregisters++;
+	CHECK(!gpuagg_vector_fits_device(&p));
+}
+
+/* As many constants as there may be, in one IN. */
+static void
+test_many(void)
+{
+	static GpuaggVectorConstant constants[GPUAGG_VECTOR_CONSTANTS];
+	static const uint8_t columns[] = {GPUAGG_VECTOR_INT32};
+	GpuaggVectorInstruction instructions[] = {
+		{GPUAGG_VECTOR_COLUMN, GPUAGG_VECTOR_INT32, 0, 0, 0, NONE, NONE, NONE, NONE, 0, 0},
+		{GPUAGG_VECTOR_IN, GPUAGG_VECTOR_INT32, 0, 0, 1, 0, NONE, NONE, NONE, 0, 0},
+	};
+	GpuaggVectorProgram p = {2, 0, NONE, 2, 0, 1, 0, 0, instructions, constants, columns};
+	uint8_t types[2];
+	bool ok = true;
+
+	for (int n = 1; n <= GPUAGG_VECTOR_CONSTANTS; n += 1 + n / 3)
+	{
+		bool *holds = calloc(2 * GPUAGG_VECTOR_CONSTANTS, sizeof(bool));
+		int32_t values[GPUAGG_VECTOR_ROWS];
+		GpuaggVectorRunner *runner;
+		const uint64_t *found;
+
+		p.nconstants = instructions[1].count = (uint16_t) n;
+		for (int k = 0; k < n; k++)
+		{
+			uint64_t value = next() % (2 * GPUAGG_VECTOR_CONSTANTS);
+
+			constants[k] = (GpuaggVectorConstant){.type = GPUAGG_VECTOR_INT32,
+												  .u.integer.lo = value};
+			holds[value] = true;
+		}
+		CHECK(gpuagg_vector_check(&p, types) == -1);
+		runner = aligned_alloc(64, gpuagg_vector_runner_size(&p));
+		(void) gpuagg_vector_runner_make(runner, &p);
+		for (int row = 0; row < GPUAGG_VECTOR_ROWS; row++)
+			values[row] = (int32_t) (next() % (2 * GPUAGG_VECTOR_CONSTANTS));
+		runner->columns[0] = (GpuaggVector){values, NULL};
+		gpuagg_vector_run_filter(runner, GPUAGG_VECTOR_ROWS);
+		gpuagg_vector_run_values(runner);
+		found = runner->registers[1].values;
+		for (int row = 0; row < GPUAGG_VECTOR_ROWS; row++)
+			ok &= (found[row / 64] >> row % 64 & 1) == holds[values[row]];
+		free(runner);
+		free(holds);
+	}
+	CHECK(ok);
 }
 
 static void
@@ -589,6 +693,8 @@ main(int argc, char **argv)
 									  : alphabet[next() % (k % 2 ? 6 : 8)];
 	}
 	test_refusals();
+	test_large();
+	test_many();
 	test_like();
 	for (int again = 0; again < 20; again++)
 		for (int type = GPUAGG_VECTOR_INT16; type <= GPUAGG_VECTOR_FLOAT64; type++)
