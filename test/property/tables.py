@@ -34,6 +34,7 @@ FLOORS = {
     'foreign partitions': 40,
     'distinct': 40,
     'grouping sets': 55,
+    'many aggregates': 50,
     'expressions above': 60,
     'core names exact': 65,
     'core names all': 65,

@@ -97,6 +97,33 @@ my @pairs = map { my $n = 2 * $_; "sum(c@{[$n - 1]} - c$n)" } 1 .. 16;
 asks('32 columns in 16 sums', by('', join(', ', @pairs), 'broad'), 20000);
 asks('the same by groups', by('k', join(', ', @pairs), 'broad'), 20000);
 
+# ---- many expressions ----
+
+# more than the program of a request has: each pass has a part of them
+for my $n (100, 250)
+{
+	my $list = join(', ', map { "sum(c@{[$_ % 40 + 1]} * $_ + c@{[$_ * 7 % 40 + 1]} - @{[2 * $_]}.5)" } 1 .. $n);
+
+	asks("$n expressions by ($_)", by($_, $list, 'wide'), 20000) for $n < 200 ? ('', 'k', 's, k') : ('', 'k');
+	asks("$n expressions, some rows", by('k', $list, q(wide WHERE c60 > -10 AND s <> 'w3')), 20000);
+}
+asks('conditions on strings', by('k', join(', ', map { "sum(c1 + $_) FILTER (WHERE s <> 'w@{[$_ % 7]}' AND c2 > $_)" } 1 .. 90), 'wide'), 20000);
+# conditions on numbers, as many as kernels have, and more
+for my $n (80, 400, 1500)
+{
+	my $numbers = join(', ', map { $_ * 7 % 79 } 1 .. $n);
+
+	asks("$n constants by ($_)", by($_, 'sum(c1), max(c2)', "wide WHERE c3 IN ($numbers)"), $n == 80 ? 20000 : 0) for ('', 'k');
+}
+# more than it has for one aggregate
+my $case = 'CASE ' . join(' ', map { "WHEN c1 < $_ THEN c2 + $_" } map { 3 * $_ } 1 .. 200) . ' ELSE c3 END';
+asks("an expression that is too large by ($_)", by($_, "sum($case), sum(c1)", 'wide'), 0) for ('', 'k');
+like(answer(q(EXPLAIN (ANALYZE, VERBOSE) ) . by('', "sum($case)", 'wide'), q(SET gpuagg.core_aggregates = 'all')),
+	qr/expressions are too large/, 'why');
+# nor has it above a window
+my $above = join(', ', map { "sum(r * $_ + c2 - @{[2 * $_]}.5)" } 1 .. 120);
+asks('expressions above a window', by('k', $above, '(SELECT k, c2, sum(c1) OVER (PARTITION BY k ORDER BY c3, c4, c5) AS r FROM wide) q'), 0);
+
 # ---- partitions ----
 
 my $sums = join(', ', map { "sum(z + $_), max(k - $_), count(*) FILTER (WHERE small > $_), min(n * $_)" } 1 .. 9);

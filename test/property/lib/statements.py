@@ -130,6 +130,14 @@ class Maker:
         text = '%s%s(%s)%s' % (name, function, self.expression(kind, self.depth()), tail)
         return Call(text, by_order and name == '@', kind in NUMBERS)
 
+    def many_calls(self):
+        """Calls that differ in their FILTER: more than a request of the device has."""
+        rng = self.rng
+        column = rng.choice(self.columns.get('int4') or self.columns.get('int2') or ['NULL::int4'])
+        few = [c for c in (self.call() for _ in range(6)) if 'FILTER' not in c.text] or [Call('@count(*)', number=True)]
+        return [Call('%s FILTER (WHERE %s <> %d)' % (c.text, column, i), c.by_order, c.number, beyond=c.beyond)
+                for c in few for i in range(rng.choice((5, 30, 90)))]
+
     def distinct_argument(self, kind):
         """Sometimes that of another aggregate."""
         before = self.arguments.setdefault(kind, [])
@@ -326,6 +334,9 @@ class Maker:
         distinct = 0.6 if rng.random() < 0.25 else 0
         calls = [self.distinct_call() if rng.random() < distinct else self.call() for _ in range(rng.choice((1, 1, 2, 3, 5)))]
         if rng.random() < 0.02:
+            calls = self.many_calls()
+            query.kinds.add('many aggregates')
+        if rng.random() < 0.02:
             calls.append(self.ordered_call())
         self.beyond = any(c.beyond for c in calls)
         shown = [rng.choice(6 * ('%s',) + ('pg_typeof(%s)', 'coalesce((%s)::text, \'-\')')) % c.text for c in calls]
@@ -431,7 +442,7 @@ class Maker:
             query.text = rng.choice((
                 'SELECT f.i, s.* FROM few f, LATERAL (SELECT %s FROM %s WHERE %s) s',
                 'SELECT f.i, (SELECT (%s)::text FROM %s WHERE %s) FROM few f')) % (calls[0].text, source, condition)
-            query.kinds -= {'grouping sets', 'expressions above', 'distinct'}
+            query.kinds -= {'grouping sets', 'expressions above', 'distinct', 'many aggregates'}
             if calls[0].distinct:
                 query.kinds.add('distinct')
             query.by_order = calls[0].by_order
