@@ -206,7 +206,7 @@ my %refused = (
 	'CPU' => ['"gpuagg.device" is "cpu"', $query, set => ['gpuagg.device = cpu']],
 	'few rows' => ['so few rows take the CPU no longer', $query, set => ['gpuagg.device = auto', 'gpuagg.device_min_rows = 1']],
 	'expression of an average' => ['an expression of averages is the CPU\'s', "SELECT %smax(-r) FROM (SELECT %savg(x) $running AS r FROM t) q"],
-	'expression of an average below' => ['an expression is the CPU\'s', "SELECT %smax(r) FROM (SELECT -%savg(x) $running AS r FROM t) q"],
+	'expression of an average below' => ['an expression of averages is the CPU\'s', "SELECT %smax(r) FROM (SELECT -%savg(x) $running AS r FROM t) q"],
 	'variance of averages' => ['variances of averages are the CPU\'s', "SELECT %sstddev(r) FROM (SELECT %savg(x) $running AS r FROM t) q"],
 	'averages of many digits' => ['averages have too many digits', "SELECT %ssum(r) FROM (SELECT %savg(c * 0.00000000001) $running AS r FROM t) q"],
 	'averages too large' => ['a row, the keys or a result are the CPU\'s', "SELECT %ssum(r) FROM (SELECT %savg(b * 100000) $running AS r FROM t) q"],
