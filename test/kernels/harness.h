@@ -93,6 +93,7 @@ extern const std::vector<FloatFamily> float_families;
 extern const std::vector<IntegerFamily> integer_families;
 
 extern void shuffle_tests(const Options &options);
+extern void chunks_tests(const Options &options);
 extern void reduce_tests(const Options &options);
 extern void reduce_float_tests(const Options &options);
 extern void scan_tests(const Options &options);

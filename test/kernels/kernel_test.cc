@@ -132,9 +132,9 @@ struct Suite
 };
 
 const Suite suites[] = {
-	{"shuffle", shuffle_tests}, {"reduce", reduce_tests},	{"reduce", reduce_float_tests},
-	{"scan", scan_tests},		{"scan", scan_float_tests}, {"segmented", segmented_tests},
-	{"ladder", ladder_tests},	{"query", query_tests},
+	{"shuffle", shuffle_tests},		{"chunks", chunks_tests}, {"reduce", reduce_tests},
+	{"reduce", reduce_float_tests}, {"scan", scan_tests},	  {"scan", scan_float_tests},
+	{"segmented", segmented_tests}, {"ladder", ladder_tests}, {"query", query_tests},
 };
 
 bool
