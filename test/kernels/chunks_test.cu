@@ -21,13 +21,11 @@ propagate(const int64_t *sums, uint64_t nsums, int64_t *results)
 	uint64_t i = (uint64_t) blockIdx.x * CHUNKS_WARPS + (uint64_t) warp_id();
 	SplitWord *chunk = room.chunk[warp_id()];
 
-	if (i >= nsums)
-		return;
 	for (int k = lane_id(); k < N; k += WARP_SIZE)
-		chunk[k] = split_word(sums[i * N + k]);
+		chunk[k] = split_word(i < nsums ? sums[i * N + k] : 0);
 	__syncwarp(FULL_MASK);
 	propagate_chunks<N>(chunk);
-	for (int k = lane_id(); k < N; k += WARP_SIZE)
+	for (int k = lane_id(); i < nsums && k < N; k += WARP_SIZE)
 		results[i * N + k] = split_value(chunk[k]);
 }
 
