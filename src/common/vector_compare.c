@@ -5,6 +5,8 @@
  * There are two loops a type, "equal" and "less"; the other four comparisons turn their
  * operands or their result round, as values of every type are in one total order.
  */
+#include <stdlib.h>
+
 #include "common/vector_step.h"
 #include "common/vector_text.h"
 
@@ -100,16 +102,16 @@ static const uint64_t bits[64] = {BITS16(0), BITS16(16), BITS16(32), BITS16(48)}
 		return found;                                                                   \
 	}
 
-#define COMPARE(N, T, TO_BITS, WIDE_TO_BITS, EQUAL, LESS)                       \
-	COMPARE_LOOP(equal_##N##_vectors, T, EQUAL, TO_BITS, WIDE_TO_BITS, 1, 1)    \
-	COMPARE_LOOP(equal_##N##_b_constant, T, EQUAL, TO_BITS, WIDE_TO_BITS, 1, 0) \
-	COMPARE_LOOP(less_##N##_vectors, T, LESS, TO_BITS, WIDE_TO_BITS, 1, 1)      \
-	COMPARE_LOOP(less_##N##_b_constant, T, LESS, TO_BITS, WIDE_TO_BITS, 1, 0)   \
-	COMPARE_LOOP(less_##N##_a_constant, T, LESS, TO_BITS, WIDE_TO_BITS, 0, 1)   \
-	static bool less_##N(const void *a, const void *b)                          \
-	{                                                                           \
-		return LESS(*(const T *) a, *(const T *) b, true);                      \
-	}                                                                           \
+#define COMPARE(N, T, TO_BITS, WIDE_TO_BITS, EQUAL, LESS)                                         \
+	COMPARE_LOOP(equal_##N##_vectors, T, EQUAL, TO_BITS, WIDE_TO_BITS, 1, 1)                      \
+	COMPARE_LOOP(equal_##N##_b_constant, T, EQUAL, TO_BITS, WIDE_TO_BITS, 1, 0)                   \
+	COMPARE_LOOP(less_##N##_vectors, T, LESS, TO_BITS, WIDE_TO_BITS, 1, 1)                        \
+	COMPARE_LOOP(less_##N##_b_constant, T, LESS, TO_BITS, WIDE_TO_BITS, 1, 0)                     \
+	COMPARE_LOOP(less_##N##_a_constant, T, LESS, TO_BITS, WIDE_TO_BITS, 0, 1)                     \
+	static int order_##N(const void *a, const void *b)                                            \
+	{                                                                                             \
+		return LESS(*(const T *) b, *(const T *) a, 1) - LESS(*(const T *) a, *(const T *) b, 1); \
+	}                                                                                             \
 	SEARCH(find_##N, T, EQUAL, LESS)
 
 COMPARE(int16, int16_t, BY_BYTES, BY_BYTES, INTEGER_EQUAL, INTEGER_LESS)
@@ -183,10 +185,13 @@ before(GpuaggVectorBytes a, GpuaggVectorBytes b)
 #define STRING_BEFORE(a, b, yes) (before((a), (b)) ? (yes) : 0)
 SEARCH(find_string, GpuaggVectorBytes, STRING_EQUAL, STRING_BEFORE)
 
-static bool
-string_before(const void *a, const void *b)
+static int
+order_strings(const void *a, const void *b)
 {
-	return before(*(const GpuaggVectorBytes *) a, *(const GpuaggVectorBytes *) b);
+	const GpuaggVectorBytes *x = a;
+	const GpuaggVectorBytes *y = b;
+
+	return before(*y, *x) - before(*x, *y);
 }
 
 typedef struct Compare
@@ -196,7 +201,7 @@ typedef struct Compare
 	GpuaggVectorCompare less[2];
 	GpuaggVectorCompare less_b_constant[2];
 	GpuaggVectorCompare less_a_constant[2];
-	bool (*before)(const void *a, const void *b); /* order of sets */
+	int (*order)(const void *a, const void *b); /* of sets */
 	uint64_t (*find)(const void *a, const void *set, int n, uint64_t wanted);
 } Compare;
 
@@ -204,12 +209,12 @@ typedef struct Compare
 	{                                                                            \
 		VECTOR_BOTH(equal_##N##_vectors), VECTOR_BOTH(equal_##N##_b_constant),   \
 			VECTOR_BOTH(less_##N##_vectors), VECTOR_BOTH(less_##N##_b_constant), \
-			VECTOR_BOTH(less_##N##_a_constant), less_##N, find_##N               \
+			VECTOR_BOTH(less_##N##_a_constant), order_##N, find_##N              \
 	}
 /* One loop for all, which needs both vectors. */
-#define ONE(equal, less, before, find)                                                         \
-	{                                                                                          \
-		{equal, equal}, {equal, equal}, {less, less}, {less, less}, {less, less}, before, find \
+#define ONE(equal, less, order, find)                                                         \
+	{                                                                                         \
+		{equal, equal}, {equal, equal}, {less, less}, {less, less}, {less, less}, order, find \
 	}
 
 static const Compare compares[] = {
@@ -220,7 +225,7 @@ static const Compare compares[] = {
 	[GPUAGG_VECTOR_INT128] = NUMBERS(int128),
 	[GPUAGG_VECTOR_FLOAT32] = NUMBERS(float32),
 	[GPUAGG_VECTOR_FLOAT64] = NUMBERS(float64),
-	[GPUAGG_VECTOR_BYTES] = ONE(equal_bytes, less_bytes, string_before, find_string),
+	[GPUAGG_VECTOR_BYTES] = ONE(equal_bytes, less_bytes, order_strings, find_string),
 };
 
 GpuaggVectorCompare
@@ -379,23 +384,8 @@ gpuagg_vector_choose_set(GpuaggVectorStep *step)
 																	  : run_many;
 }
 
-/* Shell's way: steps of so many values, by insertion. */
 void
 gpuagg_vector_sort_set(int type, void *set, int n)
 {
-	size_t size = gpuagg_vector_type_size(type);
-	uint8_t *values = set;
-	uint8_t one[sizeof(GpuaggInt128)] __attribute__((aligned(8)));
-
-	for (int step = n / 2; step > 0; step /= 2)
-		for (int i = step; i < n; i++)
-		{
-			int to = i;
-
-			memcpy(one, values + i * size, size);
-			for (; to >= step && compares[type].before(one, values + (to - step) * size);
-				 to -= step)
-				memcpy(values + to * size, values + (to - step) * size, size);
-			memcpy(values + to * size, one, size);
-		}
+	qsort(set, (size_t) n, gpuagg_vector_type_size(type), compares[type].order);
 }

@@ -486,8 +486,7 @@ next(PageReader *public)
 		n = take_rows(reader);
 	public->nrows = n;
 	public->counts.rows += n;
-	if (reader->window != NULL || reader->groups != NULL)
-	public->counts.given += n;
+	public->counts.given += reader->window != NULL || reader->groups != NULL ? n : 0;
 	if (reader->between != NULL && n > 0)
 		compute(reader);
 	return n > 0;

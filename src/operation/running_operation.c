@@ -11,9 +11,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/numeric.h"
 
-#include "common/decimal_quotient.h"
 #include "common/int192.h"
-#include "common/power_of_ten.h"
 #include "engine/cpu.h"
 #include "operation/accumulators.h"
 #include "operation/running_operation.h"
@@ -269,21 +267,7 @@ bool
 gpuagg_running_average(const RunningOperation *op, GpuaggInt128 sum, int64 n, int scale,
 					   GpuaggInt128 *average)
 {
-	unsigned __int128 magnitude = (unsigned __int128) gpuagg_int128_wide(sum);
-	int places = Max(op->scale, 0);
-	GpuaggQuotient quotient;
-	int more;
-
-	if (sum.hi < 0)
-		magnitude = -magnitude;
-	if (!gpuagg_decimal_quotient(magnitude, places, places, (uint64) n, &quotient))
-		return false;
-	more = scale - quotient.scale;
-	if (more < 0 || gpuagg_decimal_digits(quotient.value) + more > GPUAGG_INT128_DIGITS)
-		return false;
-	magnitude = quotient.value * (unsigned __int128) gpuagg_power_of_ten(more);
-	*average = gpuagg_int128_narrow((__int128) (sum.hi < 0 ? -magnitude : magnitude));
-	return true;
+	return gpuagg_decimal_divide_integer(sum, Max(op->scale, 0), n, scale, average);
 }
 
 #define RESULT_COLUMN(datum)                                            \

@@ -7,6 +7,7 @@
 #include "utils/fmgrprotos.h"
 
 #include "common/decimal_quotient.h"
+#include "common/power_of_ten.h"
 
 /* Numerics hold four decimal digits in each of theirs: so many of these are cut off at a time. */
 #define CUT_GROUPS 4
@@ -172,4 +173,22 @@ gpuagg_decimal_divide(GpuaggInt128 value, int places, int scale, int64 n)
 		DirectFunctionCall2(numeric_div,
 							NumericGetDatum(gpuagg_decimal_display(value, places, scale)),
 							NumericGetDatum(int64_to_numeric(n))));
+}
+
+bool
+gpuagg_decimal_divide_integer(GpuaggInt128 value, int places, int64 n, int scale,
+							  GpuaggInt128 *result)
+{
+	GpuaggQuotient quotient;
+	unsigned __int128 magnitude;
+	int more;
+
+	if (!gpuagg_decimal_quotient(magnitude_of(value), places, places, (uint64) n, &quotient))
+		return false;
+	more = scale - quotient.scale;
+	if (more < 0 || gpuagg_decimal_digits(quotient.value) + more > GPUAGG_INT128_DIGITS)
+		return false;
+	magnitude = quotient.value * (unsigned __int128) gpuagg_power_of_ten(more);
+	*result = gpuagg_int128_narrow((__int128) (value.hi < 0 ? -magnitude : magnitude));
+	return true;
 }

@@ -23,6 +23,10 @@ extern Numeric gpuagg_decimal_display(GpuaggInt128 value, int places, int scale)
 /* The same divided by n > 0, as core's numeric_div() divides that by a bigint. */
 extern Numeric gpuagg_decimal_divide(GpuaggInt128 value, int places, int scale, int64 n);
 
+/* Such a quotient of a value with just its places, times 10^scale.  False: it is no integer of 38 digits. */
+extern bool gpuagg_decimal_divide_integer(GpuaggInt128 value, int places, int64 n, int scale,
+										  GpuaggInt128 *result);
+
 /*
  * The number that n <= 4 words hold, least significant first, which are spoilt, as numeric
  * (numeric_read.h), without the groups of zeros at its end.  Its last `places` groups of four

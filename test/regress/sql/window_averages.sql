@@ -1,5 +1,8 @@
 -- Expressions of windows' averages, and of sums of values with parameters, over columns: beside core's, with errors.
 
+\getenv folder PG_ABS_SRCDIR
+\set is_core :folder '/lib/is_core.sql'
+\i :is_core
 LOAD 'gpuagg';
 SET gpuagg.min_table_pages = 0;
 SET max_parallel_workers_per_gather = 0;
@@ -11,19 +14,6 @@ SELECT i, i % 13 AS g, ((i * 7919 % 1009 - 504) / 8.0)::numeric(12,2) AS n, CASE
 FROM generate_series(1, 3000) i;
 ANALYZE prices;
 
--- Whether a query has core's rows, or core's error.
-CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	r text;
-BEGIN
-	EXECUTE format('SELECT array_agg(z::text ORDER BY z::text) FROM (%s) z', query) INTO r;
-	RETURN r;
-EXCEPTION WHEN others THEN
-	RETURN SQLSTATE || ' ' || SQLERRM;
-END $$;
-CREATE FUNCTION is_core(query text) RETURNS boolean LANGUAGE sql AS $$
-	SELECT outcome(replace(query, '@', 'gpu_')) IS NOT DISTINCT FROM outcome(replace(query, '@', ''))
-$$;
 -- Whether all of its rows come as columns; what is computed of them row by row.
 CREATE FUNCTION as_columns(query text, OUT columns boolean, OUT by_row text) LANGUAGE plpgsql AS $$
 DECLARE
@@ -78,22 +68,6 @@ SELECT (as_columns('SELECT @sum(a), @max(b) FROM (SELECT @sum(n) OVER w / @count
 
 -- sums, extremes and averages of values with parameters
 SET plan_cache_mode = force_generic_plan;
-CREATE FUNCTION with_parameters(query text, a numeric, b numeric) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-	ours text;
-	core text;
-BEGIN
-	EXECUTE 'PREPARE parametrized (numeric, numeric) AS ' || replace(query, '@', 'gpu_');
-	EXECUTE format('CREATE TEMP TABLE ours ON COMMIT DROP AS EXECUTE parametrized(%L, %L)', a, b);
-	DEALLOCATE parametrized;
-	EXECUTE 'PREPARE parametrized (numeric, numeric) AS ' || replace(query, '@', '');
-	EXECUTE format('CREATE TEMP TABLE core ON COMMIT DROP AS EXECUTE parametrized(%L, %L)', a, b);
-	DEALLOCATE parametrized;
-	SELECT array_agg(z::text ORDER BY z::text) INTO ours FROM ours z;
-	SELECT array_agg(z::text ORDER BY z::text) INTO core FROM core z;
-	DROP TABLE ours, core;
-	RETURN ours IS NOT DISTINCT FROM core;
-END $$;
 SELECT a, b, array_agg(with_parameters(query, a, b))
 FROM (VALUES (1, 1), (1.25, -0.000), (-3.000, 1e-18), (NULL, 2.5), (0.5, NULL), ('NaN', 1), (1e40, 0.1), (123456789012345678901234567890.5, 999999999999999999), (99999999999999999999999999999999999999, 1e-38), (0.0000000000000000000000000000000000000001, 7)) p (a, b),
 	unnest(ARRAY['SELECT @max(r) AS r, @sum(s) AS s, @count(*) FILTER (WHERE r > s) AS t FROM (SELECT @sum(n * $1) OVER w * 2 AS r, @min(n - $2) OVER w + $1 AS s FROM prices WINDOW w AS (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING)) q',

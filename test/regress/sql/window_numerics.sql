@@ -1,5 +1,8 @@
 -- Expressions of numeric sums, minima and maxima of windows, and of numeric parameters, over columns: beside core's, with errors.
 
+\getenv folder PG_ABS_SRCDIR
+\set is_core :folder '/lib/is_core.sql'
+\i :is_core
 LOAD 'gpuagg';
 SET gpuagg.min_table_pages = 0;
 SET max_parallel_workers_per_gather = 0;
@@ -10,20 +13,6 @@ SELECT i, i % 13 AS g, ((i * 7919 % 1009 - 504) / 8.0)::numeric(12,2) AS n, CASE
        CASE WHEN i % 500 = 7 THEN 'NaN' ELSE i / 4.0 END::numeric(9,3) AS odd, i / (10.0 ^ (i % 3)) AS loose
 FROM generate_series(1, 5000) i;
 ANALYZE coins;
-
--- Whether a query has core's rows, or core's error.
-CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	r text;
-BEGIN
-	EXECUTE format('SELECT array_agg(z::text ORDER BY z::text) FROM (%s) z', query) INTO r;
-	RETURN r;
-EXCEPTION WHEN others THEN
-	RETURN SQLSTATE || ' ' || SQLERRM;
-END $$;
-CREATE FUNCTION is_core(query text) RETURNS boolean LANGUAGE sql AS $$
-	SELECT outcome(replace(query, '@', 'gpu_')) = outcome(replace(query, '@', ''))
-$$;
 
 -- each function over each column, under each frame; what is computed of it; with conditions above
 SELECT frame, c, array_agg(is_core(format('SELECT @sum(a), @max(b), @min(c), @count(d), @sum(e), @avg(f), @sum(h), @max(k), @min(l), @count(*) FILTER (WHERE m)
@@ -52,22 +41,6 @@ DROP TABLE large;
 
 -- numeric parameters of a statement, whose scale is that of their value
 SET plan_cache_mode = force_generic_plan;
-CREATE FUNCTION with_parameters(query text, a numeric, b numeric) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-	ours text;
-	core text;
-BEGIN
-	EXECUTE 'PREPARE parametrized (numeric, numeric) AS ' || replace(query, '@', 'gpu_');
-	EXECUTE format('CREATE TEMP TABLE ours ON COMMIT DROP AS EXECUTE parametrized(%L, %L)', a, b);
-	DEALLOCATE parametrized;
-	EXECUTE 'PREPARE parametrized (numeric, numeric) AS ' || replace(query, '@', '');
-	EXECUTE format('CREATE TEMP TABLE core ON COMMIT DROP AS EXECUTE parametrized(%L, %L)', a, b);
-	DEALLOCATE parametrized;
-	SELECT array_agg(z::text ORDER BY z::text) INTO ours FROM ours z;
-	SELECT array_agg(z::text ORDER BY z::text) INTO core FROM core z;
-	DROP TABLE ours, core;
-	RETURN ours IS NOT DISTINCT FROM core;
-END $$;
 SELECT a, b, array_agg(with_parameters(query, a, b))
 FROM (VALUES (1, 1), (1.25, -0.000), (-3.000, 1e-18), (NULL, 2.5), (0.5, NULL), ('NaN', 1), (1e40, 0.1), (123456789012345678901234567890.5, 999999999999999999), (99999999999999999999999999999999999999, 1e-38), (0.0000000000000000000000000000000000000001, 7)) p (a, b),
 	unnest(ARRAY['SELECT i, @sum(n * $1) OVER w AS r, @max(n - $2) OVER w AS s, @min($1 * 2 + n) OVER w AS t FROM coins WHERE n > $2 WINDOW w AS (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING)',
