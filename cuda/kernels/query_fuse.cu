@@ -319,6 +319,43 @@ follow(Fuser &f, const GpuQueryStep &step)
 	return true;
 }
 
+/* The first factor that is of the column as its conditions are; or beyond them. */
+int
+factor_of(const FusedPlan &fused, const FusedColumn &column)
+{
+	int f = 0;
+
+	while (f < fused.nfactors && (fused.factor[f].column != column.column ||
+								  fused.factor[f].widened || fused.class_of != column.class_of))
+		f++;
+	return f;
+}
+
+/* Tells factors of the conditions on their columns, and has the other columns come first. */
+void
+share_columns(FusedPlan &fused)
+{
+	FusedColumn column[FUSED_COLUMNS];
+	int n;
+
+	memcpy(column, fused.column, sizeof(column));
+	for (int f = 0; f < fused.nfactors; f++)
+		fused.factor[f].tested = FUSED_NONE;
+	for (int i = 0; i < fused.ncolumns; i++)
+		if (factor_of(fused, column[i]) == fused.nfactors)
+			fused.column[fused.nread++] = column[i];
+	n = fused.nread;
+	for (int i = 0; i < fused.ncolumns; i++)
+	{
+		int f = factor_of(fused, column[i]);
+
+		if (f == fused.nfactors)
+			continue;
+		fused.factor[f].tested = (uint8_t) n;
+		fused.column[n++] = column[i];
+	}
+}
+
 /* Conditions by column; they are all that a filter has. */
 bool
 put_conditions(const Fuser &f)
@@ -346,46 +383,8 @@ put_conditions(const Fuser &f)
 				column->count++;
 			}
 	}
+	share_columns(fused);
 	return f.nconditions == 0 || f.filtered;
-}
-
-/* The first factor that is of the column as its conditions are; or beyond them. */
-int
-factor_of(const FusedPlan &fused, const FusedColumn &column)
-{
-	int f = 0;
-
-	while (f < fused.nfactors && (fused.factor[f].column != column.column ||
-								  fused.factor[f].widened || fused.class_of != column.class_of))
-		f++;
-	return f;
-}
-
-/* Tells factors of the conditions on their columns, and has the other columns come first. */
-void
-share_columns(FusedPlan &fused)
-{
-	FusedColumn column[FUSED_COLUMNS];
-	int n = 0;
-
-	memcpy(column, fused.column, sizeof(column));
-	for (int f = 0; f < fused.nfactors; f++)
-		fused.factor[f].tested = FUSED_NONE;
-	for (int factors = 0; factors <= 1; factors++)
-	{
-		for (int i = 0; i < fused.ncolumns; i++)
-		{
-			int factor = factor_of(fused, column[i]);
-
-			if ((factor < fused.nfactors) != (factors == 1))
-				continue;
-			if (factors == 1)
-				fused.factor[factor].tested = (uint8_t) n;
-			fused.column[n++] = column[i];
-		}
-		if (factors == 0)
-			fused.nread = (uint8_t) n;
-	}
 }
 
 void
@@ -419,10 +418,7 @@ query_fuse_products(FusedProducts *fused, const GpuQueryPlan *plan)
 	for (uint32_t i = 0; i < plan->nsteps; i++)
 		if (plan->steps[i].code >> 3 != QUERY_GROUP && !follow(f, plan->steps[i]))
 			return false;
-	if (!put_conditions(f))
-		return false;
-	share_columns(fused->where);
-	return true;
+	return put_conditions(f);
 }
 
 bool
@@ -463,8 +459,5 @@ query_fuse(FusedPlan *fused, const GpuQueryPlan *plan)
 	for (uint32_t i = 0; i < plan->nsteps; i++)
 		if (!follow(f, plan->steps[i]))
 			return false;
-	if (!f.summed || f.steps != 0 || !put_conditions(f))
-		return false;
-	share_columns(*fused);
-	return true;
+	return f.summed && f.steps == 0 && put_conditions(f);
 }
