@@ -27,7 +27,7 @@ struct FusedKind
 	static constexpr int G = sizeof(T) == 8 ? 2 : 4; /* 16 bytes of a factor as wide as its type */
 	static constexpr int BLOCKS = NBLOCKS;
 	static constexpr unsigned WARPS = NWARPS;
-	static constexpr unsigned TEAM = sizeof(T) == 8 ? NWARPS : 4;
+	static constexpr unsigned TEAM = CONDITIONS ? 2 : sizeof(T) == 8 ? NWARPS : 4;
 	static constexpr uint32_t WINDOW = V * WARP_SIZE;
 	static constexpr uint32_t STEP = TEAM * WINDOW; /* from a warp's window to its next one */
 
@@ -112,16 +112,10 @@ fused_window(const FusedLaunch &launch, FusedChunk &chunk, QueryFloats *floats,
 	}
 	UNROLL
 	for (int f = 0; f < N; f++)
-	{
-		FusedUse use = chunk.uses.factor(f);
-
-		if (Kind::CONDITIONS)
-			rows.look_ahead(use, Kind::STEP);
-		fused_load<Kind>(rows, use, raw[f], valid[f]);
-	}
+		fused_load<Kind>(rows, chunk.uses.factor(f), raw[f], valid[f]);
 	if (Kind::CONDITIONS)
 	{
-		live = fused_meet_all(launch.plan, chunk.uses, rows, live, Kind::STEP);
+		live = fused_meet_all(launch.plan, chunk.uses, rows, live);
 		UNROLL
 		for (int f = 0; f < N; f++)
 		{
@@ -281,8 +275,11 @@ launch_class(const GpuQuery &query, const FusedPlan &fused, const GpuQueryMethod
 		case 2:
 			return launch_fused<FusedKind<T, 2, true, 8, 2>>(query, fused, method, stream);
 		default:
-			return launch_fused<FusedKind<T, 3, true, IS_DOUBLE ? 4 : 8, 2>>(query, fused, method,
-																			 stream);
+			return launch_fused<
+				FusedKind<T, 3, true, IS_DOUBLE ? 4 : 8, 2, IS_INT64 ? 6 : FUSED_WARPS>>(query,
+																						 fused,
+																						 method,
+																						 stream);
 	}
 }
 

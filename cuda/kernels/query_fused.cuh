@@ -374,13 +374,11 @@ fused_meet(const FusedPlan &plan, const FusedColumn &column, const FusedUse &use
 
 /*
  * Those of the live rows that meet all conditions on columns that are read for them alone; uses: of
- * the rows' chunk.  While a column is compared the next one's values are under way.  The next
- * window begins `later`.
+ * the rows' chunk.  While a column is compared the next one's values are under way.
  */
 template <class Uses, int V, int G>
 static __device__ __forceinline__ uint32_t
-fused_meet_all(const FusedPlan &plan, const Uses &uses, const FusedRows<V, G> &rows, uint32_t live,
-			   uint32_t later)
+fused_meet_all(const FusedPlan &plan, const Uses &uses, const FusedRows<V, G> &rows, uint32_t live)
 {
 	FusedRaw<V> next;
 
@@ -395,7 +393,6 @@ fused_meet_all(const FusedPlan &plan, const Uses &uses, const FusedRows<V, G> &r
 
 		if (i + 1 < plan.nread)
 			rows.template load<8>(uses.condition(i + 1, plan.column[i + 1]), next);
-		rows.look_ahead(use, later);
 		if (use.valid != nullptr)
 			live &= rows.bits(use.valid);
 		switch (column.class_of)

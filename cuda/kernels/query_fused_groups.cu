@@ -259,7 +259,7 @@ take_window(const FusedGroupLaunch &launch, const FusedGroupChunk &chunk, const 
 		live &= rows.bits(chunk.mask);
 	if (CONDITIONS)
 		live = fused_meet_all(launch.plan.where, FusedBlocks{launch.query.plan.type, chunk.blocks},
-							  rows, live, GroupRows::WINDOW);
+							  rows, live);
 	if (__any_sync(FULL_MASK, live != 0))
 		sums.take(rows, chunk.blocks, live);
 }
