@@ -52,12 +52,15 @@ gpud_order_init(QueryOrder *order, const GpuaggWindow *window, const uint8_t *ty
 }
 
 void
-gpud_order_init_rows(QueryOrder *order, const uint8_t *types, uint64_t answer)
+gpud_order_init_rows(QueryOrder *order, const uint8_t *types, uint64_t answer, uint32_t part,
+					 uint32_t parts)
 {
 	const GpuaggWindow *window = &order->window;
 	OrderedRows *out = &order->out;
 	uint64_t row_bits = 0;
 
+	out->part = part;
+	out->parts = parts;
 	init_kept(&out->kept, padded(window->places), window->out, window->nout, types);
 	for (uint32_t i = 0; i < window->nout; i++)
 		row_bits += 8 * bytes_of(out->kept.types[i]) + 1;
@@ -546,7 +549,12 @@ gpud_order_keep_rows(QueryOrder *order, const Lane *lane, const GpuQuery *above,
 void
 gpud_order_kept_rows(QueryOrder *order, const void *slot)
 {
-	order->out.nrows = ((const GpuWindowMeasure *) slot)->nrows;
+	OrderedRows *out = &order->out;
+	uint64_t nrows = ((const GpuWindowMeasure *) slot)->nrows;
+
+	/* rows and parts are so few that this is no overflow */
+	out->first = nrows * out->part / out->parts;
+	out->nrows = nrows * (out->part + 1) / out->parts - out->first;
 }
 
 GpuaggReason
@@ -568,7 +576,8 @@ gpud_order_send_rows(const QueryOrder *order, const Lane *lane, char *to)
 	reason = gpu_window_pack(&rows, NULL, NULL, 0, 1, lane->block + order->scratch, items,
 							 lane->stream);
 	if (reason == GPUAGG_OK)
-		reason = gpu_window_gather(items, out->nrows, 1, mask, gathered, out->kept.nvalues,
+		reason = gpu_window_gather(items + out->first * (gpuagg_sort_item_size(1) / sizeof(*items)),
+								   out->nrows, 1, mask, gathered, out->kept.nvalues,
 								   (uint64_t *) (lane->block + order->partitions),
 								   (uint64_t *) (lane->block + order->peers), lane->stream);
 	for (uint32_t i = 0; i < out->kept.nvalues && reason == GPUAGG_OK && out->nrows > 0; i++)

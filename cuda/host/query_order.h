@@ -59,8 +59,11 @@ typedef struct KeptRows
 /* The rows that are asked for, kept, and gathered. */
 typedef struct OrderedRows
 {
-	KeptRows kept;	/* without values: none are */
-	uint64_t room;	/* rows that the answer can have */
+	KeptRows kept; /* without values: none are */
+	uint64_t room; /* rows that the answer can have */
+	uint32_t part; /* of so many, by which they are divided */
+	uint32_t parts;
+	uint64_t first; /* of the part's, */
 	uint64_t nrows; /* when they have been measured; more than there is room for: none are given */
 
 	/* places in the lane's block */
@@ -106,8 +109,9 @@ typedef struct QueryOrder
 extern void gpud_order_init(QueryOrder *order, const GpuaggWindow *window, const uint8_t *types,
 							const uint8_t *columns, uint32_t ncolumns);
 
-/* Takes the rows that are asked for, of registers of these types, for an answer of so many bytes. */
-extern void gpud_order_init_rows(QueryOrder *order, const uint8_t *types, uint64_t answer);
+/* Takes the rows that are asked for, a part, of registers of these types, for an answer of so many bytes. */
+extern void gpud_order_init_rows(QueryOrder *order, const uint8_t *types, uint64_t answer,
+								 uint32_t part, uint32_t parts);
 
 /* Finds places behind block_bytes. */
 extern GpuaggReason gpud_order_plan(QueryOrder *order, size_t *block_bytes);

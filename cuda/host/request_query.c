@@ -88,12 +88,14 @@ plan_totals(QueryJob *query, const GpuaggQuery *read, const GpuaggVectorProgram 
 	{
 		if (!gpuagg_window_check_out(read->window, types) || read->naggregates + read->nkeys > 0)
 			return GPUAGG_REFUSED;
-		gpud_order_init_rows(query->order, types, answer);
+		gpud_order_init_rows(query->order, types, answer, query->head.part, query->head.parts);
 		return gpu_query_plan_window(plan, program, read->window->out, (int) read->window->nout) ==
 					   GPUAGG_OK
 				   ? GPUAGG_OK
 				   : GPUAGG_CPU_ONLY;
 	}
+	if (read->nkeys == 0 && query->head.parts > 1)
+		return GPUAGG_REFUSED;
 	/* there are no kernels for all of what a program may do */
 	if (gpu_query_plan_groups(plan, program, read->aggregates, (int) read->naggregates, read->keys,
 							  (int) read->nkeys) != GPUAGG_OK)

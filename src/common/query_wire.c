@@ -73,7 +73,8 @@ gpuagg_query_places(const GpuaggQueryHead *head, GpuaggQueryPlaces *places)
 		head->above_nconstants > GPUAGG_VECTOR_DEVICE_CONSTANTS ||
 		head->above_ncolumns > GPUAGG_WINDOW_COLUMNS || head->shifted > 1 || head->spare != 0 ||
 		(head->shifted && head->nkeys > 0 && !head->window) || head->parts == 0 ||
-		head->parts > (head->nkeys == 0 ? 1 : GPUAGG_QUERY_PARTS) || head->part >= head->parts)
+		head->parts > (head->nkeys == 0 && !head->window ? 1 : GPUAGG_QUERY_PARTS) ||
+		head->part >= head->parts)
 		return 0;
 	(void) add_part(&end, 1, sizeof(*head));
 	places->instructions = add_part(&end, head->ninstructions, sizeof(GpuaggVectorInstruction));

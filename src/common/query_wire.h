@@ -30,7 +30,8 @@
  *
  * A query with keys may be asked in parts, by which its groups are divided; which chunks are in
  * a part's answer may differ from part to part.  Where there are more groups than the answer has room for, the
- * answer is incomplete: it has nothing but an estimate of how many there are.
+ * answer is incomplete: it has nothing but an estimate of how many there are.  So may one for rows of a window:
+ * of n rows, part p of P has those from n * p / P on, up to where the next part begins.
  */
 #ifndef GPUAGG_QUERY_WIRE_H
 #define GPUAGG_QUERY_WIRE_H

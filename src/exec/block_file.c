@@ -53,6 +53,21 @@ write_bytes(BlockFile *file, void *from, Size size)
 	file->bytes += size;
 }
 
+void
+gpuagg_block_file_append(BlockFile *file, const void *from, Size size)
+{
+	seek(file->file, &file->end);
+	write_bytes(file, unconstify(void *, from), size);
+	BufFileTell(file->file, &file->end.file, &file->end.offset);
+}
+
+void
+gpuagg_block_file_fetch(BlockFile *file, const FilePlace *place, void *to, Size size)
+{
+	seek(file->file, place);
+	read_bytes(file, to, size);
+}
+
 /* What a piece has of n rows of a column. */
 static void
 write_column(BlockFile *file, char *piece, const StoreColumn *column, int n)

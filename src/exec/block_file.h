@@ -30,6 +30,10 @@ extern BlockFile *gpuagg_block_file_make(void);
 /* Removes it. */
 extern void gpuagg_block_file_close(BlockFile *file);
 
+/* Writes bytes behind all that is there, at file->end; and reads those at a place. */
+extern void gpuagg_block_file_append(BlockFile *file, const void *from, Size size);
+extern void gpuagg_block_file_fetch(BlockFile *file, const FilePlace *place, void *to, Size size);
+
 /* Writes an image of such a store, which has rows, behind the other blocks; it is empty then. */
 extern void gpuagg_block_file_write(BlockFile *file, const ColumnStore *store, StoreImage *image);
 

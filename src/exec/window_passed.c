@@ -9,12 +9,14 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "device/client.h"
 #include "engine/cpu.h"
 #include "exec/compiled.h"
+#include "exec/window_answer.h"
 #include "exec/window_ask.h"
 #include "exec/window_passed.h"
 #include "gpuagg.h"
@@ -22,6 +24,8 @@
 #define CONDITIONS	 24					   /* comparisons in the program, at most */
 #define INSTRUCTIONS (4 * CONDITIONS + 32) /* four for each, and the columns and casts */
 #define ROUNDING	 192				   /* bytes that a register's rows may take beside */
+#define PART_BYTES	 (GPUAGG_SEGMENT_BYTES_MAX / 4 * 3) /* of an answer's rows */
+#define BATCH_ROWS	 64									/* whose values are made together */
 
 StaticAssertDecl(GPUAGG_WINDOW_COLUMNS <= 32, "there are instructions for all columns");
 
@@ -49,14 +53,19 @@ struct WindowPassed
 	uint16 loaded[GPUAGG_WINDOW_COLUMNS]; /* registers that columns are in; or NONE */
 
 	/* the answer */
-	MemoryContext answer;
-	bool kept; /* from the run before, whose rows this one has, too */
-	int64 nrows;
+	WindowAnswer *answer;
+	bool kept;		/* from the run before, whose rows this one has, too */
 	int64 ndropped; /* rows that did not pass */
-	int64 next_row;
-	Datum *strings[GPUAGG_WINDOW_VALUES]; /* by code, of those that rows have; or NULL */
-	const char *values[GPUAGG_WINDOW_VALUES];
-	const uint64 *valid[GPUAGG_WINDOW_VALUES];
+	int64 next_row; /* of the piece that is given out */
+	MemoryContext strings_context;
+	Datum *strings[GPUAGG_WINDOW_VALUES]; /* by code, of those that rows had so far; or NULL */
+
+	/* rows of the scan tuple */
+	int nbatch;
+	int next; /* of these */
+	Datum *values;
+	bool *isnull;
+	MemoryContext batch; /* of values that are made */
 };
 
 /* ---- its columns ---- */
@@ -100,13 +109,11 @@ find_columns(const WindowScanState *node, WindowPassed *passed)
 	for (int i = 0; i < spec->nabove; i++)
 		if (find_column(passed, spec->nchild + spec->above[i].function) < 0)
 			return false;
-	foreach (cell, node->css.ss.ps.plan->targetlist)
+	foreach (cell, pull_var_clause((Node *) node->css.ss.ps.plan->targetlist, 0))
 	{
-		const Var *var = (const Var *) ((const TargetEntry *) lfirst(cell))->expr;
+		const Var *var = lfirst(cell);
 
-		if (IsA(var, Const))
-			continue;
-		if (!IsA(var, Var) || var->varattno <= 0 || !add_out(passed, var->varattno - 1))
+		if (var->varattno <= 0 || !add_out(passed, var->varattno - 1))
 			return false;
 	}
 	return passed->ngiven > 0;
@@ -131,6 +138,13 @@ find_counts(WindowPassed *passed)
 	return true;
 }
 
+/* Columns of the scan tuple. */
+static Size
+scan_columns(const WindowScanState *node)
+{
+	return (Size) (node->spec->nchild + node->spec->nfunctions);
+}
+
 /* Makes what is the same in all runs; sets never if the device can do nothing. */
 static void
 make(WindowScanState *node)
@@ -138,9 +152,16 @@ make(WindowScanState *node)
 	MemoryContext query = node->css.ss.ps.state->es_query_cxt;
 	MemoryContext old = MemoryContextSwitchTo(query);
 	WindowPassed *passed = node->passed = palloc0(sizeof(WindowPassed));
+	Size natts = scan_columns(node);
 
 	passed->run = AllocSetContextCreate(query, "GpuWindow constants", ALLOCSET_SMALL_SIZES);
-	passed->answer = AllocSetContextCreate(query, "GpuWindow rows", ALLOCSET_DEFAULT_SIZES);
+	passed->answer = gpuagg_window_answer_make(query);
+	passed->strings_context = AllocSetContextCreate(query, "GpuWindow strings",
+													ALLOCSET_SMALL_SIZES);
+	passed->batch = AllocSetContextCreate(query, "GpuWindow values", ALLOCSET_DEFAULT_SIZES);
+	passed->values = palloc0(BATCH_ROWS * natts * sizeof(Datum));
+	passed->isnull = palloc(BATCH_ROWS * natts * sizeof(bool));
+	memset(passed->isnull, true, BATCH_ROWS * natts * sizeof(bool));
 	if (find_columns(node, passed))
 		passed->device = gpuagg_window_device_make(&node->css.ss.ps, passed->sources,
 												   passed->ncolumns, &passed->reason);
@@ -351,8 +372,6 @@ make_above(const WindowScanState *node, WindowPassed *passed)
 		else if (bound->known)
 			add_integers(passed, &bound->bound, column);
 	}
-	if (passed->above.filter == GPUAGG_VECTOR_NONE)
-		return false;
 	passed->above.nfilter = passed->above.ninstructions;
 	device->window.nout = (uint32) passed->nout;
 	for (int i = 0; i < passed->nout; i++)
@@ -363,112 +382,73 @@ make_above(const WindowScanState *node, WindowPassed *passed)
 
 /* ---- the answer ---- */
 
-static int
-out_type(const WindowPassed *passed, int i)
-{
-	return passed->types[passed->out[i]];
-}
-
-/* Bytes of an answer's rows. */
-static uint64
-rows_bytes(const WindowPassed *passed, uint64 nrows)
-{
-	uint64 bytes = 0;
-
-	for (int i = 0; i < passed->nout; i++)
-		bytes += gpuagg_window_out_bytes(out_type(passed, i), nrows);
-	return bytes;
-}
-
-/* Bytes that are wanted of it, at most. */
-static uint64
-most_bytes(void)
-{
-	return Min(work_mem * UINT64CONST(1024), GPUAGG_SEGMENT_BYTES_MAX);
-}
-
-/* Copies the rows; they may not be as many as the answer says. */
+/* Whether a column's codes are those of strings. */
 static bool
-copy_rows(WindowPassed *passed, const BlobQuery *query)
+has_codes(const WindowPassed *passed, int i)
 {
-	uint64 bytes = rows_bytes(passed, query->ngroups);
-	char *at;
+	return passed->device->forms[passed->out[i]].type == GPUAGG_VECTOR_BYTES;
+}
 
-	if (query->totals.left != bytes)
-		return false;
-	MemoryContextReset(passed->answer);
-	at = MemoryContextAllocExtended(passed->answer, Max(bytes, 1), MCXT_ALLOC_HUGE);
-	memcpy(at, query->totals.next, bytes);
+/* The number of a column of strings in the program below. */
+static int
+strings_of(const WindowPassed *passed, int i)
+{
+	return gpuagg_compiled_strings(&passed->device->program,
+								   passed->device->forms[passed->out[i]].reg);
+}
+
+static void
+begin_answer(WindowPassed *passed)
+{
+	MemoryContext old = MemoryContextSwitchTo(passed->strings_context);
+	uint8 types[GPUAGG_WINDOW_VALUES];
+
+	MemoryContextReset(passed->strings_context);
 	for (int i = 0; i < passed->nout; i++)
+		types[i] = passed->types[passed->out[i]];
+	for (int i = 0; i < passed->ngiven; i++)
+		passed->strings[i] = has_codes(passed, i)
+								 ? palloc0(
+									   (passed->device->asked.nentries[strings_of(passed, i)] + 1) *
+									   sizeof(Datum))
+								 : NULL;
+	gpuagg_window_answer_begin(passed->answer, types, passed->nout, work_mem * INT64CONST(1024));
+	MemoryContextSwitchTo(old);
+}
+
+/* Whether codes of strings are those of some. */
+static bool
+are_codes(const WindowPassed *passed, const char *at, uint64 nrows)
+{
+	const char *values[GPUAGG_WINDOW_VALUES];
+	const uint64 *valid[GPUAGG_WINDOW_VALUES];
+
+	gpuagg_window_answer_columns(passed->answer, at, nrows, values, valid);
+	for (int i = 0; i < passed->ngiven; i++)
 	{
-		passed->values[i] = at;
-		at += gpuagg_window_out_bytes(out_type(passed, i), query->ngroups);
-		passed->valid[i] = (const uint64 *) (at -
-											 gpuagg_window_aligned((query->ngroups + 63) / 64 * 8));
+		const uint32 *codes = (const uint32 *) values[i];
+		uint32 n = has_codes(passed, i) ? passed->device->asked.nentries[strings_of(passed, i)] : 0;
+
+		for (uint64 row = 0; row < nrows && has_codes(passed, i); row++)
+			if (gpuagg_bit(valid[i], row) && codes[row] >= n)
+				return false;
 	}
-	passed->nrows = (int64) query->ngroups;
 	return true;
 }
 
-/* Makes the strings that a column's rows have; false: some code is none. */
-static bool
-make_strings(const WindowScanState *node, WindowPassed *passed, int i)
-{
-	const WindowDevice *device = passed->device;
-	const VectorValue *form = &device->forms[passed->out[i]];
-	TupleDesc desc = node->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor;
-	Oid type = TupleDescAttr(desc, passed->sources[passed->out[i]].scan)->atttypid;
-	int column = gpuagg_compiled_strings(&device->program, form->reg);
-	GpuaggVector entries = {unconstify(GpuaggVectorBytes *, device->asked.entries[column]), NULL};
-	uint32 n = device->asked.nentries[column];
-	const int32 *codes = (const int32 *) passed->values[i];
-	MemoryContext old = MemoryContextSwitchTo(passed->answer);
-	Datum *strings = palloc0((n + 1) * sizeof(Datum));
-	bool isnull;
-	bool known = true;
-
-	for (int64 row = 0; row < passed->nrows && known; row++)
-	{
-		if (!gpuagg_bit(passed->valid[i], row))
-			continue;
-		known = (uint32) codes[row] < n;
-		if (known && strings[codes[row]] == 0)
-			strings[codes[row]] = gpuagg_vector_datum(&entries, form, type, codes[row], &isnull);
-	}
-	MemoryContextSwitchTo(old);
-	passed->strings[i] = strings;
-	return known;
-}
-
-static bool
-make_all_strings(const WindowScanState *node, WindowPassed *passed)
-{
-	bool known = true;
-
-	for (int i = 0; i < passed->ngiven && known; i++)
-		if (passed->device->forms[passed->out[i]].type == GPUAGG_VECTOR_BYTES)
-			known = make_strings(node, passed, i);
-	return known;
-}
-
-/* Takes an answer; why it is none, or NULL. */
+/* Takes an answer with its rows; why it is none, or NULL. */
 static const char *
-take(const WindowScanState *node, const DeviceTables *tables, const BlobQuery *query)
+take(WindowPassed *passed, const DeviceTables *tables, const BlobQuery *query)
 {
-	WindowPassed *passed = node->passed;
-	uint64 nrows = tables->all.rows;
+	const char *at = (const char *) query->totals.next;
 
 	if (!gpuagg_device_tables_whole(tables, query->status))
 		return gpuagg_page_device_missing;
-	if (query->incomplete ||
-		(query->ngroups <= nrows && rows_bytes(passed, query->ngroups) > most_bytes()))
-	{
-		passed->never = true;
-		return "too many rows pass the conditions above";
-	}
-	if (query->ngroups > nrows || !copy_rows(passed, query) || !make_all_strings(node, passed))
+	if (query->ngroups > tables->all.rows ||
+		query->totals.left != gpuagg_window_answer_bytes(passed->answer, query->ngroups) ||
+		!are_codes(passed, at, query->ngroups))
 		return gpuagg_reason_text(GPUAGG_DEVICE_ERROR);
-	gpuagg_device_tables_taken(tables, query->status);
+	gpuagg_window_answer_add(passed->answer, at, query->ngroups);
 	return NULL;
 }
 
@@ -480,29 +460,47 @@ refuse(const void *node, uint64 rows, uint64 bare)
 	return gpuagg_page_device_refusal(rows, bare, WINDOW_ASK_ROWS);
 }
 
-static const char *
-ask(void *window, const DeviceTables *tables, int64 *npassed)
+/* In how many answers so many rows come. */
+static uint64
+count_parts(const WindowPassed *passed, uint64 nrows)
 {
-	WindowPassed *passed = ((WindowScanState *) window)->passed;
+	return gpuagg_window_answer_bytes(passed->answer, nrows) / PART_BYTES + 1;
+}
+
+/* Asks for part *part of *parts, which becomes the next one, or the first of more. */
+static const char *
+ask_part(WindowScanState *node, const DeviceTables *tables, uint64 *part, uint64 *parts,
+		 int64 *npassed)
+{
+	WindowPassed *passed = node->passed;
 	const PageDevice *device = &tables->all;
 	BlobQuery *query = palloc0(sizeof(BlobQuery));
-	const char *reason;
+	const char *reason = NULL;
 	GpuaggReason failure;
 
 	query->query.program = passed->device->asked.program;
 	query->query.window = &passed->device->window;
 	query->query.above = passed->above;
-	query->query.parts = 1;
+	query->query.part = (uint32) *part;
+	query->query.parts = (uint32) *parts;
 	query->query.nchunks = device->nchunks;
 	query->chunks = device->chunks;
 	query->numbers = device->blobs;
 	query->shifts = tables->shifts;
 	query->epoch = device->epoch;
-	query->rows_bytes = Min(rows_bytes(passed, device->rows), most_bytes()) +
+	query->rows_bytes = Min(gpuagg_window_answer_bytes(passed->answer, device->rows / *parts + 1),
+							PART_BYTES) +
 						passed->nout * ROUNDING;
 	failure = gpuagg_blob_query(query);
-	if (failure == GPUAGG_OK)
-		reason = take(window, tables, query);
+	if (failure == GPUAGG_OK && query->incomplete && *parts == 1)
+		*parts = count_parts(passed, query->ngroups) + 1;
+	else if (failure == GPUAGG_OK)
+	{
+		reason = query->incomplete ? gpuagg_reason_text(GPUAGG_NO_STAGING)
+								   : take(passed, tables, query);
+		if (reason == NULL && ++*part == *parts)
+			gpuagg_device_tables_taken(tables, query->status);
+	}
 	else if (failure == GPUAGG_CPU_ONLY)
 	{
 		/* values that are in the table are no trouble to count */
@@ -517,6 +515,25 @@ ask(void *window, const DeviceTables *tables, int64 *npassed)
 	}
 	*npassed = (int64) query->nrows;
 	gpuagg_blob_query_end(query);
+	return reason;
+}
+
+static const char *
+ask(void *window, const DeviceTables *tables, int64 *npassed)
+{
+	WindowScanState *node = window;
+	WindowPassed *passed = node->passed;
+	const char *reason = NULL;
+	uint64 part = 0;
+	uint64 parts = 1;
+
+	begin_answer(passed);
+	/* those that pass conditions may be few */
+	if (passed->above.filter == GPUAGG_VECTOR_NONE)
+		parts = count_parts(passed, tables->all.rows);
+	while (part < parts && reason == NULL)
+		reason = parts <= GPUAGG_QUERY_PARTS ? ask_part(node, tables, &part, &parts, npassed)
+											 : "there are too many rows";
 	return reason;
 }
 
@@ -542,7 +559,7 @@ prepare(WindowScanState *node)
 		return "constants are not known before the rows";
 	gpuagg_window_bounds_begin(node, device->ops);
 	if (!make_above(node, passed))
-		return "no condition above is known";
+		return "a column of the window is the CPU's";
 	gpuagg_device_require();
 	return NULL;
 }
@@ -564,7 +581,7 @@ ask_device(WindowScanState *node)
 	gpuagg_window_report_since(report, &before);
 	if (reason != NULL)
 		return reason;
-	node->passed->ndropped = npassed - node->passed->nrows;
+	node->passed->ndropped = npassed - node->passed->answer->nrows;
 	report->batches[ENGINE_DEVICE]++;
 	report->rows[ENGINE_DEVICE] += gpuagg_stat_last()->rows[ENGINE_DEVICE] -
 								   before.rows[ENGINE_DEVICE];
@@ -607,7 +624,7 @@ gpuagg_window_passed_begin(WindowScanState *node)
 	WindowPassed *passed;
 
 	/* rows that have been sorted are cheap */
-	if (node->spec->nabove == 0 || node->input.sorted || gpuagg_device == DEVICE_CPU ||
+	if (node->input.sorted || gpuagg_device == DEVICE_CPU ||
 		(node->passed == NULL && !is_eligible(node)))
 		return false;
 	if (node->passed == NULL)
@@ -622,67 +639,139 @@ gpuagg_window_passed_begin(WindowScanState *node)
 	passed->kept = false;
 	if (passed->reason != NULL)
 		return false;
-	passed->next_row = 0;
+	gpuagg_window_answer_rewind(passed->answer);
+	passed->next_row = passed->nbatch = passed->next = 0;
 	node->dropped += passed->ndropped;
 	node->begun = true;
 	node->given = true;
 	return true;
 }
 
-/* A value of one of the columns that are given, in the current memory context. */
+/* The string of a code, made once. */
 static Datum
-value_at(const WindowScanState *node, int i, int64 row, bool *isnull)
+string_of(const WindowScanState *node, int i, uint32 code)
 {
 	const WindowPassed *passed = node->passed;
-	int column = passed->out[i];
-	int scan = passed->sources[column].scan;
-	int f = scan - node->spec->nchild;
-	const char *at = passed->values[i] + row * gpuagg_window_width(passed->types[column]);
-	uint8 status = gpuagg_bit(passed->valid[i], row) ? GPUAGG_ROW_VALUE : GPUAGG_ROW_NULL;
-	GpuaggVector vector = {(void *) at, NULL};
+	const VectorValue *form = &passed->device->forms[passed->out[i]];
 	TupleDesc desc = node->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor;
+	Oid type = TupleDescAttr(desc, passed->sources[passed->out[i]].scan)->atttypid;
+	GpuaggVector entries = {unconstify(GpuaggVectorBytes *,
+									   passed->device->asked.entries[strings_of(passed, i)]),
+							NULL};
+	bool isnull;
 
-	if (f >= 0)
+	if (passed->strings[i][code] == 0)
 	{
-		const RunningOperation *op = passed->device->ops[f];
-		int64 n = gpuagg_running_needs_counts(op)
-					  ? ((const int64 *) passed->values[passed->counters[i]])[row]
-					  : 0;
+		MemoryContext old = MemoryContextSwitchTo(passed->strings_context);
 
-		return gpuagg_running_result(op, at, &status, 0, n, isnull);
+		passed->strings[i][code] = gpuagg_vector_datum(&entries, form, type, (int) code, &isnull);
+		MemoryContextSwitchTo(old);
 	}
-	*isnull = status == GPUAGG_ROW_NULL;
-	if (*isnull)
-		return (Datum) 0;
-	if (passed->device->forms[column].type == GPUAGG_VECTOR_BYTES)
-		return passed->strings[i][*(const int32 *) at];
-	if (TupleDescAttr(desc, scan)->atttypid == BOOLOID)
-		return BoolGetDatum(*(const int32 *) at != 0);
-	/* an INT16's bytes are the first of its four */
-	return gpuagg_vector_datum(&vector, &passed->device->forms[column],
-							   TupleDescAttr(desc, scan)->atttypid, 0, isnull);
+	return passed->strings[i][code];
+}
+
+/* Values of a function's n rows from number `first` of the piece on. */
+static void
+make_results(const WindowPassed *passed, int i, const RunningOperation *op, int64 first, int n,
+			 Datum *values, bool *isnull, Size stride)
+{
+	const WindowAnswer *answer = passed->answer;
+	const char *at = answer->values[i] + first * gpuagg_window_width(answer->types[i]);
+	const int64 *counts = gpuagg_running_needs_counts(op)
+							  ? (const int64 *) answer->values[passed->counters[i]] + first
+							  : NULL;
+	uint8 status[BATCH_ROWS];
+
+	for (int row = 0; row < n; row++)
+		status[row] = gpuagg_bit(answer->valid[i], first + row) ? GPUAGG_ROW_VALUE
+																: GPUAGG_ROW_NULL;
+	if (counts == NULL && gpuagg_running_result_column(op, at, status, n, values, isnull, stride))
+		return;
+	for (int row = 0; row < n; row++)
+		values[row * stride] = gpuagg_running_result(op, at, status, row,
+													 counts != NULL ? counts[row] : 0,
+													 &isnull[row * stride]);
+}
+
+/* The same of a column of the rows below. */
+static void
+make_values(const WindowScanState *node, int i, int64 first, int n, Datum *values, bool *isnull,
+			Size stride)
+{
+	const WindowPassed *passed = node->passed;
+	const WindowAnswer *answer = passed->answer;
+	const VectorValue *form = &passed->device->forms[passed->out[i]];
+	uint32 width = gpuagg_window_width(answer->types[i]);
+	int scan = passed->sources[passed->out[i]].scan;
+	Oid type = TupleDescAttr(node->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor, scan)->atttypid;
+
+	for (int row = 0; row < n; row++)
+	{
+		const char *at = answer->values[i] + (first + row) * width;
+		/* an INT16's bytes are the first of its four */
+		GpuaggVector vector = {unconstify(char *, at), NULL};
+		Datum value = 0;
+
+		isnull[row * stride] = !gpuagg_bit(answer->valid[i], first + row);
+		if (isnull[row * stride])
+			;
+		else if (has_codes(passed, i))
+			value = string_of(node, i, *(const uint32 *) at);
+		else if (type == BOOLOID)
+			value = BoolGetDatum(*(const int32 *) at != 0);
+		else
+			value = gpuagg_vector_datum(&vector, form, type, 0, &isnull[row * stride]);
+		values[row * stride] = value;
+	}
+}
+
+/* Makes the next rows of the scan tuple; false: there are no more. */
+static bool
+make_batch(const WindowScanState *node, WindowPassed *passed)
+{
+	WindowAnswer *answer = passed->answer;
+	Size natts = scan_columns(node);
+	MemoryContext old;
+
+	if (passed->next_row == answer->piece_rows)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!gpuagg_window_answer_next(answer))
+			return false;
+		passed->next_row = 0;
+	}
+	MemoryContextReset(passed->batch);
+	old = MemoryContextSwitchTo(passed->batch);
+	passed->nbatch = (int) Min(answer->piece_rows - passed->next_row, BATCH_ROWS);
+	for (int i = 0; i < passed->ngiven; i++)
+	{
+		int scan = passed->sources[passed->out[i]].scan;
+		int f = scan - node->spec->nchild;
+		Datum *values = passed->values + scan;
+		bool *isnull = passed->isnull + scan;
+
+		if (f >= 0)
+			make_results(passed, i, passed->device->ops[f], passed->next_row, passed->nbatch,
+						 values, isnull, natts);
+		else
+			make_values(node, i, passed->next_row, passed->nbatch, values, isnull, natts);
+	}
+	MemoryContextSwitchTo(old);
+	passed->next_row += passed->nbatch;
+	passed->next = 0;
+	return true;
 }
 
 TupleTableSlot *
 gpuagg_window_passed_next(WindowScanState *node)
 {
 	WindowPassed *passed = node->passed;
-	MemoryContext old;
+	Size place;
 
-	if (passed->next_row == passed->nrows)
+	if (passed->next == passed->nbatch && !make_batch(node, passed))
 		return NULL;
-	MemoryContextReset(node->group_context);
-	old = MemoryContextSwitchTo(node->group_context);
-	memset(node->isnull, true, (node->spec->nchild + node->spec->nfunctions) * sizeof(bool));
-	for (int i = 0; i < passed->ngiven; i++)
-	{
-		int scan = passed->sources[passed->out[i]].scan;
-
-		node->values[scan] = value_at(node, i, passed->next_row, &node->isnull[scan]);
-	}
-	MemoryContextSwitchTo(old);
-	passed->next_row++;
-	return gpuagg_window_project(node, node->values, node->isnull);
+	place = (Size) passed->next++ * scan_columns(node);
+	return gpuagg_window_project(node, passed->values + place, passed->isnull + place);
 }
 
 void
@@ -694,17 +783,26 @@ gpuagg_window_passed_rescan(WindowScanState *node)
 }
 
 void
+gpuagg_window_passed_end(WindowScanState *node)
+{
+	if (node->passed != NULL)
+		gpuagg_window_answer_end(node->passed->answer);
+}
+
+void
 gpuagg_window_passed_explain(const WindowScanState *node, ExplainState *es)
 {
 	const WindowPassed *passed = node->passed;
+	bool filters = node->spec->nabove > 0;
 
 	if (passed == NULL)
 		return;
 	if (passed->counts.device_rows > 0)
 	{
-		ExplainPropertyBool("Filtered on Device", true, es);
+		ExplainPropertyBool(filters ? "Filtered on Device" : "Given by Device", true, es);
 		ExplainPropertyInteger("Rows on Device", NULL, (int64) passed->counts.device_rows, es);
 	}
 	if (passed->reason != NULL && es->verbose)
-		ExplainPropertyText("Not Filtered on Device", passed->reason, es);
+		ExplainPropertyText(filters ? "Not Filtered on Device" : "Not Given by Device",
+							passed->reason, es);
 }

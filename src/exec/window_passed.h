@@ -23,6 +23,8 @@ extern TupleTableSlot *gpuagg_window_passed_next(WindowScanState *node);
 /* Before a rescan resets the node's parameters. */
 extern void gpuagg_window_passed_rescan(WindowScanState *node);
 
+extern void gpuagg_window_passed_end(WindowScanState *node);
+
 extern void gpuagg_window_passed_explain(const WindowScanState *node, ExplainState *es);
 
 #endif /* GPUAGG_WINDOW_PASSED_H */

@@ -257,6 +257,7 @@ end(CustomScanState *css)
 	WindowScanState *node = (WindowScanState *) css;
 
 	gpuagg_window_count_rows(node);
+	gpuagg_window_passed_end(node);
 	gpuagg_window_pipeline_drop(node);
 	if (node->waiting.store != NULL)
 		gpuagg_row_store_end(node->waiting.store);

@@ -397,6 +397,8 @@ make_above(Windowed *w)
 	{
 		w->window.nout = FUNCTIONS + 2;
 		w->question.query.naggregates = 0;
+		w->question.query.parts = next(2) ? 1 : 1 + next(7);
+		w->question.query.part = next(w->question.query.parts);
 	}
 	else if (next(2))
 	{
@@ -450,6 +452,12 @@ compare_rows(const void *left, const void *right)
 	int order = compare_keys(a, b, sorting->nkeys);
 
 	return order != 0 ? order : a->place < b->place ? -1 : 1;
+}
+
+static bool
+passes_above(const Windowed *w, const Row *row)
+{
+	return !w->filtered_above || row->value[V_WEIGHT] < w->weight;
 }
 
 /* The values up to each row, or before it. */
@@ -576,8 +584,7 @@ find_totals(const Windowed *w, Row *rows, uint64_t nrows, GpuaggQueryTotal *tota
 				at = reached(function, rows, n, i);
 			rows[i].result[f] = values[at];
 			rows[i].result_null[f] = isnull[at];
-			if (!w->asks_rows && !isnull[at] &&
-				(!w->filtered_above || rows[i].value[V_WEIGHT] < w->weight))
+			if (!w->asks_rows && !isnull[at] && passes_above(w, &rows[i]))
 				add_product(totals + 2 * f, w->question.aggregates[2 * f + 1].op, type,
 							product_of(w, &rows[i], type, values[at]));
 		}
@@ -633,15 +640,25 @@ out_value(const char *values, int type, uint64_t i)
 	}
 }
 
-/* Whether the answer is the rows that pass above, in their order; NULLs, and values where there are some. */
+/* Whether the answer is its part of the rows that pass above, in their order; NULLs, and values where there are some. */
 static bool
 answer_has_rows(const Lease *lease, const Windowed *w, const Row *rows, uint64_t n,
 				uint32_t nchunks, const GpuaggReply *reply)
 {
 	const char *at = lease->base + ANSWER_AT + gpuagg_query_groups_at(nchunks);
 	uint64_t given = reply->u.query.ngroups;
+	uint32_t part = w->question.query.part;
+	uint32_t parts = w->question.query.parts;
 	bool right = reply->u.query.incomplete == 0;
+	uint64_t npassed = 0;
+	uint64_t first;
+	uint64_t end;
 
+	for (uint64_t i = 0; i < n; i++)
+		npassed += passes_above(w, &rows[i]);
+	first = npassed * part / parts;
+	end = npassed * (part + 1) / parts;
+	right &= given == end - first;
 	for (int c = 0; c < FUNCTIONS + 2 && right; c++)
 	{
 		int type = w->question.types[w->window.out[c]];
@@ -658,13 +675,13 @@ answer_has_rows(const Lease *lease, const Windowed *w, const Row *rows, uint64_t
 						   : c == FUNCTIONS ? rows[i].value[V_WEIGHT]
 											: rows[i].value[V_PARTITION];
 
-			if (w->filtered_above && !(rows[i].value[V_WEIGHT] < w->weight))
+			uint64_t row = k - first;
+
+			if (!passes_above(w, &rows[i]) || k++ < first || k > end)
 				continue;
-			right = k < given && isnull == !(valid[k / 64] >> k % 64 & 1) &&
-					(isnull || out_value(at, type, k) == value);
-			k++;
+			right = isnull == !(valid[row / 64] >> row % 64 & 1) &&
+					(isnull || out_value(at, type, row) == value);
 		}
-		right &= k == given;
 		at += bytes;
 	}
 	return right && at - (lease->base + ANSWER_AT) == (int64_t) reply->u.query.bytes;
@@ -685,7 +702,8 @@ print_window(const Windowed *w)
 			   w->window.functions[f].heads, w->window.functions[f].average);
 	printf("; %u keys of groups%s%s\n", w->question.query.nkeys, w->filtered ? ", filtered" : "",
 		   w->filtered_above ? ", filtered above" : "");
-	printf("%s", w->asks_rows ? "rows\n" : "");
+	if (w->asks_rows)
+		printf("rows, part %u of %u\n", w->question.query.part, w->question.query.parts);
 }
 
 static bool
@@ -832,6 +850,8 @@ test_refusals(const char *program)
 	REFUSED_WITH(
 		(wrong.window.nout = 1, wrong.window.out[0] = 2, wrong.question.query.naggregates = 0));
 	REFUSED_WITH((wrong.window.nout = 1, wrong.question.query.naggregates = 1));
+	REFUSED_WITH(
+		(wrong.window.nout = 0, wrong.question.query.nkeys = 0, wrong.question.query.parts = 2));
 	REFUSED_WITH(wrong.window.spare = 1);
 	REFUSED_WITH(wrong.window.columns[0].function = FUNCTIONS);
 	REFUSED_WITH(wrong.window.columns[FUNCTIONS].value = V_DOUBLE);

@@ -181,12 +181,20 @@ like($filtered, qr/Seq Scan on public.t \(actual rows=58000(\.00)? loops=3\)/, '
 	'SELECT o, (SELECT count(*) FROM (' . $filter . ') s WHERE s.i <> o) FROM generate_series(1, 3) o');
 like($filtered, qr/Seq Scan on public.t \(actual rows=59000(\.00)? loops=1\)/, 'the scan once');
 
+filters('by a condition that is none of a function alone', 1,
+	"SELECT i, r FROM (SELECT i, %ssum(b) $running AS r FROM t) q WHERE r < 1e50 AND r + 0 < 4000000000");
+
+# rows beyond work_mem, in a file
+my $many = $filter =~ s/-900$/900000/r;
+filters('of many rows', 1, $many, set => ['work_mem = 64']);
+filters('of many rows, again and again', 1, "SELECT o, r FROM generate_series(1, 3) o, LATERAL ($many) s" =~ s/i > 1000/i > o * 10000/r,
+	set => ['work_mem = 64']);
+filters('of many rows, some of them', 1, "$many LIMIT 20000", set => ['work_mem = 64']);
+filters('of many rows, once more with the same parameters', 1,
+	"SELECT o, (SELECT count(*) FROM ($many) s WHERE s.i <> o) FROM generate_series(1, 3) o", set => ['work_mem = 64']);
+
 my %unfiltered = (
 	'few rows' => ['so few rows take the CPU no longer', $filter, set => ['gpuagg.device = auto', 'gpuagg.device_min_rows = 1']],
-	'too many rows' => ['too many rows pass the conditions above', $filter =~ s/-900$/900000/r, set => ['work_mem = 64']],
-	'too many rows, again and again' => ['too many rows pass the conditions above',
-		"SELECT o, r FROM generate_series(1, 3) o, LATERAL ($filter) s" =~ s/-900/900000/r =~ s/i > 1000/i > o * 10000/r, set => ['work_mem = 64']],
-	'condition' => ['no condition above is known', "SELECT i, r FROM (SELECT i, %ssum(b) $running AS r FROM t) q WHERE r < 1e50 AND r + 0 < 4000000000"],
 	'computed string' => ['an expression below the window is the CPU\'s', "SELECT i, z, r FROM (SELECT i, z, %ssum(x) $running AS r FROM t WHERE length(z) > 1) q WHERE r < -900"],
 	'subquery' => ['constants are not known before the rows', $filter =~ s/i > 1000/i > (SELECT 1000)/r],
 	'row' => ['a row or a result is the CPU\'s', $filter =~ s/i > 1000/c * 10000000000000000.0 > 5/r],
@@ -199,6 +207,44 @@ for my $what (sort keys %unfiltered)
 	like($plan, qr/Not Filtered on Device: \Q$reason\E/, "$what: and why");
 }
 unlike((filters('CPU', 0, $filter, set => ['gpuagg.device = cpu']))[0], qr/Filtered on Device/, 'CPU: nothing is said of the device');
+
+# ---- all rows ----
+
+# The same rows as core's, in the same order.
+sub gives
+{
+	my ($what, $on_device, $sql, %params) = @_;
+	my $core = $node->safe_psql('postgres', $sql =~ s/%s//gr);
+	my $ours = $sql =~ s/%s/gpu_/gr;
+	my ($plan) = run_query($node, "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, VERBOSE) $ours", %params);
+	my ($answer) = run_query($node, $ours, %params);
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is($answer, $core, "$what: right rows");
+	is($plan =~ /Given by Device: true/ ? 1 : 0, $on_device, "$what: " . ($on_device ? 'by the device' : 'not by the device'))
+	  or diag($plan);
+	return $plan;
+}
+
+like(gives('all rows', 1, "SELECT i, k, %ssum(x) $running AS r FROM t WHERE i > 1000"), qr/GpuWindow\) \(actual rows=59000(\.00)? loops=1\)/,
+	'all rows: as many');
+gives('expressions of them', 1, "SELECT i + s, r * 2, z || k, y FROM (SELECT i, s, k, z, u, i % 3 = 1 AS y, %savg(b) $running AS r FROM t) q WHERE r > -5 OR i > 0");
+gives('all rows in mode auto', 1, "SELECT i, %smin(f) OVER (PARTITION BY k ORDER BY i) FROM t", set => ['gpuagg.device = auto']);
+gives('the first of all rows', 1, "SELECT i, %ssum(c) $running FROM t LIMIT 10");
+unlike(gives('all rows, CPU', 0, "SELECT i, %ssum(c) $running FROM t LIMIT 10", set => ['gpuagg.device = cpu']), qr/Given by Device/,
+	'all rows, CPU: nothing is said of the device');
+like(gives('all rows that come in order', 0, "SELECT i, %ssum(x) OVER (ORDER BY s) FROM (SELECT * FROM t ORDER BY s, i LIMIT 100000) q"),
+	qr/rows below the window (come in order|are not those)/, 'and why');
+
+# which are given in several answers
+$node->safe_psql('postgres', 'CREATE TABLE wide WITH (autovacuum_enabled = off) AS SELECT i, i * 7 % 1000 AS k, (i % 999 / 100.0)::numeric(12,2) AS c '
+	  . 'FROM generate_series(1, 400000) i');
+$node->safe_psql('postgres', "VACUUM wide");
+$node->safe_psql('postgres', "VACUUM wide"); # the first one leaves pages
+$node->safe_psql('postgres', q(SELECT gpuagg_prefetch('wide')));
+my $sums = join ', ', map { "%ssum(c * $_) $running AS r$_" } 1 .. 8;
+gives('rows in several answers', 1, "SELECT md5(string_agg(q::text, ',' ORDER BY i)) FROM (SELECT i, k, $sums FROM wide) q", set => [$_])
+  for 'work_mem = 64', "work_mem = '1GB'";
 
 # ---- what it does not ----
 
