@@ -147,6 +147,8 @@ show_work(AggScanState *node, ExplainState *es)
 		ExplainPropertyInteger("Pages All-Visible", NULL, (int64) counts.pages.all_visible, es);
 		ExplainPropertyInteger("Pages by Stride", NULL, (int64) counts.pages.strided, es);
 	}
+	else if (counts.pages.pages > 0)
+		ExplainPropertyInteger("Pages Read", NULL, (int64) counts.pages.pages, es);
 	if (counts.pages.level1 + counts.pages.level2 + counts.pages.filled > 0)
 	{
 		ExplainPropertyInteger("Pages from Memory", NULL, (int64) counts.pages.level1, es);

@@ -13,10 +13,15 @@
 
 #include "device/client.h"
 #include "gpuagg.h"
+#include "resident/device_extra.h"
 #include "resident/device_place.h"
 #include "resident/new_page.h"
 
 #define READ_PART 8 /* of mode auto's rows, what a row counts beside that is read from its page */
+
+/* Pages that are read for the device: so many, and a part of the table's. */
+#define REST_LEAST 32
+#define REST_PART  8
 
 static const char few_rows[] = "so few rows take the CPU no longer";
 const char gpuagg_page_device_missing[] = "columns are not on the device";
@@ -203,25 +208,145 @@ gpuagg_page_device_find(PageReader *reader)
 	return device;
 }
 
-bool
-gpuagg_page_device_rest_is_new(const PageReader *reader)
+/* ---- rows that are not in memory ---- */
+
+/* Pages that do not come from memory, and are not new. */
+static uint32
+count_rest(const PageReader *reader)
 {
 	const PageScan *scan = reader->scan;
 	const PageResident *resident = reader->resident;
+	uint32 npages = 0;
 
 	for (uint32 i = 0; i < resident->nchunks; i++)
 	{
 		const ChunkPages *used = &resident->decided[i].used;
-		int npages = chunk_npages(i, scan->nblocks);
+		int n = chunk_npages(i, scan->nblocks);
 
-		if (chunk_is_full(used))
-			continue;
-		for (int p = 0; p < npages; p++)
-			if (!chunk_has(used, p) &&
-				!gpuagg_page_is_new(scan->relation, chunk_first_block(i) + p))
-				return false;
+		for (int p = 0; p < n && !chunk_is_full(used); p++)
+			npages += !chunk_has(used, p) &&
+					  !gpuagg_page_is_new(scan->relation, chunk_first_block(i) + p);
+	}
+	return npages;
+}
+
+/* Reads the rest; false: the device or the columns' form does not take a row. */
+static bool
+read_rest(PageReader *reader, ExtraBlobs *extra, int ncolumns)
+{
+	while (gpuagg_page_reader_next(reader))
+	{
+		gpuagg_page_reader_load(reader, 0, ncolumns, NULL);
+		if (reader->any_flagged || !gpuagg_extra_add(extra, reader->columns, reader->nrows))
+			return false;
 	}
 	return true;
+}
+
+/* Chunks that the device has do not come. */
+static void
+take_all(PageReader *reader, const PageDevice *device)
+{
+	for (uint32 i = 0; i < device->nchunks; i++)
+		gpuagg_page_resident_take(reader, device->numbers[i]);
+}
+
+/* The device's chunks, and behind them those that have been read. */
+static PageDevice *
+join(const PageDevice *device, const ExtraChunk *chunks, uint32 nchunks, int ncolumns)
+{
+	PageDevice *all = palloc(sizeof(PageDevice));
+	uint32 n = device->nchunks;
+	uint32 total = n + nchunks;
+
+	*all = *device;
+	all->nread = nchunks;
+	all->numbers = palloc_extended(total * sizeof(uint32), MCXT_ALLOC_HUGE);
+	all->nrows = palloc_extended(total * sizeof(uint32), MCXT_ALLOC_HUGE);
+	all->chunks = palloc_extended(total * sizeof(BlobQueryChunk), MCXT_ALLOC_HUGE);
+	all->blobs = palloc_extended((Size) total * ncolumns * sizeof(uint64), MCXT_ALLOC_HUGE);
+	memcpy(all->numbers, device->numbers, n * sizeof(uint32));
+	memcpy(all->nrows, device->nrows, n * sizeof(uint32));
+	memcpy(all->chunks, device->chunks, n * sizeof(BlobQueryChunk));
+	memcpy(all->blobs, device->blobs, (Size) n * ncolumns * sizeof(uint64));
+	for (uint32 i = 0; i < nchunks; i++)
+	{
+		all->numbers[n + i] = UINT32_MAX;
+		all->nrows[n + i] = chunks[i].nrows;
+		all->chunks[n + i] = (BlobQueryChunk){chunks[i].nrows, NULL};
+		memcpy(all->blobs + (Size) (n + i) * ncolumns, chunks[i].numbers,
+			   ncolumns * sizeof(uint64));
+		all->rows += chunks[i].nrows;
+	}
+	all->nchunks = total;
+	return all;
+}
+
+/* Types of the columns' vectors; false: codes of some are only those of a dictionary. */
+static bool
+find_types(const PageColumn *columns, int ncolumns, GpuaggVectorType *types)
+{
+	for (int i = 0; i < ncolumns; i++)
+	{
+		if (gpuagg_page_column_has_strings(&columns[i]))
+			return false;
+		types[i] = columns[i].type;
+	}
+	return true;
+}
+
+const PageDevice *
+gpuagg_page_device_read_rest(PageReader *reader, const PageDevice *device,
+							 const PageColumn *columns, int ncolumns)
+{
+	uint32 npages = count_rest(reader);
+	GpuaggVectorType *types = palloc((ncolumns + 1) * sizeof(GpuaggVectorType));
+	const ExtraChunk *chunks;
+	uint32 nchunks;
+	ExtraBlobs *extra;
+	PageDevice *all;
+
+	if (npages == 0)
+		return device;
+	if (npages > REST_LEAST + reader->scan->nblocks / REST_PART || device->nhost > 0 ||
+		!find_types(columns, ncolumns, types))
+		return NULL;
+	extra = gpuagg_extra_open(types, ncolumns, device->epoch);
+	if (extra == NULL)
+		return NULL;
+	take_all(reader, device);
+	if (!read_rest(reader, extra, ncolumns) || !gpuagg_extra_finish(extra, &chunks, &nchunks))
+	{
+		gpuagg_extra_close(extra);
+		return NULL;
+	}
+	all = join(device, chunks, nchunks, ncolumns);
+	all->read = extra;
+	return all;
+}
+
+void
+gpuagg_page_device_fill_rest(Relation relation, Snapshot snapshot, const PageColumn *columns,
+							 int ncolumns)
+{
+	PageReader *reader = gpuagg_page_reader_open(relation, snapshot, columns, ncolumns,
+												 PAGE_MEMORY_FILL, NULL);
+
+	if (reader->resident != NULL && reader->resident->pinned)
+	{
+		gpuagg_page_device_send(reader);
+		take_all(reader, gpuagg_page_device_find(reader));
+		while (gpuagg_page_reader_next(reader))
+			continue;
+	}
+	gpuagg_page_reader_close(reader);
+}
+
+void
+gpuagg_page_device_close(const PageDevice *device)
+{
+	if (device->read != NULL)
+		gpuagg_extra_close(device->read);
 }
 
 void
@@ -251,7 +376,7 @@ displace(PageReader *reader, const PageDevice *device, uint32 i)
 {
 	const PageResident *resident = reader->resident;
 
-	for (int c = 0; c < resident->ncolumns; c++)
+	for (int c = 0; c < resident->ncolumns && i < device->nchunks - device->nread; c++)
 		gpuagg_column_displace(resident->pins[c].column, device->numbers[i],
 							   device->blobs[(Size) i * resident->ncolumns + c], true);
 }
@@ -288,13 +413,16 @@ gpuagg_page_device_taken(PageReader *reader, const PageDevice *device, const Pag
 			displace(reader, device, i);
 	}
 	for (int c = 0; c < resident->ncolumns; c++)
-		gpuagg_column_settle(resident->pins[c].column, device->epoch, device->nchunks,
-							 device->numbers, in, device->blobs + c, resident->ncolumns);
-	for (uint32 i = 0; i < device->nchunks; i++)
+		gpuagg_column_settle(resident->pins[c].column, device->epoch,
+							 device->nchunks - device->nread, device->numbers, in,
+							 device->blobs + c, resident->ncolumns);
+	for (uint32 i = 0; i < device->nchunks - device->nread; i++)
 	{
 		if (!in[i])
 			continue;
-		gpuagg_page_resident_take(reader, device->numbers[i]);
+		/* with rows that have been read they have been taken before those */
+		if (device->read == NULL)
+			gpuagg_page_resident_take(reader, device->numbers[i]);
 		reader->counts.device_chunks++;
 		reader->counts.device_rows += device->nrows[i];
 		reader->counts.rows += device->nrows[i];

@@ -19,6 +19,10 @@ typedef struct PageDevice
 	uint64 rows;  /* that count, of all */
 	uint64 bare;  /* of these, those that are on the device alone */
 	uint32 nhost; /* other chunks with rows from memory */
+
+	/* the last chunks are of rows that have been read from pages; their numbers are no chunks' */
+	uint32 nread;
+	struct ExtraBlobs *read; /* or NULL */
 } PageDevice;
 
 /*
@@ -47,8 +51,18 @@ extern void gpuagg_page_device_send(PageReader *reader);
  */
 extern PageDevice *gpuagg_page_device_find(PageReader *reader);
 
-/* Whether pages that do not come from memory are new, when all chunks have been decided about. */
-extern bool gpuagg_page_device_rest_is_new(const PageReader *reader);
+/*
+ * When all chunks have been decided about, and all rows from memory are on the device: the rows of pages
+ * that do not come from memory are read, and go there, too, for one request.  What there is with them, in
+ * the current memory context, to be closed; NULL: they are too many, or the device does not take them.
+ */
+extern const PageDevice *gpuagg_page_device_read_rest(PageReader *reader, const PageDevice *device,
+													  const PageColumn *columns, int ncolumns);
+extern void gpuagg_page_device_close(const PageDevice *device);
+
+/* Afterwards: such pages are put into memory, and sent, as far as they may be; counts as a use. */
+extern void gpuagg_page_device_fill_rest(Relation relation, Snapshot snapshot,
+										 const PageColumn *columns, int ncolumns);
 
 /* Counts a use of columns that the reader has only looked at. */
 extern void gpuagg_page_device_use(PageReader *reader);

@@ -46,8 +46,12 @@ static void
 close_tables(DeviceTables *tables)
 {
 	for (int i = 0; i < tables->n; i++)
+	{
+		if (tables->list[i].device != NULL)
+			gpuagg_page_device_close(tables->list[i].device);
 		if (tables->list[i].reader != NULL)
 			gpuagg_page_reader_close(tables->list[i].reader);
+	}
 }
 
 /*
@@ -80,19 +84,23 @@ count_rows(const WindowDevice *window, const DeviceTables *tables, uint64 *bare,
 	return rows;
 }
 
-/* Finds all chunks whose rows may pass; false: some rows are not in memory. */
+/* Finds all chunks whose rows may pass, and reads what is not in memory; false: that is too much. */
 static bool
 find_chunks(DeviceTables *tables)
 {
 	for (int i = 0; i < tables->n; i++)
 	{
 		DeviceTable *table = &tables->list[i];
+		const PageDevice *with_rest;
 
 		if (table->reader == NULL)
 			continue;
 		table->device = gpuagg_page_device_find(table->reader);
-		if (!gpuagg_page_device_rest_is_new(table->reader))
+		with_rest = gpuagg_page_device_read_rest(table->reader, table->device, table->columns,
+												 table->ncolumns);
+		if (with_rest == NULL)
 			return false;
+		table->device = with_rest;
 	}
 	return true;
 }
@@ -165,22 +173,26 @@ places_of(const PageDevice *device)
 	return places;
 }
 
-/* All columns have been used, as if the scans had read them. */
+/* All columns have been used, as if the scans had read them: they fill memory, too. */
 static void
 use(const WindowDevice *window, const DeviceTables *tables)
 {
+	Snapshot snapshot = window->node->css.ss.ps.state->es_snapshot;
 	const char *unused;
 
 	for (int i = 0; i < tables->n; i++)
 	{
 		const DeviceTable *table = &tables->list[i];
+		Relation relation = window->tables[i].relation;
 
 		if (table->reader == NULL)
 			continue;
-		gpuagg_page_device_use(table->reader);
-		(void) gpuagg_page_memory(window->tables[i].relation,
-								  window->node->css.ss.ps.state->es_snapshot, table->columns,
-								  table->ncolumns, &unused);
+		if (gpuagg_page_memory(relation, snapshot, table->columns, table->ncolumns, &unused) ==
+				PAGE_MEMORY_FILL &&
+			table->reader->counts.all_visible > 0)
+			gpuagg_page_device_fill_rest(relation, snapshot, table->columns, table->ncolumns);
+		else
+			gpuagg_page_device_use(table->reader);
 	}
 }
 

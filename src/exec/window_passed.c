@@ -416,37 +416,63 @@ begin_answer(WindowPassed *passed)
 	MemoryContextSwitchTo(old);
 }
 
-/* Whether codes of strings are those of some. */
+/* Makes the strings of a column's codes; false: some code is none. */
 static bool
-are_codes(const WindowPassed *passed, const char *at, uint64 nrows)
+make_strings(const WindowScanState *node, int i, const uint32 *codes, const uint64 *valid,
+			 uint64 nrows)
 {
+	const WindowPassed *passed = node->passed;
+	const DeviceProgram *asked = &passed->device->asked;
+	const VectorValue *form = &passed->device->forms[passed->out[i]];
+	TupleDesc desc = node->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor;
+	Oid type = TupleDescAttr(desc, passed->sources[passed->out[i]].scan)->atttypid;
+	int column = strings_of(passed, i);
+	GpuaggVector entries = {unconstify(GpuaggVectorBytes *, asked->entries[column]), NULL};
+	MemoryContext old = MemoryContextSwitchTo(passed->strings_context);
+	Datum *strings = passed->strings[i];
+	bool known = true;
+	bool isnull;
+
+	for (uint64 row = 0; row < nrows && known; row++)
+	{
+		if (!gpuagg_bit(valid, row))
+			continue;
+		known = codes[row] < asked->nentries[column];
+		if (known && strings[codes[row]] == 0)
+			strings[codes[row]] = gpuagg_vector_datum(&entries, form, type, (int) codes[row],
+													  &isnull);
+	}
+	MemoryContextSwitchTo(old);
+	return known;
+}
+
+static bool
+make_all_strings(const WindowScanState *node, const char *at, uint64 nrows)
+{
+	const WindowPassed *passed = node->passed;
 	const char *values[GPUAGG_WINDOW_VALUES];
 	const uint64 *valid[GPUAGG_WINDOW_VALUES];
+	bool known = true;
 
 	gpuagg_window_answer_columns(passed->answer, at, nrows, values, valid);
-	for (int i = 0; i < passed->ngiven; i++)
-	{
-		const uint32 *codes = (const uint32 *) values[i];
-		uint32 n = has_codes(passed, i) ? passed->device->asked.nentries[strings_of(passed, i)] : 0;
-
-		for (uint64 row = 0; row < nrows && has_codes(passed, i); row++)
-			if (gpuagg_bit(valid[i], row) && codes[row] >= n)
-				return false;
-	}
-	return true;
+	for (int i = 0; i < passed->ngiven && known; i++)
+		if (has_codes(passed, i))
+			known = make_strings(node, i, (const uint32 *) values[i], valid[i], nrows);
+	return known;
 }
 
 /* Takes an answer with its rows; why it is none, or NULL. */
 static const char *
-take(WindowPassed *passed, const DeviceTables *tables, const BlobQuery *query)
+take(const WindowScanState *node, const DeviceTables *tables, const BlobQuery *query)
 {
+	WindowPassed *passed = node->passed;
 	const char *at = (const char *) query->totals.next;
 
 	if (!gpuagg_device_tables_whole(tables, query->status))
 		return gpuagg_page_device_missing;
 	if (query->ngroups > tables->all.rows ||
 		query->totals.left != gpuagg_window_answer_bytes(passed->answer, query->ngroups) ||
-		!are_codes(passed, at, query->ngroups))
+		!make_all_strings(node, at, query->ngroups))
 		return gpuagg_reason_text(GPUAGG_DEVICE_ERROR);
 	gpuagg_window_answer_add(passed->answer, at, query->ngroups);
 	return NULL;
@@ -497,7 +523,7 @@ ask_part(WindowScanState *node, const DeviceTables *tables, uint64 *part, uint64
 	else if (failure == GPUAGG_OK)
 	{
 		reason = query->incomplete ? gpuagg_reason_text(GPUAGG_NO_STAGING)
-								   : take(passed, tables, query);
+								   : take(node, tables, query);
 		if (reason == NULL && ++*part == *parts)
 			gpuagg_device_tables_taken(tables, query->status);
 	}
@@ -647,29 +673,6 @@ gpuagg_window_passed_begin(WindowScanState *node)
 	return true;
 }
 
-/* The string of a code, made once. */
-static Datum
-string_of(const WindowScanState *node, int i, uint32 code)
-{
-	const WindowPassed *passed = node->passed;
-	const VectorValue *form = &passed->device->forms[passed->out[i]];
-	TupleDesc desc = node->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor;
-	Oid type = TupleDescAttr(desc, passed->sources[passed->out[i]].scan)->atttypid;
-	GpuaggVector entries = {unconstify(GpuaggVectorBytes *,
-									   passed->device->asked.entries[strings_of(passed, i)]),
-							NULL};
-	bool isnull;
-
-	if (passed->strings[i][code] == 0)
-	{
-		MemoryContext old = MemoryContextSwitchTo(passed->strings_context);
-
-		passed->strings[i][code] = gpuagg_vector_datum(&entries, form, type, (int) code, &isnull);
-		MemoryContextSwitchTo(old);
-	}
-	return passed->strings[i][code];
-}
-
 /* Values of a function's n rows from number `first` of the piece on. */
 static void
 make_results(const WindowPassed *passed, int i, const RunningOperation *op, int64 first, int n,
@@ -716,7 +719,7 @@ make_values(const WindowScanState *node, int i, int64 first, int n, Datum *value
 		if (isnull[row * stride])
 			;
 		else if (has_codes(passed, i))
-			value = string_of(node, i, *(const uint32 *) at);
+			value = passed->strings[i][*(const uint32 *) at];
 		else if (type == BOOLOID)
 			value = BoolGetDatum(*(const int32 *) at != 0);
 		else
@@ -801,6 +804,8 @@ gpuagg_window_passed_explain(const WindowScanState *node, ExplainState *es)
 	{
 		ExplainPropertyBool(filters ? "Filtered on Device" : "Given by Device", true, es);
 		ExplainPropertyInteger("Rows on Device", NULL, (int64) passed->counts.device_rows, es);
+		if (passed->counts.pages > 0)
+			ExplainPropertyInteger("Pages Read", NULL, (int64) passed->counts.pages, es);
 	}
 	if (passed->reason != NULL && es->verbose)
 		ExplainPropertyText(filters ? "Not Filtered on Device" : "Not Given by Device",

@@ -4,6 +4,8 @@
  */
 #include "compat.h"
 
+#include "miscadmin.h"
+
 #include "device/shared_state.h"
 #include "resident/device_place.h"
 #include "resident/resident_column.h"
@@ -54,6 +56,19 @@ keep_number(Oid database, uint64 number)
 	else
 		dropped[places->ndrops++] = (DroppedBlob){number, database};
 	LWLockRelease(&places->lock);
+}
+
+uint64
+gpuagg_device_number(void)
+{
+	return pg_atomic_add_fetch_u64(&gpuagg_columns_shared->places.numbers, 1);
+}
+
+void
+gpuagg_device_drop_number(uint64 number, uint64 epoch)
+{
+	if (epoch == pg_atomic_read_u64(&gpuagg_columns_shared->places.epoch))
+		keep_number(MyDatabaseId, number);
 }
 
 void
@@ -215,7 +230,7 @@ gpuagg_column_place(ResidentColumn *column, uint64 epoch, uint32 chunk, MemoryRe
 		renew(column, group, epoch);
 		if (group->device[number] == 0)
 		{
-			blob = pg_atomic_add_fetch_u64(&gpuagg_columns_shared->places.numbers, 1);
+			blob = gpuagg_device_number();
 			column_changed(column);
 			group->device[number] = blob;
 			count_placed(&column->device, &group->totals[number], true);

@@ -37,6 +37,10 @@ extern void gpuagg_column_places(ResidentColumn *column, uint64 epoch, uint32 fi
 extern uint64 gpuagg_column_place(ResidentColumn *column, uint64 epoch, uint32 chunk,
 								  MemoryRef block);
 
+/* A number for a blob that is no chunk's, and that blob, which is to be dropped. */
+extern uint64 gpuagg_device_number(void);
+extern void gpuagg_device_drop_number(uint64 number, uint64 epoch);
+
 /*
  * gpuaggd has said that it has blobs of chunks[0 to n - 1], with in[i] if that is not NULL: those of
  * numbers[i * stride].

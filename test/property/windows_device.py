@@ -326,7 +326,7 @@ def kind_of(text):
 
 
 def filtered(rng, table):
-    """(ours, core's): rows that pass conditions above; and whether they are in a total order."""
+    """(ours, core's): rows that pass conditions above, or all; and whether they are in a total order."""
     frame = rng.choice(('rows', 'rows', 'rows', 'peers', 'whole'))
     over = window(rng, frame)
     calls = []
@@ -338,6 +338,8 @@ def filtered(rng, table):
     conditions = [rng.choice(COMPARED[kind_of(ours)]).format(r='r%d' % n, number=rng.choice((0, 5, -7))) for n, (ours, _) in enumerate(calls)]
     if rng.random() < 0.3:
         conditions.insert(rng.randrange(2), rng.choice(('i % 3 > 0', 'k_int4 IS NOT NULL', 'r0 IS NOT NULL')))
+    if rng.random() < 0.25:
+        conditions = []
     columns = ['k_' + kind for kind in KEYS] + ['v_' + kind for kind in VALUES]
     if rng.random() < 0.4:
         columns += 2 * ['s_' + kind for kind in STRINGS]
@@ -346,9 +348,9 @@ def filtered(rng, table):
     columns = columns[:rng.choice((1, 2, 9))]
     where = rng.choice(('', '', ' WHERE ' + condition(rng, table)))
     limit = ' LIMIT 7' if frame == 'rows' and rng.random() < 0.2 else ''
-    texts = ['SELECT %s FROM (SELECT *, %s FROM %s b%s) q WHERE %s%s' % (
+    texts = ['SELECT %s FROM (SELECT *, %s FROM %s b%s) q%s%s' % (
         ', '.join(columns), ', '.join('%s AS r%d' % (pair[side], n) for n, pair in enumerate(calls)), table.name, where,
-        ' AND '.join(conditions), limit) for side in (0, 1)]
+        ' WHERE ' * bool(conditions) + ' AND '.join(conditions), limit) for side in (0, 1)]
     return texts[0], texts[1], frame == 'rows'
 
 
@@ -373,7 +375,7 @@ class Counts:
         if any('on Device: ' + reason in text or 'Device Not Used: ' + reason in text for reason in ELSEWHERE):
             return
         self.all += 1
-        self.on_device += 'Filtered on Device: true' in text or 'Computed with Aggregates Above: true' in text
+        self.on_device += 'Filtered on Device: true' in text or 'Given by Device: true' in text or 'Computed with Aggregates Above: true' in text
 
 
 def beside(script, label, ours, core, counts, in_order=False):

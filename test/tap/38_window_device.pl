@@ -125,7 +125,7 @@ for (['i > 50000', 1], ['i BETWEEN 100 AND 200', 1], ['i < 10000 AND f < 1000', 
 	  for 'gpu', 'cpu';
 }
 $node->safe_psql('postgres', 'UPDATE t SET x = x WHERE i = 20000');
-$plan = asks('with a page that has changed', 0, "SELECT %scount(*), %ssum(r) FROM (SELECT %ssum(x) $running AS r FROM t WHERE i > 50000) q");
+$plan = asks('with a page that has changed', 1, "SELECT %scount(*), %ssum(r) FROM (SELECT %ssum(x) $running AS r FROM t WHERE i > 50000) q");
 $node->safe_psql('postgres', 'VACUUM t');
 $node->safe_psql('postgres', q(SELECT gpuagg_prefetch('t')));
 
@@ -305,17 +305,29 @@ for my $device (qw(gpu cpu))
 # ---- tables that change ----
 
 $node->safe_psql('postgres', 'UPDATE t SET x = x + 1 WHERE i = 5000');
-like(asks('a page has changed', 0, $query), qr/Device Not Used: some pages are not in memory/, 'a page has changed: and why');
+like(asks('a page has changed', 1, $query), qr/Pages Read: 2\n/, 'a page has changed: it is read, and that of the new row');
+like((filters('a page has changed, a filter', 1, $short))[0], qr/Pages Read: 2\n/, 'which are read');
+like(asks('a page has changed, strings', 0, "SELECT %scount(*), %smax(r) FROM (SELECT %ssum(x) $running AS r FROM t WHERE z <> 't4') q"),
+	qr/Device Not Used: some pages are not in memory/, 'strings that are in no dictionary: and why');
+gives('a page has changed, all rows', 1, "SELECT i, r, m FROM (SELECT i, %ssum(x) $running AS r, %smax(c) $running AS m FROM t WHERE f <> 7) q");
+$node->safe_psql('postgres', 'BEGIN; INSERT INTO t SELECT i + 100000, 5, -1, NULL, 12.5, -7.5, 3, NULL FROM generate_series(1, 500) i; DELETE FROM t WHERE i % 5000 = 1; COMMIT');
+asks('more pages have changed', 1, $query);
+asks('more pages have changed, floats', 1, "SELECT %scount(*), %ssum(r), %smin(m) FROM (SELECT i, %ssum(f) $running AS r, %smin(c) $running AS m FROM t) q");
+$node->safe_psql('postgres', 'UPDATE t SET x = x + 1 WHERE i < 30000');
+like(asks('many pages have changed', 0, $query), qr/Device Not Used: some pages are not in memory/, 'many pages have changed: and why');
 $node->safe_psql('postgres', 'VACUUM t');
 asks('filled again', 0, $query);
 asks('on the device again', 1, $query);
 filters('on the device again, a filter', 1, $short);
+$node->safe_psql('postgres', 'UPDATE t SET x = x + 1 WHERE i = 50000');
+$node->safe_psql('postgres', 'VACUUM t');
+like(asks('few pages are not in memory', 1, $query), qr/Pages Read: [12]\n/, 'few pages are not in memory: they are read');
+ok(wait_until(sub { (run_query($node, 'EXPLAIN (ANALYZE) ' . $short =~ s/%s/gpu_/gr))[0] !~ /Pages Read/ }),
+	'and are in memory then, and on the device');
+asks('with them', 1, $query);
 
 # ---- a device program that is new has nothing ----
 
-$node->safe_psql('postgres', q(UPDATE t SET x = x + 1 WHERE i = 5000; VACUUM t));
-filters('changed once more, a filter', 0, $short);
-filters('which has sent its columns', 1, $short);
 kill_gpuaggd($node);
 ok(wait_device($node), 'there is a new device program');
 asks('which has no columns', 0, $query);

@@ -1,0 +1,176 @@
+/*
+ * device_extra.c
+ *	  Rows that are not in memory go to the device all the same, for one request: as blobs that belong to
+ *	  no resident column.
+ */
+#include "compat.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "device/client.h"
+#include "engine/flight.h"
+#include "resident/device_extra.h"
+#include "resident/device_place.h"
+#include "resident/device_upload.h"
+#include "resident/fill_values.h"
+
+#define CHUNK_ROWS	(64 * 1024) /* at most; a multiple of GPUAGG_VECTOR_ROWS */
+#define SOME_CHUNKS 16
+
+StaticAssertDecl(CHUNK_ROWS <= GPUAGG_BLOB_ROWS, "a column of a chunk is a blob");
+
+struct ExtraBlobs
+{
+	FlightOwner owner;
+	MemoryContext context;
+	FlightLease *lease;
+	uint64 epoch;
+	int ncolumns;
+	FillValues *values; /* of the chunk that is coming */
+	uint32 nrows;		/* of it */
+	void *some;			/* room for a vector */
+
+	uint32 nchunks;
+	uint32 most_chunks;
+	ExtraChunk *chunks;
+};
+
+/* Numbers of blobs that may be there, to be dropped by the next one who can.  Does not throw. */
+static void
+leave(FlightOwner *owner)
+{
+	ExtraBlobs *extra = (ExtraBlobs *) owner;
+
+	gpuagg_flight_unlist(owner);
+	gpuagg_flight_leave(&extra->lease);
+	for (uint32 i = 0; i < extra->nchunks; i++)
+		for (int c = 0; c < extra->ncolumns; c++)
+			gpuagg_device_drop_number(extra->chunks[i].numbers[c], extra->epoch);
+	extra->nchunks = 0;
+}
+
+ExtraBlobs *
+gpuagg_extra_open(const GpuaggVectorType *types, int ncolumns, uint64 epoch)
+{
+	ExtraBlobs *extra = palloc0(sizeof(ExtraBlobs));
+	uint64 bytes = CHUNK_ROWS * sizeof(GpuaggInt128) + gpuagg_blob_bitmap_bytes(CHUNK_ROWS);
+
+	extra->context = CurrentMemoryContext;
+	extra->epoch = epoch;
+	extra->ncolumns = ncolumns;
+	extra->values = palloc(ncolumns * sizeof(FillValues));
+	extra->some = palloc(GPUAGG_VECTOR_ROWS * sizeof(GpuaggInt128));
+	extra->most_chunks = SOME_CHUNKS;
+	extra->chunks = palloc(SOME_CHUNKS * sizeof(ExtraChunk));
+	for (int c = 0; c < ncolumns; c++)
+	{
+		gpuagg_fill_values_init(&extra->values[c], types[c]);
+		if (!gpuagg_fill_values_enlarge(&extra->values[c], extra->context, 0, CHUNK_ROWS))
+			return NULL;
+	}
+	extra->lease = gpuagg_flight_lease(bytes, 1, extra->context);
+	if (extra->lease == NULL)
+		return NULL;
+	extra->owner.land = extra->owner.drop = leave;
+	gpuagg_flight_list(&extra->owner);
+	return extra;
+}
+
+/* Sends a column of the chunk as the blob of that number. */
+static bool
+put(const ExtraBlobs *extra, const FillValues *values, uint64 number)
+{
+	char *room = gpuagg_flight_lease_base(extra->lease);
+	GpuaggRequest request;
+	GpuaggReply reply;
+	GpuaggPut *put = &request.u.put;
+	uint64 bytes = gpuagg_narrow_bytes(&values->form, extra->nrows);
+
+	memset(&request, 0, sizeof(request));
+	request.h.type = GPUAGG_MSG_PUT;
+	put->device = GPUAGG_ANY_DEVICE;
+	put->database = MyDatabaseId;
+	put->nrows = extra->nrows;
+	put->name = (GpuaggBlobName){number, extra->epoch};
+	put->form = values->form;
+	put->form.any = values->seen.any;
+	put->form.minimum = values->seen.minimum;
+	put->form.maximum = values->seen.maximum;
+	memcpy(room, values->stored, bytes);
+	if (values->any_null)
+	{
+		put->nullable = 1;
+		put->valid = bytes;
+		memcpy(room + bytes, values->valid, (extra->nrows + 63) / 64 * sizeof(uint64));
+	}
+	return gpuagg_device_call(gpuagg_flight_device_lease(extra->lease), &request, &reply) ==
+		   GPUAGG_OK;
+}
+
+/* A chunk whose numbers are known before anything is sent. */
+static ExtraChunk *
+add_chunk(ExtraBlobs *extra)
+{
+	ExtraChunk *chunk;
+
+	if (extra->nchunks == extra->most_chunks)
+	{
+		extra->most_chunks *= 2;
+		extra->chunks = repalloc(extra->chunks, extra->most_chunks * sizeof(ExtraChunk));
+	}
+	chunk = &extra->chunks[extra->nchunks];
+	chunk->nrows = extra->nrows;
+	chunk->numbers = MemoryContextAlloc(extra->context, extra->ncolumns * sizeof(uint64));
+	for (int c = 0; c < extra->ncolumns; c++)
+		chunk->numbers[c] = gpuagg_device_number();
+	extra->nchunks++;
+	return chunk;
+}
+
+static bool
+send_chunk(ExtraBlobs *extra)
+{
+	const ExtraChunk *chunk;
+
+	if (extra->nrows == 0)
+		return true;
+	chunk = add_chunk(extra);
+	for (int c = 0; c < extra->ncolumns; c++)
+	{
+		if (!put(extra, &extra->values[c], chunk->numbers[c]))
+			return false;
+		gpuagg_fill_values_next(&extra->values[c]);
+	}
+	extra->nrows = 0;
+	return true;
+}
+
+bool
+gpuagg_extra_add(ExtraBlobs *extra, const GpuaggVector *vectors, int n)
+{
+	if (extra->nrows + n > CHUNK_ROWS && !send_chunk(extra))
+		return false;
+	for (int c = 0; c < extra->ncolumns; c++)
+		gpuagg_fill_values_add(&extra->values[c], extra->nrows, vectors[c].values, vectors[c].valid,
+							   n, extra->some);
+	extra->nrows += n;
+	return true;
+}
+
+bool
+gpuagg_extra_finish(ExtraBlobs *extra, const ExtraChunk **chunks, uint32 *nchunks)
+{
+	if (!send_chunk(extra))
+		return false;
+	*chunks = extra->chunks;
+	*nchunks = extra->nchunks;
+	return true;
+}
+
+void
+gpuagg_extra_close(ExtraBlobs *extra)
+{
+	leave(&extra->owner);
+	gpuagg_upload_sweep();
+}
