@@ -214,11 +214,11 @@ is($node->safe_psql('postgres', 'SELECT last_value FROM drawn'), 6000, 'a number
 # ---- what is not there ----
 
 $node->safe_psql('postgres', 'UPDATE p SET x = x + 1 WHERE i = 15000');
-like(asks('a page has changed', 0, $query), qr/Device Not Used: some pages are not in memory/, 'a page has changed: and why');
+like(asks('a page has changed', 1, $query), qr/Pages Read: [12]\n/, 'a page has changed: it is read');
 asks('in a partition that is not read', 1, $query =~ s/i > 1000/i > 21000/r);
 $node->safe_psql('postgres', 'VACUUM p2');
-asks('filled again', 0, $query);
-asks('on the device again', 1, $query);
+like(asks('and is all-visible again', 1, $query), qr/Pages Read: [12]\n/, 'and is all-visible again: so it is once more');
+asks('in memory again', 1, $query);
 $node->safe_psql('postgres', q(SELECT gpuagg_evict('p3')));
 like(asks('a partition is not in memory', 0, $query), qr/Device Not Used: columns are not in memory/, 'and why');
 asks('by now it is', 1, $query);

@@ -193,11 +193,13 @@ SELECT differences('SELECT i, late, long, gpu_running_sum(late) OVER (PARTITION 
 	   differences('SELECT long, gpu_sum(i) OVER (PARTITION BY late) AS a FROM altered WHERE late > 0 AND long <> ''x''');
 -- in memory
 SET gpuagg.resident = on;
+SET gpuagg.device = cpu;
 VACUUM wins;
 SELECT count(r) FROM (SELECT gpu_running_sum(x8) OVER (PARTITION BY g ORDER BY i) AS r FROM wins WHERE o > 0) q;
 SELECT node_lines('SELECT i, gpu_running_sum(x8) OVER (PARTITION BY g ORDER BY i) AS r FROM wins WHERE o > 0');
 UPDATE wins SET x8 = x8 + 1 WHERE i % 1000 = 0;
 SELECT differences('SELECT i, gpu_running_sum(x8) OVER (PARTITION BY g ORDER BY i) AS r FROM wins WHERE o > 0');
+RESET gpuagg.device;
 RESET gpuagg.resident;
 DROP TABLE altered;
 
