@@ -19,9 +19,10 @@
 
 #define READ_PART 8 /* of mode auto's rows, what a row counts beside that is read from its page */
 
-/* Pages that are read for the device: so many, and a part of the table's. */
+/* Pages that are read for the device: so many, and a part of the table's; beside those that may be new. */
 #define REST_LEAST 32
 #define REST_PART  8
+#define REST_NEW   1024
 
 static const char few_rows[] = "so few rows take the CPU no longer";
 const char gpuagg_page_device_missing[] = "columns are not on the device";
@@ -210,34 +211,66 @@ gpuagg_page_device_find(PageReader *reader)
 
 /* ---- rows that are not in memory ---- */
 
-/* Pages that do not come from memory, and are not new. */
-static uint32
-count_rest(const PageReader *reader)
+/* Whether pages that do not come from memory, and are not new, are at most so many. */
+static bool
+is_rest_small(const PageReader *reader, uint32 most)
 {
 	const PageScan *scan = reader->scan;
 	const PageResident *resident = reader->resident;
 	uint32 npages = 0;
 
+	/* pages are looked at only if few of them are to be new */
+	if (gpuagg_page_resident_unused(reader) > (BlockNumber) most + REST_NEW)
+		return false;
 	for (uint32 i = 0; i < resident->nchunks; i++)
 	{
 		const ChunkPages *used = &resident->decided[i].used;
 		int n = chunk_npages(i, scan->nblocks);
 
-		for (int p = 0; p < n && !chunk_is_full(used); p++)
+		CHECK_FOR_INTERRUPTS();
+		for (int p = 0; p < n && npages <= most && !chunk_is_full(used); p++)
 			npages += !chunk_has(used, p) &&
 					  !gpuagg_page_is_new(scan->relation, chunk_first_block(i) + p);
 	}
-	return npages;
+	return npages <= most;
 }
 
-/* Reads the rest; false: the device or the columns' form does not take a row. */
+/* Whether codes of some columns are only those of a dictionary. */
 static bool
-read_rest(PageReader *reader, ExtraBlobs *extra, int ncolumns)
+has_strings(const PageColumn *columns, int ncolumns)
 {
+	for (int i = 0; i < ncolumns; i++)
+		if (gpuagg_page_column_has_strings(&columns[i]))
+			return true;
+	return false;
+}
+
+bool
+gpuagg_page_device_may_read(const PageReader *reader, const PageColumn *columns, int ncolumns)
+{
+	return is_rest_small(reader, has_strings(columns, ncolumns)
+									 ? 0
+									 : REST_LEAST + reader->scan->nblocks / REST_PART);
+}
+
+/* Reads the rest, *extra, or NULL: there are no rows; false: the device or the columns' form does not take one. */
+static bool
+read_rest(PageReader *reader, const PageColumn *columns, int ncolumns, uint64 epoch,
+		  ExtraBlobs **extra)
+{
+	GpuaggVectorType *types = palloc((ncolumns + 1) * sizeof(GpuaggVectorType));
+
+	for (int i = 0; i < ncolumns; i++)
+		types[i] = columns[i].type;
+	*extra = NULL;
 	while (gpuagg_page_reader_next(reader))
 	{
+		if (*extra == NULL)
+			*extra = gpuagg_extra_open(types, ncolumns, epoch);
+		if (*extra == NULL)
+			return false;
 		gpuagg_page_reader_load(reader, 0, ncolumns, NULL);
-		if (reader->any_flagged || !gpuagg_extra_add(extra, reader->columns, reader->nrows))
+		if (reader->any_flagged || !gpuagg_extra_add(*extra, reader->columns, reader->nrows))
 			return false;
 	}
 	return true;
@@ -260,6 +293,7 @@ join(const PageDevice *device, const ExtraChunk *chunks, uint32 nchunks, int nco
 	uint32 total = n + nchunks;
 
 	*all = *device;
+	all->taken = true;
 	all->nread = nchunks;
 	all->numbers = palloc_extended(total * sizeof(uint32), MCXT_ALLOC_HUGE);
 	all->nrows = palloc_extended(total * sizeof(uint32), MCXT_ALLOC_HUGE);
@@ -282,42 +316,23 @@ join(const PageDevice *device, const ExtraChunk *chunks, uint32 nchunks, int nco
 	return all;
 }
 
-/* Types of the columns' vectors; false: codes of some are only those of a dictionary. */
-static bool
-find_types(const PageColumn *columns, int ncolumns, GpuaggVectorType *types)
-{
-	for (int i = 0; i < ncolumns; i++)
-	{
-		if (gpuagg_page_column_has_strings(&columns[i]))
-			return false;
-		types[i] = columns[i].type;
-	}
-	return true;
-}
-
 const PageDevice *
 gpuagg_page_device_read_rest(PageReader *reader, const PageDevice *device,
 							 const PageColumn *columns, int ncolumns)
 {
-	uint32 npages = count_rest(reader);
-	GpuaggVectorType *types = palloc((ncolumns + 1) * sizeof(GpuaggVectorType));
-	const ExtraChunk *chunks;
-	uint32 nchunks;
+	const ExtraChunk *chunks = NULL;
+	uint32 nchunks = 0;
 	ExtraBlobs *extra;
 	PageDevice *all;
 
-	if (npages == 0)
+	if (gpuagg_page_resident_unused(reader) == 0 || has_strings(columns, ncolumns))
 		return device;
-	if (npages > REST_LEAST + reader->scan->nblocks / REST_PART || device->nhost > 0 ||
-		!find_types(columns, ncolumns, types))
-		return NULL;
-	extra = gpuagg_extra_open(types, ncolumns, device->epoch);
-	if (extra == NULL)
-		return NULL;
 	take_all(reader, device);
-	if (!read_rest(reader, extra, ncolumns) || !gpuagg_extra_finish(extra, &chunks, &nchunks))
+	if (!read_rest(reader, columns, ncolumns, device->epoch, &extra) ||
+		(extra != NULL && !gpuagg_extra_finish(extra, &chunks, &nchunks)))
 	{
-		gpuagg_extra_close(extra);
+		if (extra != NULL)
+			gpuagg_extra_close(extra);
 		return NULL;
 	}
 	all = join(device, chunks, nchunks, ncolumns);
@@ -326,20 +341,14 @@ gpuagg_page_device_read_rest(PageReader *reader, const PageDevice *device,
 }
 
 void
-gpuagg_page_device_fill_rest(Relation relation, Snapshot snapshot, const PageColumn *columns,
-							 int ncolumns)
+gpuagg_page_device_fill_rest(PageReader *reader)
 {
-	PageReader *reader = gpuagg_page_reader_open(relation, snapshot, columns, ncolumns,
-												 PAGE_MEMORY_FILL, NULL);
-
-	if (reader->resident != NULL && reader->resident->pinned)
-	{
-		gpuagg_page_device_send(reader);
-		take_all(reader, gpuagg_page_device_find(reader));
-		while (gpuagg_page_reader_next(reader))
-			continue;
-	}
-	gpuagg_page_reader_close(reader);
+	if (reader->resident == NULL || !reader->resident->pinned)
+		return;
+	gpuagg_page_device_send(reader);
+	take_all(reader, gpuagg_page_device_find(reader));
+	while (gpuagg_page_resident_fills(reader) && gpuagg_page_reader_next(reader))
+		continue;
 }
 
 void
@@ -370,13 +379,22 @@ gpuagg_page_device_strings(const PageReader *reader, int column, uint32 *n)
 	return gpuagg_dictionary_entries(dictionary, 0);
 }
 
+/* The first so many chunks are from memory. */
+static uint32
+in_memory(const PageDevice *device)
+{
+	return device->nchunks - device->nread;
+}
+
 /* A blob of such a chunk was not there. */
 static void
 displace(PageReader *reader, const PageDevice *device, uint32 i)
 {
 	const PageResident *resident = reader->resident;
 
-	for (int c = 0; c < resident->ncolumns && i < device->nchunks - device->nread; c++)
+	if (i >= in_memory(device))
+		return;
+	for (int c = 0; c < resident->ncolumns; c++)
 		gpuagg_column_displace(resident->pins[c].column, device->numbers[i],
 							   device->blobs[(Size) i * resident->ncolumns + c], true);
 }
@@ -413,15 +431,13 @@ gpuagg_page_device_taken(PageReader *reader, const PageDevice *device, const Pag
 			displace(reader, device, i);
 	}
 	for (int c = 0; c < resident->ncolumns; c++)
-		gpuagg_column_settle(resident->pins[c].column, device->epoch,
-							 device->nchunks - device->nread, device->numbers, in,
-							 device->blobs + c, resident->ncolumns);
-	for (uint32 i = 0; i < device->nchunks - device->nread; i++)
+		gpuagg_column_settle(resident->pins[c].column, device->epoch, in_memory(device),
+							 device->numbers, in, device->blobs + c, resident->ncolumns);
+	for (uint32 i = 0; i < in_memory(device); i++)
 	{
 		if (!in[i])
 			continue;
-		/* with rows that have been read they have been taken before those */
-		if (device->read == NULL)
+		if (!device->taken)
 			gpuagg_page_resident_take(reader, device->numbers[i]);
 		reader->counts.device_chunks++;
 		reader->counts.device_rows += device->nrows[i];

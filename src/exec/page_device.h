@@ -21,6 +21,7 @@ typedef struct PageDevice
 	uint32 nhost; /* other chunks with rows from memory */
 
 	/* the last chunks are of rows that have been read from pages; their numbers are no chunks' */
+	bool taken; /* the others come from the reader no more */
 	uint32 nread;
 	struct ExtraBlobs *read; /* or NULL */
 } PageDevice;
@@ -52,17 +53,23 @@ extern void gpuagg_page_device_send(PageReader *reader);
 extern PageDevice *gpuagg_page_device_find(PageReader *reader);
 
 /*
- * When all chunks have been decided about, and all rows from memory are on the device: the rows of pages
- * that do not come from memory are read, and go there, too, for one request.  What there is with them, in
- * the current memory context, to be closed; NULL: they are too many, or the device does not take them.
+ * When all chunks have been decided about: whether pages that do not come from memory are so few that they
+ * may be read for the device, or new.
+ */
+extern bool gpuagg_page_device_may_read(const PageReader *reader, const PageColumn *columns,
+										int ncolumns);
+
+/*
+ * Then, if all rows from memory are on the device: the rows of such pages are read, and go there, too, for
+ * one request.  What there is with them, in the current memory context, to be closed; NULL: the device does
+ * not take them, or they are not of the columns' form.
  */
 extern const PageDevice *gpuagg_page_device_read_rest(PageReader *reader, const PageDevice *device,
 													  const PageColumn *columns, int ncolumns);
 extern void gpuagg_page_device_close(const PageDevice *device);
 
-/* Afterwards: such pages are put into memory, and sent, as far as they may be; counts as a use. */
-extern void gpuagg_page_device_fill_rest(Relation relation, Snapshot snapshot,
-										 const PageColumn *columns, int ncolumns);
+/* Afterwards, by a reader that fills memory: such pages are put there, and sent, as far as they may be. */
+extern void gpuagg_page_device_fill_rest(PageReader *reader);
 
 /* Counts a use of columns that the reader has only looked at. */
 extern void gpuagg_page_device_use(PageReader *reader);

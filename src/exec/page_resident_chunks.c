@@ -257,9 +257,8 @@ gpuagg_page_resident_is_taken(const PageReader *reader)
 	return reader->scan->share != NULL || reader->resident->next == reader->resident->nchunks;
 }
 
-/* Pages that do not come from memory, when all chunks have been decided about. */
-static BlockNumber
-unused_pages(const PageReader *reader)
+BlockNumber
+gpuagg_page_resident_unused(const PageReader *reader)
 {
 	const PageResident *resident = reader->resident;
 	BlockNumber left = 0;
@@ -282,7 +281,7 @@ gpuagg_page_resident_left(const PageReader *reader)
 
 	if (resident->next < resident->nchunks)
 		return MaxBlockNumber;
-	return (BlockNumber) resident->nreturned + unused_pages(reader);
+	return (BlockNumber) resident->nreturned + gpuagg_page_resident_unused(reader);
 }
 
 bool

@@ -145,6 +145,9 @@ extern void gpuagg_page_resident_find_looked_at(PageReader *reader);
 /* The same file: a chunk that has been decided about, and not given out, is taken. */
 extern void gpuagg_page_resident_take(PageReader *reader, uint32 chunk);
 
+/* Pages that do not come from memory, when all chunks have been decided about. */
+extern BlockNumber gpuagg_page_resident_unused(const PageReader *reader);
+
 /*
  * page_resident_limit.c: before the first page is read, finds out whether only some chunks are filled.
  * Then a batch has pages of one chunk.

@@ -25,28 +25,29 @@ gpuagg_window_answer_make(MemoryContext parent)
 }
 
 void
-gpuagg_window_answer_end(WindowAnswer *answer)
+gpuagg_window_answer_clear(WindowAnswer *answer)
 {
 	if (answer->file != NULL)
 		gpuagg_block_file_close(answer->file);
+	MemoryContextReset(answer->context);
 	answer->file = NULL;
+	answer->room = NULL;
+	answer->pieces = NULL;
+	answer->npieces = answer->most_pieces = 0;
+	answer->bytes = 0;
+	answer->nrows = 0;
+	gpuagg_window_answer_rewind(answer);
 }
 
 void
 gpuagg_window_answer_begin(WindowAnswer *answer, const uint8 *types, int ncolumns, int64 limit)
 {
-	gpuagg_window_answer_end(answer);
-	MemoryContextReset(answer->context);
+	gpuagg_window_answer_clear(answer);
 	answer->ncolumns = ncolumns;
 	memcpy(answer->types, types, ncolumns * sizeof(types[0]));
 	answer->limit = limit;
-	answer->bytes = 0;
-	answer->room = NULL;
-	answer->npieces = 0;
 	answer->most_pieces = SOME_PIECES;
 	answer->pieces = MemoryContextAlloc(answer->context, SOME_PIECES * sizeof(AnswerPiece));
-	answer->nrows = 0;
-	gpuagg_window_answer_rewind(answer);
 }
 
 uint64

@@ -45,7 +45,10 @@ typedef struct WindowAnswer
 /* Without rows, in the context, which is the answer's own. */
 extern WindowAnswer *gpuagg_window_answer_make(MemoryContext parent);
 
-/* Forgets all rows; columns of these types will come, of which so many bytes stay in memory. */
+/* Forgets all rows, and their memory and file. */
+extern void gpuagg_window_answer_clear(WindowAnswer *answer);
+
+/* The same; columns of these types will come, of which so many bytes stay in memory. */
 extern void gpuagg_window_answer_begin(WindowAnswer *answer, const uint8 *types, int ncolumns,
 									   int64 limit);
 
@@ -64,8 +67,5 @@ extern void gpuagg_window_answer_rewind(WindowAnswer *answer);
 
 /* Goes to the next piece, which has rows; false: there is none. */
 extern bool gpuagg_window_answer_next(WindowAnswer *answer);
-
-/* Removes the file. */
-extern void gpuagg_window_answer_end(WindowAnswer *answer);
 
 #endif /* GPUAGG_WINDOW_ANSWER_H */

@@ -84,9 +84,28 @@ count_rows(const WindowDevice *window, const DeviceTables *tables, uint64 *bare,
 	return rows;
 }
 
-/* Finds all chunks whose rows may pass, and reads what is not in memory; false: that is too much. */
-static bool
+/* Finds all chunks whose rows may pass; why the device cannot be asked about them, or NULL. */
+static const char *
 find_chunks(DeviceTables *tables)
+{
+	for (int i = 0; i < tables->n; i++)
+	{
+		DeviceTable *table = &tables->list[i];
+
+		if (table->reader == NULL)
+			continue;
+		table->device = gpuagg_page_device_find(table->reader);
+		if (table->device->nhost > 0)
+			return gpuagg_page_device_missing;
+		if (!gpuagg_page_device_may_read(table->reader, table->columns, table->ncolumns))
+			return "some pages are not in memory";
+	}
+	return NULL;
+}
+
+/* Reads the rows that are not in memory; false: the device does not take them. */
+static bool
+read_rest(DeviceTables *tables)
 {
 	for (int i = 0; i < tables->n; i++)
 	{
@@ -95,7 +114,6 @@ find_chunks(DeviceTables *tables)
 
 		if (table->reader == NULL)
 			continue;
-		table->device = gpuagg_page_device_find(table->reader);
 		with_rest = gpuagg_page_device_read_rest(table->reader, table->device, table->columns,
 												 table->ncolumns);
 		if (with_rest == NULL)
@@ -173,7 +191,22 @@ places_of(const PageDevice *device)
 	return places;
 }
 
-/* All columns have been used, as if the scans had read them: they fill memory, too. */
+/* Such pages come into memory, as if a scan had read them. */
+static void
+fill_rest(WindowDeviceTable *of, Snapshot snapshot, PageCounts *counts)
+{
+	PageReader *reader = gpuagg_page_reader_open(of->relation, snapshot, of->columns, of->ncolumns,
+												 PAGE_MEMORY_FILL, NULL);
+	int64 nexcluded = of->nexcluded;
+
+	gpuagg_window_device_read(of, reader);
+	gpuagg_page_device_fill_rest(reader);
+	counts->filled += reader->counts.filled;
+	gpuagg_page_reader_close(reader);
+	of->nexcluded = nexcluded;
+}
+
+/* All columns have been used: by a reader that fills, or as if by one. */
 static void
 use(const WindowDevice *window, const DeviceTables *tables)
 {
@@ -183,14 +216,14 @@ use(const WindowDevice *window, const DeviceTables *tables)
 	for (int i = 0; i < tables->n; i++)
 	{
 		const DeviceTable *table = &tables->list[i];
-		Relation relation = window->tables[i].relation;
+		PageMemory memory;
 
 		if (table->reader == NULL)
 			continue;
-		if (gpuagg_page_memory(relation, snapshot, table->columns, table->ncolumns, &unused) ==
-				PAGE_MEMORY_FILL &&
-			table->reader->counts.all_visible > 0)
-			gpuagg_page_device_fill_rest(relation, snapshot, table->columns, table->ncolumns);
+		memory = gpuagg_page_memory(window->tables[i].relation, snapshot, table->columns,
+									table->ncolumns, &unused);
+		if (memory == PAGE_MEMORY_FILL && table->reader->counts.all_visible > 0)
+			fill_rest(&window->tables[i], snapshot, &table->reader->counts);
 		else
 			gpuagg_page_device_use(table->reader);
 	}
@@ -258,11 +291,14 @@ ask_tables(WindowDevice *window, const WindowAsker *asker, DeviceTables *tables,
 	if (there)
 	{
 		gpuagg_device_announce();
-		if (!find_chunks(tables))
-			return "some pages are not in memory";
-		if (gpuagg_device_tables_join(tables) && tables->all.nhost == 0)
+		reason = find_chunks(tables);
+		if (reason == NULL && !read_rest(tables))
+			return "the device does not take some pages that are not in memory";
+		if (reason == NULL && gpuagg_device_tables_join(tables))
 			return tables->all.nchunks > 0 ? ask(window, asker, tables, npassed)
 										   : "no row passes the filter below the window";
+		if (reason != NULL && reason != gpuagg_page_device_missing)
+			return reason;
 	}
 	gpuagg_window_device_send(window);
 	return gpuagg_page_device_missing;

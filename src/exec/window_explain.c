@@ -171,12 +171,17 @@ show_sort(WindowScanState *node, ExplainState *es)
 static void
 show_table(const WindowScanState *node, ExplainState *es)
 {
+	int64 pages = gpuagg_window_passed_pages(node);
 	PageCounts counts;
 
 	if (node->input.table == NULL)
+	{
+		if (pages > 0)
+			ExplainPropertyInteger("Pages Read", NULL, pages, es);
 		return;
+	}
 	counts = gpuagg_window_table_counts(node->input.table);
-	ExplainPropertyInteger("Pages Read", NULL, (int64) counts.pages, es);
+	ExplainPropertyInteger("Pages Read", NULL, pages + (int64) counts.pages, es);
 	ExplainPropertyInteger("Pages from Memory", NULL, (int64) (counts.level1 + counts.level2), es);
 	ExplainPropertyInteger("Chunks Skipped", NULL, (int64) counts.skipped, es);
 	if (es->verbose && counts.later > 0)

@@ -25,7 +25,8 @@
 #define INSTRUCTIONS (4 * CONDITIONS + 32) /* four for each, and the columns and casts */
 #define ROUNDING	 192				   /* bytes that a register's rows may take beside */
 #define PART_BYTES	 (GPUAGG_SEGMENT_BYTES_MAX / 4 * 3) /* of an answer's rows */
-#define BATCH_ROWS	 64									/* whose values are made together */
+#define MOST_PARTS	 64 /* answers, for each of which the device computes all */
+#define BATCH_ROWS	 64 /* whose values are made together */
 
 StaticAssertDecl(GPUAGG_WINDOW_COLUMNS <= 32, "there are instructions for all columns");
 
@@ -34,6 +35,9 @@ struct WindowPassed
 	WindowDevice *device; /* made when it is first wanted */
 	bool never;			  /* the device will not be asked, in this run and those to come */
 	const char *reason;	  /* why it has not done it; or NULL */
+	int64 nruns;		  /* in which it has, */
+	bool filtered;		  /* the last time by conditions above */
+	int batch_rows;		  /* whose values are made together; 1: one of them may raise an error */
 	PageCounts counts;
 	MemoryContext run; /* constants of the program below */
 
@@ -145,6 +149,16 @@ scan_columns(const WindowScanState *node)
 	return (Size) (node->spec->nchild + node->spec->nfunctions);
 }
 
+/* Whether a value may raise an error when it is made: a sum of money may be out of range. */
+static bool
+may_raise(const WindowScanState *node)
+{
+	for (int f = 0; f < node->nfunctions; f++)
+		if (node->functions[f].op->result == MONEYOID)
+			return true;
+	return false;
+}
+
 /* Makes what is the same in all runs; sets never if the device can do nothing. */
 static void
 make(WindowScanState *node)
@@ -173,6 +187,7 @@ make(WindowScanState *node)
 		passed->reason = "the window has too many columns";
 	}
 	passed->never = passed->device == NULL;
+	passed->batch_rows = may_raise(node) ? 1 : BATCH_ROWS;
 	MemoryContextSwitchTo(old);
 }
 
@@ -493,10 +508,10 @@ count_parts(const WindowPassed *passed, uint64 nrows)
 	return gpuagg_window_answer_bytes(passed->answer, nrows) / PART_BYTES + 1;
 }
 
-/* Asks for part *part of *parts, which becomes the next one, or the first of more. */
+/* Asks for a part of so many; *incomplete: that is more than an answer has room for. */
 static const char *
-ask_part(WindowScanState *node, const DeviceTables *tables, uint64 *part, uint64 *parts,
-		 int64 *npassed)
+ask_part(WindowScanState *node, const DeviceTables *tables, uint64 part, uint64 parts,
+		 int64 *npassed, bool *incomplete)
 {
 	WindowPassed *passed = node->passed;
 	const PageDevice *device = &tables->all;
@@ -507,24 +522,22 @@ ask_part(WindowScanState *node, const DeviceTables *tables, uint64 *part, uint64
 	query->query.program = passed->device->asked.program;
 	query->query.window = &passed->device->window;
 	query->query.above = passed->above;
-	query->query.part = (uint32) *part;
-	query->query.parts = (uint32) *parts;
+	query->query.part = (uint32) part;
+	query->query.parts = (uint32) parts;
 	query->query.nchunks = device->nchunks;
 	query->chunks = device->chunks;
 	query->numbers = device->blobs;
 	query->shifts = tables->shifts;
 	query->epoch = device->epoch;
-	query->rows_bytes = Min(gpuagg_window_answer_bytes(passed->answer, device->rows / *parts + 1),
+	query->rows_bytes = Min(gpuagg_window_answer_bytes(passed->answer, device->rows / parts + 1),
 							PART_BYTES) +
 						passed->nout * ROUNDING;
 	failure = gpuagg_blob_query(query);
-	if (failure == GPUAGG_OK && query->incomplete && *parts == 1)
-		*parts = count_parts(passed, query->ngroups) + 1;
-	else if (failure == GPUAGG_OK)
+	*incomplete = failure == GPUAGG_OK && query->incomplete;
+	if (failure == GPUAGG_OK && !query->incomplete)
 	{
-		reason = query->incomplete ? gpuagg_reason_text(GPUAGG_NO_STAGING)
-								   : take(node, tables, query);
-		if (reason == NULL && ++*part == *parts)
+		reason = take(node, tables, query);
+		if (reason == NULL && part + 1 == parts)
 			gpuagg_device_tables_taken(tables, query->status);
 	}
 	else if (failure == GPUAGG_CPU_ONLY)
@@ -533,7 +546,7 @@ ask_part(WindowScanState *node, const DeviceTables *tables, uint64 *part, uint64
 		passed->never = true;
 		reason = "a row or a result is the CPU's";
 	}
-	else
+	else if (failure != GPUAGG_OK)
 	{
 		reason = gpuagg_reason_text(failure);
 		if (query->lease != NULL)
@@ -558,8 +571,19 @@ ask(void *window, const DeviceTables *tables, int64 *npassed)
 	if (passed->above.filter == GPUAGG_VECTOR_NONE)
 		parts = count_parts(passed, tables->all.rows);
 	while (part < parts && reason == NULL)
-		reason = parts <= GPUAGG_QUERY_PARTS ? ask_part(node, tables, &part, &parts, npassed)
-											 : "there are too many rows";
+	{
+		bool incomplete = false;
+
+		reason = parts <= MOST_PARTS ? ask_part(node, tables, part, parts, npassed, &incomplete)
+									 : "there are too many rows";
+		part = incomplete ? 0 : part + 1;
+		if (!incomplete)
+			continue;
+		parts *= 2;
+		begin_answer(passed);
+	}
+	if (reason != NULL)
+		gpuagg_window_answer_clear(passed->answer);
 	return reason;
 }
 
@@ -644,27 +668,38 @@ is_eligible(const WindowScanState *node)
 		   gpuagg_page_device_few(most, most, WINDOW_ASK_ROWS) == NULL;
 }
 
-bool
-gpuagg_window_passed_begin(WindowScanState *node)
+/* Whether the device may give rows that the answer does not have yet. */
+static bool
+may_ask(WindowScanState *node)
 {
-	WindowPassed *passed;
-
 	/* rows that have been sorted are cheap */
 	if (node->input.sorted || gpuagg_device == DEVICE_CPU ||
 		(node->passed == NULL && !is_eligible(node)))
 		return false;
 	if (node->passed == NULL)
 		make(node);
-	passed = node->passed;
-	if (passed->never)
+	return !node->passed->never;
+}
+
+bool
+gpuagg_window_passed_begin(WindowScanState *node)
+{
+	bool may = may_ask(node);
+	WindowPassed *passed = node->passed;
+	bool kept = passed != NULL && passed->kept;
+
+	if (passed != NULL)
+		passed->kept = false;
+	if (!may)
 		return false;
-	if (passed->kept)
+	if (kept)
 		gpuagg_window_prepare(node);
 	else
 		passed->reason = ask_device(node);
-	passed->kept = false;
 	if (passed->reason != NULL)
 		return false;
+	passed->nruns++;
+	passed->filtered = passed->above.filter != GPUAGG_VECTOR_NONE;
 	gpuagg_window_answer_rewind(passed->answer);
 	passed->next_row = passed->nbatch = passed->next = 0;
 	node->dropped += passed->ndropped;
@@ -745,7 +780,7 @@ make_batch(const WindowScanState *node, WindowPassed *passed)
 	}
 	MemoryContextReset(passed->batch);
 	old = MemoryContextSwitchTo(passed->batch);
-	passed->nbatch = (int) Min(answer->piece_rows - passed->next_row, BATCH_ROWS);
+	passed->nbatch = (int) Min(answer->piece_rows - passed->next_row, passed->batch_rows);
 	for (int i = 0; i < passed->ngiven; i++)
 	{
 		int scan = passed->sources[passed->out[i]].scan;
@@ -780,8 +815,11 @@ gpuagg_window_passed_next(WindowScanState *node)
 void
 gpuagg_window_passed_rescan(WindowScanState *node)
 {
-	if (node->given)
-		node->passed->kept = node->css.ss.ps.chgParam == NULL;
+	WindowPassed *passed = node->passed;
+
+	/* one rescan may follow another without a row between */
+	if (passed != NULL)
+		passed->kept = (node->given || passed->kept) && node->css.ss.ps.chgParam == NULL;
 	node->given = false;
 }
 
@@ -789,25 +827,29 @@ void
 gpuagg_window_passed_end(WindowScanState *node)
 {
 	if (node->passed != NULL)
-		gpuagg_window_answer_end(node->passed->answer);
+		gpuagg_window_answer_clear(node->passed->answer);
+}
+
+int64
+gpuagg_window_passed_pages(const WindowScanState *node)
+{
+	return node->passed != NULL ? (int64) node->passed->counts.pages : 0;
 }
 
 void
 gpuagg_window_passed_explain(const WindowScanState *node, ExplainState *es)
 {
 	const WindowPassed *passed = node->passed;
-	bool filters = node->spec->nabove > 0;
 
 	if (passed == NULL)
 		return;
-	if (passed->counts.device_rows > 0)
+	if (passed->nruns > 0)
 	{
-		ExplainPropertyBool(filters ? "Filtered on Device" : "Given by Device", true, es);
+		ExplainPropertyBool(passed->filtered ? "Filtered on Device" : "Given by Device", true, es);
 		ExplainPropertyInteger("Rows on Device", NULL, (int64) passed->counts.device_rows, es);
-		if (passed->counts.pages > 0)
-			ExplainPropertyInteger("Pages Read", NULL, (int64) passed->counts.pages, es);
 	}
 	if (passed->reason != NULL && es->verbose)
-		ExplainPropertyText(filters ? "Not Filtered on Device" : "Not Given by Device",
+		ExplainPropertyText(node->spec->nabove > 0 ? "Not Filtered on Device"
+												   : "Not Given by Device",
 							passed->reason, es);
 }

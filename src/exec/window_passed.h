@@ -25,6 +25,9 @@ extern void gpuagg_window_passed_rescan(WindowScanState *node);
 
 extern void gpuagg_window_passed_end(WindowScanState *node);
 
+/* Pages that were read for the device. */
+extern int64 gpuagg_window_passed_pages(const WindowScanState *node);
+
 extern void gpuagg_window_passed_explain(const WindowScanState *node, ExplainState *es);
 
 #endif /* GPUAGG_WINDOW_PASSED_H */

@@ -6,6 +6,8 @@
 #include "compat.h"
 
 #include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/lwlock.h"
 #include "utils/memutils.h"
 
 #include "device/client.h"
@@ -23,6 +25,7 @@ StaticAssertDecl(CHUNK_ROWS <= GPUAGG_BLOB_ROWS, "a column of a chunk is a blob"
 struct ExtraBlobs
 {
 	FlightOwner owner;
+	dlist_node node; /* of those that are open */
 	MemoryContext context;
 	FlightLease *lease;
 	uint64 epoch;
@@ -36,6 +39,8 @@ struct ExtraBlobs
 	ExtraChunk *chunks;
 };
 
+static dlist_head open_blobs = DLIST_STATIC_INIT(open_blobs);
+
 /* Numbers of blobs that may be there, to be dropped by the next one who can.  Does not throw. */
 static void
 leave(FlightOwner *owner)
@@ -43,6 +48,7 @@ leave(FlightOwner *owner)
 	ExtraBlobs *extra = (ExtraBlobs *) owner;
 
 	gpuagg_flight_unlist(owner);
+	dlist_delete(&extra->node);
 	gpuagg_flight_leave(&extra->lease);
 	for (uint32 i = 0; i < extra->nchunks; i++)
 		for (int c = 0; c < extra->ncolumns; c++)
@@ -50,12 +56,25 @@ leave(FlightOwner *owner)
 	extra->nchunks = 0;
 }
 
+/* The session ends in the middle of a statement. */
+static void
+process_ends(int code, Datum arg)
+{
+	LWLockReleaseAll();
+	while (!dlist_is_empty(&open_blobs))
+		leave(&dlist_head_element(ExtraBlobs, node, &open_blobs)->owner);
+}
+
 ExtraBlobs *
 gpuagg_extra_open(const GpuaggVectorType *types, int ncolumns, uint64 epoch)
 {
+	static bool registered = false;
 	ExtraBlobs *extra = palloc0(sizeof(ExtraBlobs));
-	uint64 bytes = CHUNK_ROWS * sizeof(GpuaggInt128) + gpuagg_blob_bitmap_bytes(CHUNK_ROWS);
+	Size width = 1;
 
+	if (!registered)
+		before_shmem_exit(process_ends, (Datum) 0);
+	registered = true;
 	extra->context = CurrentMemoryContext;
 	extra->epoch = epoch;
 	extra->ncolumns = ncolumns;
@@ -68,12 +87,15 @@ gpuagg_extra_open(const GpuaggVectorType *types, int ncolumns, uint64 epoch)
 		gpuagg_fill_values_init(&extra->values[c], types[c]);
 		if (!gpuagg_fill_values_enlarge(&extra->values[c], extra->context, 0, CHUNK_ROWS))
 			return NULL;
+		width = Max(width, gpuagg_vector_type_size(types[c]));
 	}
-	extra->lease = gpuagg_flight_lease(bytes, 1, extra->context);
+	extra->lease = gpuagg_flight_lease(CHUNK_ROWS * width + gpuagg_blob_bitmap_bytes(CHUNK_ROWS), 1,
+									   extra->context);
 	if (extra->lease == NULL)
 		return NULL;
 	extra->owner.land = extra->owner.drop = leave;
 	gpuagg_flight_list(&extra->owner);
+	dlist_push_tail(&open_blobs, &extra->node);
 	return extra;
 }
 
@@ -85,7 +107,8 @@ put(const ExtraBlobs *extra, const FillValues *values, uint64 number)
 	GpuaggRequest request;
 	GpuaggReply reply;
 	GpuaggPut *put = &request.u.put;
-	uint64 bytes = gpuagg_narrow_bytes(&values->form, extra->nrows);
+	const uint64 *valid = values->any_null ? values->valid : NULL;
+	uint64 bytes;
 
 	memset(&request, 0, sizeof(request));
 	request.h.type = GPUAGG_MSG_PUT;
@@ -93,16 +116,16 @@ put(const ExtraBlobs *extra, const FillValues *values, uint64 number)
 	put->database = MyDatabaseId;
 	put->nrows = extra->nrows;
 	put->name = (GpuaggBlobName){number, extra->epoch};
-	put->form = values->form;
-	put->form.any = values->seen.any;
-	put->form.minimum = values->seen.minimum;
-	put->form.maximum = values->seen.maximum;
-	memcpy(room, values->stored, bytes);
-	if (values->any_null)
+	put->form = values->seen;
+	gpuagg_narrow_finish(&put->form);
+	bytes = gpuagg_narrow_bytes(&put->form, extra->nrows);
+	memset(room, 0, bytes);
+	gpuagg_narrow_move(&put->form, room, 0, &values->form, values->stored, 0, valid, extra->nrows);
+	if (valid != NULL)
 	{
 		put->nullable = 1;
 		put->valid = bytes;
-		memcpy(room + bytes, values->valid, (extra->nrows + 63) / 64 * sizeof(uint64));
+		memcpy(room + bytes, valid, (extra->nrows + 63) / 64 * sizeof(uint64));
 	}
 	return gpuagg_device_call(gpuagg_flight_device_lease(extra->lease), &request, &reply) ==
 		   GPUAGG_OK;
@@ -163,6 +186,7 @@ gpuagg_extra_finish(ExtraBlobs *extra, const ExtraChunk **chunks, uint32 *nchunk
 {
 	if (!send_chunk(extra))
 		return false;
+	gpuagg_flight_leave(&extra->lease);
 	*chunks = extra->chunks;
 	*nchunks = extra->nchunks;
 	return true;

@@ -3,8 +3,8 @@
  *	  Rows that are not in memory go to the device all the same, for one request: as blobs that belong to
  *	  no resident column.
  *
- * In gpuaggd they are blobs as any.  When they are closed, or an error has ended the statement, their
- * numbers are kept until somebody has them dropped (device_place.h).
+ * In gpuaggd they are blobs as any.  When they are closed, or an error or the session's end has ended the
+ * statement, their numbers are kept until somebody has them dropped (device_place.h).
  */
 #ifndef GPUAGG_DEVICE_EXTRA_H
 #define GPUAGG_DEVICE_EXTRA_H

@@ -61,6 +61,8 @@ keep_number(Oid database, uint64 number)
 uint64
 gpuagg_device_number(void)
 {
+	/* where numbers are kept must be known before they are, in a process that ends */
+	(void) dsa_get_address(gpuagg_columns_area, gpuagg_columns_shared->places.dropped);
 	return pg_atomic_add_fetch_u64(&gpuagg_columns_shared->places.numbers, 1);
 }
 
