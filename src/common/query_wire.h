@@ -30,8 +30,8 @@
  *
  * A query with keys may be asked in parts, by which its groups are divided; which chunks are in
  * a part's answer may differ from part to part.  Where there are more groups than the answer has room for, the
- * answer is incomplete: it has nothing but an estimate of how many there are.  So may one for rows of a window:
- * of n rows, part p of P has those from n * p / P on, up to where the next part begins.
+ * answer is incomplete: it has nothing but an estimate of how many there are.  Rows of a window may be asked
+ * in parts, too: of n rows, part p of P has those from n * p / P on, up to where the next part begins.
  */
 #ifndef GPUAGG_QUERY_WIRE_H
 #define GPUAGG_QUERY_WIRE_H
@@ -59,7 +59,7 @@ typedef struct GpuaggQueryHead
 	uint32_t nregisters;
 	uint32_t nconstants;
 	uint32_t ncolumns;
-	uint32_t part; /* of so many: 0 of 1 without keys */
+	uint32_t part; /* of so many: 0 of 1 but for groups, and rows of a window */
 	uint32_t parts;
 	uint32_t window;   /* 1: there is one */
 	uint64_t expected; /* groups in this part; decides how the device does it, not what it finds */

@@ -93,6 +93,9 @@ read_answer(BlobQuery *query, const GpuaggReply *reply, const char *answer, Size
 	query->ngroups = reply->u.query.ngroups;
 	query->nrows = reply->u.query.nrows;
 	query->incomplete = reply->u.query.incomplete != 0;
+	/* of a window there is nothing unless all chunks are in */
+	if (query->query.window != NULL && reply->u.query.nstale > 0)
+		return bytes == groups_at ? GPUAGG_OK : GPUAGG_DEVICE_ERROR;
 	if (query->query.nkeys == 0)
 		query->totals = (GpuaggReader){(const uint8 *) answer + groups_at, bytes - groups_at, 0};
 	else if (!query->incomplete)

@@ -1,6 +1,6 @@
 /*
  * block_file.c
- *	  Blocks of rows in a temporary file: pieces of column stores as bytes.
+ *	  Blocks of rows in a temporary file: pieces of column stores as bytes, or bytes of the caller's own.
  */
 #include "exec/block_file.h"
 

@@ -1,6 +1,6 @@
 /*
  * block_file.h
- *	  Blocks of rows in a temporary file: pieces of column stores as bytes.
+ *	  Blocks of rows in a temporary file: pieces of column stores as bytes, or bytes of the caller's own.
  */
 #ifndef GPUAGG_BLOCK_FILE_H
 #define GPUAGG_BLOCK_FILE_H

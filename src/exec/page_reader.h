@@ -134,9 +134,9 @@ extern bool gpuagg_page_reader_can_read(Relation relation);
 typedef enum PageMemory
 {
 	PAGE_MEMORY_NONE,
-	PAGE_MEMORY_LOOK, /* what is there, which counts as no use; without a share */
-	PAGE_MEMORY_USE,  /* what is there */
-	PAGE_MEMORY_FILL  /* and what is read goes there */
+	PAGE_MEMORY_LOOK, /* what is there, which counts as no use, and pages without filling; without a share */
+	PAGE_MEMORY_USE, /* what is there */
+	PAGE_MEMORY_FILL /* and what is read goes there */
 } PageMemory;
 
 /* Why no such columns of the table can be in memory, in the current context; NULL: they can. */

@@ -1,6 +1,6 @@
 /*
  * window_ask.c
- *	  Asks the device for what is made of a window's rows: for all of it, in one request, or nothing.
+ *	  Asks the device for what is made of a window's rows: for all of it or nothing.
  */
 #include "compat.h"
 

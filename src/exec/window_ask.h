@@ -1,9 +1,10 @@
 /*
  * window_ask.h
- *	  Asks the device for what is made of a window's rows: for all of it, in one request, or nothing.
+ *	  Asks the device for what is made of a window's rows: for all of it or nothing.
  *
- * All of the window's tables have to be on the device, but for chunks that have no row which passes the
- * filter: a row that is not there could change the function's value of any other.
+ * All rows of the window's tables have to be on the device, but for chunks that have no row which passes
+ * the filter: a row that is not there could change the function's value of any other.  Those of few pages
+ * that are not in memory are read and sent.
  */
 #ifndef GPUAGG_WINDOW_ASK_H
 #define GPUAGG_WINDOW_ASK_H

@@ -1,6 +1,6 @@
 /*
  * window_passed.c
- *	  Rows of a GpuWindow node that pass conditions above, as the device finds them.
+ *	  Rows of a GpuWindow node, all or those that pass conditions above, as the device finds them.
  */
 #include "compat.h"
 

@@ -1,10 +1,11 @@
 /*
  * window_passed.h
- *	  Rows of a GpuWindow node that pass conditions above, as the device finds them.
+ *	  Rows of a GpuWindow node, all or those that pass conditions above, as the device finds them.
  *
  * The conditions that are bounds (window_bounds.c) become a program over the functions' values, by
- * which the device chooses rows.  It gives them all in one answer, in order, or the CPU computes
- * all rows.  Conditions that are no bounds it knows nothing of: they stay above, as all of them do.
+ * which the device chooses rows; without any it gives all.  They come in order, in one answer or several,
+ * before the first of them goes up, or the CPU computes all rows.  Conditions that are no bounds the device
+ * knows nothing of: they stay above, as all of them do.
  */
 #ifndef GPUAGG_WINDOW_PASSED_H
 #define GPUAGG_WINDOW_PASSED_H
