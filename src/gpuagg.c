@@ -64,6 +64,7 @@ static const struct config_enum_entry resident_modes[] = {{"auto", RESIDENT_AUTO
 
 static shmem_request_hook_type previous_shmem_request_hook = NULL;
 static ExecutorRun_hook_type previous_executor_run_hook = NULL;
+static ExecutorFinish_hook_type previous_executor_finish_hook = NULL;
 static int nesting_level = 0;
 
 void _PG_init(void);
@@ -185,30 +186,65 @@ request_shared_memory(void)
  * cursor, which may rest for hours, or be fetched from after the query around it has failed.
  */
 static void
+end_run(uint64 mark)
+{
+	gpuagg_flights_land(nesting_level == 1 ? 0 : mark);
+	if (nesting_level == 1)
+		gpuagg_stat_flush();
+	nesting_level--;
+}
+
+static void
+fail_run(uint64 mark, int level)
+{
+	nesting_level = level;
+	gpuagg_flights_drop(mark);
+}
+
+static void
 executor_run(EXECUTOR_RUN_PARAMS)
 {
 	uint64 mark = gpuagg_flights_mark();
+	int level = nesting_level++;
 
 	gpuagg_leader_note();
-	nesting_level++;
 	PG_TRY();
 	{
 		if (previous_executor_run_hook)
 			previous_executor_run_hook(EXECUTOR_RUN_ARGS);
 		else
 			standard_ExecutorRun(EXECUTOR_RUN_ARGS);
-		gpuagg_flights_land(nesting_level == 1 ? 0 : mark);
-		if (nesting_level == 1)
-			gpuagg_stat_flush();
+		end_run(mark);
 	}
 	PG_CATCH();
 	{
-		nesting_level--;
-		gpuagg_flights_drop(mark);
+		fail_run(mark, level);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	nesting_level--;
+}
+
+/* The same of what has not been run to its end: subqueries that change data. */
+static void
+executor_finish(QueryDesc *query)
+{
+	uint64 mark = gpuagg_flights_mark();
+	int level = nesting_level++;
+
+	PG_TRY();
+	{
+		if (previous_executor_finish_hook)
+			previous_executor_finish_hook(query);
+		else
+			standard_ExecutorFinish(query);
+		end_run(mark);
+	}
+	PG_CATCH();
+	{
+		fail_run(mark, level);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
 }
 
 /*
@@ -235,6 +271,8 @@ _PG_init(void)
 
 	previous_executor_run_hook = ExecutorRun_hook;
 	ExecutorRun_hook = executor_run;
+	previous_executor_finish_hook = ExecutorFinish_hook;
+	ExecutorFinish_hook = executor_finish;
 	gpuagg_agg_path_install();
 	gpuagg_window_path_install();
 	gpuagg_window_above_install();

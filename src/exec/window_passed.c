@@ -508,10 +508,10 @@ count_parts(const WindowPassed *passed, uint64 nrows)
 	return gpuagg_window_answer_bytes(passed->answer, nrows) / PART_BYTES + 1;
 }
 
-/* Asks for a part of so many; *incomplete: that is more than an answer has room for. */
+/* Asks for a part of so many; *needed: in how many there will be room for it, or 0: there was. */
 static const char *
 ask_part(WindowScanState *node, const DeviceTables *tables, uint64 part, uint64 parts,
-		 int64 *npassed, bool *incomplete)
+		 int64 *npassed, uint64 *needed)
 {
 	WindowPassed *passed = node->passed;
 	const PageDevice *device = &tables->all;
@@ -533,8 +533,10 @@ ask_part(WindowScanState *node, const DeviceTables *tables, uint64 part, uint64 
 							PART_BYTES) +
 						passed->nout * ROUNDING;
 	failure = gpuagg_blob_query(query);
-	*incomplete = failure == GPUAGG_OK && query->incomplete;
-	if (failure == GPUAGG_OK && !query->incomplete)
+	*needed = 0;
+	if (failure == GPUAGG_OK && query->incomplete)
+		*needed = parts == 1 ? Max(count_parts(passed, query->ngroups), 2) : 2 * parts;
+	else if (failure == GPUAGG_OK)
 	{
 		reason = take(node, tables, query);
 		if (reason == NULL && part + 1 == parts)
@@ -572,14 +574,15 @@ ask(void *window, const DeviceTables *tables, int64 *npassed)
 		parts = count_parts(passed, tables->all.rows);
 	while (part < parts && reason == NULL)
 	{
-		bool incomplete = false;
+		uint64 needed = 0;
 
-		reason = parts <= MOST_PARTS ? ask_part(node, tables, part, parts, npassed, &incomplete)
+		reason = parts <= MOST_PARTS ? ask_part(node, tables, part, parts, npassed, &needed)
 									 : "there are too many rows";
-		part = incomplete ? 0 : part + 1;
-		if (!incomplete)
+		part++;
+		if (needed == 0)
 			continue;
-		parts *= 2;
+		part = 0;
+		parts = needed;
 		begin_answer(passed);
 	}
 	if (reason != NULL)
@@ -690,6 +693,8 @@ gpuagg_window_passed_begin(WindowScanState *node)
 
 	if (passed != NULL)
 		passed->kept = false;
+	if (passed != NULL && !(may && kept))
+		gpuagg_window_answer_clear(passed->answer);
 	if (!may)
 		return false;
 	if (kept)

@@ -47,6 +47,8 @@ leave(FlightOwner *owner)
 {
 	ExtraBlobs *extra = (ExtraBlobs *) owner;
 
+	if (!owner->listed)
+		return;
 	gpuagg_flight_unlist(owner);
 	dlist_delete(&extra->node);
 	gpuagg_flight_leave(&extra->lease);
