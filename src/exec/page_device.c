@@ -235,20 +235,11 @@ is_rest_small(const PageReader *reader, uint32 most)
 	return npages <= most;
 }
 
-/* Whether codes of some columns are only those of a dictionary. */
-static bool
-has_strings(const PageColumn *columns, int ncolumns)
-{
-	for (int i = 0; i < ncolumns; i++)
-		if (gpuagg_page_column_has_strings(&columns[i]))
-			return true;
-	return false;
-}
-
 bool
-gpuagg_page_device_may_read(const PageReader *reader, const PageColumn *columns, int ncolumns)
+gpuagg_page_device_may_read(const PageReader *reader)
 {
-	return is_rest_small(reader, has_strings(columns, ncolumns)
+	/* codes are those of a dictionary, which may not have what is on such a page */
+	return is_rest_small(reader, reader->resident->any_codes
 									 ? 0
 									 : REST_LEAST + reader->scan->nblocks / REST_PART);
 }
@@ -325,7 +316,7 @@ gpuagg_page_device_read_rest(PageReader *reader, const PageDevice *device,
 	ExtraBlobs *extra;
 	PageDevice *all;
 
-	if (gpuagg_page_resident_unused(reader) == 0 || has_strings(columns, ncolumns))
+	if (gpuagg_page_resident_unused(reader) == 0 || reader->resident->any_codes)
 		return device;
 	take_all(reader, device);
 	if (!read_rest(reader, columns, ncolumns, device->epoch, &extra) ||

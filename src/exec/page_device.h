@@ -56,8 +56,7 @@ extern PageDevice *gpuagg_page_device_find(PageReader *reader);
  * When all chunks have been decided about: whether pages that do not come from memory are so few that they
  * may be read for the device, or new.
  */
-extern bool gpuagg_page_device_may_read(const PageReader *reader, const PageColumn *columns,
-										int ncolumns);
+extern bool gpuagg_page_device_may_read(const PageReader *reader);
 
 /*
  * Then, if all rows from memory are on the device: the rows of such pages are read, and go there, too, for

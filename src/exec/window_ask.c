@@ -97,7 +97,7 @@ find_chunks(DeviceTables *tables)
 		table->device = gpuagg_page_device_find(table->reader);
 		if (table->device->nhost > 0)
 			return gpuagg_page_device_missing;
-		if (!gpuagg_page_device_may_read(table->reader, table->columns, table->ncolumns))
+		if (!gpuagg_page_device_may_read(table->reader))
 			return "some pages are not in memory";
 	}
 	return NULL;

@@ -62,9 +62,7 @@ can_drop(const WindowScanState *node, const RunningOperation *const *ops)
 	{
 		const RunningOperation *op = op_of(node, ops, f);
 
-		/* a sum of money may be out of range, which its scan does not know */
-		if (op->kind == 0 ||
-			(op->op == GPUAGG_SUM && op->kind == GPUAGG_INT64 && op->result == MONEYOID))
+		if (op->kind == 0 || gpuagg_running_may_raise(op))
 			return false;
 	}
 	return has_plain_result(node->css.ss.ps.plan->targetlist) && node->run.condition == NULL;

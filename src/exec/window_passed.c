@@ -5,7 +5,6 @@
 #include "compat.h"
 
 #include "access/htup_details.h"
-#include "access/stratnum.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -18,17 +17,14 @@
 #include "exec/compiled.h"
 #include "exec/window_answer.h"
 #include "exec/window_ask.h"
+#include "exec/window_conditions.h"
 #include "exec/window_passed.h"
 #include "gpuagg.h"
 
-#define CONDITIONS	 24					   /* comparisons in the program, at most */
-#define INSTRUCTIONS (4 * CONDITIONS + 32) /* four for each, and the columns and casts */
-#define ROUNDING	 192				   /* bytes that a register's rows may take beside */
-#define PART_BYTES	 (GPUAGG_SEGMENT_BYTES_MAX / 4 * 3) /* of an answer's rows */
-#define MOST_PARTS	 64 /* answers, for each of which the device computes all */
-#define BATCH_ROWS	 64 /* whose values are made together */
-
-StaticAssertDecl(GPUAGG_WINDOW_COLUMNS <= 32, "there are instructions for all columns");
+#define ROUNDING   192 /* bytes that a register's rows may take beside */
+#define PART_BYTES (GPUAGG_SEGMENT_BYTES_MAX / 4 * 3) /* of an answer's rows */
+#define MOST_PARTS 64 /* answers, for each of which the device computes all */
+#define BATCH_ROWS 64 /* whose values are made together */
 
 struct WindowPassed
 {
@@ -49,12 +45,7 @@ struct WindowPassed
 	int out[GPUAGG_WINDOW_VALUES];
 	int counters[GPUAGG_WINDOW_VALUES]; /* by number of those: of an average, that of its count */
 
-	/* the program above, made for each run */
-	GpuaggVectorProgram above;
-	GpuaggVectorInstruction instructions[INSTRUCTIONS];
-	GpuaggVectorConstant constants[CONDITIONS];
-	uint8 types[GPUAGG_WINDOW_COLUMNS];
-	uint16 loaded[GPUAGG_WINDOW_COLUMNS]; /* registers that columns are in; or NONE */
+	WindowConditions above; /* the program above, made for each run */
 
 	/* the answer */
 	WindowAnswer *answer;
@@ -149,12 +140,12 @@ scan_columns(const WindowScanState *node)
 	return (Size) (node->spec->nchild + node->spec->nfunctions);
 }
 
-/* Whether a value may raise an error when it is made: a sum of money may be out of range. */
+/* Whether a value may raise an error when it is made. */
 static bool
 may_raise(const WindowScanState *node)
 {
 	for (int f = 0; f < node->nfunctions; f++)
-		if (node->functions[f].op->result == MONEYOID)
+		if (gpuagg_running_may_raise(node->functions[f].op))
 			return true;
 	return false;
 }
@@ -193,205 +184,29 @@ make(WindowScanState *node)
 
 /* ---- the program above ---- */
 
-/* Adds an instruction; returns its register, which is its alone. */
-static uint16
-add(WindowPassed *passed, GpuaggVectorInstruction instruction)
-{
-	uint16 reg = (uint16) passed->above.ninstructions;
-
-	instruction.out = reg;
-	instruction.c = instruction.mask = GPUAGG_VECTOR_NONE;
-	passed->instructions[passed->above.ninstructions++] = instruction;
-	passed->above.nregisters = passed->above.ninstructions;
-	return reg;
-}
-
-static uint16
-load(WindowPassed *passed, int column)
-{
-	if (passed->loaded[column] == GPUAGG_VECTOR_NONE)
-		passed->loaded[column] = add(passed, (GpuaggVectorInstruction){
-												 .op = GPUAGG_VECTOR_COLUMN,
-												 .type = passed->types[column],
-												 .a = GPUAGG_VECTOR_NONE,
-												 .b = GPUAGG_VECTOR_NONE,
-												 .arg = (uint32) column,
-											 });
-	return passed->loaded[column];
-}
-
-/* A constant's register. */
-static uint16
-add_constant(WindowPassed *passed, GpuaggVectorConstant constant)
-{
-	GpuaggVectorProgram *above = &passed->above;
-
-	passed->constants[above->nconstants] = constant;
-	return add(passed, (GpuaggVectorInstruction){
-						   .op = GPUAGG_VECTOR_CONSTANT,
-						   .type = constant.type,
-						   .a = GPUAGG_VECTOR_NONE,
-						   .b = GPUAGG_VECTOR_NONE,
-						   .arg = above->nconstants++,
-					   });
-}
-
-/* A comparison that has to hold beside those before. */
-static void
-add_comparison(WindowPassed *passed, GpuaggVectorOp op, int type, uint16 a, uint16 b)
-{
-	GpuaggVectorProgram *above = &passed->above;
-	uint16 with =
-		add(passed,
-			(GpuaggVectorInstruction){.op = (uint8) op, .type = (uint8) type, .a = a, .b = b});
-
-	if (above->filter != GPUAGG_VECTOR_NONE)
-		with = add(passed, (GpuaggVectorInstruction){.op = GPUAGG_VECTOR_AND,
-													 .type = GPUAGG_VECTOR_BOOL,
-													 .a = (uint16) above->filter,
-													 .b = with});
-	above->filter = with;
-}
-
-static void
-add_condition(WindowPassed *passed, GpuaggVectorOp op, uint16 reg, GpuaggVectorConstant constant)
-{
-	add_comparison(passed, op, constant.type, reg, add_constant(passed, constant));
-}
-
-static uint16
-add_cast(WindowPassed *passed, int type, int to, uint16 reg)
-{
-	return add(passed, (GpuaggVectorInstruction){.op = GPUAGG_VECTOR_CAST,
-												 .type = (uint8) type,
-												 .to = (uint8) to,
-												 .a = reg,
-												 .b = GPUAGG_VECTOR_NONE});
-}
-
-static GpuaggVectorOp
-comparison(int strategy)
-{
-	switch (strategy)
-	{
-		case BTLessStrategyNumber:
-			return GPUAGG_VECTOR_LT;
-		case BTLessEqualStrategyNumber:
-			return GPUAGG_VECTOR_LE;
-		case BTEqualStrategyNumber:
-			return GPUAGG_VECTOR_EQ;
-		case BTGreaterEqualStrategyNumber:
-			return GPUAGG_VECTOR_GE;
-		default:
-			return GPUAGG_VECTOR_GT;
-	}
-}
-
-/* The greatest integer of a type; the least is this one's complement. */
-static __int128
-greatest_of(int type)
-{
-	return type == GPUAGG_VECTOR_INT32	 ? PG_INT32_MAX
-		   : type == GPUAGG_VECTOR_INT64 ? PG_INT64_MAX
-										 : (__int128) (~(unsigned __int128) 0 >> 1);
-}
-
-static GpuaggVectorConstant
-integer(int type, __int128 value)
-{
-	return (GpuaggVectorConstant){.type = (uint8) type, .u.integer = gpuagg_int128_narrow(value)};
-}
-
-/* Values above the integer before the least, and below the one behind the greatest. */
-static void
-add_integers(WindowPassed *passed, const RunningBound *bound, int column)
-{
-	int type = passed->types[column];
-	__int128 most = greatest_of(type);
-	__int128 least = gpuagg_int128_wide(bound->least);
-	__int128 greatest = gpuagg_int128_wide(bound->greatest);
-
-	if (least > -most - 1)
-		add_condition(passed, GPUAGG_VECTOR_GT, load(passed, column),
-					  integer(type, Min(least - 1, most)));
-	if (greatest < most)
-		add_condition(passed, GPUAGG_VECTOR_LT, load(passed, column),
-					  integer(type, Max(greatest + 1, -most - 1)));
-}
-
-static void
-add_floats(WindowPassed *passed, const RunningBound *bound, int column)
-{
-	uint16 reg = load(passed, column);
-
-	if (passed->types[column] == GPUAGG_VECTOR_FLOAT32)
-		reg = add_cast(passed, GPUAGG_VECTOR_FLOAT32, GPUAGG_VECTOR_FLOAT64, reg);
-	add_condition(passed, comparison(bound->strategy), reg,
-				  (GpuaggVectorConstant){.type = GPUAGG_VECTOR_FLOAT64, .u.float64 = bound->value});
-}
-
-/* A register times an integer of 128 bits. */
-static uint16
-add_product(WindowPassed *passed, uint16 reg, __int128 factor)
-{
-	uint16 with = add_constant(passed, integer(GPUAGG_VECTOR_INT128, factor));
-
-	return add(passed, (GpuaggVectorInstruction){.op = GPUAGG_VECTOR_MUL,
-												 .type = GPUAGG_VECTOR_INT128,
-												 .a = reg,
-												 .b = with});
-}
-
-/* Sums times the factor between products of these integers and counts, as rows are dropped. */
-static void
-add_quotients(WindowPassed *passed, const RunningBound *bound, int column)
-{
-	uint16 sum = add_product(passed, load(passed, column), bound->factor);
-	uint16 count = add_cast(passed, GPUAGG_VECTOR_INT64, GPUAGG_VECTOR_INT128,
-							load(passed, passed->device->counts[column]));
-
-	add_comparison(passed, GPUAGG_VECTOR_GT, GPUAGG_VECTOR_INT128, sum,
-				   add_product(passed, count, gpuagg_int128_wide(bound->least) - 1));
-	add_comparison(passed, GPUAGG_VECTOR_LT, GPUAGG_VECTOR_INT128, sum,
-				   add_product(passed, count, gpuagg_int128_wide(bound->greatest) + 1));
-}
-
 /* Makes the program of this run's bounds; false: it is none. */
 static bool
 make_above(const WindowScanState *node, WindowPassed *passed)
 {
 	const WindowSpec *spec = node->spec;
 	WindowDevice *device = passed->device;
+	WindowConditions *above = &passed->above;
 	uint8 types[GPUAGG_VECTOR_DEVICE_REGISTERS] = {0};
 
-	passed->above = (GpuaggVectorProgram){.filter = GPUAGG_VECTOR_NONE,
-										  .ncolumns = (uint32) device->ncolumns,
-										  .instructions = passed->instructions,
-										  .constants = passed->constants,
-										  .columns = passed->types};
-	for (int i = 0; i < device->ncolumns; i++)
-	{
-		passed->types[i] = (uint8) gpuagg_device_type(device->forms[i].type);
-		passed->loaded[i] = GPUAGG_VECTOR_NONE;
-	}
-	/* where there is no room for one, it is left out */
-	for (int i = 0; i < spec->nabove && passed->above.nconstants + 3 <= CONDITIONS; i++)
+	gpuagg_window_conditions_begin(above, device);
+	for (int i = 0; i < spec->nabove; i++)
 	{
 		const WindowBound *bound = &node->bounds[i];
 		int column = find_column(passed, spec->nchild + spec->above[i].function);
 
-		if (bound->known && bound->bound.floats)
-			add_floats(passed, &bound->bound, column);
-		else if (bound->known && device->counts[column] >= 0)
-			add_quotients(passed, &bound->bound, column);
-		else if (bound->known)
-			add_integers(passed, &bound->bound, column);
+		if (bound->known)
+			gpuagg_window_conditions_add(above, &bound->bound, column, device->counts[column]);
 	}
-	passed->above.nfilter = passed->above.ninstructions;
+	above->program.nfilter = above->program.ninstructions;
 	device->window.nout = (uint32) passed->nout;
 	for (int i = 0; i < passed->nout; i++)
-		device->window.out[i] = load(passed, passed->out[i]);
-	return gpuagg_vector_check(&passed->above, types) < 0 &&
+		device->window.out[i] = gpuagg_window_conditions_load(above, passed->out[i]);
+	return gpuagg_vector_check(&above->program, types) < 0 &&
 		   gpuagg_window_check_out(&device->window, types);
 }
 
@@ -420,7 +235,7 @@ begin_answer(WindowPassed *passed)
 
 	MemoryContextReset(passed->strings_context);
 	for (int i = 0; i < passed->nout; i++)
-		types[i] = passed->types[passed->out[i]];
+		types[i] = passed->above.types[passed->out[i]];
 	for (int i = 0; i < passed->ngiven; i++)
 		passed->strings[i] = has_codes(passed, i)
 								 ? palloc0(
@@ -521,7 +336,7 @@ ask_part(WindowScanState *node, const DeviceTables *tables, uint64 part, uint64 
 
 	query->query.program = passed->device->asked.program;
 	query->query.window = &passed->device->window;
-	query->query.above = passed->above;
+	query->query.above = passed->above.program;
 	query->query.part = (uint32) part;
 	query->query.parts = (uint32) parts;
 	query->query.nchunks = device->nchunks;
@@ -570,7 +385,7 @@ ask(void *window, const DeviceTables *tables, int64 *npassed)
 
 	begin_answer(passed);
 	/* those that pass conditions may be few */
-	if (passed->above.filter == GPUAGG_VECTOR_NONE)
+	if (passed->above.program.filter == GPUAGG_VECTOR_NONE)
 		parts = count_parts(passed, tables->all.rows);
 	while (part < parts && reason == NULL)
 	{
@@ -704,7 +519,7 @@ gpuagg_window_passed_begin(WindowScanState *node)
 	if (passed->reason != NULL)
 		return false;
 	passed->nruns++;
-	passed->filtered = passed->above.filter != GPUAGG_VECTOR_NONE;
+	passed->filtered = passed->above.program.filter != GPUAGG_VECTOR_NONE;
 	gpuagg_window_answer_rewind(passed->answer);
 	passed->next_row = passed->nbatch = passed->next = 0;
 	node->dropped += passed->ndropped;

@@ -61,6 +61,13 @@ gpuagg_running_averages_numerics(const RunningOperation *op)
 		   op->result == NUMERICOID;
 }
 
+/* Whether a scan's result may be no value: a sum of money may be out of range, which the scan does not know. */
+static inline bool
+gpuagg_running_may_raise(const RunningOperation *op)
+{
+	return op->op == GPUAGG_SUM && op->kind == GPUAGG_INT64 && op->result == MONEYOID;
+}
+
 /* The kind of scans' results that are floats. */
 static inline GpuaggKind
 gpuagg_running_result_kind(const RunningOperation *op)

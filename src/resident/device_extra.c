@@ -105,30 +105,17 @@ gpuagg_extra_open(const GpuaggVectorType *types, int ncolumns, uint64 epoch)
 static bool
 put(const ExtraBlobs *extra, const FillValues *values, uint64 number)
 {
-	char *room = gpuagg_flight_lease_base(extra->lease);
+	char *region = gpuagg_flight_lease_base(extra->lease);
+	const uint64 *valid = values->any_null ? values->valid : NULL;
+	GpuaggNarrow form = values->seen;
 	GpuaggRequest request;
 	GpuaggReply reply;
-	GpuaggPut *put = &request.u.put;
-	const uint64 *valid = values->any_null ? values->valid : NULL;
-	uint64 bytes;
 
-	memset(&request, 0, sizeof(request));
-	request.h.type = GPUAGG_MSG_PUT;
-	put->device = GPUAGG_ANY_DEVICE;
-	put->database = MyDatabaseId;
-	put->nrows = extra->nrows;
-	put->name = (GpuaggBlobName){number, extra->epoch};
-	put->form = values->seen;
-	gpuagg_narrow_finish(&put->form);
-	bytes = gpuagg_narrow_bytes(&put->form, extra->nrows);
-	memset(room, 0, bytes);
-	gpuagg_narrow_move(&put->form, room, 0, &values->form, values->stored, 0, valid, extra->nrows);
-	if (valid != NULL)
-	{
-		put->nullable = 1;
-		put->valid = bytes;
-		memcpy(room + bytes, valid, (extra->nrows + 63) / 64 * sizeof(uint64));
-	}
+	gpuagg_narrow_finish(&form);
+	memset(region, 0, gpuagg_narrow_bytes(&form, extra->nrows));
+	gpuagg_narrow_move(&form, region, 0, &values->form, values->stored, 0, valid, extra->nrows);
+	gpuagg_upload_put(&request, region, 0, (GpuaggBlobName){number, extra->epoch}, &form,
+					  extra->nrows, valid);
 	return gpuagg_device_call(gpuagg_flight_device_lease(extra->lease), &request, &reply) ==
 		   GPUAGG_OK;
 }

@@ -253,16 +253,37 @@ gpuagg_upload_open(uint64 before, bool patient)
 }
 
 void
+gpuagg_upload_put(GpuaggRequest *request, char *region, uint64 at, GpuaggBlobName name,
+				  const GpuaggNarrow *form, uint32 nrows, const uint64 *valid)
+{
+	GpuaggPut *put = &request->u.put;
+
+	memset(request, 0, sizeof(*request));
+	request->h.type = GPUAGG_MSG_PUT;
+	put->device = GPUAGG_ANY_DEVICE;
+	put->database = MyDatabaseId;
+	put->nrows = nrows;
+	put->name = name;
+	put->form = *form;
+	put->values = at;
+	if (valid == NULL)
+		return;
+	put->nullable = 1;
+	put->valid = at + gpuagg_narrow_bytes(form, nrows);
+	memcpy(region + put->valid, valid, (nrows + 63) / 64 * sizeof(uint64));
+}
+
+void
 gpuagg_upload_offer(DeviceUpload *upload, ResidentColumn *column, uint32 chunk, MemoryRef ref,
 					const ColumnBlock *block, bool wait)
 {
 	UploadSlot *slot = &upload->slots[upload->next];
 	const uint64 *valid = column_block_valid(block);
 	uint64 values_bytes = gpuagg_narrow_bytes(&block->form, block->nrows);
-	GpuaggPut *put = &slot->put.u.put;
 	uint64 epoch = gpuagg_device_epoch();
 	uint64 number;
-	char *room;
+	uint64 at;
+	char *region;
 
 	if (upload->lease == NULL || column_block_is_bare(ref) || block->nrows == 0 ||
 		block->nrows > GPUAGG_BLOB_ROWS ||
@@ -280,22 +301,11 @@ gpuagg_upload_offer(DeviceUpload *upload, ResidentColumn *column, uint32 chunk, 
 	number = gpuagg_column_place(column, epoch, chunk, ref);
 	if (number == 0)
 		return;
-	memset(&slot->put, 0, sizeof(slot->put));
-	slot->put.h.type = GPUAGG_MSG_PUT;
-	put->device = GPUAGG_ANY_DEVICE;
-	put->database = MyDatabaseId;
-	put->nrows = block->nrows;
-	put->name = (GpuaggBlobName){number, epoch};
-	put->form = block->form;
-	put->values = (uint64) (slot - upload->slots) * upload->slot_bytes;
-	room = gpuagg_flight_lease_base(upload->lease) + put->values;
-	gpuagg_stream_copy(room, column_block_values(block), values_bytes);
-	if (valid != NULL)
-	{
-		put->nullable = 1;
-		put->valid = put->values + values_bytes;
-		memcpy(room + values_bytes, valid, (block->nrows + 63) / 64 * sizeof(uint64));
-	}
+	at = (uint64) (slot - upload->slots) * upload->slot_bytes;
+	region = gpuagg_flight_lease_base(upload->lease);
+	gpuagg_stream_copy(region + at, column_block_values(block), values_bytes);
+	gpuagg_upload_put(&slot->put, region, at, (GpuaggBlobName){number, epoch}, &block->form,
+					  block->nrows, valid);
 	slot->column = column;
 	slot->chunk = chunk;
 	if (send(upload, slot))

@@ -10,6 +10,7 @@
 
 #include "compat.h"
 
+#include "common/protocol.h"
 #include "resident/directory.h"
 
 typedef struct DeviceUpload DeviceUpload;
@@ -29,6 +30,13 @@ extern void gpuagg_upload_offer(DeviceUpload *upload, ResidentColumn *column, ui
 
 /* All of a column's blocks. */
 extern void gpuagg_upload_column(DeviceUpload *upload, ResidentColumn *column);
+
+/*
+ * Makes the request for a blob whose values the caller puts `at` bytes from the region's begin; behind them
+ * there is room for its bitmap, which is copied, unless it is NULL.
+ */
+extern void gpuagg_upload_put(GpuaggRequest *request, char *region, uint64 at, GpuaggBlobName name,
+							  const GpuaggNarrow *form, uint32 nrows, const uint64 *valid);
 
 /* Takes the replies that have come, or, with `wait`, all. */
 extern void gpuagg_upload_settle(DeviceUpload *upload, bool wait);

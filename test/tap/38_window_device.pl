@@ -133,20 +133,25 @@ $node->safe_psql('postgres', q(SELECT gpuagg_prefetch('t')));
 
 my $filter = "SELECT i, k, s, c, f, r FROM (SELECT i, k, s, c, f, %ssum(x) $running AS r FROM t WHERE i > 1000) q WHERE r < -900";
 
-# The same rows as core's, in the same order, of those that the device gives or of all.
-sub filters
+# The same rows as core's, in the same order, of those that the device gives or of all; how: what EXPLAIN says if it gives them.
+sub rows_are
 {
-	my ($what, $on_device, $sql, %params) = @_;
+	my ($how, $what, $on_device, $sql, %params) = @_;
 	my $core = $node->safe_psql('postgres', $sql =~ s/%s//gr);
 	my $ours = $sql =~ s/%s/gpu_/gr;
 	my ($plan) = run_query($node, "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, VERBOSE) $ours", %params);
 	my ($answer) = run_query($node, $ours, %params);
 
-	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	local $Test::Builder::Level = $Test::Builder::Level + 2;
 	is($answer, $core, "$what: right rows");
-	is($plan =~ /Filtered on Device: true/ ? 1 : 0, $on_device, "$what: " . ($on_device ? 'by the device' : 'not by the device'))
+	is($plan =~ /$how: true/ ? 1 : 0, $on_device, "$what: " . ($on_device ? 'by the device' : 'not by the device'))
 	  or diag($plan);
 	return ($plan, $core);
+}
+
+sub filters
+{
+	return rows_are('Filtered on Device', @_);
 }
 
 my ($filtered, $kept) = filters('a filter', 1, $filter);
@@ -208,20 +213,9 @@ unlike((filters('CPU', 0, $filter, set => ['gpuagg.device = cpu']))[0], qr/Filte
 
 # ---- all rows ----
 
-# The same rows as core's, in the same order.
 sub gives
 {
-	my ($what, $on_device, $sql, %params) = @_;
-	my $core = $node->safe_psql('postgres', $sql =~ s/%s//gr);
-	my $ours = $sql =~ s/%s/gpu_/gr;
-	my ($plan) = run_query($node, "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, VERBOSE) $ours", %params);
-	my ($answer) = run_query($node, $ours, %params);
-
-	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	is($answer, $core, "$what: right rows");
-	is($plan =~ /Given by Device: true/ ? 1 : 0, $on_device, "$what: " . ($on_device ? 'by the device' : 'not by the device'))
-	  or diag($plan);
-	return $plan;
+	return (rows_are('Given by Device', @_))[0];
 }
 
 gives('by a condition that is none of a function alone', 1,
