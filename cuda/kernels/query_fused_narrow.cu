@@ -13,6 +13,7 @@ struct NarrowLaunch
 	uint32_t nfactors;
 	uint32_t sum; /* number of the SUM among the aggregates */
 	uint32_t is_int32;
+	uint32_t uses; /* of warps, in a block's memory */
 	NarrowRange range[MOST_RANGES];
 	NarrowFactor factor[FUSED_FACTORS];
 };
@@ -30,7 +31,9 @@ template <int RANGES, int FACTORS> struct NarrowKind
 	static constexpr int NRANGES = RANGES;
 	static constexpr int NFACTORS = FACTORS;
 	static constexpr int NCOLUMNS = RANGES + FACTORS;
-	static constexpr int BLOCKS = NCOLUMNS < 5 ? 2 : 1; /* resident: no kernel has a stack frame */
+	static constexpr int BLOCKS = NCOLUMNS < 5 || NFACTORS < 3
+									  ? 2
+									  : 1; /* resident: no kernel has a stack frame */
 };
 
 /* What a lane has found in a chunk. */
@@ -132,7 +135,8 @@ __launch_bounds__(NARROW_THREADS, RESIDENT(Kind::BLOCKS))
 	QueryTotals<QueryMachine<8, false, false>, false> totals(query, shared);
 	uint64_t warps = (uint64_t) gridDim.x * (blockDim.x / WARP_SIZE);
 	uint64_t warp = (uint64_t) blockIdx.x * (blockDim.x / WARP_SIZE) + (uint64_t) warp_id();
-	NarrowUse *uses = (NarrowUse *) (shared + query.layout.walk) + warp_id() * Kind::NCOLUMNS;
+	QueryWalk &kept = ((QueryWalk *) (shared + query.layout.walk))[warp_id()];
+	NarrowUse *uses = (NarrowUse *) (shared + launch.uses) + warp_id() * Kind::NCOLUMNS;
 	QueryWalk walk = {};
 	uint64_t low = 0;
 	uint64_t high = 0;
@@ -145,11 +149,15 @@ __launch_bounds__(NARROW_THREADS, RESIDENT(Kind::BLOCKS))
 		const GpuQueryBlock *blocks = query.blocks + (uint64_t) walk.chunk * query.plan.ncolumns;
 		NarrowFound found = {0, 0, 0};
 
+		walk.keep(kept); /* meanwhile it takes no registers */
 		if (walk.row < walk.row_end && narrow_enter<Kind>(launch, blocks, uses))
 		{
+			const uint64_t *mask = walk.mask;
+			uint32_t row_end = walk.row_end;
+
 			ROLLED
-			for (uint32_t row = walk.row; row < walk.row_end; row += GPU_QUERY_UNIT)
-				narrow_window<Kind>(launch, uses, walk.mask, row, walk.row_end, found);
+			for (uint32_t row = walk.row; row < row_end; row += GPU_QUERY_UNIT)
+				narrow_window<Kind>(launch, uses, mask, row, row_end, found);
 			for (uint32_t i = 0; i < query.plan.naggregates; i++)
 				totals.word(query.plan.totals[i].first) += i == launch.sum ? found.nadded
 																		   : found.nlive;
@@ -157,6 +165,7 @@ __launch_bounds__(NARROW_THREADS, RESIDENT(Kind::BLOCKS))
 			high += (uint64_t) (found.sum >> 32);
 		}
 		__syncwarp(FULL_MASK);
+		walk = kept;
 		walk.chunk++;
 		walk.enter(query, 0);
 	}
@@ -196,7 +205,8 @@ launch_narrow(const GpuQuery &query, NarrowLaunch &launch, const GpuQueryMethod 
 	unsigned blocks;
 
 	layout.walk = query.plan->words * warps * WARP_SIZE * 8;
-	layout.bytes = layout.walk + warps * Kind::NCOLUMNS * (uint32_t) sizeof(NarrowUse);
+	launch.uses = layout.walk + (uint32_t) ((warps * sizeof(QueryWalk) + 15) / 16 * 16);
+	layout.bytes = launch.uses + warps * Kind::NCOLUMNS * (uint32_t) sizeof(NarrowUse);
 	if (layout.bytes > SMALL_SHARED)
 		return GPUAGG_REFUSED;
 	blocks =

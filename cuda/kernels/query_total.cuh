@@ -517,6 +517,18 @@ template <class Machine, bool FLOATS, bool SQUARES = false> struct QueryTotals
 			return scratch->part[number][block];
 	}
 
+	/* What so many warps have left in their words of an aggregate. */
+	__device__ __forceinline__ Part of_warps(const GpuQueryTotal &total, unsigned first,
+											 unsigned n) const
+	{
+		const uint64_t *from = words - threadIdx.x + total.first * blockDim.x + first * WARP_SIZE;
+		Part part = *(const Part *) from;
+
+		for (unsigned w = 1; w < n; w++)
+			query_combine(part, *(const Part *) (from + w * WARP_SIZE), total.op);
+		return part;
+	}
+
 	/* All threads: leaves the block's parts in scratch, and adds its sums of floats to it. */
 	__device__ __forceinline__ void leave(QueryScratch *scratch) const
 	{
@@ -556,23 +568,11 @@ template <class Machine, bool FLOATS, bool SQUARES = false> struct QueryTotals
 		}
 		__syncthreads();
 		for (uint32_t i = threadIdx.x; i < plan.naggregates; i += blockDim.x)
-		{
-			const GpuQueryTotal &total = plan.totals[i];
-			const uint64_t *first = (const uint64_t *) (words - threadIdx.x) +
-									total.first * blockDim.x;
-			Part part = *(const Part *) first;
-
-			for (unsigned w = 1; w < warps; w++)
-				query_combine(part, *(const Part *) (first + w * WARP_SIZE), total.op);
-			part_of_block(scratch, i, blockIdx.x) = part;
-		}
-		if (FLOATS)
-			carry();
-		__syncthreads();
+			part_of_block(scratch, i, blockIdx.x) = of_warps(plan.totals[i], 0, warps);
 		for (uint32_t i = 0; FLOATS && i < plan.nfloats; i++)
 			for (unsigned k = threadIdx.x; k < WORDS; k += blockDim.x)
 			{
-				int64_t value = split_value(floats[i].word[k]);
+				int64_t value = carried_word(floats[i].word, (int) k);
 
 				if (value != 0)
 					atomic_add(&scratch->float_words[i][blockIdx.x % QUERY_STRIPES][k],
@@ -597,32 +597,39 @@ template <class Machine, bool FLOATS, bool SQUARES = false> struct QueryTotals
 	{
 		const GpuQueryPlan &plan = launch.plan;
 		unsigned warps = blockDim.x / WARP_SIZE;
+		unsigned at_a_time = plan.naggregates < warps ? plan.naggregates : warps;
+		unsigned share = at_a_time > 0 ? warps / at_a_time : 1; /* warps of an aggregate */
 
-		for (uint32_t i = (uint32_t) warp_id(); i < plan.naggregates; i += warps)
+		for (uint32_t i = (uint32_t) warp_id() / share; i < plan.naggregates; i += at_a_time)
 		{
-			GpuaggReduced &reduced = launch.results->of[i].reduced;
+			const GpuQueryTotal &total = plan.totals[i];
 			Part part = {};
 
-			for (unsigned b = (unsigned) lane_id(); b < gridDim.x; b += WARP_SIZE)
-				query_combine(part, part_of_block(scratch, i, b), plan.totals[i].op);
-			query_combine_warp(part, plan.totals[i].op);
+			for (unsigned b = (unsigned) warp_id() % share * WARP_SIZE + (unsigned) lane_id();
+				 b < gridDim.x; b += share * WARP_SIZE)
+				query_combine(part, part_of_block(scratch, i, b), total.op);
+			query_combine_warp(part, total.op);
 			if (lane_id() == 0)
-			{
-				bool extreme = plan.totals[i].op == GPUAGG_MIN || plan.totals[i].op == GPUAGG_MAX;
-
-				reduced.n = part.n;
-				reduced.sum.lo = part.sum[0];
-				reduced.sum.hi = (int64_t) part.sum[1];
-				for (int k = 0; k < 3; k++)
-					reduced.squares[k] = part.squares[k];
-				launch.results->of[i].high = extreme ? 0 : (int64_t) part.sum[2];
-				for (int k = 0; k < 2; k++)
-					launch.results->of[i].more_squares[k] = SQUARES
-																? part.squares[SQUARES ? 3 + k : 0]
-																: 0;
-			}
+				*(Part *) &word(total.first) = part;
 			for (int k = INTEGER_WORDS + lane_id(); k < RESULT_WORDS; k += WARP_SIZE)
-				((uint64_t *) &reduced)[k] = k == WORD_SHAPE ? SHAPE_FULL : 0;
+				((uint64_t *) &launch.results->of[i].reduced)[k] = k == WORD_SHAPE ? SHAPE_FULL : 0;
+		}
+		__syncthreads();
+		for (uint32_t i = threadIdx.x; i < plan.naggregates; i += blockDim.x)
+		{
+			const GpuQueryTotal &total = plan.totals[i];
+			GpuQueryResult &result = launch.results->of[i];
+			Part part = of_warps(total, i % at_a_time * share, share);
+			bool extreme = total.op == GPUAGG_MIN || total.op == GPUAGG_MAX;
+
+			result.reduced.n = part.n;
+			result.reduced.sum.lo = part.sum[0];
+			result.reduced.sum.hi = (int64_t) part.sum[1];
+			for (int k = 0; k < 3; k++)
+				result.reduced.squares[k] = part.squares[k];
+			result.high = extreme ? 0 : (int64_t) part.sum[2];
+			for (int k = 0; k < 2; k++)
+				result.more_squares[k] = SQUARES ? part.squares[SQUARES ? 3 + k : 0] : 0;
 		}
 		for (uint32_t i = 0; FLOATS && i < plan.nfloats; i++)
 			for (unsigned k = threadIdx.x; k < WORDS; k += blockDim.x)

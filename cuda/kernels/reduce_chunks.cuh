@@ -215,6 +215,28 @@ word_is_top(int i)
 	return i == WORD_SQUARE - 1 || i == RESULT_WORDS - 1;
 }
 
+/* What a chunk leaves to the next one, if a digit in [-2^31, 2^31) stays. */
+static __device__ __forceinline__ int64_t
+chunk_carry(int64_t chunk)
+{
+	return (chunk - (int64_t) (int32_t) (uint32_t) chunk) >> 32;
+}
+
+/* Word i of a block with carries taken once: a chunk that is no top one is of magnitude 2^32 at most. */
+static __device__ __forceinline__ int64_t
+carried_word(const SplitWord *word, int i)
+{
+	int64_t value = split_value(word[i]);
+
+	if (!word_is_chunk(i))
+		return value;
+	if (!word_is_top(i))
+		value = (int64_t) (int32_t) (uint32_t) value;
+	if (i != WORD_CHUNK && i != WORD_SQUARE)
+		value += chunk_carry(split_value(word[i - 1]));
+	return value;
+}
+
 /*
  * Carries once, from each chunk to the next; a thread has a word.  True in every
  * thread when there was anything to carry.
@@ -226,9 +248,8 @@ carry_words(int64_t &word, WordStorage &shared)
 	int64_t carry = 0;
 	bool any;
 
-	/* what stays is a digit in [-2^31, 2^31) */
 	if (word_is_chunk(i) && !word_is_top(i))
-		carry = (word - (int64_t) (int32_t) (uint32_t) word) >> 32;
+		carry = chunk_carry(word);
 	if (i < RESULT_WORDS)
 		shared.carry[i + 1] = carry;
 	any = __syncthreads_or(carry != 0);
@@ -333,7 +354,7 @@ propagate_chunks(SplitWord *chunk)
 		for (int i = 0; i < EACH; i++)
 		{
 			v[i] += carry;
-			carry = first + i < N - 1 ? (v[i] - (int64_t) (int32_t) (uint32_t) v[i]) >> 32 : 0;
+			carry = first + i < N - 1 ? chunk_carry(v[i]) : 0;
 			v[i] -= (int64_t) ((uint64_t) carry << 32);
 		}
 		from = warp_shfl_up(carry, 1);

@@ -582,9 +582,10 @@ query_cases(const Options &options)
 	for (const QueryCase &c : cases)
 		if (strstr(c.what, options.only) != nullptr)
 			run_query(c, options.largest);
-	for (uint64_t n : {UINT64_C(1) << 16, UINT64_C(1) << 20, UINT64_C(1) << 24, UINT64_C(60000000)})
+	for (uint64_t n : {UINT64_C(1) << 16, UINT64_C(1) << 20, UINT64_C(1) << 24, UINT64_C(60000000),
+					   UINT64_C(200000000)})
 		for (const QueryCase &c : cases)
-			if (n < options.largest && options.only[0] == 0 &&
+			if (n < options.largest && strstr(c.what, options.only) != nullptr &&
 				(&c == &cases[0] || c.build == one_column<FLOAT64, 8, GPUAGG_SUM, false> ||
 				 c.build == revenue<false>) )
 				run_query(c, n);
