@@ -73,18 +73,47 @@ gpud_order_init_rows(QueryOrder *order, const uint8_t *types, uint64_t answer, u
 
 /* ---- places ---- */
 
-/* The number of a value in order; the same for the same. */
-static uint16_t
-gather(QueryOrder *order, uint16_t value, uint32_t bytes)
+static uint32_t
+last_order(const QueryOrder *order)
 {
-	uint32_t i = 0;
+	return order->window.norders - 1;
+}
+
+/* The number of a value in an order, the one whose values are chosen; the same for the same. */
+static uint16_t
+gather(QueryOrder *order, OrderedSort *sort, uint16_t value, uint32_t bytes)
+{
+	uint32_t i = sort->first_gathered;
 
 	while (i < order->ngathered &&
 		   (order->gathered[i].value != value || order->gathered[i].bytes != bytes))
 		i++;
 	if (i == order->ngathered)
+	{
 		order->gathered[order->ngathered++] = (OrderedValue){value, bytes, 0, 0};
+		sort->ngathered++;
+	}
 	return (uint16_t) i;
+}
+
+/* Arguments of an order's functions. */
+static void
+gather_arguments(QueryOrder *order, uint32_t o)
+{
+	OrderedSort *sort = &order->sorts[o];
+
+	sort->first_gathered = order->ngathered;
+	for (uint32_t f = 0; f < order->window.nfunctions; f++)
+	{
+		uint16_t value = order->window.functions[f].value;
+
+		if (order->window.functions[f].order != o)
+			continue;
+		order->functions[f].gathered =
+			value == GPUAGG_WINDOW_NONE
+				? value
+				: gather(order, sort, value, bytes_of(order->kept.types[value]));
+	}
 }
 
 /* Chooses what is gathered; false: too much. */
@@ -92,22 +121,22 @@ static bool
 choose_gathered(QueryOrder *order)
 {
 	const GpuaggWindow *window = &order->window;
+	OrderedSort *last = &order->sorts[last_order(order)];
 
-	for (uint32_t f = 0; f < window->nfunctions; f++)
-	{
-		uint16_t value = window->functions[f].value;
-
-		order->functions[f].gathered =
-			value == GPUAGG_WINDOW_NONE ? value
-										: gather(order, value, bytes_of(order->kept.types[value]));
-	}
+	for (uint32_t o = 0; o < window->norders; o++)
+		gather_arguments(order, o);
 	for (uint32_t i = 0; i < order->ncolumns; i++)
 	{
-		if (window->columns[i].function != GPUAGG_WINDOW_NONE)
+		uint16_t f = window->columns[i].function;
+
+		if (f != GPUAGG_WINDOW_NONE && window->functions[f].order == last_order(order))
 			continue;
-		if (order->ngathered == GPUAGG_WINDOW_COLUMNS)
+		if (last->ngathered == GPUAGG_WINDOW_COLUMNS)
 			return false;
-		order->column_gathered[i] = gather(order, window->columns[i].value,
+		order->column_gathered[i] = gather(order, last,
+										   f != GPUAGG_WINDOW_NONE
+											   ? (uint16_t) (GPUAGG_WINDOW_VALUES + f)
+											   : window->columns[i].value,
 										   bytes_of(order->columns[i]));
 	}
 	return true;
@@ -131,6 +160,21 @@ place_function(QueryOrder *order, uint32_t f, size_t *end)
 		of->reached = gpud_place(end, rows * of->bytes);
 	if (function->average)
 		of->counts = gpud_place(end, rows * sizeof(int64_t));
+	if (function->order != last_order(order))
+		of->kept = gpud_place(end, rows * of->bytes);
+}
+
+/* Bitmaps of what functions keep at the rows' places: zeros at first. */
+static void
+place_kept_bitmaps(QueryOrder *order, size_t *end)
+{
+	for (uint32_t f = 0; f < order->window.nfunctions; f++)
+	{
+		const GpuaggWindowFunction *function = &order->window.functions[f];
+
+		if (function->order != last_order(order) && function->op != GPUAGG_COUNT)
+			order->functions[f].kept_valid = gpud_place(end, padded(order->window.places) / 8);
+	}
 }
 
 /* Scratch of sorts, whatever the keys will be like. */
@@ -196,6 +240,7 @@ gpud_order_plan(QueryOrder *order, size_t *end)
 	order->levels = gpud_place(end, gpu_window_levels_bytes(rows));
 	order->peer_levels = gpud_place(end, gpu_window_levels_bytes(rows));
 	order->scan_scratch = gpud_place(end, gpu_scan_scratch(places));
+	place_kept_bitmaps(order, end);
 	order->outcome = gpud_place(end, sizeof(OrderedOutcome));
 	for (uint32_t i = 0; i < order->ngathered; i++)
 	{
@@ -309,10 +354,16 @@ gpud_order_measured(QueryOrder *order, const void *slot)
 		order->layout[k].descending = window->keys[k].descending;
 		order->layout[k].nulls_first = window->keys[k].nulls_first;
 	}
-	order->bits = gpuagg_key_lay_out(order->layout, (int) window->nkeys);
-	order->words = order->bits <= 64 ? 1 : 2;
-	if (order->bits > 64 * GPUAGG_SORT_WORDS)
-		return GPUAGG_CPU_ONLY;
+	for (uint32_t o = 0; o < window->norders; o++)
+	{
+		const GpuaggWindowOrder *by = &window->orders[o];
+		OrderedSort *sort = &order->sorts[o];
+
+		sort->bits = gpuagg_key_lay_out(order->layout + by->first, (int) by->nkeys);
+		sort->words = sort->bits <= 64 ? 1 : 2;
+		if (sort->bits > 64 * GPUAGG_SORT_WORDS)
+			return GPUAGG_CPU_ONLY;
+	}
 	for (uint32_t f = 0; f < window->nfunctions; f++)
 	{
 		const GpuaggWindowFunction *function = &window->functions[f];
@@ -327,52 +378,94 @@ gpud_order_measured(QueryOrder *order, const void *slot)
 
 /* ---- functions ---- */
 
-/* The items in order; without a bit of keys they are as they came. */
+/*
+ * The items in an order, from *sorted, those of the order before, or NULL.  Without a bit of keys they
+ * are as they came.
+ */
 static GpuaggReason
-sort_items(const QueryOrder *order, const Lane *lane, const uint64_t **sorted)
+sort_items(const QueryOrder *order, const Lane *lane, uint32_t o, const uint64_t **sorted)
 {
+	const GpuaggWindowOrder *by = &order->window.orders[o];
+	const GpuaggWindowKey *keys = order->window.keys + by->first;
+	const GpuaggKeyLayout *layout = order->layout + by->first;
 	GpuWindowRows rows = rows_of(&order->kept, lane);
-	uint64_t *items = (uint64_t *) (lane->block + order->items);
-	GpuSort sort = {.words = order->words,
-					.bits = order->bits,
+	uint64_t *two[2] = {(uint64_t *) (lane->block + order->items),
+						(uint64_t *) (lane->block + order->sorted)};
+	uint64_t *items = two[*sorted == two[0]];
+	GpuSort sort = {.words = order->sorts[o].words,
+					.bits = order->sorts[o].bits,
 					.nrows = order->measure.nrows,
 					.items = items,
-					.results = (uint64_t *) (lane->block + order->sorted),
+					.results = two[*sorted != two[0]],
 					.scratch = lane->block + order->sort_scratch};
 	size_t bytes = order->sort_bytes;
-	GpuaggReason reason = gpu_window_pack(&rows, order->window.keys, order->layout,
-										  order->window.nkeys, order->words,
-										  lane->block + order->scratch, items, lane->stream);
+	GpuaggReason reason;
 
-	*sorted = order->bits > 0 ? sort.results : items;
-	if (reason == GPUAGG_OK && order->bits > 0)
+	reason = *sorted == NULL
+				 ? gpu_window_pack(&rows, keys, layout, by->nkeys, sort.words,
+								   lane->block + order->scratch, items, lane->stream)
+				 : gpu_window_pack_again(&rows, keys, layout, by->nkeys, sort.words, *sorted,
+										 order->sorts[o - 1].words, order->measure.nrows, items,
+										 lane->stream);
+	*sorted = sort.bits > 0 ? sort.results : sort.items;
+	if (reason == GPUAGG_OK && sort.bits > 0)
 		reason = gpu_sort(&sort, &bytes, lane->stream);
 	return reason;
 }
 
-static GpuaggReason
-gather_rows(const QueryOrder *order, const Lane *lane, const uint64_t *sorted)
+/* What a function keeps at the rows' places. */
+static GpuWindowValue
+kept_function(const QueryOrder *order, const Lane *lane, uint32_t f)
 {
-	GpuWindowRows rows = rows_of(&order->kept, lane);
-	GpuWindowGathered gathered[GPUAGG_WINDOW_COLUMNS];
-	uint64_t mask[GPUAGG_SORT_WORDS] = {0};
+	const OrderedFunction *of = &order->functions[f];
+	int type = (int) gpuagg_window_result(&order->window.functions[f]);
 
-	for (uint32_t i = 0; i < order->ngathered; i++)
-		gathered[i] = (GpuWindowGathered){&rows.value[order->gathered[i].value],
-										  lane->block + order->gathered[i].values,
-										  (uint32_t *) (lane->block + order->gathered[i].valid),
-										  order->gathered[i].bytes};
-	if (order->window.npartition > 0)
-		gpuagg_key_mask(order->layout, (int) order->window.nkeys, (int) order->window.npartition,
-						order->words, mask);
-	return gpu_window_gather(sorted, order->measure.nrows, order->words, mask, gathered,
-							 order->ngathered, (uint64_t *) (lane->block + order->partitions),
+	return (GpuWindowValue){lane->block + of->kept,
+							(uint32_t *) (lane->block + (of->kept_valid > 0 ? of->kept_valid
+																			: order->kept.rows)),
+							of->bytes, is_float(type)};
+}
+
+static GpuaggReason
+gather_rows(const QueryOrder *order, const Lane *lane, uint32_t o, const uint64_t *sorted)
+{
+	const GpuaggWindowOrder *by = &order->window.orders[o];
+	const OrderedSort *sort = &order->sorts[o];
+	const OrderedValue *values = order->gathered + sort->first_gathered;
+	GpuWindowRows rows = rows_of(&order->kept, lane);
+	GpuWindowValue functions[GPUAGG_WINDOW_FUNCTIONS];
+	GpuWindowGathered gathered[GPUAGG_WINDOW_COLUMNS];
+	GpuWindowMasks masks = {{0}, {0}};
+
+	for (uint32_t i = 0; i < sort->ngathered; i++)
+	{
+		const GpuWindowValue *value = &rows.value[values[i].value];
+
+		if (values[i].value >= GPUAGG_WINDOW_VALUES)
+		{
+			uint32_t f = (uint32_t) values[i].value - GPUAGG_WINDOW_VALUES;
+
+			functions[f] = kept_function(order, lane, f);
+			value = &functions[f];
+		}
+		gathered[i] = (GpuWindowGathered){value, lane->block + values[i].values,
+										  (uint32_t *) (lane->block + values[i].valid),
+										  values[i].bytes};
+	}
+	if (by->npartition > 0)
+		gpuagg_key_mask(order->layout + by->first, by->nkeys, by->npartition, sort->words,
+						masks.partition);
+	if (by->npeers > 0)
+		gpuagg_key_mask(order->layout + by->first, by->nkeys, by->npeers, sort->words,
+						masks.peers);
+	return gpu_window_gather(sorted, order->measure.nrows, sort->words, &masks, gathered,
+							 sort->ngathered, (uint64_t *) (lane->block + order->partitions),
 							 (uint64_t *) (lane->block + order->peers), lane->stream);
 }
 
-/* Levels of the bitmaps by which functions reach. */
+/* Levels of the bitmaps by which an order's functions reach. */
 static GpuaggReason
-make_levels(const QueryOrder *order, const Lane *lane)
+make_levels(const QueryOrder *order, const Lane *lane, uint32_t o)
 {
 	bool wanted[2] = {false, false}; /* of partitions, of peers */
 	const size_t bitmap[2] = {order->partitions, order->peers};
@@ -380,7 +473,8 @@ make_levels(const QueryOrder *order, const Lane *lane)
 	GpuaggReason reason = GPUAGG_OK;
 
 	for (uint32_t f = 0; f < order->window.nfunctions; f++)
-		if (order->window.functions[f].reach != GPUAGG_REACH_ROW)
+		if (order->window.functions[f].order == o &&
+			order->window.functions[f].reach != GPUAGG_REACH_ROW)
 			wanted[order->window.functions[f].reach != GPUAGG_REACH_PARTITION] = true;
 	for (int i = 0; i < 2 && reason == GPUAGG_OK; i++)
 		if (wanted[i])
@@ -471,6 +565,48 @@ reach_rows(const QueryOrder *order, const Lane *lane, uint32_t f)
 	return gpu_window_reach(&run, lane->stream);
 }
 
+/* Where a function's values are, in its order. */
+static char *
+values_of(const OrderedFunction *of, const Lane *lane)
+{
+	return lane->block + (of->reached > 0 ? of->reached : of->results);
+}
+
+/* A function's values at the rows' places, for the orders behind it. */
+static GpuaggReason
+scatter_rows(const QueryOrder *order, const Lane *lane, uint32_t f, const uint64_t *sorted)
+{
+	const OrderedFunction *of = &order->functions[f];
+	uint32_t o = order->window.functions[f].order;
+	GpuWindowValue to = kept_function(order, lane, f);
+
+	if (o == last_order(order))
+		return GPUAGG_OK;
+	return gpu_window_scatter(sorted, order->measure.nrows, order->sorts[o].words,
+							  values_of(of, lane),
+							  of->status > 0 ? (const uint32_t *) (lane->block + of->valid) : NULL,
+							  &to, lane->stream);
+}
+
+/* An order's functions. */
+static GpuaggReason
+compute_functions(const QueryOrder *order, const Lane *lane, uint32_t o, const uint64_t *sorted)
+{
+	GpuaggReason reason = GPUAGG_OK;
+
+	for (uint32_t f = 0; f < order->window.nfunctions && reason == GPUAGG_OK; f++)
+	{
+		if (order->window.functions[f].order != o)
+			continue;
+		reason = scan_rows(order, lane, f);
+		if (reason == GPUAGG_OK)
+			reason = reach_rows(order, lane, f);
+		if (reason == GPUAGG_OK)
+			reason = scatter_rows(order, lane, f, sorted);
+	}
+	return reason;
+}
+
 /* Where each of the second program's columns is. */
 static void
 set_blocks(const QueryOrder *order, const Lane *lane, GpuQueryBlock *blocks)
@@ -481,7 +617,7 @@ set_blocks(const QueryOrder *order, const Lane *lane, GpuQueryBlock *blocks)
 
 		memset(&blocks[i], 0, sizeof(blocks[i]));
 		blocks[i].width = bytes_of(order->columns[i]);
-		if (f == GPUAGG_WINDOW_NONE)
+		if (f == GPUAGG_WINDOW_NONE || order->window.functions[f].order != last_order(order))
 		{
 			const OrderedValue *value = &order->gathered[order->column_gathered[i]];
 
@@ -489,9 +625,7 @@ set_blocks(const QueryOrder *order, const Lane *lane, GpuQueryBlock *blocks)
 			blocks[i].valid = (const uint64_t *) (lane->block + value->valid);
 			continue;
 		}
-		blocks[i].values = lane->block + (order->functions[f].reached > 0
-											  ? order->functions[f].reached
-											  : order->functions[f].results);
+		blocks[i].values = values_of(&order->functions[f], lane);
 		if (order->functions[f].status > 0)
 			blocks[i].valid = (const uint64_t *) (lane->block + order->functions[f].valid);
 	}
@@ -500,18 +634,19 @@ set_blocks(const QueryOrder *order, const Lane *lane, GpuQueryBlock *blocks)
 GpuaggReason
 gpud_order_compute(QueryOrder *order, const Lane *lane, GpuQueryBlock *blocks, void *slot)
 {
-	const uint64_t *sorted;
-	GpuaggReason reason = sort_items(order, lane, &sorted);
+	const uint64_t *sorted = NULL;
+	GpuaggReason reason = GPUAGG_OK;
 
-	if (reason == GPUAGG_OK)
-		reason = gather_rows(order, lane, sorted);
-	if (reason == GPUAGG_OK)
-		reason = make_levels(order, lane);
-	for (uint32_t f = 0; f < order->window.nfunctions && reason == GPUAGG_OK; f++)
+	for (uint32_t o = 0; o < order->window.norders && reason == GPUAGG_OK; o++)
 	{
-		reason = scan_rows(order, lane, f);
+		if (!gpuagg_window_same_sort(&order->window, o))
+			reason = sort_items(order, lane, o, &sorted);
 		if (reason == GPUAGG_OK)
-			reason = reach_rows(order, lane, f);
+			reason = gather_rows(order, lane, o, sorted);
+		if (reason == GPUAGG_OK)
+			reason = make_levels(order, lane, o);
+		if (reason == GPUAGG_OK)
+			reason = compute_functions(order, lane, o, sorted);
 	}
 	if (reason == GPUAGG_OK)
 		reason = gpu_copy_out(slot, lane->block + order->outcome, sizeof(OrderedOutcome),
@@ -563,7 +698,7 @@ gpud_order_send_rows(const QueryOrder *order, const Lane *lane, char *to)
 	const OrderedRows *out = &order->out;
 	GpuWindowRows rows = rows_of(&out->kept, lane);
 	GpuWindowGathered gathered[GPUAGG_WINDOW_VALUES];
-	const uint64_t mask[GPUAGG_SORT_WORDS] = {0};
+	const GpuWindowMasks masks = {{0}, {0}};
 	uint64_t *items = (uint64_t *) (lane->block + order->items);
 	GpuaggReason reason;
 
@@ -577,7 +712,7 @@ gpud_order_send_rows(const QueryOrder *order, const Lane *lane, char *to)
 							 lane->stream);
 	if (reason == GPUAGG_OK)
 		reason = gpu_window_gather(items + out->first * (gpuagg_sort_item_size(1) / sizeof(*items)),
-								   out->nrows, 1, mask, gathered, out->kept.nvalues,
+								   out->nrows, 1, &masks, gathered, out->kept.nvalues,
 								   (uint64_t *) (lane->block + order->partitions),
 								   (uint64_t *) (lane->block + order->peers), lane->stream);
 	for (uint32_t i = 0; i < out->kept.nvalues && reason == GPUAGG_OK && out->nrows > 0; i++)

@@ -14,7 +14,7 @@
 #include "kernels/kernels.h"
 #include "kernels/query.h"
 
-/* A value in order, as a column or argument has it. */
+/* A value in an order, as a column or argument has it; from GPUAGG_WINDOW_VALUES on: functions of other orders. */
 typedef struct OrderedValue
 {
 	uint16_t value;
@@ -32,7 +32,22 @@ typedef struct OrderedFunction
 	size_t reached; /* its values, where they are not the results */
 	size_t counts;	/* of an average: numbers of values */
 	size_t valid;
+
+	/* where it is not of the last order: its values at the rows' places */
+	size_t kept;
+	size_t kept_valid; /* 0: no row's is NULL */
 } OrderedFunction;
+
+/* What is made in one of the window's orders. */
+typedef struct OrderedSort
+{
+	int bits;
+	int words; /* of items */
+	uint32_t first_gathered;
+	uint32_t ngathered;
+} OrderedSort;
+
+#define ORDERED_VALUES (GPUAGG_WINDOW_COLUMNS + GPUAGG_WINDOW_FUNCTIONS)
 
 /* What comes back when functions have been computed. */
 typedef struct OrderedOutcome
@@ -82,8 +97,7 @@ typedef struct QueryOrder
 
 	GpuWindowMeasure measure; /* when that has ended */
 	GpuaggKeyLayout layout[GPUAGG_WINDOW_KEYS];
-	int bits;
-	int words;
+	OrderedSort sorts[GPUAGG_WINDOW_ORDERS];
 
 	/* places in the lane's block */
 	size_t measured;
@@ -99,8 +113,8 @@ typedef struct QueryOrder
 	size_t scan_scratch;
 	size_t outcome;
 	uint32_t ngathered;
-	OrderedValue gathered[GPUAGG_WINDOW_COLUMNS];
-	uint16_t column_gathered[GPUAGG_WINDOW_COLUMNS]; /* of columns that are values */
+	OrderedValue gathered[ORDERED_VALUES];
+	uint16_t column_gathered[GPUAGG_WINDOW_COLUMNS]; /* of those that are no function of the last order */
 	OrderedFunction functions[GPUAGG_WINDOW_FUNCTIONS];
 	OrderedRows out;
 } QueryOrder;

@@ -11,6 +11,7 @@
  *	pack	items of all rows, for gpu_sort(): their keys as a number (key_layout.h), and the place
  *	gather	values in the items' order, and bitmaps of where partitions and peers begin
  *	reach	of what a scan (kernels.h) over these gives, each row's value
+ *	scatter	these values at the rows' places, for another order
  *
  * Numbers have one or two words.  Memory for rows in order has room for a multiple of
  * GPU_WINDOW_PAD; bitmaps are written up to there.  All is aligned to 64 bytes.
@@ -73,6 +74,12 @@ extern GpuaggReason gpu_window_pack(const GpuWindowRows *rows, const GpuaggWindo
 									const GpuaggKeyLayout *layout, uint32_t nkeys, int words,
 									const void *scratch, uint64_t *items, GpuStreamRef stream);
 
+/* The same of rows that items of so many words have in some order: items in that order. */
+extern GpuaggReason gpu_window_pack_again(const GpuWindowRows *rows, const GpuaggWindowKey *keys,
+										  const GpuaggKeyLayout *layout, uint32_t nkeys, int words,
+										  const uint64_t *from, int from_words, uint64_t nrows,
+										  uint64_t *items, GpuStreamRef stream);
+
 /* A value in the items' order, in `bytes` bytes: its own, or 2 of a number in 4. */
 typedef struct GpuWindowGathered
 {
@@ -82,12 +89,16 @@ typedef struct GpuWindowGathered
 	uint32_t bytes;
 } GpuWindowGathered;
 
-/*
- * mask: of a number, its bits by which partitions differ; 0 both: all rows are one.  heads: both
- * bitmaps, in words of 64 bits.
- */
+/* Of a number, the bits by which partitions and peers differ; 0 all: all rows are one. */
+typedef struct GpuWindowMasks
+{
+	uint64_t partition[2];
+	uint64_t peers[2];
+} GpuWindowMasks;
+
+/* partitions, peers: bitmaps in words of 64 bits. */
 extern GpuaggReason gpu_window_gather(const uint64_t *items, uint64_t nrows, int words,
-									  const uint64_t *mask, const GpuWindowGathered *gathered,
+									  const GpuWindowMasks *masks, const GpuWindowGathered *gathered,
 									  uint32_t ngathered, uint64_t *partitions, uint64_t *peers,
 									  GpuStreamRef stream);
 
@@ -120,6 +131,14 @@ typedef struct GpuWindowReach
 } GpuWindowReach;
 
 extern GpuaggReason gpu_window_reach(const GpuWindowReach *reach, GpuStreamRef stream);
+
+/*
+ * Values in the items' order to their places.  valid: bits of those that are not NULL, in that order, and then
+ * to->valid is zeros at first; NULL: none is, and to->valid stays as it is.
+ */
+extern GpuaggReason gpu_window_scatter(const uint64_t *items, uint64_t nrows, int words,
+									   const void *values, const uint32_t *valid,
+									   const GpuWindowValue *to, GpuStreamRef stream);
 
 #ifdef __cplusplus
 }

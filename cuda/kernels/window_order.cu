@@ -25,11 +25,6 @@ struct Gathers
 	} of[GPUAGG_WINDOW_COLUMNS];
 };
 
-struct Mask
-{
-	uint64_t word[2];
-};
-
 /* Copies a value to another place, or its lower half of 4 bytes. */
 static __device__ __forceinline__ void
 copy_value(void *to, uint64_t at, const void *from, uint64_t place, uint32_t bytes)
@@ -53,7 +48,7 @@ copy_value(void *to, uint64_t at, const void *from, uint64_t place, uint32_t byt
 template <int WORDS>
 static __global__ void
 __launch_bounds__(THREADS)
-	gather_rows(const uint64_t *items, uint64_t nrows, const GRID_CONSTANT Mask mask,
+	gather_rows(const uint64_t *items, uint64_t nrows, const GRID_CONSTANT GpuWindowMasks masks,
 				const GRID_CONSTANT Gathers gathers, uint32_t *partitions, uint32_t *peers)
 {
 	for (int r = 0; r < ROUNDS; r++)
@@ -70,8 +65,8 @@ __launch_bounds__(THREADS)
 		{
 			uint64_t differs = item[w] ^ item[w - (WORDS + 1) * (int) is_row];
 
-			of_peers |= differs;
-			of_partition |= differs & mask.word[w];
+			of_peers |= differs & masks.peers[w];
+			of_partition |= differs & masks.partition[w];
 		}
 		word = __ballot_sync(FULL_MASK, is_row && of_partition != 0);
 		if (lane_id() == 0)
@@ -94,13 +89,12 @@ __launch_bounds__(THREADS)
 }
 
 GpuaggReason
-gpu_window_gather(const uint64_t *items, uint64_t nrows, int words, const uint64_t *mask,
+gpu_window_gather(const uint64_t *items, uint64_t nrows, int words, const GpuWindowMasks *masks,
 				  const GpuWindowGathered *gathered, uint32_t ngathered, uint64_t *partitions,
 				  uint64_t *peers, GpuStreamRef stream)
 {
 	unsigned blocks = (unsigned) divide_up(nrows, BLOCK_ROWS);
 	Gathers gathers = {};
-	Mask of = {};
 
 	if (ngathered > GPUAGG_WINDOW_COLUMNS || words < 1 || words > 2 || nrows > GPUAGG_WINDOW_PLACES)
 		return GPUAGG_REFUSED;
@@ -114,14 +108,52 @@ gpu_window_gather(const uint64_t *items, uint64_t nrows, int words, const uint64
 		gathers.of[i].valid = gathered[i].valid;
 		gathers.of[i].bytes = gathered[i].bytes;
 	}
-	for (int w = 0; w < words; w++)
-		of.word[w] = mask[w];
 	if (words == 1)
-		LAUNCH(gather_rows<1>, blocks, THREADS, stream, items, nrows, of, gathers,
+		LAUNCH(gather_rows<1>, blocks, THREADS, stream, items, nrows, *masks, gathers,
 			   (uint32_t *) partitions, (uint32_t *) peers);
 	else
-		LAUNCH(gather_rows<2>, blocks, THREADS, stream, items, nrows, of, gathers,
+		LAUNCH(gather_rows<2>, blocks, THREADS, stream, items, nrows, *masks, gathers,
 			   (uint32_t *) partitions, (uint32_t *) peers);
+	return gpu_launch_status();
+}
+
+/* ---- and back to the places ---- */
+
+template <int WORDS>
+static __global__ void
+__launch_bounds__(THREADS)
+	scatter_rows(const uint64_t *items, uint64_t nrows, const void *values, const uint32_t *valid,
+				 const GRID_CONSTANT GpuWindowValue to)
+{
+	for (int r = 0; r < ROUNDS; r++)
+	{
+		uint64_t row = ((uint64_t) blockIdx.x * ROUNDS + (uint64_t) r) * THREADS + threadIdx.x;
+		uint64_t place;
+
+		if (row >= nrows)
+			return;
+		place = items[row * (WORDS + 1) + WORDS];
+		copy_value(to.values, place, values, row, to.bytes);
+		/* no other row adds this bit */
+		if (valid != nullptr && (valid[row / 32] >> row % 32 & 1) != 0)
+			(void) atomic_add(&to.valid[place / 32], UINT32_C(1) << place % 32);
+	}
+}
+
+GpuaggReason
+gpu_window_scatter(const uint64_t *items, uint64_t nrows, int words, const void *values,
+				   const uint32_t *valid, const GpuWindowValue *to, GpuStreamRef stream)
+{
+	unsigned blocks = (unsigned) divide_up(nrows, BLOCK_ROWS);
+
+	if (words < 1 || words > 2 || nrows > GPUAGG_WINDOW_PLACES)
+		return GPUAGG_REFUSED;
+	if (nrows == 0)
+		return GPUAGG_OK;
+	if (words == 1)
+		LAUNCH(scatter_rows<1>, blocks, THREADS, stream, items, nrows, values, valid, *to);
+	else
+		LAUNCH(scatter_rows<2>, blocks, THREADS, stream, items, nrows, values, valid, *to);
 	return gpu_launch_status();
 }
 

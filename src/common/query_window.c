@@ -57,7 +57,8 @@ check_function(const GpuaggWindow *window, const GpuaggWindowFunction *function,
 			   const uint8_t *types)
 {
 	if (function->exclusive > 1 || function->reach > GPUAGG_REACH_PARTITION ||
-		function->heads > 1 || function->average > 1 || gpuagg_window_result(function) == 0)
+		function->heads > 1 || function->average > 1 || function->order >= window->norders ||
+		gpuagg_window_result(function) == 0)
 		return false;
 	if (function->average && (function->op != GPUAGG_SUM || function->kind != GPUAGG_FLOAT64))
 		return false;
@@ -78,6 +79,29 @@ check_column(const GpuaggWindow *window, const GpuaggWindowColumn *column, const
 	return column->value < window->nvalues && types[window->values[column->value]] == type;
 }
 
+/* Whether each order's keys are the next ones, or those of the order before, up to the last. */
+static bool
+check_orders(const GpuaggWindow *window)
+{
+	uint32_t end = 0;
+
+	if (window->norders < 1 || window->norders > GPUAGG_WINDOW_ORDERS)
+		return false;
+	for (uint32_t i = 0; i < window->norders; i++)
+	{
+		const GpuaggWindowOrder *order = &window->orders[i];
+
+		if (order->npartition > order->npeers || order->npeers > order->nkeys)
+			return false;
+		if (gpuagg_window_same_sort(window, i))
+			continue;
+		if (order->first != end)
+			return false;
+		end += order->nkeys;
+	}
+	return end == window->nkeys;
+}
+
 /* Whether registers hold numbers; types: of all that there are, 0 of others. */
 static bool
 are_numbers(const uint16_t *registers, uint32_t n, const uint8_t *types)
@@ -95,9 +119,9 @@ gpuagg_window_check(const GpuaggWindow *window, const uint8_t *types, const uint
 					uint32_t ncolumns)
 {
 	if (window->nvalues > GPUAGG_WINDOW_VALUES || window->nkeys > GPUAGG_WINDOW_KEYS ||
-		window->npartition > window->nkeys || window->nfunctions > GPUAGG_WINDOW_FUNCTIONS ||
-		ncolumns > GPUAGG_WINDOW_COLUMNS || window->places > GPUAGG_WINDOW_PLACES ||
-		window->spare != 0 || !are_numbers(window->values, window->nvalues, types))
+		window->nfunctions > GPUAGG_WINDOW_FUNCTIONS || ncolumns > GPUAGG_WINDOW_COLUMNS ||
+		window->places > GPUAGG_WINDOW_PLACES || window->spare != 0 ||
+		!are_numbers(window->values, window->nvalues, types) || !check_orders(window))
 		return false;
 	for (uint32_t i = 0; i < window->nkeys; i++)
 		if (window->keys[i].value >= window->nvalues || window->keys[i].descending > 1 ||

@@ -4,10 +4,11 @@
  *
  * The query's program runs over the rows of its chunks.  Some of its registers are kept for the
  * rows that pass its filter: the window's values.  These rows are sorted by some of them, the
- * partition's keys first, and functions are computed in that order.  A second program runs over
- * values and functions' results as its columns; the aggregates and keys of the query are of that
- * one's registers.  Without aggregates and keys the rows themselves can be asked for, in their
- * order: some of its registers, for those that pass its filter.
+ * partition's keys first, and functions are computed in that order.  There may be several such orders,
+ * one after the other: each sort leaves rows of equal keys as they were in the one before.  A second
+ * program runs over values and functions' results as its columns; the aggregates and keys of the
+ * query are of that one's registers.  Without aggregates and keys the rows themselves can be asked
+ * for, in their last order: some of its registers, for those that pass its filter.
  */
 #ifndef GPUAGG_QUERY_WINDOW_H
 #define GPUAGG_QUERY_WINDOW_H
@@ -18,7 +19,8 @@
 #include "common/vector.h"
 
 #define GPUAGG_WINDOW_VALUES	15
-#define GPUAGG_WINDOW_KEYS		8
+#define GPUAGG_WINDOW_KEYS		16 /* of all orders */
+#define GPUAGG_WINDOW_ORDERS	8
 #define GPUAGG_WINDOW_FUNCTIONS 8
 #define GPUAGG_WINDOW_COLUMNS	32
 #define GPUAGG_WINDOW_NONE		UINT16_MAX
@@ -32,6 +34,18 @@ typedef struct GpuaggWindowKey
 	uint8_t descending;
 	uint8_t nulls_first;
 } GpuaggWindowKey;
+
+/*
+ * Keys from `first` of the window's on, the first ones of which are partitions' and peers'.  They follow those of
+ * the order before, or are the same: then rows stay as they are.
+ */
+typedef struct GpuaggWindowOrder
+{
+	uint16_t first;
+	uint16_t nkeys;
+	uint16_t npartition;
+	uint16_t npeers; /* at least npartition; 0: all rows are peers */
+} GpuaggWindowOrder;
 
 /* The row whose running value is that of a row. */
 typedef enum GpuaggWindowReach
@@ -52,6 +66,7 @@ typedef struct GpuaggWindowFunction
 	uint16_t value; /* of integers up to 64 bits, and floats; COUNT: any, or NONE: all rows count */
 	uint8_t heads;	/* COUNT of all rows: 1: only the first of each row's peers counts */
 	uint8_t average; /* SUM of FLOAT64: 1: by the number of values */
+	uint16_t order;
 } GpuaggWindowFunction;
 
 /* A column of the second program: one of the two, the other is NONE. */
@@ -65,11 +80,12 @@ typedef struct GpuaggWindow
 {
 	uint64_t places; /* that rows may take: those of each chunk, rounded up to units */
 	uint32_t nvalues;
-	uint32_t nkeys; /* 0: all rows are peers */
-	uint32_t npartition;
+	uint32_t nkeys;
+	uint32_t norders; /* at least 1 */
 	uint32_t nfunctions;
 	uint16_t values[GPUAGG_WINDOW_VALUES + 1]; /* registers at the program's end */
 	GpuaggWindowKey keys[GPUAGG_WINDOW_KEYS];
+	GpuaggWindowOrder orders[GPUAGG_WINDOW_ORDERS];
 	GpuaggWindowFunction functions[GPUAGG_WINDOW_FUNCTIONS];
 	GpuaggWindowColumn columns[GPUAGG_WINDOW_COLUMNS]; /* of the second program */
 	uint32_t nout;									   /* registers of rows asked for; or 0 */
@@ -99,6 +115,14 @@ gpuagg_window_out_bytes(int type, uint64_t nrows)
 {
 	return gpuagg_window_aligned(nrows * gpuagg_window_width(type)) +
 		   gpuagg_window_aligned((nrows + 63) / 64 * 8);
+}
+
+/* Whether rows stay in an order as they are in the one before. */
+static inline bool
+gpuagg_window_same_sort(const GpuaggWindow *window, uint32_t order)
+{
+	return order > 0 && window->orders[order].first == window->orders[order - 1].first &&
+		   window->orders[order].nkeys == window->orders[order - 1].nkeys;
 }
 
 /* Type of a function's results; 0: there is no such function. */

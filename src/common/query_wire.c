@@ -11,7 +11,7 @@ static_assert(sizeof(GpuaggQueryChunk) == 24, "chunks cross the process boundary
 static_assert(sizeof(GpuaggQueryAggregate) == 8, "aggregates cross the process boundary");
 static_assert(sizeof(GpuaggVectorInstruction) == 20, "instructions cross the process boundary");
 static_assert(sizeof(GpuaggVectorConstant) == 24, "constants cross the process boundary");
-static_assert(sizeof(GpuaggWindow) == 320, "windows cross the process boundary");
+static_assert(sizeof(GpuaggWindow) == 432, "windows cross the process boundary");
 
 /* A part of n elements at *end, which moves on. */
 static uint64_t

@@ -74,6 +74,16 @@ find_averages(AggScanState *node, PlanState *window)
 	return refusal;
 }
 
+/* Whether columns are averages that are sums and counts there, and not the top window's. */
+static bool
+has_lower_averages(const WindowDevice *window, const WindowSource *sources, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (window->counts[i] >= 0 && sources[i].scan < window->node->spec->nchild)
+			return true;
+	return false;
+}
+
 /* The node below as the device has it, made when it first runs; NULL: the device does nothing. */
 static WindowDevice *
 find_window(AggScanState *node, PlanState *window)
@@ -100,6 +110,11 @@ find_window(AggScanState *node, PlanState *window)
 		node->window = gpuagg_window_device_make(window, sources, n, &node->device_reason);
 	else
 		node->device_reason = "an expression between window and aggregates is the CPU's";
+	if (node->window != NULL && has_lower_averages(node->window, sources, n))
+	{
+		node->device_reason = "averages of a window below another one are the CPU's";
+		node->window = NULL;
+	}
 	if (node->window != NULL &&
 		!(plain ? has_forms(node->window, forms, n)
 				: gpuagg_agg_between_fits(node, node->between, node->window)))

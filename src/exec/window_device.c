@@ -27,9 +27,11 @@ StaticAssertDecl(SORT_MAX_KEYS <= GPUAGG_WINDOW_KEYS, "a window has all keys of 
 /* What is being made. */
 typedef struct Maker
 {
-	WindowScanState *node;
-	const List *targets; /* the child's columns, over the table whose program is being made */
+	const WindowStack *stack;
+	List *targets[GPUAGG_WINDOW_ORDERS]; /* over the table whose program is being made */
 	WindowDevice *device;
+	bool missing; /* an expression that a node needs is none over the table */
+	int nkeys;	  /* the first of the expressions */
 	int nexprs;
 	Expr *exprs[MAX_EXPRS]; /* over the table; NULL: none */
 	VectorValue values[MAX_EXPRS];
@@ -40,9 +42,8 @@ typedef struct Maker
 
 /* Whether the rows below are those of tables. */
 static bool
-has_tables(const WindowScanState *node)
+has_tables(PlanState *child)
 {
-	PlanState *child = node->input.child;
 	int n;
 	PlanState **plans = gpuagg_window_table_plans(&child, &n);
 
@@ -53,20 +54,18 @@ has_tables(const WindowScanState *node)
 }
 
 static const char *
-find_refusal(const WindowScanState *node, int ncolumns)
+find_refusal(const WindowStack *stack, int ncolumns)
 {
-	const WindowSpec *spec = node->spec;
+	int node;
 
-	if (!has_tables(node))
+	if (!has_tables(stack->child))
 		return "rows below the window are not those of plain scans of tables";
-	if (!spec->sort)
+	if (!stack->nodes[0]->spec->sort)
 		return "rows below the window come in order";
-	if (node->run.condition != NULL || node->css.ss.ps.qual != NULL)
-		return "the window ends early";
-	if (spec->nfunctions > GPUAGG_WINDOW_FUNCTIONS || ncolumns > GPUAGG_WINDOW_COLUMNS)
+	if (stack->nfunctions > GPUAGG_WINDOW_FUNCTIONS || ncolumns > GPUAGG_WINDOW_COLUMNS)
 		return "the window has too many columns";
-	for (int f = 0; f < spec->nfunctions; f++)
-		switch (node->functions[f].plain->aggregate)
+	for (int f = 0; f < stack->nfunctions; f++)
+		switch (gpuagg_window_stack_function(stack, f, &node)->plain->aggregate)
 		{
 			case AGGREGATE_COUNT:
 			case AGGREGATE_SUM:
@@ -82,20 +81,13 @@ find_refusal(const WindowScanState *node, int ncolumns)
 
 /* ---- expressions ---- */
 
-/* Of a column of the node's child. */
+/* Of a column of a node's child, where it is a boolean a number that sorts as it does; NULL: it is none of the table. */
 static Expr *
-child_expr(const Maker *maker, int column)
+number_expr(Maker *maker, int node, int column)
 {
-	return ((TargetEntry *) list_nth(maker->targets, column))->expr;
-}
+	Expr *expr = ((TargetEntry *) list_nth(maker->targets[node], column))->expr;
 
-/* The same as a number, where it is a boolean: one that sorts as it does. */
-static Expr *
-number_expr(const Maker *maker, int column)
-{
-	Expr *expr = child_expr(maker, column);
-
-	if (exprType((const Node *) expr) != BOOLOID)
+	if (expr == NULL || exprType((const Node *) expr) != BOOLOID)
 		return expr;
 	return (Expr *) makeFuncExpr(F_INT4_BOOL, INT4OID, list_make1(expr), InvalidOid, InvalidOid,
 								 COERCE_EXPLICIT_CALL);
@@ -103,17 +95,25 @@ number_expr(const Maker *maker, int column)
 
 /* A function's argument, for an average as what its sum is made of: a bigint, a double or a decimal. */
 static Expr *
-argument_expr(const Maker *maker, int f)
+argument_expr(Maker *maker, int f)
 {
-	const CustomScan *plan = (const CustomScan *) maker->node->css.ss.ps.plan;
-	const WindowFunctionState *state = &maker->node->functions[f];
-	Expr *expr = gpuagg_scan_program_expr(maker->targets, list_nth(plan->custom_exprs, 2 * f));
-	Oid type = exprType((const Node *) expr);
-	Oid cast = type == INT2OID	   ? F_INT8_INT2
-			   : type == INT4OID   ? F_INT8_INT4
-			   : type == FLOAT4OID ? F_FLOAT8_FLOAT4
-								   : InvalidOid;
+	int node;
+	const WindowFunctionState *state = gpuagg_window_stack_function(maker->stack, f, &node);
+	const CustomScan *plan = (const CustomScan *) maker->stack->nodes[node]->css.ss.ps.plan;
+	const Expr *argument = list_nth(plan->custom_exprs,
+									2 * (f - maker->stack->first_function[node]));
+	Expr *expr;
+	Oid type;
+	Oid cast;
 
+	if (!gpuagg_window_stack_reads_table(maker->targets[node], (const Node *) argument))
+		return NULL;
+	expr = gpuagg_scan_program_expr(maker->targets[node], argument);
+	type = exprType((const Node *) expr);
+	cast = type == INT2OID	   ? F_INT8_INT2
+		   : type == INT4OID   ? F_INT8_INT4
+		   : type == FLOAT4OID ? F_FLOAT8_FLOAT4
+							   : InvalidOid;
 	if (state->plain->aggregate != AGGREGATE_AVG || cast == InvalidOid)
 		return expr;
 	return (Expr *) makeFuncExpr(cast, type == FLOAT4OID ? FLOAT8OID : INT8OID, list_make1(expr),
@@ -126,26 +126,63 @@ key_of(const WindowSpec *spec, int k)
 	return k < spec->npartition ? &spec->partition[k] : &spec->order[k - spec->npartition];
 }
 
+static int
+count_keys(const WindowSpec *spec)
+{
+	return spec->npartition + spec->norder;
+}
+
 static void
 add_expr(Maker *maker, Expr *expr)
 {
 	maker->exprs[maker->nexprs++] = expr;
 }
 
+static void
+add_needed(Maker *maker, Expr *expr)
+{
+	maker->missing |= expr == NULL;
+	add_expr(maker, expr);
+}
+
+/* Keys of a node that sorts. */
+static void
+add_sort_exprs(Maker *maker, int node)
+{
+	const WindowSpec *spec = maker->stack->nodes[node]->spec;
+
+	maker->full |= maker->nexprs + count_keys(spec) > GPUAGG_WINDOW_KEYS;
+	for (int k = 0; k < count_keys(spec) && !maker->full; k++)
+		add_needed(maker, number_expr(maker, node, key_of(spec, k)->attno - 1));
+}
+
 /* Keys, arguments and columns, in this order. */
 static void
 add_exprs(Maker *maker, const WindowSource *sources, int n)
 {
-	const WindowSpec *spec = maker->node->spec;
+	const WindowStack *stack = maker->stack;
+	int node;
 
-	for (int k = 0; k < spec->npartition + spec->norder; k++)
-		add_expr(maker, number_expr(maker, key_of(spec, k)->attno - 1));
-	for (int f = 0; f < spec->nfunctions; f++)
-		add_expr(maker, maker->node->functions[f].every_row ? NULL : argument_expr(maker, f));
+	maker->nexprs = 0;
+	for (int i = 0; i < stack->n; i++)
+		if (stack->nodes[i]->spec->sort)
+			add_sort_exprs(maker, i);
+	maker->nkeys = maker->nexprs;
+	for (int f = 0; f < stack->nfunctions; f++)
+		if (gpuagg_window_stack_function(stack, f, &node)->every_row)
+			add_expr(maker, NULL);
+		else
+			add_needed(maker, argument_expr(maker, f));
 	for (int i = 0; i < n; i++)
-		add_expr(maker, sources[i].scan < 0				 ? (Expr *) sources[i].constant
-						: sources[i].scan < spec->nchild ? number_expr(maker, sources[i].scan)
-														 : NULL);
+	{
+		WindowOrigin origin = {-1, -1};
+
+		if (sources[i].scan >= 0)
+			origin = gpuagg_window_stack_origin(stack, sources[i].scan);
+		add_expr(maker, sources[i].scan < 0	   ? (Expr *) sources[i].constant
+						: origin.column >= 0 ? number_expr(maker, 0, origin.column)
+												 : NULL);
+	}
 }
 
 /* ---- the window ---- */
@@ -166,27 +203,72 @@ value_of(Maker *maker, uint16 reg)
 	return (uint16) window->nvalues++;
 }
 
+/* Adds the keys of a node that sorts. */
 static void
-add_keys(Maker *maker)
+add_sort(Maker *maker, int node)
 {
-	const WindowSpec *spec = maker->node->spec;
+	const WindowSpec *spec = maker->stack->nodes[node]->spec;
 	GpuaggWindow *window = &maker->device->window;
-	TupleDesc desc = ExecGetResultType(maker->node->input.child);
+	TupleDesc desc = ExecGetResultType(maker->stack->nodes[node]->input.child);
 
-	window->nkeys = (uint32) (spec->npartition + spec->norder);
-	window->npartition = (uint32) spec->npartition;
-	for (uint32 k = 0; k < window->nkeys; k++)
+	for (int k = 0; k < count_keys(spec); k++)
 	{
-		const WindowColumn *column = key_of(spec, (int) k);
+		const WindowColumn *column = key_of(spec, k);
 		Oid type = TupleDescAttr(desc, column->attno - 1)->atttypid;
 		SqlForm form;
 		bool descending = false;
 
 		/* the node sorts by it */
 		(void) gpuagg_sort_key_find(type, column->sort_operator, &form, &descending);
-		window->keys[k] = (GpuaggWindowKey){value_of(maker, maker->values[k].reg), descending,
-											column->nulls_first};
+		window->keys[window->nkeys] = (GpuaggWindowKey){
+			value_of(maker, maker->values[window->nkeys].reg), descending, column->nulls_first};
+		window->nkeys++;
 	}
+}
+
+/* Whether the keys of a node that does not sort are the first ones of an order. */
+static bool
+has_order(Maker *maker, int node, const GpuaggWindowOrder *order)
+{
+	const WindowSpec *spec = maker->stack->nodes[node]->spec;
+
+	if (count_keys(spec) > order->nkeys)
+		return false;
+	for (int k = 0; k < count_keys(spec); k++)
+		if (!equal(number_expr(maker, node, key_of(spec, k)->attno - 1),
+				   maker->exprs[order->first + k]))
+			return false;
+	return true;
+}
+
+/* Each node's order; false: one is not known. */
+static bool
+add_orders(Maker *maker)
+{
+	GpuaggWindow *window = &maker->device->window;
+
+	window->norders = (uint32) maker->stack->n;
+	for (int i = 0; i < maker->stack->n; i++)
+	{
+		const WindowSpec *spec = maker->stack->nodes[i]->spec;
+		GpuaggWindowOrder *order = &window->orders[i];
+
+		if (spec->sort)
+		{
+			*order = (GpuaggWindowOrder){.first = (uint16) window->nkeys,
+										 .nkeys = (uint16) count_keys(spec)};
+			add_sort(maker, i);
+		}
+		else
+		{
+			*order = window->orders[i - 1];
+			if (!has_order(maker, i, order))
+				return false;
+		}
+		order->npartition = (uint16) spec->npartition;
+		order->npeers = (uint16) count_keys(spec);
+	}
+	return true;
 }
 
 /* Up to which row a function's value is, of the rows in order. */
@@ -203,14 +285,14 @@ reach_of(WindowFrame frame, WindowValue number)
 static void
 add_functions(Maker *maker)
 {
-	const WindowSpec *spec = maker->node->spec;
 	GpuaggWindow *window = &maker->device->window;
 	int first = (int) window->nkeys;
 
-	window->nfunctions = (uint32) spec->nfunctions;
-	for (int f = 0; f < spec->nfunctions; f++)
+	window->nfunctions = (uint32) maker->stack->nfunctions;
+	for (int f = 0; f < maker->stack->nfunctions; f++)
 	{
-		const WindowFunctionState *state = &maker->node->functions[f];
+		int node;
+		const WindowFunctionState *state = gpuagg_window_stack_function(maker->stack, f, &node);
 		const VectorValue *value = &maker->values[first + f];
 		bool decimal = !state->every_row && value->scale >= 0;
 		bool averages = gpuagg_running_averages_floats(state->plain);
@@ -223,10 +305,11 @@ add_functions(Maker *maker)
 							 : averages ? GPUAGG_FLOAT64
 										: state->plain->kind),
 			.op = (uint8) state->plain->op,
-			.reach = (uint8) reach_of(spec->frame, state->number),
+			.reach = (uint8) reach_of(maker->stack->nodes[node]->spec->frame, state->number),
 			.value = state->every_row ? GPUAGG_WINDOW_NONE : value_of(maker, value->reg),
 			.heads = state->number == WINDOW_DENSE_RANK,
 			.average = averages,
+			.order = (uint16) node,
 		};
 		maker->device->counters[f] = GPUAGG_WINDOW_NONE;
 	}
@@ -236,7 +319,8 @@ add_functions(Maker *maker)
 static int
 function_scale(const Maker *maker, int f)
 {
-	const WindowFunctionState *state = &maker->node->functions[f];
+	int node;
+	const WindowFunctionState *state = gpuagg_window_stack_function(maker->stack, f, &node);
 	const VectorValue *value = &maker->values[maker->device->window.nkeys + f];
 
 	if (state->every_row || state->plain->op == GPUAGG_COUNT)
@@ -291,11 +375,13 @@ static void
 add_columns(Maker *maker, const WindowSource *sources, int n)
 {
 	WindowDevice *device = maker->device;
-	int first = (int) device->window.nkeys + maker->node->spec->nfunctions;
+	int first = (int) device->window.nkeys + maker->stack->nfunctions;
 
 	for (int i = 0; i < n; i++)
 	{
-		int f = sources[i].scan - maker->node->spec->nchild;
+		int f = sources[i].scan >= 0
+					? gpuagg_window_stack_origin(maker->stack, sources[i].scan).function
+					: -1;
 		GpuaggWindowColumn column = {GPUAGG_WINDOW_NONE, GPUAGG_WINDOW_NONE};
 
 		if (f >= 0)
@@ -342,9 +428,10 @@ make_program(Maker *maker, const WindowDeviceTable *table, const WindowSource *s
 {
 	const SeqScan *plan = (const SeqScan *) table->scan->ss.ps.plan;
 
-	maker->targets = gpuagg_window_table_targets(maker->node->input.child, table->plan);
-	maker->nexprs = 0;
+	gpuagg_window_stack_targets(maker->stack, table->plan, maker->targets);
 	add_exprs(maker, sources, n);
+	if (maker->missing || maker->full)
+		return NULL;
 	return gpuagg_scan_program_make(plan->scan.scanrelid, table->scan->ss.ps.state,
 									plan->scan.plan.qual, maker->exprs, maker->nexprs, values);
 }
@@ -447,7 +534,8 @@ make(Maker *maker, const WindowSource *sources, int n)
 		gpuagg_device_codes_refusal(&device->compiler->program) != NULL)
 		return "an expression below the window is the CPU's";
 	device->program = device->compiler->program;
-	add_keys(maker);
+	if (!add_orders(maker))
+		return "windows of one order have other keys";
 	add_functions(maker);
 	add_columns(maker, sources, n);
 	return maker->full || !is_complete(device) ? "a column of the window is the CPU's" : NULL;
@@ -456,8 +544,7 @@ make(Maker *maker, const WindowSource *sources, int n)
 static void
 init_tables(WindowDevice *device)
 {
-	PlanState *child = device->node->input.child;
-	PlanState **plans = gpuagg_window_table_plans(&child, &device->ntables);
+	PlanState **plans = gpuagg_window_table_plans(&device->stack.child, &device->ntables);
 
 	device->tables = palloc0(device->ntables * sizeof(WindowDeviceTable));
 	for (int i = 0; i < device->ntables; i++)
@@ -476,17 +563,22 @@ gpuagg_window_device_make(PlanState *window, const WindowSource *sources, int n,
 						  const char **refusal)
 {
 	WindowScanState *node = (WindowScanState *) window;
+	WindowStack stack;
 	MemoryContext old;
 	Maker *maker;
 	WindowDevice *device;
 
-	*refusal = find_refusal(node, n);
+	*refusal = gpuagg_window_stack_find(node, &stack);
+	if (*refusal == NULL)
+		*refusal = find_refusal(&stack, n);
 	if (*refusal != NULL)
 		return NULL;
 	old = MemoryContextSwitchTo(window->state->es_query_cxt);
 	maker = palloc0(sizeof(Maker));
 	device = palloc0(sizeof(WindowDevice));
-	device->node = maker->node = node;
+	device->node = node;
+	device->stack = stack;
+	maker->stack = &device->stack;
 	maker->device = device;
 	init_tables(device);
 	*refusal = make(maker, sources, n);
@@ -529,9 +621,11 @@ bool
 gpuagg_window_device_begin(WindowDevice *device)
 {
 	gpuagg_window_prepare(device->node);
-	for (int f = 0; f < device->node->nfunctions; f++)
+	gpuagg_window_stack_begin(&device->stack);
+	for (int f = 0; f < device->stack.nfunctions; f++)
 	{
-		bool exclusive = device->node->functions[f].exclusive;
+		int node;
+		bool exclusive = gpuagg_window_stack_function(&device->stack, f, &node)->exclusive;
 
 		device->window.functions[f].exclusive = exclusive;
 		if (device->counters[f] != GPUAGG_WINDOW_NONE)
@@ -540,7 +634,7 @@ gpuagg_window_device_begin(WindowDevice *device)
 	if (!know_constants(device))
 		return false;
 	device->chosen = palloc(device->ntables * sizeof(bool));
-	gpuagg_window_table_choose(device->node->input.child, device->chosen, device->ntables);
+	gpuagg_window_table_choose(device->stack.child, device->chosen, device->ntables);
 	for (int i = 0; i < device->ntables; i++)
 	{
 		WindowDeviceTable *table = &device->tables[i];
@@ -582,7 +676,7 @@ bool
 gpuagg_window_device_counts(const WindowDevice *device)
 {
 	return device->ntables > 1 && device->program.filter != GPUAGG_VECTOR_NONE &&
-		   device->node->input.child->instrument != NULL;
+		   device->stack.child->instrument != NULL;
 }
 
 /* As if a node had given its rows. */
@@ -598,7 +692,7 @@ count_rows(PlanState *node, int64 n)
 void
 gpuagg_window_device_end(WindowDevice *device)
 {
-	PlanState *child = device->node->input.child;
+	PlanState *child = device->stack.child;
 	int64 npassed = 0;
 
 	gpuagg_window_table_begin(child);
@@ -616,6 +710,7 @@ gpuagg_window_device_end(WindowDevice *device)
 		npassed += table->npassed;
 	}
 	gpuagg_window_table_end(child, npassed);
+	gpuagg_window_stack_end(&device->stack, npassed);
 }
 
 void
@@ -632,5 +727,5 @@ gpuagg_window_device_above(WindowDevice *device, PlanState *plan, int64 nrows)
 void
 gpuagg_window_device_send(WindowDevice *device)
 {
-	device->node->input.sends = true;
+	device->stack.nodes[0]->input.sends = true;
 }

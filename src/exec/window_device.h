@@ -4,7 +4,8 @@
  *
  * The rows that pass the filter of a table's scan, the sort keys, the functions' arguments and other
  * columns become values of a query with a window (query_window.h), whose second program is that of
- * aggregates above, or of conditions.  Where an Append has several tables, it is one program for all of
+ * aggregates above, or of conditions.  So do those of windows right below, whose rows are this one's, each
+ * with its order.  Where an Append has several tables, it is one program for all of
  * them (table_mix.h), if theirs are not the same but for the numbers of attributes.
  */
 #ifndef GPUAGG_WINDOW_DEVICE_H
@@ -17,6 +18,7 @@
 #include "exec/device_codes.h"
 #include "exec/page_reader.h"
 #include "exec/window_source.h"
+#include "exec/window_stack.h"
 #include "operation/running_operation.h"
 #include "spec/vector_compile.h"
 #include "types/page_column.h"
@@ -48,6 +50,7 @@ typedef struct WindowDeviceTable
 struct WindowDevice
 {
 	struct WindowScanState *node;
+	WindowStack stack; /* it is the top of */
 	int ntables;
 	WindowDeviceTable *tables;
 	bool *chosen;			  /* by table: it is read in this run */
@@ -57,7 +60,8 @@ struct WindowDevice
 	GpuaggVectorProgram program;
 	DeviceProgram asked; /* the same with codes of strings, when it is asked */
 	GpuaggWindow window; /* but for places, and rows asked for */
-	const RunningOperation *ops[GPUAGG_WINDOW_FUNCTIONS]; /* of functions, as values come there */
+	/* of functions, those of the lowest window first, as values come there */
+	const RunningOperation *ops[GPUAGG_WINDOW_FUNCTIONS];
 	/* of its columns, as `program` has them: strings are codes there; booleans are integers */
 	VectorValue forms[GPUAGG_WINDOW_COLUMNS];
 

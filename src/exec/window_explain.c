@@ -210,13 +210,15 @@ show_work(WindowScanState *node, bool sorted_on_device, ExplainState *es)
 	const RowStore *store = node->waiting.store;
 	int64 spilled = node->work.spilled;
 	List *fallbacks = NIL;
-	bool device = report->batches[ENGINE_DEVICE] > 0 || node->work.above;
+	bool device = report->batches[ENGINE_DEVICE] > 0 || node->work.above || node->work.with_window;
 	bool cpu = report->rows[ENGINE_CPU] > 0;
 
 	gpuagg_window_count_rows(node);
 	ExplainPropertyText("Engine", device ? (cpu ? "device, cpu" : "device") : "cpu", es);
 	if (node->work.above)
 		ExplainPropertyBool("Computed with Aggregates Above", true, es);
+	if (node->work.with_window)
+		ExplainPropertyBool("Computed with Window Above", true, es);
 	ExplainPropertyInteger("Batches", NULL,
 						   report->batches[ENGINE_CPU] + report->batches[ENGINE_DEVICE], es);
 	ExplainPropertyInteger("Launches", NULL, report->batches[ENGINE_DEVICE], es);

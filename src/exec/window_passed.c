@@ -142,10 +142,12 @@ scan_columns(const WindowScanState *node)
 
 /* Whether a value may raise an error when it is made. */
 static bool
-may_raise(const WindowScanState *node)
+may_raise(const WindowStack *stack)
 {
-	for (int f = 0; f < node->nfunctions; f++)
-		if (gpuagg_running_may_raise(node->functions[f].op))
+	int unused;
+
+	for (int f = 0; f < stack->nfunctions; f++)
+		if (gpuagg_running_may_raise(gpuagg_window_stack_function(stack, f, &unused)->op))
 			return true;
 	return false;
 }
@@ -178,7 +180,8 @@ make(WindowScanState *node)
 		passed->reason = "the window has too many columns";
 	}
 	passed->never = passed->device == NULL;
-	passed->batch_rows = may_raise(node) ? 1 : BATCH_ROWS;
+	if (!passed->never)
+		passed->batch_rows = may_raise(&passed->device->stack) ? 1 : BATCH_ROWS;
 	MemoryContextSwitchTo(old);
 }
 
@@ -425,7 +428,8 @@ prepare(WindowScanState *node)
 		return reason;
 	if (!known)
 		return "constants are not known before the rows";
-	gpuagg_window_bounds_begin(node, device->ops);
+	gpuagg_window_bounds_begin(node, device->ops +
+										 device->stack.first_function[device->stack.n - 1]);
 	if (!make_above(node, passed))
 		return "a column of the window is the CPU's";
 	gpuagg_device_require();
@@ -462,7 +466,7 @@ ask_device(WindowScanState *node)
 static bool
 is_eligible(const WindowScanState *node)
 {
-	PlanState *child = node->input.child;
+	PlanState *child = gpuagg_window_stack_child(node);
 	uint64 most = 0;
 	int n;
 	PlanState **plans = gpuagg_window_table_plans(&child, &n);
@@ -604,7 +608,7 @@ make_batch(const WindowScanState *node, WindowPassed *passed)
 	for (int i = 0; i < passed->ngiven; i++)
 	{
 		int scan = passed->sources[passed->out[i]].scan;
-		int f = scan - node->spec->nchild;
+		int f = gpuagg_window_stack_origin(&passed->device->stack, scan).function;
 		Datum *values = passed->values + scan;
 		bool *isnull = passed->isnull + scan;
 

@@ -50,7 +50,8 @@ typedef struct Row
 } Row;
 
 static uint64_t state = 1;
-static const GpuaggWindow *sorting; /* by its keys */
+static const GpuaggWindow *sorting; /* by keys of one of its orders: */
+static const GpuaggWindowOrder *by;
 
 static uint64_t
 next(uint64_t below)
@@ -226,34 +227,66 @@ random_function(GpuaggWindowFunction *function)
 		function->average = (uint8_t) next(2);
 }
 
+/* Keys of an order that has none yet. */
+static void
+random_keys(GpuaggWindow *window, GpuaggWindowOrder *order)
+{
+	static const uint16_t orders[] = {V_ORDER, V_DOUBLE, V_FLOAT, V_INT, V_SHORT};
+	GpuaggWindowKey *keys = window->keys + window->nkeys;
+
+	order->first = (uint16_t) window->nkeys;
+	if (next(4) > 0)
+		keys[order->nkeys++].value = V_PARTITION;
+	if (next(4) == 0)
+		keys[order->nkeys++].value = V_SHORT;
+	order->npartition = order->nkeys;
+	/* each at most once: two of FLOAT64 and more are the CPU's, and so are five with both floats */
+	for (uint64_t n = next(8) == 0 ? 0 : 1 + next(order->nkeys > 1 ? 2 : 3), first = next(5); n > 0;
+		 n--)
+		keys[order->nkeys++].value = orders[(first + n) % 5];
+	order->npeers = order->nkeys;
+	for (uint32_t k = 0; k < order->nkeys; k++)
+	{
+		keys[k].descending = next(2);
+		keys[k].nulls_first = next(2);
+	}
+	window->nkeys += order->nkeys;
+}
+
+/* One order, or several, some of which need no sort. */
+static void
+random_orders(GpuaggWindow *window)
+{
+	window->norders = (uint32_t) (next(2) ? 1 : 1 + next(3));
+	for (uint32_t o = 0; o < window->norders; o++)
+	{
+		GpuaggWindowOrder *order = &window->orders[o];
+
+		if (o == 0 || next(3) > 0)
+		{
+			random_keys(window, order);
+			continue;
+		}
+		*order = window->orders[o - 1];
+		order->npartition = (uint16_t) next(order->nkeys + 1);
+		order->npeers = (uint16_t) (order->npartition + next(order->nkeys - order->npartition + 1));
+	}
+}
+
 static void
 random_window(GpuaggWindow *window, uint64_t places)
 {
-	static const uint16_t orders[] = {V_ORDER, V_DOUBLE, V_FLOAT, V_INT, V_SHORT};
-
 	memset(window, 0, sizeof(*window));
 	window->places = places;
 	window->nvalues = VALUES;
 	for (uint16_t v = 0; v < VALUES; v++)
 		window->values[v] = v;
-	if (next(4) > 0)
-		window->keys[window->nkeys++].value = V_PARTITION;
-	if (next(4) == 0)
-		window->keys[window->nkeys++].value = V_SHORT;
-	window->npartition = window->nkeys;
-	/* each at most once: two of FLOAT64 and more are the CPU's, and so are five with both floats */
-	for (uint64_t n = next(8) == 0 ? 0 : 1 + next(window->nkeys > 1 ? 2 : 3), first = next(5);
-		 n > 0; n--)
-		window->keys[window->nkeys++].value = orders[(first + n) % 5];
-	for (uint32_t k = 0; k < window->nkeys; k++)
-	{
-		window->keys[k].descending = next(2);
-		window->keys[k].nulls_first = next(2);
-	}
+	random_orders(window);
 	window->nfunctions = FUNCTIONS;
 	for (uint16_t f = 0; f < FUNCTIONS; f++)
 	{
 		random_function(&window->functions[f]);
+		window->functions[f].order = (uint16_t) next(window->norders);
 		window->columns[f] = (GpuaggWindowColumn){GPUAGG_WINDOW_NONE, f};
 	}
 	window->columns[FUNCTIONS] = (GpuaggWindowColumn){V_WEIGHT, GPUAGG_WINDOW_NONE};
@@ -432,24 +465,24 @@ compare_values(const Row *a, const Row *b, const GpuaggWindowKey *key)
 	return a->value[v] == b->value[v] ? 0 : a->value[v] < b->value[v] ? -sign : sign;
 }
 
-/* Which of the first n keys differ; 0: none. */
+/* Which of the order's first n keys differ; 0: none. */
 static int
 compare_keys(const Row *a, const Row *b, uint32_t n)
 {
 	int order = 0;
 
 	for (uint32_t k = 0; k < n && order == 0; k++)
-		order = compare_values(a, b, &sorting->keys[k]);
+		order = compare_values(a, b, &sorting->keys[by->first + k]);
 	return order;
 }
 
-/* Equal rows stay in the order of their places. */
+/* Equal rows stay as they are. */
 static int
 compare_rows(const void *left, const void *right)
 {
 	const Row *a = left;
 	const Row *b = right;
-	int order = compare_keys(a, b, sorting->nkeys);
+	int order = compare_keys(a, b, by->nkeys);
 
 	return order != 0 ? order : a->place < b->place ? -1 : 1;
 }
@@ -472,8 +505,8 @@ run_function(const GpuaggWindowFunction *function, Row *rows, uint64_t n, double
 
 	for (uint64_t i = 0; i < n; i++)
 	{
-		bool head = i == 0 || compare_keys(&rows[i - 1], &rows[i], sorting->npartition) != 0;
-		bool peers = i == 0 || compare_keys(&rows[i - 1], &rows[i], sorting->nkeys) != 0;
+		bool head = i == 0 || compare_keys(&rows[i - 1], &rows[i], by->npartition) != 0;
+		bool peers = i == 0 || compare_keys(&rows[i - 1], &rows[i], by->npeers) != 0;
 		bool takes = function->value == GPUAGG_WINDOW_NONE ? !function->heads || head || peers
 														   : !rows[i].isnull[function->value];
 		double x = function->value == GPUAGG_WINDOW_NONE ? 0 : rows[i].value[function->value];
@@ -508,8 +541,7 @@ run_function(const GpuaggWindowFunction *function, Row *rows, uint64_t n, double
 static uint64_t
 reached(const GpuaggWindowFunction *function, const Row *rows, uint64_t n, uint64_t i)
 {
-	uint32_t keys = function->reach == GPUAGG_REACH_PARTITION ? sorting->npartition
-															  : sorting->nkeys;
+	uint32_t keys = function->reach == GPUAGG_REACH_PARTITION ? by->npartition : by->npeers;
 
 	if (function->reach == GPUAGG_REACH_FIRST_PEER)
 		while (i > 0 && compare_keys(&rows[i - 1], &rows[i], keys) == 0)
@@ -551,12 +583,39 @@ product_of(const Windowed *w, const Row *row, int type, double value)
 	return type == GPUAGG_VECTOR_INT128 ? value * w->scale : value;
 }
 
-/* Sorts the rows that pass, and sums up; returns how many they are.  Asked rows get their values. */
+/* Of the rows in an order: sums up one of its functions.  Asked rows get their values. */
+static void
+find_function(const Windowed *w, int f, Row *rows, uint64_t n, GpuaggQueryTotal *totals)
+{
+	double *values = calloc(n + 1, sizeof(double));
+	bool *isnull = calloc(n + 1, sizeof(bool));
+	const GpuaggWindowFunction *function = &w->window.functions[f];
+	int type = w->asks_rows ? 0 : w->question.types[w->question.aggregates[2 * f].value];
+	uint64_t at = 0;
+
+	run_function(function, rows, n, values, isnull);
+	for (uint64_t i = 0; i < n; i++)
+	{
+		/* those of the same peers or partition reach the same row */
+		at = i > at || function->reach == GPUAGG_REACH_ROW || i == 0 ||
+					 function->reach == GPUAGG_REACH_FIRST_PEER
+				 ? reached(function, rows, n, i)
+				 : at;
+		rows[i].result[f] = values[at];
+		rows[i].result_null[f] = isnull[at];
+		if (!w->asks_rows && !isnull[at] && passes_above(w, &rows[i]))
+			add_product(totals + 2 * f, w->question.aggregates[2 * f + 1].op, type,
+						product_of(w, &rows[i], type, values[at]));
+	}
+	gpuagg_float_sum_propagate(gpuagg_float_sum_of(&totals[2 * f].reduced.f));
+	free(values);
+	free(isnull);
+}
+
+/* Sorts the rows that pass, and sums up; returns how many they are. */
 static uint64_t
 find_totals(const Windowed *w, Row *rows, uint64_t nrows, GpuaggQueryTotal *totals)
 {
-	double *values = calloc(nrows + 1, sizeof(double));
-	bool *isnull = calloc(nrows + 1, sizeof(bool));
 	uint64_t n = 0;
 
 	for (uint64_t i = 0; i < nrows; i++)
@@ -564,34 +623,16 @@ find_totals(const Windowed *w, Row *rows, uint64_t nrows, GpuaggQueryTotal *tota
 			(!w->filtered || (!rows[i].isnull[V_INT] && rows[i].value[V_INT] > w->least)))
 			rows[n++] = rows[i];
 	sorting = &w->window;
-	qsort(rows, n, sizeof(Row), compare_rows);
-	for (int f = 0; f < FUNCTIONS; f++)
+	for (uint32_t o = 0; o < w->window.norders; o++)
 	{
-		const GpuaggWindowFunction *function = &w->window.functions[f];
-		int type = w->asks_rows ? 0 : w->question.types[w->question.aggregates[2 * f].value];
-		uint64_t at = 0;
-
-		run_function(function, rows, n, values, isnull);
+		by = &w->window.orders[o];
 		for (uint64_t i = 0; i < n; i++)
-		{
-			/* those of the same peers or partition reach the same row */
-			at = i > at || function->reach == GPUAGG_REACH_ROW || i == 0 ||
-						 (function->reach == GPUAGG_REACH_FIRST_PEER &&
-						  compare_keys(&rows[i - 1], &rows[i], sorting->nkeys) != 0)
-					 ? reached(function, rows, n, i)
-					 : at;
-			if (function->reach == GPUAGG_REACH_FIRST_PEER)
-				at = reached(function, rows, n, i);
-			rows[i].result[f] = values[at];
-			rows[i].result_null[f] = isnull[at];
-			if (!w->asks_rows && !isnull[at] && passes_above(w, &rows[i]))
-				add_product(totals + 2 * f, w->question.aggregates[2 * f + 1].op, type,
-							product_of(w, &rows[i], type, values[at]));
-		}
-		gpuagg_float_sum_propagate(gpuagg_float_sum_of(&totals[2 * f].reduced.f));
+			rows[i].place = i;
+		qsort(rows, n, sizeof(Row), compare_rows);
+		for (int f = 0; f < FUNCTIONS; f++)
+			if (w->window.functions[f].order == o)
+				find_function(w, f, rows, n, totals);
 	}
-	free(values);
-	free(isnull);
 	return n;
 }
 
@@ -694,10 +735,16 @@ print_window(const Windowed *w)
 	for (uint32_t k = 0; k < w->window.nkeys; k++)
 		printf(" %u%s%s", w->window.keys[k].value, w->window.keys[k].descending ? " desc" : "",
 			   w->window.keys[k].nulls_first ? " nulls first" : "");
-	printf(", partition %u; functions", w->window.npartition);
+	printf("; orders");
+	for (uint32_t o = 0; o < w->window.norders; o++)
+		printf(" (%u of %u, partition %u, peers %u)", w->window.orders[o].nkeys,
+			   w->window.orders[o].first, w->window.orders[o].npartition,
+			   w->window.orders[o].npeers);
+	printf("; functions");
 	for (int f = 0; f < FUNCTIONS; f++)
-		printf(" %u(%u) kind %u reach %u exclusive %u heads %u average %u",
-			   w->window.functions[f].op, w->window.functions[f].value, w->window.functions[f].kind,
+		printf(" order %u: %u(%u) kind %u reach %u exclusive %u heads %u average %u",
+			   w->window.functions[f].order, w->window.functions[f].op,
+			   w->window.functions[f].value, w->window.functions[f].kind,
 			   w->window.functions[f].reach, w->window.functions[f].exclusive,
 			   w->window.functions[f].heads, w->window.functions[f].average);
 	printf("; %u keys of groups%s%s\n", w->question.query.nkeys, w->filtered ? ", filtered" : "",
@@ -829,7 +876,15 @@ test_refusals(const char *program)
 	REFUSED_WITH(wrong.window.places = UINT64_C(1) << 32);
 	REFUSED_WITH(wrong.window.nvalues = GPUAGG_WINDOW_VALUES + 1);
 	REFUSED_WITH(wrong.window.nkeys = GPUAGG_WINDOW_KEYS + 1);
-	REFUSED_WITH(wrong.window.npartition = wrong.window.nkeys + 1);
+	REFUSED_WITH(wrong.window.nkeys++);
+	REFUSED_WITH(wrong.window.norders = 0);
+	REFUSED_WITH(wrong.window.norders = GPUAGG_WINDOW_ORDERS + 1);
+	REFUSED_WITH(wrong.window.orders[0].first = 1);
+	REFUSED_WITH(wrong.window.orders[0].nkeys++);
+	REFUSED_WITH(wrong.window.orders[0].npartition = wrong.window.orders[0].npeers + 1);
+	REFUSED_WITH(wrong.window.orders[0].npeers = wrong.window.orders[0].nkeys + 1);
+	REFUSED_WITH((wrong.window.orders[wrong.window.norders].first = 1, wrong.window.norders++));
+	REFUSED_WITH(wrong.window.functions[0].order = (uint16_t) wrong.window.norders);
 	REFUSED_WITH(wrong.window.nfunctions = GPUAGG_WINDOW_FUNCTIONS + 1);
 	REFUSED_WITH(wrong.window.values[2] = 200);
 	REFUSED_WITH(wrong.window.values[2] = VALUES + 1); /* a BOOL */
@@ -844,7 +899,7 @@ test_refusals(const char *program)
 	REFUSED_WITH(
 		(wrong.window.functions[0].op = GPUAGG_MIN, wrong.window.functions[0].average = 1));
 	REFUSED_WITH((wrong.window.functions[0] = (GpuaggWindowFunction){GPUAGG_FLOAT32, GPUAGG_SUM, 0,
-																	 0, V_FLOAT, 0, 1},
+																	 0, V_FLOAT, 0, 1, 0},
 				  wrong.above_columns[0] = GPUAGG_VECTOR_FLOAT32));
 	REFUSED_WITH(wrong.window.nout = GPUAGG_WINDOW_VALUES + 1);
 	REFUSED_WITH(
@@ -875,12 +930,14 @@ test_refusals(const char *program)
 	wrong.question.query.program.filter = NONE;
 	wrong.question.query.program.nfilter = 0;
 	wrong.window.functions[0] = (GpuaggWindowFunction){GPUAGG_FLOAT64, GPUAGG_SUM, 0, 0,
-													   V_DOUBLE,	   0,		   0};
+													   V_DOUBLE,	   0,		   0, 0};
 	wrong.window.nfunctions = 1;
 	wrong.question.query.naggregates = wrong.question.query.nkeys = wrong.window.nout = 0;
 	wrong.question.query.above.ncolumns = wrong.question.query.above.ninstructions = 0;
 	wrong.question.query.above.nregisters = wrong.question.query.above.nfilter = 0;
 	wrong.question.query.above.filter = NONE;
+	wrong.question.query.part = 0;
+	wrong.question.query.parts = 1;
 	free(chunks[0].rows);
 	chunks[0].rows = NULL;
 	query_init(&request, &lease, &wrong.question, chunks, 2, &places);
