@@ -860,7 +860,9 @@ test_refusals(const char *program)
 	(void) make_chunks(chunks, sizes, 2, false, rows);
 	for (int c = 0; c < 2; c++)
 		CHECK(chunk_put(fd, &lease, &chunks[c]) == GPUAGG_OK);
-	windowed_make(&w, places_of(sizes, 2));
+	do
+		windowed_make(&w, places_of(sizes, 2));
+	while (w.window.nkeys == 0);
 
 #define REFUSED_WITH(change)                                               \
 	do                                                                     \
@@ -883,7 +885,7 @@ test_refusals(const char *program)
 	REFUSED_WITH(wrong.window.orders[0].nkeys++);
 	REFUSED_WITH(wrong.window.orders[0].npartition = wrong.window.orders[0].npeers + 1);
 	REFUSED_WITH(wrong.window.orders[0].npeers = wrong.window.orders[0].nkeys + 1);
-	REFUSED_WITH((wrong.window.orders[wrong.window.norders].first = 1, wrong.window.norders++));
+	REFUSED_WITH((wrong.window.orders[wrong.window.norders].first = 100, wrong.window.norders++));
 	REFUSED_WITH(wrong.window.functions[0].order = (uint16_t) wrong.window.norders);
 	REFUSED_WITH(wrong.window.nfunctions = GPUAGG_WINDOW_FUNCTIONS + 1);
 	REFUSED_WITH(wrong.window.values[2] = 200);
@@ -906,7 +908,8 @@ test_refusals(const char *program)
 		(wrong.window.nout = 1, wrong.window.out[0] = 2, wrong.question.query.naggregates = 0));
 	REFUSED_WITH((wrong.window.nout = 1, wrong.question.query.naggregates = 1));
 	REFUSED_WITH(
-		(wrong.window.nout = 0, wrong.question.query.nkeys = 0, wrong.question.query.parts = 2));
+		(wrong.window.nout = 0, wrong.question.query.nkeys = 0, wrong.question.query.part = 0,
+		 wrong.question.query.parts = 2));
 	REFUSED_WITH(wrong.window.spare = 1);
 	REFUSED_WITH(wrong.window.columns[0].function = FUNCTIONS);
 	REFUSED_WITH(wrong.window.columns[FUNCTIONS].value = V_DOUBLE);
