@@ -109,10 +109,10 @@ gather_arguments(QueryOrder *order, uint32_t o)
 
 		if (order->window.functions[f].order != o)
 			continue;
-		order->functions[f].gathered =
-			value == GPUAGG_WINDOW_NONE
-				? value
-				: gather(order, sort, value, bytes_of(order->kept.types[value]));
+		order->functions[f].gathered = value == GPUAGG_WINDOW_NONE
+										   ? value
+										   : gather(order, sort, value,
+													bytes_of(order->kept.types[value]));
 	}
 }
 
@@ -401,12 +401,11 @@ sort_items(const QueryOrder *order, const Lane *lane, uint32_t o, const uint64_t
 	size_t bytes = order->sort_bytes;
 	GpuaggReason reason;
 
-	reason = *sorted == NULL
-				 ? gpu_window_pack(&rows, keys, layout, by->nkeys, sort.words,
-								   lane->block + order->scratch, items, lane->stream)
-				 : gpu_window_pack_again(&rows, keys, layout, by->nkeys, sort.words, *sorted,
-										 order->sorts[o - 1].words, order->measure.nrows, items,
-										 lane->stream);
+	reason = *sorted == NULL ? gpu_window_pack(&rows, keys, layout, by->nkeys, sort.words,
+											   lane->block + order->scratch, items, lane->stream)
+							 : gpu_window_pack_again(&rows, keys, layout, by->nkeys, sort.words,
+													 *sorted, order->sorts[o - 1].words,
+													 order->measure.nrows, items, lane->stream);
 	*sorted = sort.bits > 0 ? sort.results : sort.items;
 	if (reason == GPUAGG_OK && sort.bits > 0)
 		reason = gpu_sort(&sort, &bytes, lane->stream);
@@ -421,8 +420,8 @@ kept_function(const QueryOrder *order, const Lane *lane, uint32_t f)
 	int type = (int) gpuagg_window_result(&order->window.functions[f]);
 
 	return (GpuWindowValue){lane->block + of->kept,
-							(uint32_t *) (lane->block + (of->kept_valid > 0 ? of->kept_valid
-																			: order->kept.rows)),
+							(uint32_t *) (lane->block +
+										  (of->kept_valid > 0 ? of->kept_valid : order->kept.rows)),
 							of->bytes, is_float(type)};
 }
 
@@ -456,8 +455,7 @@ gather_rows(const QueryOrder *order, const Lane *lane, uint32_t o, const uint64_
 		gpuagg_key_mask(order->layout + by->first, by->nkeys, by->npartition, sort->words,
 						masks.partition);
 	if (by->npeers > 0)
-		gpuagg_key_mask(order->layout + by->first, by->nkeys, by->npeers, sort->words,
-						masks.peers);
+		gpuagg_key_mask(order->layout + by->first, by->nkeys, by->npeers, sort->words, masks.peers);
 	return gpu_window_gather(sorted, order->measure.nrows, sort->words, &masks, gathered,
 							 sort->ngathered, (uint64_t *) (lane->block + order->partitions),
 							 (uint64_t *) (lane->block + order->peers), lane->stream);

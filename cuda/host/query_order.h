@@ -114,7 +114,8 @@ typedef struct QueryOrder
 	size_t outcome;
 	uint32_t ngathered;
 	OrderedValue gathered[ORDERED_VALUES];
-	uint16_t column_gathered[GPUAGG_WINDOW_COLUMNS]; /* of those that are no function of the last order */
+	uint16_t column_gathered
+		[GPUAGG_WINDOW_COLUMNS]; /* of those that are no function of the last order */
 	OrderedFunction functions[GPUAGG_WINDOW_FUNCTIONS];
 	OrderedRows out;
 } QueryOrder;

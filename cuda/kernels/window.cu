@@ -450,7 +450,8 @@ __launch_bounds__(THREADS)
 	uint64_t row = (uint64_t) blockIdx.x * THREADS + threadIdx.x;
 
 	if (row < nrows)
-		pack_row<WORDS>(rows, keys, layout, from[row * (uint64_t) (from_words + 1) + (uint64_t) from_words],
+		pack_row<WORDS>(rows, keys, layout,
+						from[row * (uint64_t) (from_words + 1) + (uint64_t) from_words],
 						items + row * (WORDS + 1));
 }
 

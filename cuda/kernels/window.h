@@ -98,9 +98,9 @@ typedef struct GpuWindowMasks
 
 /* partitions, peers: bitmaps in words of 64 bits. */
 extern GpuaggReason gpu_window_gather(const uint64_t *items, uint64_t nrows, int words,
-									  const GpuWindowMasks *masks, const GpuWindowGathered *gathered,
-									  uint32_t ngathered, uint64_t *partitions, uint64_t *peers,
-									  GpuStreamRef stream);
+									  const GpuWindowMasks *masks,
+									  const GpuWindowGathered *gathered, uint32_t ngathered,
+									  uint64_t *partitions, uint64_t *peers, GpuStreamRef stream);
 
 /*
  * For a bitmap of nrows bits: levels of bitmaps of the words that are not 0, by which the next and

@@ -179,9 +179,9 @@ add_exprs(Maker *maker, const WindowSource *sources, int n)
 
 		if (sources[i].scan >= 0)
 			origin = gpuagg_window_stack_origin(stack, sources[i].scan);
-		add_expr(maker, sources[i].scan < 0	   ? (Expr *) sources[i].constant
+		add_expr(maker, sources[i].scan < 0	 ? (Expr *) sources[i].constant
 						: origin.column >= 0 ? number_expr(maker, 0, origin.column)
-												 : NULL);
+											 : NULL);
 	}
 }
 
@@ -220,8 +220,9 @@ add_sort(Maker *maker, int node)
 
 		/* the node sorts by it */
 		(void) gpuagg_sort_key_find(type, column->sort_operator, &form, &descending);
-		window->keys[window->nkeys] = (GpuaggWindowKey){
-			value_of(maker, maker->values[window->nkeys].reg), descending, column->nulls_first};
+		window->keys[window->nkeys] =
+			(GpuaggWindowKey){value_of(maker, maker->values[window->nkeys].reg), descending,
+							  column->nulls_first};
 		window->nkeys++;
 	}
 }

@@ -428,8 +428,8 @@ prepare(WindowScanState *node)
 		return reason;
 	if (!known)
 		return "constants are not known before the rows";
-	gpuagg_window_bounds_begin(node, device->ops +
-										 device->stack.first_function[device->stack.n - 1]);
+	gpuagg_window_bounds_begin(node,
+							   device->ops + device->stack.first_function[device->stack.n - 1]);
 	if (!make_above(node, passed))
 		return "a column of the window is the CPU's";
 	gpuagg_device_require();

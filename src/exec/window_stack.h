@@ -10,9 +10,9 @@
 
 typedef struct WindowStack
 {
-	int n;											/* nodes, */
-	WindowScanState *nodes[GPUAGG_WINDOW_ORDERS];	/* from the lowest up */
-	int first_function[GPUAGG_WINDOW_ORDERS];		/* of a node, by number among those of all */
+	int n;										  /* nodes, */
+	WindowScanState *nodes[GPUAGG_WINDOW_ORDERS]; /* from the lowest up */
+	int first_function[GPUAGG_WINDOW_ORDERS];	  /* of a node, by number among those of all */
 	int nfunctions;
 	PlanState *child; /* of the lowest one */
 } WindowStack;
@@ -34,7 +34,8 @@ extern PlanState *gpuagg_window_stack_child(const WindowScanState *top);
 extern WindowOrigin gpuagg_window_stack_origin(const WindowStack *stack, int scan);
 
 /* A function, by number among all, and its node's number. */
-extern WindowFunctionState *gpuagg_window_stack_function(const WindowStack *stack, int f, int *node);
+extern WindowFunctionState *gpuagg_window_stack_function(const WindowStack *stack, int f,
+														 int *node);
 
 /*
  * By node the columns of its child's rows: TargetEntrys over the table of one of the plans below all; of

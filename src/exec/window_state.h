@@ -59,11 +59,11 @@ typedef struct WindowNumbers
 /* What was done, for the statistics and EXPLAIN. */
 typedef struct WindowWork
 {
-	bool begun;		 /* the statement's statistics have */
-	bool above;		 /* the device computed rows for the node above, in some run; */
+	bool begun;		  /* the statement's statistics have */
+	bool above;		  /* the device computed rows for the node above, in some run; */
 	bool with_window; /* and did so for a window above with that one's own */
-	int64 uncounted; /* rows taken one by one, not yet among the counters */
-	int64 spilled;	 /* rows that waited on disk as columns, of earlier runs */
+	int64 uncounted;  /* rows taken one by one, not yet among the counters */
+	int64 spilled;	  /* rows that waited on disk as columns, of earlier runs */
 	WorkReport report;
 } WindowWork;
 

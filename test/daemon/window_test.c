@@ -907,9 +907,8 @@ test_refusals(const char *program)
 	REFUSED_WITH(
 		(wrong.window.nout = 1, wrong.window.out[0] = 2, wrong.question.query.naggregates = 0));
 	REFUSED_WITH((wrong.window.nout = 1, wrong.question.query.naggregates = 1));
-	REFUSED_WITH(
-		(wrong.window.nout = 0, wrong.question.query.nkeys = 0, wrong.question.query.part = 0,
-		 wrong.question.query.parts = 2));
+	REFUSED_WITH((wrong.window.nout = 0, wrong.question.query.nkeys = 0,
+				  wrong.question.query.part = 0, wrong.question.query.parts = 2));
 	REFUSED_WITH(wrong.window.spare = 1);
 	REFUSED_WITH(wrong.window.columns[0].function = FUNCTIONS);
 	REFUSED_WITH(wrong.window.columns[FUNCTIONS].value = V_DOUBLE);

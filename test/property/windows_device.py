@@ -296,11 +296,23 @@ def between(rng, call):
     return text.format(ours), text.format(core), aggregates
 
 
+def windows(rng, frames):
+    """(frame, window) of a query: one, or several that may have an order in common."""
+    several = []
+    for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4))):
+        frame = rng.choice(frames)
+        over = window(rng, frame)
+        if several and frame == 'whole' and rng.random() < 0.5:
+            part = re.match(r'.(PARTITION BY .*?)( ORDER|.$)', several[-1][1])
+            over = '(%s)' % part.group(1) if part else '()'
+        several.append((frame, over))
+    return several
+
+
 def query(rng, table):
     """(ours, core's), with @ before aggregates' names; and whether it can be asked for each row of another query."""
-    frame = rng.choice(('rows', 'rows', 'rows', 'peers', 'peers', 'whole'))
-    over = window(rng, frame)
-    calls = [call(rng, frame, over, n == 0) for n in range(rng.choice((1, 1, 2, 3)))]
+    overs = windows(rng, ('rows', 'rows', 'rows', 'peers', 'peers', 'whole'))
+    calls = [call(rng, *overs[n % len(overs)], n == 0) for n in range(max(len(overs), rng.choice((1, 1, 2, 3))))]
     calls = [between(rng, pair) for pair in calls]
     results = []
     for n, (_, _, aggregates) in enumerate(calls):
@@ -327,11 +339,11 @@ def kind_of(text):
 
 def filtered(rng, table):
     """(ours, core's): rows that pass conditions above, or all; and whether they are in a total order."""
-    frame = rng.choice(('rows', 'rows', 'rows', 'peers', 'whole'))
-    over = window(rng, frame)
+    overs = windows(rng, ('rows', 'rows', 'rows', 'peers', 'whole'))
     calls = []
-    while len(calls) < 1 or (len(calls) < 2 and rng.random() < 0.4):
+    while len(calls) < len(overs) or (len(calls) < 2 and rng.random() < 0.4):
         # those of all rows have run conditions
+        frame, over = overs[len(calls) % len(overs)]
         ours, core, _ = call(rng, frame, over, True)
         if '_count(' not in ours or frame != 'rows':
             calls.append((ours, core))
@@ -346,12 +358,13 @@ def filtered(rng, table):
     columns = ['r%d' % n for n in range(len(calls))] + ['i'] + rng.sample(columns, rng.choice((0, 1, 2, 4)))
     rng.shuffle(columns)
     columns = columns[:rng.choice((1, 2, 9))]
+    in_order = len(overs) == 1 and overs[0][0] == 'rows'
     where = rng.choice(('', '', ' WHERE ' + condition(rng, table)))
-    limit = ' LIMIT 7' if frame == 'rows' and rng.random() < 0.2 else ''
+    limit = ' LIMIT 7' if in_order and rng.random() < 0.2 else ''
     texts = ['SELECT %s FROM (SELECT *, %s FROM %s b%s) q%s%s' % (
         ', '.join(columns), ', '.join('%s AS r%d' % (pair[side], n) for n, pair in enumerate(calls)), table.name, where,
         ' WHERE ' * bool(conditions) + ' AND '.join(conditions), limit) for side in (0, 1)]
-    return texts[0], texts[1], frame == 'rows'
+    return texts[0], texts[1], in_order
 
 
 def same(kept, in_order=False):
@@ -403,13 +416,18 @@ def scanned(rows):
 
 
 def counted(script, label, text):
-    """EXPLAIN counts the rows of each scan as core does."""
+    """EXPLAIN counts the rows of each scan as core does; on the CPU those of several windows may be read once more (window_below.c)."""
     kept = []
+
+    def wrong(rows):
+        if text.count(' OVER ') > 1 and not any('Computed with Aggregates Above: true' in row for row in kept[0]):
+            return None
+        return None if scanned(rows) == scanned(kept[0]) else '%s, core %s' % (scanned(kept[0]), scanned(rows))
+
     script.check((label, 'counts'), 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' + text, kept.append)
     # row by row, groups and partitions would have more requests open than there is memory for
     script.sql('SET gpuagg.enable_window_scan = off; SET gpuagg.enable_agg_scan = off; SET gpuagg.device = cpu')
-    script.check((label, 'counts, core: ' + text), 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' + text,
-                 lambda rows: None if scanned(rows) == scanned(kept[0]) else '%s, core %s' % (scanned(kept[0]), scanned(rows)))
+    script.check((label, 'counts, core: ' + text), 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' + text, wrong)
     script.sql('RESET gpuagg.enable_window_scan; RESET gpuagg.enable_agg_scan; RESET gpuagg.device')
 
 
