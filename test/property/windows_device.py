@@ -22,6 +22,7 @@ ON_DEVICE = 40  # the least percentage of queries that the device does, where th
 FILTERED = 40  # and of those whose rows it filters
 SEVERAL_ON_DEVICE = 30  # the same of tables that are made of several
 SEVERAL_FILTERED = 20
+STACKED = 20  # the same of queries of several windows, of all tables
 # Why there is nothing that the device could do.
 ELSEWHERE = ('some pages are not in memory', 'columns are not in memory', 'columns are not on the device', 'no row passes the filter below the window')
 
@@ -382,12 +383,17 @@ class Counts:
     def __init__(self):
         self.all = 0
         self.on_device = 0
+        self.stacked = 0  # of several windows
+        self.stacked_on_device = 0
 
     def take_plan(self, rows):
         text = '\n'.join(rows)
         if any('on Device: ' + reason in text or 'Device Not Used: ' + reason in text for reason in ELSEWHERE):
             return
         self.all += 1
+        if text.count('(GpuWindow)') > 1:
+            self.stacked += 1
+            self.stacked_on_device += 'Computed with Window Above: true' in text
         self.on_device += 'Filtered on Device: true' in text or 'Given by Device: true' in text or 'Computed with Aggregates Above: true' in text
 
 
@@ -612,6 +618,11 @@ def main():
         print('%d of %d queries on the device, %s' % (done[of].on_device, done[of].all, what))
         if DEVICE and done[of].all:
             tally.truth('queries on the device, ' + what, 100 * done[of].on_device / done[of].all >= least)
+    of = [(c.stacked, c.stacked_on_device) for pair in (counts, filter_counts) for c in pair]
+    stacked, done = (sum(numbers) for numbers in zip(*of))
+    print('%d of %d queries of several windows on the device' % (done, stacked))
+    if DEVICE and stacked:
+        tally.truth('queries of several windows on the device', 100 * done / stacked >= STACKED)
     tally.finish()
 
 
