@@ -378,35 +378,25 @@ gpud_order_measured(QueryOrder *order, const void *slot)
 
 /* ---- functions ---- */
 
-/*
- * The items in an order, from *sorted, those of the order before, or NULL.  Without a bit of keys they
- * are as they came.
- */
+/* The items in an order; without a bit of keys they are as they came. */
 static GpuaggReason
 sort_items(const QueryOrder *order, const Lane *lane, uint32_t o, const uint64_t **sorted)
 {
 	const GpuaggWindowOrder *by = &order->window.orders[o];
-	const GpuaggWindowKey *keys = order->window.keys + by->first;
-	const GpuaggKeyLayout *layout = order->layout + by->first;
 	GpuWindowRows rows = rows_of(&order->kept, lane);
-	uint64_t *two[2] = {(uint64_t *) (lane->block + order->items),
-						(uint64_t *) (lane->block + order->sorted)};
-	uint64_t *items = two[*sorted == two[0]];
+	uint64_t *items = (uint64_t *) (lane->block + order->items);
 	GpuSort sort = {.words = order->sorts[o].words,
 					.bits = order->sorts[o].bits,
 					.nrows = order->measure.nrows,
 					.items = items,
-					.results = two[*sorted != two[0]],
+					.results = (uint64_t *) (lane->block + order->sorted),
 					.scratch = lane->block + order->sort_scratch};
 	size_t bytes = order->sort_bytes;
-	GpuaggReason reason;
+	GpuaggReason reason = gpu_window_pack(&rows, order->window.keys + by->first,
+										  order->layout + by->first, by->nkeys, sort.words,
+										  lane->block + order->scratch, items, lane->stream);
 
-	reason = *sorted == NULL ? gpu_window_pack(&rows, keys, layout, by->nkeys, sort.words,
-											   lane->block + order->scratch, items, lane->stream)
-							 : gpu_window_pack_again(&rows, keys, layout, by->nkeys, sort.words,
-													 *sorted, order->sorts[o - 1].words,
-													 order->measure.nrows, items, lane->stream);
-	*sorted = sort.bits > 0 ? sort.results : sort.items;
+	*sorted = sort.bits > 0 ? sort.results : items;
 	if (reason == GPUAGG_OK && sort.bits > 0)
 		reason = gpu_sort(&sort, &bytes, lane->stream);
 	return reason;
@@ -438,9 +428,11 @@ gather_rows(const QueryOrder *order, const Lane *lane, uint32_t o, const uint64_
 
 	for (uint32_t i = 0; i < sort->ngathered; i++)
 	{
-		const GpuWindowValue *value = &rows.value[values[i].value];
+		const GpuWindowValue *value;
 
-		if (values[i].value >= GPUAGG_WINDOW_VALUES)
+		if (values[i].value < GPUAGG_WINDOW_VALUES)
+			value = &rows.value[values[i].value];
+		else
 		{
 			uint32_t f = (uint32_t) values[i].value - GPUAGG_WINDOW_VALUES;
 

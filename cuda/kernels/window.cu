@@ -329,7 +329,7 @@ keys_of(const GpuaggWindowKey *keys, uint32_t nkeys)
 	WindowKeys of = {};
 
 	of.nkeys = nkeys;
-	for (uint32_t k = 0; k < nkeys && k < GPUAGG_WINDOW_KEYS; k++)
+	for (uint32_t k = 0; k < nkeys; k++)
 		of.key[k] = keys[k];
 	return of;
 }
@@ -385,33 +385,6 @@ add_words_up(PackShared &shared, uint32_t word)
 	__syncthreads();
 }
 
-/* The item of the row at a place. */
-template <int WORDS>
-static __device__ __forceinline__ void
-pack_row(const GpuWindowRows &rows, const WindowKeys &keys, const WindowLayout &layout,
-		 uint64_t place, uint64_t *item)
-{
-	typedef unsigned __int128 Number;
-	Number number = 0;
-
-	for (uint32_t k = 0; k < keys.nkeys; k++)
-	{
-		const GpuWindowValue &value = rows.value[keys.key[k].value];
-		const GpuaggKeyLayout &key = layout.key[k];
-		bool isnull = (value.valid[place / 32] >> place % 32 & 1) == 0;
-		uint64_t packed = gpuagg_key_packed(&key, isnull, key_word(value, place));
-
-		if (key.bits > 0)
-			number |= (Number) packed << key.position;
-		if (key.null_bit && isnull != key.nulls_first)
-			number |= (Number) 1 << (key.position + key.bits);
-	}
-	if constexpr (WORDS == 2)
-		item[0] = (uint64_t) (number >> 64);
-	item[WORDS - 1] = (uint64_t) number;
-	item[WORDS] = place;
-}
-
 template <int WORDS>
 static __global__ void
 __launch_bounds__(THREADS)
@@ -419,6 +392,8 @@ __launch_bounds__(THREADS)
 			  const GRID_CONSTANT WindowLayout layout, const WindowScratch *scratch,
 			  uint64_t *items)
 {
+	typedef unsigned __int128 Number;
+
 	SHARED(PackShared, shared);
 	uint64_t nwords = rows.places / 32;
 	uint64_t first = (uint64_t) blockIdx.x * TILE_WORDS;
@@ -431,45 +406,32 @@ __launch_bounds__(THREADS)
 		int w = warp_id() * WARP_WORDS + i;
 		uint64_t at = first + (uint64_t) w;
 		uint32_t word = at < nwords ? rows.rows[at] : 0;
-		uint64_t row = before + shared.before[w] +
-					   (uint64_t) bit_count(word & ((UINT32_C(1) << lane_id()) - 1));
+		uint64_t place = at * 32 + (uint64_t) lane_id();
+		Number number = 0;
+		uint64_t *item;
 
-		if ((word >> lane_id() & 1) != 0)
-			pack_row<WORDS>(rows, keys, layout, at * 32 + (uint64_t) lane_id(),
-							items + row * (WORDS + 1));
+		if ((word >> lane_id() & 1) == 0)
+			continue;
+		for (uint32_t k = 0; k < keys.nkeys; k++)
+		{
+			const GpuWindowValue &value = rows.value[keys.key[k].value];
+			const GpuaggKeyLayout &key = layout.key[k];
+			bool isnull = (value.valid[at] >> lane_id() & 1) == 0;
+			uint64_t packed = gpuagg_key_packed(&key, isnull, key_word(value, place));
+
+			if (key.bits > 0)
+				number |= (Number) packed << key.position;
+			if (key.null_bit && isnull != key.nulls_first)
+				number |= (Number) 1 << (key.position + key.bits);
+		}
+		item = items + (before + shared.before[w] +
+						(uint64_t) bit_count(word & ((UINT32_C(1) << lane_id()) - 1))) *
+						   (WORDS + 1);
+		if constexpr (WORDS == 2)
+			item[0] = (uint64_t) (number >> 64);
+		item[WORDS - 1] = (uint64_t) number;
+		item[WORDS] = place;
 	}
-}
-
-template <int WORDS>
-static __global__ void
-__launch_bounds__(THREADS)
-	pack_rows_again(const GRID_CONSTANT GpuWindowRows rows, const GRID_CONSTANT WindowKeys keys,
-					const GRID_CONSTANT WindowLayout layout, const uint64_t *from, int from_words,
-					uint64_t nrows, uint64_t *items)
-{
-	uint64_t row = (uint64_t) blockIdx.x * THREADS + threadIdx.x;
-
-	if (row < nrows)
-		pack_row<WORDS>(rows, keys, layout,
-						from[row * (uint64_t) (from_words + 1) + (uint64_t) from_words],
-						items + row * (WORDS + 1));
-}
-
-static WindowLayout
-layout_of(const GpuaggKeyLayout *layout, uint32_t nkeys)
-{
-	WindowLayout of = {};
-
-	for (uint32_t k = 0; k < nkeys && k < GPUAGG_WINDOW_KEYS; k++)
-		of.key[k] = layout[k];
-	return of;
-}
-
-static bool
-can_pack(const GpuWindowRows *rows, uint32_t nkeys, int words)
-{
-	return nkeys <= GPUAGG_WINDOW_KEYS && words >= 1 && words <= 2 &&
-		   rows->places <= GPUAGG_WINDOW_PLACES;
 }
 
 GpuaggReason
@@ -478,39 +440,19 @@ gpu_window_pack(const GpuWindowRows *rows, const GpuaggWindowKey *keys,
 				uint64_t *items, GpuStreamRef stream)
 {
 	uint64_t ntiles = divide_up(rows->places, TILE);
-	WindowLayout of = layout_of(layout, nkeys);
+	WindowLayout of = {};
 
-	if (!can_pack(rows, nkeys, words))
+	if (nkeys > GPUAGG_WINDOW_KEYS || words < 1 || words > 2 || rows->places > GPUAGG_WINDOW_PLACES)
 		return GPUAGG_REFUSED;
 	if (ntiles == 0)
 		return GPUAGG_OK;
+	for (uint32_t k = 0; k < nkeys; k++)
+		of.key[k] = layout[k];
 	if (words == 1)
 		LAUNCH(pack_rows<1>, (unsigned) ntiles, THREADS, stream, *rows, keys_of(keys, nkeys), of,
 			   (const WindowScratch *) scratch, items);
 	else
 		LAUNCH(pack_rows<2>, (unsigned) ntiles, THREADS, stream, *rows, keys_of(keys, nkeys), of,
 			   (const WindowScratch *) scratch, items);
-	return gpu_launch_status();
-}
-
-GpuaggReason
-gpu_window_pack_again(const GpuWindowRows *rows, const GpuaggWindowKey *keys,
-					  const GpuaggKeyLayout *layout, uint32_t nkeys, int words,
-					  const uint64_t *from, int from_words, uint64_t nrows, uint64_t *items,
-					  GpuStreamRef stream)
-{
-	unsigned blocks = (unsigned) divide_up(nrows, THREADS);
-	WindowLayout of = layout_of(layout, nkeys);
-
-	if (!can_pack(rows, nkeys, words) || from_words < 1 || from_words > 2 || nrows > rows->places)
-		return GPUAGG_REFUSED;
-	if (nrows == 0)
-		return GPUAGG_OK;
-	if (words == 1)
-		LAUNCH(pack_rows_again<1>, blocks, THREADS, stream, *rows, keys_of(keys, nkeys), of, from,
-			   from_words, nrows, items);
-	else
-		LAUNCH(pack_rows_again<2>, blocks, THREADS, stream, *rows, keys_of(keys, nkeys), of, from,
-			   from_words, nrows, items);
 	return gpu_launch_status();
 }

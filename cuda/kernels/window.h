@@ -74,12 +74,6 @@ extern GpuaggReason gpu_window_pack(const GpuWindowRows *rows, const GpuaggWindo
 									const GpuaggKeyLayout *layout, uint32_t nkeys, int words,
 									const void *scratch, uint64_t *items, GpuStreamRef stream);
 
-/* The same of rows that items of so many words have in some order: items in that order. */
-extern GpuaggReason gpu_window_pack_again(const GpuWindowRows *rows, const GpuaggWindowKey *keys,
-										  const GpuaggKeyLayout *layout, uint32_t nkeys, int words,
-										  const uint64_t *from, int from_words, uint64_t nrows,
-										  uint64_t *items, GpuStreamRef stream);
-
 /* A value in the items' order, in `bytes` bytes: its own, or 2 of a number in 4. */
 typedef struct GpuWindowGathered
 {

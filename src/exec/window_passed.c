@@ -140,18 +140,6 @@ scan_columns(const WindowScanState *node)
 	return (Size) (node->spec->nchild + node->spec->nfunctions);
 }
 
-/* Whether a value may raise an error when it is made. */
-static bool
-may_raise(const WindowStack *stack)
-{
-	int unused;
-
-	for (int f = 0; f < stack->nfunctions; f++)
-		if (gpuagg_running_may_raise(gpuagg_window_stack_function(stack, f, &unused)->op))
-			return true;
-	return false;
-}
-
 /* Makes what is the same in all runs; sets never if the device can do nothing. */
 static void
 make(WindowScanState *node)
@@ -180,8 +168,7 @@ make(WindowScanState *node)
 		passed->reason = "the window has too many columns";
 	}
 	passed->never = passed->device == NULL;
-	if (!passed->never)
-		passed->batch_rows = may_raise(&passed->device->stack) ? 1 : BATCH_ROWS;
+	passed->batch_rows = gpuagg_window_may_raise(node) ? 1 : BATCH_ROWS;
 	MemoryContextSwitchTo(old);
 }
 
@@ -495,7 +482,7 @@ static bool
 may_ask(WindowScanState *node)
 {
 	/* rows that have been sorted are cheap */
-	if (node->input.sorted || gpuagg_device == DEVICE_CPU ||
+	if (gpuagg_window_stack_is_sorted(node) || gpuagg_device == DEVICE_CPU ||
 		(node->passed == NULL && !is_eligible(node)))
 		return false;
 	if (node->passed == NULL)

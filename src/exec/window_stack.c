@@ -37,6 +37,15 @@ passes_columns(const WindowScanState *node)
 	return node->spec->nabove == 0;
 }
 
+bool
+gpuagg_window_may_raise(const WindowScanState *node)
+{
+	for (int f = 0; f < node->nfunctions; f++)
+		if (gpuagg_running_may_raise(node->functions[f].op))
+			return true;
+	return false;
+}
+
 const char *
 gpuagg_window_stack_find(WindowScanState *top, WindowStack *stack)
 {
@@ -51,6 +60,9 @@ gpuagg_window_stack_find(WindowScanState *top, WindowStack *stack)
 			return "the window ends early";
 		if (node != top && !passes_columns(node))
 			return "columns of a window below are computed";
+		/* which comes before the first row of what is above */
+		if (node != top && gpuagg_window_may_raise(node))
+			return "a function of a window below may raise an error";
 		nodes[n++] = node;
 	}
 	*stack = (WindowStack){.n = n, .child = nodes[n - 1]->input.child};
@@ -71,6 +83,15 @@ gpuagg_window_stack_child(const WindowScanState *top)
 	while ((below = node_below(top)) != NULL)
 		top = below;
 	return top->input.child;
+}
+
+bool
+gpuagg_window_stack_is_sorted(const WindowScanState *top)
+{
+	for (; top != NULL; top = node_below(top))
+		if (top->input.sorted)
+			return true;
+	return false;
 }
 
 /* The column of a node's scan tuple that a column of its rows is. */

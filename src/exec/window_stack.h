@@ -24,11 +24,17 @@ typedef struct WindowOrigin
 	int function;
 } WindowOrigin;
 
+/* Whether a value of a node's functions may raise an error when it is made. */
+extern bool gpuagg_window_may_raise(const WindowScanState *node);
+
 /* Finds the nodes from the top one down; why they cannot be taken together, or NULL. */
 extern const char *gpuagg_window_stack_find(WindowScanState *top, WindowStack *stack);
 
 /* The plan below the lowest of the nodes that begin with this one. */
 extern PlanState *gpuagg_window_stack_child(const WindowScanState *top);
+
+/* Whether one of them has its rows sorted, from a run before. */
+extern bool gpuagg_window_stack_is_sorted(const WindowScanState *top);
 
 /* Where a column of the top node's scan tuple comes from. */
 extern WindowOrigin gpuagg_window_stack_origin(const WindowStack *stack, int scan);

@@ -476,7 +476,7 @@ compare_keys(const Row *a, const Row *b, uint32_t n)
 	return order;
 }
 
-/* Equal rows stay as they are. */
+/* Equal rows stay in the order of their places. */
 static int
 compare_rows(const void *left, const void *right)
 {
@@ -626,8 +626,6 @@ find_totals(const Windowed *w, Row *rows, uint64_t nrows, GpuaggQueryTotal *tota
 	for (uint32_t o = 0; o < w->window.norders; o++)
 	{
 		by = &w->window.orders[o];
-		for (uint64_t i = 0; i < n; i++)
-			rows[i].place = i;
 		qsort(rows, n, sizeof(Row), compare_rows);
 		for (int f = 0; f < FUNCTIONS; f++)
 			if (w->window.functions[f].order == o)

@@ -576,6 +576,10 @@ def others(script, table, counts):
     for argument, state in (('1000 / (i % 2)', '22012'), ('v_int8 * 999999', '22003'), ('v_int4 * 99999', '22003')):
         script.check('error of ' + argument, 'SELECT gpu_count(*), gpu_max(r) FROM (SELECT gpu_max(%s) OVER (PARTITION BY k_int4 ORDER BY i) AS r '
                      'FROM %s) q WHERE r > \'0\'' % (argument, table.name), None, state)
+    # of one of two windows, though a condition on the other one's values drops the row
+    for orders in (('i', 'k_int4, i'), ('k_int4, i', 'i')):
+        script.check('error of a window beside', "SELECT * FROM (SELECT gpu_sum(CASE WHEN i > 0 THEN '90000000000000000.00'::money END) OVER (ORDER BY %s ROWS UNBOUNDED PRECEDING) AS s, "
+                     'gpu_sum(v_int4) OVER (ORDER BY %s ROWS UNBOUNDED PRECEDING) AS r FROM %s) q WHERE r < -100000000000000' % (*orders, table.name), None, '22003')
 
 
 def main():
