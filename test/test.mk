@@ -115,7 +115,7 @@ unit-tests: $(unit_tests)
 kernel-tests: $(SIM)/kernel_test $(SIM)/sim_test
 daemon-tests: $(daemon_tests) $(SIM)/gpuaggd-sim
 # What test/check runs under SANITIZE.
-sanitized-tests: kernel-tests $(SIM)/fuzz_test $(SIM)/gpuaggd-sim
+sanitized-tests: kernel-tests $(SIM)/fuzz_test $(SIM)/window_test $(SIM)/gpuaggd-sim
 test-programs: unit-tests kernel-tests daemon-tests
 
 # Scripts; they call the same make again.

@@ -90,15 +90,16 @@ def title():
 
 
 def timed(contenders, runs, settings='', after="SELECT ''"):
-    """Runs queries in turn in one session.  contenders: name -> (settings, query).
+    """Runs queries in one session, each several times in a row.  contenders: name -> (settings, query).
 
     Returns, by name, the least seconds without the first run, the set of lines printed, and
     the line that the query `after` printed after the last run.  What else the machine does only
-    adds to the times.
+    adds to the times.  Runs of a query follow each other, as systems that give memory back which was not
+    used for some seconds (kdamond) make what comes after another one's long run slower.
     """
     script = [settings]
-    for _ in range(runs + 1):
-        for name, (own, query) in contenders.items():
+    for name, (own, query) in contenders.items():
+        for _ in range(runs + 1):
             script.append(f'{own}\n\\echo case {name}\n\\timing on\n{query};\n\\timing off\n'
                           f'\\echo after\n{after};')
     times, results, told = {}, {}, {}

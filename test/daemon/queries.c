@@ -70,12 +70,14 @@ fill_values(void *values, int type, uint32_t nrows)
 static int32_t
 any_shift(const GpuaggNarrow *form)
 {
-	int64_t least = INT32_MIN - (int64_t) form->minimum.lo;
-	int64_t greatest = INT32_MAX - (int64_t) form->maximum.lo;
 	uint64_t choice = next() % 6;
+	int64_t least;
+	int64_t greatest;
 
 	if (form->type != GPUAGG_VECTOR_INT32 || !form->any)
 		return (int32_t) next();
+	least = INT32_MIN - (int64_t) form->minimum.lo;
+	greatest = INT32_MAX - (int64_t) form->maximum.lo;
 	least = least < INT32_MIN ? INT32_MIN : least;
 	greatest = greatest > INT32_MAX ? INT32_MAX : greatest;
 	if (choice < 2)

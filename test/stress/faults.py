@@ -43,6 +43,8 @@ QUERIES = [
     'SELECT @count(*), @max(s) FROM (SELECT v, @sum(n) AS s FROM faults GROUP BY v) q',
     'SELECT @count(*), @max(r) FROM (SELECT @sum(b) OVER (PARTITION BY g ORDER BY id ROWS UNBOUNDED PRECEDING) AS r FROM faults) q',
     'SELECT @count(*) FROM (SELECT @sum(n) OVER (PARTITION BY k ORDER BY id) AS r FROM faults) q WHERE r < 500',
+    'SELECT @count(*), @max(r), @min(s) FROM (SELECT @sum(b) OVER (PARTITION BY g ORDER BY id ROWS UNBOUNDED PRECEDING) AS r, '
+    '@sum(n) OVER (PARTITION BY k ORDER BY id) AS s FROM faults) q',
 ]
 SETTINGS = ("LOAD 'gpuagg'", 'SET gpuagg.resident = on', 'SET gpuagg.device = auto', 'SET gpuagg.device_min_rows = 0',
             'SET gpuagg.min_table_pages = 0', 'SET max_parallel_workers_per_gather = 0', "SET gpuagg.device_timeout = '2s'")
