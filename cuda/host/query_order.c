@@ -73,10 +73,20 @@ gpud_order_init_rows(QueryOrder *order, const uint8_t *types, uint64_t answer, u
 
 /* ---- places ---- */
 
-static uint32_t
-last_order(const QueryOrder *order)
+/* Whether a function is one of the last order: those of others are kept at the rows' places. */
+static bool
+is_last(const QueryOrder *order, uint32_t f)
 {
-	return order->window.norders - 1;
+	return order->window.functions[f].order == order->window.norders - 1;
+}
+
+/* Whether a column is a value in the last order, or a function of another one. */
+static bool
+is_gathered(const QueryOrder *order, uint32_t column)
+{
+	uint16_t f = order->window.columns[column].function;
+
+	return f == GPUAGG_WINDOW_NONE || !is_last(order, f);
 }
 
 /* The number of a value in an order, the one whose values are chosen; the same for the same. */
@@ -121,7 +131,7 @@ static bool
 choose_gathered(QueryOrder *order)
 {
 	const GpuaggWindow *window = &order->window;
-	OrderedSort *last = &order->sorts[last_order(order)];
+	OrderedSort *last = &order->sorts[window->norders - 1];
 
 	for (uint32_t o = 0; o < window->norders; o++)
 		gather_arguments(order, o);
@@ -129,7 +139,7 @@ choose_gathered(QueryOrder *order)
 	{
 		uint16_t f = window->columns[i].function;
 
-		if (f != GPUAGG_WINDOW_NONE && window->functions[f].order == last_order(order))
+		if (!is_gathered(order, i))
 			continue;
 		if (last->ngathered == GPUAGG_WINDOW_COLUMNS)
 			return false;
@@ -160,7 +170,7 @@ place_function(QueryOrder *order, uint32_t f, size_t *end)
 		of->reached = gpud_place(end, rows * of->bytes);
 	if (function->average)
 		of->counts = gpud_place(end, rows * sizeof(int64_t));
-	if (function->order != last_order(order))
+	if (!is_last(order, f))
 		of->kept = gpud_place(end, rows * of->bytes);
 }
 
@@ -169,12 +179,8 @@ static void
 place_kept_bitmaps(QueryOrder *order, size_t *end)
 {
 	for (uint32_t f = 0; f < order->window.nfunctions; f++)
-	{
-		const GpuaggWindowFunction *function = &order->window.functions[f];
-
-		if (function->order != last_order(order) && function->op != GPUAGG_COUNT)
+		if (!is_last(order, f) && order->window.functions[f].op != GPUAGG_COUNT)
 			order->functions[f].kept_valid = gpud_place(end, padded(order->window.places) / 8);
-	}
 }
 
 /* Scratch of sorts, whatever the keys will be like. */
@@ -562,17 +568,15 @@ values_of(const OrderedFunction *of, const Lane *lane)
 	return lane->block + (of->reached > 0 ? of->reached : of->results);
 }
 
-/* A function's values at the rows' places, for the orders behind it. */
+/* A function's values at the rows' places, for the orders behind its own. */
 static GpuaggReason
 scatter_rows(const QueryOrder *order, const Lane *lane, uint32_t f, const uint64_t *sorted)
 {
 	const OrderedFunction *of = &order->functions[f];
-	uint32_t o = order->window.functions[f].order;
 	GpuWindowValue to = kept_function(order, lane, f);
 
-	if (o == last_order(order))
-		return GPUAGG_OK;
-	return gpu_window_scatter(sorted, order->measure.nrows, order->sorts[o].words,
+	return gpu_window_scatter(sorted, order->measure.nrows,
+							  order->sorts[order->window.functions[f].order].words,
 							  values_of(of, lane),
 							  of->status > 0 ? (const uint32_t *) (lane->block + of->valid) : NULL,
 							  &to, lane->stream);
@@ -591,7 +595,7 @@ compute_functions(const QueryOrder *order, const Lane *lane, uint32_t o, const u
 		reason = scan_rows(order, lane, f);
 		if (reason == GPUAGG_OK)
 			reason = reach_rows(order, lane, f);
-		if (reason == GPUAGG_OK)
+		if (reason == GPUAGG_OK && !is_last(order, f))
 			reason = scatter_rows(order, lane, f, sorted);
 	}
 	return reason;
@@ -607,7 +611,7 @@ set_blocks(const QueryOrder *order, const Lane *lane, GpuQueryBlock *blocks)
 
 		memset(&blocks[i], 0, sizeof(blocks[i]));
 		blocks[i].width = bytes_of(order->columns[i]);
-		if (f == GPUAGG_WINDOW_NONE || order->window.functions[f].order != last_order(order))
+		if (is_gathered(order, i))
 		{
 			const OrderedValue *value = &order->gathered[order->column_gathered[i]];
 

@@ -127,8 +127,8 @@ typedef struct GpuWindowReach
 extern GpuaggReason gpu_window_reach(const GpuWindowReach *reach, GpuStreamRef stream);
 
 /*
- * Values in the items' order to their places.  valid: bits of those that are not NULL, in that order, and then
- * to->valid is zeros at first; NULL: none is, and to->valid stays as it is.
+ * Values in the items' order to their places.  valid: bits of those that are not NULL, in that order;
+ * to->valid, zeros at first, gets theirs.  A NULL pointer: no value is NULL, and to->valid stays as it is.
  */
 extern GpuaggReason gpu_window_scatter(const uint64_t *items, uint64_t nrows, int words,
 									   const void *values, const uint32_t *valid,

@@ -5,9 +5,10 @@
  * The query's program runs over the rows of its chunks.  Some of its registers are kept for the
  * rows that pass its filter: the window's values.  These rows are sorted by some of them, the
  * partition's keys first, and functions are computed in that order.  There may be several such orders,
- * in each of which rows of equal keys are as they were before any.  A second program runs over values and functions' results as its columns; the aggregates and keys of the
- * query are of that one's registers.  Without aggregates and keys the rows themselves can be asked
- * for, in their last order: some of its registers, for those that pass its filter.
+ * in each of which rows of equal keys are as they were before any.  A second program runs over
+ * values and functions' results as its columns; the aggregates and keys of the query are of that
+ * one's registers.  Without aggregates and keys the rows themselves can be asked for, in their last
+ * order: some of its registers, for those that pass its filter.
  */
 #ifndef GPUAGG_QUERY_WINDOW_H
 #define GPUAGG_QUERY_WINDOW_H

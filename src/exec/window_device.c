@@ -31,7 +31,6 @@ typedef struct Maker
 	List *targets[GPUAGG_WINDOW_ORDERS]; /* over the table whose program is being made */
 	WindowDevice *device;
 	bool missing; /* an expression that a node needs is none over the table */
-	int nkeys;	  /* the first of the expressions */
 	int nexprs;
 	Expr *exprs[MAX_EXPRS]; /* over the table; NULL: none */
 	VectorValue values[MAX_EXPRS];
@@ -83,7 +82,7 @@ find_refusal(const WindowStack *stack, int ncolumns)
 
 /* Of a column of a node's child, where it is a boolean a number that sorts as it does; NULL: it is none of the table. */
 static Expr *
-number_expr(Maker *maker, int node, int column)
+number_expr(const Maker *maker, int node, int column)
 {
 	Expr *expr = ((TargetEntry *) list_nth(maker->targets[node], column))->expr;
 
@@ -95,7 +94,7 @@ number_expr(Maker *maker, int node, int column)
 
 /* A function's argument, for an average as what its sum is made of: a bigint, a double or a decimal. */
 static Expr *
-argument_expr(Maker *maker, int f)
+argument_expr(const Maker *maker, int f)
 {
 	int node;
 	const WindowFunctionState *state = gpuagg_window_stack_function(maker->stack, f, &node);
@@ -167,7 +166,6 @@ add_exprs(Maker *maker, const WindowSource *sources, int n)
 	for (int i = 0; i < stack->n; i++)
 		if (stack->nodes[i]->spec->sort)
 			add_sort_exprs(maker, i);
-	maker->nkeys = maker->nexprs;
 	for (int f = 0; f < stack->nfunctions; f++)
 		if (gpuagg_window_stack_function(stack, f, &node)->every_row)
 			add_expr(maker, NULL);
@@ -229,7 +227,7 @@ add_sort(Maker *maker, int node)
 
 /* Whether the keys of a node that does not sort are the first ones of an order. */
 static bool
-has_order(Maker *maker, int node, const GpuaggWindowOrder *order)
+has_order(const Maker *maker, int node, const GpuaggWindowOrder *order)
 {
 	const WindowSpec *spec = maker->stack->nodes[node]->spec;
 

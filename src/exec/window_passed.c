@@ -595,11 +595,11 @@ make_batch(const WindowScanState *node, WindowPassed *passed)
 	for (int i = 0; i < passed->ngiven; i++)
 	{
 		int scan = passed->sources[passed->out[i]].scan;
-		int f = gpuagg_window_stack_origin(&passed->device->stack, scan).function;
+		uint16 f = passed->device->window.columns[passed->out[i]].function;
 		Datum *values = passed->values + scan;
 		bool *isnull = passed->isnull + scan;
 
-		if (f >= 0)
+		if (f != GPUAGG_WINDOW_NONE)
 			make_results(passed, i, passed->device->ops[f], passed->next_row, passed->nbatch,
 						 values, isnull, natts);
 		else
