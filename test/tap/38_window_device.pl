@@ -43,6 +43,24 @@ sub asks
 	return $plan;
 }
 
+# What is under way to the device when a session ends may not arrive: ask until nothing is missing.
+sub arrives
+{
+	my ($what, $sql) = @_;
+	my $explain = 'EXPLAIN (ANALYZE, VERBOSE) ' . $sql =~ s/%s/gpu_/gr;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return ok(
+		wait_until(
+			sub
+			{
+				my ($plan) = run_query($node, $explain);
+
+				return $plan =~ /Rows on Device/ && $plan !~ /Device Not Used|Pages Read/;
+			}),
+		$what);
+}
+
 sub uses
 {
 	return $node->safe_psql('postgres', "SELECT string_agg(uses::text, ' ' ORDER BY attribute) FROM gpuagg_resident "
@@ -336,13 +354,13 @@ $node->safe_psql('postgres', 'UPDATE t SET x = x + 1 WHERE i < 30000');
 like(asks('many pages have changed', 0, $query), qr/Device Not Used: some pages are not in memory/, 'many pages have changed: and why');
 $node->safe_psql('postgres', 'VACUUM t');
 asks('filled again', 0, $query);
+arrives('and sent again', $query);
 asks('on the device again', 1, $query);
 filters('on the device again, a filter', 1, $short);
 $node->safe_psql('postgres', 'UPDATE t SET x = x + 1 WHERE i = 50000');
 $node->safe_psql('postgres', 'VACUUM t');
 like(asks('few pages are not in memory', 1, $query), qr/Pages Read: [12]\n/, 'few pages are not in memory: they are read');
-ok(wait_until(sub { (run_query($node, 'EXPLAIN (ANALYZE) ' . $short =~ s/%s/gpu_/gr))[0] !~ /Pages Read/ }),
-	'and are in memory then, and on the device');
+arrives('and are in memory then, and on the device', $short);
 asks('with them', 1, $query);
 
 # ---- a device program that is new has nothing ----
@@ -350,9 +368,7 @@ asks('with them', 1, $query);
 kill_gpuaggd($node);
 ok(wait_device($node), 'there is a new device program');
 asks('which has no columns', 0, $query);
-# what is under way when a session ends may not arrive
-ok(wait_until(sub { (run_query($node, 'EXPLAIN (ANALYZE) ' . $query =~ s/%s/gpu_/gr))[0] =~ /Computed with Aggregates/ }),
-	'which is sent them');
+arrives('which is sent them', $query);
 asks('which has got them', 1, $query);
 filters('which has got them', 1, $short);
 
