@@ -8,7 +8,9 @@ Three parts, each of which asks for the same queries, whose answers core gave fi
     leaks   queries and evictions in turn: what the device program holds (memory of its own, descriptors,
             memory of the card) and a session's memory do not grow.
 No result depends on timing; a slow machine asks less often.  It runs in a cluster of its own, as the
-server's user, with gpuagg in shared_preload_libraries:
+server's user, with gpuagg in shared_preload_libraries, and with an allocator that gives back what is free (by default
+glibc's may keep tens of MB, now more, now less):
+    MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072 test/cluster start DIR NAME
     test/cluster run DIR NAME python3 DIR/test/stress/faults.py --sessions 100 --seconds 60 --queries 10000
 """
 import argparse
@@ -54,7 +56,9 @@ BACK = 120  # seconds in which columns are on the device again
 SETTLED = 30  # seconds in which what is being given back has been
 EVICTED = 20  # queries of a session before it evicts, when looking for leaks
 # What may come and go without being a leak: allocators keep some.
-ROOM = {'descriptors': 2, 'memory of its own, kB': 16384, 'memory of the card, MB': 64, 'sessions\' memory, kB': 16384}
+ROOM = {'descriptors': 2, 'memory of its own, kB': 16384, 'memory of the card, MB': 64, 'sessions\' memory, kB': 16384,
+        'sessions\' contexts, kB': 1024}
+CONTEXTS = 'SELECT sum(total_bytes) / 1024 FROM pg_backend_memory_contexts'
 
 
 def ours(query):
@@ -241,7 +245,8 @@ class Faults:
             self.run.fail('%d device programs' % len(pids))
             return {}
         numbers = {'descriptors': len(os.listdir('/proc/%d/fd' % pids[0])), 'memory of its own, kB': own_memory(pids[0]),
-                   'sessions\' memory, kB': sum(own_memory(session.pid) for session in sessions)}
+                   'sessions\' memory, kB': sum(own_memory(session.pid) for session in sessions),
+                   'sessions\' contexts, kB': sum(float(self.ask(session, CONTEXTS)[0]) for session in sessions)}
         card = card_memory()
         if card is not None:
             numbers['memory of the card, MB'] = card
