@@ -46,38 +46,32 @@ gpuagg_row_keys_forget(RowKeys *keys)
 
 /* ---- ranges ---- */
 
-#define WORDS_OF(Type, ToDatum) \
-	for (int i = 0; i < n; i++) \
-		words[i] = gpuagg_sort_key_word(key->form, ToDatum(((const Type *) values)[i]));
+#define WORDS_OF(Form, Type, ToDatum)                                                   \
+	case Form:                                                                          \
+		Assert(store->columns[column].width == sizeof(Type));                           \
+		for (int i = 0; i < n; i++)                                                     \
+			words[i] = gpuagg_sort_key_word(Form, ToDatum(((const Type *) values)[i])); \
+		break;
 
 /* The words of a key's values in a piece; those of NULLs may be anything. */
-static pg_attribute_always_inline void
-key_words_of(const RowKey *key, const void *values, int width, int n, uint64 *words)
-{
-	switch (width)
-	{
-		case 1:
-			WORDS_OF(char, CharGetDatum)
-			break;
-		case 2:
-			WORDS_OF(int16, Int16GetDatum)
-			break;
-		case 4:
-			WORDS_OF(int32, Int32GetDatum)
-			break;
-		default:
-			WORDS_OF(Datum, )
-			break;
-	}
-}
-
 static void
 key_words(const RowKey *key, const ColumnStore *store, int64 piece, int n, uint64 *words)
 {
 	int column = key->attno - 1;
+	const void *values = gpuagg_column_store_values(store, column, piece);
 
-	key_words_of(key, gpuagg_column_store_values(store, column, piece),
-				 store->columns[column].width, n, words);
+	switch (key->form)
+	{
+		WORDS_OF(SQL_BOOL, char, CharGetDatum)
+		WORDS_OF(SQL_INT16, int16, Int16GetDatum)
+		WORDS_OF(SQL_INT32, int32, Int32GetDatum)
+		WORDS_OF(SQL_INT64, Datum, )
+		WORDS_OF(SQL_UINT32, int32, Int32GetDatum)
+		WORDS_OF(SQL_FLOAT32, int32, Int32GetDatum)
+		WORDS_OF(SQL_FLOAT64, Datum, )
+		case SQL_OPAQUE:
+			pg_unreachable();
+	}
 }
 
 /* Widens a key's range by its values in a piece. */
@@ -151,6 +145,20 @@ add_bits(uint64 *number, int words, int position, int bits, uint64 value)
 		number[word - 1] |= value >> (64 - shift);
 }
 
+/* Adds a key's bits to n items of so many words and one; nulls: NULL where there are none. */
+static pg_attribute_always_inline void
+add_key(GpuaggKeyLayout layout, const uint64 *keys, const uint64 *nulls, int n, int words,
+		uint64 *items)
+{
+	for (int i = 0; i < n; i++, items += words + 1)
+	{
+		bool isnull = nulls != NULL && gpuagg_bit(nulls, i);
+
+		add_bits(items, words, layout.position, layout.bits,
+				 gpuagg_key_packed(&layout, isnull, keys[i]));
+	}
+}
+
 /* Packs a key of a piece's rows into their items. */
 static void
 pack_key(const RowKeys *keys, const RowKey *key, const GpuaggKeyLayout *layout,
@@ -159,18 +167,19 @@ pack_key(const RowKeys *keys, const RowKey *key, const GpuaggKeyLayout *layout,
 	const uint64 *nulls = gpuagg_column_store_nulls(store, key->attno - 1, piece);
 	uint64 words[STORE_ROWS];
 
-	key_words(key, store, piece, n, words);
-	for (int i = 0; i < n; i++, items += keys->words + 1)
+	if (layout->bits > 0)
 	{
-		bool isnull = layout->range.has_nulls && gpuagg_bit(nulls, i);
-		uint64 value = gpuagg_key_packed(layout, isnull, words[i]);
-
-		if (layout->bits > 0)
-			add_bits(items, keys->words, layout->position, layout->bits, value);
-		if (layout->null_bit)
-			add_bits(items, keys->words, layout->position + layout->bits, 1,
-					 isnull != layout->nulls_first);
+		key_words(key, store, piece, n, words);
+		if (!layout->range.has_nulls && keys->words == 1)
+			add_key(*layout, words, NULL, n, 1, items);
+		else if (!layout->range.has_nulls)
+			add_key(*layout, words, NULL, n, keys->words, items);
+		else
+			add_key(*layout, words, nulls, n, keys->words, items);
 	}
+	for (int i = 0; i < n && layout->null_bit; i++)
+		add_bits(items + i * gpuagg_row_keys_step(keys), keys->words,
+				 layout->position + layout->bits, 1, gpuagg_bit(nulls, i) != layout->nulls_first);
 }
 
 void
@@ -201,30 +210,40 @@ get_bits(const uint64 *number, int words, int position, int bits)
 }
 
 /* A key's values, from n items on. */
+static pg_attribute_always_inline void
+unpack_form(SqlForm form, GpuaggKeyLayout layout, int words, const uint64 *item, int64 n,
+			Datum *values, bool *isnull, Size stride)
+{
+	for (int64 i = 0; i < n; i++, item += words + 1)
+	{
+		uint64 packed = layout.bits > 0 ? get_bits(item, words, layout.position, layout.bits) : 0;
+		uint64 distance = (packed - layout.shift) << layout.low_bits;
+		uint64 word = layout.descending ? layout.range.greatest - distance
+										: layout.range.least + distance;
+		bool is_value = layout.range.has_values;
+
+		if (layout.null_bit)
+			is_value = (get_bits(item, words, layout.position + layout.bits, 1) != 0) ==
+					   layout.nulls_first;
+		else if (is_value && layout.range.has_nulls)
+			is_value = packed != layout.null_value;
+		isnull[i * stride] = !is_value;
+		values[i * stride] = is_value ? gpuagg_sort_key_datum(form, word) : (Datum) 0;
+	}
+}
+
+#define UNPACK(form, words) unpack_form(form, *layout, words, items, n, values, isnull, stride)
+
 static void
 unpack_key(const RowKeys *keys, const RowKey *key, const GpuaggKeyLayout *layout,
-		   const uint64 *item, int64 n, Datum *values, bool *isnull, Size stride)
+		   const uint64 *items, int64 n, Datum *values, bool *isnull, Size stride)
 {
-	for (int64 i = 0; i < n; i++, item += keys->words + 1)
-	{
-		uint64 packed = layout->bits > 0
-							? get_bits(item, keys->words, layout->position, layout->bits)
-							: 0;
-		uint64 distance = (packed - layout->shift) << layout->low_bits;
-		bool is_value = layout->range.has_values;
-
-		if (layout->null_bit)
-			is_value = (get_bits(item, keys->words, layout->position + layout->bits, 1) != 0) ==
-					   layout->nulls_first;
-		else if (is_value && layout->range.has_nulls)
-			is_value = packed != layout->null_value;
-		isnull[i * stride] = !is_value;
-		values[i * stride] =
-			is_value ? gpuagg_sort_key_datum(key->form, layout->descending
-															? layout->range.greatest - distance
-															: layout->range.least + distance)
-					 : (Datum) 0;
-	}
+	if (keys->words == 1 && key->form == SQL_INT32)
+		UNPACK(SQL_INT32, 1);
+	else if (keys->words == 1 && key->form == SQL_INT64)
+		UNPACK(SQL_INT64, 1);
+	else
+		UNPACK(key->form, keys->words);
 }
 
 void

@@ -539,6 +539,32 @@ gpuagg_row_sort_get(RowSort *sort, bool *new_partition, bool *new_peers)
 	return ExecStoreVirtualTuple(sort->slot);
 }
 
+/* Sets bits of what the next n rows start, that of the first at `at`. */
+static void
+compare_many(const RowSort *sort, int64 n, uint64 *partitions, uint64 *peers, int64 at)
+{
+	for (int64 i = 0; i < n;)
+	{
+		int64 word = (at + i) / 64;
+		int bit = (at + i) % 64;
+		int64 end = Min(n, i + 64 - bit);
+		uint64 of_partitions = bit > 0 ? partitions[word] : 0;
+		uint64 of_peers = bit > 0 ? peers[word] : 0;
+
+		for (; i < end; i++, bit++)
+		{
+			bool new_partition;
+			bool new_peers;
+
+			compare(sort, sort->position + i, &new_partition, &new_peers);
+			of_partitions |= (uint64) new_partition << bit;
+			of_peers |= (uint64) new_peers << bit;
+		}
+		partitions[word] = of_partitions;
+		peers[word] = of_peers;
+	}
+}
+
 int64
 gpuagg_row_sort_get_many(RowSort *sort, const RowColumns *columns, int64 most, Datum *values,
 						 bool *isnull, Size stride, uint64 *partitions, uint64 *peers, int64 at)
@@ -549,15 +575,7 @@ gpuagg_row_sort_get_many(RowSort *sort, const RowColumns *columns, int64 most, D
 		return 0;
 	advance(sort);
 	n = Min(most, sort->first + sort->nitems - sort->position);
-	for (int64 i = 0; i < n; i++)
-	{
-		bool new_partition;
-		bool new_peers;
-
-		compare(sort, sort->position + i, &new_partition, &new_peers);
-		gpuagg_scan_set_bit(partitions, at + i, new_partition);
-		gpuagg_scan_set_bit(peers, at + i, new_peers);
-	}
+	compare_many(sort, n, partitions, peers, at);
 	give_out(sort, columns != NULL ? columns : sort->all, sort->position, n, values, isnull,
 			 stride);
 	sort->position += n;

@@ -15,6 +15,8 @@
 #include "engine/cpu.h"
 #include "exec/window_pipeline.h"
 
+#define SETTLED_ROWS 32 /* whose values are made together */
+
 /* ---- one row ---- */
 
 void
@@ -379,36 +381,75 @@ find_single(WindowScanState *node)
 	}
 }
 
+/* Whether a function's values are made of what its scan has left for each row. */
+static inline bool
+is_settled_ahead(const WindowFunctionColumn *column)
+{
+	return column->scan != NULL && !column->has_values;
+}
+
+/*
+ * Makes the values of some rows of the current set from number `row` on, as far as scans have them: of
+ * one alone if any of them is an error, which is to be its row's.
+ */
+static void
+settle_ahead(WindowScanState *node, int64 row)
+{
+	WindowPipeline *p = node->pipeline;
+	const WindowRows *rows = p->current;
+	int64 end = Min(row + SETTLED_ROWS, rows->nrows);
+
+	if (node->nbounds > 0)
+		end = gpuagg_window_next_bit(rows->dropped, true, row + 1, end);
+	for (int f = 0; f < node->nfunctions; f++)
+		if (is_settled_ahead(&rows->columns[f]) &&
+			memchr(rows->columns[f].scan->flight.status + row, GPUAGG_ROW_OVERFLOW, end - row) !=
+				NULL)
+			end = row + 1;
+	for (int f = 0; f < node->nfunctions; f++)
+		if (is_settled_ahead(&rows->columns[f]))
+			for (int64 i = row; i < end; i++)
+			{
+				Size place = gpuagg_window_place(node, i, node->spec->nchild + f);
+
+				rows->values[place] = gpuagg_window_function_result(node, f, i,
+																	&rows->isnull[place]);
+			}
+	p->settled = end;
+}
+
 void
 gpuagg_window_settle_single(WindowScanState *node, int64 row)
 {
 	WindowPipeline *p = node->pipeline;
-	Size place = gpuagg_window_place(node, row, 0);
-	Datum *values = p->current->values + place;
-	bool *isnull = p->current->isnull + place;
-	int nchild = node->spec->nchild;
+	bool ahead = row < p->settled;
 	MemoryContext old;
 
 	if (gpuagg_bit(p->current->partition_heads, row))
 		begin_partition(node);
+	if (ahead && p->nscans == node->nfunctions && !node->run.passing)
+		return;
 
-	MemoryContextReset(node->group_context);
+	if (!ahead)
+		MemoryContextReset(node->group_context);
 	old = MemoryContextSwitchTo(node->group_context);
+	if (!ahead && !node->run.passing)
+		settle_ahead(node, row);
 	for (int f = 0; f < node->nfunctions; f++)
 	{
-		const WindowFunctionColumn *column = &p->current->columns[f];
-		int argument = gpuagg_window_argument_column(node, f);
+		WindowFunctionState *function = &node->functions[f];
+		Size argument = gpuagg_window_place(node, row, gpuagg_window_argument_column(node, f));
+		Size place = gpuagg_window_place(node, row, node->spec->nchild + f);
 
-		if (column->has_values && !node->run.passing)
-			continue;
 		if (node->run.passing)
-			gpuagg_window_function_pass(&node->functions[f]);
-		else if (column->scan != NULL)
-			set_value(node, f, row);
+			gpuagg_window_function_pass(function);
+		else if (p->current->columns[f].scan == NULL)
+			gpuagg_window_function_step(function, p->current->values[argument],
+										p->current->isnull[argument]);
 		else
-			gpuagg_window_function_step(&node->functions[f], values[argument], isnull[argument]);
-		values[nchild + f] = node->functions[f].value;
-		isnull[nchild + f] = node->functions[f].isnull;
+			continue;
+		p->current->values[place] = function->value;
+		p->current->isnull[place] = function->isnull;
 	}
 	MemoryContextSwitchTo(old);
 }

@@ -655,5 +655,6 @@ gpuagg_window_pipeline_advance(WindowScanState *node)
 	p->current = next;
 	p->next_row = 0;
 	p->next_emitted = 0;
+	p->settled = 0;
 	return true;
 }
