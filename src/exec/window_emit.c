@@ -119,8 +119,9 @@ gpuagg_window_function_result(const WindowScanState *node, int f, int64 i, bool 
 }
 
 /*
- * Sets a function's value at row i of the current set, the last one of a group, or, if that
- * is -1, after the last row that was taken: of a scan, the last row before the current set.
+ * Under frames other than ROWS, sets a function's value at row i of the current set, the last one
+ * of a group, or, if that is -1, after the last row that was taken: of a scan, the last row before
+ * the current set.
  */
 static void
 set_value(WindowScanState *node, int f, int64 i)
@@ -129,7 +130,7 @@ set_value(WindowScanState *node, int f, int64 i)
 	WindowFunctionState *function = &node->functions[f];
 	const RunningOperation *op = function->op;
 
-	if (node->spec->frame != WINDOW_ROWS && function->number != WINDOW_AGGREGATE)
+	if (function->number != WINDOW_AGGREGATE)
 	{
 		function->isnull = false;
 		function->value = Int64GetDatum(function->number == WINDOW_RANK ? node->numbers.rows + 1
@@ -381,16 +382,16 @@ find_single(WindowScanState *node)
 	}
 }
 
-/* Whether a function's values are made of what its scan has left for each row. */
+/* Whether a function's values are yet to be made of what its scan has left for each row. */
 static inline bool
-is_settled_ahead(const WindowFunctionColumn *column)
+has_results(const WindowFunctionColumn *column)
 {
 	return column->scan != NULL && !column->has_values;
 }
 
 /*
- * Makes the values of some rows of the current set from number `row` on, as far as scans have them: of
- * one alone if any of them is an error, which is to be its row's.
+ * Makes the values of some rows of the current set from number `row` on together, as far as scans have
+ * them, unless any of them might be an error, which is to be that of its row.
  */
 static void
 settle_ahead(WindowScanState *node, int64 row)
@@ -402,12 +403,12 @@ settle_ahead(WindowScanState *node, int64 row)
 	if (node->nbounds > 0)
 		end = gpuagg_window_next_bit(rows->dropped, true, row + 1, end);
 	for (int f = 0; f < node->nfunctions; f++)
-		if (is_settled_ahead(&rows->columns[f]) &&
-			memchr(rows->columns[f].scan->flight.status + row, GPUAGG_ROW_OVERFLOW, end - row) !=
-				NULL)
-			end = row + 1;
+		if (has_results(&rows->columns[f]) && (gpuagg_running_may_raise(node->functions[f].op) ||
+											   memchr(rows->columns[f].scan->flight.status + row,
+													  GPUAGG_ROW_OVERFLOW, end - row) != NULL))
+			return;
 	for (int f = 0; f < node->nfunctions; f++)
-		if (is_settled_ahead(&rows->columns[f]))
+		if (has_results(&rows->columns[f]))
 			for (int64 i = row; i < end; i++)
 			{
 				Size place = gpuagg_window_place(node, i, node->spec->nchild + f);
@@ -422,18 +423,20 @@ void
 gpuagg_window_settle_single(WindowScanState *node, int64 row)
 {
 	WindowPipeline *p = node->pipeline;
-	bool ahead = row < p->settled;
+	WindowRows *rows = p->current;
+	bool passing;
 	MemoryContext old;
 
-	if (gpuagg_bit(p->current->partition_heads, row))
+	if (gpuagg_bit(rows->partition_heads, row))
 		begin_partition(node);
-	if (ahead && p->nscans == node->nfunctions && !node->run.passing)
+	passing = node->run.passing;
+	if (row < p->settled && p->nscans == node->nfunctions && !passing)
 		return;
 
-	if (!ahead)
+	if (row >= p->settled)
 		MemoryContextReset(node->group_context);
 	old = MemoryContextSwitchTo(node->group_context);
-	if (!ahead && !node->run.passing)
+	if (row >= p->settled && !passing)
 		settle_ahead(node, row);
 	for (int f = 0; f < node->nfunctions; f++)
 	{
@@ -441,15 +444,16 @@ gpuagg_window_settle_single(WindowScanState *node, int64 row)
 		Size argument = gpuagg_window_place(node, row, gpuagg_window_argument_column(node, f));
 		Size place = gpuagg_window_place(node, row, node->spec->nchild + f);
 
-		if (node->run.passing)
+		if (passing)
 			gpuagg_window_function_pass(function);
-		else if (p->current->columns[f].scan == NULL)
-			gpuagg_window_function_step(function, p->current->values[argument],
-										p->current->isnull[argument]);
+		else if (rows->columns[f].scan == NULL)
+			gpuagg_window_function_step(function, rows->values[argument], rows->isnull[argument]);
+		else if (row >= p->settled && has_results(&rows->columns[f]))
+			function->value = gpuagg_window_function_result(node, f, row, &function->isnull);
 		else
 			continue;
-		p->current->values[place] = function->value;
-		p->current->isnull[place] = function->isnull;
+		rows->values[place] = function->value;
+		rows->isnull[place] = function->isnull;
 	}
 	MemoryContextSwitchTo(old);
 }

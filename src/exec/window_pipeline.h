@@ -90,9 +90,9 @@ typedef struct WindowPipeline
 	WindowRows *submitted; /* the set after it, or NULL */
 	int64 next_row;		   /* of current: the first that is neither ready nor pending */
 	int64 next_emitted;	   /* of current: the first that has not been emitted */
-	int64 settled;		   /* of current: rows up to that one have values of functions with scans */
-	int64 earlier_rows;	   /* that wait before that one, in the store, the queue or the input */
-	LastResult *last;	   /* of the row before current, when it belongs to the open group */
+	int64 settled; /* of current, before that row: values of functions with scans have been made */
+	int64 earlier_rows; /* that wait before that one, in the store, the queue or the input */
+	LastResult *last;	/* of the row before current, when it belongs to the open group */
 
 	ColumnQueue *queue; /* where rows wait as columns, for who takes them so; or NULL */
 

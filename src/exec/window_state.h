@@ -105,7 +105,7 @@ typedef struct WindowScanState
 	bool can_read_ahead;  /* every argument, or it is computed */
 
 	MemoryContext partition_context; /* states that cannot be emptied in place */
-	MemoryContext group_context;	 /* values of a group; reset at its start */
+	MemoryContext group_context;	 /* values of a group, or of some rows; reset at its start */
 
 	WindowInput input;
 	struct WindowPipeline *pipeline; /* NULL: rows are taken one by one */
