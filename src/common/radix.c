@@ -4,8 +4,8 @@
  *
  * The sort begins with the most significant digit.  A level counts its items by their
  * digits, moves them to one bucket for each digit in the other array, and sorts each
- * bucket by the remaining bits.  A bucket of few items is sorted by insertion, so only the
- * bits that tell items apart are read: about log2(n).  If all items share a digit, nothing
+ * bucket by the remaining bits.  Buckets of few items are sorted by insertion, all at once, so only
+ * the bits that tell items apart are read: about log2(n).  If all items share a digit, nothing
  * moves, and all further bits that they share are skipped with it.  Every level takes at
  * least LEAST_WIDTH bits or ends a word, in at most two passes over its items, so the time
  * is bounded by n and the bits, whatever the data.
@@ -152,13 +152,14 @@ begin_buckets(size_t *counts, size_t nbuckets)
 
 /*
  * Moves items to their buckets by the `width` bits below bit `bits`; end[i] becomes the end of
- * bucket i.  Returns 0, and moves nothing, if all items belong to one bucket.
+ * bucket i.  Returns the greatest number of items in one; 0, and moves nothing, if that is all.
  */
-static int
+static size_t
 split(Sort *sort, const uint64_t *items, uint64_t *to, size_t n, int bits, int width, size_t *end)
 {
 	size_t stride = sort->words + 1;
 	Digit digit = digit_of(sort->words, bits, width);
+	size_t most;
 	size_t piece;
 
 	memset(end, 0, (digit.mask + 1) * sizeof(*end));
@@ -170,14 +171,14 @@ split(Sort *sort, const uint64_t *items, uint64_t *to, size_t n, int bits, int w
 	}
 	if (end[digit_value(items, digit)] == n)
 		return 0;
-	begin_buckets(end, digit.mask + 1);
+	most = begin_buckets(end, digit.mask + 1);
 	for (size_t i = 0; i < n; i += piece)
 	{
 		piece = n - i < PIECE ? n - i : PIECE;
 		CALL(sort->words, distribute, items + i * stride, piece, digit, to, end);
 		moved(sort, piece);
 	}
-	return 1;
+	return most;
 }
 
 /* How many of the `bits` low bits remain after the leading ones that all items share. */
@@ -232,6 +233,14 @@ sort_last(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int 
 		memcpy(other, items, bytes);
 }
 
+/* Sorts items that are few, or few in each bucket, by their low `bits` bits into `to`, as insert(). */
+static void
+sort_few(Sort *sort, uint64_t *from, uint64_t *to, size_t n, int bits)
+{
+	CALL(sort->words, insert, from, to, n, sort->words - (bits + 63) / 64);
+	moved(sort, n);
+}
+
 /* Sorts items that differ only in their low `bits` bits, if any, into `items` or `other`. */
 static void
 sort_items(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int into_other)
@@ -239,16 +248,14 @@ sort_items(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int
 	size_t stride = sort->words + 1;
 	size_t end[1 << GPUAGG_RADIX_WIDTH];
 	size_t start = 0;
+	size_t most;
 	int width;
 
 	for (;;)
 	{
 		if (n <= FEW)
 		{
-			uint64_t *to = into_other ? other : items;
-
-			CALL(sort->words, insert, items, to, n, sort->words - (bits + 63) / 64);
-			moved(sort, n);
+			sort_few(sort, items, into_other ? other : items, n, bits);
 			return;
 		}
 
@@ -258,9 +265,15 @@ sort_items(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int
 			return;
 		}
 		width = digit_width(n, bits);
-		if (split(sort, items, other, n, bits, width, end))
+		most = split(sort, items, other, n, bits, width, end);
+		if (most > 0)
 			break;
 		bits = differing_bits(sort, items, n, bits - width);
+	}
+	if (most <= FEW)
+	{
+		sort_few(sort, other, into_other ? other : items, n, bits);
+		return;
 	}
 
 	for (size_t i = 0; i < (size_t) 1 << width; i++)

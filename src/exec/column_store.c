@@ -23,6 +23,7 @@
 #define PIECES_BLOCK (16 * 1024 * 1024) /* for pieces, at most */
 #define PIECES_PART	 16					/* and so small a part of those that there are */
 
+#define ROWS_AHEAD	 64 /* whose values are fetched ahead */
 #define INTEGER_ROWS 128
 
 /* An empty store whose columns are those of `below` that are their sources, or its own. */
@@ -536,11 +537,14 @@ gpuagg_column_store_set_integers(ColumnStore *store, int c, const uint64 *number
 
 /* ---- rows out ---- */
 
+/* Values lie apart. */
 #define GATHER(Type, ToDatum)                                                                   \
 	for (int64 i = 0; i < n; i++)                                                               \
 	{                                                                                           \
 		uint64 number = numbers[i * step];                                                      \
+		uint64 later = numbers[Min(i + ROWS_AHEAD, n - 1) * step];                              \
                                                                                                 \
+		__builtin_prefetch((const Type *) (PIECE_OF(later) + at) + ROW_OF(later));              \
 		values[i * stride] = ToDatum(((const Type *) (PIECE_OF(number) + at))[ROW_OF(number)]); \
 	}
 
@@ -615,14 +619,19 @@ gather_integers(const StoreColumn *column, const uint64 *numbers, Size step, int
 			integers[i - first] = ((const GpuaggInt128 *) (PIECE_OF(number) + at))[ROW_OF(number)];
 		}
 		for (int64 i = first; i < end; i++)
+		{
+			uint64 later = numbers[Min(i + INTEGER_ROWS, n - 1) * step];
+
+			__builtin_prefetch((const GpuaggInt128 *) (PIECE_OF(later) + at) + ROW_OF(later));
 			values[i * stride] =
 				isnull[i * stride] ? (Datum) 0
 								   : NumericGetDatum(gpuagg_decimal_to_numeric(integers[i - first],
 																			   column->scale));
+		}
 	}
 }
 
-/* Where the integers are. */
+/* Where the integers are, which are about to be read. */
 static void
 gather_pointers(const StoreColumn *column, const uint64 *numbers, Size step, int64 n, Datum *values,
 				Size stride)
@@ -632,9 +641,11 @@ gather_pointers(const StoreColumn *column, const uint64 *numbers, Size step, int
 	for (int64 i = 0; i < n; i++)
 	{
 		uint64 number = numbers[i * step];
+		GpuaggInt128 *integer = (GpuaggInt128 *) (PIECE_OF(number) + column->values) +
+								ROW_OF(number);
 
-		values[i * stride] = PointerGetDatum((GpuaggInt128 *) (PIECE_OF(number) + column->values) +
-											 ROW_OF(number));
+		__builtin_prefetch(integer);
+		values[i * stride] = PointerGetDatum(integer);
 	}
 }
 
