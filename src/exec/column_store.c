@@ -21,7 +21,7 @@
 #define FIRST_BLOCK	 (8 * 1024)
 #define LAST_BLOCK	 (1024 * 1024)
 #define PIECES_BLOCK (16 * 1024 * 1024) /* for pieces, at most */
-#define PIECES_PART	 16					/* and so small a part of those that there are */
+#define PIECES_PART	 4					/* and so small a part of those that there are */
 
 #define ROWS_AHEAD	 64 /* whose values are fetched ahead */
 #define INTEGER_ROWS 128
