@@ -4,11 +4,14 @@
  *
  * The sort begins with the most significant digit.  A level counts its items by their
  * digits, moves them to one bucket for each digit in the other array, and sorts each
- * bucket by the remaining bits.  Buckets of few items are sorted by insertion, all at once, so only
- * the bits that tell items apart are read: about log2(n).  If all items share a digit, nothing
- * moves, and all further bits that they share are skipped with it.  Every level takes at
- * least LEAST_WIDTH bits or ends a word, in at most two passes over its items, so the time
- * is bounded by n and the bits, whatever the data.
+ * bucket by the remaining bits.  If all items share a digit, nothing moves, and all further
+ * bits that they share are skipped with it.  Every level takes at least LEAST_WIDTH bits or
+ * ends a word, in at most two passes over its items, so the time is bounded by n and the
+ * bits, whatever the data.
+ *
+ * A bucket that caches have is sorted from its least significant digit up, which has no
+ * branches that depend on the items.  Where that has too many counters for the items, only the bits
+ * that tell them apart are read, about log2(n): buckets of few items are sorted by insertion.
  */
 #include "common/radix.h"
 
@@ -19,7 +22,19 @@
 #define LAST_WIDTH	11	   /* bits of a last digit, at most */
 #define PIECE		131072 /* items between pauses */
 
-#define INLINE		static inline __attribute__((always_inline))
+/*
+ * Items that are sorted from the least significant digit up: as many as caches have, and some for each
+ * counter.  Digits are wide, as keys without gaps go to buckets a power of two apart, which share
+ * few places in a cache: there are to be few of these.
+ */
+#define LOW_LEAST  1024 /* items a digit */
+#define LOW_MOST   65536
+#define LOW_SPLIT  16384 /* more are split into buckets of so many: LOW_MOST / 2^(LEAST_WIDTH - 1) */
+#define LOW_WIDTH  12
+#define LOW_DIGITS 5
+#define LOW_BLOCK  256 /* items that are counted by one digit after the other */
+
+#define INLINE	   static inline __attribute__((always_inline))
 
 typedef struct Sort
 {
@@ -205,11 +220,14 @@ differing_bits(Sort *sort, const uint64_t *items, size_t n, int bits)
 	return 0;
 }
 
-/* How many bits more than FEW items are split by: for buckets of about four items, in one word. */
+/*
+ * How many bits more than FEW items are split by, in one word: for buckets that are sorted from the
+ * least significant digit up, or, of less items than that is for, of about four.
+ */
 static int
 digit_width(size_t n, int bits)
 {
-	int width = 61 - __builtin_clzll(n);
+	int width = n > LOW_MOST ? 64 - __builtin_clzll(n / LOW_SPLIT) : 61 - __builtin_clzll(n);
 	int in_word = (bits + 63) % 64 + 1;
 
 	if (width > GPUAGG_RADIX_WIDTH)
@@ -233,6 +251,71 @@ sort_last(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int 
 		memcpy(other, items, bytes);
 }
 
+/* Digits that the low `bits` bits make, if the sort is to begin with the least significant; 0: it is not. */
+static int
+low_digits(size_t n, int bits)
+{
+	int ndigits = (bits + LOW_WIDTH - 1) / LOW_WIDTH;
+
+	return ndigits <= LOW_DIGITS && n <= LOW_MOST && n / LOW_LEAST >= (size_t) ndigits ? ndigits
+																					   : 0;
+}
+
+/* Whether items are in order by the last words of their keys. */
+INLINE int
+in_order(int words, const uint64_t *items, size_t n)
+{
+	const uint64_t *last = items + words - 1;
+	size_t stride = words + 1;
+
+	for (size_t i = 1; i < n; i++)
+		if (last[(i - 1) * stride] > last[i * stride])
+			return 0;
+	return 1;
+}
+
+/* Sorts items by their low `bits` bits, in so many digits, from the least significant one up. */
+static __attribute__((noinline)) void
+sort_low_first(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int ndigits,
+			   int into_other)
+{
+	size_t stride = sort->words + 1;
+	size_t next[LOW_DIGITS][1 << LOW_WIDTH];
+	Digit digits[LOW_DIGITS];
+	uint64_t *from = items;
+	uint64_t *to = into_other ? other : items;
+	int ordered;
+
+	for (int i = 0; i < ndigits; i++)
+	{
+		int end = i + 1 < ndigits ? (i + 1) * LOW_WIDTH : bits;
+
+		digits[i] = digit_of(sort->words, end, end - i * LOW_WIDTH);
+		memset(next[i], 0, (digits[i].mask + 1) * sizeof(next[i][0]));
+	}
+	for (size_t i = 0; i < n; i += LOW_BLOCK)
+		for (int j = 0; j < ndigits; j++)
+			CALL(sort->words, count, items + i * stride, n - i < LOW_BLOCK ? n - i : LOW_BLOCK,
+				 digits[j], next[j]);
+	moved(sort, n);
+	CALL(sort->words, ordered = in_order, items, n);
+	for (int i = 0; i < ndigits && !ordered; i++)
+	{
+		uint64_t *into = from == items ? other : items;
+
+		if (next[i][digit_value(from, digits[i])] == n)
+			continue;
+		begin_buckets(next[i], digits[i].mask + 1);
+		CALL(sort->words, distribute, from, n, digits[i], into, next[i]);
+		moved(sort, n);
+		from = into;
+		/* as soon as where one column goes with another */
+		CALL(sort->words, ordered = in_order, from, n);
+	}
+	if (from != to)
+		memcpy(to, from, n * stride * sizeof(*to));
+}
+
 /* Sorts items that are few, or few in each bucket, by their low `bits` bits into `to`, as insert(). */
 static void
 sort_few(Sort *sort, uint64_t *from, uint64_t *to, size_t n, int bits)
@@ -249,6 +332,7 @@ sort_items(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int
 	size_t end[1 << GPUAGG_RADIX_WIDTH];
 	size_t start = 0;
 	size_t most;
+	int ndigits;
 	int width;
 
 	for (;;)
@@ -262,6 +346,12 @@ sort_items(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int
 		if (bits <= LAST_WIDTH && (bits <= GPUAGG_RADIX_WIDTH || n >> bits > 0))
 		{
 			sort_last(sort, items, other, n, bits, into_other);
+			return;
+		}
+		ndigits = low_digits(n, bits);
+		if (ndigits > 0)
+		{
+			sort_low_first(sort, items, other, n, bits, ndigits, into_other);
 			return;
 		}
 		width = digit_width(n, bits);

@@ -18,7 +18,7 @@ typedef void (*GpuaggPause)(void);
  * Sorts n items in place.  An item is `words` words of key (1 to MAX_WORDS), then one word
  * of anything.  The key is an unsigned number below 2^bits, its most significant word
  * first, where 64 * (words - 1) < bits <= 64 * words; or bits is 0 and all keys are equal.
- * The scratch has room for n items too.  Not stable.
+ * The scratch has room for n items too.  Equal keys stay in their order.
  */
 extern void gpuagg_radix_sort(uint64_t *items, uint64_t *scratch, size_t n, int words, int bits,
 							  GpuaggPause pause);
