@@ -21,6 +21,7 @@
 #define LEAST_WIDTH 3	   /* with fewer, buckets have more than FEW / 4 items */
 #define LAST_WIDTH	11	   /* bits of a last digit, at most */
 #define PIECE		131072 /* items between pauses */
+#define GAP			12 /* items between buckets of items that are made in pieces: some cache lines */
 
 /*
  * Items that are sorted from the least significant digit up: as many as caches have, and some for each
@@ -389,13 +390,14 @@ gpuagg_radix_sort(uint64_t *items, uint64_t *scratch, size_t n, int words, int b
 
 /* ---- of items that are made in pieces ---- */
 
-void
+size_t
 gpuagg_radix_start(GpuaggRadixBuckets *buckets, size_t n, int words, int bits)
 {
 	memset(buckets, 0, sizeof(*buckets));
 	buckets->words = words;
 	buckets->bits = bits;
 	buckets->width = digit_width(n > FEW ? n : FEW, bits);
+	return n + ((size_t) GAP << buckets->width);
 }
 
 void
@@ -408,7 +410,11 @@ gpuagg_radix_count(GpuaggRadixBuckets *buckets, const uint64_t *items, size_t n)
 size_t
 gpuagg_radix_counted(GpuaggRadixBuckets *buckets)
 {
-	return begin_buckets(buckets->end, (size_t) 1 << buckets->width);
+	size_t most = begin_buckets(buckets->end, (size_t) 1 << buckets->width);
+
+	for (size_t i = 0; i < (size_t) 1 << buckets->width; i++)
+		buckets->end[i] += i * GAP;
+	return most;
 }
 
 void
@@ -423,6 +429,8 @@ gpuagg_radix_finish(const GpuaggRadixBuckets *buckets, uint64_t *items, uint64_t
 					GpuaggPause pause)
 {
 	Sort sort = {buckets->words, 0, pause};
+	size_t stride = buckets->words + 1;
+	uint64_t *to = items;
 	size_t start = 0;
 
 	for (size_t i = 0; i < (size_t) 1 << buckets->width; i++)
@@ -430,9 +438,14 @@ gpuagg_radix_finish(const GpuaggRadixBuckets *buckets, uint64_t *items, uint64_t
 		size_t in_bucket = buckets->end[i] - start;
 
 		if (in_bucket > 0)
-			sort_items(&sort, items + start * (buckets->words + 1), scratch, in_bucket,
-					   buckets->bits - buckets->width, 0);
-		start = buckets->end[i];
+		{
+			sort_items(&sort, items + start * stride, scratch, in_bucket,
+					   buckets->bits - buckets->width, 1);
+			memcpy(to, scratch, in_bucket * stride * sizeof(*to));
+			moved(&sort, in_bucket);
+		}
+		to += in_bucket * stride;
+		start = buckets->end[i] + GAP;
 	}
 }
 

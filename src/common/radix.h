@@ -51,6 +51,8 @@ extern void gpuagg_radix_split(uint64_t *items, uint64_t *scratch, size_t n, int
  * A sort of n > 0 items that are made piece by piece, twice: they are counted first, and then moved
  * to where their first digit belongs, so that they lie nowhere before and the largest bucket's
  * scratch does for all.  Bits are more than 0; counting looks at the first `width` of them alone.
+ * Moved items have gaps between buckets, as those of keys without gaps begin powers of two apart, and
+ * would share few places in a cache; in the end all are side by side.
  */
 typedef struct GpuaggRadixBuckets
 {
@@ -60,7 +62,8 @@ typedef struct GpuaggRadixBuckets
 	size_t end[1 << GPUAGG_RADIX_WIDTH];
 } GpuaggRadixBuckets;
 
-extern void gpuagg_radix_start(GpuaggRadixBuckets *buckets, size_t n, int words, int bits);
+/* Returns how many items there is to be room for where they are moved to. */
+extern size_t gpuagg_radix_start(GpuaggRadixBuckets *buckets, size_t n, int words, int bits);
 extern void gpuagg_radix_count(GpuaggRadixBuckets *buckets, const uint64_t *items, size_t n);
 
 /* After all are counted: how many items there is to be scratch for. */

@@ -232,8 +232,10 @@ sort_in_buckets(RowSort *sort)
 	GpuaggRadixBuckets buckets;
 	uint64 *scratch;
 
-	sort->items = gpuagg_large_memory(sort->data, sort->store->nrows * item_bytes);
-	gpuagg_radix_start(&buckets, sort->store->nrows, sort->keys.words, sort->keys.bits);
+	sort->items = gpuagg_large_memory(sort->data,
+									  gpuagg_radix_start(&buckets, sort->store->nrows,
+														 sort->keys.words, sort->keys.bits) *
+										  item_bytes);
 	for (int64 piece = 0; piece < npieces; piece++)
 		gpuagg_radix_count(&buckets, packed,
 						   pack_piece(sort, piece, buckets.bits - buckets.width, packed));

@@ -165,21 +165,24 @@ sort_in_buckets(uint64_t *items, uint64_t *scratch, size_t n, int words, int bit
 	size_t bytes = n * (words + 1) * sizeof(uint64_t);
 	uint64_t *made = malloc(bytes);
 	GpuaggRadixBuckets buckets;
+	uint64_t *moved_to;
 	size_t room;
 
 	memcpy(made, items, bytes);
-	memset(items, 0, bytes);
-	gpuagg_radix_start(&buckets, n, words, bits);
+	moved_to = malloc(gpuagg_radix_start(&buckets, n, words, bits) * (words + 1) *
+					  sizeof(uint64_t));
 	for (size_t i = 0; i < n; i += 1000)
 		gpuagg_radix_count(&buckets, made + i * (words + 1), n - i < 1000 ? n - i : 1000);
 	room = gpuagg_radix_counted(&buckets);
 	scratch_too_small |= room > n;
 	memset(scratch, 0x5a, bytes);
 	for (size_t i = 0; i < n; i += 1000)
-		gpuagg_radix_move(&buckets, made + i * (words + 1), n - i < 1000 ? n - i : 1000, items);
-	gpuagg_radix_finish(&buckets, items, scratch, pause_counted);
+		gpuagg_radix_move(&buckets, made + i * (words + 1), n - i < 1000 ? n - i : 1000, moved_to);
+	gpuagg_radix_finish(&buckets, moved_to, scratch, pause_counted);
+	memcpy(items, moved_to, bytes);
 	for (size_t i = room * (words + 1); i < n * (words + 1); i++)
 		scratch_too_small |= scratch[i] != UINT64_C(0x5a5a5a5a5a5a5a5a);
+	free(moved_to);
 	free(made);
 }
 
