@@ -321,24 +321,55 @@ load_sums(RowReader *reader, const RowColumn *column)
 										  vector->valid);
 }
 
-#define LOAD(Type, FromDatum)                                           \
-	for (int i = 0; i < reader->reader.nrows; i++)                      \
-	{                                                                   \
-		bool isnull;                                                    \
-		Datum value = get(reader, column->attribute, i, &isnull);       \
-                                                                        \
-		if (isnull)                                                     \
-			continue;                                                   \
-		set_valid(column->vector, i);                                   \
-		((Type *) column->vector->values)[i] = (Type) FromDatum(value); \
+/* A column whose values lie ready; false: they are asked for one by one. */
+static bool
+find_ready(RowReader *reader, const RowAttribute *attribute, WindowVectorColumn *ready)
+{
+	Size place = (attribute - reader->attributes) * GPUAGG_VECTOR_ROWS;
+
+	if (reader->values != NULL)
+		*ready = (WindowVectorColumn){reader->values + place, reader->isnull + place, 1};
+	else if (reader->window == NULL || attribute->computed >= 0 || attribute->source.scan < 0)
+		return false;
+	else
+		return gpuagg_window_vectors_column(reader->window, attribute->source.scan, ready);
+	return true;
+}
+
+/* One of its values, or that of a column that has none ready. */
+static inline Datum
+take(RowReader *reader, const RowAttribute *attribute, const WindowVectorColumn *ready, int row,
+	 bool *isnull)
+{
+	if (ready == NULL)
+		return get(reader, attribute, row, isnull);
+	*isnull = ready->isnull[row * ready->stride];
+	return ready->values[row * ready->stride];
+}
+
+#define LOAD(Type, FromDatum)                                             \
+	for (int i = 0; i < reader->reader.nrows; i++)                        \
+	{                                                                     \
+		bool isnull;                                                      \
+		Datum value = take(reader, column->attribute, ready, i, &isnull); \
+                                                                          \
+		if (isnull)                                                       \
+			continue;                                                     \
+		set_valid(column->vector, i);                                     \
+		((Type *) column->vector->values)[i] = (Type) FromDatum(value);   \
 	}
 
 static void
 load_values(RowReader *reader, const RowColumn *column, const uint64 *wanted)
 {
+	WindowVectorColumn found;
+	const WindowVectorColumn *ready = NULL;
+
 	memset(column->vector->valid, 0, GPUAGG_VECTOR_WORDS * sizeof(uint64));
 	if (load_sums(reader, column))
 		return;
+	if (find_ready(reader, column->attribute, &found))
+		ready = &found;
 	switch (column->form->type == GPUAGG_VECTOR_DATUM ? InvalidOid : column->type)
 	{
 		case INT4OID:
@@ -360,7 +391,7 @@ load_values(RowReader *reader, const RowColumn *column, const uint64 *wanted)
 
 		if (wanted != NULL && !gpuagg_bit(wanted, i))
 			continue;
-		value = get(reader, column->attribute, i, &isnull);
+		value = take(reader, column->attribute, ready, i, &isnull);
 		if (gpuagg_vector_store(column->vector, column->form, column->type, i, value, isnull))
 			continue;
 		reader->reader.flagged[i / 64] |= UINT64CONST(1) << i % 64;

@@ -479,6 +479,21 @@ count_values(WindowRows *rows, WindowFunctionColumn *column, bool exclusive)
 	column->open_count = n;
 }
 
+/* Sets the bits of n rows whose arguments count: of all, or of those that are not NULL. */
+static void
+put_validity(uint64 *validity, const bool *isnull, Size stride, int64 n)
+{
+	for (int64 i = 0; i < n; i += 64)
+	{
+		int bits = (int) Min(n - i, 64);
+		uint64 word = PG_UINT64_MAX >> (64 - bits);
+
+		for (int bit = 0; bit < bits && isnull != NULL; bit++)
+			word ^= (uint64) isnull[(i + bit) * stride] << bit;
+		validity[i / 64] = word;
+	}
+}
+
 /* Brings a function's arguments from the rows to its scan. */
 static void
 put_column(WindowScanState *node, WindowRows *rows, int f)
@@ -491,9 +506,8 @@ put_column(WindowScanState *node, WindowRows *rows, int f)
 
 	scan->nrows = rows->nrows;
 	memcpy(scan->flight.heads, rows->partition_heads, (rows->nrows + 63) / 64 * sizeof(uint64));
-	for (int64 i = 0; i < rows->nrows; i++)
-		gpuagg_scan_set_bit(scan->flight.validity, i,
-							function->every_row || !rows->isnull[place + i * stride]);
+	put_validity(scan->flight.validity, function->every_row ? NULL : rows->isnull + place, stride,
+				 rows->nrows);
 	if (function->op->wide)
 		gpuagg_running_store_wide(scan->flight.values, rows->values + place,
 								  rows->values + gpuagg_window_input_upper(&node->input, f),

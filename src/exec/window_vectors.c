@@ -66,6 +66,23 @@ child_value(const WindowScanState *node, int column, Datum value, bool isnull)
 		gpuagg_decimal_to_numeric(*(const GpuaggInt128 *) DatumGetPointer(value), scale));
 }
 
+bool
+gpuagg_window_vectors_column(PlanState *ps, int column, WindowVectorColumn *ready)
+{
+	const WindowScanState *node = (const WindowScanState *) ps;
+	const WindowPipeline *p = node->pipeline;
+	int f = column - node->spec->nchild;
+	Size place;
+
+	if (p->groups != NULL || (f < 0 ? gpuagg_window_pipeline_scale(node, column) >= 0
+									: !p->current->columns[f].has_values))
+		return false;
+	place = gpuagg_window_place(node, p->first_given, column);
+	*ready = (WindowVectorColumn){p->current->values + place, p->current->isnull + place,
+								  p->stride};
+	return true;
+}
+
 Datum
 gpuagg_window_vectors_datum(PlanState *ps, int column, int row, bool *isnull)
 {

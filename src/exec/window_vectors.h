@@ -22,6 +22,17 @@ extern bool gpuagg_window_vectors_begin(PlanState *node, const bool *needed);
 /* Goes to the next rows; returns how many, up to GPUAGG_VECTOR_ROWS, 0 at the end. */
 extern int gpuagg_window_vectors_next(PlanState *node);
 
+/* A column of these rows: their values and whether they are NULL, each so many places after the last one. */
+typedef struct WindowVectorColumn
+{
+	const Datum *values;
+	const bool *isnull;
+	Size stride;
+} WindowVectorColumn;
+
+/* A column whose values lie ready; false: they are asked for one by one. */
+extern bool gpuagg_window_vectors_column(PlanState *node, int column, WindowVectorColumn *ready);
+
 /*
  * A value of one of these rows.  By reference it is the node's, until it goes on, or in the current
  * memory context.  Raises the function's error.
