@@ -21,7 +21,7 @@
 #define LEAST_WIDTH 3	   /* with fewer, buckets have more than FEW / 4 items */
 #define LAST_WIDTH	11	   /* bits of a last digit, at most */
 #define PIECE		131072 /* items between pauses */
-#define GAP			12 /* items between buckets of items that are made in pieces: some cache lines */
+#define GAP			12 /* items between buckets of more than LOW_MOST: some cache lines */
 
 /*
  * Items that are sorted from the least significant digit up: as many as caches have, and some for each
@@ -397,7 +397,8 @@ gpuagg_radix_start(GpuaggRadixBuckets *buckets, size_t n, int words, int bits)
 	buckets->words = words;
 	buckets->bits = bits;
 	buckets->width = digit_width(n > FEW ? n : FEW, bits);
-	return n + ((size_t) GAP << buckets->width);
+	buckets->gap = n > LOW_MOST ? GAP : 0;
+	return n + (buckets->gap << buckets->width);
 }
 
 void
@@ -413,7 +414,7 @@ gpuagg_radix_counted(GpuaggRadixBuckets *buckets)
 	size_t most = begin_buckets(buckets->end, (size_t) 1 << buckets->width);
 
 	for (size_t i = 0; i < (size_t) 1 << buckets->width; i++)
-		buckets->end[i] += i * GAP;
+		buckets->end[i] += i * buckets->gap;
 	return most;
 }
 
@@ -445,7 +446,7 @@ gpuagg_radix_finish(const GpuaggRadixBuckets *buckets, uint64_t *items, uint64_t
 			moved(&sort, in_bucket);
 		}
 		to += in_bucket * stride;
-		start = buckets->end[i] + GAP;
+		start = buckets->end[i] + buckets->gap;
 	}
 }
 

@@ -59,6 +59,7 @@ typedef struct GpuaggRadixBuckets
 	int words;
 	int bits;
 	int width;
+	size_t gap; /* items between buckets */
 	size_t end[1 << GPUAGG_RADIX_WIDTH];
 } GpuaggRadixBuckets;
 

@@ -325,15 +325,15 @@ load_sums(RowReader *reader, const RowColumn *column)
 static bool
 find_ready(RowReader *reader, const RowAttribute *attribute, WindowVectorColumn *ready)
 {
-	Size place = (attribute - reader->attributes) * GPUAGG_VECTOR_ROWS;
-
 	if (reader->values != NULL)
+	{
+		Size place = (attribute - reader->attributes) * GPUAGG_VECTOR_ROWS;
+
 		*ready = (WindowVectorColumn){reader->values + place, reader->isnull + place, 1};
-	else if (reader->window == NULL || attribute->computed >= 0 || attribute->source.scan < 0)
-		return false;
-	else
-		return gpuagg_window_vectors_column(reader->window, attribute->source.scan, ready);
-	return true;
+		return true;
+	}
+	return reader->window != NULL && attribute->computed < 0 && attribute->source.scan >= 0 &&
+		   gpuagg_window_vectors_column(reader->window, attribute->source.scan, ready);
 }
 
 /* One of its values, or that of a column that has none ready. */
