@@ -21,7 +21,7 @@
 #define LEAST_WIDTH 3	   /* with fewer, buckets have more than FEW / 4 items */
 #define LAST_WIDTH	11	   /* bits of a last digit, at most */
 #define PIECE		131072 /* items between pauses */
-#define GAP			12 /* items between buckets of more than LOW_MOST: some cache lines */
+#define GAP			12	   /* items between buckets of more than LOW_MOST: some cache lines */
 
 /*
  * Items that are sorted from the least significant digit up: as many as caches have, and some for each
