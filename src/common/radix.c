@@ -168,14 +168,13 @@ begin_buckets(size_t *counts, size_t nbuckets)
 
 /*
  * Moves items to their buckets by the `width` bits below bit `bits`; end[i] becomes the end of
- * bucket i.  Returns the greatest number of items in one; 0, and moves nothing, if that is all.
+ * bucket i.  Returns 0, and moves nothing, if all items belong to one bucket.
  */
-static size_t
+static int
 split(Sort *sort, const uint64_t *items, uint64_t *to, size_t n, int bits, int width, size_t *end)
 {
 	size_t stride = sort->words + 1;
 	Digit digit = digit_of(sort->words, bits, width);
-	size_t most;
 	size_t piece;
 
 	memset(end, 0, (digit.mask + 1) * sizeof(*end));
@@ -187,14 +186,14 @@ split(Sort *sort, const uint64_t *items, uint64_t *to, size_t n, int bits, int w
 	}
 	if (end[digit_value(items, digit)] == n)
 		return 0;
-	most = begin_buckets(end, digit.mask + 1);
+	begin_buckets(end, digit.mask + 1);
 	for (size_t i = 0; i < n; i += piece)
 	{
 		piece = n - i < PIECE ? n - i : PIECE;
 		CALL(sort->words, distribute, items + i * stride, piece, digit, to, end);
 		moved(sort, piece);
 	}
-	return most;
+	return 1;
 }
 
 /* How many of the `bits` low bits remain after the leading ones that all items share. */
@@ -263,11 +262,11 @@ low_digits(size_t n, int bits)
 }
 
 /* Whether items are in order by the last words of their keys. */
-INLINE int
-in_order(int words, const uint64_t *items, size_t n)
+static int
+in_order(const Sort *sort, const uint64_t *items, size_t n)
 {
-	const uint64_t *last = items + words - 1;
-	size_t stride = words + 1;
+	const uint64_t *last = items + sort->words - 1;
+	size_t stride = sort->words + 1;
 
 	for (size_t i = 1; i < n; i++)
 		if (last[(i - 1) * stride] > last[i * stride])
@@ -285,7 +284,6 @@ sort_low_first(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits,
 	Digit digits[LOW_DIGITS];
 	uint64_t *from = items;
 	uint64_t *to = into_other ? other : items;
-	int ordered;
 
 	for (int i = 0; i < ndigits; i++)
 	{
@@ -299,30 +297,22 @@ sort_low_first(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits,
 			CALL(sort->words, count, items + i * stride, n - i < LOW_BLOCK ? n - i : LOW_BLOCK,
 				 digits[j], next[j]);
 	moved(sort, n);
-	CALL(sort->words, ordered = in_order, items, n);
-	for (int i = 0; i < ndigits && !ordered; i++)
+	for (int i = 0; i < ndigits; i++)
 	{
 		uint64_t *into = from == items ? other : items;
 
 		if (next[i][digit_value(from, digits[i])] == n)
 			continue;
+		/* at first, or as one column goes with another */
+		if (in_order(sort, from, n))
+			break;
 		begin_buckets(next[i], digits[i].mask + 1);
 		CALL(sort->words, distribute, from, n, digits[i], into, next[i]);
 		moved(sort, n);
 		from = into;
-		/* as soon as where one column goes with another */
-		CALL(sort->words, ordered = in_order, from, n);
 	}
 	if (from != to)
 		memcpy(to, from, n * stride * sizeof(*to));
-}
-
-/* Sorts items that are few, or few in each bucket, by their low `bits` bits into `to`, as insert(). */
-static void
-sort_few(Sort *sort, uint64_t *from, uint64_t *to, size_t n, int bits)
-{
-	CALL(sort->words, insert, from, to, n, sort->words - (bits + 63) / 64);
-	moved(sort, n);
 }
 
 /* Sorts items that differ only in their low `bits` bits, if any, into `items` or `other`. */
@@ -332,7 +322,6 @@ sort_items(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int
 	size_t stride = sort->words + 1;
 	size_t end[1 << GPUAGG_RADIX_WIDTH];
 	size_t start = 0;
-	size_t most;
 	int ndigits;
 	int width;
 
@@ -340,7 +329,10 @@ sort_items(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int
 	{
 		if (n <= FEW)
 		{
-			sort_few(sort, items, into_other ? other : items, n, bits);
+			uint64_t *to = into_other ? other : items;
+
+			CALL(sort->words, insert, items, to, n, sort->words - (bits + 63) / 64);
+			moved(sort, n);
 			return;
 		}
 
@@ -356,15 +348,9 @@ sort_items(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int
 			return;
 		}
 		width = digit_width(n, bits);
-		most = split(sort, items, other, n, bits, width, end);
-		if (most > 0)
+		if (split(sort, items, other, n, bits, width, end))
 			break;
 		bits = differing_bits(sort, items, n, bits - width);
-	}
-	if (most <= FEW)
-	{
-		sort_few(sort, other, into_other ? other : items, n, bits);
-		return;
 	}
 
 	for (size_t i = 0; i < (size_t) 1 << width; i++)

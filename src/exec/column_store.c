@@ -537,7 +537,7 @@ gpuagg_column_store_set_integers(ColumnStore *store, int c, const uint64 *number
 
 /* ---- rows out ---- */
 
-/* Values lie apart. */
+/* Values lie apart: those of rows to come are fetched ahead. */
 #define GATHER(Type, ToDatum)                                                                   \
 	for (int64 i = 0; i < n; i++)                                                               \
 	{                                                                                           \

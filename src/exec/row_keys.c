@@ -172,10 +172,8 @@ pack_key(const RowKeys *keys, const RowKey *key, const GpuaggKeyLayout *layout,
 		key_words(key, store, piece, n, words);
 		if (!layout->range.has_nulls && keys->words == 1)
 			add_key(*layout, words, NULL, n, 1, items);
-		else if (!layout->range.has_nulls)
-			add_key(*layout, words, NULL, n, keys->words, items);
 		else
-			add_key(*layout, words, nulls, n, keys->words, items);
+			add_key(*layout, words, layout->range.has_nulls ? nulls : NULL, n, keys->words, items);
 	}
 	for (int i = 0; i < n && layout->null_bit; i++)
 		add_bits(items + i * gpuagg_row_keys_step(keys), keys->words,

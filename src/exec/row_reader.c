@@ -323,23 +323,16 @@ load_sums(RowReader *reader, const RowColumn *column)
 
 /* A column whose values lie ready; false: they are asked for one by one. */
 static bool
-find_ready(RowReader *reader, const RowAttribute *attribute, WindowVectorColumn *ready)
+find_ready(const RowReader *reader, const RowAttribute *attribute, WindowVectorColumn *ready)
 {
-	if (reader->values != NULL)
-	{
-		Size place = (attribute - reader->attributes) * GPUAGG_VECTOR_ROWS;
-
-		*ready = (WindowVectorColumn){reader->values + place, reader->isnull + place, 1};
-		return true;
-	}
 	return reader->window != NULL && attribute->computed < 0 && attribute->source.scan >= 0 &&
 		   gpuagg_window_vectors_column(reader->window, attribute->source.scan, ready);
 }
 
 /* One of its values, or that of a column that has none ready. */
 static inline Datum
-take(RowReader *reader, const RowAttribute *attribute, const WindowVectorColumn *ready, int row,
-	 bool *isnull)
+take(const RowReader *reader, const RowAttribute *attribute, const WindowVectorColumn *ready,
+	 int row, bool *isnull)
 {
 	if (ready == NULL)
 		return get(reader, attribute, row, isnull);
@@ -363,13 +356,12 @@ static void
 load_values(RowReader *reader, const RowColumn *column, const uint64 *wanted)
 {
 	WindowVectorColumn found;
-	const WindowVectorColumn *ready = NULL;
+	const WindowVectorColumn *ready;
 
 	memset(column->vector->valid, 0, GPUAGG_VECTOR_WORDS * sizeof(uint64));
 	if (load_sums(reader, column))
 		return;
-	if (find_ready(reader, column->attribute, &found))
-		ready = &found;
+	ready = find_ready(reader, column->attribute, &found) ? &found : NULL;
 	switch (column->form->type == GPUAGG_VECTOR_DATUM ? InvalidOid : column->type)
 	{
 		case INT4OID:

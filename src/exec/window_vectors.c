@@ -89,22 +89,28 @@ gpuagg_window_vectors_datum(PlanState *ps, int column, int row, bool *isnull)
 	WindowScanState *node = (WindowScanState *) ps;
 	WindowPipeline *p = node->pipeline;
 	int64 i = p->first_given + row;
-	Size place = gpuagg_window_place(node, i, column);
 	int f = column - node->spec->nchild;
+	WindowVectorColumn ready;
 	Datum value;
 
-	if (p->groups != NULL && f >= 0)
-		return gpuagg_window_groups_result(node, f, row, isnull);
-	if (f >= 0 && !p->current->columns[f].has_values)
-		return gpuagg_window_function_result(node, f, i, isnull);
+	if (gpuagg_window_vectors_column(ps, column, &ready))
+	{
+		*isnull = ready.isnull[row * ready.stride];
+		return ready.values[row * ready.stride];
+	}
+	if (f >= 0)
+		return p->groups != NULL ? gpuagg_window_groups_result(node, f, row, isnull)
+								 : gpuagg_window_function_result(node, f, i, isnull);
 	if (p->groups != NULL)
 		value = gpuagg_window_groups_column(node, column, row, isnull);
 	else
 	{
+		Size place = gpuagg_window_place(node, i, column);
+
 		*isnull = p->current->isnull[place];
 		value = p->current->values[place];
 	}
-	return f >= 0 ? value : child_value(node, column, value, *isnull);
+	return child_value(node, column, value, *isnull);
 }
 
 /* Of a column of windows below. */

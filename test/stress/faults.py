@@ -259,6 +259,7 @@ class Faults:
         for session in sessions:
             session.connect()
         of_each = self.arguments.queries // len(sessions)
+        room = {**ROOM, 'staging segments': SEGMENTS * len(sessions)}
         before = None
         # the first tenth is what all of it may hold; all columns are there at both times
         for part in (of_each // 10, of_each - of_each // 10):
@@ -269,7 +270,7 @@ class Faults:
             if before is not None:
                 for what, number in now.items():
                     print('%s: %d, then %d' % (what, before[what], number))
-                    if number > before[what] + (ROOM[what] if what in ROOM else SEGMENTS * len(sessions)):
+                    if number > before[what] + room[what]:
                         self.run.fail('%s grew from %d to %d' % (what, before[what], number))
             before = now
         for session in sessions:
