@@ -4,7 +4,7 @@
  *
  * Rows are kept column by column, in the order in which they came (column_store.h).  When all
  * are there, each gets an item of its keys (row_keys.h), and the items are sorted by number,
- * with scratch memory of the same size.  Beyond the limit what is there is sorted and becomes
+ * with scratch memory of the same size.  Few values go with the keys (row_carried.h).  Beyond the limit what is there is sorted and becomes
  * a run on disk; in the end the runs are merged as rows are asked for (row_runs.h).
  */
 #include "compat.h"
@@ -17,6 +17,7 @@
 #include "engine/scan.h"
 #include "engine/sort.h"
 #include "exec/large_memory.h"
+#include "exec/row_carried.h"
 #include "exec/row_runs.h"
 #include "exec/row_sort.h"
 
@@ -58,7 +59,9 @@ struct RowSort
 
 	/* sorted: items of some rows, all in memory or the next ones of the runs */
 	uint64 *items;
-	int64 first; /* of these its number in the order */
+	RowCarried *carried;
+	bool numbered; /* items have the rows' numbers, as others ask for these */
+	int64 first;   /* of these its number in the order */
 	int64 nitems;
 	int64 position; /* the next row to give out */
 	RowsAhead next; /* for get() */
@@ -88,6 +91,7 @@ start(RowSort *sort)
 	sort->nrows = 0;
 	sort->device_pieces = 0;
 	sort->items = NULL;
+	sort->carried->all = false;
 	sort->first = 0;
 	sort->nitems = 0;
 	sort->position = 0;
@@ -145,6 +149,7 @@ gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted
 	for (int k = 0; k < sort->keys.nkeys; k++)
 		sort->kept[sort->keys.keys[k].attno - 1] = true;
 	sort->all = gpuagg_row_sort_select(sort, wanted);
+	sort->carried = gpuagg_row_carried_make(desc->natts);
 	for (int i = 0; i < desc->natts; i++)
 		if (sort->kept[i])
 			sort->last_attno = i + 1;
@@ -219,6 +224,9 @@ pack_piece(const RowSort *sort, int64 piece, int low, uint64 *items)
 
 	CHECK_FOR_INTERRUPTS();
 	gpuagg_row_keys_pack(&sort->keys, sort->store, piece, n, low, items);
+	if (low == 0 && sort->carried->all)
+		gpuagg_row_carried_put(sort->carried, sort->store, sort->all->gathered, piece, n,
+							   items + sort->keys.words, gpuagg_row_keys_step(&sort->keys));
 	return n;
 }
 
@@ -373,7 +381,7 @@ gpuagg_row_sort_share(RowSort *sort, const RowSort *below, const StoreSource *so
 	ColumnStore *store = gpuagg_column_store_make_over(sort->desc, sort->kept, below->store,
 													   sources, sort->data);
 
-	Assert(sort->store->nrows == 0 && below->runs == NULL);
+	Assert(sort->store->nrows == 0 && below->runs == NULL && below->numbered);
 	gpuagg_column_store_free(sort->store);
 	sort->store = store;
 	sort->shares = true;
@@ -436,7 +444,20 @@ sort_in_memory(RowSort *sort)
 	sort->nitems = sort->store->nrows;
 	if (sort->nitems == 0)
 		return;
+	sort->carried->all = false;
+	if (!sort->numbered)
+		gpuagg_row_carried_choose(sort->carried, sort->store, sort->all->gathered);
 	sort_items(sort);
+}
+
+void
+gpuagg_row_sort_number(RowSort *sort)
+{
+	sort->numbered = true;
+	if (!sort->carried->all || sort->items == NULL)
+		return;
+	pfree(sort->items);
+	sort_in_memory(sort);
 }
 
 void
@@ -491,10 +512,15 @@ give_out(const RowSort *sort, const RowColumns *columns, int64 first, int64 n, D
 		 bool *isnull, Size stride)
 {
 	const uint64 *items = item_of(sort, first);
+	const uint64 *last = items + sort->keys.words;
+	Size step = gpuagg_row_keys_step(&sort->keys);
 
-	gpuagg_column_store_gather(store_of(sort), columns->gathered, items + sort->keys.words,
-							   gpuagg_row_keys_step(&sort->keys), n, columns->integers, values,
+	if (sort->carried->all)
+		gpuagg_row_carried_get(sort->carried, sort->store, columns->gathered, last, step, n, values,
 							   isnull, stride);
+	else
+		gpuagg_column_store_gather(store_of(sort), columns->gathered, last, step, n,
+								   columns->integers, values, isnull, stride);
 	gpuagg_row_keys_unpack(&sort->keys, columns->unpacked, items, n, values, isnull, stride);
 }
 

@@ -65,9 +65,12 @@ extern void gpuagg_row_sort_keep_integers(RowSort *sort, const int *scales);
 extern void gpuagg_row_sort_put_columns(RowSort *sort, const StoreInput *inputs, int64 first,
 										int64 n);
 
+/* Its rows, now and after a clear, may be those of another sort, too. */
+extern void gpuagg_row_sort_number(RowSort *sort);
+
 /*
  * In place of puts, where none has been: its rows are those of `below`, whose number they keep.  A
- * column is a column of those, as all keys are, or is to be set.  `below` is in memory, and
+ * column is a column of those, as all keys are, or is to be set.  `below` is numbered, in memory, and
  * neither cleared nor ended before this one is.  False: that would take more memory than it may;
  * it has no rows.
  */

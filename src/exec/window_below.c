@@ -252,6 +252,9 @@ gpuagg_window_below_begin(WindowInput *above)
 	if (below == NULL)
 		return false;
 	old = MemoryContextSwitchTo(above->child->state->es_query_cxt);
+	below->input.is_below = true;
+	if (below->input.sort != NULL)
+		gpuagg_row_sort_number(below->input.sort);
 	gpuagg_window_arguments_ask(above, &below->input);
 	if (above->child->chgParam != NULL)
 		ExecReScan(above->child);

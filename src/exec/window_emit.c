@@ -39,11 +39,50 @@ gpuagg_window_copy_columns(WindowScanState *node, TupleTableSlot *row)
 	memcpy(node->isnull, row->tts_isnull, node->spec->nchild * sizeof(bool));
 }
 
+void
+gpuagg_window_project_init(WindowScanState *node)
+{
+	const ScanState *ss = &node->css.ss;
+	const List *target = ss->ps.plan->targetlist;
+	int n = list_length(target);
+	AttrNumber *columns = palloc(Max(n, 1) * sizeof(AttrNumber));
+
+	if (ss->ps.ps_ProjInfo == NULL || ss->ps.qual != NULL || node->run.condition != NULL)
+		return;
+	for (int i = 0; i < n; i++)
+	{
+		const Var *var = (const Var *) list_nth_node(TargetEntry, target, i)->expr;
+
+		if (!IsA(var, Var) || var->varattno <= 0)
+			return;
+		columns[i] = var->varattno;
+	}
+	node->columns = columns;
+}
+
+/* The row has columns of the scan tuple and nothing else. */
+static TupleTableSlot *
+copy_columns(WindowScanState *node, const Datum *values, const bool *isnull)
+{
+	TupleTableSlot *row = node->css.ss.ps.ps_ProjInfo->pi_state.resultslot;
+	int n = row->tts_tupleDescriptor->natts;
+
+	ExecClearTuple(row);
+	for (int i = 0; i < n; i++)
+	{
+		row->tts_values[i] = values[node->columns[i] - 1];
+		row->tts_isnull[i] = isnull[node->columns[i] - 1];
+	}
+	return ExecStoreVirtualTuple(row);
+}
+
 TupleTableSlot *
 gpuagg_window_project(WindowScanState *node, Datum *values, bool *isnull)
 {
 	ScanState *ss = &node->css.ss;
 
+	if (node->columns != NULL)
+		return copy_columns(node, values, isnull);
 	gpuagg_window_show(node, values, isnull);
 	ResetExprContext(ss->ps.ps_ExprContext);
 	if (ss->ps.ps_ProjInfo == NULL)
@@ -408,14 +447,15 @@ settle_ahead(WindowScanState *node, int64 row)
 													  GPUAGG_ROW_OVERFLOW, end - row) != NULL))
 			return;
 	for (int f = 0; f < node->nfunctions; f++)
-		if (has_results(&rows->columns[f]))
-			for (int64 i = row; i < end; i++)
-			{
-				Size place = gpuagg_window_place(node, i, node->spec->nchild + f);
+	{
+		const WindowFunctionColumn *column = &rows->columns[f];
+		Size place = gpuagg_window_place(node, row, node->spec->nchild + f);
 
-				rows->values[place] = gpuagg_window_function_result(node, f, i,
-																	&rows->isnull[place]);
-			}
+		if (has_results(column))
+			gpuagg_running_results(node->functions[f].op, column->scan->flight.results,
+								   column->scan->flight.status, column->counts, row, end,
+								   rows->values + place, rows->isnull + place, p->stride);
+	}
 	p->settled = end;
 }
 
@@ -464,15 +504,18 @@ next_single(WindowScanState *node)
 	WindowPipeline *p = node->pipeline;
 	Size place;
 
-	if (!find_single(node))
-		return NULL;
-	if (p->current->is_late)
-		gpuagg_window_pipeline_complete(node, p->next_row,
-										gpuagg_window_next_bit(p->current->dropped, true,
-															   p->next_row, p->current->nrows) -
-											p->next_row);
+	if (p->next_row >= p->settled || p->nscans < node->nfunctions || node->run.condition != NULL)
+	{
+		if (!find_single(node))
+			return NULL;
+		if (p->current->is_late)
+			gpuagg_window_pipeline_complete(node, p->next_row,
+											gpuagg_window_next_bit(p->current->dropped, true,
+																   p->next_row, p->current->nrows) -
+												p->next_row);
+		gpuagg_window_settle_single(node, p->next_row);
+	}
 	place = gpuagg_window_place(node, p->next_row, 0);
-	gpuagg_window_settle_single(node, p->next_row);
 	p->next_emitted = ++p->next_row;
 	node->waiting.nemitted++;
 	return gpuagg_window_project(node, p->current->values + place, p->current->isnull + place);

@@ -59,8 +59,8 @@ static void
 choose_integers(Giving *giving)
 {
 	for (int i = 0; i < giving->nvalues; i++)
-		giving->sources[giving->columns[i]].scale = gpuagg_window_sums_scale(giving->below,
-																			 giving->functions[i]);
+		giving->sources[giving->columns[i]].scale = gpuagg_running_sums_scale(
+			giving->below->functions[giving->functions[i]].op);
 }
 
 /* Whether engines compute all functions, and none numbers rows. */

@@ -381,17 +381,6 @@ divide_columns(WindowScanState *node)
 	MemoryContextSwitchTo(old);
 }
 
-int
-gpuagg_window_sums_scale(const WindowScanState *node, int f)
-{
-	const RunningOperation *op = node->functions[f].op;
-
-	if (op->aggregate != AGGREGATE_SUM || op->kind != GPUAGG_INT64 || op->result != NUMERICOID ||
-		op->wide)
-		return -1;
-	return Max(op->scale, 0);
-}
-
 void
 gpuagg_window_pipeline_complete(WindowScanState *node, int64 first, int64 most)
 {

@@ -153,9 +153,6 @@ gpuagg_window_place(const WindowScanState *node, int64 row, int column)
 	return row * node->pipeline->stride + column;
 }
 
-/* Of a sum whose value is numeric, and whose scan's result an integer, the scale; -1: others. */
-extern int gpuagg_window_sums_scale(const WindowScanState *node, int f);
-
 /* The column that has a function's arguments. */
 static inline int
 gpuagg_window_argument_column(const WindowScanState *node, int f)

@@ -118,6 +118,7 @@ begin(CustomScanState *css, EState *estate, int eflags)
 	gpuagg_window_functions_init(node);
 	init_run(node);
 	gpuagg_window_bounds_init(node);
+	gpuagg_window_project_init(node);
 	input->last_read = last_column_read(node);
 	input->marks_sets = node->has_scans && node->can_read_ahead && !spec->sort &&
 						gpuagg_window_keys_are_bits(input->partition_keys, spec->npartition) &&

@@ -122,6 +122,9 @@ typedef struct WindowScanState
 	WindowPassed *passed; /* what the device does by these; NULL: nothing yet (window_passed.h) */
 	bool given;			  /* it has given this run's rows */
 
+	/* of each column that is given, that of the scan tuple, where nothing is computed; or NULL */
+	AttrNumber *columns;
+
 	/* the row at hand */
 	Datum *values; /* the child's columns, then the functions' values */
 	bool *isnull;
@@ -209,6 +212,9 @@ extern TupleTableSlot *gpuagg_window_next_by_set(WindowScanState *node);
  * them, and whoever has the scan tuple may write to them.
  */
 extern void gpuagg_window_show(WindowScanState *node, Datum *values, bool *isnull);
+
+/* For a node that starts, and whose conditions are known. */
+extern void gpuagg_window_project_init(WindowScanState *node);
 
 /* The row that the plan asks for, of these columns as the scan tuple. */
 extern TupleTableSlot *gpuagg_window_project(WindowScanState *node, Datum *values, bool *isnull);

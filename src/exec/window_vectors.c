@@ -142,8 +142,8 @@ gpuagg_window_vectors_integers(PlanState *ps, int column, int scale, GpuaggInt12
 	int f = column - node->spec->nchild;
 	const Flight *flight;
 
-	if (scale !=
-		(f < 0 ? gpuagg_window_pipeline_scale(node, column) : gpuagg_window_sums_scale(node, f)))
+	if (scale != (f < 0 ? gpuagg_window_pipeline_scale(node, column)
+						: gpuagg_running_sums_scale(node->functions[f].op)))
 		return false;
 	if (f < 0)
 		child_integers(node, column, values, valid);

@@ -263,6 +263,25 @@ gpuagg_running_result(const RunningOperation *op, const void *results, const uin
 								: gpuagg_int128_from(((const int64 *) results)[i]));
 }
 
+void
+gpuagg_running_results(const RunningOperation *op, const void *results, const uint8 *status,
+					   const int64 *counts, int64 first, int64 end, Datum *values, bool *isnull,
+					   Size stride)
+{
+	int scale = gpuagg_running_sums_scale(op);
+
+	for (int64 i = first; i < end; i++, values += stride, isnull += stride)
+		if (scale >= 0 && status[i] == GPUAGG_ROW_VALUE)
+		{
+			*isnull = false;
+			*values = NumericGetDatum(
+				gpuagg_decimal_to_numeric(((const GpuaggInt128 *) results)[i], scale));
+		}
+		else
+			*values = gpuagg_running_result(op, results, status, i, counts != NULL ? counts[i] : 0,
+											isnull);
+}
+
 bool
 gpuagg_running_average(const RunningOperation *op, GpuaggInt128 sum, int64 n, int scale,
 					   GpuaggInt128 *average)

@@ -61,6 +61,16 @@ gpuagg_running_averages_numerics(const RunningOperation *op)
 		   op->result == NUMERICOID;
 }
 
+/* Of a sum whose value is numeric, and whose scan's result an integer, the scale; -1: others. */
+static inline int
+gpuagg_running_sums_scale(const RunningOperation *op)
+{
+	if (op->aggregate != AGGREGATE_SUM || op->kind != GPUAGG_INT64 || op->result != NUMERICOID ||
+		op->wide)
+		return -1;
+	return Max(op->scale, 0);
+}
+
 /* Whether a scan's result may be no value: a sum of money may be out of range, which the scan does not know. */
 static inline bool
 gpuagg_running_may_raise(const RunningOperation *op)
@@ -173,6 +183,11 @@ extern void gpuagg_running_from_carry(const RunningOperation *op, RunningState *
  */
 extern Datum gpuagg_running_result(const RunningOperation *op, const void *results,
 								   const uint8 *status, int64 i, int64 n, bool *isnull);
+
+/* The same at rows first to end, into values `stride` places apart; counts: n by row, or NULL: 0. */
+extern void gpuagg_running_results(const RunningOperation *op, const void *results,
+								   const uint8 *status, const int64 *counts, int64 first, int64 end,
+								   Datum *values, bool *isnull, Size stride);
 
 /*
  * Of a numeric average, of a row that has one, its value times 10^scale.  False: it is not an integer of

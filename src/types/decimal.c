@@ -69,11 +69,10 @@ groups_of(uint64 *words, int n, uint16 *group)
 	return count + put_groups((uint32) rest, group + count);
 }
 
-Numeric
-gpuagg_decimal_words(uint64 *words, int n, bool negative, int scale, int places)
+/* Of groups as above, `places` of them behind the point. */
+static inline Numeric
+from_groups(const uint16 *group, int count, bool negative, int scale, int places)
 {
-	uint16 group[MAX_GROUPS];
-	int count = groups_of(words, n, group);
 	int weight = count > 0 ? count - places - 1 : 0;
 	bool is_long = scale > 63 || weight < -64;
 	int zeros = 0;
@@ -99,22 +98,49 @@ gpuagg_decimal_words(uint64 *words, int n, bool negative, int scale, int places)
 	return (Numeric) result;
 }
 
+Numeric
+gpuagg_decimal_words(uint64 *words, int n, bool negative, int scale, int places)
+{
+	uint16 group[MAX_GROUPS];
+	int count = groups_of(words, n, group);
+
+	return from_groups(group, count, negative, scale, places);
+}
+
+/* The same of a number < CUT. */
+static inline Numeric
+from_small(uint64 v, bool negative, int scale, int places)
+{
+	uint16 group[CUT_GROUPS];
+	int count = put_groups((uint32) (v % CUT_HALF), group);
+	int above = put_groups((uint32) (v / CUT_HALF), group + CUT_GROUPS / 2);
+
+	return from_groups(group, above > 0 ? CUT_GROUPS / 2 + above : count, negative, scale, places);
+}
+
+/* By which a number with so many decimal places becomes one of whole groups. */
+static inline uint64
+power_of_group(int places)
+{
+	static const uint64 powers[] = {1, 1000, 100, 10};
+
+	return powers[places % 4];
+}
+
 /* The same of a number whose last digit is number `places` behind the point, and whose last word is 0. */
 static Numeric
 from_words(uint64 *words, int n, bool negative, int places, int scale)
 {
-	static const uint64 powers[] = {1, 10, 100, 1000};
-	int groups = (places + 3) / 4;
-	int more = groups * 4 - places;
+	uint64 power = power_of_group(places);
 	unsigned __int128 carry = 0;
 
-	for (int i = 0; i < n && more > 0; i++)
+	for (int i = 0; i < n && power > 1; i++)
 	{
-		carry += (unsigned __int128) words[i] * powers[more];
+		carry += (unsigned __int128) words[i] * power;
 		words[i] = (uint64) carry;
 		carry >>= 64;
 	}
-	return gpuagg_decimal_words(words, n, negative, scale, groups);
+	return gpuagg_decimal_words(words, n, negative, scale, (places + 3) / 4);
 }
 
 static Numeric
@@ -122,6 +148,8 @@ from_magnitude(unsigned __int128 magnitude, bool negative, int places, int scale
 {
 	uint64 words[] = {(uint64) magnitude, (uint64) (magnitude >> 64), 0};
 
+	if (magnitude < CUT / 1000)
+		return from_small(words[0] * power_of_group(places), negative, scale, (places + 3) / 4);
 	return from_words(words, lengthof(words), negative, places, scale);
 }
 
