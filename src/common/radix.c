@@ -17,11 +17,14 @@
 
 #include <string.h>
 
+#include "common/stream_copy.h"
+
 #define FEW			32	   /* items that are sorted by insertion */
 #define LEAST_WIDTH 3	   /* with fewer, buckets have more than FEW / 4 items */
 #define LAST_WIDTH	11	   /* bits of a last digit, at most */
 #define PIECE		131072 /* items between pauses */
-#define GAP			12	   /* items between buckets of more than LOW_MOST: some cache lines */
+#define GATHERED	8	   /* items that move together: of any number of words whole lines */
+#define GAP			8	   /* items between their buckets, at least */
 
 /*
  * Items that are sorted from the least significant digit up: as many as caches have, and some for each
@@ -147,12 +150,11 @@ distribute(int words, const uint64_t *items, size_t n, Digit digit, uint64_t *to
 	}
 }
 
-/* Makes of buckets' counts where they begin; returns the greatest count. */
-static size_t
+/* Makes of buckets' counts where they begin. */
+static void
 begin_buckets(size_t *counts, size_t nbuckets)
 {
 	size_t sum = 0;
-	size_t most = 0;
 
 	for (size_t i = 0; i < nbuckets; i++)
 	{
@@ -160,10 +162,7 @@ begin_buckets(size_t *counts, size_t nbuckets)
 
 		counts[i] = sum;
 		sum += in_bucket;
-		if (in_bucket > most)
-			most = in_bucket;
 	}
-	return most;
 }
 
 /*
@@ -222,16 +221,16 @@ differing_bits(Sort *sort, const uint64_t *items, size_t n, int bits)
 
 /*
  * How many bits more than FEW items are split by, in one word: for buckets that are sorted from the
- * least significant digit up, or, of less items than that is for, of about four.
+ * least significant digit up, or, of less items than that is for, of about four; `most`, if more.
  */
 static int
-digit_width(size_t n, int bits)
+digit_width(size_t n, int bits, int most)
 {
 	int width = n > LOW_MOST ? 64 - __builtin_clzll(n / LOW_SPLIT) : 61 - __builtin_clzll(n);
 	int in_word = (bits + 63) % 64 + 1;
 
-	if (width > GPUAGG_RADIX_WIDTH)
-		width = GPUAGG_RADIX_WIDTH;
+	if (width > most)
+		width = most;
 	return width < in_word ? width : in_word;
 }
 
@@ -347,7 +346,7 @@ sort_items(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits, int
 			sort_low_first(sort, items, other, n, bits, ndigits, into_other);
 			return;
 		}
-		width = digit_width(n, bits);
+		width = digit_width(n, bits, GPUAGG_RADIX_WIDTH);
 		if (split(sort, items, other, n, bits, width, end))
 			break;
 		bits = differing_bits(sort, items, n, bits - width);
@@ -376,15 +375,38 @@ gpuagg_radix_sort(uint64_t *items, uint64_t *scratch, size_t n, int words, int b
 
 /* ---- of items that are made in pieces ---- */
 
+static size_t
+bucket_count(const GpuaggRadixBuckets *buckets)
+{
+	return (size_t) 1 << buckets->width;
+}
+
+/* Where the bucket after one that ends there begins. */
+static size_t
+next_bucket(const GpuaggRadixBuckets *buckets, size_t end)
+{
+	return buckets->gathers ? (end + GAP + GATHERED - 1) / GATHERED * GATHERED : end;
+}
+
+/* Where the first bucket begins: buckets of items that gather do with a line. */
+static uint64_t *
+first_bucket(const GpuaggRadixBuckets *buckets, uint64_t *to)
+{
+	size_t before = -(uintptr_t) to % GPUAGG_STREAM_LINE;
+
+	return buckets->gathers ? to + before / sizeof(*to) : to;
+}
+
 size_t
 gpuagg_radix_start(GpuaggRadixBuckets *buckets, size_t n, int words, int bits)
 {
 	memset(buckets, 0, sizeof(*buckets));
 	buckets->words = words;
 	buckets->bits = bits;
-	buckets->width = digit_width(n > FEW ? n : FEW, bits);
-	buckets->gap = n > LOW_MOST ? GAP : 0;
-	return n + (buckets->gap << buckets->width);
+	buckets->width = digit_width(n > FEW ? n : FEW, bits, GPUAGG_RADIX_FIRST);
+	buckets->gathers = n > LOW_MOST;
+	/* as much for the first one as after each */
+	return n + (buckets->gathers ? (bucket_count(buckets) + 1) * (GAP + GATHERED) : 0);
 }
 
 void
@@ -397,30 +419,83 @@ gpuagg_radix_count(GpuaggRadixBuckets *buckets, const uint64_t *items, size_t n)
 size_t
 gpuagg_radix_counted(GpuaggRadixBuckets *buckets)
 {
-	size_t most = begin_buckets(buckets->end, (size_t) 1 << buckets->width);
+	size_t gathered = buckets->gathers ? bucket_count(buckets) * GATHERED : 0;
+	size_t start = 0;
+	size_t most = 0;
 
-	for (size_t i = 0; i < (size_t) 1 << buckets->width; i++)
-		buckets->end[i] += i * buckets->gap;
-	return most;
+	for (size_t i = 0; i < bucket_count(buckets); i++)
+	{
+		size_t in_bucket = buckets->end[i];
+
+		buckets->end[i] = start;
+		start = next_bucket(buckets, start + in_bucket);
+		most = in_bucket > most ? in_bucket : most;
+	}
+	return most > gathered ? most : gathered;
 }
 
-void
-gpuagg_radix_move(GpuaggRadixBuckets *buckets, const uint64_t *items, size_t n, uint64_t *to)
+/* Moves items to their buckets by lines, which gather. */
+INLINE void
+distribute_lines(int words, const uint64_t *items, size_t n, Digit digit, uint64_t *to,
+				 size_t *next, uint64_t *lines)
 {
-	CALL(buckets->words, distribute, items, n,
-		 digit_of(buckets->words, buckets->bits, buckets->width), to, buckets->end);
+	size_t stride = words + 1;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		const uint64_t *item = items + i * stride;
+		size_t bucket = digit_value(item, digit);
+		uint64_t *gathered = lines + bucket * GATHERED * stride;
+		size_t at = next[bucket]++;
+		size_t place = at % GATHERED;
+
+		copy_item(words, gathered + place * stride, item);
+		if (place == GATHERED - 1)
+			gpuagg_stream_lines(to + (at - place) * stride, gathered,
+								GATHERED * stride * sizeof(*to));
+	}
+}
+
+/* Moves what has gathered and is less than a line. */
+static void
+move_rest(const GpuaggRadixBuckets *buckets, uint64_t *to, const uint64_t *lines)
+{
+	size_t stride = buckets->words + 1;
+
+	for (size_t i = 0; i < bucket_count(buckets) && buckets->gathers; i++)
+	{
+		size_t rest = buckets->end[i] % GATHERED;
+
+		memcpy(to + (buckets->end[i] - rest) * stride, lines + i * GATHERED * stride,
+			   rest * stride * sizeof(*to));
+	}
+	gpuagg_stream_fence();
 }
 
 void
-gpuagg_radix_finish(const GpuaggRadixBuckets *buckets, uint64_t *items, uint64_t *scratch,
+gpuagg_radix_move(GpuaggRadixBuckets *buckets, const uint64_t *items, size_t n, uint64_t *to,
+				  uint64_t *scratch)
+{
+	Digit digit = digit_of(buckets->words, buckets->bits, buckets->width);
+
+	if (buckets->gathers)
+		CALL(buckets->words, distribute_lines, items, n, digit, first_bucket(buckets, to),
+			 buckets->end, scratch)
+	else
+		CALL(buckets->words, distribute, items, n, digit, to, buckets->end)
+}
+
+void
+gpuagg_radix_finish(const GpuaggRadixBuckets *buckets, uint64_t *to, uint64_t *scratch,
 					GpuaggPause pause)
 {
 	Sort sort = {buckets->words, 0, pause};
 	size_t stride = buckets->words + 1;
-	uint64_t *to = items;
+	uint64_t *items = first_bucket(buckets, to);
 	size_t start = 0;
 
-	for (size_t i = 0; i < (size_t) 1 << buckets->width; i++)
+	move_rest(buckets, items, scratch);
+	for (size_t i = 0; i < bucket_count(buckets); i++)
 	{
 		size_t in_bucket = buckets->end[i] - start;
 
@@ -432,7 +507,7 @@ gpuagg_radix_finish(const GpuaggRadixBuckets *buckets, uint64_t *items, uint64_t
 			moved(&sort, in_bucket);
 		}
 		to += in_bucket * stride;
-		start = buckets->end[i] + buckets->gap;
+		start = next_bucket(buckets, buckets->end[i]);
 	}
 }
 

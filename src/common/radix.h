@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 #define GPUAGG_RADIX_MAX_WORDS 9
-#define GPUAGG_RADIX_WIDTH	   8 /* bits of a digit: caches can follow 2^8 streams of writes */
+#define GPUAGG_RADIX_WIDTH	   8  /* bits of a digit: caches can follow 2^8 streams of writes */
+#define GPUAGG_RADIX_FIRST	   10 /* of one whose streams are written line by line */
 
 /* Called from time to time; may leave by a jump. */
 typedef void (*GpuaggPause)(void);
@@ -51,16 +52,17 @@ extern void gpuagg_radix_split(uint64_t *items, uint64_t *scratch, size_t n, int
  * A sort of n > 0 items that are made piece by piece, twice: they are counted first, and then moved
  * to where their first digit belongs, so that they lie nowhere before and the largest bucket's
  * scratch does for all.  Bits are more than 0; counting looks at the first `width` of them alone.
- * Moved items have gaps between buckets, as those of keys without gaps begin powers of two apart, and
- * would share few places in a cache; in the end all are side by side.
+ * Many items are moved by whole lines of the cache, which gather in the scratch, and have gaps between
+ * buckets, as those of keys without gaps begin powers of two apart, and would share few places in a
+ * cache; in the end all are side by side.
  */
 typedef struct GpuaggRadixBuckets
 {
 	int words;
 	int bits;
 	int width;
-	size_t gap; /* items between buckets */
-	size_t end[1 << GPUAGG_RADIX_WIDTH];
+	int gathers; /* items move by lines */
+	size_t end[1 << GPUAGG_RADIX_FIRST];
 } GpuaggRadixBuckets;
 
 /* Returns how many items there is to be room for where they are moved to. */
@@ -71,9 +73,9 @@ extern void gpuagg_radix_count(GpuaggRadixBuckets *buckets, const uint64_t *item
 extern size_t gpuagg_radix_counted(GpuaggRadixBuckets *buckets);
 
 extern void gpuagg_radix_move(GpuaggRadixBuckets *buckets, const uint64_t *items, size_t n,
-							  uint64_t *to);
-extern void gpuagg_radix_finish(const GpuaggRadixBuckets *buckets, uint64_t *items,
-								uint64_t *scratch, GpuaggPause pause);
+							  uint64_t *to, uint64_t *scratch);
+extern void gpuagg_radix_finish(const GpuaggRadixBuckets *buckets, uint64_t *to, uint64_t *scratch,
+								GpuaggPause pause);
 
 /* Sorts a piece. */
 extern void gpuagg_radix_sort_piece(const GpuaggRadixPiece *piece, int words, GpuaggPause pause);

@@ -18,41 +18,43 @@
 
 #define GPUAGG_STREAM_LINE 64 /* bytes */
 
+/* Whole lines, the target's; they are there after a fence. */
+static inline void
+gpuagg_stream_lines(void *to, const void *from, size_t bytes)
+{
+#if defined(__x86_64__)
+	for (size_t i = 0; i < bytes / sizeof(__m128i); i++)
+		_mm_stream_si128((__m128i *) to + i, _mm_loadu_si128((const __m128i *) from + i));
+#else
+	memcpy(to, from, bytes);
+#endif
+}
+
+static inline void
+gpuagg_stream_fence(void)
+{
+#if defined(__x86_64__)
+	_mm_sfence();
+#endif
+}
+
 /* The two do not overlap.  In order with stores that follow. */
 static inline void
 gpuagg_stream_copy(void *to, const void *from, size_t bytes)
 {
-#if defined(__x86_64__)
-	char *target = to;
-	const char *source = from;
-	size_t before = -(uintptr_t) target % GPUAGG_STREAM_LINE;
+	size_t before = -(uintptr_t) to % GPUAGG_STREAM_LINE;
+	size_t lines = bytes > before ? (bytes - before) / GPUAGG_STREAM_LINE * GPUAGG_STREAM_LINE : 0;
 
-	if (bytes >= before + GPUAGG_STREAM_LINE)
+	if (lines > 0)
 	{
-		memcpy(target, source, before);
-		target += before;
-		source += before;
-		bytes -= before;
-		for (; bytes >= GPUAGG_STREAM_LINE; bytes -= GPUAGG_STREAM_LINE)
-		{
-			__m128i a = _mm_loadu_si128((const __m128i *) source);
-			__m128i b = _mm_loadu_si128((const __m128i *) (source + 16));
-			__m128i c = _mm_loadu_si128((const __m128i *) (source + 32));
-			__m128i d = _mm_loadu_si128((const __m128i *) (source + 48));
-
-			_mm_stream_si128((__m128i *) target, a);
-			_mm_stream_si128((__m128i *) (target + 16), b);
-			_mm_stream_si128((__m128i *) (target + 32), c);
-			_mm_stream_si128((__m128i *) (target + 48), d);
-			target += GPUAGG_STREAM_LINE;
-			source += GPUAGG_STREAM_LINE;
-		}
-		_mm_sfence();
+		memcpy(to, from, before);
+		gpuagg_stream_lines((char *) to + before, (const char *) from + before, lines);
+		gpuagg_stream_fence();
+		to = (char *) to + before + lines;
+		from = (const char *) from + before + lines;
+		bytes -= before + lines;
 	}
-	memcpy(target, source, bytes);
-#else
 	memcpy(to, from, bytes);
-#endif
 }
 
 #endif /* GPUAGG_STREAM_COPY_H */

@@ -249,7 +249,8 @@ sort_in_buckets(RowSort *sort)
 						   pack_piece(sort, piece, buckets.bits - buckets.width, packed));
 	scratch = gpuagg_large_memory(sort->data, gpuagg_radix_counted(&buckets) * item_bytes);
 	for (int64 piece = 0; piece < npieces; piece++)
-		gpuagg_radix_move(&buckets, packed, pack_piece(sort, piece, 0, packed), sort->items);
+		gpuagg_radix_move(&buckets, packed, pack_piece(sort, piece, 0, packed), sort->items,
+						  scratch);
 	gpuagg_radix_finish(&buckets, sort->items, scratch, gpuagg_pause);
 	pfree(scratch);
 	pfree(packed);

@@ -107,15 +107,21 @@ gpuagg_decimal_words(uint64 *words, int n, bool negative, int scale, int places)
 	return from_groups(group, count, negative, scale, places);
 }
 
-/* The same of a number < CUT. */
+/* The same of a number of one word. */
 static inline Numeric
-from_small(uint64 v, bool negative, int scale, int places)
+from_word(uint64 v, bool negative, int scale, int places)
 {
-	uint16 group[CUT_GROUPS];
-	int count = put_groups((uint32) (v % CUT_HALF), group);
-	int above = put_groups((uint32) (v / CUT_HALF), group + CUT_GROUPS / 2);
+	uint16 group[CUT_GROUPS + 1];
+	uint64 low = v % CUT;
+	int count = put_groups((uint32) (low % CUT_HALF), group);
+	int above = put_groups((uint32) (low / CUT_HALF), group + CUT_GROUPS / 2);
 
-	return from_groups(group, above > 0 ? CUT_GROUPS / 2 + above : count, negative, scale, places);
+	group[CUT_GROUPS] = (uint16) (v / CUT);
+	if (group[CUT_GROUPS] != 0)
+		count = CUT_GROUPS + 1;
+	else if (above > 0)
+		count = CUT_GROUPS / 2 + above;
+	return from_groups(group, count, negative, scale, places);
 }
 
 /* By which a number with so many decimal places becomes one of whole groups. */
@@ -148,8 +154,8 @@ from_magnitude(unsigned __int128 magnitude, bool negative, int places, int scale
 {
 	uint64 words[] = {(uint64) magnitude, (uint64) (magnitude >> 64), 0};
 
-	if (magnitude < CUT / 1000)
-		return from_small(words[0] * power_of_group(places), negative, scale, (places + 3) / 4);
+	if (magnitude <= PG_UINT64_MAX / 1000)
+		return from_word(words[0] * power_of_group(places), negative, scale, (places + 3) / 4);
 	return from_words(words, lengthof(words), negative, places, scale);
 }
 

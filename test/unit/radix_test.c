@@ -177,7 +177,8 @@ sort_in_buckets(uint64_t *items, uint64_t *scratch, size_t n, int words, int bit
 	scratch_too_small |= room > n;
 	memset(scratch, 0x5a, bytes);
 	for (size_t i = 0; i < n; i += 1000)
-		gpuagg_radix_move(&buckets, made + i * (words + 1), n - i < 1000 ? n - i : 1000, moved_to);
+		gpuagg_radix_move(&buckets, made + i * (words + 1), n - i < 1000 ? n - i : 1000, moved_to,
+						  scratch);
 	gpuagg_radix_finish(&buckets, moved_to, scratch, pause_counted);
 	memcpy(items, moved_to, bytes);
 	for (size_t i = room * (words + 1); i < n * (words + 1); i++)
