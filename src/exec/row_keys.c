@@ -46,72 +46,87 @@ gpuagg_row_keys_forget(RowKeys *keys)
 
 /* ---- ranges ---- */
 
-#define WORDS_OF(Form, Type, ToDatum)                                                   \
-	case Form:                                                                          \
-		Assert(store->columns[column].width == sizeof(Type));                           \
-		for (int i = 0; i < n; i++)                                                     \
-			words[i] = gpuagg_sort_key_word(Form, ToDatum(((const Type *) values)[i])); \
-		break;
+#define WORD(Type, ToDatum) gpuagg_sort_key_word(form, ToDatum(((const Type *) values)[i]))
 
-/* The words of a key's values in a piece; those of NULLs may be anything. */
-static void
-key_words(const RowKey *key, const ColumnStore *store, int64 piece, int n, uint64 *words)
+/* The word of one of a key's values in a piece; of NULL anything. */
+static pg_attribute_always_inline uint64
+word_at(SqlForm form, const void *values, int i)
 {
-	int column = key->attno - 1;
-	const void *values = gpuagg_column_store_values(store, column, piece);
-
-	switch (key->form)
+	switch (form)
 	{
-		WORDS_OF(SQL_BOOL, char, CharGetDatum)
-		WORDS_OF(SQL_INT16, int16, Int16GetDatum)
-		WORDS_OF(SQL_INT32, int32, Int32GetDatum)
-		WORDS_OF(SQL_INT64, Datum, )
-		WORDS_OF(SQL_UINT32, int32, Int32GetDatum)
-		WORDS_OF(SQL_FLOAT32, int32, Int32GetDatum)
-		WORDS_OF(SQL_FLOAT64, Datum, )
-		case SQL_OPAQUE:
-			pg_unreachable();
+		case SQL_BOOL:
+			return WORD(char, CharGetDatum);
+		case SQL_INT16:
+			return WORD(int16, Int16GetDatum);
+		case SQL_INT32:
+		case SQL_UINT32:
+		case SQL_FLOAT32:
+			return WORD(int32, Int32GetDatum);
+		default:
+			return WORD(Datum, );
 	}
+}
+
+/* Calls an inlined function, with the form as a constant where it is a common one. */
+#define CALL(form, function, ...)             \
+	do                                        \
+	{                                         \
+		if ((form) == SQL_INT32)              \
+			function(SQL_INT32, __VA_ARGS__); \
+		else if ((form) == SQL_INT64)         \
+			function(SQL_INT64, __VA_ARGS__); \
+		else                                  \
+			function(form, __VA_ARGS__);      \
+	} while (0)
+
+/* Widens a range by n values, of which that of row `first` is no NULL; nulls: NULL where there are none. */
+static pg_attribute_always_inline void
+widen_form(SqlForm form, GpuaggKeyRange *range, const void *values, const uint64 *nulls, int first,
+		   int n)
+{
+	uint64 least = range->least;
+	uint64 greatest = range->greatest;
+	uint64 known = word_at(form, values, first);
+	uint64 differs = known ^ least;
+
+	for (int i = 0; i < n; i++)
+	{
+		uint64 word = nulls != NULL && gpuagg_bit(nulls, i) ? known : word_at(form, values, i);
+
+		differs |= word ^ known;
+		least = Min(least, word);
+		greatest = Max(greatest, word);
+	}
+	range->differs |= differs;
+	range->least = least;
+	range->greatest = greatest;
 }
 
 /* Widens a key's range by its values in a piece. */
 static void
 widen(const RowKey *key, GpuaggKeyRange *range, const ColumnStore *store, int64 piece)
 {
+	int column = key->attno - 1;
 	int n = gpuagg_column_store_piece_rows(store, piece);
-	const uint64 *nulls = gpuagg_column_store_nulls(store, key->attno - 1, piece);
-	uint64 words[STORE_ROWS];
-	uint64 least;
-	uint64 greatest;
-	uint64 differs = 0;
+	const void *values = gpuagg_column_store_values(store, column, piece);
+	const uint64 *nulls = gpuagg_column_store_nulls(store, column, piece);
 	int first = 0;
 
-	range->has_nulls |= store->columns[key->attno - 1].has_nulls;
+	range->has_nulls |= store->columns[column].has_nulls;
 	while (first < n && gpuagg_bit(nulls, first))
 		first++;
 	if (first == n)
 		return;
-	key_words(key, store, piece, n, words);
 	if (!range->has_values)
 	{
 		range->has_values = true;
-		range->least = range->greatest = words[first];
+		range->least = range->greatest = word_at(key->form, values, first);
 		range->differs = 0;
 	}
-	least = range->least;
-	greatest = range->greatest;
-	for (int i = 0; i < n && range->has_nulls; i++)
-		if (gpuagg_bit(nulls, i))
-			words[i] = words[first];
-	for (int i = 0; i < n; i++)
-	{
-		differs |= words[i] ^ words[first];
-		least = Min(least, words[i]);
-		greatest = Max(greatest, words[i]);
-	}
-	range->differs |= differs | (words[first] ^ range->least);
-	range->least = least;
-	range->greatest = greatest;
+	if (range->has_nulls)
+		widen_form(key->form, range, values, nulls, first, n);
+	else
+		CALL(key->form, widen_form, range, values, NULL, first, n);
 }
 
 void
@@ -147,15 +162,15 @@ add_bits(uint64 *number, int words, int position, int bits, uint64 value)
 
 /* Adds a key's bits to n items of so many words and one; nulls: NULL where there are none. */
 static pg_attribute_always_inline void
-add_key(GpuaggKeyLayout layout, const uint64 *keys, const uint64 *nulls, int n, int words,
-		uint64 *items)
+add_form(SqlForm form, GpuaggKeyLayout layout, const void *values, const uint64 *nulls, int n,
+		 int words, uint64 *items)
 {
 	for (int i = 0; i < n; i++, items += words + 1)
 	{
 		bool isnull = nulls != NULL && gpuagg_bit(nulls, i);
 
 		add_bits(items, words, layout.position, layout.bits,
-				 gpuagg_key_packed(&layout, isnull, keys[i]));
+				 gpuagg_key_packed(&layout, isnull, word_at(form, values, i)));
 	}
 }
 
@@ -164,17 +179,14 @@ static void
 pack_key(const RowKeys *keys, const RowKey *key, const GpuaggKeyLayout *layout,
 		 const ColumnStore *store, int64 piece, int n, uint64 *items)
 {
+	const void *values = gpuagg_column_store_values(store, key->attno - 1, piece);
 	const uint64 *nulls = gpuagg_column_store_nulls(store, key->attno - 1, piece);
-	uint64 words[STORE_ROWS];
 
-	if (layout->bits > 0)
-	{
-		key_words(key, store, piece, n, words);
-		if (!layout->range.has_nulls && keys->words == 1)
-			add_key(*layout, words, NULL, n, 1, items);
-		else
-			add_key(*layout, words, layout->range.has_nulls ? nulls : NULL, n, keys->words, items);
-	}
+	if (layout->bits > 0 && !layout->range.has_nulls && keys->words == 1)
+		CALL(key->form, add_form, *layout, values, NULL, n, 1, items);
+	else if (layout->bits > 0)
+		add_form(key->form, *layout, values, layout->range.has_nulls ? nulls : NULL, n, keys->words,
+				 items);
 	for (int i = 0; i < n && layout->null_bit; i++)
 		add_bits(items + i * gpuagg_row_keys_step(keys), keys->words,
 				 layout->position + layout->bits, 1, gpuagg_bit(nulls, i) != layout->nulls_first);
@@ -207,10 +219,10 @@ get_bits(const uint64 *number, int words, int position, int bits)
 	return bits == 64 ? value : value & ((UINT64CONST(1) << bits) - 1);
 }
 
-/* A key's values, from n items on. */
+/* A key's values, of n items. */
 static pg_attribute_always_inline void
-unpack_form(SqlForm form, GpuaggKeyLayout layout, int words, const uint64 *item, int64 n,
-			Datum *values, bool *isnull, Size stride)
+unpack_form(SqlForm form, GpuaggKeyLayout layout, int words, bool has_nulls, const uint64 *item,
+			int64 n, Datum *values, bool *isnull, Size stride)
 {
 	for (int64 i = 0; i < n; i++, item += words + 1)
 	{
@@ -218,30 +230,27 @@ unpack_form(SqlForm form, GpuaggKeyLayout layout, int words, const uint64 *item,
 		uint64 distance = (packed - layout.shift) << layout.low_bits;
 		uint64 word = layout.descending ? layout.range.greatest - distance
 										: layout.range.least + distance;
-		bool is_value = layout.range.has_values;
+		bool is_value = true;
 
-		if (layout.null_bit)
+		if (has_nulls && layout.null_bit)
 			is_value = (get_bits(item, words, layout.position + layout.bits, 1) != 0) ==
 					   layout.nulls_first;
-		else if (is_value && layout.range.has_nulls)
-			is_value = packed != layout.null_value;
+		else if (has_nulls)
+			is_value = layout.range.has_values && packed != layout.null_value;
 		isnull[i * stride] = !is_value;
 		values[i * stride] = is_value ? gpuagg_sort_key_datum(form, word) : (Datum) 0;
 	}
 }
 
-#define UNPACK(form, words) unpack_form(form, *layout, words, items, n, values, isnull, stride)
-
 static void
 unpack_key(const RowKeys *keys, const RowKey *key, const GpuaggKeyLayout *layout,
 		   const uint64 *items, int64 n, Datum *values, bool *isnull, Size stride)
 {
-	if (keys->words == 1 && key->form == SQL_INT32)
-		UNPACK(SQL_INT32, 1);
-	else if (keys->words == 1 && key->form == SQL_INT64)
-		UNPACK(SQL_INT64, 1);
+	if (layout->range.has_nulls || keys->words > 1)
+		unpack_form(key->form, *layout, keys->words, layout->range.has_nulls, items, n, values,
+					isnull, stride);
 	else
-		UNPACK(key->form, keys->words);
+		CALL(key->form, unpack_form, *layout, 1, false, items, n, values, isnull, stride);
 }
 
 void

@@ -270,12 +270,6 @@ get(const RowReader *reader, const RowAttribute *attribute, int row, bool *isnul
 
 /* ---- vectors ---- */
 
-static void
-set_valid(GpuaggVector *vector, int row)
-{
-	vector->valid[row / 64] |= UINT64CONST(1) << row % 64;
-}
-
 /* A column to be loaded. */
 typedef struct RowColumn
 {
@@ -340,16 +334,22 @@ take(const RowReader *reader, const RowAttribute *attribute, const WindowVectorC
 	return ready->values[row * ready->stride];
 }
 
-#define LOAD(Type, FromDatum)                                             \
-	for (int i = 0; i < reader->reader.nrows; i++)                        \
-	{                                                                     \
-		bool isnull;                                                      \
-		Datum value = take(reader, column->attribute, ready, i, &isnull); \
-                                                                          \
-		if (isnull)                                                       \
-			continue;                                                     \
-		set_valid(column->vector, i);                                     \
-		((Type *) column->vector->values)[i] = (Type) FromDatum(value);   \
+/* Values of NULLs may be anything. */
+#define LOAD(Type, FromDatum)                                                   \
+	for (int i = 0; i < reader->reader.nrows; i += 64)                          \
+	{                                                                           \
+		int end = Min(i + 64, reader->reader.nrows);                            \
+		uint64 valid = 0;                                                       \
+                                                                                \
+		for (int row = i; row < end; row++)                                     \
+		{                                                                       \
+			bool isnull;                                                        \
+			Datum value = take(reader, column->attribute, ready, row, &isnull); \
+                                                                                \
+			valid |= (uint64) !isnull << (row - i);                             \
+			((Type *) column->vector->values)[row] = (Type) FromDatum(value);   \
+		}                                                                       \
+		column->vector->valid[i / 64] = valid;                                  \
 	}
 
 static void

@@ -154,9 +154,10 @@ gpuagg_window_vectors_integers(PlanState *ps, int column, int scale, GpuaggInt12
 		flight = &p->current->columns[f].scan->flight;
 		memcpy(values, (const GpuaggInt128 *) flight->results + p->first_given,
 			   p->ngiven * sizeof(GpuaggInt128));
-		for (int row = 0; row < p->ngiven; row++)
-			if (flight->status[p->first_given + row] == GPUAGG_ROW_VALUE)
-				valid[row / 64] |= UINT64CONST(1) << row % 64;
+		for (int i = 0; i < p->ngiven; i += 64)
+			for (int row = i; row < Min(i + 64, p->ngiven); row++)
+				valid[i / 64] |= (uint64) (flight->status[p->first_given + row] == GPUAGG_ROW_VALUE)
+								 << (row - i);
 	}
 	return true;
 }
