@@ -21,12 +21,15 @@
 
 #include "exec/agg_groups.h"
 #include "exec/agg_keys.h"
+#include "exec/large_memory.h"
 #include "operation/accumulators.h"
 
-#define FIRST_GROUPS  256  /* that a table has room for */
-#define BLOCK_GROUPS  64   /* allocated at a time, at most */
-#define CACHED_GROUPS 1024 /* beyond so many their states are prefetched */
-#define REPLACEMENTS  1024 /* of a group, before what it has grown into is freed */
+#define FIRST_GROUPS  256				/* that a table has room for */
+#define BLOCK_GROUPS  64				/* allocated at a time, or as many as make */
+#define BLOCK_PART	  8					/* so small a part of those that there are, */
+#define BLOCK_BYTES	  (8 * 1024 * 1024) /* and at most so many bytes */
+#define CACHED_GROUPS 1024				/* beyond so many their states are prefetched */
+#define REPLACEMENTS  1024				/* of a group, before what it has grown into is freed */
 
 /*
  * An index by value has at most so many places, for rounding and room not counted: for each group
@@ -236,9 +239,10 @@ open_block(AggGroups *groups)
 
 	if (block != NULL && block->n < block->room)
 		return block;
-	room = (int) Min(Max(groups->ngroups, 1), BLOCK_GROUPS);
-	block = MemoryContextAlloc(groups->context,
-							   offsetof(GroupBlock, groups) + room * groups->group_size);
+	room = (int) Min(groups->ngroups / BLOCK_PART, BLOCK_BYTES / groups->group_size);
+	room = Max(room, (int) Min(Max(groups->ngroups, 1), BLOCK_GROUPS));
+	block = gpuagg_large_memory(groups->context,
+								offsetof(GroupBlock, groups) + room * groups->group_size);
 	block->next = NULL;
 	block->n = 0;
 	block->room = room;
@@ -427,8 +431,8 @@ widen_index(AggGroups *groups)
 		range >= Max(Max(DIRECT_LEAST, DIRECT_GROUP * groups->ngroups), expected))
 		return false;
 	n = pg_nextpower2_64(range + range / 2 + 1);
-	index->groups = MemoryContextAllocExtended(groups->context, n * sizeof(AggGroup *),
-											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	index->groups = gpuagg_large_memory(groups->context, n * sizeof(AggGroup *));
+	memset(index->groups, 0, n * sizeof(AggGroup *));
 	index->n = n;
 	index->first = index->least;
 	if (index->least > PG_INT64_MIN + range / 4)
