@@ -23,7 +23,7 @@
 #define LEAST_WIDTH 3	   /* with fewer, buckets have more than FEW / 4 items */
 #define LAST_WIDTH	11	   /* bits of a last digit, at most */
 #define PIECE		131072 /* items between pauses */
-#define GATHERED	8	   /* items that move together: of any number of words whole lines */
+#define COMBINED	8	   /* items that move together: of any number of words whole lines */
 #define GAP			8	   /* items between their buckets, at least */
 
 /*
@@ -132,38 +132,41 @@ digit_value(const uint64_t *item, Digit digit)
 	return item[digit.word] >> digit.shift & digit.mask;
 }
 
-INLINE void
-count(int words, const uint64_t *items, size_t n, Digit digit, size_t *counts)
-{
-	for (size_t i = 0; i < n; i++)
-		counts[digit_value(items + i * (words + 1), digit)]++;
-}
-
-INLINE void
-distribute(int words, const uint64_t *items, size_t n, Digit digit, uint64_t *to, size_t *next)
-{
-	for (size_t i = 0; i < n; i++)
-	{
-		const uint64_t *item = items + i * (words + 1);
-
-		copy_item(words, to + next[digit_value(item, digit)]++ * (words + 1), item);
+/* Loops over a digit, with counters of a type that holds the number of items. */
+#define DIGIT_LOOPS(Counter, count, begin_buckets, distribute)                                    \
+	INLINE void count(int words, const uint64_t *items, size_t n, Digit digit, Counter *counts)   \
+	{                                                                                             \
+		for (size_t i = 0; i < n; i++)                                                            \
+			counts[digit_value(items + i * (words + 1), digit)]++;                                \
+	}                                                                                             \
+                                                                                                  \
+	/* Makes of buckets' counts where they begin. */                                              \
+	static void begin_buckets(Counter *counts, size_t nbuckets)                                   \
+	{                                                                                             \
+		Counter sum = 0;                                                                          \
+                                                                                                  \
+		for (size_t i = 0; i < nbuckets; i++)                                                     \
+		{                                                                                         \
+			Counter in_bucket = counts[i];                                                        \
+                                                                                                  \
+			counts[i] = sum;                                                                      \
+			sum += in_bucket;                                                                     \
+		}                                                                                         \
+	}                                                                                             \
+                                                                                                  \
+	INLINE void distribute(int words, const uint64_t *items, size_t n, Digit digit, uint64_t *to, \
+						   Counter *next)                                                         \
+	{                                                                                             \
+		for (size_t i = 0; i < n; i++)                                                            \
+		{                                                                                         \
+			const uint64_t *item = items + i * (words + 1);                                       \
+                                                                                                  \
+			copy_item(words, to + next[digit_value(item, digit)]++ * (size_t) (words + 1), item); \
+		}                                                                                         \
 	}
-}
 
-/* Makes of buckets' counts where they begin. */
-static void
-begin_buckets(size_t *counts, size_t nbuckets)
-{
-	size_t sum = 0;
-
-	for (size_t i = 0; i < nbuckets; i++)
-	{
-		size_t in_bucket = counts[i];
-
-		counts[i] = sum;
-		sum += in_bucket;
-	}
-}
+DIGIT_LOOPS(size_t, count, begin_buckets, distribute)
+DIGIT_LOOPS(uint32_t, count_few, begin_few, distribute_few) /* up to LOW_MOST */
 
 /*
  * Moves items to their buckets by the `width` bits below bit `bits`; end[i] becomes the end of
@@ -279,7 +282,7 @@ sort_low_first(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits,
 			   int into_other)
 {
 	size_t stride = sort->words + 1;
-	size_t next[LOW_DIGITS][1 << LOW_WIDTH];
+	uint32_t next[LOW_DIGITS][1 << LOW_WIDTH];
 	Digit digits[LOW_DIGITS];
 	uint64_t *from = items;
 	uint64_t *to = into_other ? other : items;
@@ -293,7 +296,7 @@ sort_low_first(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits,
 	}
 	for (size_t i = 0; i < n; i += LOW_BLOCK)
 		for (int j = 0; j < ndigits; j++)
-			CALL(sort->words, count, items + i * stride, n - i < LOW_BLOCK ? n - i : LOW_BLOCK,
+			CALL(sort->words, count_few, items + i * stride, n - i < LOW_BLOCK ? n - i : LOW_BLOCK,
 				 digits[j], next[j]);
 	moved(sort, n);
 	for (int i = 0; i < ndigits; i++)
@@ -305,8 +308,8 @@ sort_low_first(Sort *sort, uint64_t *items, uint64_t *other, size_t n, int bits,
 		/* at first, or as one column goes with another */
 		if (in_order(sort, from, n))
 			break;
-		begin_buckets(next[i], digits[i].mask + 1);
-		CALL(sort->words, distribute, from, n, digits[i], into, next[i]);
+		begin_few(next[i], digits[i].mask + 1);
+		CALL(sort->words, distribute_few, from, n, digits[i], into, next[i]);
 		moved(sort, n);
 		from = into;
 	}
@@ -385,16 +388,16 @@ bucket_count(const GpuaggRadixBuckets *buckets)
 static size_t
 next_bucket(const GpuaggRadixBuckets *buckets, size_t end)
 {
-	return buckets->gathers ? (end + GAP + GATHERED - 1) / GATHERED * GATHERED : end;
+	return buckets->combines ? (end + GAP + COMBINED - 1) / COMBINED * COMBINED : end;
 }
 
-/* Where the first bucket begins: buckets of items that gather do with a line. */
+/* Where the first bucket begins: with a line, where writes are combined. */
 static uint64_t *
 first_bucket(const GpuaggRadixBuckets *buckets, uint64_t *to)
 {
 	size_t before = -(uintptr_t) to % GPUAGG_STREAM_LINE;
 
-	return buckets->gathers ? to + before / sizeof(*to) : to;
+	return buckets->combines ? to + before / sizeof(*to) : to;
 }
 
 size_t
@@ -403,10 +406,12 @@ gpuagg_radix_start(GpuaggRadixBuckets *buckets, size_t n, int words, int bits)
 	memset(buckets, 0, sizeof(*buckets));
 	buckets->words = words;
 	buckets->bits = bits;
-	buckets->width = digit_width(n > FEW ? n : FEW, bits, GPUAGG_RADIX_FIRST);
-	buckets->gathers = n > LOW_MOST;
+	buckets->combines = n > LOW_MOST;
+	buckets->width = digit_width(n > FEW ? n : FEW, bits,
+								 buckets->combines ? GPUAGG_RADIX_COMBINED_WIDTH
+												   : GPUAGG_RADIX_WIDTH);
 	/* as much for the first one as after each */
-	return n + (buckets->gathers ? (bucket_count(buckets) + 1) * (GAP + GATHERED) : 0);
+	return n + (buckets->combines ? (bucket_count(buckets) + 1) * (GAP + COMBINED) : 0);
 }
 
 void
@@ -419,7 +424,7 @@ gpuagg_radix_count(GpuaggRadixBuckets *buckets, const uint64_t *items, size_t n)
 size_t
 gpuagg_radix_counted(GpuaggRadixBuckets *buckets)
 {
-	size_t gathered = buckets->gathers ? bucket_count(buckets) * GATHERED : 0;
+	size_t buffered = buckets->combines ? bucket_count(buckets) * COMBINED : 0;
 	size_t start = 0;
 	size_t most = 0;
 
@@ -431,13 +436,13 @@ gpuagg_radix_counted(GpuaggRadixBuckets *buckets)
 		start = next_bucket(buckets, start + in_bucket);
 		most = in_bucket > most ? in_bucket : most;
 	}
-	return most > gathered ? most : gathered;
+	return most > buffered ? most : buffered;
 }
 
-/* Moves items to their buckets by lines, which gather. */
+/* Moves items to their buckets by lines, which gather in a buffer for each. */
 INLINE void
-distribute_lines(int words, const uint64_t *items, size_t n, Digit digit, uint64_t *to,
-				 size_t *next, uint64_t *lines)
+distribute_combined(int words, const uint64_t *items, size_t n, Digit digit, uint64_t *to,
+					size_t *next, uint64_t *buffers)
 {
 	size_t stride = words + 1;
 
@@ -445,28 +450,28 @@ distribute_lines(int words, const uint64_t *items, size_t n, Digit digit, uint64
 	{
 		const uint64_t *item = items + i * stride;
 		size_t bucket = digit_value(item, digit);
-		uint64_t *gathered = lines + bucket * GATHERED * stride;
+		uint64_t *buffer = buffers + bucket * COMBINED * stride;
 		size_t at = next[bucket]++;
-		size_t place = at % GATHERED;
+		size_t place = at % COMBINED;
 
-		copy_item(words, gathered + place * stride, item);
-		if (place == GATHERED - 1)
-			gpuagg_stream_lines(to + (at - place) * stride, gathered,
-								GATHERED * stride * sizeof(*to));
+		copy_item(words, buffer + place * stride, item);
+		if (place == COMBINED - 1)
+			gpuagg_stream_lines(to + (at - place) * stride, buffer,
+								COMBINED * stride * sizeof(*to));
 	}
 }
 
 /* Moves what has gathered and is less than a line. */
 static void
-move_rest(const GpuaggRadixBuckets *buckets, uint64_t *to, const uint64_t *lines)
+move_rest(const GpuaggRadixBuckets *buckets, uint64_t *to, const uint64_t *buffers)
 {
 	size_t stride = buckets->words + 1;
 
-	for (size_t i = 0; i < bucket_count(buckets) && buckets->gathers; i++)
+	for (size_t i = 0; i < bucket_count(buckets) && buckets->combines; i++)
 	{
-		size_t rest = buckets->end[i] % GATHERED;
+		size_t rest = buckets->end[i] % COMBINED;
 
-		memcpy(to + (buckets->end[i] - rest) * stride, lines + i * GATHERED * stride,
+		memcpy(to + (buckets->end[i] - rest) * stride, buffers + i * COMBINED * stride,
 			   rest * stride * sizeof(*to));
 	}
 	gpuagg_stream_fence();
@@ -478,8 +483,8 @@ gpuagg_radix_move(GpuaggRadixBuckets *buckets, const uint64_t *items, size_t n, 
 {
 	Digit digit = digit_of(buckets->words, buckets->bits, buckets->width);
 
-	if (buckets->gathers)
-		CALL(buckets->words, distribute_lines, items, n, digit, first_bucket(buckets, to),
+	if (buckets->combines)
+		CALL(buckets->words, distribute_combined, items, n, digit, first_bucket(buckets, to),
 			 buckets->end, scratch)
 	else
 		CALL(buckets->words, distribute, items, n, digit, to, buckets->end)

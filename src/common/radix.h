@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GPUAGG_RADIX_MAX_WORDS 9
-#define GPUAGG_RADIX_WIDTH	   8  /* bits of a digit: caches can follow 2^8 streams of writes */
-#define GPUAGG_RADIX_FIRST	   10 /* of one whose streams are written line by line */
+#define GPUAGG_RADIX_MAX_WORDS		9
+#define GPUAGG_RADIX_WIDTH			8 /* bits of a digit: caches can follow 2^8 streams of writes */
+#define GPUAGG_RADIX_COMBINED_WIDTH 10 /* of one whose writes are combined */
 
 /* Called from time to time; may leave by a jump. */
 typedef void (*GpuaggPause)(void);
@@ -52,17 +52,17 @@ extern void gpuagg_radix_split(uint64_t *items, uint64_t *scratch, size_t n, int
  * A sort of n > 0 items that are made piece by piece, twice: they are counted first, and then moved
  * to where their first digit belongs, so that they lie nowhere before and the largest bucket's
  * scratch does for all.  Bits are more than 0; counting looks at the first `width` of them alone.
- * Many items are moved by whole lines of the cache, which gather in the scratch, and have gaps between
- * buckets, as those of keys without gaps begin powers of two apart, and would share few places in a
- * cache; in the end all are side by side.
+ * Writes of many items are combined: items gather in the scratch, a few for each bucket, and move by whole
+ * lines of the cache.  Buckets have gaps between them, as those of keys without gaps begin powers of two
+ * apart, and would share few places in a cache; in the end all are side by side.
  */
 typedef struct GpuaggRadixBuckets
 {
 	int words;
 	int bits;
 	int width;
-	int gathers; /* items move by lines */
-	size_t end[1 << GPUAGG_RADIX_FIRST];
+	int combines;
+	size_t end[1 << GPUAGG_RADIX_COMBINED_WIDTH];
 } GpuaggRadixBuckets;
 
 /* Returns how many items there is to be room for where they are moved to. */
@@ -72,6 +72,7 @@ extern void gpuagg_radix_count(GpuaggRadixBuckets *buckets, const uint64_t *item
 /* After all are counted: how many items there is to be scratch for. */
 extern size_t gpuagg_radix_counted(GpuaggRadixBuckets *buckets);
 
+/* From the first move to the end the scratch is theirs. */
 extern void gpuagg_radix_move(GpuaggRadixBuckets *buckets, const uint64_t *items, size_t n,
 							  uint64_t *to, uint64_t *scratch);
 extern void gpuagg_radix_finish(const GpuaggRadixBuckets *buckets, uint64_t *to, uint64_t *scratch,

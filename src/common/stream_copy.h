@@ -23,8 +23,21 @@ static inline void
 gpuagg_stream_lines(void *to, const void *from, size_t bytes)
 {
 #if defined(__x86_64__)
-	for (size_t i = 0; i < bytes / sizeof(__m128i); i++)
-		_mm_stream_si128((__m128i *) to + i, _mm_loadu_si128((const __m128i *) from + i));
+	__m128i *target = to;
+	const __m128i *source = from;
+
+	for (size_t i = 0; i < bytes / sizeof(__m128i); i += 4)
+	{
+		__m128i a = _mm_loadu_si128(source + i);
+		__m128i b = _mm_loadu_si128(source + i + 1);
+		__m128i c = _mm_loadu_si128(source + i + 2);
+		__m128i d = _mm_loadu_si128(source + i + 3);
+
+		_mm_stream_si128(target + i, a);
+		_mm_stream_si128(target + i + 1, b);
+		_mm_stream_si128(target + i + 2, c);
+		_mm_stream_si128(target + i + 3, d);
+	}
 #else
 	memcpy(to, from, bytes);
 #endif

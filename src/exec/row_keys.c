@@ -67,17 +67,25 @@ word_at(SqlForm form, const void *values, int i)
 	}
 }
 
-/* Calls an inlined function, with the form as a constant where it is a common one. */
-#define CALL(form, function, ...)             \
-	do                                        \
-	{                                         \
-		if ((form) == SQL_INT32)              \
-			function(SQL_INT32, __VA_ARGS__); \
-		else if ((form) == SQL_INT64)         \
-			function(SQL_INT64, __VA_ARGS__); \
-		else                                  \
-			function(form, __VA_ARGS__);      \
-	} while (0)
+#define OF_FORM(form, function, ...) \
+	case form:                       \
+		function(form, __VA_ARGS__); \
+		break;
+
+/* Calls an inlined function, with the form as a constant. */
+#define BY_FORM(form, function, ...)                \
+	switch (form)                                   \
+	{                                               \
+		OF_FORM(SQL_BOOL, function, __VA_ARGS__)    \
+		OF_FORM(SQL_INT16, function, __VA_ARGS__)   \
+		OF_FORM(SQL_INT32, function, __VA_ARGS__)   \
+		OF_FORM(SQL_INT64, function, __VA_ARGS__)   \
+		OF_FORM(SQL_UINT32, function, __VA_ARGS__)  \
+		OF_FORM(SQL_FLOAT32, function, __VA_ARGS__) \
+		OF_FORM(SQL_FLOAT64, function, __VA_ARGS__) \
+		case SQL_OPAQUE:                            \
+			pg_unreachable();                       \
+	}
 
 /* Widens a range by n values, of which that of row `first` is no NULL; nulls: NULL where there are none. */
 static pg_attribute_always_inline void
@@ -124,9 +132,9 @@ widen(const RowKey *key, GpuaggKeyRange *range, const ColumnStore *store, int64 
 		range->differs = 0;
 	}
 	if (range->has_nulls)
-		widen_form(key->form, range, values, nulls, first, n);
+		BY_FORM(key->form, widen_form, range, values, nulls, first, n)
 	else
-		CALL(key->form, widen_form, range, values, NULL, first, n);
+		BY_FORM(key->form, widen_form, range, values, NULL, first, n)
 }
 
 void
@@ -183,10 +191,10 @@ pack_key(const RowKeys *keys, const RowKey *key, const GpuaggKeyLayout *layout,
 	const uint64 *nulls = gpuagg_column_store_nulls(store, key->attno - 1, piece);
 
 	if (layout->bits > 0 && !layout->range.has_nulls && keys->words == 1)
-		CALL(key->form, add_form, *layout, values, NULL, n, 1, items);
+		BY_FORM(key->form, add_form, *layout, values, NULL, n, 1, items)
 	else if (layout->bits > 0)
-		add_form(key->form, *layout, values, layout->range.has_nulls ? nulls : NULL, n, keys->words,
-				 items);
+		BY_FORM(key->form, add_form, *layout, values, layout->range.has_nulls ? nulls : NULL, n,
+				keys->words, items)
 	for (int i = 0; i < n && layout->null_bit; i++)
 		add_bits(items + i * gpuagg_row_keys_step(keys), keys->words,
 				 layout->position + layout->bits, 1, gpuagg_bit(nulls, i) != layout->nulls_first);
@@ -246,11 +254,13 @@ static void
 unpack_key(const RowKeys *keys, const RowKey *key, const GpuaggKeyLayout *layout,
 		   const uint64 *items, int64 n, Datum *values, bool *isnull, Size stride)
 {
-	if (layout->range.has_nulls || keys->words > 1)
-		unpack_form(key->form, *layout, keys->words, layout->range.has_nulls, items, n, values,
-					isnull, stride);
+	bool has_nulls = layout->range.has_nulls;
+
+	if (has_nulls || keys->words > 1)
+		BY_FORM(key->form, unpack_form, *layout, keys->words, has_nulls, items, n, values, isnull,
+				stride)
 	else
-		CALL(key->form, unpack_form, *layout, 1, false, items, n, values, isnull, stride);
+		BY_FORM(key->form, unpack_form, *layout, 1, false, items, n, values, isnull, stride)
 }
 
 void

@@ -2,7 +2,7 @@
  * row_keys.h
  *	  The keys of rows, packed into items: numbers that sort as the rows do.
  *
- * An item is a number (key_layout.h) and the row's number in a store.
+ * An item is a number (key_layout.h) and a word: the row's number in a store, or its payload.
  */
 #ifndef GPUAGG_ROW_KEYS_H
 #define GPUAGG_ROW_KEYS_H

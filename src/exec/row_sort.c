@@ -4,7 +4,7 @@
  *
  * Rows are kept column by column, in the order in which they came (column_store.h).  When all
  * are there, each gets an item of its keys (row_keys.h), and the items are sorted by number,
- * with scratch memory of the same size.  Few values go with the keys (row_carried.h).  Beyond the limit what is there is sorted and becomes
+ * with scratch memory of the same size.  Few values are their payload (row_payload.h).  Beyond the limit what is there is sorted and becomes
  * a run on disk; in the end the runs are merged as rows are asked for (row_runs.h).
  */
 #include "compat.h"
@@ -17,7 +17,7 @@
 #include "engine/scan.h"
 #include "engine/sort.h"
 #include "exec/large_memory.h"
-#include "exec/row_carried.h"
+#include "exec/row_payload.h"
 #include "exec/row_runs.h"
 #include "exec/row_sort.h"
 
@@ -59,7 +59,7 @@ struct RowSort
 
 	/* sorted: items of some rows, all in memory or the next ones of the runs */
 	uint64 *items;
-	RowCarried *carried;
+	RowPayload *payload;
 	bool numbered; /* items have the rows' numbers, as others ask for these */
 	int64 first;   /* of these its number in the order */
 	int64 nitems;
@@ -91,7 +91,7 @@ start(RowSort *sort)
 	sort->nrows = 0;
 	sort->device_pieces = 0;
 	sort->items = NULL;
-	sort->carried->all = false;
+	sort->payload->active = false;
 	sort->first = 0;
 	sort->nitems = 0;
 	sort->position = 0;
@@ -129,7 +129,7 @@ keep_values(RowSort *sort)
 
 RowSort *
 gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted, int ngiven,
-					  int64 limit, MemoryContext parent)
+					  bool numbered, int64 limit, MemoryContext parent)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "gpuagg row sort", ALLOCSET_SMALL_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
@@ -139,6 +139,7 @@ gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted
 	sort->data = AllocSetContextCreate(context, "gpuagg rows to sort", ALLOCSET_DEFAULT_SIZES);
 	sort->desc = desc;
 	sort->ngiven = ngiven;
+	sort->numbered = numbered;
 	sort->limit = Max(limit, LEAST_LIMIT);
 	gpuagg_row_keys_init(&sort->keys, desc, spec);
 	sort->kept = palloc(Max(desc->natts, 1) * sizeof(bool));
@@ -149,7 +150,7 @@ gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted
 	for (int k = 0; k < sort->keys.nkeys; k++)
 		sort->kept[sort->keys.keys[k].attno - 1] = true;
 	sort->all = gpuagg_row_sort_select(sort, wanted);
-	sort->carried = gpuagg_row_carried_make(desc->natts);
+	sort->payload = gpuagg_row_payload_make(desc->natts);
 	for (int i = 0; i < desc->natts; i++)
 		if (sort->kept[i])
 			sort->last_attno = i + 1;
@@ -224,8 +225,8 @@ pack_piece(const RowSort *sort, int64 piece, int low, uint64 *items)
 
 	CHECK_FOR_INTERRUPTS();
 	gpuagg_row_keys_pack(&sort->keys, sort->store, piece, n, low, items);
-	if (low == 0 && sort->carried->all)
-		gpuagg_row_carried_put(sort->carried, sort->store, sort->all->gathered, piece, n,
+	if (low == 0 && sort->payload->active)
+		gpuagg_row_payload_put(sort->payload, sort->store, sort->all->gathered, piece, n,
 							   items + sort->keys.words, gpuagg_row_keys_step(&sort->keys));
 	return n;
 }
@@ -445,20 +446,10 @@ sort_in_memory(RowSort *sort)
 	sort->nitems = sort->store->nrows;
 	if (sort->nitems == 0)
 		return;
-	sort->carried->all = false;
+	sort->payload->active = false;
 	if (!sort->numbered)
-		gpuagg_row_carried_choose(sort->carried, sort->store, sort->all->gathered);
+		gpuagg_row_payload_choose(sort->payload, sort->store, sort->all->gathered);
 	sort_items(sort);
-}
-
-void
-gpuagg_row_sort_number(RowSort *sort)
-{
-	sort->numbered = true;
-	if (!sort->carried->all || sort->items == NULL)
-		return;
-	pfree(sort->items);
-	sort_in_memory(sort);
 }
 
 void
@@ -516,8 +507,8 @@ give_out(const RowSort *sort, const RowColumns *columns, int64 first, int64 n, D
 	const uint64 *last = items + sort->keys.words;
 	Size step = gpuagg_row_keys_step(&sort->keys);
 
-	if (sort->carried->all)
-		gpuagg_row_carried_get(sort->carried, sort->store, columns->gathered, last, step, n, values,
+	if (sort->payload->active)
+		gpuagg_row_payload_get(sort->payload, sort->store, columns->gathered, last, step, n, values,
 							   isnull, stride);
 	else
 		gpuagg_column_store_gather(store_of(sort), columns->gathered, last, step, n,

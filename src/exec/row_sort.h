@@ -37,11 +37,12 @@ typedef struct RowSortReport
  * A sort of rows of this descriptor by all partition columns of the spec, then all its
  * order columns (together 1 to SORT_MAX_KEYS), in a child of `parent`.  Descriptor and spec
  * must outlive it.  wanted: columns that are asked for later, of rows given out only if they are
- * among the first ngiven; others are NULL or anything.  `limit` is in bytes.  Its file belongs to
+ * among the first ngiven; others are NULL or anything.  numbered: its rows may be those of another
+ * sort, too.  `limit` is in bytes.  Its file belongs to
  * the resource owner of the put that begins it.
  */
 extern RowSort *gpuagg_row_sort_begin(TupleDesc desc, const WindowSpec *spec, const bool *wanted,
-									  int ngiven, int64 limit, MemoryContext parent);
+									  int ngiven, bool numbered, int64 limit, MemoryContext parent);
 
 extern TupleDesc gpuagg_row_sort_desc(const RowSort *sort);
 
@@ -64,9 +65,6 @@ extern void gpuagg_row_sort_keep_integers(RowSort *sort, const int *scales);
 /* Adds copies of n rows from number `first` of the inputs on, as gpuagg_column_store_put_columns(). */
 extern void gpuagg_row_sort_put_columns(RowSort *sort, const StoreInput *inputs, int64 first,
 										int64 n);
-
-/* Its rows, now and after a clear, may be those of another sort, too. */
-extern void gpuagg_row_sort_number(RowSort *sort);
 
 /*
  * In place of puts, where none has been: its rows are those of `below`, whose number they keep.  A

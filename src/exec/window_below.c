@@ -208,14 +208,15 @@ give_groups(const Giving *giving)
 
 /* ---- the node below ---- */
 
-/* The child, if it is one that sorts and gives all its rows, as the node above does. */
+/* The child, if it is one that sorts, may have sets and gives all its rows, as the node above does. */
 static WindowScanState *
 find_below(const WindowInput *above)
 {
 	WindowScanState *below = (WindowScanState *) above->child;
 
 	if (gpuagg_window_source_node(above->child) != above->child || !above->spec->sort ||
-		!below->spec->sort || above->child->qual != NULL || below->run.condition != NULL)
+		!below->spec->sort || above->child->qual != NULL || below->run.condition != NULL ||
+		!gpuagg_window_may_scan(below))
 		return NULL;
 	return below;
 }
@@ -252,9 +253,8 @@ gpuagg_window_below_begin(WindowInput *above)
 	if (below == NULL)
 		return false;
 	old = MemoryContextSwitchTo(above->child->state->es_query_cxt);
+	Assert(below->input.is_below || below->input.sort == NULL);
 	below->input.is_below = true;
-	if (below->input.sort != NULL)
-		gpuagg_row_sort_number(below->input.sort);
 	gpuagg_window_arguments_ask(above, &below->input);
 	if (above->child->chgParam != NULL)
 		ExecReScan(above->child);

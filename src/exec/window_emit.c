@@ -47,22 +47,21 @@ gpuagg_window_project_init(WindowScanState *node)
 	int n = list_length(target);
 	AttrNumber *columns = palloc(Max(n, 1) * sizeof(AttrNumber));
 
-	if (ss->ps.ps_ProjInfo == NULL || ss->ps.qual != NULL || node->run.condition != NULL)
-		return;
 	for (int i = 0; i < n; i++)
 	{
 		const Var *var = (const Var *) list_nth_node(TargetEntry, target, i)->expr;
 
-		if (!IsA(var, Var) || var->varattno <= 0)
+		if (!IsA(var, Var) || var->varno != INDEX_VAR || var->varattno <= 0)
 			return;
 		columns[i] = var->varattno;
 	}
 	node->columns = columns;
+	node->copies = ss->ps.ps_ProjInfo != NULL && ss->ps.qual == NULL && node->run.condition == NULL;
 }
 
-/* The row has columns of the scan tuple and nothing else. */
+/* The row that is asked for, where its columns are copied. */
 static TupleTableSlot *
-copy_columns(WindowScanState *node, const Datum *values, const bool *isnull)
+copy_row(WindowScanState *node, const Datum *values, const bool *isnull)
 {
 	TupleTableSlot *row = node->css.ss.ps.ps_ProjInfo->pi_state.resultslot;
 	int n = row->tts_tupleDescriptor->natts;
@@ -81,8 +80,8 @@ gpuagg_window_project(WindowScanState *node, Datum *values, bool *isnull)
 {
 	ScanState *ss = &node->css.ss;
 
-	if (node->columns != NULL)
-		return copy_columns(node, values, isnull);
+	if (node->copies)
+		return copy_row(node, values, isnull);
 	gpuagg_window_show(node, values, isnull);
 	ResetExprContext(ss->ps.ps_ExprContext);
 	if (ss->ps.ps_ProjInfo == NULL)

@@ -131,10 +131,8 @@ begin_sort(WindowInput *input)
 		if (has_upper(input, i))
 			input->wanted[gpuagg_window_input_upper(input, i)] = true;
 	input->sort = gpuagg_row_sort_begin(make_desc(input), input->spec, input->wanted,
-										gpuagg_window_input_columns(input),
+										gpuagg_window_input_columns(input), input->is_below,
 										work_mem * INT64CONST(1024), CurrentMemoryContext);
-	if (input->is_below)
-		gpuagg_row_sort_number(input->sort);
 	if (input->table != NULL &&
 		!gpuagg_window_table_keep(input->table, gpuagg_row_sort_kept(input->sort)))
 		input->table = NULL;

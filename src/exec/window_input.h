@@ -37,7 +37,7 @@ typedef struct WindowInput
 	WindowTable *table; /* whose columns are read, and not the child's rows; or NULL */
 	bool shares;		/* a GpuWindow's rows are sorted where that one has them (window_below.h) */
 	bool moves;			/* they come from there as columns */
-	bool is_below;		/* a node above may sort this one's like that */
+	bool is_below;		/* a node above may sort this one's rows where this one has them */
 	bool asked;			/* a node above does so with this one's, as window_arguments.h has it */
 	bool refuses;		/* no node does */
 	const bool *needed; /* by such a node, of the columns that the plan gives; NULL: all */

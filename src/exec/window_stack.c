@@ -25,16 +25,7 @@ node_below(const WindowScanState *node)
 static bool
 passes_columns(const WindowScanState *node)
 {
-	ListCell *cell;
-
-	foreach (cell, node->css.ss.ps.plan->targetlist)
-	{
-		const Var *var = (const Var *) ((const TargetEntry *) lfirst(cell))->expr;
-
-		if (!IsA(var, Var) || var->varno != INDEX_VAR || var->varattno <= 0)
-			return false;
-	}
-	return node->spec->nabove == 0;
+	return node->columns != NULL && node->spec->nabove == 0;
 }
 
 bool

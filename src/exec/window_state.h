@@ -122,8 +122,10 @@ typedef struct WindowScanState
 	WindowPassed *passed; /* what the device does by these; NULL: nothing yet (window_passed.h) */
 	bool given;			  /* it has given this run's rows */
 
-	/* of each column that is given, that of the scan tuple, where nothing is computed; or NULL */
-	AttrNumber *columns;
+	AttrNumber
+		*columns; /* those of the scan tuple that are given, where nothing is computed; or NULL */
+	bool
+		copies; /* they leave the node without core's projection, as nobody looks at the scan tuple */
 
 	/* the row at hand */
 	Datum *values; /* the child's columns, then the functions' values */
@@ -137,6 +139,9 @@ typedef struct WindowScanState
 /* What happens before a run, whoever computes it; and when the first row is asked for. */
 extern void gpuagg_window_prepare(WindowScanState *node);
 extern void gpuagg_window_begin(WindowScanState *node);
+
+/* Whether engines may compute its functions, at once or when their arguments have become columns of its sort. */
+extern bool gpuagg_window_may_scan(const WindowScanState *node);
 
 /* ---- window_call.c ---- */
 

@@ -69,11 +69,11 @@ groups_of(uint64 *words, int n, uint16 *group)
 	return count + put_groups((uint32) rest, group + count);
 }
 
-/* Of groups as above, `places` of them behind the point. */
+/* Of groups as above, `fraction` of them behind the point. */
 static inline Numeric
-from_groups(const uint16 *group, int count, bool negative, int scale, int places)
+from_groups(const uint16 *group, int count, bool negative, int scale, int fraction)
 {
-	int weight = count > 0 ? count - places - 1 : 0;
+	int weight = count > 0 ? count - fraction - 1 : 0;
 	bool is_long = scale > 63 || weight < -64;
 	int zeros = 0;
 	Size size;
@@ -109,7 +109,7 @@ gpuagg_decimal_words(uint64 *words, int n, bool negative, int scale, int places)
 
 /* The same of a number of one word. */
 static inline Numeric
-from_word(uint64 v, bool negative, int scale, int places)
+from_word(uint64 v, bool negative, int scale, int fraction)
 {
 	uint16 group[CUT_GROUPS + 1];
 	uint64 low = v % CUT;
@@ -121,7 +121,7 @@ from_word(uint64 v, bool negative, int scale, int places)
 		count = CUT_GROUPS + 1;
 	else if (above > 0)
 		count = CUT_GROUPS / 2 + above;
-	return from_groups(group, count, negative, scale, places);
+	return from_groups(group, count, negative, scale, fraction);
 }
 
 /* By which a number with so many decimal places becomes one of whole groups. */

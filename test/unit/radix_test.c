@@ -244,6 +244,23 @@ check_low_first(void)
 			}
 }
 
+/* Sizes and widths around those whose writes are combined. */
+static void
+check_combined(void)
+{
+	static const size_t combined_sizes[] = {65535, 65537, 70001, 262143};
+	static const int combined_widths[] = {1, 2, 5, 20, 65, 67, 129, 193, 520, 575};
+
+	in_buckets = 1;
+	for (size_t s = 0; s < sizeof(combined_sizes) / sizeof(combined_sizes[0]); s++)
+		for (size_t w = 0; w < sizeof(combined_widths) / sizeof(combined_widths[0]); w++)
+			for (int shape = 0; shape < NSHAPES; shape++)
+				if ((shape == RANDOM || shape == SKEWED || shape == DENSE) &&
+					(combined_sizes[s] < 100000 || w % 3 == 0))
+					CHECK(sorts(combined_sizes[s], combined_widths[w], shape));
+	in_buckets = 0;
+}
+
 int
 main(void)
 {
@@ -273,6 +290,7 @@ main(void)
 				}
 	most = 0;
 	check_low_first();
+	check_combined();
 	CHECK(!too_large);
 	CHECK(!scratch_too_small);
 

@@ -1,38 +1,38 @@
 /*
- * row_carried.c
+ * row_payload.c
  *	  Values of rows in their items, in place of the rows' numbers.
  */
 #include "compat.h"
 
-#include "exec/row_carried.h"
+#include "exec/row_payload.h"
 
-RowCarried *
-gpuagg_row_carried_make(int ncolumns)
+RowPayload *
+gpuagg_row_payload_make(int ncolumns)
 {
-	RowCarried *carried = palloc0(sizeof(RowCarried));
+	RowPayload *payload = palloc0(sizeof(RowPayload));
 
-	carried->offsets = palloc0(Max(ncolumns, 1) * sizeof(uint8));
-	return carried;
+	payload->offsets = palloc0(Max(ncolumns, 1) * sizeof(uint8));
+	return payload;
 }
 
 void
-gpuagg_row_carried_choose(RowCarried *carried, const ColumnStore *store, const bool *columns)
+gpuagg_row_payload_choose(RowPayload *payload, const ColumnStore *store, const bool *columns)
 {
 	Size bytes = 0;
 
-	carried->all = false;
+	payload->active = false;
 	for (int c = 0; c < store->desc->natts; c++)
 	{
 		const StoreColumn *column = &store->columns[c];
 
 		if (!columns[c])
 			continue;
-		if (column->has_nulls || bytes + column->width > sizeof(uint64))
+		if (column->has_nulls || !column->by_value || bytes + column->width > sizeof(uint64))
 			return;
-		carried->offsets[c] = bytes;
+		payload->offsets[c] = bytes;
 		bytes += column->width;
 	}
-	carried->all = bytes > 0;
+	payload->active = bytes > 0;
 }
 
 /* The first column's bits are the lowest: they clear the word. */
@@ -45,13 +45,13 @@ gpuagg_row_carried_choose(RowCarried *carried, const ColumnStore *store, const b
 	}
 
 void
-gpuagg_row_carried_put(const RowCarried *carried, const ColumnStore *store, const bool *columns,
+gpuagg_row_payload_put(const RowPayload *payload, const ColumnStore *store, const bool *columns,
 					   int64 piece, int n, uint64 *words, Size step)
 {
 	for (int c = 0; c < store->desc->natts; c++)
 	{
 		const void *values;
-		int shift = 8 * carried->offsets[c];
+		int shift = 8 * payload->offsets[c];
 
 		if (!columns[c])
 			continue;
@@ -100,17 +100,15 @@ get_column(const StoreColumn *column, int shift, const uint64 *words, Size step,
 			GET(Datum, )
 			break;
 	}
-	for (int64 i = 0; i < n && !column->by_value; i++)
-		__builtin_prefetch(DatumGetPointer(values[i * stride]));
 }
 
 void
-gpuagg_row_carried_get(const RowCarried *carried, const ColumnStore *store, const bool *wanted,
+gpuagg_row_payload_get(const RowPayload *payload, const ColumnStore *store, const bool *wanted,
 					   const uint64 *words, Size step, int64 n, Datum *values, bool *isnull,
 					   Size stride)
 {
 	for (int c = 0; c < store->desc->natts; c++)
 		if (wanted[c])
-			get_column(&store->columns[c], 8 * carried->offsets[c], words, step, n, values + c,
+			get_column(&store->columns[c], 8 * payload->offsets[c], words, step, n, values + c,
 					   isnull + c, stride);
 }
