@@ -86,3 +86,4 @@ SELECT places, differences(format('SELECT i, gpu_sum(n) OVER w AS p, gpu_sum(v8)
 	WINDOW w AS (PARTITION BY i ORDER BY i ROWS UNBOUNDED PRECEDING)', places))
 FROM unnest('{0, 1, 2, 3, 4, 5, 8, 9}'::int[]) places;
 DROP TABLE bits, words;
+DROP FUNCTION differences(text), scans(text);
