@@ -462,7 +462,9 @@ set_nulls(StoreColumn *column, char *const *pieces, const uint64 *numbers, Size 
 	for (int64 i = 0; i < n; i++)                                                       \
 	{                                                                                   \
 		uint64 number = numbers[i * step];                                              \
+		uint64 later = numbers[Min(i + ROWS_AHEAD, n - 1) * step];                      \
                                                                                         \
+		__builtin_prefetch((Type *) (PIECE_OF(later) + at) + ROW_OF(later), 1);         \
 		((Type *) (PIECE_OF(number) + at))[ROW_OF(number)] = (Type) values[i * stride]; \
 	}
 
@@ -526,9 +528,11 @@ gpuagg_column_store_set_integers(ColumnStore *store, int c, const uint64 *number
 	for (int64 i = 0; i < n; i++)
 	{
 		uint64 number = numbers[i * step];
+		uint64 later = numbers[Min(i + ROWS_AHEAD, n - 1) * step];
 		char *piece = PIECE_OF(number);
 		int row = (int) ROW_OF(number);
 
+		__builtin_prefetch((GpuaggInt128 *) (PIECE_OF(later) + column->values) + ROW_OF(later), 1);
 		((GpuaggInt128 *) (piece + column->values))[row] = values[i * stride];
 		if (status[i * stride] != GPUAGG_ROW_VALUE)
 			set_null(column, piece, row);
