@@ -4,8 +4,9 @@
  *
  * Rows are kept column by column, in the order in which they came (column_store.h).  When all
  * are there, each gets an item of its keys (row_keys.h), and the items are sorted by number,
- * with scratch memory of the same size.  Few values are their payload (row_payload.h).  Beyond the limit what is there is sorted and becomes
- * a run on disk; in the end the runs are merged as rows are asked for (row_runs.h).
+ * with scratch memory of the same size.  Few values are their payload (row_payload.h).  Beyond
+ * the limit what is there is sorted and becomes a run on disk; in the end the runs are merged as
+ * rows are asked for (row_runs.h).
  */
 #include "compat.h"
 

@@ -121,6 +121,7 @@ gpuagg_window_arguments_refuse(WindowScanState *below)
 		gpuagg_row_sort_end(input->sort);
 	input->sort = NULL;
 	input->table = NULL;
+	input->prepared = false;
 	input->sorted = false;
 	input->shares = false;
 	input->asked = false;

@@ -208,7 +208,7 @@ give_groups(const Giving *giving)
 
 /* ---- the node below ---- */
 
-/* The child, if it is one that sorts, may have sets and gives all its rows, as the node above does. */
+/* The child, if it is one that sorts and gives all its rows, as the node above does, and computes nothing of them. */
 static WindowScanState *
 find_below(const WindowInput *above)
 {
@@ -216,7 +216,7 @@ find_below(const WindowInput *above)
 
 	if (gpuagg_window_source_node(above->child) != above->child || !above->spec->sort ||
 		!below->spec->sort || above->child->qual != NULL || below->run.condition != NULL ||
-		!gpuagg_window_may_scan(below))
+		below->columns == NULL)
 		return NULL;
 	return below;
 }
@@ -243,6 +243,15 @@ begin_rows(WindowScanState *below)
 	ExecReScan(&below->css.ss.ps);
 }
 
+/* Whether it has sets, as far as is known before it has read rows; these are read once. */
+static bool
+has_sets(WindowScanState *below)
+{
+	gpuagg_window_input_prepare(&below->input);
+	gpuagg_window_functions_settle(below);
+	return below->has_scans && below->can_read_ahead;
+}
+
 bool
 gpuagg_window_below_begin(WindowInput *above)
 {
@@ -259,16 +268,22 @@ gpuagg_window_below_begin(WindowInput *above)
 	if (above->child->chgParam != NULL)
 		ExecReScan(above->child);
 	Assert(!below->begun);
-	start_below(below);
-	gpuagg_window_begin(below);
-	done = below->pipeline != NULL;
-	if (done)
-		gpuagg_window_input_sort(&below->input);
-	stop_below(below, 0);
+	done = has_sets(below);
 	if (!done && below->input.asked)
 		begin_rows(below);
 	MemoryContextSwitchTo(old);
 	return done;
+}
+
+/* Begins it, and sorts its rows; false: rows raise errors, which are to come with them. */
+static bool
+begin_below(const WindowInput *above, WindowScanState *below)
+{
+	gpuagg_window_begin(below);
+	if (below->pipeline == NULL)
+		return false;
+	gpuagg_window_input_sort(&below->input);
+	return gpuagg_window_input_agrees(above);
 }
 
 /* The sort above is one of the rows where the node has them; false: that takes too much memory. */
@@ -317,22 +332,20 @@ bool
 gpuagg_window_below_take(WindowInput *above)
 {
 	WindowScanState *below = find_below(above);
-	MemoryContext context = AllocSetContextCreate(above->child->state->es_query_cxt,
-												  "GpuWindow rows from below",
+	MemoryContext query = above->child->state->es_query_cxt;
+	MemoryContext context = AllocSetContextCreate(query, "GpuWindow rows from below",
 												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	Giving giving = {
-		.below = below,
-		.from = below->input.sort,
-		.to = above->sort,
-		.above = above,
-	};
+	MemoryContext old = MemoryContextSwitchTo(query);
+	Giving giving = {.below = below, .to = above->sort, .above = above};
 	bool done;
 
 	start_below(below);
-	done = take(above, &giving);
+	done = begin_below(above, below);
+	giving.from = below->input.sort;
+	MemoryContextSwitchTo(context);
+	done = done && take(above, &giving);
 	stop_below(below, done ? (double) below->waiting.nemitted : 0);
-	MemoryContextSwitchTo(above->child->state->es_query_cxt);
+	MemoryContextSwitchTo(query);
 	if (!done)
 		begin_rows(below);
 	MemoryContextSwitchTo(old);

@@ -177,28 +177,43 @@ prepare_sort(WindowInput *input)
 		begin_plain_sort(input);
 }
 
-/* The same for the rows of the node below, which has computed what it was asked for. */
+/* What the node below computes of an argument that it was asked for. */
+static bool
+find_computed(const WindowInput *input, int argument, int *scale, bool *wide)
+{
+	const WindowInput *below = &((const WindowScanState *) input->child)->input;
+	int at = below->nfunctions + argument;
+	bool computed = below->asked && below->computed[at];
+
+	*scale = computed ? below->scales[at] : -1;
+	*wide = computed && below->wide[at];
+	return computed;
+}
+
+bool
+gpuagg_window_input_agrees(const WindowInput *input)
+{
+	for (int i = 0; i < input->narguments; i++)
+	{
+		int scale;
+		bool wide;
+		bool computed = find_computed(input, i, &scale, &wide);
+
+		if (computed != input->computed[i] ||
+			(computed && (scale != input->scales[i] || wide != input->wide[i])))
+			return false;
+	}
+	return true;
+}
+
+/* The same for the rows of the node below, which computes what it was asked for. */
 static void
 prepare_shared(WindowInput *input)
 {
-	const WindowInput *below = &((const WindowScanState *) input->child)->input;
-	bool differs = input->sort == NULL;
-
-	for (int i = 0; i < input->narguments; i++)
-	{
-		int at = below->nfunctions + i;
-		bool computed = below->asked && below->computed[at];
-		int scale = computed ? below->scales[at] : -1;
-		bool wide = computed && below->wide[at];
-
-		differs |= computed != input->computed[i] ||
-				   (computed && (scale != input->scales[i] || wide != input->wide[i]));
-		input->computed[i] = computed;
-		input->scales[i] = scale;
-		input->wide[i] = wide;
-	}
-	if (!differs)
+	if (input->sort != NULL && gpuagg_window_input_agrees(input))
 		return;
+	for (int i = 0; i < input->narguments; i++)
+		input->computed[i] = find_computed(input, i, &input->scales[i], &input->wide[i]);
 	if (input->sort != NULL)
 		gpuagg_row_sort_end(input->sort);
 	begin_sort(input);
@@ -249,13 +264,21 @@ put_rows(WindowInput *input)
 }
 
 void
+gpuagg_window_input_prepare(WindowInput *input)
+{
+	if (!input->sorted && !input->prepared)
+		prepare(input);
+	input->prepared = true;
+}
+
+void
 gpuagg_window_input_sort(WindowInput *input)
 {
 	WorkReport before;
 
 	if (input->sorted)
 		return;
-	prepare(input);
+	gpuagg_window_input_prepare(input);
 	put_rows(input);
 	before = *gpuagg_stat_last();
 	gpuagg_row_sort_perform(input->sort);
@@ -382,6 +405,7 @@ gpuagg_window_input_rescan(WindowInput *input, const Bitmapset *changed)
 		gpuagg_row_sort_rewind(input->sort);
 		return;
 	}
+	input->prepared = false;
 	input->sorted = false;
 	input->keeps_rows = false;
 	if (input->sort != NULL)

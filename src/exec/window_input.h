@@ -50,8 +50,9 @@ typedef struct WindowInput
 	bool *is_checked; /* the argument could raise an error, which comes with its row */
 	bool *computed;	  /* it is a column of the sort, and no row of it raises one */
 	int *scales;	  /* of computed decimals, which are bigints there; -1: others */
-	bool *wide;	 /* computed decimals of two words: of the upper one, behind all, a bigint, too */
-	bool sorted; /* the sort has all rows, in order */
+	bool *wide;	   /* computed decimals of two words: of the upper one, behind all, a bigint, too */
+	bool prepared; /* the sort is ready for rows, and what it computes is known */
+	bool sorted;   /* it has all rows, in order */
 	bool keeps_rows; /* and keeps them in memory, to be read again by number */
 
 	/* where it stands */
@@ -84,6 +85,12 @@ extern bool gpuagg_window_input_next(WindowInput *input);
  * computed[] tells what is.
  */
 extern void gpuagg_window_input_sort(WindowInput *input);
+
+/* Its first part, which reads no row: what is computed is known then, unless a row raises an error. */
+extern void gpuagg_window_input_prepare(WindowInput *input);
+
+/* Whether a node below still computes what it was asked for, where the input shares its rows. */
+extern bool gpuagg_window_input_agrees(const WindowInput *input);
 
 /*
  * With marks_sets: sets the bits of the rows that start a partition or a group, among all

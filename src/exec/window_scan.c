@@ -15,7 +15,6 @@
 #include "exec/window_passed.h"
 #include "exec/window_pipeline.h"
 #include "exec/window_scan.h"
-#include "exec/window_source.h"
 #include "operation/call.h"
 #include "gpuagg.h"
 #include "spec/node_log.h"
@@ -168,18 +167,6 @@ has_arguments(const WindowScanState *node)
 		if (node->input.arguments[i] != NULL)
 			return true;
 	return false;
-}
-
-bool
-gpuagg_window_may_scan(const WindowScanState *node)
-{
-	PlanState *child = node->input.child;
-
-	if (node->has_scans && node->can_read_ahead)
-		return true;
-	while (gpuagg_window_source_node(child) == child)
-		child = ((const WindowScanState *) child)->input.child;
-	return has_arguments(node) && gpuagg_window_table_possible(child);
 }
 
 void

@@ -122,10 +122,9 @@ typedef struct WindowScanState
 	WindowPassed *passed; /* what the device does by these; NULL: nothing yet (window_passed.h) */
 	bool given;			  /* it has given this run's rows */
 
-	AttrNumber
-		*columns; /* those of the scan tuple that are given, where nothing is computed; or NULL */
-	bool
-		copies; /* they leave the node without core's projection, as nobody looks at the scan tuple */
+	/* those of the scan tuple that are given, where nothing is computed, or NULL; whether no one else looks at it */
+	AttrNumber *columns;
+	bool copies;
 
 	/* the row at hand */
 	Datum *values; /* the child's columns, then the functions' values */
@@ -139,9 +138,6 @@ typedef struct WindowScanState
 /* What happens before a run, whoever computes it; and when the first row is asked for. */
 extern void gpuagg_window_prepare(WindowScanState *node);
 extern void gpuagg_window_begin(WindowScanState *node);
-
-/* Whether engines may compute its functions, at once or when their arguments have become columns of its sort. */
-extern bool gpuagg_window_may_scan(const WindowScanState *node);
 
 /* ---- window_call.c ---- */
 

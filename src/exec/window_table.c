@@ -234,18 +234,6 @@ agree(const bool *computed, const int *scales, const bool *wide, const bool *oth
 	return true;
 }
 
-bool
-gpuagg_window_table_possible(PlanState *child)
-{
-	int n;
-	PlanState **plans = gpuagg_window_table_plans(&child, &n);
-
-	for (int i = 0; i < n && plans != NULL; i++)
-		if (!gpuagg_scan_program_possible(gpuagg_window_table_scan(plans[i])))
-			return false;
-	return plans != NULL;
-}
-
 WindowTable *
 gpuagg_window_table_make(PlanState *child, PlanState *node, Expr *const *arguments, int n,
 						 bool *computed, int *scales, bool *wide)

@@ -39,9 +39,6 @@ extern void gpuagg_window_table_begin_plan(PlanState *plan);
 extern void gpuagg_window_table_end_plan(PlanState *plan, int64 nrows);
 extern void gpuagg_window_table_end(PlanState *child, int64 nrows);
 
-/* Whether this may be the child of a node that reads columns: all that it takes rows from are plain scans. */
-extern bool gpuagg_window_table_possible(PlanState *child);
-
 /* For a child of `node`, which is no other; NULL: its rows are to be asked for. */
 extern WindowTable *gpuagg_window_table_make(PlanState *child, PlanState *node,
 											 Expr *const *arguments, int n, bool *computed,

@@ -248,7 +248,7 @@ check_low_first(void)
 static void
 check_combined(void)
 {
-	static const size_t combined_sizes[] = {65535, 65537, 70001, 262143};
+	static const size_t combined_sizes[] = {65535, 65536, 65537, 70001, 262143};
 	static const int combined_widths[] = {1, 2, 5, 20, 65, 67, 129, 193, 520, 575};
 
 	in_buckets = 1;

@@ -63,6 +63,31 @@ SELECT scans('SELECT i, gpu_sum(x / (x + 1)) OVER (PARTITION BY x ORDER BY i ROW
 SELECT mem, differences('SELECT i, gpu_sum(x / (x + 1)) OVER (PARTITION BY x ORDER BY i ROWS UNBOUNDED PRECEDING) AS p, gpu_sum(i) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING)
 	FROM generate_series(1, 5000) i, LATERAL (SELECT i % 7 AS x OFFSET 0) q')
 FROM unnest('{64kB, 4MB}'::text[]) mem, LATERAL (SELECT set_config('work_mem', mem, false)) c;
+-- what is volatile below is computed once a row: with tables, with what is computed between two windows, of three, and when rows raise errors
+CREATE SEQUENCE numbers;
+CREATE FUNCTION numbered(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	most bigint;
+BEGIN
+	PERFORM setval('numbers', 1, false);
+	EXECUTE format('SELECT max(n) FROM (SELECT q.*, q::text AS row FROM (%s) q OFFSET 0) r WHERE row IS NOT NULL', query) INTO most;
+	RETURN most || ' of ' || (SELECT last_value FROM numbers);
+EXCEPTION WHEN division_by_zero THEN
+	RETURN SQLERRM;
+END $$;
+SELECT numbered('SELECT i, n, gpu_sum(i4 / (g + 1)) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING), gpu_sum(i) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING)
+	FROM (SELECT i, i4, g, nextval(''numbers'') AS n FROM bits) p'),
+	numbered('SELECT i, n, gpu_sum(a) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) FROM (SELECT i, n, gpu_sum(g) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING) + 1 AS a
+		FROM (SELECT i, g, nextval(''numbers'') AS n FROM generate_series(1, 5000) i, LATERAL (SELECT i % 7 AS g OFFSET 0) o) p) p'),
+	numbered('SELECT i, n, gpu_sum(i4) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING), gpu_sum(i4 / (g + 1)) OVER (PARTITION BY o ORDER BY i ROWS UNBOUNDED PRECEDING),
+		gpu_sum(i) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) FROM (SELECT i, i4, g, o, nextval(''numbers'') AS n FROM bits) p'),
+	numbered('SELECT i, n, gpu_sum(i4 / (g - 36)) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING), gpu_sum(i) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING)
+		FROM (SELECT i, i4, g, nextval(''numbers'') AS n FROM bits) p');
+-- the same of a table's columns, again for each of several outer rows
+SELECT differences('SELECT q.* FROM (VALUES (3000), (5000), (100)) v (most), LATERAL (SELECT i, gpu_sum(i4 / (g + 1)) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING) AS p,
+	gpu_sum(i) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) FROM bits WHERE i <= most) q'),
+	differences('SELECT q.* FROM (VALUES (3000), (5000), (100)) v (most), LATERAL (SELECT i, gpu_sum(i4) OVER (PARTITION BY o ORDER BY i ROWS UNBOUNDED PRECEDING) AS p, gpu_sum(i4 / (g + 1)) OVER (PARTITION BY g ORDER BY i ROWS UNBOUNDED PRECEDING) AS r,
+	gpu_sum(i) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) FROM bits WHERE i <= most) q');
 
 -- a cursor goes on and begins again
 BEGIN;
@@ -86,4 +111,5 @@ SELECT places, differences(format('SELECT i, gpu_sum(n) OVER w AS p, gpu_sum(v8)
 	WINDOW w AS (PARTITION BY i ORDER BY i ROWS UNBOUNDED PRECEDING)', places))
 FROM unnest('{0, 1, 2, 3, 4, 5, 8, 9}'::int[]) places;
 DROP TABLE bits, words;
-DROP FUNCTION differences(text), scans(text);
+DROP SEQUENCE numbers;
+DROP FUNCTION differences(text), scans(text), numbered(text);
