@@ -24,10 +24,10 @@
 #include "exec/large_memory.h"
 #include "operation/accumulators.h"
 
-#define FIRST_GROUPS  256				/* that a table has room for */
-#define BLOCK_GROUPS  64				/* allocated at a time, or as many as make */
-#define BLOCK_PART	  8					/* so small a part of those that there are, */
-#define BLOCK_BYTES	  (8 * 1024 * 1024) /* and at most so many bytes */
+#define FIRST_GROUPS  256 /* that a table has room for */
+#define BLOCK_GROUPS  64  /* allocated at a time, at most; of many groups as many as are */
+#define BLOCK_PART	  8	  /* so small a part of those that there are, */
+#define BLOCK_BYTES	  (8 * 1024 * 1024) /* and so many bytes at most */
 #define CACHED_GROUPS 1024				/* beyond so many their states are prefetched */
 #define REPLACEMENTS  1024				/* of a group, before what it has grown into is freed */
 

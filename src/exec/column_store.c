@@ -254,8 +254,8 @@ gpuagg_column_store_put(ColumnStore *store, TupleTableSlot *slot)
 	store->nrows++;
 }
 
-#define COPY_ROWS(Type)         \
-	for (int k = 0; k < n; k++) \
+#define COPY_ROWS(Type, ToDatum) \
+	for (int k = 0; k < n; k++)  \
 		((Type *) to)[k] = ((const Type *) from->values)[rows[k]];
 
 /* Values of a column's rows that lie as wide as they are kept. */
@@ -265,12 +265,8 @@ copy_plain(char *to, const StoreColumn *column, const GpuaggVector *from, const 
 	Assert(column->width > 1);
 	if (rows[n - 1] - rows[0] == n - 1)
 		memcpy(to, (const char *) from->values + rows[0] * column->width, n * column->width);
-	else if (column->width == 2)
-		COPY_ROWS(uint16)
-	else if (column->width == 4)
-		COPY_ROWS(uint32)
 	else
-		COPY_ROWS(uint64)
+		STORE_BY_WIDTH(column->width, COPY_ROWS)
 }
 
 static void
@@ -364,7 +360,7 @@ put_pointed(StoreColumn *column, char *piece, int row, const StoreInput *input, 
 	}
 }
 
-#define PUT(Type)               \
+#define PUT(Type, ToDatum)      \
 	for (int k = 0; k < n; k++) \
 		((Type *) to)[k] = (Type) values[k * stride];
 
@@ -372,21 +368,7 @@ put_pointed(StoreColumn *column, char *piece, int row, const StoreInput *input, 
 static void
 put_plain(char *to, const StoreColumn *column, const Datum *values, Size stride, int n)
 {
-	switch (column->width)
-	{
-		case 1:
-			PUT(uint8)
-			break;
-		case 2:
-			PUT(uint16)
-			break;
-		case 4:
-			PUT(uint32)
-			break;
-		default:
-			PUT(uint64)
-			break;
-	}
+	STORE_BY_WIDTH(column->width, PUT)
 }
 
 /* The same of others. */
@@ -458,7 +440,7 @@ set_nulls(StoreColumn *column, char *const *pieces, const uint64 *numbers, Size 
 	}
 }
 
-#define SET(Type)                                                                       \
+#define SET(Type, ToDatum)                                                              \
 	for (int64 i = 0; i < n; i++)                                                       \
 	{                                                                                   \
 		uint64 number = numbers[i * step];                                              \
@@ -475,21 +457,7 @@ set_values(const StoreColumn *column, char *const *pieces, const uint64 *numbers
 {
 	uint32 at = column->values;
 
-	switch (column->width)
-	{
-		case 1:
-			SET(uint8)
-			break;
-		case 2:
-			SET(uint16)
-			break;
-		case 4:
-			SET(uint32)
-			break;
-		default:
-			SET(uint64)
-			break;
-	}
+	STORE_BY_WIDTH(column->width, SET)
 }
 
 void
@@ -559,21 +527,7 @@ gather_values(const StoreColumn *column, const uint64 *numbers, Size step, int64
 	char *const *pieces = column->store->pieces;
 	uint32 at = column->values;
 
-	switch (column->width)
-	{
-		case 1:
-			GATHER(char, CharGetDatum)
-			break;
-		case 2:
-			GATHER(int16, Int16GetDatum)
-			break;
-		case 4:
-			GATHER(int32, Int32GetDatum)
-			break;
-		default:
-			GATHER(Datum, )
-			break;
-	}
+	STORE_BY_WIDTH(column->width, GATHER)
 	if (!column->by_value)
 		for (int64 i = 0; i < n; i++)
 			__builtin_prefetch(DatumGetPointer(values[i * stride]));

@@ -126,6 +126,27 @@ extern void gpuagg_column_store_gather(const ColumnStore *store, const bool *wan
 /* Frees it, and whatever was gathered from it. */
 extern void gpuagg_column_store_free(ColumnStore *store);
 
+/*
+ * Runs LOOP(type, to_datum), a loop over values of a column so wide: their type, and what makes a Datum
+ * of one.
+ */
+#define STORE_BY_WIDTH(width, LOOP)    \
+	switch (width)                     \
+	{                                  \
+		case 1:                        \
+			LOOP(char, CharGetDatum)   \
+			break;                     \
+		case 2:                        \
+			LOOP(int16, Int16GetDatum) \
+			break;                     \
+		case 4:                        \
+			LOOP(int32, Int32GetDatum) \
+			break;                     \
+		default:                       \
+			LOOP(Datum, )              \
+			break;                     \
+	}
+
 /* Whether its values are pointers. */
 static inline bool
 gpuagg_store_column_points(const StoreColumn *column)

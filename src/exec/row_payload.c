@@ -35,14 +35,10 @@ gpuagg_row_payload_choose(RowPayload *payload, const ColumnStore *store, const b
 	payload->active = bytes > 0;
 }
 
-/* The first column's bits are the lowest: they clear the word. */
-#define PUT(Type)                                                                       \
-	for (int i = 0; i < n; i++)                                                         \
-	{                                                                                   \
-		uint64 *word = words + i * step;                                                \
-                                                                                        \
-		*word = (shift > 0 ? *word : 0) | (uint64) ((const Type *) values)[i] << shift; \
-	}
+/* Columns come by their offsets: what is above the lower ones' bytes gives way, as bits of their signs. */
+#define PUT(Type, ToDatum)      \
+	for (int i = 0; i < n; i++) \
+		words[i * step] = (words[i * step] & lower) | (uint64) ((const Type *) values)[i] << shift;
 
 void
 gpuagg_row_payload_put(const RowPayload *payload, const ColumnStore *store, const bool *columns,
@@ -52,25 +48,12 @@ gpuagg_row_payload_put(const RowPayload *payload, const ColumnStore *store, cons
 	{
 		const void *values;
 		int shift = 8 * payload->offsets[c];
+		uint64 lower = (UINT64CONST(1) << shift) - 1;
 
 		if (!columns[c])
 			continue;
 		values = gpuagg_column_store_values(store, c, piece);
-		switch (store->columns[c].width)
-		{
-			case 1:
-				PUT(uint8)
-				break;
-			case 2:
-				PUT(uint16)
-				break;
-			case 4:
-				PUT(uint32)
-				break;
-			default:
-				PUT(uint64)
-				break;
-		}
+		STORE_BY_WIDTH(store->columns[c].width, PUT)
 	}
 }
 
@@ -85,21 +68,7 @@ static void
 get_column(const StoreColumn *column, int shift, const uint64 *words, Size step, int64 n,
 		   Datum *values, bool *isnull, Size stride)
 {
-	switch (column->width)
-	{
-		case 1:
-			GET(char, CharGetDatum)
-			break;
-		case 2:
-			GET(int16, Int16GetDatum)
-			break;
-		case 4:
-			GET(int32, Int32GetDatum)
-			break;
-		default:
-			GET(Datum, )
-			break;
-	}
+	STORE_BY_WIDTH(column->width, GET)
 }
 
 void

@@ -13,21 +13,9 @@ SELECT i, i % 37 AS g, i * 7919 % 1013 AS o, i % 3 = 0 AS b, (i % 255 - 127)::"c
 FROM generate_series(1, 5000) i;
 ANALYZE bits;
 
--- How many rows of the query differ with the node and without.
-CREATE FUNCTION differences(query text) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-	n bigint;
-BEGIN
-	SET LOCAL gpuagg.enable_window_scan = on;
-	EXECUTE 'CREATE TEMP TABLE with_node ON COMMIT DROP AS ' || query;
-	SET LOCAL gpuagg.enable_window_scan = off;
-	EXECUTE 'CREATE TEMP TABLE without ON COMMIT DROP AS ' || query;
-	SELECT count(*) INTO n
-	FROM ((SELECT ours::text FROM with_node ours EXCEPT ALL SELECT core::text FROM without core)
-		  UNION ALL (SELECT core::text FROM without core EXCEPT ALL SELECT ours::text FROM with_node ours)) d;
-	DROP TABLE with_node, without;
-	RETURN n;
-END $$;
+\getenv folder PG_ABS_SRCDIR
+\set differences :folder '/lib/differences.sql'
+\i :differences
 
 -- each type, alone and with others up to eight bytes, and beyond
 SELECT columns, array_agg(differences(format('SELECT %s, gpu_count(*) OVER w FROM bits WINDOW w AS (%s)', columns, frame))) AS differences
@@ -48,18 +36,12 @@ SELECT mem, differences('SELECT i4, gpu_sum(i8) OVER (PARTITION BY g ORDER BY i 
 	gpu_max(f4) OVER (ORDER BY i2, i ROWS UNBOUNDED PRECEDING) FROM bits')
 FROM unnest('{64kB, 4MB}'::text[]) mem, LATERAL (SELECT set_config('work_mem', mem, false)) c;
 -- above one whose functions take their arguments row by row, as these might raise an error: rows are read once
-CREATE FUNCTION scans(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line ~ 'Scan on|GpuWindow' THEN
-			RETURN NEXT substring(regexp_replace(line, 'rows=(\d+)(\.\d+)?', 'rows=\1') FROM '[A-Z].*');
-		END IF;
-	END LOOP;
-END $$;
-SELECT scans('SELECT i, gpu_sum(x / (x + 1)) OVER (PARTITION BY x ORDER BY i ROWS UNBOUNDED PRECEDING), gpu_sum(i) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING)
-	FROM generate_series(1, 100) i, LATERAL (SELECT i % 7 AS x OFFSET 0) q');
+\set beside :folder '/lib/beside.sql'
+\i :beside
+SELECT substring(regexp_replace(l, 'rows=(\d+)(\.\d+)?', 'rows=\1') FROM '[A-Z].*') AS node
+FROM pg_temp.plan_lines('SELECT i, gpu_sum(x / (x + 1)) OVER (PARTITION BY x ORDER BY i ROWS UNBOUNDED PRECEDING), gpu_sum(i) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING)
+	FROM generate_series(1, 100) i, LATERAL (SELECT i % 7 AS x OFFSET 0) q',
+	'Scan on|GpuWindow', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF') l;
 SELECT mem, differences('SELECT i, gpu_sum(x / (x + 1)) OVER (PARTITION BY x ORDER BY i ROWS UNBOUNDED PRECEDING) AS p, gpu_sum(i) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING)
 	FROM generate_series(1, 5000) i, LATERAL (SELECT i % 7 AS x OFFSET 0) q')
 FROM unnest('{64kB, 4MB}'::text[]) mem, LATERAL (SELECT set_config('work_mem', mem, false)) c;
@@ -112,4 +94,4 @@ SELECT places, differences(format('SELECT i, gpu_sum(n) OVER w AS p, gpu_sum(v8)
 FROM unnest('{0, 1, 2, 3, 4, 5, 8, 9}'::int[]) places;
 DROP TABLE bits, words;
 DROP SEQUENCE numbers;
-DROP FUNCTION differences(text), scans(text), numbered(text);
+DROP FUNCTION differences(text), numbered(text);

@@ -16,21 +16,9 @@ SELECT i, nullif(i % 7, 3) AS g, nullif(i / 3, 50) AS o,
 FROM generate_series(1, 3000) i;
 ANALYZE wins;
 
--- How many rows of the query differ with the node and without.
-CREATE FUNCTION differences(query text) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-	n bigint;
-BEGIN
-	SET LOCAL gpuagg.enable_window_scan = on;
-	EXECUTE 'CREATE TEMP TABLE with_node ON COMMIT DROP AS ' || query;
-	SET LOCAL gpuagg.enable_window_scan = off;
-	EXECUTE 'CREATE TEMP TABLE without ON COMMIT DROP AS ' || query;
-	SELECT count(*) INTO n
-	FROM ((TABLE with_node EXCEPT ALL TABLE without)
-		  UNION ALL (TABLE without EXCEPT ALL TABLE with_node)) d;
-	DROP TABLE with_node, without;
-	RETURN n;
-END $$;
+\getenv folder PG_ABS_SRCDIR
+\set differences :folder '/lib/differences.sql'
+\i :differences
 
 -- every frame, over every kind of key, by functions that an engine scans and by others
 CREATE TABLE definitions (definition text);

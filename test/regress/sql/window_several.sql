@@ -13,21 +13,9 @@ SELECT i, nullif(i % 7, 3) AS g, (i * 7919 % 501) AS k, i / 1100 AS l, i * 31 % 
 FROM generate_series(1, 3000) i;
 ANALYZE many;
 
--- How many rows of the query differ with the node and without.
-CREATE FUNCTION differences(query text) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-	n bigint;
-BEGIN
-	SET LOCAL gpuagg.enable_window_scan = on;
-	EXECUTE 'CREATE TEMP TABLE with_node ON COMMIT DROP AS ' || query;
-	SET LOCAL gpuagg.enable_window_scan = off;
-	EXECUTE 'CREATE TEMP TABLE without ON COMMIT DROP AS ' || query;
-	SELECT count(*) INTO n
-	FROM ((TABLE with_node EXCEPT ALL TABLE without)
-		  UNION ALL (TABLE without EXCEPT ALL TABLE with_node)) d;
-	DROP TABLE with_node, without;
-	RETURN n;
-END $$;
+\getenv folder PG_ABS_SRCDIR
+\set differences :folder '/lib/differences.sql'
+\i :differences
 -- Lines of nodes, and of what they share.
 CREATE FUNCTION shares(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
