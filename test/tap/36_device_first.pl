@@ -135,7 +135,10 @@ for my $i (1 .. 6)
 	asks("use $i after that", $last);
 	asks("use $i after that, of others", $first);
 }
-asks('it has come again by use', $last, device => 1, read => $none);
+# a use sends what gpuaggd takes without being waited for
+my $all_there = "SELECT bool_and(chunks = device_chunks) FROM gpuagg_resident WHERE relation = 'wide'::regclass AND attribute = ANY ('{c28,c29,c30}')";
+ok(wait_until(sub { one(sprintf($last, ('gpu_') x 4)); one($all_there) eq 't' }), 'it has come again by use');
+asks('by use', $last, device => 1, read => $none);
 one(q(SELECT gpuagg_prefetch('wide')));
 like(one(sprintf($totals, 'wide')), qr/^(\d+)\|\1\|t$/, 'all is on the new one');
 asks('all', $last, device => 1, read => $none);
