@@ -19,10 +19,11 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 
-#define LEASE_MS	   500 /* in mode auto; gpuaggd may have to allocate memory first */
+#define LEASE_MS	   500 /* at least, in mode auto; gpuaggd may have to allocate memory first */
+#define LEASE_PART	   10  /* or that part of gpuagg.device_timeout */
 #define RETRY_TICK_MS  100
 #define RECONNECT_MS   100
-#define DEMAND_MS	   15000 /* wait for work that only a device can do */
+#define DEMAND_MS	   15000 /* or gpuagg.device_timeout: wait for work that only a device can do */
 #define BENCH_MS	   60000 /* for a benchmark; gpuaggd ends it much earlier */
 #define MAP_ALIGN	   4096	 /* of the bytes that are mapped */
 #define REQUIRED_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -89,7 +90,7 @@ no_device(const char *message, SharedState *state, GpuaggReason reason)
 static GpuaggReason
 await_device(SharedState *state, bool demand)
 {
-	int64 deadline = gpuagg_monotonic_ms() + DEMAND_MS;
+	int64 deadline = gpuagg_monotonic_ms() + Max(DEMAND_MS, gpuagg_device_timeout);
 
 	for (;;)
 	{
@@ -192,6 +193,15 @@ populate(void *base, Size bytes)
 #endif
 }
 
+/* How long a lease is waited for, ms. */
+static int
+lease_wait(void)
+{
+	if (gpuagg_device == DEVICE_GPU)
+		return gpuagg_device_timeout;
+	return Min(Max(LEASE_MS, gpuagg_device_timeout / LEASE_PART), gpuagg_device_timeout);
+}
+
 /*
  * Maps the memory file that came with a lease, of which so many bytes were asked for.  The file must be sealed against
  * changes of size, because reading a shrunk file would raise SIGBUS.
@@ -241,10 +251,7 @@ gpuagg_device_lease(Size bytes, DeviceLease **lease)
 	request.u.lease.bytes = bytes;
 	request.u.lease.role = GetUserId();
 	request.u.lease.database = MyDatabaseId;
-	reason = gpuagg_connection_converse(c, &request,
-										gpuagg_device == DEVICE_GPU
-											? gpuagg_device_timeout
-											: Min(LEASE_MS, gpuagg_device_timeout));
+	reason = gpuagg_connection_converse(c, &request, lease_wait());
 	if (reason == GPUAGG_TIMEOUT)
 		reason = GPUAGG_BUSY; /* allocating memory may take long; gpuaggd is not silent */
 	if (reason == GPUAGG_OK)

@@ -165,7 +165,7 @@ gpuagg_blob_query(BlobQuery *query)
 	query->lease = gpuagg_flight_lease(Min(bytes + answer, GPUAGG_SEGMENT_BYTES_MAX), 1,
 									   CurrentMemoryContext);
 	if (query->lease == NULL)
-		return GPUAGG_NO_STAGING;
+		return gpuagg_flight_refusal();
 	query->owner.land = land;
 	query->owner.drop = drop;
 	gpuagg_flight_list(&query->owner);

@@ -54,6 +54,8 @@ gpuagg_flight_wanted(FlightSource source, int64 rows)
 
 /* ---- staging memory ---- */
 
+static GpuaggReason refusal = GPUAGG_OK; /* of the last lease that was refused */
+
 /* After a refusal, no batch asks for as much again for LEASE_AGAIN_MS. */
 static DeviceLease *
 lease_memory(Size bytes)
@@ -64,11 +66,13 @@ lease_memory(Size bytes)
 	DeviceLease *lease = NULL;
 	GpuaggReason reason;
 
+	refusal = GPUAGG_LOST;
 	if (!gpuagg_device_ready())
 		return NULL;
 	if (bytes >= refused_bytes && gpuagg_monotonic_ms() - refused_at < LEASE_AGAIN_MS)
 	{
 		gpuagg_stat_reason(refused_for);
+		refusal = refused_for;
 		return NULL;
 	}
 	reason = gpuagg_device_lease(bytes, &lease);
@@ -81,7 +85,14 @@ lease_memory(Size bytes)
 		refused_bytes = bytes;
 	}
 	gpuagg_stat_fallback(reason);
+	refusal = reason;
 	return NULL;
+}
+
+GpuaggReason
+gpuagg_flight_refusal(void)
+{
+	return refusal;
 }
 
 FlightLease *

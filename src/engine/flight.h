@@ -43,6 +43,9 @@ typedef struct FlightLease FlightLease;
  */
 extern FlightLease *gpuagg_flight_lease(Size bytes, int users, MemoryContext context);
 
+/* Why that was NULL the last time. */
+extern GpuaggReason gpuagg_flight_refusal(void);
+
 extern char *gpuagg_flight_lease_base(const FlightLease *lease);
 extern Size gpuagg_flight_lease_bytes(const FlightLease *lease);
 extern struct DeviceLease *gpuagg_flight_device_lease(const FlightLease *lease);

@@ -87,6 +87,7 @@ begin_run(LadderRun *run)
 	const ArrayColumn *column = run->column;
 	const GpuaggAlgorithmInfo *info = gpuagg_algorithm(run->algorithm);
 	uint64 most = Min(GPUAGG_LADDER_ROWS, (uint64) gpuagg_batch_rows);
+	const char *refusal;
 	GpuaggReason reason;
 	Size end;
 
@@ -100,13 +101,16 @@ begin_run(LadderRun *run)
 	run->work.u.ladder.algorithm = run->algorithm;
 	end = gpuagg_work_lay_out(GPUAGG_MSG_LADDER, &run->work, 0, run->chunk_rows);
 
-	gpuagg_device_demand(psprintf("algorithm \"%s\" runs on a device only", info->name));
+	refusal = psprintf("algorithm \"%s\" runs on a device only", info->name);
+	gpuagg_device_demand(refusal);
 	run->deadline = gpuagg_monotonic_ms() + gpuagg_device_timeout;
 	while ((reason = gpuagg_device_lease(end, &run->lease)) != GPUAGG_OK)
 	{
 		if (reason == GPUAGG_NO_STAGING)
 			gpuagg_flights_land(0); /* this backend may hold all of it */
 		wait_or_fail(run, reason);
+		/* after a lease that came too late there is no connection */
+		gpuagg_device_demand(refusal);
 	}
 }
 

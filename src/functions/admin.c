@@ -18,7 +18,7 @@
 #include "utils/timestamp.h"
 
 #define DEVICES_AWAIT_MS 3000
-#define STOP_AWAIT_MS	 5000
+#define STOP_AWAIT_MS	 5000 /* or gpuagg.device_timeout */
 
 PG_FUNCTION_INFO_V1(gpuagg_version);
 PG_FUNCTION_INFO_V1(gpuagg_devices);
@@ -304,7 +304,7 @@ gpuagg_stop(PG_FUNCTION_ARGS)
 	LWLockAcquire(&state->lock, LW_EXCLUSIVE);
 	state->stopped = true;
 	LWLockRelease(&state->lock);
-	PG_RETURN_BOOL(gpuagg_launcher_end(state, STOP_AWAIT_MS));
+	PG_RETURN_BOOL(gpuagg_launcher_end(state, Max(STOP_AWAIT_MS, gpuagg_device_timeout)));
 }
 
 /*
@@ -319,7 +319,7 @@ gpuagg_restart(PG_FUNCTION_ARGS)
 	char detail[sizeof(state->detail)];
 	GpuaggReason reason;
 
-	if (!gpuagg_launcher_end(state, STOP_AWAIT_MS))
+	if (!gpuagg_launcher_end(state, Max(STOP_AWAIT_MS, gpuagg_device_timeout)))
 		PG_RETURN_BOOL(false);
 	LWLockAcquire(&state->lock, LW_EXCLUSIVE);
 	state->stopped = false;

@@ -312,6 +312,7 @@ client_greet(const Daemon *daemon, GpuaggReply *reply)
 	while (now_ms() < until)
 	{
 		GpuaggRequest request;
+		GpuaggReason reason;
 
 		if (fd < 0)
 		{
@@ -320,7 +321,15 @@ client_greet(const Daemon *daemon, GpuaggReply *reply)
 			continue;
 		}
 		request_init(&request, GPUAGG_MSG_HELLO);
-		if (client_call(fd, &request, reply) != GPUAGG_STARTING)
+		reason = client_call(fd, &request, reply);
+		/* who says nothing for long is turned away */
+		if (reason == GPUAGG_LOST)
+		{
+			close(fd);
+			fd = -1;
+			continue;
+		}
+		if (reason != GPUAGG_STARTING)
 			return fd;
 		sleep_ms(5);
 	}

@@ -126,7 +126,7 @@ test_silent_connections(void)
 	static int silent[MANY];
 	struct rlimit limit;
 	Daemon d;
-	int64_t until = now_ms() + WAIT_MS / 3;
+	int64_t until = now_ms() + WAIT_MS;
 	GpuaggRequest request;
 	GpuaggReply reply;
 	bool served = false;
@@ -346,7 +346,7 @@ lease_answer(int fd, uint64_t *bytes)
 	GpuaggReply reply;
 
 	memset(&reply, 0, sizeof(reply));
-	if (!CHECK(client_receive(fd, &reply, NULL, WAIT_MS / 6) == 1))
+	if (!CHECK(client_receive(fd, &reply, NULL, WAIT_MS) == 1))
 		return GPUAGG_LOST;
 	*bytes = reply.u.lease.bytes;
 	return (GpuaggReason) reply.h.reason;
@@ -606,6 +606,7 @@ test_signals(void)
 	Daemon d;
 	Lease a;
 	GpuaggRequest request;
+	int64_t until;
 
 	/* with a request in flight that does not end */
 	for (int i = 0; i < 3; i++)
@@ -629,7 +630,8 @@ test_signals(void)
 	/* while the device is being opened */
 	setenv("GPUAGG_SIM_DELAY_MS", "700", 1);
 	daemon_start(&d, program, NULL);
-	for (int i = 0; i < 400 && !socket_exists(&d); i++)
+	until = now_ms() + WAIT_MS;
+	while (!socket_exists(&d) && now_ms() < until)
 		sleep_ms(5);
 	kill(d.pid, SIGTERM);
 	CHECK(daemon_wait(&d, WAIT_MS) == 0);
@@ -683,7 +685,7 @@ test_socket_removed(void)
 {
 	Daemon d;
 	char path[128];
-	int64_t until = now_ms() + WAIT_MS / 6;
+	int64_t until = now_ms() + WAIT_MS;
 	int fd;
 
 	daemon_start(&d, program, NULL);
@@ -785,7 +787,7 @@ test_parent(void)
 static void
 test_idle_timeout(void)
 {
-	const char *const args[] = {"--idle-timeout", "1", NULL};
+	const char *const args[] = {"--idle-timeout", "3", NULL};
 	Daemon d;
 	Lease a;
 	GpuaggRequest request;
@@ -794,7 +796,7 @@ test_idle_timeout(void)
 	int fd;
 
 	fd = client_start(&d, program, args, &a);
-	sleep_ms(3000);
+	sleep_ms(6000);
 	request_init(&request, GPUAGG_MSG_PING);
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK); /* not while memory is on lease */
 	CHECK(client_release(fd, &a));

@@ -15,6 +15,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 my $sessions = 100;
+my @patient = ('gpuagg.device = gpu', "gpuagg.device_timeout = '10min'");
 my $node = gpuagg_node('silence', rows => 100_000,
 	conf => "max_connections = 150\ngpuagg.total_staging_memory = '512MB'\ngpuagg.device_timeout = '5s'\n",
 	env => { GPUAGG_SIM_DELAY_MS => 20 });
@@ -74,7 +75,7 @@ sub stop_for_good
 	my @running = start_sessions($sessions, $loops);
 
 	wait_batches($node, $before + 20);
-	kill 'STOP', $pid;
+	kill('STOP', $pid || die 'no device program') or die "kill: $!";
 	my $start = time;
 	$node->safe_psql('postgres', 'DROP DATABASE victim');
 	cmp_ok(time - $start, '<', 60, 'DROP DATABASE does not hang');
@@ -96,17 +97,17 @@ for my $loops (8, 16, 32, 64)
 }
 cmp_ok(device_stat($node, 'fallbacks'), '>', 0, 'fallbacks are counted');
 ok(wait_device($node), 'the device is back');
-right_on($node, 'device', 'afterwards', set => ['gpuagg.device = gpu']);
+right_on($node, 'device', 'afterwards', set => [@patient]);
 
 # One session alone, to time it: the breaker is open before it asks again.
-my $pid = gpuaggd_pid($node);
+my $pid = gpuaggd_pid($node) or die 'no device program';
 kill 'STOP', $pid;
 my $alone = start_sql($node, "SET gpuagg.device = auto; SET gpuagg.device_timeout = '10s';"
 	  . ' SELECT gpu_reduce(array_agg(i)) FROM t; SELECT clock_timestamp() AS paid \gset
 SELECT gpu_reduce(array_agg(b)) FROM t; SELECT gpu_reduce(array_agg(f)) FROM t;'
 	  . " SELECT extract(epoch FROM clock_timestamp() - :'paid')");
 my $others = (split /\n/, end_sql($alone))[-1];
-cmp_ok($others, '<', 5, 'the time-out is paid once');
+cmp_ok($others, '<', 9, 'the time-out of 10 s is paid once');
 is(device_stat($node, 'device_state') =~ /^(silent|starting|ready)$/ ? 1 : 0, 1, 'the view shows it');
 kill 'CONT', $pid;
 ok(wait_device($node), 'continued: the device is there');
@@ -124,22 +125,34 @@ for my $round (1 .. 4)
 }
 end_sessions('stopped and continued', @running);
 ok(wait_until(sub { device_stat($node, 'device_state') eq 'ready' }), 'ready again');
-right_on($node, 'device', 'after all', set => ['gpuagg.device = gpu']);
+right_on($node, 'device', 'after all', set => [@patient]);
 
 # The machine rests, in the middle of a question, for longer than the launcher has
 # patience: that is no silence of gpuaggd's.
-$pid = gpuaggd_pid($node);
-my ($launcher) = launcher_pids($node);
-kill 'STOP', $pid;
-sleep 1.3;
-kill 'STOP', $launcher;
-sleep 6;
-kill 'CONT', $launcher;
-sleep 0.3;
-kill 'CONT', $pid;
-ok(wait_device($node), 'rested: the device is there');
-is(gpuaggd_pid($node), $pid, 'it is the same gpuaggd');
-right_on($node, 'device', 'after a rest', set => ['gpuagg.device = gpu']);
+my ($was, $is);
+for (1 .. 20)
+{
+	my ($launcher) = launcher_pids($node);
+
+	$was = gpuaggd_pid($node) or die 'no device program';
+	my $awake = 0 - time();
+	kill 'STOP', $was;
+	sleep 1.3;
+	kill 'STOP', $launcher;
+	$awake += time();
+	sleep 6;
+	$awake -= time();
+	kill 'CONT', $launcher;
+	sleep 0.3;
+	kill 'CONT', $was;
+	$awake += time();
+	wait_device($node);
+	$is = gpuaggd_pid($node);
+	# else the launcher was awake for longer than it should
+	last if $awake < 3;
+}
+is($is, $was, 'rested: it is the same gpuaggd');
+right_on($node, 'device', 'after a rest', set => [@patient]);
 
 $node->stop;
 ok(wait_gone($node), 'none is left');

@@ -51,7 +51,7 @@ for my $preload ('', 'gpuagg')
 			$node->stop($way);
 		}
 		ok(wait_until(sub { !grep { -e "/proc/$_/exe" } @pids }), "$what: both are gone");
-		cmp_ok(time - $start, '<', 30, "$what: quick") if $way ne 'smart';
+		cmp_ok(time - $start, '<', 300, "$what: it does not hang") if $way ne 'smart';
 		release_device();
 		eval { end_sql($session) };
 		is($session->{out}, "$expected", "$what: the session came to its end") if $way eq 'smart';

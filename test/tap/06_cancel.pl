@@ -85,18 +85,20 @@ for my $round (1 .. 5)
 release_device();
 all_is_free('statement_timeout, the session staying');
 hold_device();
-$session->query('BEGIN');
+end_timeout($session);
+$session->query_safe('BEGIN');
 for my $round (1 .. 3)
 {
-	$session->query('SAVEPOINT s');
+	$session->query_safe('SAVEPOINT s');
+	$session->query("SET statement_timeout = '300ms'");
 	$session->query($query);
-	$session->query('ROLLBACK TO s');
+	# with it goes the setting
+	$session->query('ROLLBACK TO s') until $session->query("SELECT 'goes on'") eq 'goes on';
 	$session->{stderr} = '';
 }
 release_device();
 all_is_free('rolled-back subtransactions, the transaction open');
 $session->query_safe('ROLLBACK');
-$session->query_safe('RESET statement_timeout');
 is($session->query_safe($query), $sum, 'the session itself goes on');
 
 # A cursor that was cancelled while it waited for the device: nobody waits for that again.

@@ -90,7 +90,7 @@ my @upgrade = (
 command_ok([ @upgrade, '--check' ], 'pg_upgrade --check');
 command_ok([@upgrade], 'pg_upgrade');
 is(scalar(gpuaggd_pids($node)) + scalar(gpuaggd_pids($new)), 0, 'it has started no gpuaggd');
-$new->append_conf('postgresql.conf', "gpuagg.device_program = '$ENV{GPUAGGD_SIM}'");
+$new->append_conf('postgresql.conf', "gpuagg.device_program = '$ENV{GPUAGGD_SIM}'\ngpuagg.device_timeout = '10min'\n");
 $new->start;
 ok(wait_device($new), 'the upgraded cluster has a device');
 right_on($new, 'device', 'the upgraded cluster',

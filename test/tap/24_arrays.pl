@@ -93,8 +93,7 @@ for my $sql ($scan, $slow,
 	like($session->{stderr}, qr/canceling statement due to statement timeout/, "cancelled: $sql");
 	cmp_ok(time() - $start, '<', 60, 'while the device is held');
 	release_device();
-	$session->{stderr} = '';
-	$session->query_safe('RESET statement_timeout');
+	end_timeout($session);
 	is($session->query_safe($ladder), $of_i, 'and the next is right');
 }
 

@@ -43,12 +43,20 @@ my $seen = q(SELECT relation || '.' || attribute FROM gpuagg_resident ORDER BY 1
 
 # ---- two databases ----
 
+# Waits until sessions of a database have ended.
+sub unused
+{
+	$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = '$_[0]'");
+	return;
+}
+
 # A copy of a database file by file: relations with the same numbers, pages with the same LSNs.
 sub copy_database
 {
 	my ($to) = @_;
 
 	$node->safe_psql('postgres', 'CHECKPOINT');
+	unused('one');
 	$node->safe_psql('postgres', "CREATE DATABASE $to TEMPLATE one STRATEGY file_copy");
 	return;
 }
@@ -69,6 +77,7 @@ is($node->safe_psql('one', $seen), "kept.secret\nkept.y", 'each shows its own');
 is(says('two', 'monitor', $seen), "kept.secret\nkept.y", 'also to pg_monitor');
 like($node->safe_psql('two', 'SELECT gpuagg_evict()'), qr/^\s*2$/, 'and throws out its own');
 is($node->safe_psql('one', $seen), "kept.secret\nkept.y", 'not those of the other');
+unused('two');
 $node->safe_psql('postgres', 'DROP DATABASE two');
 copy_database('two');
 is($node->safe_psql('two', 'SELECT gpu_sum(y) FROM kept;' . $pages), "50500000000\n0|50|50", 'a new database of that name has none');

@@ -152,12 +152,13 @@ is($node->safe_psql('postgres', "$ours; $pages"), "$expected\n1|f|t", 'and back 
 
 # ---- none: an error, whatever is resident; mode auto does without ----
 
-$node->safe_psql('postgres', 'SELECT gpuagg_stop()');
+ok($node->poll_query_until('postgres', 'SELECT gpuagg_stop()'), 'stopped');
 my ($code, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n$ours");
 like($err, qr/ERROR:  55000: no usable GPU device/, 'no device: an error');
 is($node->safe_psql('postgres', "SET gpuagg.device = auto; $ours; $pages"), "$expected\n0|f|t", 'mode auto: from memory');
 is($node->safe_psql('postgres', "EXPLAIN (COSTS OFF) $ours") =~ /GpuAgg/, 1, 'EXPLAIN needs no device');
 $node->safe_psql('postgres', 'SELECT gpuagg_restart()');
+ok(wait_device($node), 'there is a device again');
 $node->safe_psql('postgres', q(SELECT gpuagg_prefetch('t')));
 is($node->safe_psql('postgres', "$ours; $pages"), "$expected\n1|f|t", 'started again');
 $node->stop;

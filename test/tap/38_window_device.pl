@@ -268,7 +268,7 @@ is($node->safe_psql('postgres', "SET enable_$_ = off; " . $nested =~ s/%s/gpu_/r
 # What is run when the statement finishes fails there, and the session goes on.
 $node->safe_psql('postgres', 'CREATE TABLE kept_rows (i int, r int8); UPDATE rich SET k = 1 WHERE i = 7');
 my $cte = "WITH x AS (INSERT INTO kept_rows SELECT i, gpu_sum(k) OVER (ORDER BY i ROWS UNBOUNDED PRECEDING) FROM rich) SELECT 1";
-my ($status, $said) = $node->psql('postgres', join('', map { "SET statement_timeout = $_; $cte; " } 1 .. 20) . "SET statement_timeout = 0; $cte; SELECT 'on'",
+my ($status, $said) = $node->psql('postgres', join('', map { "SET statement_timeout = $_; $cte; " } 1 .. 20) . 'SET statement_timeout = 0; ' x 5 . "$cte; SELECT 'on'",
 	on_error_stop => 0);
 like($said, qr/on$/, 'statements that end late');
 is($node->safe_psql('postgres', 'SELECT count(*) % 3000, count(*) > 0 FROM kept_rows'), '0|t', 'each inserted all rows or none');

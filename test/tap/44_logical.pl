@@ -108,7 +108,7 @@ my $writer = start_sql($source, join('', map {
 my %sums;
 my ($steps, $from_memory) = (0, 0);
 my $reader = background($target);
-while (!$writer->{done})
+while (!$writer->{done} || !$from_memory)
 {
 	my ($sums, $from) = split /\n/, $reader->query_safe("SELECT gpu_sum(b), gpu_sum(n), gpu_count(*) FROM t; SELECT resident_pages + resident_confirmed FROM gpuagg_last_query()");
 
@@ -132,6 +132,7 @@ $target->safe_psql('postgres', 'ALTER SUBSCRIPTION s ENABLE');
 same('a subscription that was disabled');
 $target->safe_psql('postgres', 'ALTER SUBSCRIPTION s DISABLE; ALTER SUBSCRIPTION s SET (slot_name = NONE); DROP SUBSCRIPTION s; DELETE FROM t WHERE i > 100; VACUUM t; TRUNCATE whole');
 $target->safe_psql('postgres', "$ours; $ours");
+$source->poll_query_until('postgres', q(SELECT bool_and(NOT active) FROM pg_replication_slots WHERE slot_name = 's'));
 $source->safe_psql('postgres', "SELECT pg_drop_replication_slot('s'); DELETE FROM t WHERE i <= 100");
 $target->safe_psql('postgres', "CREATE SUBSCRIPTION s CONNECTION \$\$" . $source->connstr('postgres') . "\$\$ PUBLICATION p");
 $target->poll_query_until('postgres', "SELECT count(*) = 2 FROM pg_subscription_rel WHERE srsubstate IN ('s', 'r')");

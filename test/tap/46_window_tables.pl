@@ -84,6 +84,16 @@ sub asks
 	return $plan;
 }
 
+# What is under way to the device when a session ends may not arrive: asks until the device does all of it.
+sub arrives
+{
+	my ($what, $sql) = @_;
+	my $ours = $sql =~ s/%s/gpu_/gr;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return ok(wait_until(sub { (run_query($node, "$explain $ours"))[0] =~ /Computed with Aggregates/ }), $what);
+}
+
 # ---- what it does ----
 
 my $plan = asks('partitions', 1, $query);
@@ -218,10 +228,12 @@ like(asks('a page has changed', 1, $query), qr/Pages Read: [12]\n/, 'a page has 
 asks('in a partition that is not read', 1, $query =~ s/i > 1000/i > 21000/r);
 $node->safe_psql('postgres', 'VACUUM p2');
 like(asks('and is all-visible again', 1, $query), qr/Pages Read: [12]\n/, 'and is all-visible again: so it is once more');
-asks('in memory again', 1, $query);
+arrives('in memory again', $query);
+asks('on the device, too', 1, $query);
 $node->safe_psql('postgres', q(SELECT gpuagg_evict('p3')));
 like(asks('a partition is not in memory', 0, $query), qr/Device Not Used: columns are not in memory/, 'and why');
-asks('by now it is', 1, $query);
+arrives('by now it is', $query);
+asks('and on the device', 1, $query);
 
 # Columns in memory alone: chunks that the filter excludes need not be on the device.
 kill_gpuaggd($node);
@@ -234,7 +246,7 @@ for my $from ('FROM b ', 'FROM b2 ')
 	kill_gpuaggd($node);
 	ok(wait_device($node), 'and another');
 	asks("$from, without columns", 0, $last);
-	ok(wait_until(sub { (run_query($node, "$explain " . $last =~ s/%s/gpu_/gr))[0] =~ /Computed with Aggregates/ }), 'which is sent some');
+	arrives('which is sent some', $last);
 	$plan = asks("$from, with chunks that are needed", 1, $last);
 	like($plan, qr/Chunks Skipped: [1-9]/, 'others are not there');
 	like(asks("$from, which needs others", 0, $all), qr/Device Not Used: columns are not on the device/, 'and why');
@@ -252,7 +264,7 @@ for my $from ('FROM b ', 'FROM b2 ')
 	my ($read) = $plan =~ /Pages Read: (\d+)/;
 	cmp_ok($read, '>', 0, 'some pages are read');
 	cmp_ok($read, '<', $pages - 128, 'and others are not');
-	ok(wait_until(sub { (run_query($node, "$explain " . $last =~ s/%s/gpu_/gr))[0] =~ /Computed with Aggregates/ }), 'which go to the device');
+	arrives('which go to the device', $last);
 	$plan = asks("$from, with columns of the chunks that are needed", 1, $last);
 	like($plan, qr/Chunks Skipped: [1-9]/, 'others are not in memory');
 	asks("$from, which needs others", 0, $last =~ s/i > 88000/i > 29999/r);

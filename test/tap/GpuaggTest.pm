@@ -19,7 +19,7 @@ use Time::HiRes qw(time usleep);
 our @EXPORT = qw(
   gpuagg_node make_table core_sums wait_until wait_started wait_device wait_gone
   gpuaggd_pids gpuaggd_pid kill_gpuaggd launcher_pids run_query right_on device_stat
-  descriptors resident_kb background send_query sums_sql no_crash stop_and_look
+  descriptors resident_kb background end_timeout send_query sums_sql no_crash stop_and_look
   mapped_regions check_script pgbench_command array_sums_sql hold_device wait_held release_device wait_batches
 );
 
@@ -238,15 +238,19 @@ sub gpuaggd_pid
 	return @pids == 1 ? $pids[0] : 0;
 }
 
-# Kills it and waits until the launcher has reaped it, so that who asks for a device from then on
+# Kills it and waits until its launcher has ended, too, so that who asks for a device from then on
 # waits for the next one.  Returns what its pid was; dies when there is none, as pid 0 would be ourselves.
 sub kill_gpuaggd
 {
 	my ($node) = @_;
+	my @launchers = launcher_pids($node);
 	my $pid = gpuaggd_pid($node) or die 'no device program to kill';
 
 	kill 'KILL', $pid;
-	wait_until(sub { !-e "/proc/$pid" }) or die "device program $pid does not end";
+	for my $ending ($pid, @launchers)
+	{
+		wait_until(sub { !-e "/proc/$ending" }) or die "process $ending does not end";
+	}
 	return $pid;
 }
 
@@ -343,6 +347,17 @@ sub wait_batches
 	my ($node, $done) = @_;
 
 	return wait_until(sub { device_stat($node, 'device_batches') > $done });
+}
+
+# Ends a statement_timeout of such a session, which may also end the statement that does so.
+sub end_timeout
+{
+	my ($session) = @_;
+
+	wait_until(sub { $session->query('SET statement_timeout = 0'); $session->query('SHOW statement_timeout') eq '0' })
+	  or die 'statement_timeout stays';
+	$session->{stderr} = '';
+	return;
 }
 
 # Sends a query without waiting for its end.
