@@ -8,39 +8,6 @@
 
 static_assert(GPUAGG_WINDOW_UNIT == GPU_QUERY_UNIT, "chunks begin at units of places");
 
-static uint32_t
-bytes_of(int type)
-{
-	return (uint32_t) gpuagg_vector_type_size(type);
-}
-
-static bool
-is_float(int type)
-{
-	return type == GPUAGG_VECTOR_FLOAT32 || type == GPUAGG_VECTOR_FLOAT64;
-}
-
-static void
-init_kept(KeptRows *kept, uint64_t places, const uint16_t *registers, uint32_t n,
-		  const uint8_t *types)
-{
-	kept->places = places;
-	kept->nvalues = n;
-	for (uint32_t i = 0; i < n; i++)
-	{
-		int type = types[registers[i]];
-
-		kept->types[i] = (uint8_t) (type == GPUAGG_VECTOR_INT16 ? GPUAGG_VECTOR_INT32 : type);
-	}
-}
-
-/* A number of rows with the room that kernels want. */
-static uint64_t
-padded(uint64_t nrows)
-{
-	return (nrows + GPU_WINDOW_PAD - 1) / GPU_WINDOW_PAD * GPU_WINDOW_PAD;
-}
-
 void
 gpud_order_init(QueryOrder *order, const GpuaggWindow *window, const uint8_t *types,
 				const uint8_t *columns, uint32_t ncolumns)
@@ -48,27 +15,7 @@ gpud_order_init(QueryOrder *order, const GpuaggWindow *window, const uint8_t *ty
 	order->window = *window;
 	order->ncolumns = ncolumns;
 	memcpy(order->columns, columns, ncolumns);
-	init_kept(&order->kept, window->places, window->values, window->nvalues, types);
-}
-
-void
-gpud_order_init_rows(QueryOrder *order, const uint8_t *types, uint64_t answer, uint32_t part,
-					 uint32_t parts)
-{
-	const GpuaggWindow *window = &order->window;
-	OrderedRows *out = &order->out;
-	uint64_t row_bits = 0;
-
-	out->part = part;
-	out->parts = parts;
-	init_kept(&out->kept, padded(window->places), window->out, window->nout, types);
-	for (uint32_t i = 0; i < window->nout; i++)
-		row_bits += 8 * bytes_of(out->kept.types[i]) + 1;
-	/* each part is rounded up, and so are the words of a bitmap */
-	if (row_bits > 0 && answer > window->nout * (uint64_t) 192)
-		out->room = (answer - window->nout * (uint64_t) 192) * 8 / row_bits;
-	if (out->room > window->places)
-		out->room = window->places;
+	gpud_rows_init(&order->kept, window->places, window->values, window->nvalues, types);
 }
 
 /* ---- places ---- */
@@ -122,7 +69,7 @@ gather_arguments(QueryOrder *order, uint32_t o)
 		order->functions[f].gathered = value == GPUAGG_WINDOW_NONE
 										   ? value
 										   : gather(order, sort, value,
-													bytes_of(order->kept.types[value]));
+													gpud_rows_width(order->kept.types[value]));
 	}
 }
 
@@ -147,7 +94,7 @@ choose_gathered(QueryOrder *order)
 										   f != GPUAGG_WINDOW_NONE
 											   ? (uint16_t) (GPUAGG_WINDOW_VALUES + f)
 											   : window->columns[i].value,
-										   bytes_of(order->columns[i]));
+										   gpud_rows_width(order->columns[i]));
 	}
 	return true;
 }
@@ -157,9 +104,9 @@ place_function(QueryOrder *order, uint32_t f, size_t *end)
 {
 	const GpuaggWindowFunction *function = &order->window.functions[f];
 	OrderedFunction *of = &order->functions[f];
-	uint64_t rows = padded(order->window.places);
+	uint64_t rows = gpud_rows_padded(order->window.places);
 
-	of->bytes = bytes_of((int) gpuagg_window_result(function));
+	of->bytes = gpud_rows_width((int) gpuagg_window_result(function));
 	of->results = gpud_place(end, rows * of->bytes);
 	if (function->op != GPUAGG_COUNT)
 	{
@@ -180,7 +127,8 @@ place_kept_bitmaps(QueryOrder *order, size_t *end)
 {
 	for (uint32_t f = 0; f < order->window.nfunctions; f++)
 		if (!is_last(order, f) && order->window.functions[f].op != GPUAGG_COUNT)
-			order->functions[f].kept_valid = gpud_place(end, padded(order->window.places) / 8);
+			order->functions[f].kept_valid = gpud_place(end,
+														gpud_rows_padded(order->window.places) / 8);
 }
 
 /* Scratch of sorts, whatever the keys will be like. */
@@ -204,25 +152,14 @@ place_sort(QueryOrder *order, size_t *end)
 }
 
 static void
-place_kept(KeptRows *kept, size_t *end)
-{
-	kept->rows = gpud_place(end, kept->places / 8);
-	for (uint32_t i = 0; i < kept->nvalues; i++)
-		kept->valid[i] = gpud_place(end, kept->places / 8);
-	kept->bitmaps_end = *end;
-	for (uint32_t i = 0; i < kept->nvalues; i++)
-		kept->values[i] = gpud_place(end, kept->places * bytes_of(kept->types[i]));
-}
-
-static void
 place_rows(OrderedRows *out, size_t *end)
 {
-	uint64_t given = padded(out->room);
+	uint64_t given = gpud_rows_padded(out->room);
 
-	place_kept(&out->kept, end);
+	gpud_rows_place(&out->kept, end);
 	for (uint32_t i = 0; i < out->kept.nvalues; i++)
 	{
-		out->gathered[i] = gpud_place(end, given * bytes_of(out->kept.types[i]));
+		out->gathered[i] = gpud_place(end, given * gpud_rows_width(out->kept.types[i]));
 		out->gathered_valid[i] = gpud_place(end, given / 8);
 	}
 }
@@ -231,12 +168,12 @@ GpuaggReason
 gpud_order_plan(QueryOrder *order, size_t *end)
 {
 	uint64_t places = order->window.places;
-	uint64_t rows = padded(order->window.places);
+	uint64_t rows = gpud_rows_padded(order->window.places);
 	size_t item = gpuagg_sort_item_size(GPUAGG_SORT_WORDS);
 
 	if (places % GPU_QUERY_UNIT != 0 || !choose_gathered(order))
 		return GPUAGG_REFUSED;
-	place_kept(&order->kept, end);
+	gpud_rows_place(&order->kept, end);
 	order->measured = gpud_place(end, sizeof(GpuWindowMeasure));
 	order->scratch = gpud_place(end, gpu_window_scratch(rows));
 	order->items = gpud_place(end, rows * item);
@@ -262,30 +199,10 @@ gpud_order_plan(QueryOrder *order, size_t *end)
 
 /* ---- rows ---- */
 
-static GpuWindowRows
-rows_of(const KeptRows *kept, const Lane *lane)
-{
-	GpuWindowRows rows = {.places = kept->places,
-						  .rows = (uint32_t *) (lane->block + kept->rows),
-						  .nvalues = kept->nvalues};
-
-	for (uint32_t i = 0; i < rows.nvalues; i++)
-		rows.value[i] = (GpuWindowValue){lane->block + kept->values[i],
-										 (uint32_t *) (lane->block + kept->valid[i]),
-										 bytes_of(kept->types[i]), is_float(kept->types[i])};
-	return rows;
-}
-
-static GpuaggReason
-clear_kept(const KeptRows *kept, const Lane *lane)
-{
-	return gpu_memset(lane->block + kept->rows, 0, kept->bitmaps_end - kept->rows, lane->stream);
-}
-
 GpuaggReason
 gpud_order_begin(QueryOrder *order, const Lane *lane)
 {
-	GpuaggReason reason = clear_kept(&order->kept, lane);
+	GpuaggReason reason = gpud_rows_clear(&order->kept, lane);
 
 	order->used = 0;
 	if (reason == GPUAGG_OK)
@@ -300,7 +217,7 @@ gpud_order_begin(QueryOrder *order, const Lane *lane)
 GpuaggReason
 gpud_order_keep(QueryOrder *order, const Lane *lane, const GpuQuery *query)
 {
-	GpuWindowRows rows = rows_of(&order->kept, lane);
+	GpuWindowRows rows = gpud_rows_of(&order->kept, lane);
 	GpuaggReason reason = gpu_query_keep(query, &rows, order->used, lane->stream);
 
 	order->used += query->shape.nunits * GPU_QUERY_UNIT;
@@ -315,21 +232,6 @@ is_float_sum(const GpuaggWindowFunction *function)
 	return function->op == GPUAGG_SUM && gpuagg_kind_is_float(function->kind);
 }
 
-/* Of kept rows, by so many of the window's keys, into `slot`; summed: as the kernel has it. */
-static GpuaggReason
-measure(const QueryOrder *order, const KeptRows *kept, uint32_t nkeys, uint32_t summed,
-		const Lane *lane, void *slot)
-{
-	GpuWindowRows rows = rows_of(kept, lane);
-	GpuWindowMeasure *measured = (GpuWindowMeasure *) (lane->block + order->measured);
-	GpuaggReason reason = gpu_window_measure(&rows, order->window.keys, nkeys, summed, measured,
-											 lane->block + order->scratch, lane->stream);
-
-	if (reason == GPUAGG_OK)
-		reason = gpu_copy_out(slot, measured, sizeof(*measured), lane->stream);
-	return reason;
-}
-
 GpuaggReason
 gpud_order_measure(QueryOrder *order, const Lane *lane, void *slot)
 {
@@ -338,7 +240,8 @@ gpud_order_measure(QueryOrder *order, const Lane *lane, void *slot)
 	for (uint32_t f = 0; f < order->window.nfunctions; f++)
 		if (is_float_sum(&order->window.functions[f]))
 			summed |= UINT32_C(1) << order->window.functions[f].value;
-	return measure(order, &order->kept, order->window.nkeys, summed, lane, slot);
+	return gpud_rows_measure(&order->kept, order->window.keys, order->window.nkeys, summed,
+							 order->measured, order->scratch, lane, slot);
 }
 
 /* The chunk where sums of a value's floats begin. */
@@ -389,7 +292,7 @@ static GpuaggReason
 sort_items(const QueryOrder *order, const Lane *lane, uint32_t o, const uint64_t **sorted)
 {
 	const GpuaggWindowOrder *by = &order->window.orders[o];
-	GpuWindowRows rows = rows_of(&order->kept, lane);
+	GpuWindowRows rows = gpud_rows_of(&order->kept, lane);
 	uint64_t *items = (uint64_t *) (lane->block + order->items);
 	GpuSort sort = {.words = order->sorts[o].words,
 					.bits = order->sorts[o].bits,
@@ -418,7 +321,7 @@ kept_function(const QueryOrder *order, const Lane *lane, uint32_t f)
 	return (GpuWindowValue){lane->block + of->kept,
 							(uint32_t *) (lane->block +
 										  (of->kept_valid > 0 ? of->kept_valid : order->kept.rows)),
-							of->bytes, is_float(type)};
+							of->bytes, gpuagg_vector_type_is_float(type)};
 }
 
 static GpuaggReason
@@ -427,7 +330,7 @@ gather_rows(const QueryOrder *order, const Lane *lane, uint32_t o, const uint64_
 	const GpuaggWindowOrder *by = &order->window.orders[o];
 	const OrderedSort *sort = &order->sorts[o];
 	const OrderedValue *values = order->gathered + sort->first_gathered;
-	GpuWindowRows rows = rows_of(&order->kept, lane);
+	GpuWindowRows rows = gpud_rows_of(&order->kept, lane);
 	GpuWindowValue functions[GPUAGG_WINDOW_FUNCTIONS];
 	GpuWindowGathered gathered[GPUAGG_WINDOW_COLUMNS];
 	GpuWindowMasks masks = {{0}, {0}};
@@ -610,7 +513,7 @@ set_blocks(const QueryOrder *order, const Lane *lane, GpuQueryBlock *blocks)
 		uint16_t f = order->window.columns[i].function;
 
 		memset(&blocks[i], 0, sizeof(blocks[i]));
-		blocks[i].width = bytes_of(order->columns[i]);
+		blocks[i].width = gpud_rows_width(order->columns[i]);
 		if (is_gathered(order, i))
 		{
 			const OrderedValue *value = &order->gathered[order->column_gathered[i]];
@@ -662,78 +565,6 @@ gpud_order_computed(const QueryOrder *order, const void *slot)
 	return GPUAGG_OK;
 }
 
-/* ---- rows that are asked for ---- */
-
-GpuaggReason
-gpud_order_keep_rows(QueryOrder *order, const Lane *lane, const GpuQuery *above, void *slot)
-{
-	GpuWindowRows rows = rows_of(&order->out.kept, lane);
-	GpuaggReason reason = clear_kept(&order->out.kept, lane);
-
-	if (reason == GPUAGG_OK)
-		reason = gpu_query_keep(above, &rows, 0, lane->stream);
-	return reason == GPUAGG_OK ? measure(order, &order->out.kept, 0, 0, lane, slot) : reason;
-}
-
-void
-gpud_order_kept_rows(QueryOrder *order, const void *slot)
-{
-	OrderedRows *out = &order->out;
-	uint64_t nrows = ((const GpuWindowMeasure *) slot)->nrows;
-
-	/* rows and parts are so few that this is no overflow */
-	out->first = nrows * out->part / out->parts;
-	out->nrows = nrows * (out->part + 1) / out->parts - out->first;
-}
-
-GpuaggReason
-gpud_order_send_rows(const QueryOrder *order, const Lane *lane, char *to)
-{
-	const OrderedRows *out = &order->out;
-	GpuWindowRows rows = rows_of(&out->kept, lane);
-	GpuWindowGathered gathered[GPUAGG_WINDOW_VALUES];
-	const GpuWindowMasks masks = {{0}, {0}};
-	uint64_t *items = (uint64_t *) (lane->block + order->items);
-	GpuaggReason reason;
-
-	if (out->nrows > out->room)
-		return GPUAGG_OK;
-	for (uint32_t i = 0; i < out->kept.nvalues; i++)
-		gathered[i] = (GpuWindowGathered){&rows.value[i], lane->block + out->gathered[i],
-										  (uint32_t *) (lane->block + out->gathered_valid[i]),
-										  rows.value[i].bytes};
-	reason = gpu_window_pack(&rows, NULL, NULL, 0, 1, lane->block + order->scratch, items,
-							 lane->stream);
-	if (reason == GPUAGG_OK)
-		reason = gpu_window_gather(items + out->first * (gpuagg_sort_item_size(1) / sizeof(*items)),
-								   out->nrows, 1, &masks, gathered, out->kept.nvalues,
-								   (uint64_t *) (lane->block + order->partitions),
-								   (uint64_t *) (lane->block + order->peers), lane->stream);
-	for (uint32_t i = 0; i < out->kept.nvalues && reason == GPUAGG_OK && out->nrows > 0; i++)
-	{
-		uint64_t bytes = gpuagg_window_out_bytes(out->kept.types[i], out->nrows);
-		uint64_t bitmap = gpuagg_window_aligned((out->nrows + 63) / 64 * 8);
-
-		reason = gpu_copy_out(to, lane->block + out->gathered[i], out->nrows * rows.value[i].bytes,
-							  lane->stream);
-		if (reason == GPUAGG_OK)
-			reason = gpu_copy_out(to + bytes - bitmap, lane->block + out->gathered_valid[i],
-								  (out->nrows + 63) / 64 * 8, lane->stream);
-		to += bytes;
-	}
-	return reason;
-}
-
-uint64_t
-gpud_order_rows_bytes(const QueryOrder *order)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < order->out.kept.nvalues; i++)
-		bytes += gpuagg_window_out_bytes(order->out.kept.types[i], order->out.nrows);
-	return bytes;
-}
-
 GpuQueryRange
 gpud_order_range(const QueryOrder *order, uint32_t column)
 {
@@ -744,8 +575,9 @@ gpud_order_range(const QueryOrder *order, uint32_t column)
 		const GpuaggKeyRange *range = &order->measure.key[k];
 
 		if (order->window.columns[column].function != GPUAGG_WINDOW_NONE ||
-			order->window.keys[k].value != value || is_float(order->kept.types[value]) ||
-			!range->has_values || range->greatest - range->least >= UINT32_MAX)
+			order->window.keys[k].value != value ||
+			gpuagg_vector_type_is_float(order->kept.types[value]) || !range->has_values ||
+			range->greatest - range->least >= UINT32_MAX)
 			continue;
 		return (GpuQueryRange){gpuagg_key_word_value(range->least),
 							   (uint32_t) (range->greatest - range->least) + 1};

@@ -10,6 +10,7 @@
 
 #include "common/query_wire.h"
 #include "host/job.h"
+#include "host/kept_rows.h"
 #include "host/lane.h"
 #include "kernels/kernels.h"
 #include "kernels/query.h"
@@ -56,20 +57,6 @@ typedef struct OrderedOutcome
 	uint32_t spare;
 	GpuScanState state[GPUAGG_WINDOW_FUNCTIONS];
 } OrderedOutcome;
-
-/* Registers of rows, kept at their places. */
-typedef struct KeptRows
-{
-	uint64_t places;
-	uint32_t nvalues;
-	uint8_t types[GPUAGG_WINDOW_VALUES]; /* as they are kept: INT16 as INT32 */
-
-	/* places in the lane's block */
-	size_t rows;
-	size_t valid[GPUAGG_WINDOW_VALUES];
-	size_t bitmaps_end; /* from `rows` on they are zeros at first */
-	size_t values[GPUAGG_WINDOW_VALUES];
-} KeptRows;
 
 /* The rows that are asked for, kept, and gathered. */
 typedef struct OrderedRows
@@ -124,10 +111,6 @@ typedef struct QueryOrder
 extern void gpud_order_init(QueryOrder *order, const GpuaggWindow *window, const uint8_t *types,
 							const uint8_t *columns, uint32_t ncolumns);
 
-/* Takes the rows that are asked for, a part, of registers of these types, for an answer of so many bytes. */
-extern void gpud_order_init_rows(QueryOrder *order, const uint8_t *types, uint64_t answer,
-								 uint32_t part, uint32_t parts);
-
 /* Finds places behind block_bytes. */
 extern GpuaggReason gpud_order_plan(QueryOrder *order, size_t *block_bytes);
 
@@ -153,16 +136,6 @@ extern GpuaggReason gpud_order_compute(QueryOrder *order, const Lane *lane, GpuQ
 
 /* When that has ended; CPU_ONLY: some row's value is an overflow. */
 extern GpuaggReason gpud_order_computed(const QueryOrder *order, const void *slot);
-
-/*
- * Where rows are asked for, the same of the second program's: they are kept, counted, and copied
- * to an answer, whose bytes rows_bytes() says.
- */
-extern GpuaggReason gpud_order_keep_rows(QueryOrder *order, const Lane *lane, const GpuQuery *above,
-										 void *slot);
-extern void gpud_order_kept_rows(QueryOrder *order, const void *slot);
-extern GpuaggReason gpud_order_send_rows(const QueryOrder *order, const Lane *lane, char *to);
-extern uint64_t gpud_order_rows_bytes(const QueryOrder *order);
 
 /* Whether rows are asked for. */
 static inline bool

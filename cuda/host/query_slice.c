@@ -208,7 +208,7 @@ static GpuQueryBlock
 zeros_of(const Lane *lane, int type)
 {
 	const QueryJob *query = (const QueryJob *) lane->job;
-	bool is_float = type == GPUAGG_VECTOR_FLOAT32 || type == GPUAGG_VECTOR_FLOAT64;
+	bool is_float = gpuagg_vector_type_is_float(type);
 	GpuQueryBlock block = {0};
 
 	block.values = lane->block + query->zeros;

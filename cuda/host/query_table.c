@@ -93,7 +93,7 @@ gpud_table_widen(QueryTable *table, const GpuQueryPlan *plan, const GpuaggNarrow
 	{
 		GpuQueryRange *range = &table->table.range[i];
 		int type = plan->groups.key_type[i];
-		bool is_float = type == GPUAGG_VECTOR_FLOAT32 || type == GPUAGG_VECTOR_FLOAT64;
+		bool is_float = gpuagg_vector_type_is_float(type);
 		const GpuaggNarrow *form;
 
 		if (type == GPUAGG_VECTOR_BOOL)

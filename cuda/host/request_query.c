@@ -15,6 +15,7 @@
 
 #include "host/device.h"
 #include "host/log.h"
+#include "host/query_order_rows.h"
 #include "host/query_slice.h"
 #include "host/request_table.h"
 

@@ -27,12 +27,6 @@ is_type(int type)
 }
 
 bool
-is_float(int type)
-{
-	return type == GPUAGG_VECTOR_FLOAT32 || type == GPUAGG_VECTOR_FLOAT64;
-}
-
-bool
 may_flag(int op)
 {
 	return op == GPUAGG_VECTOR_IN || op >= GPUAGG_VECTOR_ADD;
@@ -485,7 +479,7 @@ gpu_query_number(const GpuQueryPlan *plan, GpuQueryChunk *chunks, const GpuQuery
 			uint32_t size = (uint32_t) gpuagg_vector_type_size(plan->type[k]);
 
 			if (width > size || (width & (width - 1)) != 0 || (width == 0) != (size == 0) ||
-				(is_float(plan->type[k]) && width != size))
+				(gpuagg_vector_type_is_float(plan->type[k]) && width != size))
 				return GPUAGG_REFUSED;
 			if (width > shape->width[k])
 				shape->width[k] = width;

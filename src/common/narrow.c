@@ -445,8 +445,7 @@ fit(GpuaggNarrow *narrow, uint8_t least)
 
 	narrow->base = low_bits(0);
 	narrow->width = size;
-	if (narrow->type == GPUAGG_VECTOR_BOOL || narrow->type == GPUAGG_VECTOR_FLOAT32 ||
-		narrow->type == GPUAGG_VECTOR_FLOAT64)
+	if (narrow->type == GPUAGG_VECTOR_BOOL || gpuagg_vector_type_is_float(narrow->type))
 		return;
 	for (uint8_t width = least; width < size; width *= 2)
 		if (above(narrow->maximum, narrow->minimum) >> (8 * width) == 0)

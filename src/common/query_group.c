@@ -20,12 +20,6 @@ static_assert(2 * (32 * GPUAGG_GROUP_FLOAT_DIGITS - 11) + 30 < 32 * GPUAGG_GROUP
 			  "squares of GPUAGG_GROUP_ROWS values, which are below 2^53 * 2^192, fit");
 
 static int
-is_float(int type)
-{
-	return type == GPUAGG_VECTOR_FLOAT32 || type == GPUAGG_VECTOR_FLOAT64;
-}
-
-static int
 is_number(int type)
 {
 	return type >= GPUAGG_VECTOR_INT16 && type <= GPUAGG_VECTOR_FLOAT64;
@@ -68,12 +62,14 @@ add_field(GpuaggGroupLayout *layout, GpuaggGroupField *field, int has_filter)
 			return 1;
 		case GPUAGG_SUM:
 		case GPUAGG_MOMENTS:
-			digits = is_float(field->type) ? GPUAGG_GROUP_FLOAT_DIGITS : (uint32_t) bits / 32;
+			digits = gpuagg_vector_type_is_float(field->type) ? GPUAGG_GROUP_FLOAT_DIGITS
+															  : (uint32_t) bits / 32;
 			field->words = (uint16_t) (2 * digits);
 			field->value = take_digits(&layout->common, digits);
 			if (field->op == GPUAGG_MOMENTS)
 			{
-				digits = is_float(field->type) ? GPUAGG_GROUP_SQUARE_DIGITS : 2 * digits;
+				digits = gpuagg_vector_type_is_float(field->type) ? GPUAGG_GROUP_SQUARE_DIGITS
+																  : 2 * digits;
 				field->square_words = (uint16_t) (2 * digits);
 				field->squares = take_digits(&layout->common, digits);
 			}
@@ -128,7 +124,7 @@ gpuagg_group_layout(GpuaggGroupLayout *layout, const uint8_t *key_types, uint32_
 	layout->words = layout->common;
 	for (uint32_t i = 0; i < naggregates; i++)
 		if ((aggregates[i].op == GPUAGG_SUM || aggregates[i].op == GPUAGG_MOMENTS) &&
-			is_float(types[i]))
+			gpuagg_vector_type_is_float(types[i]))
 			layout->field[i].specials = take(&layout->words, GPUAGG_GROUP_SPECIALS);
 	layout->words = (layout->words + 3) / 4 * 4;
 	return layout->words <= GPUAGG_GROUP_WORDS;
@@ -405,7 +401,7 @@ gpuagg_group_total(const GpuaggGroupLayout *layout, const uint32_t *record, uint
 			reduced->sum = gpuagg_int128_narrow(read_extreme(field, record));
 		return 1;
 	}
-	if (is_float(field->type))
+	if (gpuagg_vector_type_is_float(field->type))
 	{
 		if (field->op == GPUAGG_MOMENTS)
 			read_squares(field, record, reduced->f_squares);

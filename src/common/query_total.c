@@ -11,12 +11,6 @@
 #include "common/vector.h"
 
 static bool
-is_float(int type)
-{
-	return type == GPUAGG_VECTOR_FLOAT32 || type == GPUAGG_VECTOR_FLOAT64;
-}
-
-static bool
 is_extreme(int op)
 {
 	return op == GPUAGG_MIN || op == GPUAGG_MAX;
@@ -25,7 +19,7 @@ is_extreme(int op)
 static bool
 sums_integers(int op, int type)
 {
-	return (op == GPUAGG_SUM || op == GPUAGG_MOMENTS) && !is_float(type);
+	return (op == GPUAGG_SUM || op == GPUAGG_MOMENTS) && !gpuagg_vector_type_is_float(type);
 }
 
 /* Words of squares that values of the type can have. */
@@ -82,7 +76,7 @@ gpuagg_query_total_merge(GpuaggQueryTotal *into, const GpuaggQueryTotal *from, i
 		return;
 	}
 	gpuagg_reduced_merge(&into->reduced, &from->reduced,
-						 is_float(type) ? GPUAGG_FLOAT64 : GPUAGG_INT64, op);
+						 gpuagg_vector_type_is_float(type) ? GPUAGG_FLOAT64 : GPUAGG_INT64, op);
 }
 
 size_t

@@ -229,6 +229,12 @@ typedef struct GpuaggVectorProgram
 	const uint8_t *columns; /* GpuaggVectorType of each */
 } GpuaggVectorProgram;
 
+static inline bool
+gpuagg_vector_type_is_float(int type)
+{
+	return type == GPUAGG_VECTOR_FLOAT32 || type == GPUAGG_VECTOR_FLOAT64;
+}
+
 /* Bytes of one value; 0 for BOOL, and for a number that is no type. */
 static inline size_t
 gpuagg_vector_type_size(int type)

@@ -53,8 +53,7 @@ decimal(VectorValue *value, uint16 reg, GpuaggVectorType type, int precision, in
 static bool
 is_number(int type)
 {
-	return gpuagg_vector_is_integer(type) || type == GPUAGG_VECTOR_FLOAT32 ||
-		   type == GPUAGG_VECTOR_FLOAT64;
+	return gpuagg_vector_is_integer(type) || gpuagg_vector_type_is_float(type);
 }
 
 /* An instruction that is exact if the result is known to fit its type. */
