@@ -249,10 +249,10 @@ tap_suite()
 		export INITDB_TEMPLATE="$PWD/template" &&
 		env -u LC_ALL LC_MESSAGES=C initdb -D "$INITDB_TEMPLATE" -A trust -N >log/initdb 2>&1 || exit
 		ls -S "$1"/test/tap/*.pl |
-			xargs -P "$2" -I{} sh -c "prove --verbose --comments {} >said/\$(basename {}) 2>&1"
+			xargs -P "$2" -I{} sh -c "timeout -k 10 1500 prove --verbose --comments {} >said/\$(basename {}) 2>&1"
 		status=$?
 		cat said/*
 		exit $status' sh "$stage" "$((jobs < 4 ? jobs : 4))"
 	mkdir -p "$logs/tap"
-	cp -r "$stage"/run/tap/tmp_check/log/. "$stage"/run/tap/log/. "$logs/tap/" 2>/dev/null
+	cp -r "$stage"/run/tap/tmp_check/log/. "$stage"/run/tap/log/. "$stage"/run/tap/said/. "$logs/tap/" 2>/dev/null
 }

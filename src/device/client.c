@@ -19,11 +19,14 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 
-#define LEASE_MS	   500 /* at least, in mode auto; gpuaggd may have to allocate memory first */
-#define LEASE_PART	   10  /* or that part of gpuagg.device_timeout */
+/* In ms.  Where gpuagg.device_timeout is long, those of leases and demands are longer, up to MOST. */
+#define LEASE_MS	   500 /* in mode auto; gpuaggd may have to allocate memory first */
+#define LEASE_MOST	   5000
+#define LEASE_PART	   10 /* of gpuagg.device_timeout */
 #define RETRY_TICK_MS  100
 #define RECONNECT_MS   100
-#define DEMAND_MS	   15000 /* or gpuagg.device_timeout: wait for work that only a device can do */
+#define DEMAND_MS	   15000 /* wait for work that only a device can do */
+#define DEMAND_MOST	   90000
 #define BENCH_MS	   60000 /* for a benchmark; gpuaggd ends it much earlier */
 #define MAP_ALIGN	   4096	 /* of the bytes that are mapped */
 #define REQUIRED_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -90,7 +93,8 @@ no_device(const char *message, SharedState *state, GpuaggReason reason)
 static GpuaggReason
 await_device(SharedState *state, bool demand)
 {
-	int64 deadline = gpuagg_monotonic_ms() + Max(DEMAND_MS, gpuagg_device_timeout);
+	int64 deadline = gpuagg_monotonic_ms() +
+					 Min(Max(DEMAND_MS, gpuagg_device_timeout), DEMAND_MOST);
 
 	for (;;)
 	{
@@ -160,17 +164,23 @@ gpuagg_device_await(void)
 		   (reach_device(state, false) == GPUAGG_OK || await_device(state, false) == GPUAGG_OK);
 }
 
-bool
-gpuagg_device_ready(void)
+GpuaggReason
+gpuagg_device_reach(void)
 {
 	GpuaggReason reason;
 
 	if (gpuagg_device == DEVICE_CPU)
-		return false;
+		return GPUAGG_DISABLED;
 	reason = reach_device(gpuagg_state(), false);
 	if (reason != GPUAGG_OK)
 		gpuagg_stat_reason(reason);
-	return reason == GPUAGG_OK;
+	return reason;
+}
+
+bool
+gpuagg_device_ready(void)
+{
+	return gpuagg_device_reach() == GPUAGG_OK;
 }
 
 /* ---- leases ---- */
@@ -199,7 +209,8 @@ lease_wait(void)
 {
 	if (gpuagg_device == DEVICE_GPU)
 		return gpuagg_device_timeout;
-	return Min(Max(LEASE_MS, gpuagg_device_timeout / LEASE_PART), gpuagg_device_timeout);
+	return Min(Max(LEASE_MS, Min(gpuagg_device_timeout / LEASE_PART, LEASE_MOST)),
+			   gpuagg_device_timeout);
 }
 
 /*

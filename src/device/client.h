@@ -50,6 +50,9 @@ extern bool gpuagg_device_await(void);
  */
 extern bool gpuagg_device_ready(void);
 
+/* The same, saying why not. */
+extern GpuaggReason gpuagg_device_reach(void);
+
 /*
  * Leases at least `bytes` of staging memory, within gpuagg.staging_memory for
  * each backend.  Returns GPUAGG_OK, or why there is none now.

@@ -35,7 +35,7 @@
 #define DESCRIBE_EVERY	5000
 #define SILENCE_KILLS	5000 /* at least; who waits longer for answers waits longer for these, too */
 #define TICK_ASKED		250
-#define CONNECT_WITHIN	15000 /* or gpuagg.device_timeout */
+#define CONNECT_WITHIN	15000 /* or gpuagg.device_timeout, but not more than READY_WITHIN */
 #define READY_WITHIN	60000
 #define TICK_STARTING	20
 #define EARLY_CRASH		10000 /* a crash so soon after it was ready counts */
@@ -252,7 +252,8 @@ converse(Link *link, Watch *watch)
 		if (watch->disconnected_since == 0)
 			watch->disconnected_since = now;
 		if (gpuagg_link_open(link, program.pid) != GPUAGG_OK)
-			return now - watch->disconnected_since > Max(CONNECT_WITHIN, gpuagg_device_timeout)
+			return now - watch->disconnected_since >
+						   Min(Max(CONNECT_WITHIN, gpuagg_device_timeout), READY_WITHIN)
 					   ? END_LOST
 					   : GO_ON;
 		watch->disconnected_since = 0;

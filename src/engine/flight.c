@@ -66,8 +66,8 @@ lease_memory(Size bytes)
 	DeviceLease *lease = NULL;
 	GpuaggReason reason;
 
-	refusal = GPUAGG_LOST;
-	if (!gpuagg_device_ready())
+	refusal = gpuagg_device_reach();
+	if (refusal != GPUAGG_OK)
 		return NULL;
 	if (bytes >= refused_bytes && gpuagg_monotonic_ms() - refused_at < LEASE_AGAIN_MS)
 	{

@@ -23,8 +23,9 @@
 #include "exec/row_sort.h"
 
 #define LEAST_LIMIT (64 * 1024)
-#define COPY_ROWS	64 /* between looks at the memory that they take */
-#define AHEAD_ROWS	64 /* that are gathered together, where they are asked for one by one */
+#define SET_ROWS	(1 << 20) /* between interrupts */
+#define COPY_ROWS	64		  /* between looks at the memory that they take */
+#define AHEAD_ROWS	64		  /* that are gathered together, where they are asked for one by one */
 
 /* Rows that have been gathered: n from number `first` in the order on. */
 typedef struct RowsAhead
@@ -402,16 +403,27 @@ void
 gpuagg_row_sort_set(RowSort *sort, int column, const RowSort *below, int64 first, int64 n,
 					const Datum *values, const bool *isnull, Size stride)
 {
-	gpuagg_column_store_set(sort->store, column, item_of(below, first) + below->keys.words,
-							gpuagg_row_keys_step(&below->keys), n, values, isnull, stride);
+	for (int64 i = 0; i < n; i += SET_ROWS)
+	{
+		CHECK_FOR_INTERRUPTS();
+		gpuagg_column_store_set(sort->store, column, item_of(below, first + i) + below->keys.words,
+								gpuagg_row_keys_step(&below->keys), Min(n - i, SET_ROWS),
+								values + i * stride, isnull + i * stride, stride);
+	}
 }
 
 void
 gpuagg_row_sort_set_integers(RowSort *sort, int column, const RowSort *below, int64 first, int64 n,
 							 const GpuaggInt128 *values, const uint8 *status, Size stride)
 {
-	gpuagg_column_store_set_integers(sort->store, column, item_of(below, first) + below->keys.words,
-									 gpuagg_row_keys_step(&below->keys), n, values, status, stride);
+	for (int64 i = 0; i < n; i += SET_ROWS)
+	{
+		CHECK_FOR_INTERRUPTS();
+		gpuagg_column_store_set_integers(sort->store, column,
+										 item_of(below, first + i) + below->keys.words,
+										 gpuagg_row_keys_step(&below->keys), Min(n - i, SET_ROWS),
+										 values + i * stride, status + i * stride, stride);
+	}
 }
 
 bool

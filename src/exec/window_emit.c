@@ -217,7 +217,10 @@ pass_rows(WindowScanState *node, int64 n)
 	int64 earlier = Min(p->earlier_rows, n);
 
 	for (int64 i = 0; i < earlier && gpuagg_window_stores_rows(node); i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		gpuagg_row_store_fetch(node->waiting.store, node->tuple_slot);
+	}
 	p->earlier_rows -= earlier;
 	p->next_emitted += n - earlier;
 	node->waiting.nemitted += n;

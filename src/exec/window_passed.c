@@ -477,13 +477,26 @@ is_eligible(const WindowScanState *node)
 		   gpuagg_page_device_few(most, most, WINDOW_ASK_ROWS) == NULL;
 }
 
+/* Asked at each rescan: the same without memory that stays. */
+static bool
+is_eligible_now(const WindowScanState *node)
+{
+	ExprContext *econtext = node->css.ss.ps.ps_ExprContext;
+	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	bool eligible = is_eligible(node);
+
+	MemoryContextSwitchTo(old);
+	ResetExprContext(econtext);
+	return eligible;
+}
+
 /* Whether the device may give rows that the answer does not have yet. */
 static bool
 may_ask(WindowScanState *node)
 {
 	/* rows that have been sorted are cheap */
 	if (gpuagg_window_stack_is_sorted(node) || gpuagg_device == DEVICE_CPU ||
-		(node->passed == NULL && !is_eligible(node)))
+		(node->passed == NULL && !is_eligible_now(node)))
 		return false;
 	if (node->passed == NULL)
 		make(node);

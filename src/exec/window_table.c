@@ -158,7 +158,7 @@ void
 gpuagg_window_table_choose(PlanState *child, bool *chosen, int n)
 {
 	const AppendState *append = append_of(child);
-	const Bitmapset *plans;
+	Bitmapset *plans;
 
 	memset(chosen, true, n * sizeof(bool));
 	if (append == NULL || append->as_prune_state == NULL || !append->as_prune_state->do_exec_prune)
@@ -166,6 +166,7 @@ gpuagg_window_table_choose(PlanState *child, bool *chosen, int n)
 	plans = compat_find_matching_subplans(append->as_prune_state);
 	for (int i = 0; i < n; i++)
 		chosen[i] = bms_is_member(i, plans);
+	bms_free(plans);
 }
 
 static void

@@ -294,7 +294,7 @@ state_for_superuser(void)
 
 /*
  * Ends launcher and device program; they do not start again before
- * gpuagg_restart().  False when they have not ended within 5 s.
+ * gpuagg_restart().  False when they have not ended within STOP_AWAIT_MS.
  */
 Datum
 gpuagg_stop(PG_FUNCTION_ARGS)

@@ -70,6 +70,9 @@ gpuagg_agg_subquery(const RelOptInfo *input)
 	if (!IsA(path, SubqueryScanPath) || path->param_info != NULL ||
 		!is_source((const CustomPath *) ((const SubqueryScanPath *) path)->subpath))
 		return NULL;
+	/* SQL computes these whether or not they are used */
+	if (contain_volatile_functions((Node *) input->subroot->processed_tlist))
+		return NULL;
 	return with_filter_columns((const SubqueryScanPath *) path);
 }
 

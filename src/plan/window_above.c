@@ -64,18 +64,47 @@ is_value(const Node *node)
 	return IsA(node, Var) || IsA(node, Const) || IsA(node, Param);
 }
 
+/* Whether arguments have collations that conflict, of which functions, leakproof ones too, may raise an error. */
+static bool
+has_conflict(Node *node, void *context)
+{
+	const List *arguments = NIL;
+	ListCell *cell;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, OpExpr) || IsA(node, DistinctExpr) || IsA(node, NullIfExpr))
+		arguments = ((OpExpr *) node)->args;
+	else if (IsA(node, ScalarArrayOpExpr))
+		arguments = ((ScalarArrayOpExpr *) node)->args;
+	else if (IsA(node, FuncExpr))
+		arguments = ((FuncExpr *) node)->args;
+	foreach (cell, arguments)
+		if (!OidIsValid(exprInputCollation(node)) && OidIsValid(exprCollation(lfirst(cell))))
+			return true;
+	return expression_tree_walker(node, has_conflict, context);
+}
+
+/* Of arrays, rows and ranges the operator does what those of their elements do, if there are such. */
+static bool
+is_plain(Oid type)
+{
+	return (get_typtype(type) == TYPTYPE_BASE || get_typtype(type) == TYPTYPE_ENUM) &&
+		   !OidIsValid(get_element_type(type));
+}
+
 /* Whether nobody notices if the clause is not tested for a row. */
 static bool
 is_silent(const Node *clause)
 {
 	const OpExpr *op = (const OpExpr *) clause;
 
-	if (contain_volatile_functions((Node *) clause))
+	if (contain_volatile_functions((Node *) clause) || has_conflict((Node *) clause, NULL))
 		return false;
-	/* comparisons by core's operators raise no errors */
+	/* other comparisons of plain types by core's operators raise no errors */
 	return !contain_leaked_vars((Node *) clause) ||
 		   (IsA(clause, OpExpr) && list_length(op->args) == 2 && is_value(linitial(op->args)) &&
-			is_value(lsecond(op->args)) &&
+			is_value(lsecond(op->args)) && is_plain(exprType(linitial(op->args))) &&
 			strategy_of(op->opno, exprType(linitial(op->args))) != 0);
 }
 

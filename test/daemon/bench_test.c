@@ -234,7 +234,8 @@ test_beside_others(void)
 	}
 	CHECK(reply.h.id == request.h.id && reply.h.reason == GPUAGG_OK);
 	whole = now_ms() - begin;
-	CHECK(reply.u.bench.repetitions == 31 || whole > 4500); /* its time may be over before */
+	CHECK(reply.u.bench.repetitions == 31 ||
+		  (reply.u.bench.repetitions > 0 && whole > 4500)); /* its time may be over before */
 	CHECK(reply.u.bench.checksum == copy_checksum(GPUAGG_INT64, 700000));
 	CHECK(whole >= 33 * 50 && served >= 5);
 
@@ -429,7 +430,7 @@ test_bounded(void)
 	begin = now_ms();
 	CHECK(client_call(fd, &request, &reply) == GPUAGG_OK);
 	CHECK(reply.u.bench.repetitions >= 1 && reply.u.bench.repetitions <= 13);
-	CHECK(now_ms() - begin < WAIT_MS);
+	CHECK(now_ms() - begin < WAIT_MS / 2);
 	CHECK(reply.u.bench.checksum == expected_checksum(GPUAGG_REDUCE, GPUAGG_FLOAT64, 1000));
 	CHECK(client_end(&d, fd, &a));
 	unsetenv("GPUAGG_SIM_DELAY_MS");

@@ -304,6 +304,7 @@ int
 client_greet(const Daemon *daemon, GpuaggReply *reply)
 {
 	int64_t until = now_ms() + WAIT_MS;
+	int64_t connected = now_ms();
 	int fd = client_connect(daemon);
 	GpuaggReply own;
 
@@ -317,13 +318,14 @@ client_greet(const Daemon *daemon, GpuaggReply *reply)
 		if (fd < 0)
 		{
 			sleep_ms(5);
+			connected = now_ms();
 			fd = client_connect(daemon);
 			continue;
 		}
 		request_init(&request, GPUAGG_MSG_HELLO);
 		reason = client_call(fd, &request, reply);
-		/* who says nothing for long is turned away */
-		if (reason == GPUAGG_LOST)
+		/* who says nothing for 2 s is turned away */
+		if (reason == GPUAGG_LOST && now_ms() - connected > 1900)
 		{
 			close(fd);
 			fd = -1;

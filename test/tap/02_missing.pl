@@ -62,7 +62,7 @@ sub unusable
 		set => ['gpuagg.device = auto']);
 	is(device_stat($node, 'device_state'), 'unavailable', "$what: state");
 	ok(wait_until(sub { !launcher_pids($node) }), "$what: the launcher has gone");
-	cmp_ok($took, '<', 300, "$what: nobody has waited for a device to come");
+	cmp_ok($took, '<', 55, "$what: nobody has waited for a device to come");
 
 	# Not tried again for each query.
 	my $log = -s $node->logfile;

@@ -100,17 +100,23 @@ ok(wait_device($node), 'the device is back');
 right_on($node, 'device', 'afterwards', set => [@patient]);
 
 # One session alone, to time it: the breaker is open before it asks again.
-my $pid = gpuaggd_pid($node) or die 'no device program';
-kill 'STOP', $pid;
-my $alone = start_sql($node, "SET gpuagg.device = auto; SET gpuagg.device_timeout = '10s';"
-	  . ' SELECT gpu_reduce(array_agg(i)) FROM t; SELECT clock_timestamp() AS paid \gset
-SELECT gpu_reduce(array_agg(b)) FROM t; SELECT gpu_reduce(array_agg(f)) FROM t;'
-	  . " SELECT extract(epoch FROM clock_timestamp() - :'paid')");
-my $others = (split /\n/, end_sql($alone))[-1];
-cmp_ok($others, '<', 9, 'the time-out of 10 s is paid once');
-is(device_stat($node, 'device_state') =~ /^(silent|starting|ready)$/ ? 1 : 0, 1, 'the view shows it');
-kill 'CONT', $pid;
-ok(wait_device($node), 'continued: the device is there');
+my $others;
+for (1 .. 5)
+{
+	my $pid = gpuaggd_pid($node) or die 'no device program';
+	kill 'STOP', $pid;
+	my $alone = start_sql($node, "SET gpuagg.device = auto; SET gpuagg.device_timeout = '10s';"
+		  . ' SELECT gpu_reduce(array_agg(i)) FROM t; SELECT clock_timestamp() AS paid \gset
+	SELECT gpu_reduce(array_agg(b)) FROM t; SELECT gpu_reduce(array_agg(f)) FROM t;'
+		  . " SELECT extract(epoch FROM clock_timestamp() - :'paid')");
+	$others = (split /\n/, end_sql($alone))[-1];
+	is(device_stat($node, 'device_state') =~ /^(silent|starting|ready)$/ ? 1 : 0, 1, 'the view shows it');
+	kill 'CONT', $pid;
+	ok(wait_device($node), 'continued: the device is there');
+	# else the session was held up
+	last if $others < 5;
+}
+cmp_ok($others, '<', 5, 'the time-out is paid once');
 
 # Stopped and continued, again and again, before the launcher loses patience.
 my @running = start_sessions(30, 12);

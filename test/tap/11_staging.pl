@@ -107,7 +107,8 @@ $gate->query_safe('SELECT pg_advisory_lock(1)');
 send_query($idle, q(SELECT gpu_sum(CASE WHEN id = 50000 THEN b + length(pg_advisory_lock(1)::text)
 	ELSE b END) FROM t));
 my $owner = gpuaggd_pid($node);
-ok(wait_until(sub { mapped_regions($idler) > 0 }), 'a query has a lease and waits for a lock');
+ok(wait_until(sub { mapped_regions($idler) > 0 }), 'a query has a lease');
+ok($node->poll_query_until('postgres', "SELECT wait_event = 'advisory' FROM pg_stat_activity WHERE pid = $idler"), 'and waits for a lock');
 ok(wait_until(sub { mapped_regions($owner) == 0 }), 'the lease is taken back');
 $gate->query_safe('SELECT pg_advisory_unlock(1)');
 like($idle->query_safe('SELECT engine, fallbacks, reason FROM gpuagg_last_query()'),

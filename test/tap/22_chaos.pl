@@ -86,7 +86,8 @@ diag($node->safe_psql('postgres',
 # It ends well: one launcher, one gpuaggd, and the device in use.
 $node->append_conf('postgresql.conf', "gpuagg.device_timeout = '10min'");
 $node->reload;
-ok($node->poll_query_until('postgres', 'SELECT gpuagg_restart()'), 'gpuagg_restart() afterwards');
+wait_until(sub { $node->safe_psql('postgres', 'SHOW gpuagg.device_timeout') eq '10min' });
+is($node->safe_psql('postgres', 'SELECT gpuagg_restart()'), 't', 'gpuagg_restart() afterwards');
 right_on($node, 'device', 'afterwards',
 	set => [ 'gpuagg.device = gpu', "gpuagg.device_timeout = '10s'" ]);
 # one that ends may still be there

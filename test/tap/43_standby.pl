@@ -123,7 +123,7 @@ my $transfers = join('', map {
 	"BEGIN; UPDATE account SET amount = amount - $_ WHERE id = $from; UPDATE account SET amount = amount + $_ WHERE id = $to; COMMIT;\n"
 	  . ($_ % 50 ? '' : "VACUUM account;\n")
 } 1 .. 3000);
-my $writer = start_sql($primary, $transfers);
+my ($writer, $writers) = (start_sql($primary, $transfers), 1);
 my %sums;
 my $taken = 0;
 my $reader = background($standby);
@@ -138,8 +138,8 @@ while (!$writer->{done})
 	$taken++ if $lsn ne $standby->lsn('replay');
 	$writer->{run}->pump_nb;
 	$writer->{done} = !$writer->{run}->pumpable;
-	# a reader that was held up goes on
-	if ($writer->{done} && $taken <= 5)
+	# a reader that was held up has another chance
+	if ($writer->{done} && $taken <= 5 && $writers++ < 10)
 	{
 		end_sql($writer);
 		die "writer: $writer->{err}" if $writer->{err} ne '';

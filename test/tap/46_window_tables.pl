@@ -91,7 +91,8 @@ sub arrives
 	my $ours = $sql =~ s/%s/gpu_/gr;
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	return ok(wait_until(sub { (run_query($node, "$explain $ours"))[0] =~ /Computed with Aggregates/ }), $what);
+	ok(wait_until(sub { (run_query($node, "$explain $ours"))[0] =~ /Computed with Aggregates/ }), $what) or die "$what: never";
+	return;
 }
 
 # ---- what it does ----
