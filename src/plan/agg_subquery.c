@@ -57,6 +57,18 @@ is_source(const CustomPath *path)
 									 path->methods == &gpuagg_agg_path_methods);
 }
 
+/*
+ * Whether SQL computes columns for each row that nobody may ask for.  Looked for where the planner does, in the
+ * subquery as it was before it was planned.
+ */
+static bool
+has_volatile_columns(const RelOptInfo *input)
+{
+	const RangeTblEntry *rte = planner_rt_fetch(input->relid, input->subroot->parent_root);
+
+	return contain_volatile_functions((Node *) rte->subquery->targetList);
+}
+
 Path *
 gpuagg_agg_subquery(const RelOptInfo *input)
 {
@@ -70,8 +82,7 @@ gpuagg_agg_subquery(const RelOptInfo *input)
 	if (!IsA(path, SubqueryScanPath) || path->param_info != NULL ||
 		!is_source((const CustomPath *) ((const SubqueryScanPath *) path)->subpath))
 		return NULL;
-	/* SQL computes these whether or not they are used */
-	if (contain_volatile_functions((Node *) input->subroot->processed_tlist))
+	if (has_volatile_columns(input))
 		return NULL;
 	return with_filter_columns((const SubqueryScanPath *) path);
 }

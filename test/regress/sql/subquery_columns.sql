@@ -29,6 +29,8 @@ SELECT draws('SELECT gpu_count(*) FROM (SELECT nextval(''drawn'') AS n, gpu_sum(
 SELECT draws('SELECT gpu_max(x) FROM (SELECT nextval(''drawn''), g, gpu_sum(v) AS x FROM sub GROUP BY g) q');
 SELECT draws('SELECT gpu_sum(n) FROM (SELECT nextval(''drawn'') AS n, gpu_sum(v) OVER (PARTITION BY g) AS r FROM sub) q WHERE r > 5');
 SELECT draws('SELECT count(*) FROM (SELECT r FROM (SELECT nextval(''drawn'') AS n, gpu_sum(v - 3) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) AS r FROM sub) q WHERE r < -2 OFFSET 0) q');
+SELECT draws('SELECT gpu_max(r) FROM (SELECT (SELECT nextval(''drawn'') FROM generate_series(1, 2) WHERE id > 50 LIMIT 1) AS n,
+	gpu_running_sum(v) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) AS r FROM sub) q');
 -- where there are none, the nodes compute all of it
 EXPLAIN (COSTS OFF) SELECT gpu_max(r) FROM (SELECT g, gpu_running_sum(v) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) AS r FROM sub) q;
 EXPLAIN (COSTS OFF) SELECT gpu_max(r) FROM (SELECT nextval('drawn'), gpu_running_sum(v) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) AS r FROM sub) q;
