@@ -56,8 +56,8 @@ reduce_in_batches(const ArrayColumn *column, GpuaggReduced *total)
 	return reduction != NULL;
 }
 
-void
-gpuagg_array_reduce(const ArrayColumn *column, GpuaggReduced *total)
+static void
+reduce(const ArrayColumn *column, GpuaggReduced *total)
 {
 	if (wants_device(column) && gpuagg_device_ready() && reduce_in_batches(column, total))
 		return;
@@ -65,6 +65,24 @@ gpuagg_array_reduce(const ArrayColumn *column, GpuaggReduced *total)
 	gpuagg_cpu_reduce(column->kind, column->op, column->values, NULL, column->nrows, total);
 	gpuagg_float_sum_propagate(gpuagg_float_sum_of(&total->f));
 	gpuagg_stat_direct(column->nrows, column->nrows * (int64) gpuagg_kind_size(column->kind));
+}
+
+/* PL/pgSQL calls functions without the executor, which forgets what is in flight when there is an error. */
+void
+gpuagg_array_reduce(const ArrayColumn *column, GpuaggReduced *total)
+{
+	uint64 mark = gpuagg_flights_mark();
+
+	PG_TRY();
+	{
+		reduce(column, total);
+	}
+	PG_CATCH();
+	{
+		gpuagg_flights_drop(mark);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
 }
 
 /* ---- scans ---- */
@@ -153,8 +171,8 @@ make_scan(const ArrayColumn *column, MemoryContext context)
 	return gpuagg_scan_make(column->kind, column->op, flags, context);
 }
 
-void
-gpuagg_array_scan(const ArrayColumn *column, void *results)
+static void
+scan_all(const ArrayColumn *column, void *results)
 {
 	Size width = gpuagg_ladder_result_size(column->kind);
 	MemoryContext context = NULL;
@@ -187,4 +205,22 @@ gpuagg_array_scan(const ArrayColumn *column, void *results)
 	}
 	if (context != NULL)
 		MemoryContextDelete(context);
+}
+
+/* As gpuagg_array_reduce(). */
+void
+gpuagg_array_scan(const ArrayColumn *column, void *results)
+{
+	uint64 mark = gpuagg_flights_mark();
+
+	PG_TRY();
+	{
+		scan_all(column, results);
+	}
+	PG_CATCH();
+	{
+		gpuagg_flights_drop(mark);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
 }

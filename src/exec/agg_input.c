@@ -551,6 +551,8 @@ gpuagg_agg_input_rescan(AggScanState *node)
 		AggTable *table = lfirst(cell);
 
 		table->drained = false;
+		if (table->taken != NULL)
+			pfree(table->taken);
 		table->taken = NULL;
 	}
 	gpuagg_agg_sets_clear(node);

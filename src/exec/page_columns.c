@@ -68,20 +68,19 @@ make_attributes(PageScan *scan, TupleDesc desc)
 
 /* The value that rows have which are older than the column, as it would be stored; or NULL. */
 static const char *
-missing_value(TupleDesc desc, AttrNumber attno)
+missing_value(TupleDesc desc, AttrNumber attno, Datum *stored)
 {
 	Form_pg_attribute form = TupleDescAttr(desc, attno - 1);
 	bool isnull;
 	Datum value = getmissingattr(desc, attno, &isnull);
-	char *stored;
 
 	if (isnull)
 		return NULL;
 	if (!form->attbyval)
 		return DatumGetPointer(value);
-	stored = palloc0(sizeof(Datum));
+	*stored = (Datum) 0;
 	store_att_byval(stored, value, form->attlen);
-	return stored;
+	return (const char *) stored;
 }
 
 static Size
@@ -133,7 +132,7 @@ gpuagg_page_columns_open(PageReader *reader, const PageColumn *columns, int ncol
 		state->length = form->attlen;
 		state->by_value = form->attbyval;
 		state->offset = scan->attributes[columns[i].attno - 1].offset;
-		state->missing = missing_value(desc, columns[i].attno);
+		state->missing = missing_value(desc, columns[i].attno, &state->missing_value);
 		state->values = memory;
 		reader->columns[i].values = memory;
 		memory += vector_size(columns[i].type);

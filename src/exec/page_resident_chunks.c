@@ -302,7 +302,9 @@ gpuagg_page_resident_share(PageReader *reader, PageShare *share)
 		chunk_remove(&resident->decided[chunk_of(block)].used, chunk_page(block));
 	}
 	/* what the table has got since the share was made has no rows that the snapshot sees */
-	/* chunks not given out are decided about again, as blocks may have changed since */
+	/* chunks not given out are decided about again, as blocks may have changed since, and their summaries */
+	resident->nsummaries = 0;
+	resident->image.read = false;
 	for (uint32 i = 0; i < Min(resident->nchunks, share->nchunks); i++)
 	{
 		if (i >= resident->next && (resident->taken == NULL || !resident->taken[i]))

@@ -89,6 +89,7 @@ typedef struct PageColumnState
 	int16 length;		 /* of its attribute */
 	bool by_value;		 /* the same */
 	const char *missing; /* the value where tuples are too short, as it were stored; or NULL */
+	Datum missing_value; /* the same by value */
 	void *values;		 /* memory for its vector */
 	uint64 *valid;		 /* the same for its bitmap */
 	const char **places; /* by row: of values that are not made yet; or NULL */

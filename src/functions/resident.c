@@ -24,6 +24,7 @@
 #include "utils/timestamp.h"
 
 #include "device/client.h"
+#include "engine/flight.h"
 #include "resident/device_upload.h"
 #include "resident/eligible.h"
 #include "resident/new_page.h"
@@ -426,6 +427,22 @@ has_bare(const List *relations)
 	return any;
 }
 
+/* What bring_relation() does, of all. */
+static bool
+bring_relations(const List *relations, const Wanted *wanted, bool device)
+{
+	bool any = false;
+	ListCell *cell;
+
+	foreach (cell, relations)
+		any |= bring_relation(lfirst_oid(cell), wanted, device);
+	/* that may have taken values away to which pages were to be added */
+	if (has_bare(relations))
+		foreach (cell, relations)
+			(void) bring_relation(lfirst_oid(cell), wanted, device);
+	return any;
+}
+
 /* What is resident of relations. */
 typedef struct Loaded
 {
@@ -492,6 +509,7 @@ gpuagg_prefetch(PG_FUNCTION_ARGS)
 	Loaded loaded = {0};
 	List *relations;
 	ListCell *cell;
+	uint64 mark = gpuagg_flights_mark();
 	bool any = false;
 	bool device;
 	TupleDesc desc;
@@ -524,12 +542,17 @@ gpuagg_prefetch(PG_FUNCTION_ARGS)
 		(void) gpuagg_directory_purge();
 	/* what the device has makes room in shared memory for what is read */
 	device = gpuagg_device_await();
-	foreach (cell, relations)
-		any |= bring_relation(lfirst_oid(cell), &wanted, device);
-	/* that may have taken values away to which pages were to be added */
-	if (has_bare(relations))
-		foreach (cell, relations)
-			(void) bring_relation(lfirst_oid(cell), &wanted, device);
+	/* PL/pgSQL calls functions without the executor, which forgets what is in flight when there is an error */
+	PG_TRY();
+	{
+		any = bring_relations(relations, &wanted, device);
+	}
+	PG_CATCH();
+	{
+		gpuagg_flights_drop(mark);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
 	foreach (cell, relations)
 		add_up(lfirst_oid(cell), start, &loaded);
 	if (any)

@@ -368,7 +368,7 @@ const char *
 gpuagg_agg_match(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, Node *having,
 				 AggMatch *match)
 {
-	const char *reasons[5];
+	const char *reasons[6];
 
 	memset(match, 0, sizeof(AggMatch));
 	if (!root->parse->hasAggs)
@@ -384,6 +384,7 @@ gpuagg_agg_match(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, Node 
 		reasons[2] = match_table(root, input, match);
 	reasons[3] = match_expressions((Node *) match->aggrefs);
 	reasons[4] = match_quals(root, input, match);
+	reasons[5] = match_expressions((Node *) match->carried);
 	for (int i = 0; i < lengthof(reasons); i++)
 		if (reasons[i] != NULL)
 			return reasons[i];

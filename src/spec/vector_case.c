@@ -6,6 +6,7 @@
 
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
 
 static bool
 is_null_constant(const Expr *expr)
@@ -192,7 +193,7 @@ gpuagg_compile_coalesce(VectorBuild *build, CoalesceExpr *expr, VectorValue *val
 static bool
 is_ordered(Oid type, Oid collation, const VectorValue *value)
 {
-	switch (type)
+	switch (getBaseType(type))
 	{
 		case TEXTOID:
 		case VARCHAROID:

@@ -97,6 +97,18 @@ for my $sql ($scan, $slow,
 	is($session->query_safe($ladder), $of_i, 'and the next is right');
 }
 
+# The same where PL/pgSQL assigns a function's value, without the executor.
+for my $call ('gpu_reduce(a)', '(gpu_scan(a))[1]')
+{
+	$session->query("SET statement_timeout = '300ms'");
+	hold_device();
+	$session->query("DO \$\$ DECLARE a int8[] := ARRAY(SELECT generate_series(1, 300000)); s int8; BEGIN s := $call; END \$\$");
+	like($session->{stderr}, qr/canceling statement due to statement timeout/, "cancelled: s := $call");
+	release_device();
+	end_timeout($session);
+	is($session->query_safe($ladder), $of_i, 'and the next is right');
+}
+
 # The table tells what production costs, by kind.
 is($node->safe_psql('postgres', "SELECT kind, round(additions_per_element::numeric, 1) FROM "
 		. "unnest('{reduce,scan}'::text[]) kind, gpuagg_kernel_benchmark(kind, 'int4', 500) "

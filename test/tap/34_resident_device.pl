@@ -150,6 +150,22 @@ is($pgbench->result(0), 0, "$many sessions: all answers are right") or diag($sai
 is(device_stat($node, 'fallbacks.no_staging'), 0, "$many sessions: none found no staging memory");
 cmp_ok(device_stat($node, 'device_batches'), '>=', $batches + $many, "$many sessions: the device did their work");
 
+# ---- an error while PL/pgSQL brings columns there leaves nothing under way ----
+
+$node->safe_psql('postgres', q(SELECT gpuagg_evict('t')));
+my $assigns = background($node);
+$assigns->query("SET statement_timeout = '300ms'");
+hold_device();
+$assigns->query(q(DO $$ DECLARE r record; BEGIN r := gpuagg_prefetch('t', '{i,b,n,z}'); END $$));
+like($assigns->{stderr}, qr/canceling statement due to statement timeout/, 'an assignment that brings columns is cancelled');
+$assigns->{stderr} = '';
+$assigns->query(q(DO $$ DECLARE r record; BEGIN r := gpuagg_prefetch('t'); EXCEPTION WHEN query_canceled THEN NULL; END $$));
+is($assigns->{stderr}, '', 'or caught');
+release_device();
+end_timeout($assigns);
+is($assigns->query_safe('SELECT gpu_sum(b) FROM t'), $node->safe_psql('postgres', 'SELECT sum(b) FROM t'), 'and the session goes on');
+$assigns->quit;
+
 # ---- an aggregate leaves no room for all slots in the session's own memory ----
 
 $node->safe_psql('postgres', q(SELECT gpuagg_evict('t')));
