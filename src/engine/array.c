@@ -56,9 +56,19 @@ reduce_in_batches(const ArrayColumn *column, GpuaggReduced *total)
 	return reduction != NULL;
 }
 
-static void
-reduce(const ArrayColumn *column, GpuaggReduced *total)
+/* An array and where its results go. */
+typedef struct ArrayWork
 {
+	const ArrayColumn *column;
+	void *to;
+} ArrayWork;
+
+static void
+reduce(void *argument)
+{
+	const ArrayColumn *column = ((ArrayWork *) argument)->column;
+	GpuaggReduced *total = ((ArrayWork *) argument)->to;
+
 	if (wants_device(column) && gpuagg_device_ready() && reduce_in_batches(column, total))
 		return;
 	gpuagg_reduced_init(total);
@@ -67,22 +77,10 @@ reduce(const ArrayColumn *column, GpuaggReduced *total)
 	gpuagg_stat_direct(column->nrows, column->nrows * (int64) gpuagg_kind_size(column->kind));
 }
 
-/* PL/pgSQL calls functions without the executor, which forgets what is in flight when there is an error. */
 void
 gpuagg_array_reduce(const ArrayColumn *column, GpuaggReduced *total)
 {
-	uint64 mark = gpuagg_flights_mark();
-
-	PG_TRY();
-	{
-		reduce(column, total);
-	}
-	PG_CATCH();
-	{
-		gpuagg_flights_drop(mark);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
+	gpuagg_flights_guard(reduce, &(ArrayWork){column, total});
 }
 
 /* ---- scans ---- */
@@ -172,8 +170,10 @@ make_scan(const ArrayColumn *column, MemoryContext context)
 }
 
 static void
-scan_all(const ArrayColumn *column, void *results)
+scan(void *argument)
 {
+	const ArrayColumn *column = ((ArrayWork *) argument)->column;
+	char *results = ((ArrayWork *) argument)->to;
 	Size width = gpuagg_ladder_result_size(column->kind);
 	MemoryContext context = NULL;
 	ColumnScan *scan = NULL;
@@ -207,20 +207,8 @@ scan_all(const ArrayColumn *column, void *results)
 		MemoryContextDelete(context);
 }
 
-/* As gpuagg_array_reduce(). */
 void
 gpuagg_array_scan(const ArrayColumn *column, void *results)
 {
-	uint64 mark = gpuagg_flights_mark();
-
-	PG_TRY();
-	{
-		scan_all(column, results);
-	}
-	PG_CATCH();
-	{
-		gpuagg_flights_drop(mark);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
+	gpuagg_flights_guard(scan, &(ArrayWork){column, results});
 }

@@ -54,30 +54,27 @@ gpuagg_flight_wanted(FlightSource source, int64 rows)
 
 /* ---- staging memory ---- */
 
-static GpuaggReason refusal = GPUAGG_OK; /* of the last lease that was refused */
+static GpuaggReason refusal = GPUAGG_OK; /* of the last lease; OK: it was not refused */
 
 /* After a refusal, no batch asks for as much again for LEASE_AGAIN_MS. */
-static DeviceLease *
-lease_memory(Size bytes)
+static GpuaggReason
+lease_memory(Size bytes, DeviceLease **lease)
 {
 	static int64 refused_at = -LEASE_AGAIN_MS;
 	static GpuaggReason refused_for = GPUAGG_OK;
 	static Size refused_bytes = 0;
-	DeviceLease *lease = NULL;
-	GpuaggReason reason;
+	GpuaggReason reason = gpuagg_device_reach();
 
-	refusal = gpuagg_device_reach();
-	if (refusal != GPUAGG_OK)
-		return NULL;
+	if (reason != GPUAGG_OK)
+		return reason;
 	if (bytes >= refused_bytes && gpuagg_monotonic_ms() - refused_at < LEASE_AGAIN_MS)
 	{
 		gpuagg_stat_reason(refused_for);
-		refusal = refused_for;
-		return NULL;
+		return refused_for;
 	}
-	reason = gpuagg_device_lease(bytes, &lease);
+	reason = gpuagg_device_lease(bytes, lease);
 	if (reason == GPUAGG_OK)
-		return lease;
+		return reason;
 	if (reason != GPUAGG_LOST)
 	{
 		refused_at = gpuagg_monotonic_ms();
@@ -85,8 +82,7 @@ lease_memory(Size bytes)
 		refused_bytes = bytes;
 	}
 	gpuagg_stat_fallback(reason);
-	refusal = reason;
-	return NULL;
+	return reason;
 }
 
 GpuaggReason
@@ -100,9 +96,9 @@ gpuagg_flight_lease(Size bytes, int users, MemoryContext context)
 {
 	FlightLease *lease = MemoryContextAlloc(context, sizeof(FlightLease));
 
-	lease->lease = lease_memory(bytes);
 	lease->users = users;
-	if (lease->lease != NULL)
+	refusal = lease_memory(bytes, &lease->lease);
+	if (refusal == GPUAGG_OK)
 		return lease;
 	pfree(lease);
 	return NULL;
@@ -249,4 +245,21 @@ gpuagg_flights_drop(uint64 mark)
 		if (owner->number > mark)
 			owner->drop(owner);
 	}
+}
+
+void
+gpuagg_flights_guard(void (*work)(void *argument), void *argument)
+{
+	uint64 mark = gpuagg_flights_mark();
+
+	PG_TRY();
+	{
+		work(argument);
+	}
+	PG_CATCH();
+	{
+		gpuagg_flights_drop(mark);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
 }

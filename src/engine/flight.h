@@ -95,4 +95,10 @@ extern void gpuagg_flights_land(uint64 mark);
  */
 extern void gpuagg_flights_drop(uint64 mark);
 
+/*
+ * Does some work, and drops what it has listed if there is an error.  For functions: PL/pgSQL calls them without
+ * the executor, too.
+ */
+extern void gpuagg_flights_guard(void (*work)(void *argument), void *argument);
+
 #endif /* GPUAGG_FLIGHT_H */

@@ -427,20 +427,26 @@ has_bare(const List *relations)
 	return any;
 }
 
-/* What bring_relation() does, of all. */
-static bool
-bring_relations(const List *relations, const Wanted *wanted, bool device)
+typedef struct Bringing
 {
-	bool any = false;
+	const List *relations;
+	const Wanted *wanted;
+	bool device;
+	bool any; /* was there to bring in */
+} Bringing;
+
+static void
+bring_relations(void *argument)
+{
+	Bringing *all = argument;
 	ListCell *cell;
 
-	foreach (cell, relations)
-		any |= bring_relation(lfirst_oid(cell), wanted, device);
+	foreach (cell, all->relations)
+		all->any |= bring_relation(lfirst_oid(cell), all->wanted, all->device);
 	/* that may have taken values away to which pages were to be added */
-	if (has_bare(relations))
-		foreach (cell, relations)
-			(void) bring_relation(lfirst_oid(cell), wanted, device);
-	return any;
+	if (has_bare(all->relations))
+		foreach (cell, all->relations)
+			(void) bring_relation(lfirst_oid(cell), all->wanted, all->device);
 }
 
 /* What is resident of relations. */
@@ -509,9 +515,7 @@ gpuagg_prefetch(PG_FUNCTION_ARGS)
 	Loaded loaded = {0};
 	List *relations;
 	ListCell *cell;
-	uint64 mark = gpuagg_flights_mark();
-	bool any = false;
-	bool device;
+	Bringing all = {.wanted = &wanted};
 	TupleDesc desc;
 	Datum values[3];
 	bool nulls[3] = {false};
@@ -541,21 +545,12 @@ gpuagg_prefetch(PG_FUNCTION_ARGS)
 	if (gpuagg_directory_open())
 		(void) gpuagg_directory_purge();
 	/* what the device has makes room in shared memory for what is read */
-	device = gpuagg_device_await();
-	/* PL/pgSQL calls functions without the executor, which forgets what is in flight when there is an error */
-	PG_TRY();
-	{
-		any = bring_relations(relations, &wanted, device);
-	}
-	PG_CATCH();
-	{
-		gpuagg_flights_drop(mark);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
+	all.device = gpuagg_device_await();
+	all.relations = relations;
+	gpuagg_flights_guard(bring_relations, &all);
 	foreach (cell, relations)
 		add_up(lfirst_oid(cell), start, &loaded);
-	if (any)
+	if (all.any)
 		report_missing(&loaded);
 	tell_refused(relations, &wanted);
 

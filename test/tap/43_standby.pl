@@ -139,12 +139,7 @@ while (!$writer->{done})
 	$writer->{run}->pump_nb;
 	$writer->{done} = !$writer->{run}->pumpable;
 	# a reader that was held up has another chance
-	if ($writer->{done} && $taken <= 5 && $writers++ < 10)
-	{
-		end_sql($writer);
-		die "writer: $writer->{err}" if $writer->{err} ne '';
-		$writer = start_sql($primary, $transfers);
-	}
+	$writer = next_sql($writer, $primary, $transfers) if $writer->{done} && $taken <= 5 && $writers++ < 10;
 }
 end_sql($writer);
 is($writer->{err}, '', 'the writer has had no error');

@@ -119,12 +119,7 @@ while (!$writer->{done})
 	$writer->{run}->pump_nb;
 	$writer->{done} = !$writer->{run}->pumpable;
 	# a reader that was held up has another chance
-	if ($writer->{done} && !$from_memory && $writers++ < 10)
-	{
-		end_sql($writer);
-		die "writer: $writer->{err}" if $writer->{err} ne '';
-		$writer = start_sql($source, $transfers);
-	}
+	$writer = next_sql($writer, $source, $transfers) if $writer->{done} && !$from_memory && $writers++ < 10;
 }
 end_sql($writer);
 is($writer->{err}, '', 'the writer has had no error');

@@ -12,7 +12,7 @@ use Time::HiRes qw(time);
 
 my $count = 0;
 
-our @EXPORT = qw(start_sql end_sql sql_pid);
+our @EXPORT = qw(start_sql end_sql next_sql sql_pid);
 
 # Starts a session with the script, under a name of its own.
 sub start_sql
@@ -60,6 +60,16 @@ sub end_sql
 	$session->{took} = time() - $session->{started};
 	chomp $session->{out};
 	return $session->{out};
+}
+
+# Waits for the end of a script, which has no error, and starts the next.
+sub next_sql
+{
+	my ($session, $node, $sql) = @_;
+
+	end_sql($session);
+	die "$session->{name}: $session->{err}" if $session->{err} ne '';
+	return start_sql($node, $sql);
 }
 
 1;

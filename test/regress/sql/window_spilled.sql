@@ -14,22 +14,9 @@ SELECT i, nullif(i % 7, 3) AS g, (i * 7919 % 5003) AS k, i / 6000 AS l, i * 31 %
 FROM generate_series(1, 20000) i;
 ANALYZE long;
 
--- How many rows of the query differ with the node and without.
-CREATE FUNCTION differences(query text) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-	n bigint;
-BEGIN
-	SET LOCAL gpuagg.enable_window_scan = on;
-	EXECUTE 'CREATE TEMP TABLE with_node ON COMMIT DROP AS ' || query;
-	SET LOCAL gpuagg.enable_window_scan = off;
-	EXECUTE 'CREATE TEMP TABLE without ON COMMIT DROP AS ' || query;
-	SET LOCAL work_mem = '64MB';
-	SELECT count(*) INTO n
-	FROM ((TABLE with_node EXCEPT ALL TABLE without)
-		  UNION ALL (TABLE without EXCEPT ALL TABLE with_node)) d;
-	DROP TABLE with_node, without;
-	RETURN n;
-END $$;
+\getenv folder PG_ABS_SRCDIR
+\set differences :folder '/lib/differences.sql'
+\i :differences
 -- How rows come to the nodes.
 CREATE FUNCTION ways(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
