@@ -16,7 +16,7 @@ lease(Client *client, const GpuaggRequest *request)
 		return gpud_device.reason;
 	if (bytes == 0)
 		return GPUAGG_REFUSED;
-	return gpud_staging_lease(client, &request->h, bytes, tenant);
+	return gpud_staging_lease(client, &request->h, bytes, tenant, request->u.lease.wait_ms);
 }
 
 static void

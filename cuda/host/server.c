@@ -217,7 +217,7 @@ tick(int64_t now)
  * another has come: to be woken takes longer than a small request.
  */
 static int
-patience(WorkState work, int64_t now, int64_t next_tick)
+patience(WorkState work, int64_t now, int64_t until)
 {
 	static long processors = 0;
 	int64_t spin = work == WORK_RUNNING ? SPIN_WORK_NS : SPIN_IDLE_NS;
@@ -228,7 +228,7 @@ patience(WorkState work, int64_t now, int64_t next_tick)
 		spin = work == WORK_RUNNING ? SPIN_FEW_NS : 0;
 	if (work == WORK_TO_START || now - last_message < spin)
 		return 0;
-	return work == WORK_RUNNING ? RUNNING_TICK_MS : (int) ((next_tick - now) / 1000000) + 1;
+	return work == WORK_RUNNING ? RUNNING_TICK_MS : (int) ((until - now) / 1000000) + 1;
 }
 
 void
@@ -245,6 +245,7 @@ gpud_server_run(int listening, int signals)
 	{
 		WorkState work = gpud_job_advance();
 		int64_t now = gpud_now();
+		int64_t deadline;
 		int sleep_ms;
 
 		if (now >= next_tick)
@@ -252,7 +253,10 @@ gpud_server_run(int listening, int signals)
 			tick(now);
 			next_tick = now + GPUD_SECOND;
 		}
-		sleep_ms = patience(work, now, next_tick);
+		if (now >= gpud_staging_deadline())
+			gpud_staging_serve();
+		deadline = gpud_staging_deadline();
+		sleep_ms = patience(work, now, deadline < next_tick ? deadline : next_tick);
 		if (sleep_ms > 0)
 			gpud_job_before_sleep();
 		gpud_watch_wait(sleep_ms);

@@ -37,6 +37,8 @@ typedef struct Waiting
 	Pending pending;
 	uint64_t size;
 	GpudTenant tenant;
+	int64_t deadline; /* ns, of a wait for what others have on lease */
+	bool queued;	  /* it waits for that: nothing is promised */
 	struct Waiting *next;
 } Waiting;
 
@@ -269,6 +271,16 @@ find_segment(bool (*is_such)(const Segment *), const Waiting *w)
 	return best;
 }
 
+/* Whether there will be memory for a request once others release theirs, which it waits for. */
+static bool
+may_queue(const Waiting *w)
+{
+	int64_t now = gpud_now();
+
+	return now < w->deadline && now >= create_not_before &&
+		   w->pending.client->leased <= gpud_options.total_staging;
+}
+
 static void
 clear_done(Task *task)
 {
@@ -304,11 +316,11 @@ provide(Waiting **link)
 		segment = find_segment(is_in_the_making, w);
 	if (segment == NULL)
 		segment = start_segment(w->size);
+	w->queued = segment == NULL && may_queue(w);
 	if (segment != NULL)
-	{
 		segment->promised = true;
+	if (segment != NULL || w->queued)
 		return false;
-	}
 	w = take_out(link);
 	gpud_pending_answer(&w->pending, GPUAGG_NO_STAGING, NULL, -1);
 	free(w);
@@ -321,8 +333,8 @@ provide(Waiting **link)
  * or is answered.  Requests for larger segments come first: others may have
  * use for either size.
  */
-static void
-serve_waiting(void)
+void
+gpud_staging_serve(void)
 {
 	if (waiting == NULL)
 		return;
@@ -345,7 +357,7 @@ set_free(Segment *segment)
 		segment->state = SEGMENT_FREE;
 		segment->free_since = gpud_now();
 	}
-	serve_waiting();
+	gpud_staging_serve();
 }
 
 static void
@@ -372,11 +384,12 @@ create_done(Task *task)
 	total_bytes -= memory->size;
 	segment->state = SEGMENT_NONE;
 	create_not_before = gpud_now() + RETRY_NS;
-	serve_waiting();
+	gpud_staging_serve();
 }
 
 GpuaggReason
-gpud_staging_lease(Client *client, const GpuaggHeader *request, uint64_t bytes, GpudTenant tenant)
+gpud_staging_lease(Client *client, const GpuaggHeader *request, uint64_t bytes, GpudTenant tenant,
+				   uint32_t wait_ms)
 {
 	Waiting **end = &waiting;
 	uint64_t size = sizes[0];
@@ -395,12 +408,24 @@ gpud_staging_lease(Client *client, const GpuaggHeader *request, uint64_t bytes, 
 	gpud_pending_take(&w->pending, client, request);
 	w->size = size;
 	w->tenant = tenant;
+	w->deadline = gpud_now() + wait_ms * INT64_C(1000000);
 	client->leased += size;
 	while (*end != NULL)
 		end = &(*end)->next;
 	*end = w;
-	serve_waiting();
+	gpud_staging_serve();
 	return GPUAGG_OK;
+}
+
+int64_t
+gpud_staging_deadline(void)
+{
+	int64_t first = INT64_MAX;
+
+	for (const Waiting *w = waiting; w != NULL; w = w->next)
+		if (w->queued && w->deadline < first)
+			first = w->deadline;
+	return first;
 }
 
 Segment *
@@ -456,7 +481,7 @@ gpud_staging_client_gone(Client *client)
 			segments[i].kept = true;
 			gpud_segment_release(&segments[i]);
 		}
-	serve_waiting();
+	gpud_staging_serve();
 }
 
 /*
@@ -494,6 +519,7 @@ gpud_staging_tick(int64_t now)
 		if (patience > 0 && segments[i].state == SEGMENT_LEASED && segments[i].users == 0 &&
 			now - segments[i].used_at > patience)
 			take_back(&segments[i]);
+	gpud_staging_serve();
 	for (int i = 0; i < nsegments; i++)
 		if (segments[i].state == SEGMENT_FREE)
 		{

@@ -50,10 +50,17 @@ extern bool gpud_staging_start(void);
 
 /*
  * Leases a segment of at least so many bytes to the client, without what another tenant left in it:
- * with GPUAGG_OK the request is answered, now or when there is one.
+ * with GPUAGG_OK the request is answered, now or when there is one, or wait_ms later where others
+ * have all that there may be.
  */
 extern GpuaggReason gpud_staging_lease(Client *client, const GpuaggHeader *request, uint64_t bytes,
-									   GpudTenant tenant);
+									   GpudTenant tenant, uint32_t wait_ms);
+
+/* When the first of those waits ends, ns; INT64_MAX: there are none. */
+extern int64_t gpud_staging_deadline(void);
+
+/* Answers requests that wait, if they can be given memory, or have waited for too long. */
+extern void gpud_staging_serve(void);
 
 /* The segment of a region leased to this client, or NULL. */
 extern Segment *gpud_segment_of(const Client *client, uint32_t region);

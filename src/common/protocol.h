@@ -28,7 +28,7 @@
 #include "common/work.h"
 
 #define GPUAGG_VERSION_STRING	 "0.2.0"
-#define GPUAGG_PROTOCOL_VERSION	 13
+#define GPUAGG_PROTOCOL_VERSION	 14
 #define GPUAGG_MAGIC			 0x47414747u /* "GGAG" */
 #define GPUAGG_MAX_INFLIGHT		 8
 #define GPUAGG_BENCH_REPETITIONS 101
@@ -84,6 +84,8 @@ typedef struct GpuaggRequest
 			uint64_t bytes;	   /* at least; the reply says how many */
 			uint32_t role;	   /* whose data it will hold: a segment of another role or */
 			uint32_t database; /* database is cleared before it is leased */
+			uint32_t wait_ms;  /* for memory that others have on lease */
+			uint32_t spare;	   /* 0 */
 		} lease;
 		struct
 		{

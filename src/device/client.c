@@ -244,7 +244,7 @@ map_region(Connection *c, uint32 id, Size size, Size wanted, int fd)
 }
 
 GpuaggReason
-gpuagg_device_lease(Size bytes, DeviceLease **lease)
+gpuagg_device_lease(Size bytes, int wait_ms, DeviceLease **lease)
 {
 	Connection *c = gpuagg_connection;
 	Size budget = (Size) gpuagg_staging_memory * 1024;
@@ -257,12 +257,14 @@ gpuagg_device_lease(Size bytes, DeviceLease **lease)
 	if (leased_bytes + Max(bytes, smallest_region) > budget)
 		return GPUAGG_NO_STAGING;
 
+	wait_ms = Min(wait_ms, gpuagg_device_timeout);
 	memset(&request, 0, sizeof(request));
 	request.h.type = GPUAGG_MSG_LEASE;
 	request.u.lease.bytes = bytes;
 	request.u.lease.role = GetUserId();
 	request.u.lease.database = MyDatabaseId;
-	reason = gpuagg_connection_converse(c, &request, lease_wait());
+	request.u.lease.wait_ms = (uint32) wait_ms;
+	reason = gpuagg_connection_converse(c, &request, lease_wait() + wait_ms);
 	if (reason == GPUAGG_TIMEOUT)
 		reason = GPUAGG_BUSY; /* allocating memory may take long; gpuaggd is not silent */
 	if (reason == GPUAGG_OK)

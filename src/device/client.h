@@ -55,9 +55,10 @@ extern GpuaggReason gpuagg_device_reach(void);
 
 /*
  * Leases at least `bytes` of staging memory, within gpuagg.staging_memory for
- * each backend.  Returns GPUAGG_OK, or why there is none now.
+ * each backend.  For what others have of gpuagg.total_staging_memory it waits so long, and no longer
+ * than gpuagg.device_timeout.  Can be cancelled.  Returns GPUAGG_OK, or why there is none now.
  */
-extern GpuaggReason gpuagg_device_lease(Size bytes, DeviceLease **lease);
+extern GpuaggReason gpuagg_device_lease(Size bytes, int wait_ms, DeviceLease **lease);
 
 /* Whether so many more bytes are within gpuagg.staging_memory now. */
 extern bool gpuagg_device_may_lease(Size bytes);

@@ -8,8 +8,13 @@
 
 #include "device/client.h"
 #include "engine/blob_query.h"
+#include "gpuagg.h"
 
 #define GROUPS_LEAST 1024 /* that an answer has room for */
+
+/* Of a row on the CPU, ns, at least: of a sum; with many groups, or a window. */
+#define CPU_ROW_NS		1
+#define CPU_SLOW_ROW_NS 20
 
 StaticAssertDecl(offsetof(GpuaggRequest, u.query.region) == offsetof(GpuaggRequest, u.work.region),
 				 "a request's region is at one place");
@@ -144,6 +149,20 @@ gpuagg_blob_query_room(const GpuaggGroupLayout *layout, uint32 nchunks, uint32 n
 	return most > bytes ? (most - bytes) / (gpuagg_group_packed_words(layout) * sizeof(uint32)) : 0;
 }
 
+/* How long memory is waited for, ms: in mode auto less than the CPU would take for the query. */
+static int
+lease_wait(const BlobQuery *query)
+{
+	bool is_slow = query->query.nkeys > 0 || query->query.window != NULL;
+	double rows = 0;
+
+	if (gpuagg_device == DEVICE_GPU)
+		return gpuagg_device_timeout;
+	for (uint32 i = 0; i < query->query.nchunks; i++)
+		rows += query->chunks[i].nrows;
+	return (int) Min(rows * (is_slow ? CPU_SLOW_ROW_NS : CPU_ROW_NS) / 1e6, PG_INT32_MAX);
+}
+
 GpuaggReason
 gpuagg_blob_query(BlobQuery *query)
 {
@@ -163,7 +182,7 @@ gpuagg_blob_query(BlobQuery *query)
 	bytes = query_bytes(query, &places);
 	answer = answer_bytes(query, &head);
 	query->lease = gpuagg_flight_lease(Min(bytes + answer, GPUAGG_SEGMENT_BYTES_MAX), 1,
-									   CurrentMemoryContext);
+									   lease_wait(query), CurrentMemoryContext);
 	if (query->lease == NULL)
 		return gpuagg_flight_refusal();
 	query->owner.land = land;

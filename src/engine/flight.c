@@ -56,9 +56,9 @@ gpuagg_flight_wanted(FlightSource source, int64 rows)
 
 static GpuaggReason refusal = GPUAGG_OK; /* of the last lease; OK: it was not refused */
 
-/* After a refusal, no batch asks for as much again for LEASE_AGAIN_MS. */
+/* After a refusal, nothing that does not wait asks for as much again for LEASE_AGAIN_MS. */
 static GpuaggReason
-lease_memory(Size bytes, DeviceLease **lease)
+lease_memory(Size bytes, int wait_ms, DeviceLease **lease)
 {
 	static int64 refused_at = -LEASE_AGAIN_MS;
 	static GpuaggReason refused_for = GPUAGG_OK;
@@ -67,12 +67,13 @@ lease_memory(Size bytes, DeviceLease **lease)
 
 	if (reason != GPUAGG_OK)
 		return reason;
-	if (bytes >= refused_bytes && gpuagg_monotonic_ms() - refused_at < LEASE_AGAIN_MS)
+	if (wait_ms == 0 && bytes >= refused_bytes &&
+		gpuagg_monotonic_ms() - refused_at < LEASE_AGAIN_MS)
 	{
 		gpuagg_stat_reason(refused_for);
 		return refused_for;
 	}
-	reason = gpuagg_device_lease(bytes, lease);
+	reason = gpuagg_device_lease(bytes, wait_ms, lease);
 	if (reason == GPUAGG_OK)
 		return reason;
 	if (reason != GPUAGG_LOST)
@@ -92,12 +93,12 @@ gpuagg_flight_refusal(void)
 }
 
 FlightLease *
-gpuagg_flight_lease(Size bytes, int users, MemoryContext context)
+gpuagg_flight_lease(Size bytes, int users, int wait_ms, MemoryContext context)
 {
 	FlightLease *lease = MemoryContextAlloc(context, sizeof(FlightLease));
 
 	lease->users = users;
-	refusal = lease_memory(bytes, &lease->lease);
+	refusal = lease_memory(bytes, wait_ms, &lease->lease);
 	if (refusal == GPUAGG_OK)
 		return lease;
 	pfree(lease);

@@ -38,10 +38,11 @@ typedef struct FlightLease FlightLease;
 
 /*
  * Leases at least `bytes` bytes for `users` flights.  NULL if there is no device
- * for them now; the reason is recorded or counted.  Never waits for a device.  The
+ * for them now; the reason is recorded or counted.  Never waits for a device, and for memory that
+ * others have on lease no longer than wait_ms.  The
  * FlightLease is allocated in `context` and must be left before that is freed.
  */
-extern FlightLease *gpuagg_flight_lease(Size bytes, int users, MemoryContext context);
+extern FlightLease *gpuagg_flight_lease(Size bytes, int users, int wait_ms, MemoryContext context);
 
 /* Why that was NULL the last time. */
 extern GpuaggReason gpuagg_flight_refusal(void);

@@ -104,7 +104,7 @@ begin_run(LadderRun *run)
 	refusal = psprintf("algorithm \"%s\" runs on a device only", info->name);
 	gpuagg_device_demand(refusal);
 	run->deadline = gpuagg_monotonic_ms() + gpuagg_device_timeout;
-	while ((reason = gpuagg_device_lease(end, &run->lease)) != GPUAGG_OK)
+	while ((reason = gpuagg_device_lease(end, 0, &run->lease)) != GPUAGG_OK)
 	{
 		if (reason == GPUAGG_NO_STAGING)
 			gpuagg_flights_land(0); /* this backend may hold all of it */

@@ -207,7 +207,7 @@ take_lease(ReductionWork *work)
 	}
 	work->lease =
 		gpuagg_flight_lease(Max(slot_bytes, Min(slot_bytes * MAX_SLOTS, GPUAGG_SEGMENT_BYTES)), 1,
-							GetMemoryChunkContext(work));
+							0, GetMemoryChunkContext(work));
 	if (work->lease == NULL)
 		return false;
 	num_leases++;

@@ -134,7 +134,7 @@ gpuagg_scans_begin(ColumnScan *const *scans, int nscans, int64 rows)
 	rows = TYPEALIGN_DOWN(64, rows);
 	while ((bytes = bytes_of(scans, nscans, rows)) > GPUAGG_SEGMENT_BYTES && rows > 64)
 		rows = TYPEALIGN_DOWN(64, rows / 2);
-	lease = gpuagg_flight_lease(bytes, nscans, GetMemoryChunkContext(scans[0]));
+	lease = gpuagg_flight_lease(bytes, nscans, 0, GetMemoryChunkContext(scans[0]));
 	if (lease == NULL)
 		return false;
 	for (int i = 0; i < nscans; i++)

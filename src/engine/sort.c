@@ -94,7 +94,7 @@ begin_run(SortRun *run, int64 n)
 	run->piece_items = Min(PART_BYTES / width, (Size) Max(gpuagg_batch_rows, 4 * LEAST_PIECE));
 	run->nparts = n <= (int64) run->piece_items ? 1 : PARTS;
 	run->part_bytes = TYPEALIGN(GPUAGG_ALIGN, Min(run->piece_items, (Size) n) * width);
-	run->lease = gpuagg_flight_lease(run->nparts * run->part_bytes, 1, CurrentMemoryContext);
+	run->lease = gpuagg_flight_lease(run->nparts * run->part_bytes, 1, 0, CurrentMemoryContext);
 	return run->lease != NULL;
 }
 

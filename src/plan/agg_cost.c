@@ -59,6 +59,8 @@
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
+#include "common/protocol.h"
+#include "common/query_wire.h"
 #include "operation/family.h"
 #include "gpuagg.h"
 #include "plan/agg_cost.h"
@@ -317,6 +319,29 @@ gpuagg_agg_table_cost(PlannerInfo *root, const RelOptInfo *input, const RelOptIn
 	if (in.device > 0)
 		startup += REQUEST_TUPLES * cpu_tuple_cost;
 	return startup + read * page_cost * rel->pages + cpu / processes;
+}
+
+bool
+gpuagg_agg_device_holds(PlannerInfo *root, const RelOptInfo *input, const AggMatch *match,
+						double groups)
+{
+	/* of 32 bits, of a group in the answer: gpuagg_group_packed_words() of sums of floats */
+	double words = 1 + 2 * list_length(match->keys) + 5 * list_length(match->aggrefs);
+	ListCell *cell;
+
+	if (match->children != NIL || match->subquery != NULL || list_length(match->sets) > 1 ||
+		match->carried != NIL || list_length(match->aggrefs) > GPUAGG_QUERY_AGGREGATES ||
+		groups * words * sizeof(uint32) > GPUAGG_SEGMENT_BYTES_MAX / 16 * 15)
+		return false;
+	/* strings are kept as the rows of groups are */
+	foreach (cell, match->key_inputs)
+	{
+		Oid type = getBaseType(exprType(lfirst(cell)));
+
+		if (type != NUMERICOID && get_typlen(type) < 0)
+			return false;
+	}
+	return resident_parts(root, input, input, match).device >= 1;
 }
 
 Cost

@@ -21,6 +21,13 @@ extern double gpuagg_agg_processes(int workers);
 extern Cost gpuagg_agg_table_cost(PlannerInfo *root, const RelOptInfo *input, const RelOptInfo *rel,
 								  const AggMatch *match, double processes);
 
+/*
+ * Whether the device has all rows of the table `input`, and so many groups are given out as its
+ * answer has them: they need no memory of the process's own.
+ */
+extern bool gpuagg_agg_device_holds(PlannerInfo *root, const RelOptInfo *input,
+									const AggMatch *match, double groups);
+
 /* Making so many groups; sorted: core's node can have rows in the order of groups almost for nothing. */
 extern Cost gpuagg_agg_groups_cost(const AggMatch *match, double groups, bool sorted);
 

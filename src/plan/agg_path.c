@@ -391,7 +391,9 @@ add_whole_path(const AggPaths *paths)
 	Cost cost;
 
 	if (spilled > 0)
-		spilled += VALUE_GROUPS * paths->values;
+		spilled = gpuagg_agg_device_holds(paths->root, paths->input, &paths->match, paths->groups)
+					  ? 0
+					  : spilled + VALUE_GROUPS * paths->values;
 	if (!add_input(paths, path, 0, 1, paths->groups, paths->values, &cost))
 		return;
 	set_cost(paths->root, path,

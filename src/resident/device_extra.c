@@ -92,7 +92,7 @@ gpuagg_extra_open(const GpuaggVectorType *types, int ncolumns, uint64 epoch)
 		width = Max(width, gpuagg_vector_type_size(types[c]));
 	}
 	extra->lease = gpuagg_flight_lease(CHUNK_ROWS * width + gpuagg_blob_bitmap_bytes(CHUNK_ROWS), 1,
-									   extra->context);
+									   0, extra->context);
 	if (extra->lease == NULL)
 		return NULL;
 	extra->owner.land = extra->owner.drop = leave;

@@ -220,12 +220,12 @@ lease_slots(DeviceUpload *upload)
 {
 	upload->nslots = SLOTS;
 	upload->slot_bytes = SLOT_BYTES;
-	upload->lease = gpuagg_flight_lease(GPUAGG_SEGMENT_BYTES, 1, CurrentMemoryContext);
+	upload->lease = gpuagg_flight_lease(GPUAGG_SEGMENT_BYTES, 1, 0, CurrentMemoryContext);
 	if (upload->lease != NULL)
 		return true;
 	upload->nslots = FEW_SLOTS;
 	upload->slot_bytes = SLOT_BYTES / FEW_SLOTS;
-	upload->lease = gpuagg_flight_lease(SLOT_BYTES, 1, CurrentMemoryContext);
+	upload->lease = gpuagg_flight_lease(SLOT_BYTES, 1, 0, CurrentMemoryContext);
 	return upload->lease != NULL;
 }
 

@@ -328,15 +328,38 @@ test_lease_crowd(void)
 	CHECK(daemon_end(&d, SIGTERM) == 0);
 }
 
+static void
+lease_request(GpuaggRequest *request, uint64_t bytes, uint32_t wait_ms)
+{
+	request_init(request, GPUAGG_MSG_LEASE);
+	request->u.lease.bytes = bytes;
+	request->u.lease.wait_ms = wait_ms;
+}
+
 /* Asks for a lease and does not wait for the answer; gpuaggd has read it. */
 static void
-ask_lease(int fd, uint64_t bytes)
+ask_lease_waiting(int fd, uint64_t bytes, uint32_t wait_ms)
 {
 	GpuaggRequest request;
 
-	request_init(&request, GPUAGG_MSG_LEASE);
-	request.u.lease.bytes = bytes;
+	lease_request(&request, bytes, wait_ms);
 	CHECK(client_send(fd, &request) && client_is_read(fd));
+}
+
+static void
+ask_lease(int fd, uint64_t bytes)
+{
+	ask_lease_waiting(fd, bytes, 0);
+}
+
+static bool
+lease_is_refused(int fd, uint64_t bytes, uint32_t wait_ms)
+{
+	GpuaggRequest request;
+	GpuaggReply reply;
+
+	lease_request(&request, bytes, wait_ms);
+	return client_call(fd, &request, &reply) == GPUAGG_NO_STAGING;
 }
 
 /* The reason in the next reply, and the leased bytes. */
@@ -416,6 +439,58 @@ test_lease_quota_waiting(void)
 		if (CHECK(lease_answer(fd, &bytes) == GPUAGG_OK))
 			all += bytes;
 	CHECK(all <= 256 * MB);
+	close(fd);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+}
+
+/* Leases of all clients, and requests for one that wait. */
+static uint32_t
+count_leases(int fd)
+{
+	GpuaggRequest request;
+	GpuaggReply reply;
+
+	request_init(&request, GPUAGG_MSG_PING);
+	return CHECK(client_call(fd, &request, &reply) == GPUAGG_OK) ? reply.u.hello.leases : 0;
+}
+
+/* What others have on lease is waited for, in turn and for so long; what nobody else has is not. */
+static void
+test_lease_waits(void)
+{
+	const char *const args[] = {"--total-staging", "67108864", NULL};
+	Daemon d;
+	Lease lease;
+	uint64_t bytes;
+	int fd;
+	int waits[3];
+
+	daemon_start(&d, program, args);
+	fd = client_greet(&d, NULL);
+	for (int i = 0; i < 3; i++)
+		waits[i] = client_greet(&d, NULL);
+	CHECK(client_lease(fd, 64 * MB, &lease) == GPUAGG_OK);
+	CHECK(lease_is_refused(waits[0], GPUAGG_SEGMENT_BYTES, 1));
+	CHECK(lease_is_refused(fd, GPUAGG_SEGMENT_BYTES, UINT32_MAX));
+	CHECK(lease_is_refused(waits[0], 64 * MB + 1, UINT32_MAX));
+
+	for (int i = 0; i < 3; i++)
+		ask_lease_waiting(waits[i], 64 * MB, UINT32_MAX);
+	CHECK(count_leases(fd) == 4);
+	CHECK(lease_is_refused(fd, GPUAGG_SEGMENT_BYTES_MIN, 0));
+	CHECK(client_release(fd, &lease));
+	CHECK(lease_answer(waits[0], &bytes) == GPUAGG_OK && bytes == 64 * MB);
+	CHECK(count_leases(fd) == 3);
+	close(waits[1]);
+	while (count_leases(fd) > 2)
+		sleep_ms(1);
+	ask_lease_waiting(fd, GPUAGG_SEGMENT_BYTES, UINT32_MAX);
+	/* the memory of one that goes is unmade, and the next one's made anew */
+	close(waits[0]);
+	CHECK(lease_answer(waits[2], &bytes) == GPUAGG_OK && bytes == 64 * MB);
+	CHECK(count_leases(waits[2]) == 2);
+	close(waits[2]);
+	CHECK(lease_answer(fd, &bytes) == GPUAGG_OK && bytes == GPUAGG_SEGMENT_BYTES);
 	close(fd);
 	CHECK(daemon_end(&d, SIGTERM) == 0);
 }
@@ -978,6 +1053,7 @@ main(int argc, char **argv)
 	test_lease_quota();
 	test_lease_crowd();
 	test_lease_made_for_one();
+	test_lease_waits();
 	test_lease_quota_waiting();
 	test_clearing(GPUAGG_SEGMENT_BYTES);
 	test_clearing(GPUAGG_SEGMENT_BYTES_MIN);

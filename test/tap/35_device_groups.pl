@@ -322,5 +322,49 @@ $session->quit;
 wait_until(sub { device_stat($node, 'device_state') eq 'ready' });
 prefetch();
 asks('and again', 1, 'SELECT k, %ssum(z), %scount(*) FROM t GROUP BY k ORDER BY k');
+
+# ---- more groups than the session's memory has room for: they are given out as the device's answer has them ----
+
+sub plan_of
+{
+	my ($query, @set) = @_;
+
+	return $node->safe_psql('postgres', join('', map { "SET $_; " } "work_mem = '64kB'", 'gpuagg.min_table_pages = 1', @set) . "EXPLAIN $query");
+}
+$node->safe_psql('postgres', 'ANALYZE vast');
+my $each = 'SELECT gpu_count(*), gpu_max(u), gpu_max(v), gpu_max(w), gpu_max(x) FROM '
+  . '(SELECT gpu_sum(p) AS u, gpu_sum(a) AS v, gpu_sum(b) AS w, gpu_sum(e) AS x FROM vast GROUP BY i) q';
+like(plan_of($each), qr/GpuAgg.*GpuAgg/s, 'many groups are the device\'s');
+unlike(plan_of($each, 'gpuagg.device = cpu'), qr/GpuAgg/, 'they would not fit the session\'s memory');
+unlike(plan_of('SELECT gpu_sum(p) FROM vast GROUP BY GROUPING SETS ((i), (i, g))'), qr/GpuAgg/, 'nor do those of several sets');
+asks('many groups', 1, $each =~ s/gpu_/%s/gr, set => [ "work_mem = '64kB'", 'gpuagg.min_table_pages = 1' ]);
+
+# ---- staging memory for one query: others wait for it ----
+
+$node->append_conf('postgresql.conf', "gpuagg.total_staging_memory = '32MB'");
+$node->restart;
+ok(wait_device($node), 'the device is there with little staging memory');
+$node->safe_psql('postgres', q(SELECT gpuagg_prefetch('vast')));
+my $right = $node->safe_psql('postgres', $each =~ s/gpu_//gr);
+my ($batches, $refused) = (device_stat($node, 'device_batches'), device_stat($node, 'fallbacks'));
+my @asking = map { background($node, 'gpuagg.device = gpu') } 1 .. 4;
+my @pids = map { $_->query_safe('SELECT pg_backend_pid()') } @asking;
+
+hold_device();
+send_query($asking[0], $each);
+ok(wait_held(), 'a query is on the device');
+send_query($asking[$_], $each) for 1 .. 3;
+ok($node->poll_query_until('postgres', "SELECT wait_event_type = 'Extension' FROM pg_stat_activity WHERE pid = $pids[$_]"), "session $_ waits") for 1 .. 3;
+is(mapped_regions($pids[$_]), 0, 'for memory') for 1 .. 3;
+is($node->safe_psql('postgres', "SELECT pg_cancel_backend($pids[3])"), 't', 'which can be cancelled');
+like($asking[3]->query('SELECT 1') . $asking[3]->{stderr}, qr/canceling statement/, 'and is');
+my ($answer, $last) = run_query($node, $each);
+is("$answer|$last->{device_batches}", "$right|0", 'mode auto waits no longer than the CPU takes');
+like($last->{reason}, qr/staging memory/, 'and tells why');
+release_device();
+is($asking[$_]->query_safe('SELECT 1'), "$right\n1", 'all answers are right') for 0 .. 2;
+is(device_stat($node, 'fallbacks'), $refused + 1, 'one query was the CPU\'s');
+cmp_ok(device_stat($node, 'device_batches'), '>=', $batches + 3, 'and three the device\'s');
+$_->quit for @asking;
 unlike(slurp_file($node->logfile), qr/server process .* was terminated|PANIC:|TRAP:/, 'no session has crashed');
 done_testing();
