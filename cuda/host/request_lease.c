@@ -14,7 +14,7 @@ lease(Client *client, const GpuaggRequest *request)
 
 	if (!gpud_device.ready)
 		return gpud_device.reason;
-	if (bytes == 0)
+	if (bytes == 0 || request->u.lease.spare != 0)
 		return GPUAGG_REFUSED;
 	return gpud_staging_lease(client, &request->h, bytes, tenant, request->u.lease.wait_ms);
 }

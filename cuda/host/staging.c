@@ -27,8 +27,9 @@
 #define CLIENT_LEASED_MAX  (UINT64_C(256) << 20) /* bytes leased to one client */
 #define CLIENT_WAITING_MAX 8					 /* LEASE requests not yet answered */
 #define WAITING_MAX		   512					 /* the same, of all clients */
-#define RETRY_NS		   GPUD_SECOND			 /* after a segment could not be made */
-#define TRIM_NS			   (300 * GPUD_SECOND)	 /* free segments unused for so long go */
+#define SMALL_PART		   16				   /* of the budget, in steps of the largest segment */
+#define RETRY_NS		   GPUD_SECOND		   /* after a segment could not be made */
+#define TRIM_NS			   (300 * GPUD_SECOND) /* free segments unused for so long go */
 #define TRIM_KEEP		   2
 
 /* A LEASE request that waits for a segment; its size counts as leased by its client. */
@@ -172,19 +173,28 @@ find_to_destroy(uint64_t bytes)
 	return best;
 }
 
-/* Destroys free segments until this many bytes more are within the budget. */
+/*
+ * Destroys free segments until this many bytes more are within the budget, of which large ones in
+ * use leave a part for small ones.
+ */
 static bool
 make_room(uint64_t size)
 {
 	uint64_t most = gpud_options.total_staging;
+	uint64_t reserve = most / SMALL_PART / GPUAGG_SEGMENT_BYTES_MAX * GPUAGG_SEGMENT_BYTES_MAX;
 	uint64_t free_bytes = 0;
+	uint64_t large_bytes = 0;
 
 	if (size > most)
 		return false;
 	for (int i = 0; i < nsegments; i++)
 		if (segments[i].state == SEGMENT_FREE)
 			free_bytes += segments[i].memory.size;
-	if (total_bytes - free_bytes > most - size)
+		else if (segments[i].state != SEGMENT_NONE && segments[i].state != SEGMENT_DESTROYING &&
+				 segments[i].memory.size >= GPUAGG_SEGMENT_BYTES)
+			large_bytes += segments[i].memory.size;
+	if (total_bytes - free_bytes > most - size ||
+		(size >= GPUAGG_SEGMENT_BYTES && large_bytes + size > most - reserve))
 		return false;
 	while (total_bytes > most - size)
 		destroy(find_to_destroy(total_bytes - (most - size)));
@@ -239,6 +249,12 @@ is_in_the_making(const Segment *segment)
 }
 
 static bool
+is_on_lease(const Segment *segment)
+{
+	return segment->state == SEGMENT_LEASED || segment->state == SEGMENT_DRAINING;
+}
+
+static bool
 is_free(const Segment *segment)
 {
 	return segment->state == SEGMENT_FREE;
@@ -271,14 +287,18 @@ find_segment(bool (*is_such)(const Segment *), const Waiting *w)
 	return best;
 }
 
-/* Whether there will be memory for a request once others release theirs, which it waits for. */
+/*
+ * Whether there will be memory for a request once others release theirs, which it waits for.  Who
+ * has some does not wait: others might wait for that.
+ */
 static bool
 may_queue(const Waiting *w)
 {
 	int64_t now = gpud_now();
 
-	return now < w->deadline && now >= create_not_before &&
-		   w->pending.client->leased <= gpud_options.total_staging;
+	return now < w->deadline && w->pending.client->leased == w->size &&
+		   w->size <= gpud_options.total_staging &&
+		   (now >= create_not_before || find_segment(is_on_lease, w) != NULL);
 }
 
 static void

@@ -51,7 +51,7 @@ extern bool gpud_staging_start(void);
 /*
  * Leases a segment of at least so many bytes to the client, without what another tenant left in it:
  * with GPUAGG_OK the request is answered, now or when there is one, or wait_ms later where others
- * have all that there may be.
+ * have all that there may be, and the client nothing.
  */
 extern GpuaggReason gpud_staging_lease(Client *client, const GpuaggHeader *request, uint64_t bytes,
 									   GpudTenant tenant, uint32_t wait_ms);

@@ -257,7 +257,8 @@ gpuagg_device_lease(Size bytes, int wait_ms, DeviceLease **lease)
 	if (leased_bytes + Max(bytes, smallest_region) > budget)
 		return GPUAGG_NO_STAGING;
 
-	wait_ms = Min(wait_ms, gpuagg_device_timeout);
+	/* others might wait for what this process has */
+	wait_ms = leased_bytes > 0 ? 0 : Min(wait_ms, gpuagg_device_timeout);
 	memset(&request, 0, sizeof(request));
 	request.h.type = GPUAGG_MSG_LEASE;
 	request.u.lease.bytes = bytes;

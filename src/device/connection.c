@@ -318,6 +318,7 @@ gpuagg_connection_converse(Connection *c, GpuaggRequest *request, int timeout_ms
 	}
 	PG_CATCH();
 	{
+		c->control_id = 0;
 		abandon(c);
 		PG_RE_THROW();
 	}

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "miscadmin.h"
 
 #include "device/client.h"
@@ -12,9 +13,10 @@
 
 #define GROUPS_LEAST 1024 /* that an answer has room for */
 
-/* Of a row on the CPU, ns, at least: of a sum; with many groups, or a window. */
+/* Of a row on the CPU, ns, at least: of a sum by many workers; with many groups, or a window. */
 #define CPU_ROW_NS		1
 #define CPU_SLOW_ROW_NS 20
+#define MANY_GROUPS		(1 << 16)
 
 StaticAssertDecl(offsetof(GpuaggRequest, u.query.region) == offsetof(GpuaggRequest, u.work.region),
 				 "a request's region is at one place");
@@ -50,8 +52,7 @@ query_bytes(const BlobQuery *query, const GpuaggQueryPlaces *places)
 	Size bytes = places->end;
 
 	for (uint32 i = 0; i < query->query.nchunks; i++)
-		if (query->chunks[i].rows != NULL)
-			bytes += gpuagg_blob_bitmap_bytes(query->chunks[i].nrows);
+		bytes += gpuagg_blob_query_mask_bytes(&query->chunks[i]);
 	return TYPEALIGN(GPUAGG_ALIGN, bytes);
 }
 
@@ -140,12 +141,14 @@ answer_bytes(const BlobQuery *query, const GpuaggQueryHead *head)
 }
 
 uint64
-gpuagg_blob_query_room(const GpuaggGroupLayout *layout, uint32 nchunks, uint32 ncolumns)
+gpuagg_blob_query_room(const GpuaggGroupLayout *layout, const BlobQueryChunk *chunks,
+					   uint32 nchunks, uint32 ncolumns)
 {
-	/* a bitmap for each chunk takes less than this */
-	uint64 bytes = (uint64) nchunks * (ncolumns * sizeof(uint64) + GPUAGG_BLOB_ROWS / 64);
+	uint64 bytes = (uint64) nchunks * (sizeof(GpuaggQueryChunk) + ncolumns * sizeof(uint64) + 1);
 	uint64 most = GPUAGG_SEGMENT_BYTES_MAX / 16 * 15;
 
+	for (uint32 i = 0; i < nchunks; i++)
+		bytes += gpuagg_blob_query_mask_bytes(&chunks[i]);
 	return most > bytes ? (most - bytes) / (gpuagg_group_packed_words(layout) * sizeof(uint32)) : 0;
 }
 
@@ -153,7 +156,7 @@ gpuagg_blob_query_room(const GpuaggGroupLayout *layout, uint32 nchunks, uint32 n
 static int
 lease_wait(const BlobQuery *query)
 {
-	bool is_slow = query->query.nkeys > 0 || query->query.window != NULL;
+	bool is_slow = query->query.expected > MANY_GROUPS || query->query.window != NULL;
 	double rows = 0;
 
 	if (gpuagg_device == DEVICE_GPU)
@@ -161,6 +164,21 @@ lease_wait(const BlobQuery *query)
 	for (uint32 i = 0; i < query->query.nchunks; i++)
 		rows += query->chunks[i].nrows;
 	return (int) Min(rows * (is_slow ? CPU_SLOW_ROW_NS : CPU_ROW_NS) / 1e6, PG_INT32_MAX);
+}
+
+/* A statement waits in vain only once. */
+static FlightLease *
+lease(const BlobQuery *query, Size bytes)
+{
+	static TimestampTz refused = 0;
+	TimestampTz statement = GetCurrentStatementStartTimestamp();
+	FlightLease *lease = gpuagg_flight_lease(Min(bytes, GPUAGG_SEGMENT_BYTES_MAX), 1,
+											 refused == statement ? 0 : lease_wait(query),
+											 CurrentMemoryContext);
+
+	if (lease == NULL)
+		refused = statement;
+	return lease;
 }
 
 GpuaggReason
@@ -181,8 +199,7 @@ gpuagg_blob_query(BlobQuery *query)
 		return GPUAGG_CPU_ONLY;
 	bytes = query_bytes(query, &places);
 	answer = answer_bytes(query, &head);
-	query->lease = gpuagg_flight_lease(Min(bytes + answer, GPUAGG_SEGMENT_BYTES_MAX), 1,
-									   lease_wait(query), CurrentMemoryContext);
+	query->lease = lease(query, bytes + answer);
 	if (query->lease == NULL)
 		return gpuagg_flight_refusal();
 	query->owner.land = land;

@@ -15,6 +15,13 @@ typedef struct BlobQueryChunk
 	const uint64 *rows; /* bit set: the row counts; NULL: all do */
 } BlobQueryChunk;
 
+/* Bytes that its bitmap takes in the query. */
+static inline uint64
+gpuagg_blob_query_mask_bytes(const BlobQueryChunk *chunk)
+{
+	return chunk->rows != NULL ? gpuagg_blob_bitmap_bytes(chunk->nrows) : 0;
+}
+
 /*
  * A query, set by the caller from zeros, with the layout of records if it has keys.  What has been
  * found is in staging memory, which only this process writes, until gpuagg_blob_query_end(), and no
@@ -58,9 +65,9 @@ typedef struct BlobQuery
  */
 extern GpuaggReason gpuagg_blob_query(BlobQuery *query);
 
-/* How many groups an answer for nchunks chunks of ncolumns columns is expected to have room for. */
-extern uint64 gpuagg_blob_query_room(const GpuaggGroupLayout *layout, uint32 nchunks,
-									 uint32 ncolumns);
+/* How many groups an answer for these chunks of ncolumns columns is expected to have room for. */
+extern uint64 gpuagg_blob_query_room(const GpuaggGroupLayout *layout, const BlobQueryChunk *chunks,
+									 uint32 nchunks, uint32 ncolumns);
 extern void gpuagg_blob_query_end(BlobQuery *query);
 
 #endif /* GPUAGG_BLOB_QUERY_H */

@@ -35,6 +35,9 @@
 /* In mode auto, groups that are expected, up to which the device is known to be faster. */
 #define AUTO_GROUPS (1 << 22)
 
+/* Of one request's bitmaps; the rest is for what else it has, and for groups. */
+#define MASK_BYTES (GPUAGG_SEGMENT_BYTES_MAX / 4)
+
 /* Parts of a query's groups, at most; and how often it is asked again in more of them. */
 #define MAX_PARTS 64
 #define MAX_TRIES 4
@@ -370,8 +373,8 @@ static GpuaggReason
 ask_group_pass(AggScanState *node, AskedGroups *asked)
 {
 	const AggQuestion *question = asked->question;
-	uint64 room = gpuagg_blob_query_room(&asked->pass->groups.layout, question->device->nchunks,
-										 (uint32) question->ncolumns);
+	uint64 room = gpuagg_blob_query_room(&asked->pass->groups.layout, question->device->chunks,
+										 question->device->nchunks, (uint32) question->ncolumns);
 	GpuaggReason reason = GPUAGG_OK;
 	bool incomplete = true;
 
@@ -458,9 +461,16 @@ ask_groups(AggScanState *node, AggQuestion *question, bool alone)
 	return reason;
 }
 
-/* The groups of all chunks; those of one request have no more rows than it may count. */
+/* Whether one request may have another chunk, of so many rows. */
+static bool
+has_room(const AggScanState *node, uint64 rows, uint64 mask_bytes)
+{
+	return mask_bytes <= MASK_BYTES && (node->spec->nkeys == 0 || rows <= GPUAGG_GROUP_ROWS);
+}
+
+/* The totals or groups of all chunks, in as few requests as they fit. */
 static GpuaggReason
-ask_all_groups(AggScanState *node, const AggQuestion *question, bool alone)
+ask_all(AggScanState *node, const AggQuestion *question, bool alone)
 {
 	const PageDevice *device = question->device;
 	GpuaggReason reason = GPUAGG_OK;
@@ -469,6 +479,7 @@ ask_all_groups(AggScanState *node, const AggQuestion *question, bool alone)
 	{
 		PageDevice some = *device;
 		AggQuestion part = *question;
+		uint64 mask_bytes = 0;
 
 		part.device = &some;
 		some.numbers += first;
@@ -477,13 +488,16 @@ ask_all_groups(AggScanState *node, const AggQuestion *question, bool alone)
 		some.blobs += (Size) first * question->ncolumns;
 		some.nchunks = 0;
 		some.rows = 0;
-		while (first < device->nchunks && some.rows + device->nrows[first] <= GPUAGG_GROUP_ROWS)
+		while (first < device->nchunks)
 		{
+			mask_bytes += gpuagg_blob_query_mask_bytes(&device->chunks[first]);
+			if (some.nchunks > 0 && !has_room(node, some.rows + device->nrows[first], mask_bytes))
+				break;
 			some.rows += device->nrows[first++];
 			some.nchunks++;
 		}
 		gpuagg_agg_held_settle(node);
-		reason = ask_groups(node, &part, alone);
+		reason = node->spec->nkeys == 0 ? ask_totals(node, &part) : ask_groups(node, &part, alone);
 		if (node->device_reason != NULL)
 			break;
 		alone = false;
@@ -510,9 +524,9 @@ gpuagg_agg_device_ask(AggScanState *node, AggQuestion *question, bool alone)
 		return;
 	}
 	question->program = &program;
-	reason = node->spec->nkeys == 0		? ask_totals(node, question)
-			 : question->window != NULL ? ask_groups(node, question, alone)
-										: ask_all_groups(node, question, alone);
+	reason = question->window == NULL ? ask_all(node, question, alone)
+			 : node->spec->nkeys == 0 ? ask_totals(node, question)
+									  : ask_groups(node, question, alone);
 	if (reason == GPUAGG_CPU_ONLY)
 		node->device = NULL; /* whatever rows there will be */
 	if (reason == GPUAGG_CPU_ONLY && question->window != NULL)

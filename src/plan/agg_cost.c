@@ -48,6 +48,7 @@
 #include <math.h>
 
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -64,6 +65,7 @@
 #include "operation/family.h"
 #include "gpuagg.h"
 #include "plan/agg_cost.h"
+#include "resident/chunk.h"
 #include "resident/directory.h"
 #include "types/page_column.h"
 
@@ -241,7 +243,7 @@ resident_parts(PlannerInfo *root, const RelOptInfo *input, const RelOptInfo *rel
 
 	if (gpuagg_resident == RESIDENT_OFF || match->by_row || match->rows != NIL ||
 		match->attributes == NIL || rel->pages == 0 || !gpuagg_directory_open() ||
-		gpuagg_directory_bytes() == 0)
+		gpuagg_directory_bytes() == 0 || IsolationIsSerializable())
 		return (ResidentParts){0, 0};
 	relation = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
 	foreach (cell, match->attributes)
@@ -321,27 +323,23 @@ gpuagg_agg_table_cost(PlannerInfo *root, const RelOptInfo *input, const RelOptIn
 	return startup + read * page_cost * rel->pages + cpu / processes;
 }
 
+/*
+ * As agg_device_held.c holds an answer, which is the only one: groups that are more than expected
+ * are asked for again, with a quarter more room.
+ */
 bool
 gpuagg_agg_device_holds(PlannerInfo *root, const RelOptInfo *input, const AggMatch *match,
 						double groups)
 {
-	/* of 32 bits, of a group in the answer: gpuagg_group_packed_words() of sums of floats */
-	double words = 1 + 2 * list_length(match->keys) + 5 * list_length(match->aggrefs);
-	ListCell *cell;
+	double chunk = sizeof(GpuaggQueryChunk) + sizeof(uint64) * list_length(match->attributes);
+	double bytes = input->pages / (double) CHUNK_PAGES * chunk +
+				   1.25 * groups * match->device_words * sizeof(uint32);
 
-	if (match->children != NIL || match->subquery != NULL || list_length(match->sets) > 1 ||
-		match->carried != NIL || list_length(match->aggrefs) > GPUAGG_QUERY_AGGREGATES ||
-		groups * words * sizeof(uint32) > GPUAGG_SEGMENT_BYTES_MAX / 16 * 15)
-		return false;
-	/* strings are kept as the rows of groups are */
-	foreach (cell, match->key_inputs)
-	{
-		Oid type = getBaseType(exprType(lfirst(cell)));
-
-		if (type != NUMERICOID && get_typlen(type) < 0)
-			return false;
-	}
-	return resident_parts(root, input, input, match).device >= 1;
+	return match->device_words > 0 && match->children == NIL && match->subquery == NULL &&
+		   match->carried == NIL && list_length(match->sets) <= 1 &&
+		   input->tuples <= GPUAGG_GROUP_ROWS && bytes <= GPUAGG_SEGMENT_BYTES_MAX / 16 * 15.0 &&
+		   gpuagg_staging_memory * 1024.0 >= 2.0 * GPUAGG_SEGMENT_BYTES_MAX &&
+		   resident_parts(root, input, input, match).device >= 1;
 }
 
 Cost

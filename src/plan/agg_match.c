@@ -17,6 +17,9 @@
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 
+#include "common/query_group.h"
+#include "common/query_wire.h"
+#include "common/vector.h"
 #include "gpuagg.h"
 #include "plan/agg_children.h"
 #include "plan/agg_match.h"
@@ -317,28 +320,85 @@ match_aggregates(AggMatch *match)
 	return reason;
 }
 
+/* What the device would have of a group, as far as that is known before the node is there. */
+typedef struct DeviceGroup
+{
+	int nkeys;
+	int naggregates;
+	uint8 keys[GPUAGG_GROUP_KEYS];
+	uint8 types[GPUAGG_GROUP_AGGREGATES];
+	GpuaggQueryAggregate aggregates[GPUAGG_GROUP_AGGREGATES];
+} DeviceGroup;
+
+static void
+add_device_key(DeviceGroup *group, int type)
+{
+	if (group->nkeys < GPUAGG_GROUP_KEYS)
+		group->keys[group->nkeys] = (uint8) type;
+	group->nkeys++;
+}
+
+/* type: of the values; 0: there are none. */
+static void
+add_device_aggregate(DeviceGroup *group, Aggregate aggregate, int type)
+{
+	int op = type == 0 ? GPUAGG_COUNT : gpuagg_aggregates[aggregate].op;
+
+	if (group->naggregates < GPUAGG_GROUP_AGGREGATES)
+	{
+		group->types[group->naggregates] = (uint8) type;
+		group->aggregates[group->naggregates] =
+			(GpuaggQueryAggregate){(uint8) op, {0}, GPUAGG_VECTOR_NONE, GPUAGG_VECTOR_NONE};
+	}
+	group->naggregates++;
+}
+
+/* Words of a group; 0: one request does not do, or a value is the CPU's or known with a row. */
+static uint32
+device_words(const DeviceGroup *group, const VectorCompiler *compiler)
+{
+	GpuaggGroupLayout layout;
+
+	if (group->nkeys > GPUAGG_GROUP_KEYS || group->naggregates > GPUAGG_GROUP_AGGREGATES ||
+		compiler->rows != NIL || compiler->parameters != NIL ||
+		compiler->program.ncolumns > GPUAGG_QUERY_COLUMNS ||
+		!gpuagg_vector_fits_device(&compiler->program) ||
+		!gpuagg_group_layout(&layout, group->keys, (uint32) group->nkeys, group->aggregates,
+							 group->types, (uint32) group->naggregates))
+		return 0;
+	return gpuagg_group_packed_words(&layout);
+}
+
 /* Compiles what the node will compile, for what it costs. */
 static const char *
 match_program(const RelOptInfo *input, AggMatch *match)
 {
 	VectorCompiler *compiler = gpuagg_compiler_make(input->relid, NULL);
+	DeviceGroup group = {0};
 	ListCell *cell;
 
 	gpuagg_compile_filter(compiler, match->quals);
 	foreach (cell, match->key_inputs)
+	{
+		VectorValue key = gpuagg_compile_value(compiler, lfirst(cell), NULL);
+
 		/* keys without a form of their own are compared by core's operators */
-		if (gpuagg_compile_value(compiler, lfirst(cell), NULL).type == GPUAGG_VECTOR_DATUM)
+		if (key.type == GPUAGG_VECTOR_DATUM)
 			match->by_row = true;
+		add_device_key(&group, key.type);
+	}
 	foreach (cell, match->aggrefs)
 	{
 		const Aggref *aggref = lfirst(cell);
+		const AggCall *call = &match->calls[foreach_current_index(cell)];
+		int type = 0;
 
 		if (aggref->args != NIL)
 		{
 			Expr *argument = ((TargetEntry *) linitial(aggref->args))->expr;
 			VectorValue value = gpuagg_compile_value(compiler, argument, aggref->aggfilter);
-			const AggCall *call = &match->calls[foreach_current_index(cell)];
 
+			type = value.type;
 			match->by_row |= call->distinct >= 0 && value.type == GPUAGG_VECTOR_DATUM;
 			/* only at one scale are equal numerics the same */
 			if (call->distinct >= 0 && call->aggregate != AGGREGATE_COUNT &&
@@ -347,6 +407,7 @@ match_program(const RelOptInfo *input, AggMatch *match)
 		}
 		if (aggref->aggfilter != NULL)
 			(void) gpuagg_compile_value(compiler, aggref->aggfilter, NULL);
+		add_device_aggregate(&group, call->aggregate, type);
 	}
 	if (!gpuagg_compile_finish(compiler))
 		return "there are too many expressions";
@@ -356,6 +417,7 @@ match_program(const RelOptInfo *input, AggMatch *match)
 	match->value_instructions = (int) compiler->program.ninstructions - match->filter_instructions;
 	match->by_row |= compiler->user_function;
 	match->rows = compiler->rows;
+	match->device_words = match->by_row ? 0 : device_words(&group, compiler);
 	if (match->by_row)
 	{
 		match->rows = list_concat_copy(match->quals, match->key_inputs);

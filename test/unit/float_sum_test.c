@@ -288,6 +288,33 @@ one_case(int family, int n)
 	free(x);
 }
 
+/* Chunks that have not been propagated, of any size that they may have, with zeros around them. */
+static void
+few_chunks(int n)
+{
+	int n_zero = (int) (next() % 3);
+	int width = n + n_zero + (int) (next() % 3);
+	int base = (int) (next() % 55);
+	Big big = {{0}};
+	GpuaggFloatSumFull full;
+	GpuaggFloatSum *acc = gpuagg_float_sum_of(&full);
+
+	gpuagg_float_sum_init(acc, base, width);
+	for (int i = n_zero; i < n_zero + n; i++)
+	{
+		int64_t chunk = (int64_t) next() >> (1 + next() % 63);
+
+		/* around a power of two */
+		if (next() % 4 == 0)
+			chunk = (INT64_C(1) << next() % 62) - 1 + (int64_t) (next() % 3);
+		acc->chunk[i] = next() % 2 ? chunk : -chunk;
+		big_add(&big, ldexp((double) (acc->chunk[i] >> 32), 32 * (base + i + 1) - 1074));
+		big_add(&big, ldexp((double) (uint32_t) acc->chunk[i], 32 * (base + i) - 1074));
+	}
+	acc->counts.n = 1;
+	compare(acc, &big, "chunks", n);
+}
+
 static void
 special_values(void)
 {
@@ -328,6 +355,8 @@ main(void)
 			one_case(family, 1 + (int) (next() % 40));
 		one_case(family, 40000);
 	}
+	for (int k = 0; k < 50000; k++)
+		few_chunks(1 + k % 6);
 	special_values();
 	printf("%d passed, %d failed\n", passed, failed);
 	return failed != 0;
