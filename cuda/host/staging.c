@@ -173,28 +173,37 @@ find_to_destroy(uint64_t bytes)
 	return best;
 }
 
-/*
- * Destroys free segments until this many bytes more are within the budget, of which large ones in
- * use leave a part for small ones.
- */
+/* Whether large segments in use leave a part of the budget for small ones, with one more. */
+static bool
+leaves_reserve(uint64_t size)
+{
+	uint64_t most = gpud_options.total_staging;
+	uint64_t reserve = most / SMALL_PART / GPUAGG_SEGMENT_BYTES_MAX * GPUAGG_SEGMENT_BYTES_MAX;
+	uint64_t large = size;
+
+	if (size < GPUAGG_SEGMENT_BYTES || reserve == 0)
+		return true;
+	for (int i = 0; i < nsegments; i++)
+		if (segments[i].state != SEGMENT_NONE && segments[i].state != SEGMENT_FREE &&
+			segments[i].state != SEGMENT_DESTROYING &&
+			segments[i].memory.size >= GPUAGG_SEGMENT_BYTES)
+			large += segments[i].memory.size;
+	return large <= most - reserve;
+}
+
+/* Destroys free segments until this many bytes more are within the budget. */
 static bool
 make_room(uint64_t size)
 {
 	uint64_t most = gpud_options.total_staging;
-	uint64_t reserve = most / SMALL_PART / GPUAGG_SEGMENT_BYTES_MAX * GPUAGG_SEGMENT_BYTES_MAX;
 	uint64_t free_bytes = 0;
-	uint64_t large_bytes = 0;
 
 	if (size > most)
 		return false;
 	for (int i = 0; i < nsegments; i++)
 		if (segments[i].state == SEGMENT_FREE)
 			free_bytes += segments[i].memory.size;
-		else if (segments[i].state != SEGMENT_NONE && segments[i].state != SEGMENT_DESTROYING &&
-				 segments[i].memory.size >= GPUAGG_SEGMENT_BYTES)
-			large_bytes += segments[i].memory.size;
-	if (total_bytes - free_bytes > most - size ||
-		(size >= GPUAGG_SEGMENT_BYTES && large_bytes + size > most - reserve))
+	if (total_bytes - free_bytes > most - size)
 		return false;
 	while (total_bytes > most - size)
 		destroy(find_to_destroy(total_bytes - (most - size)));
@@ -215,7 +224,7 @@ start_segment(uint64_t size)
 	for (int i = 0; i < nslots && segment == NULL; i++)
 		if (segments[i].state == SEGMENT_NONE)
 			segment = &segments[i];
-	if (segment == NULL || !make_room(size))
+	if (segment == NULL || !leaves_reserve(size) || !make_room(size))
 		return NULL;
 	if (segment - segments >= nsegments)
 		nsegments = (int) (segment - segments) + 1;
@@ -257,7 +266,7 @@ is_on_lease(const Segment *segment)
 static bool
 is_free(const Segment *segment)
 {
-	return segment->state == SEGMENT_FREE;
+	return segment->state == SEGMENT_FREE && leaves_reserve(segment->memory.size);
 }
 
 /* Whether a segment holds data of another than this tenant. */

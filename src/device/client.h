@@ -56,7 +56,8 @@ extern GpuaggReason gpuagg_device_reach(void);
 /*
  * Leases at least `bytes` of staging memory, within gpuagg.staging_memory for
  * each backend.  For what others have of gpuagg.total_staging_memory it waits so long, but no longer
- * than gpuagg.device_timeout, and not at all if the process has some.  Can be cancelled.  Returns GPUAGG_OK, or why there is none now.
+ * than gpuagg.device_timeout, and not at all if the process has some.  Can be cancelled.  Returns
+ * GPUAGG_OK, or why there is none now.
  */
 extern GpuaggReason gpuagg_device_lease(Size bytes, int wait_ms, DeviceLease **lease);
 

@@ -144,11 +144,11 @@ uint64
 gpuagg_blob_query_room(const GpuaggGroupLayout *layout, const BlobQueryChunk *chunks,
 					   uint32 nchunks, uint32 ncolumns)
 {
-	uint64 bytes = (uint64) nchunks * (sizeof(GpuaggQueryChunk) + ncolumns * sizeof(uint64) + 1);
 	uint64 most = GPUAGG_SEGMENT_BYTES_MAX / 16 * 15;
+	uint64 bytes = 0;
 
 	for (uint32 i = 0; i < nchunks; i++)
-		bytes += gpuagg_blob_query_mask_bytes(&chunks[i]);
+		bytes += gpuagg_blob_query_chunk_bytes(&chunks[i], (int) ncolumns);
 	return most > bytes ? (most - bytes) / (gpuagg_group_packed_words(layout) * sizeof(uint32)) : 0;
 }
 
@@ -170,13 +170,13 @@ lease_wait(const BlobQuery *query)
 static FlightLease *
 lease(const BlobQuery *query, Size bytes)
 {
-	static TimestampTz refused = 0;
+	static TimestampTz refused = DT_NOBEGIN;
 	TimestampTz statement = GetCurrentStatementStartTimestamp();
-	FlightLease *lease = gpuagg_flight_lease(Min(bytes, GPUAGG_SEGMENT_BYTES_MAX), 1,
-											 refused == statement ? 0 : lease_wait(query),
+	int wait_ms = refused == statement ? 0 : lease_wait(query);
+	FlightLease *lease = gpuagg_flight_lease(Min(bytes, GPUAGG_SEGMENT_BYTES_MAX), 1, wait_ms,
 											 CurrentMemoryContext);
 
-	if (lease == NULL)
+	if (lease == NULL && wait_ms > 0 && gpuagg_flight_refusal() == GPUAGG_NO_STAGING)
 		refused = statement;
 	return lease;
 }

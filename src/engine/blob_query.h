@@ -15,11 +15,18 @@ typedef struct BlobQueryChunk
 	const uint64 *rows; /* bit set: the row counts; NULL: all do */
 } BlobQueryChunk;
 
-/* Bytes that its bitmap takes in the query. */
+/* Bytes of its bitmap in the query; and of all that the query and the answer have of it. */
 static inline uint64
 gpuagg_blob_query_mask_bytes(const BlobQueryChunk *chunk)
 {
 	return chunk->rows != NULL ? gpuagg_blob_bitmap_bytes(chunk->nrows) : 0;
+}
+
+static inline uint64
+gpuagg_blob_query_chunk_bytes(const BlobQueryChunk *chunk, int ncolumns)
+{
+	return sizeof(GpuaggQueryChunk) + (uint64) ncolumns * sizeof(uint64) + sizeof(uint8) +
+		   gpuagg_blob_query_mask_bytes(chunk);
 }
 
 /*

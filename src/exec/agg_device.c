@@ -35,8 +35,8 @@
 /* In mode auto, groups that are expected, up to which the device is known to be faster. */
 #define AUTO_GROUPS (1 << 22)
 
-/* Of one request's bitmaps; the rest is for what else it has, and for groups. */
-#define MASK_BYTES (GPUAGG_SEGMENT_BYTES_MAX / 4)
+/* Of one request's chunks, with their bitmaps; the rest is for groups. */
+#define CHUNKS_BYTES (GPUAGG_SEGMENT_BYTES_MAX / 4)
 
 /* Parts of a query's groups, at most; and how often it is asked again in more of them. */
 #define MAX_PARTS 64
@@ -461,11 +461,11 @@ ask_groups(AggScanState *node, AggQuestion *question, bool alone)
 	return reason;
 }
 
-/* Whether one request may have another chunk, of so many rows. */
+/* Whether one request may have so many rows, and bytes of chunks. */
 static bool
-has_room(const AggScanState *node, uint64 rows, uint64 mask_bytes)
+has_room(const AggScanState *node, uint64 rows, uint64 bytes)
 {
-	return mask_bytes <= MASK_BYTES && (node->spec->nkeys == 0 || rows <= GPUAGG_GROUP_ROWS);
+	return bytes <= CHUNKS_BYTES && (node->spec->nkeys == 0 || rows <= GPUAGG_GROUP_ROWS);
 }
 
 /* The totals or groups of all chunks, in as few requests as they fit. */
@@ -479,7 +479,7 @@ ask_all(AggScanState *node, const AggQuestion *question, bool alone)
 	{
 		PageDevice some = *device;
 		AggQuestion part = *question;
-		uint64 mask_bytes = 0;
+		uint64 bytes = 0;
 
 		part.device = &some;
 		some.numbers += first;
@@ -490,8 +490,8 @@ ask_all(AggScanState *node, const AggQuestion *question, bool alone)
 		some.rows = 0;
 		while (first < device->nchunks)
 		{
-			mask_bytes += gpuagg_blob_query_mask_bytes(&device->chunks[first]);
-			if (some.nchunks > 0 && !has_room(node, some.rows + device->nrows[first], mask_bytes))
+			bytes += gpuagg_blob_query_chunk_bytes(&device->chunks[first], question->ncolumns);
+			if (some.nchunks > 0 && !has_room(node, some.rows + device->nrows[first], bytes))
 				break;
 			some.rows += device->nrows[first++];
 			some.nchunks++;

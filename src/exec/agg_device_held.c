@@ -100,9 +100,10 @@ may_hold(const AggScanState *node, const BlobQuery *query)
 {
 	const GroupLayout *layout = &gpuagg_agg_main(node)->layout;
 
-	/* a worker gives out groups with their states; a later request needs staging memory, too */
+	/* a worker gives out groups with their states; later requests need staging memory, too */
 	if ((node->spec->mode == AGG_PARTIAL && !node->leader) || query->nfar > 0 ||
-		!gpuagg_device_may_lease(GPUAGG_SEGMENT_BYTES_MAX))
+		!gpuagg_device_may_lease((Size) (query->query.parts - query->query.part) *
+								 GPUAGG_SEGMENT_BYTES_MAX))
 		return false;
 	/* strings are kept as long as the reader is */
 	for (int i = 0; i < layout->nkeys; i++)

@@ -339,6 +339,7 @@ gpuagg_agg_device_holds(PlannerInfo *root, const RelOptInfo *input, const AggMat
 		   match->carried == NIL && list_length(match->sets) <= 1 &&
 		   input->tuples <= GPUAGG_GROUP_ROWS && bytes <= GPUAGG_SEGMENT_BYTES_MAX / 16 * 15.0 &&
 		   gpuagg_staging_memory * 1024.0 >= 2.0 * GPUAGG_SEGMENT_BYTES_MAX &&
+		   gpuagg_total_staging_memory * 1024.0 >= GPUAGG_SEGMENT_BYTES_MAX &&
 		   resident_parts(root, input, input, match).device >= 1;
 }
 

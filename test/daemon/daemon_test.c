@@ -454,13 +454,14 @@ count_leases(int fd)
 	return CHECK(client_call(fd, &request, &reply) == GPUAGG_OK) ? reply.u.hello.leases : 0;
 }
 
-/* What others have on lease is waited for, in turn and for so long; what nobody else has is not. */
+/* What others have on lease is waited for, in turn and for so long, but not by who has some. */
 static void
 test_lease_waits(void)
 {
 	const char *const args[] = {"--total-staging", "67108864", NULL};
 	Daemon d;
 	Lease lease;
+	Lease other;
 	uint64_t bytes;
 	int fd;
 	int waits[3];
@@ -469,6 +470,12 @@ test_lease_waits(void)
 	fd = client_greet(&d, NULL);
 	for (int i = 0; i < 3; i++)
 		waits[i] = client_greet(&d, NULL);
+	/* not even where others have enough for it */
+	CHECK(client_lease(fd, 32 * MB, &lease) == GPUAGG_OK);
+	CHECK(client_lease(waits[0], 32 * MB, &other) == GPUAGG_OK);
+	CHECK(lease_is_refused(fd, 32 * MB, UINT32_MAX));
+	CHECK(client_release(waits[0], &other) && client_release(fd, &lease));
+
 	CHECK(client_lease(fd, 64 * MB, &lease) == GPUAGG_OK);
 	CHECK(lease_is_refused(waits[0], GPUAGG_SEGMENT_BYTES, 1));
 	CHECK(lease_is_refused(fd, GPUAGG_SEGMENT_BYTES, UINT32_MAX));
@@ -492,6 +499,33 @@ test_lease_waits(void)
 	close(waits[2]);
 	CHECK(lease_answer(fd, &bytes) == GPUAGG_OK && bytes == GPUAGG_SEGMENT_BYTES);
 	close(fd);
+	CHECK(daemon_end(&d, SIGTERM) == 0);
+}
+
+/* Of a large budget large segments leave a part for small ones, made anew or not. */
+static void
+test_lease_reserve(void)
+{
+	const char *const args[] = {"--total-staging", "1073741824", NULL};
+	Daemon d;
+	Lease lease[16];
+	int fd[4];
+
+	daemon_start(&d, program, args);
+	for (int i = 0; i < 4; i++)
+		fd[i] = client_greet(&d, NULL);
+	for (int turn = 0; turn < 2; turn++)
+	{
+		for (int i = 0; i < 15; i++)
+			CHECK(client_lease(fd[i / 4], 64 * MB, &lease[i]) == GPUAGG_OK);
+		CHECK(lease_is_refused(fd[3], 64 * MB, 0));
+		CHECK(lease_is_refused(fd[3], 32 * MB, 0));
+		CHECK(client_lease(fd[3], GPUAGG_SEGMENT_BYTES_MIN, &lease[15]) == GPUAGG_OK);
+		for (int i = 0; i < 16; i++)
+			CHECK(client_release(fd[i < 15 ? i / 4 : 3], &lease[i]));
+	}
+	for (int i = 0; i < 4; i++)
+		close(fd[i]);
 	CHECK(daemon_end(&d, SIGTERM) == 0);
 }
 
@@ -1054,6 +1088,7 @@ main(int argc, char **argv)
 	test_lease_crowd();
 	test_lease_made_for_one();
 	test_lease_waits();
+	test_lease_reserve();
 	test_lease_quota_waiting();
 	test_clearing(GPUAGG_SEGMENT_BYTES);
 	test_clearing(GPUAGG_SEGMENT_BYTES_MIN);
