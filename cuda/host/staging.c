@@ -287,7 +287,7 @@ find_segment(bool (*is_such)(const Segment *), const Waiting *w)
 	{
 		Segment *segment = &segments[i];
 
-		if (is_such(segment) && fits(segment, w) &&
+		if (fits(segment, w) && is_such(segment) &&
 			(best == NULL || segment->memory.size < best->memory.size ||
 			 (segment->memory.size == best->memory.size && is_foreign(best, &w->tenant) &&
 			  !is_foreign(segment, &w->tenant))))

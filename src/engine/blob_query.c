@@ -144,7 +144,7 @@ uint64
 gpuagg_blob_query_room(const GpuaggGroupLayout *layout, const BlobQueryChunk *chunks,
 					   uint32 nchunks, uint32 ncolumns)
 {
-	uint64 most = GPUAGG_SEGMENT_BYTES_MAX / 16 * 15;
+	uint64 most = GPUAGG_BLOB_QUERY_ROOM;
 	uint64 bytes = 0;
 
 	for (uint32 i = 0; i < nchunks; i++)

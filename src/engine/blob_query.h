@@ -8,6 +8,9 @@
 #include "common/query_wire.h"
 #include "engine/flight.h"
 
+/* Bytes of chunks and groups that a request is expected to have room for. */
+#define GPUAGG_BLOB_QUERY_ROOM (GPUAGG_SEGMENT_BYTES_MAX / 16 * 15)
+
 /* Rows of a chunk, of which each column is a blob. */
 typedef struct BlobQueryChunk
 {

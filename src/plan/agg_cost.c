@@ -60,8 +60,7 @@
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
-#include "common/protocol.h"
-#include "common/query_wire.h"
+#include "engine/blob_query.h"
 #include "operation/family.h"
 #include "gpuagg.h"
 #include "plan/agg_cost.h"
@@ -331,13 +330,14 @@ bool
 gpuagg_agg_device_holds(PlannerInfo *root, const RelOptInfo *input, const AggMatch *match,
 						double groups)
 {
-	double chunk = sizeof(GpuaggQueryChunk) + sizeof(uint64) * list_length(match->attributes);
-	double bytes = input->pages / (double) CHUNK_PAGES * chunk +
+	BlobQueryChunk chunk = {0};
+	double bytes = input->pages / (double) CHUNK_PAGES *
+					   gpuagg_blob_query_chunk_bytes(&chunk, list_length(match->attributes)) +
 				   1.25 * groups * match->device_words * sizeof(uint32);
 
 	return match->device_words > 0 && match->children == NIL && match->subquery == NULL &&
 		   match->carried == NIL && list_length(match->sets) <= 1 &&
-		   input->tuples <= GPUAGG_GROUP_ROWS && bytes <= GPUAGG_SEGMENT_BYTES_MAX / 16 * 15.0 &&
+		   input->tuples <= GPUAGG_GROUP_ROWS && bytes <= GPUAGG_BLOB_QUERY_ROOM &&
 		   gpuagg_staging_memory * 1024.0 >= 2.0 * GPUAGG_SEGMENT_BYTES_MAX &&
 		   gpuagg_total_staging_memory * 1024.0 >= GPUAGG_SEGMENT_BYTES_MAX &&
 		   resident_parts(root, input, input, match).device >= 1;

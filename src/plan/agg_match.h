@@ -41,8 +41,7 @@ typedef struct AggMatch
 	List *rows;				 /* expressions that core's executor evaluates */
 	bool by_row;			 /* these are all, for each row */
 
-	uint32
-		device_words; /* 32-bit words of a group in an answer of the device; 0: it may have none */
+	uint32 device_words; /* of 32 bits, of a group in an answer of the device; 0: maybe none */
 
 	bool groups_guessed; /* some key has no statistics */
 } AggMatch;

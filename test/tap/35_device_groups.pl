@@ -64,6 +64,16 @@ sub prefetch
 	return;
 }
 
+# All of a table is on the device: a request that this has no time for leaves columns in host memory.
+sub bring
+{
+	my ($table) = @_;
+
+	return wait_until(sub {
+		$node->safe_psql('postgres', "SELECT gpuagg_prefetch('$table')");
+		return $node->safe_psql('postgres', "SELECT bool_and(device_chunks = chunks) FROM gpuagg_resident WHERE relation = '$table'::regclass") eq 't';
+	});
+}
 # The answer is the same with the device and without, and core's unless it is of floats.
 sub asks
 {
@@ -289,11 +299,7 @@ for my $more (0 .. 3)
 		my $several = "SELECT k, $sums FROM t GROUP BY k ORDER BY k";
 
 		$node->safe_psql('postgres', 'VACUUM t');
-		# a request that the device has no time for leaves columns in host memory
-		wait_until(sub {
-			$node->safe_psql('postgres', q(SELECT gpuagg_prefetch('t')));
-			return $node->safe_psql('postgres', q(SELECT bool_and(device_chunks = chunks) FROM gpuagg_resident WHERE relation = 't'::regclass)) eq 't';
-		});
+		bring('t');
 		my $before = $node->safe_psql('postgres', $several =~ s/%s//gr);
 		my $asking = background($node);
 
@@ -332,16 +338,6 @@ sub plan_of
 	return $node->safe_psql('postgres', join('', map { "SET $_; " } "work_mem = '64kB'", 'gpuagg.min_table_pages = 1', @set) . "EXPLAIN $query");
 }
 
-# a request that the device has no time for leaves columns in host memory
-sub bring
-{
-	my ($table) = @_;
-
-	return wait_until(sub {
-		$node->safe_psql('postgres', "SELECT gpuagg_prefetch('$table')");
-		return $node->safe_psql('postgres', "SELECT bool_and(device_chunks = chunks) FROM gpuagg_resident WHERE relation = '$table'::regclass") eq 't';
-	});
-}
 ok(bring($_), "$_ is there") for 'vast', 'word';
 $node->safe_psql('postgres', 'ANALYZE vast, word');
 my $each = 'SELECT gpu_count(*), gpu_max(u), gpu_max(v), gpu_max(w), gpu_max(x) FROM '
